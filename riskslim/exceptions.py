@@ -1,0 +1,29 @@
+"""Errors and warnings of the package that are neither a ValueError nor a TypeError by nature."""
+
+__all__ = [
+    "CertificateError",
+    "ConstantFeatureWarning",
+    "ProblemSizeError",
+    "RiskSLIMError",
+    "SolverUnavailableError",
+]
+
+
+class RiskSLIMError(Exception):
+    """Base class of the errors that only this package raises."""
+
+
+class SolverUnavailableError(RiskSLIMError, ImportError):
+    """The mixed-integer solver that an engine needs cannot be imported or started."""
+
+
+class ProblemSizeError(RiskSLIMError):
+    """The problem is larger than the solver's licence allows."""
+
+
+class CertificateError(RiskSLIMError):
+    """A result failed its own re-check: it is raised instead of being returned."""
+
+
+class ConstantFeatureWarning(UserWarning):
+    """A feature has one value in all rows: the intercept carries it, it is never selected."""
