@@ -1,0 +1,331 @@
+r"""The coefficient set :math:`\mathcal{L}`: which integer vectors a risk score may use.
+
+A coefficient set is a box of integers: one interval per feature and one for the
+intercept. A feature's interval follows from its bounds, its sign and, where it is fixed,
+its value. Beside the box a set carries the price of using each feature
+(:math:`C_0`, per feature where the user wants it so).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["CoefficientSet"]
+
+PerFeature: TypeAlias = "float | Sequence[Any] | NDArray[Any] | Mapping[str, Any]"
+
+# Bounds beyond this are never small integers; below it every product with an int8
+# feature and every sum over a few thousand features is exact in 64 bits.
+MAX_ABSOLUTE_COEFFICIENT = 2**31 - 1
+
+_SIGNS: dict[Any, int] = {"+": 1, "-": -1, 1: 1, -1: -1, 0: 0, None: 0, "": 0}
+
+
+class CoefficientSet:
+    r"""Bounds, signs, fixed values and :math:`\ell_0` penalties of the coefficients.
+
+    Parameters
+    ----------
+    feature_names : sequence of str, length d
+        Names of the features, the intercept not among them.
+    lower, upper : int, sequence of d ints, or mapping from names to ints
+        Smallest and largest coefficient of each feature. A mapping sets the features
+        that it names; the others keep the default (-5 and 5).
+    sign : {"+", "-", 1, -1, 0, None}, sequence of d of them, or mapping, optional
+        "+" allows no negative coefficient (more of the feature never lowers the risk),
+        "-" no positive one. Zero stays allowed.
+    l0_penalty : float, sequence of d floats, or mapping, optional
+        Price :math:`C_{0,j} \ge 0` of using feature j, in units of the loss. Features
+        left out (or NaN) pay the ``l0_penalty`` of the problem; 0 makes a feature free of
+        charge. It counts in the model size all the same.
+    fixed : mapping from names to ints, optional
+        Coefficients that are given, not chosen. Each must lie within its bounds and sign.
+    intercept_lower, intercept_upper : int, optional
+        Bounds of the intercept. None: derived from the data so that they provably contain
+        an optimal intercept (:class:`~riskslim.LogisticLoss`).
+
+    Attributes
+    ----------
+    feature_names : tuple of str, length d
+    lower, upper : ndarray of int64, shape (d,)
+        Bounds after signs and fixed values; read-only.
+    l0_penalty : ndarray of float64, shape (d,)
+        NaN where the problem's penalty applies; read-only.
+    intercept_lower, intercept_upper : int or None
+
+    Raises
+    ------
+    ValueError
+        Unknown, repeated or missing names, wrong lengths, bounds that are not integers,
+        are out of order or contradict a sign or a fixed value, negative penalties.
+
+    Notes
+    -----
+    This is :math:`\mathcal{L}` of the risk score problem (Ustun & Rudin 2019,
+    Definition 1): finite, with one interval
+    :math:`\{\lambda_j^{\min}, \ldots, \lambda_j^{\max}\}` per coefficient.
+
+    Examples
+    --------
+    >>> from riskslim import CoefficientSet
+    >>> coefficients = CoefficientSet(
+    ...     ["age", "smoker", "bmi"], lower=-5, upper={"bmi": 2}, sign={"smoker": "+"}
+    ... )
+    >>> coefficients.lower
+    array([-5,  0, -5])
+    >>> coefficients.upper
+    array([5, 5, 2])
+    """
+
+    def __init__(
+        self,
+        feature_names: Sequence[str],
+        lower: PerFeature = -5,
+        upper: PerFeature = 5,
+        *,
+        sign: str | PerFeature | None = None,
+        l0_penalty: PerFeature | None = None,
+        fixed: Mapping[str, int] | None = None,
+        intercept_lower: int | None = None,
+        intercept_upper: int | None = None,
+    ) -> None:
+        self.feature_names = _checked_names(feature_names)
+        low = self._integers(_spread(lower, self.feature_names, -5, "lower"), "lower")
+        high = self._integers(_spread(upper, self.feature_names, 5, "upper"), "upper")
+        self._check_order(low, high, "lower bound {} exceeds upper bound {}")
+        signs = self._signs(sign)
+        low = np.where(signs > 0, np.maximum(low, 0), low)
+        high = np.where(signs < 0, np.minimum(high, 0), high)
+        self._check_order(low, high, "its sign leaves no coefficient (bounds become {}..{})")
+        for name, value in (fixed or {}).items():
+            j = self.index(name)
+            value = _checked_integer(value, f"fixed coefficient of {name!r}")
+            if not low[j] <= value <= high[j]:
+                raise ValueError(
+                    f"feature {name!r} is fixed at {value}, outside of its bounds and sign "
+                    f"({low[j]}..{high[j]}); widen the bounds or change the fixed value"
+                )
+            low[j] = high[j] = value
+        self.lower = _read_only(low)
+        self.upper = _read_only(high)
+        self.l0_penalty = _read_only(self._penalties(l0_penalty))
+        self.intercept_lower, self.intercept_upper = _checked_intercept(
+            intercept_lower, intercept_upper
+        )
+
+    def __len__(self) -> int:
+        return len(self.feature_names)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CoefficientSet):
+            return NotImplemented
+        return (
+            self.feature_names == other.feature_names
+            and np.array_equal(self.lower, other.lower)
+            and np.array_equal(self.upper, other.upper)
+            and np.array_equal(self.l0_penalty, other.l0_penalty, equal_nan=True)
+            and self.intercept_lower == other.intercept_lower
+            and self.intercept_upper == other.intercept_upper
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        d = len(self)
+        fixed = int(np.count_nonzero(self.lower == self.upper))
+        bounds = f"{self.lower.min()}..{self.upper.max()}" if d else "none"
+        intercept = "derived from data"
+        if self.intercept_lower is not None or self.intercept_upper is not None:
+            intercept = f"{self.intercept_lower}..{self.intercept_upper}"
+        return (
+            f"CoefficientSet({d} features, coefficients {bounds}, "
+            f"{fixed} fixed, intercept {intercept})"
+        )
+
+    def index(self, name: str) -> int:
+        """Position of a feature.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        int
+            Index among the features (the intercept not counted).
+
+        Raises
+        ------
+        ValueError
+            The set has no feature of that name.
+        """
+        try:
+            return self.feature_names.index(name)
+        except ValueError:
+            raise ValueError(f"no feature is named {name!r}{_near(name, self)}") from None
+
+    def replace(
+        self,
+        *,
+        fix_at_zero: Sequence[int] | NDArray[np.intp] = (),
+        intercept_lower: int | None = None,
+        intercept_upper: int | None = None,
+    ) -> CoefficientSet:
+        """Copy with some features fixed at zero, or with intercept bounds filled in.
+
+        Parameters
+        ----------
+        fix_at_zero : sequence of int
+            Indices of features whose coefficient becomes 0.
+        intercept_lower, intercept_upper : int, optional
+            New bounds of the intercept; None keeps the present ones.
+
+        Returns
+        -------
+        CoefficientSet
+
+        Raises
+        ------
+        ValueError
+            A feature to be fixed at zero has bounds that exclude zero.
+        """
+        low, high = self.lower.copy(), self.upper.copy()
+        for j in fix_at_zero:
+            if not low[j] <= 0 <= high[j]:
+                raise ValueError(
+                    f"feature {self.feature_names[j]!r} cannot be left out: its coefficient is "
+                    f"bounded to {low[j]}..{high[j]}"
+                )
+            low[j] = high[j] = 0
+        copy = CoefficientSet.__new__(CoefficientSet)
+        copy.feature_names = self.feature_names
+        copy.lower, copy.upper = _read_only(low), _read_only(high)
+        copy.l0_penalty = self.l0_penalty
+        copy.intercept_lower, copy.intercept_upper = _checked_intercept(
+            self.intercept_lower if intercept_lower is None else intercept_lower,
+            self.intercept_upper if intercept_upper is None else intercept_upper,
+        )
+        return copy
+
+    def _integers(self, values: list[Any], what: str) -> NDArray[np.int64]:
+        return np.array(
+            [
+                _checked_integer(value, f"{what} bound of {name!r}")
+                for name, value in zip(self.feature_names, values, strict=True)
+            ],
+            dtype=np.int64,
+        )
+
+    def _signs(self, sign: str | PerFeature | None) -> NDArray[np.int64]:
+        if sign is None or isinstance(sign, (str, int)):
+            values: list[Any] = [sign] * len(self)
+        else:
+            values = _spread(sign, self.feature_names, None, "sign")
+        for name, value in zip(self.feature_names, values, strict=True):
+            if not _is_sign(value):
+                raise ValueError(
+                    f"sign of {name!r} must be '+', '-', 1, -1, 0 or None, got {value!r}"
+                )
+        return np.array([_SIGNS[value] for value in values], dtype=np.int64)
+
+    def _penalties(self, l0_penalty: PerFeature | None) -> NDArray[np.float64]:
+        if l0_penalty is None:
+            return np.full(len(self), np.nan)
+        values = np.array(
+            _spread(l0_penalty, self.feature_names, math.nan, "l0_penalty"), dtype=np.float64
+        )
+        for name, value in zip(self.feature_names, values, strict=True):
+            if value < 0 or math.isinf(value):
+                raise ValueError(
+                    f"l0_penalty of {name!r} must be finite and at least 0, got {value!r}"
+                )
+        return values
+
+    def _check_order(
+        self, low: NDArray[np.int64], high: NDArray[np.int64], message: str
+    ) -> None:
+        wrong = np.flatnonzero(low > high)
+        if wrong.size:
+            j = int(wrong[0])
+            more = f" ({wrong.size} features in all)" if wrong.size > 1 else ""
+            raise ValueError(
+                f"feature {self.feature_names[j]!r}: {message.format(low[j], high[j])}{more}"
+            )
+
+
+def _checked_names(feature_names: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(feature_names, str):
+        raise TypeError("feature_names must be a sequence of str, got one str")
+    names = tuple(feature_names)
+    seen: set[str] = set()
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"feature names must be str, got {name!r}")
+        if name in seen:
+            raise ValueError(f"feature name {name!r} is given more than once")
+        seen.add(name)
+    return names
+
+
+def _spread(value: PerFeature, names: tuple[str, ...], default: Any, what: str) -> list[Any]:
+    """One value per feature from a scalar, a sequence or a mapping by name."""
+    if isinstance(value, Mapping):
+        unknown = [name for name in value if name not in set(names)]
+        if unknown:
+            raise ValueError(f"{what} names features that do not exist: {unknown}")
+        return [value.get(name, default) for name in names]
+    if np.ndim(value) == 0:
+        return [value] * len(names)
+    values = list(value)  # type: ignore[arg-type]
+    if len(values) != len(names):
+        raise ValueError(f"{what} has {len(values)} values, expected {len(names)}, one per feature")
+    return values
+
+
+def _is_sign(value: Any) -> bool:
+    try:
+        return value in _SIGNS
+    except TypeError:
+        return False
+
+
+def _checked_integer(value: Any, what: str) -> int:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} must be an integer, got {value!r}") from None
+    if not math.isfinite(number) or number != math.floor(number):
+        raise ValueError(f"{what} must be a finite integer, got {value!r}")
+    if abs(number) > MAX_ABSOLUTE_COEFFICIENT:
+        raise ValueError(
+            f"{what} must be at most {MAX_ABSOLUTE_COEFFICIENT} in absolute value, got {value!r}"
+        )
+    return int(number)
+
+
+def _checked_intercept(
+    lower: int | None, upper: int | None
+) -> tuple[int | None, int | None]:
+    low = None if lower is None else _checked_integer(lower, "intercept_lower")
+    high = None if upper is None else _checked_integer(upper, "intercept_upper")
+    if low is not None and high is not None and low > high:
+        raise ValueError(f"intercept_lower {low} exceeds intercept_upper {high}")
+    return low, high
+
+
+def _near(name: str, coefficients: CoefficientSet) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(str(name), coefficients.feature_names, n=3)
+    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+def _read_only(values: ArrayLike) -> NDArray[Any]:
+    array = np.array(values)
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,290 @@
+r"""The risk score problem: what is minimised, and over which vectors."""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from riskslim.coefficients import CoefficientSet
+
+if TYPE_CHECKING:
+    from riskslim.loss import LogisticLoss
+
+__all__ = ["RiskScoreProblem"]
+
+
+class RiskScoreProblem:
+    r"""The risk score problem of Ustun & Rudin (2019), Definition 1.
+
+    .. math::
+
+        \min_{\lambda \in \mathcal{L}} \; l(\lambda) + \sum_{j=1}^{d} C_{0,j}
+        \mathbb{1}[\lambda_j \ne 0]
+        \quad \text{subject to} \quad R^{\min} \le \|\lambda_{[1,d]}\|_0 \le R^{\max}
+
+    with the normalised logistic loss :math:`l`. The intercept :math:`\lambda_0` is neither
+    penalised nor counted.
+
+    Parameters
+    ----------
+    loss : LogisticLoss
+        The loss on the training data. The problem keeps a copy whose tables are cut to
+        ``max_size``; the data are shared.
+    coefficients : CoefficientSet
+        The set that ``loss`` was built with, or one within it.
+    max_size : int, optional
+        Largest model size (number of non-zero coefficients, intercept apart). None: d.
+    min_size : int, default 0
+        Smallest model size.
+    l0_penalty : float, default 1e-6
+        :math:`C_0 \ge 0` of the features that have none of their own in ``coefficients``.
+        With a value this small the problem is to find the lowest loss within ``max_size``,
+        and the fewest features among equal losses.
+
+    Attributes
+    ----------
+    loss : LogisticLoss
+    coefficients : CoefficientSet
+        With constant features left out and the intercept's bounds filled in.
+    max_size, min_size : int
+        ``max_size`` is at most the number of features that can be used.
+    l0_penalty : ndarray of float64, shape (d,)
+    lower, upper : ndarray of int64, shape (d + 1,)
+        Bounds of the coefficient vector, intercept first.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Arguments of the wrong kind, sizes or penalties out of range, names that differ from
+        the loss's, bounds wider than the loss's.
+
+    Notes
+    -----
+    A problem without a feasible vector can be built: :attr:`infeasibility` says why, and
+    the engines return status INFEASIBLE.
+
+    Examples
+    --------
+    >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+    >>> data = TrainingData([[0, 1], [1, 0], [1, 1], [0, 0]], [0, 1, 1, 0], feature_names=["a", "b"])
+    >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
+    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=1)
+    >>> problem.is_feasible([-1, 2, 0]), problem.is_feasible([-1, 2, 1])
+    (True, False)
+    >>> round(problem.objective([-1, 2, 0]), 6)
+    0.313263
+    """
+
+    def __init__(
+        self,
+        loss: LogisticLoss,
+        coefficients: CoefficientSet,
+        *,
+        max_size: int | None = None,
+        min_size: int = 0,
+        l0_penalty: float = 1e-6,
+    ) -> None:
+        self.coefficients = _within(coefficients, loss.coefficients)
+        usable = int(np.count_nonzero(_usable(self.coefficients)))
+        self.min_size = _checked_size(min_size, "min_size", len(coefficients))
+        if max_size is None:
+            max_size = len(coefficients)
+        self.max_size = min(_checked_size(max_size, "max_size", None), usable)
+        if max_size < min_size:
+            raise ValueError(f"max_size {max_size} is smaller than min_size {min_size}")
+        self.l0_penalty = _resolved_penalty(self.coefficients, l0_penalty)
+        self.loss = copy.copy(loss)
+        self.loss.tighten(self.max_size)
+        # The loss derives tighter intercept bounds from the size limit, where none were given.
+        low = _tighter(self.coefficients.intercept_lower, self.loss.coefficients.intercept_lower, max)
+        high = _tighter(
+            self.coefficients.intercept_upper, self.loss.coefficients.intercept_upper, min
+        )
+        self.coefficients = self.coefficients.replace(intercept_lower=low, intercept_upper=high)
+        self.lower = _prepend(low, self.coefficients.lower)
+        self.upper = _prepend(high, self.coefficients.upper)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features d, the intercept not counted."""
+        return len(self.coefficients)
+
+    @property
+    def required(self) -> NDArray[np.bool_]:
+        """Features whose bounds exclude zero, shape (d,)."""
+        return (self.lower[1:] > 0) | (self.upper[1:] < 0)
+
+    @property
+    def usable(self) -> NDArray[np.bool_]:
+        """Features that can have a non-zero coefficient, shape (d,)."""
+        return _usable(self.coefficients)
+
+    @property
+    def infeasibility(self) -> str | None:
+        """Why no coefficient vector is feasible; None if there is one."""
+        n_required = int(np.count_nonzero(self.required))
+        n_usable = int(np.count_nonzero(self.usable))
+        if n_required > self.max_size:
+            names = [self.coefficients.feature_names[j] for j in np.flatnonzero(self.required)]
+            return (
+                f"the bounds of {n_required} features exclude zero ({', '.join(names[:5])}"
+                f"{', ...' if n_required > 5 else ''}), but max_size is {self.max_size}"
+            )
+        if n_usable < self.min_size:
+            return f"min_size is {self.min_size}, but only {n_usable} features can be used"
+        return None
+
+    def objective(self, coef: ArrayLike) -> float:
+        """Loss plus penalty of a coefficient vector, feasible or not.
+
+        Parameters
+        ----------
+        coef : array-like of shape (d + 1,)
+            Intercept first.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            Wrong length or values that are not finite.
+        """
+        vector = np.asarray(coef)
+        return self.loss.value(vector) + self.penalty(vector)
+
+    def penalty(self, coef: ArrayLike) -> float:
+        r""":math:`\sum_j C_{0,j} \mathbb{1}[\lambda_j \ne 0]`, the intercept left out.
+
+        Parameters
+        ----------
+        coef : array-like of shape (d + 1,)
+
+        Returns
+        -------
+        float
+        """
+        used = np.asarray(coef)[1:] != 0
+        return math.fsum(self.l0_penalty[used])
+
+    def model_size(self, coef: ArrayLike) -> int:
+        """Number of non-zero coefficients, the intercept not counted.
+
+        Parameters
+        ----------
+        coef : array-like of shape (d + 1,)
+
+        Returns
+        -------
+        int
+        """
+        return int(np.count_nonzero(np.asarray(coef)[1:]))
+
+    def is_feasible(self, coef: ArrayLike) -> bool:
+        """Whether a vector is integer, within its bounds and of a permitted size.
+
+        Parameters
+        ----------
+        coef : array-like of shape (d + 1,)
+
+        Returns
+        -------
+        bool
+        """
+        return not self.violations(coef)
+
+    def violations(self, coef: ArrayLike) -> list[str]:
+        """Every requirement that a vector breaks, in words.
+
+        Parameters
+        ----------
+        coef : array-like of shape (d + 1,)
+
+        Returns
+        -------
+        list of str
+            Empty if the vector is feasible.
+        """
+        vector = np.asarray(coef)
+        if vector.shape != self.lower.shape:
+            return [f"{vector.shape} coefficients, expected shape {self.lower.shape}"]
+        if not np.all(np.isfinite(vector)):
+            return ["coefficients that are not finite"]
+        found = []
+        names = ("(intercept)", *self.coefficients.feature_names)
+        for j in np.flatnonzero(vector != np.rint(vector)):
+            found.append(f"coefficient of {names[j]!r} is {vector[j]!r}, not an integer")
+        for j in np.flatnonzero((vector < self.lower) | (vector > self.upper)):
+            found.append(
+                f"coefficient of {names[j]!r} is {vector[j]}, outside of "
+                f"{self.lower[j]}..{self.upper[j]}"
+            )
+        size = self.model_size(vector)
+        if not self.min_size <= size <= self.max_size:
+            found.append(f"model size is {size}, outside of {self.min_size}..{self.max_size}")
+        return found
+
+    def __repr__(self) -> str:
+        return (
+            f"RiskScoreProblem({self.loss.data.n_samples} rows, {self.n_features} features, "
+            f"size {self.min_size}..{self.max_size}, "
+            f"coefficients {self.lower[1:].min(initial=0)}..{self.upper[1:].max(initial=0)}, "
+            f"intercept {self.lower[0]}..{self.upper[0]})"
+        )
+
+
+def _usable(coefficients: CoefficientSet) -> NDArray[np.bool_]:
+    return np.asarray((coefficients.lower != 0) | (coefficients.upper != 0))
+
+
+def _within(inner: CoefficientSet, outer: CoefficientSet) -> CoefficientSet:
+    """``inner`` with what the loss has resolved; the loss's tables cover nothing wider."""
+    if not isinstance(inner, CoefficientSet):
+        raise TypeError(f"coefficients must be a CoefficientSet, got {type(inner).__name__}")
+    if inner.feature_names != outer.feature_names:
+        raise ValueError("coefficients and loss have different feature names")
+    left_out = (outer.lower == 0) & (outer.upper == 0)
+    resolved = inner.replace(fix_at_zero=np.flatnonzero(left_out))
+    wider = (resolved.lower < outer.lower) | (resolved.upper > outer.upper)
+    if np.any(wider):
+        name = inner.feature_names[int(np.flatnonzero(wider)[0])]
+        raise ValueError(
+            f"bounds of feature {name!r} are wider than those that the loss was built with; "
+            "build the LogisticLoss with this CoefficientSet"
+        )
+    return resolved
+
+
+def _resolved_penalty(coefficients: CoefficientSet, l0_penalty: float) -> NDArray[np.float64]:
+    price = float(l0_penalty)
+    if not math.isfinite(price) or price < 0:
+        raise ValueError(f"l0_penalty must be finite and at least 0, got {l0_penalty!r}")
+    own = coefficients.l0_penalty
+    resolved: NDArray[np.float64] = np.where(np.isnan(own), price, own)
+    resolved.setflags(write=False)
+    return resolved
+
+
+def _checked_size(size: Any, what: str, most: int | None) -> int:
+    if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
+        raise TypeError(f"{what} must be an int, got {size!r}")
+    if size < 0 or (most is not None and size > most):
+        expected = "at least 0" if most is None else f"between 0 and the {most} features"
+        raise ValueError(f"{what} must be {expected}, got {size}")
+    return int(size)
+
+
+def _tighter(own: int | None, derived: int | None, choose: Any) -> int:
+    assert derived is not None, "the loss fills in the intercept's bounds"
+    return derived if own is None else int(choose(own, derived))
+
+
+def _prepend(first: int, rest: NDArray[np.int64]) -> NDArray[np.int64]:
+    joined = np.concatenate(([first], rest)).astype(np.int64)
+    joined.setflags(write=False)
+    return joined

@@ -1,0 +1,401 @@
+"""What an engine returns: integer coefficients, a certificate, and how they were found."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim.exceptions import CertificateError
+
+if TYPE_CHECKING:
+    from riskslim.problem import RiskScoreProblem
+
+__all__ = ["Certificate", "Solution", "SolveStatistics", "Status", "Trace", "TraceRecord", "certify"]
+
+# Two ways of computing one loss in double precision may differ by this much, relatively.
+RECHECK_TOLERANCE = 1e-11
+
+
+class Status(str, enum.Enum):
+    """How a run ended."""
+
+    OPTIMAL = "optimal"
+    """The gap is within the tolerance that was asked for."""
+    FEASIBLE = "feasible"
+    """A limit was reached first; the gap says how far the score can be from optimal."""
+    INFEASIBLE = "infeasible"
+    """No coefficient vector meets the requirements."""
+    INTERRUPTED = "interrupted"
+    """The user stopped the run; objective and bound are valid as far as they got."""
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclasses.dataclass(frozen=True)
+class Certificate:
+    r"""What is proven about a risk score.
+
+    Parameters
+    ----------
+    status : Status
+    objective : float
+        Objective of the returned coefficients, recomputed on all rows from the coefficients
+        alone. inf if there are none.
+    loss : float
+        Its normalised logistic loss.
+    model_size : int
+        Number of non-zero coefficients, intercept apart.
+    lower_bound : float
+        No coefficient vector of the stated problem has a smaller objective (to within
+        ``bound_tolerance``).
+    gap_tolerance : float
+        Gap up to which the user accepts a score as optimal.
+    bound_tolerance : float
+        Absolute accuracy of ``lower_bound``: the tolerance to which the engine decides
+        whether a point satisfies a constraint. 0 for a bound that is exact up to rounding.
+    engine : str
+        "lattice_cpa" or another engine, with the version of the solver under it.
+    n_samples : int
+        Rows that the objective was evaluated on.
+    message : str
+        Why the run ended, in words.
+
+    Notes
+    -----
+    The gap is that of Ustun & Rudin (2019), section 2:
+    :math:`(V^{\max} - V^{\min}) / V^{\max}`.
+
+    Examples
+    --------
+    >>> from riskslim import Certificate
+    >>> from riskslim.solution import Status
+    >>> certificate = Certificate(Status.FEASIBLE, 0.40, 0.39, 2, 0.38, 0.0, 0.0, "example", 100)
+    >>> round(certificate.optimality_gap, 6)
+    0.05
+    """
+
+    status: Status
+    objective: float
+    loss: float
+    model_size: int
+    lower_bound: float
+    gap_tolerance: float
+    bound_tolerance: float
+    engine: str
+    n_samples: int
+    message: str = ""
+
+    @property
+    def optimality_gap(self) -> float:
+        """(objective - lower_bound) / objective; 0 if both are 0, NaN without a score."""
+        return optimality_gap(self.objective, self.lower_bound)
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the gap is within the tolerance that was asked for."""
+        return self.status is Status.OPTIMAL
+
+    def explain(self) -> str:
+        """Say what the certificate means in plain words.
+
+        Returns
+        -------
+        str
+            One or two sentences.
+        """
+        if self.status is Status.INFEASIBLE:
+            return f"No risk score meets the requirements: {self.message}."
+        if self.lower_bound >= self.objective:
+            proven = "No risk score that meets the requirements has a lower objective."
+        else:
+            proven = (
+                f"No risk score that meets the requirements can have an objective below "
+                f"{self.lower_bound:.6g}, which is {self.optimality_gap:.2%} lower than this one's."
+            )
+        return f"Objective {self.objective:.6g} on {self.n_samples} rows. {proven}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, the gap among them."""
+        values = dataclasses.asdict(self)
+        values["status"] = self.status.value
+        values["optimality_gap"] = self.optimality_gap
+        return values
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Certificate:
+        """Read what :meth:`to_dict` wrote.
+
+        Parameters
+        ----------
+        values : mapping
+
+        Returns
+        -------
+        Certificate
+
+        Raises
+        ------
+        ValueError
+            A value is missing or the status is unknown.
+        """
+        names = [field.name for field in dataclasses.fields(cls)]
+        missing = [name for name in names if name not in values and name != "message"]
+        if missing:
+            raise ValueError(f"certificate lacks {', '.join(missing)}")
+        chosen = {name: values[name] for name in names if name in values}
+        return cls(**{**chosen, "status": Status(chosen["status"])})
+
+
+def optimality_gap(objective: float, lower_bound: float) -> float:
+    """(objective - lower_bound) / objective, 0 where both are 0.
+
+    Parameters
+    ----------
+    objective, lower_bound : float
+
+    Returns
+    -------
+    float
+        NaN where the objective is not finite.
+    """
+    if not math.isfinite(objective):
+        return math.nan
+    if objective == lower_bound:
+        return 0.0
+    return (objective - lower_bound) / objective if objective else -math.inf
+
+
+class TraceRecord(NamedTuple):
+    """State of the search at one moment.
+
+    Attributes
+    ----------
+    time : float
+        Seconds since the start.
+    upper_bound, lower_bound, gap : float
+        Best objective, best bound, and their gap at this moment.
+    nodes, cuts, incumbent_updates : int
+        Counts so far.
+    """
+
+    time: float
+    upper_bound: float
+    lower_bound: float
+    gap: float
+    nodes: int
+    cuts: int
+    incumbent_updates: int
+
+
+class Trace:
+    """The course of a search: one record per change of a bound.
+
+    Bounds in it only ever improve. Iterating yields :class:`TraceRecord` objects;
+    ``trace["lower_bound"]`` is one column as an array.
+
+    Examples
+    --------
+    >>> from riskslim.solution import Trace, TraceRecord
+    >>> trace = Trace([TraceRecord(0.0, 0.5, 0.1, 0.8, 0, 3, 1)])
+    >>> trace["gap"]
+    array([0.8])
+    """
+
+    def __init__(self, records: list[TraceRecord] | None = None) -> None:
+        self._records = list(records or [])
+
+    def append(self, record: TraceRecord) -> None:
+        """Add the newest record.
+
+        Parameters
+        ----------
+        record : TraceRecord
+        """
+        self._records.append(record)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __iter__(self) -> Iterator[TraceRecord]:
+        return iter(self._records)
+
+    def __getitem__(self, column: str) -> NDArray[Any]:
+        if column not in TraceRecord._fields:
+            raise KeyError(f"no column {column!r}; there are {', '.join(TraceRecord._fields)}")
+        return np.array([getattr(record, column) for record in self._records])
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Columns as lists, ready for a data frame or JSON."""
+        return {name: self[name].tolist() for name in TraceRecord._fields}
+
+    def __repr__(self) -> str:
+        return f"Trace({len(self)} records)"
+
+
+@dataclasses.dataclass
+class SolveStatistics:
+    """Counts and times of one run.
+
+    Parameters
+    ----------
+    total_seconds : float
+        Wall-clock time of the whole run.
+    data_seconds : float
+        Of it, time spent on passes over the data: loss, gradient, line searches.
+    initialization_seconds : float
+        Of it, time before the tree search began.
+    nodes : int
+        Nodes processed.
+    cuts : int
+        Cuts of the loss that were generated.
+    incumbent_updates : int
+        Times that the best score improved.
+    loss_evaluations : int
+        Evaluations of the loss on all rows.
+    """
+
+    total_seconds: float = 0.0
+    data_seconds: float = 0.0
+    initialization_seconds: float = 0.0
+    nodes: int = 0
+    cuts: int = 0
+    incumbent_updates: int = 0
+    loss_evaluations: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Solution:
+    """A risk score's coefficients with their certificate.
+
+    Parameters
+    ----------
+    coefficients : ndarray of int64, shape (d,), or None
+        Points per feature. None if the problem is infeasible.
+    intercept : int or None
+    certificate : Certificate
+    feature_names : tuple of str, length d
+    trace : Trace
+    statistics : SolveStatistics
+    settings : dict
+        Everything the engine was told, limits included.
+    """
+
+    coefficients: NDArray[np.int64] | None
+    intercept: int | None
+    certificate: Certificate
+    feature_names: tuple[str, ...]
+    trace: Trace = dataclasses.field(default_factory=Trace)
+    statistics: SolveStatistics = dataclasses.field(default_factory=SolveStatistics)
+    settings: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def coef(self) -> NDArray[np.int64]:
+        """Intercept and coefficients in one vector, shape (d + 1,).
+
+        Raises
+        ------
+        ValueError
+            The problem was infeasible: there are no coefficients.
+        """
+        if self.coefficients is None or self.intercept is None:
+            raise ValueError(f"there is no risk score: {self.certificate.message}")
+        return np.concatenate(([self.intercept], self.coefficients)).astype(np.int64)
+
+    @property
+    def points(self) -> dict[str, int]:
+        """Non-zero coefficients by feature name."""
+        if self.coefficients is None:
+            return {}
+        return {
+            self.feature_names[j]: int(self.coefficients[j])
+            for j in np.flatnonzero(self.coefficients)
+        }
+
+    def __repr__(self) -> str:
+        certificate = self.certificate
+        return (
+            f"Solution({certificate.status}, objective={certificate.objective:.8g}, "
+            f"lower_bound={certificate.lower_bound:.8g}, gap={certificate.optimality_gap:.2%}, "
+            f"intercept={self.intercept}, points={self.points})"
+        )
+
+
+def certify(
+    problem: RiskScoreProblem,
+    coef: NDArray[np.int64],
+    lower_bound: float,
+    *,
+    gap_tolerance: float,
+    bound_tolerance: float,
+    engine: str,
+    message: str,
+    interrupted: bool = False,
+) -> Certificate:
+    """Re-check a result from its coefficients alone and state what is proven.
+
+    The objective is computed twice on all rows by independent code (lookup table or
+    real-valued kernel, and plain accumulation in float64); a solver's word is not taken for it.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    coef : ndarray of int64, shape (d + 1,)
+    lower_bound : float
+        Bound on the optimal value, valid to within ``bound_tolerance``.
+    gap_tolerance, bound_tolerance, engine, message
+        As in :class:`Certificate`.
+    interrupted : bool, default False
+        The user stopped the run.
+
+    Returns
+    -------
+    Certificate
+        OPTIMAL if the gap is within ``gap_tolerance``, else INTERRUPTED or FEASIBLE.
+
+    Raises
+    ------
+    CertificateError
+        The vector is infeasible, the two objectives differ, or the bound exceeds the
+        objective: the result must not be used.
+    """
+    violations = problem.violations(coef)
+    if violations:
+        raise CertificateError(f"{engine} returned an infeasible vector: {'; '.join(violations)}")
+    loss = problem.loss.value(coef)
+    reference = problem.loss.reference_value(coef)
+    if not abs(loss - reference) <= RECHECK_TOLERANCE * abs(reference):
+        raise CertificateError(
+            f"loss {loss!r} of the returned vector differs from its recomputation {reference!r}"
+        )
+    objective = loss + problem.penalty(coef)
+    if not lower_bound <= objective + bound_tolerance:
+        raise CertificateError(
+            f"{engine} claims a lower bound of {lower_bound!r}, above the objective "
+            f"{objective!r} of a feasible vector; the bound is not valid"
+        )
+    # Within the tolerance of the bound the two are equal.
+    if lower_bound >= objective - bound_tolerance:
+        lower_bound = objective
+    gap = optimality_gap(objective, lower_bound)
+    status = Status.INTERRUPTED if interrupted else Status.FEASIBLE
+    if gap <= gap_tolerance:
+        status = Status.OPTIMAL
+    return Certificate(
+        status=status,
+        objective=objective,
+        loss=loss,
+        model_size=problem.model_size(coef),
+        lower_bound=lower_bound,
+        gap_tolerance=gap_tolerance,
+        bound_tolerance=bound_tolerance,
+        engine=engine,
+        n_samples=problem.loss.data.n_samples,
+        message=message,
+    )
