@@ -1,0 +1,80 @@
+"""Risk scores: sparse linear models with small integer coefficients and a certificate.
+
+The public names below are loaded when they are first used, so that importing the package
+costs little and brings in neither a solver nor a compiler.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Certificate": "solution",
+    "CoefficientSet": "coefficients",
+    "LatticeCPASettings": "_lattice_cpa",
+    "LogisticLoss": "loss",
+    "RiskScore": "risk_score",
+    "RiskScoreProblem": "problem",
+    "RiskSlimLP": "_lattice_cpa",
+    "RiskSlimMIP": "_lattice_cpa",
+    "Solution": "solution",
+    "Status": "solution",
+    "TrainingData": "data",
+    "chained_updates": "bounds",
+    "discrete_coordinate_descent": "heuristics",
+    "lattice_cpa": "_lattice_cpa",
+    "sequential_rounding": "heuristics",
+    "standard_cpa": "_lattice_cpa",
+}
+
+__all__ = [
+    "Certificate",
+    "CoefficientSet",
+    "LatticeCPASettings",
+    "LogisticLoss",
+    "RiskScore",
+    "RiskScoreProblem",
+    "RiskSlimLP",
+    "RiskSlimMIP",
+    "Solution",
+    "Status",
+    "TrainingData",
+    "chained_updates",
+    "discrete_coordinate_descent",
+    "lattice_cpa",
+    "sequential_rounding",
+    "standard_cpa",
+]
+
+if TYPE_CHECKING:
+    from riskslim._lattice_cpa import (
+        LatticeCPASettings,
+        RiskSlimLP,
+        RiskSlimMIP,
+        lattice_cpa,
+        standard_cpa,
+    )
+    from riskslim.bounds import chained_updates
+    from riskslim.coefficients import CoefficientSet
+    from riskslim.data import TrainingData
+    from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding
+    from riskslim.loss import LogisticLoss
+    from riskslim.problem import RiskScoreProblem
+    from riskslim.risk_score import RiskScore
+    from riskslim.solution import Certificate, Solution, Status
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,187 @@
+"""CPLEX's legacy callbacks: the places where the surrogate learns about the true loss.
+
+Importing this module imports cplex. An exception raised in a callback ends the solve and
+reaches the caller of ``Cplex.solve`` unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from cplex.callbacks import HeuristicCallback, IncumbentCallback, LazyConstraintCallback
+
+from riskslim._lattice_cpa.model import OBJECTIVE_SCALE, RiskSlimMIP
+from riskslim._lattice_cpa.search import Search
+from riskslim.exceptions import CertificateError
+
+__all__ = ["register"]
+
+# A cut is added where the surrogate's loss is too low by more than CPLEX could tell apart
+# (1e-9 in its units is 1e-12 of loss) ...
+VIOLATION = 1e-11
+# ... and a candidate is refused only where it is too low by clearly more than that.
+UNDERSTATED = 1e-9
+# Times that one incumbent is proposed to CPLEX before it is left alone.
+MAX_PROPOSALS = 3
+
+
+class _Shared:
+    """What the three callbacks have in common; CPLEX creates them, so it is attached later."""
+
+    search: Search
+    model: RiskSlimMIP
+    should_stop: Callable[[], bool]
+    n_threads: int
+
+    def _point(self) -> tuple[Any, float]:
+        """Coefficients and loss of the present LP solution or candidate."""
+        values = self.get_values(*self.model.value_range)  # type: ignore[attr-defined]
+        return self.model.coef_and_loss(values)
+
+    def _observe(self) -> bool:
+        """Take over counts and bound from CPLEX; True if the search is to end."""
+        if self.should_stop():
+            self.abort()  # type: ignore[attr-defined]
+            return True
+        self.search.nodes = self.get_num_nodes()  # type: ignore[attr-defined]
+        return False
+
+
+class _LazyConstraint(_Shared, LazyConstraintCallback):  # type: ignore[misc]
+    """Cut at every integer solution (LCPA, step "integer feasible")."""
+
+    def __call__(self) -> None:
+        if self._observe():
+            return
+        search = self.search
+        point, surrogate_loss = self._point()
+        coef = np.rint(point)
+        integral = bool(np.all(np.abs(coef - point) <= 1e-9))
+        # A cut at a point next to a lattice point would leave the lattice point itself
+        # understated, and the other way round: cut where CPLEX stands.
+        cut = search.cut_at(coef.astype(np.int64) if integral else point)
+        if surrogate_loss < cut.loss - VIOLATION:
+            self._add_cut(cut)
+        if not integral:
+            return
+        vector = coef.astype(np.int64)
+        improved = search.consider(vector, cut.loss)
+        improved |= search.polish(vector, cut.loss)
+        if improved and search.coef is not None:
+            self._add_cut(search.cut_at(search.coef))
+        self._pass_bounds()
+
+    def _add_cut(self, cut: Any) -> None:
+        row, sense, rhs = self.model.cut_row(cut)
+        self.add(row, sense, rhs, self.use_constraint.purge)
+
+    def _pass_bounds(self) -> None:
+        """Bounds improved by chained updates become rows on the variables V, L and R.
+
+        Legacy callbacks cannot change bounds globally; a row with one variable does the same.
+        """
+        if not self.search.settings.chained_updates:
+            return
+        ends = self.model.bounds_of_variables(self.search.bounds)
+        for variable, (low, high) in ends.items():
+            known_low, known_high = self.passed.get(variable, (low, high))
+            # Tiny improvements are not worth a row of the LP.
+            step = 1.0 if variable == self.model.size else 1e-3 * max(1.0, abs(high))
+            if low >= known_low + step:
+                self.add([[variable], [1.0]], "G", low)
+                known_low = low
+            if high <= known_high - step:
+                self.add([[variable], [1.0]], "L", high)
+                known_high = high
+            self.passed[variable] = (known_low, known_high)
+
+    passed: dict[int, tuple[float, float]]
+
+
+class _Heuristic(_Shared, HeuristicCallback):  # type: ignore[misc]
+    """Round and polish LP solutions, and propose incumbents that CPLEX does not have."""
+
+    def __call__(self) -> None:
+        if self._observe():
+            return
+        search = self.search
+        self._take_lower_bound()
+        point, _ = self._point()
+        search.round(point)
+        if search.coef is None:
+            return
+        known = self.get_incumbent_objective_value()
+        if search.objective * OBJECTIVE_SCALE < known - UNDERSTATED * OBJECTIVE_SCALE:
+            self._propose()
+
+    def _take_lower_bound(self) -> None:
+        """Best bound over the open nodes, this one among them."""
+        bound = min(self.get_best_objective_value(), self.get_objective_value())
+        if abs(bound) < 1e20:
+            self.search.raise_lower_bound(bound / OBJECTIVE_SCALE)
+
+    def _propose(self) -> None:
+        search = self.search
+        key = search.coef.tobytes()  # type: ignore[union-attr]
+        tries = self.proposals.get(key, 0)
+        if tries >= MAX_PROPOSALS:
+            return
+        self.proposals[key] = tries + 1
+        indices, values, objective = self.model.solution_vector(
+            search.coef,  # type: ignore[arg-type]
+            search.coef_loss,
+        )
+        self.set_solution([indices, values], objective)
+
+    proposals: dict[bytes, int]
+
+
+class _Incumbent(_Shared, IncumbentCallback):  # type: ignore[misc]
+    """Recompute the loss of every candidate and refuse one that understates it.
+
+    CPLEX does not call the lazy callback for solutions from the heuristic callback and believes
+    their values, so that an understated loss would become a false certificate.
+    """
+
+    def __call__(self) -> None:
+        point, claimed = self._point()
+        coef = np.rint(point).astype(np.int64)
+        cut_loss = self.search.cut_at(coef).loss
+        if claimed < cut_loss - UNDERSTATED:
+            self.search.refused += 1
+            self.reject()
+            if self.get_solution_source() == self.solution_source.node_solution:
+                # The lazy callback has cut at every node solution. If CPLEX offers one that is
+                # understated all the same, refusing it may lose its node, and the bound with it.
+                raise CertificateError(
+                    f"CPLEX accepted a node solution whose loss is understated: {claimed!r} "
+                    f"for {cut_loss!r}"
+                )
+            return
+        self.search.consider(coef, cut_loss)
+
+
+def register(
+    model: RiskSlimMIP, search: Search, should_stop: Callable[[], bool]
+) -> None:
+    """Attach the callbacks to a model.
+
+    Parameters
+    ----------
+    model : RiskSlimMIP
+    search : Search
+        State that they share.
+    should_stop : callable
+        Asked at every call; True aborts the solve.
+    """
+    lazy = model.cpx.register_callback(_LazyConstraint)
+    lazy.passed = model.bounds_of_variables(search.bounds)
+    heuristic = model.cpx.register_callback(_Heuristic)
+    heuristic.proposals = {}
+    incumbent = model.cpx.register_callback(_Incumbent)
+    for callback in (lazy, heuristic, incumbent):
+        callback.search = search
+        callback.model = model
+        callback.should_stop = should_stop

@@ -1,0 +1,422 @@
+r"""The lattice cutting plane algorithm (LCPA) on CPLEX.
+
+One branch and bound search over the surrogate problem, whose approximation of the loss gets
+a cut at every integer solution that the search meets (Ustun & Rudin 2019, Algorithm *LCPA*).
+"""
+
+from __future__ import annotations
+
+import contextvars
+import copy
+import dataclasses
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from riskslim._lattice_cpa.initialization import (
+    Initialization,
+    best_possible_bounds,
+    feasible_start,
+    initialize,
+)
+from riskslim._lattice_cpa.model import (
+    BOUND_TOLERANCE,
+    OBJECTIVE_SCALE,
+    RiskSlimMIP,
+    new_cplex,
+    translated_errors,
+)
+from riskslim._lattice_cpa.search import LatticeCPASettings, Search
+from riskslim.exceptions import RiskSLIMError
+from riskslim.problem import RiskScoreProblem
+from riskslim.solution import (
+    Certificate,
+    Solution,
+    SolveStatistics,
+    Status,
+    TraceRecord,
+    certify,
+)
+
+__all__ = ["lattice_cpa"]
+
+logger = logging.getLogger("riskslim.lattice_cpa")
+
+_INTERRUPTED = "interrupted by the user"
+
+
+def lattice_cpa(
+    problem: RiskScoreProblem,
+    *,
+    time_limit: float = 60.0,
+    gap_tolerance: float = 0.0,
+    node_limit: int | None = None,
+    n_threads: int = 1,
+    random_state: int = 0,
+    start: ArrayLike | None = None,
+    settings: LatticeCPASettings | None = None,
+    progress: Callable[[TraceRecord], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Solution:
+    r"""Solve the risk score problem by the lattice cutting plane algorithm on CPLEX.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    time_limit : float, default 60.0
+        Seconds of wall-clock time for everything, the initialization included.
+    gap_tolerance : float, default 0.0
+        Relative optimality gap at which the search may stop.
+    node_limit : int, optional
+        Most nodes of the search tree.
+    n_threads : int, default 1
+        Threads of CPLEX. The callbacks run one at a time.
+    random_state : int, default 0
+        Seed of CPLEX.
+    start : array-like of int, shape (d + 1,), optional
+        A feasible vector to start from, intercept first.
+    settings : LatticeCPASettings, optional
+        Parts to switch off, margins and limits of the parts.
+    progress : callable, optional
+        Called with a :class:`~riskslim.solution.TraceRecord` at each change of a bound.
+    should_stop : callable, optional
+        Asked at every node; True interrupts the search.
+
+    Returns
+    -------
+    Solution
+        Its certificate has status OPTIMAL, FEASIBLE (a limit was reached), INFEASIBLE or
+        INTERRUPTED. Ctrl-C and ``should_stop`` interrupt the search; the best score so far is
+        returned with its certificate.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Limits out of range; ``start`` not feasible.
+    SolverUnavailableError
+        The package cplex cannot be imported or started.
+    ProblemSizeError
+        The problem is too large for the installed licence of CPLEX. The Community Edition takes
+        about 490 features, whatever the number of rows.
+    CertificateError
+        The result failed its re-check.
+
+    Notes
+    -----
+    The objective in the certificate is recomputed from the integer coefficients. The lower bound
+    is CPLEX's best bound, valid to within ``certificate.bound_tolerance``, since CPLEX satisfies
+    rows to within a tolerance; bound and objective that agree to within it count as equal.
+    A second Ctrl-C raises KeyboardInterrupt at once.
+
+    Examples
+    --------
+    >>> from riskslim import (CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData,
+    ...                       lattice_cpa)
+    >>> X = [[0, 1], [1, 0], [1, 1], [0, 0], [1, 1], [0, 1]]
+    >>> data = TrainingData(X, [0, 1, 1, 0, 0, 0], feature_names=["age >= 60", "smoker"])
+    >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
+    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=1)
+    >>> solution = lattice_cpa(problem)
+    >>> solution.points, solution.certificate.status.value
+    ({'age >= 60': 3}, 'optimal')
+    """
+    _check_limits(time_limit, gap_tolerance, node_limit, n_threads)
+    vector = _checked_start(problem, start)
+    run = _Run(
+        problem=problem,
+        settings=settings or LatticeCPASettings(),
+        limits={
+            "time_limit": float(time_limit),
+            "gap_tolerance": float(gap_tolerance),
+            "node_limit": node_limit,
+            "n_threads": n_threads,
+            "random_state": random_state,
+        },
+        start=vector,
+        progress=progress,
+        should_stop=should_stop,
+    )
+    return _interruptibly(run)
+
+
+class _Run:
+    """One call of :func:`lattice_cpa`."""
+
+    def __init__(
+        self,
+        problem: RiskScoreProblem,
+        settings: LatticeCPASettings,
+        limits: dict[str, Any],
+        start: NDArray[np.int64] | None,
+        progress: Callable[[TraceRecord], None] | None,
+        should_stop: Callable[[], bool] | None,
+    ) -> None:
+        # Tables shrink as the size bound tightens; the caller's problem is left as it is.
+        self.problem = copy.copy(problem)
+        self.problem.loss = copy.copy(problem.loss)
+        self.settings = settings
+        self.limits = limits
+        self.start = start
+        self.progress = progress
+        self.user_stop = should_stop
+        self.interrupted = threading.Event()
+        self.began = time.perf_counter()
+        self.deadline = self.began + limits["time_limit"]
+        self.initialization_seconds = 0.0
+        self.aborter: Any = None
+
+    def interrupt(self) -> None:
+        """End the search as soon as possible; may be called from another thread."""
+        self.interrupted.set()
+        if self.aborter is not None:
+            self.aborter.abort()
+
+    def stop_requested(self) -> bool:
+        """Whether the user wants the search to end."""
+        if self.user_stop is not None and self.user_stop():
+            self.interrupted.set()
+        return self.interrupted.is_set()
+
+    def out_of_time(self) -> bool:
+        """Whether the time limit is reached or the user wants the search to end."""
+        return self.stop_requested() or time.perf_counter() >= self.deadline
+
+    def solve(self) -> Solution:
+        """Initialise, search, certify."""
+        if self.problem.infeasibility is not None:
+            return self._infeasible(self.problem.infeasibility)
+        version = new_cplex().get_version()  # fails here, before any work, without the solver
+        initial = self._initialize()
+        search = Search(
+            self.problem, self.settings, initial.bounds, self.began, self.progress
+        )
+        search.consider(initial.coef, self.problem.loss.value(initial.coef))
+        search.polish(initial.coef, search.coef_loss)
+        if self.start is not None:
+            search.consider(self.start, self.problem.loss.value(self.start))
+            search.polish(self.start, self.problem.loss.value(self.start))
+        self.initialization_seconds = time.perf_counter() - self.began
+        message = "time limit reached"
+        if self.stop_requested():
+            message = _INTERRUPTED
+        elif time.perf_counter() < self.deadline:
+            message = self._search_tree(search, initial)
+        return self._solution(search, message, f"lattice_cpa (CPLEX {version})")
+
+    def _initialize(self) -> Initialization:
+        """The initialization procedure, or its result without CPA if it is switched off."""
+        settings = self.settings
+        if settings.initialization:
+            fifth = 0.2 * self.limits["time_limit"]
+            return initialize(
+                self.problem,
+                gap_tolerance=settings.initialization_gap,
+                time_limit=min(settings.initialization_time_limit, fifth),
+                max_iterations=settings.initialization_max_iterations,
+                polish=settings.polishing,
+                stop=self.out_of_time,
+            )
+        coef, objective = feasible_start(self.problem)
+        return Initialization(coef, objective, [], 0, best_possible_bounds(self.problem))
+
+    def _search_tree(self, search: Search, initial: Initialization) -> str:
+        """Branch and bound on RiskSlimMIP; says how it ended."""
+        from riskslim._lattice_cpa.callbacks import register
+
+        model = RiskSlimMIP(self.problem, search.bounds)
+        self._set_parameters(model.cpx)
+        self._add_initial_cuts(model, initial)
+        assert search.coef is not None
+        indices, values, _ = model.solution_vector(search.coef, search.coef_loss)
+        cpx = model.cpx
+        # Checked by CPLEX like any other candidate; the incumbent callback sees it as well.
+        cpx.MIP_starts.add([indices, values], cpx.MIP_starts.effort_level.check_feasibility)
+        register(model, search, self.out_of_time)
+        self.aborter = _aborter(cpx)
+        try:
+            with translated_errors(model):
+                cpx.solve()
+        finally:
+            self.aborter, aborter = None, self.aborter
+            cpx.remove_aborter()
+            aborter.end()
+        search.nodes = cpx.solution.progress.get_num_nodes_processed()
+        message = self._take_result(cpx, search)
+        cpx.end()
+        return message
+
+    def _set_parameters(self, cpx: Any) -> None:
+        parameters = cpx.parameters
+        parameters.timelimit.set(max(self.deadline - time.perf_counter(), 0.01))
+        parameters.mip.tolerances.mipgap.set(min(self.limits["gap_tolerance"], 1.0))
+        if self.limits["node_limit"] is not None:
+            parameters.mip.limits.nodes.set(self.limits["node_limit"])
+        parameters.threads.set(self.limits["n_threads"])
+        parameters.parallel.set(parameters.parallel.values.deterministic)
+        parameters.randomseed.set(self.limits["random_state"])
+        # Cuts of the loss come later: no reduction may rely on the rows seen so far.
+        parameters.preprocessing.reduce.set(1)
+        parameters.preprocessing.linear.set(0)
+
+    def _add_initial_cuts(self, model: RiskSlimMIP, initial: Initialization) -> None:
+        """Binding cuts of the relaxation become rows; the model stays within the licence."""
+        room = model.max_cuts
+        model.add_cuts(initial.cuts[: min(room, initial.n_binding)])
+
+    def _take_result(self, cpx: Any, search: Search) -> str:
+        """Final bound of CPLEX, and why it stopped."""
+        status = cpx.solution.status
+        code = cpx.solution.get_status()
+        if self.interrupted.is_set():
+            message = _INTERRUPTED
+        elif code in (status.MIP_optimal, status.optimal_tolerance):
+            message = "gap tolerance reached" if code == status.optimal_tolerance else "solved"
+        elif code in (status.node_limit_feasible, status.node_limit_infeasible):
+            message = "node limit reached"
+        elif code in (status.MIP_time_limit_feasible, status.MIP_time_limit_infeasible):
+            message = "time limit reached"
+        elif code in (status.MIP_abort_feasible, status.MIP_abort_infeasible):
+            message = "time limit reached"
+        elif code in (status.fail_feasible_no_tree, status.fail_infeasible_no_tree) or code in (
+            status.fail_feasible,
+            status.fail_infeasible,
+        ):
+            message = f"CPLEX gave up: {cpx.solution.get_status_string()}"
+        else:
+            raise RiskSLIMError(
+                f"CPLEX ended the search with status {cpx.solution.get_status_string()!r} although "
+                "a feasible risk score is known; no bound can be stated"
+            )
+        bound = cpx.solution.MIP.get_best_objective() / OBJECTIVE_SCALE
+        if abs(bound) < 1e20:
+            search.raise_lower_bound(bound)
+        return message
+
+    def _solution(self, search: Search, message: str, engine: str) -> Solution:
+        assert search.coef is not None
+        certificate = certify(
+            self.problem,
+            search.coef,
+            search.lower_bound,
+            gap_tolerance=self.limits["gap_tolerance"],
+            bound_tolerance=2 * BOUND_TOLERANCE,
+            engine=engine,
+            message=message,
+            interrupted=message == _INTERRUPTED,
+        )
+        search.finish(certificate)
+        logger.info("%s: %s", certificate.status, certificate.explain())
+        return self._assembled(search, certificate)
+
+    def _assembled(self, search: Search, certificate: Certificate) -> Solution:
+        loss = self.problem.loss
+        assert search.coef is not None
+        return Solution(
+            coefficients=search.coef[1:],
+            intercept=int(search.coef[0]),
+            certificate=certificate,
+            feature_names=self.problem.coefficients.feature_names,
+            trace=search.trace,
+            statistics=SolveStatistics(
+                total_seconds=time.perf_counter() - self.began,
+                data_seconds=loss.seconds,
+                initialization_seconds=self.initialization_seconds,
+                nodes=search.nodes,
+                cuts=search.n_cuts,
+                incumbent_updates=search.incumbent_updates,
+                loss_evaluations=loss.n_evaluations,
+            ),
+            settings=self._settings(),
+        )
+
+    def _infeasible(self, reason: str) -> Solution:
+        certificate = Certificate(
+            status=Status.INFEASIBLE,
+            objective=math.inf,
+            loss=math.inf,
+            model_size=0,
+            lower_bound=math.inf,
+            gap_tolerance=self.limits["gap_tolerance"],
+            bound_tolerance=0.0,
+            engine="lattice_cpa",
+            n_samples=self.problem.loss.data.n_samples,
+            message=reason,
+        )
+        return Solution(
+            None, None, certificate, self.problem.coefficients.feature_names,
+            settings=self._settings(),
+        )  # fmt: skip
+
+    def _settings(self) -> dict[str, Any]:
+        return {"engine": "lattice_cpa", **self.limits, **dataclasses.asdict(self.settings)}
+
+
+def _interruptibly(run: _Run) -> Solution:
+    """Run in a second thread, so that Ctrl-C is seen while CPLEX computes.
+
+    Python delivers the signal to the main thread only, and not while that thread is inside
+    CPLEX. Outside of the main thread there is no Ctrl-C to wait for.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return run.solve()
+    outcome: list[Solution] = []
+    failure: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            outcome.append(run.solve())
+        except BaseException as error:
+            failure.append(error)
+
+    context = contextvars.copy_context()
+    worker = threading.Thread(target=context.run, args=(work,), name="lattice_cpa", daemon=True)
+    worker.start()
+    while worker.is_alive():
+        try:
+            worker.join(0.1)
+        except KeyboardInterrupt:
+            if run.interrupted.is_set():
+                raise
+            logger.warning("interrupted: ending the search, the best score so far is kept")
+            run.interrupt()
+    if failure:
+        raise failure[0]
+    return outcome[0]
+
+
+def _aborter(cpx: Any) -> Any:
+    import cplex
+
+    aborter = cplex.Aborter()
+    cpx.use_aborter(aborter)
+    return aborter
+
+
+def _check_limits(
+    time_limit: float, gap_tolerance: float, node_limit: int | None, n_threads: int
+) -> None:
+    if not time_limit > 0:
+        raise ValueError(f"time_limit must be positive, got {time_limit!r}")
+    if not 0 <= gap_tolerance < 1:
+        raise ValueError(f"gap_tolerance must be at least 0 and below 1, got {gap_tolerance!r}")
+    if node_limit is not None and node_limit < 0:
+        raise ValueError(f"node_limit must be at least 0, got {node_limit!r}")
+    if n_threads < 1:
+        raise ValueError(f"n_threads must be at least 1, got {n_threads!r}")
+
+
+def _checked_start(
+    problem: RiskScoreProblem, start: ArrayLike | None
+) -> NDArray[np.int64] | None:
+    if start is None or problem.infeasibility is not None:
+        return None
+    violations = problem.violations(start)
+    if violations:
+        raise ValueError(f"start is not feasible: {'; '.join(violations)}")
+    return np.asarray(start).astype(np.int64)

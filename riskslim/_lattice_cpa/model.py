@@ -1,0 +1,404 @@
+r"""The surrogate problems RiskSlimMIP and RiskSlimLP on CPLEX.
+
+Both minimise a cutting plane approximation of the loss (Ustun & Rudin 2019, Definitions
+RiskSlimMIP and RiskSlimLP):
+
+.. math::
+
+    \min \; V \quad \text{s.t.} \quad
+    V = L + \sum_j C_{0,j} \alpha_j, \;
+    R = \sum_j \alpha_j, \;
+    \lambda_j^{\min} \alpha_j \le \lambda_j \le \lambda_j^{\max} \alpha_j, \;
+    L \ge l(\lambda^t) + \nabla l(\lambda^t) \cdot (\lambda - \lambda^t)
+
+with bounds on V, L, R and on every :math:`\lambda_j`. Features that cannot be used get no
+variables. L and V are held in units of 1 / :data:`OBJECTIVE_SCALE`, so that CPLEX's smallest
+feasibility tolerance (1e-9) means 1e-12 of loss.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim.exceptions import ProblemSizeError, SolverUnavailableError
+
+if TYPE_CHECKING:
+    from riskslim.bounds import ObjectiveBounds
+    from riskslim.problem import RiskScoreProblem
+
+__all__ = ["BOUND_TOLERANCE", "Cut", "RiskSlimLP", "RiskSlimMIP", "new_cplex", "translated_errors"]
+
+OBJECTIVE_SCALE = 1000.0
+# What the certificate states: CPLEX satisfies rows and compares objectives to within
+# 1e-9 in its own units; the rest is for the sum of a handful of such errors.
+BOUND_TOLERANCE = 1e-10
+# Cuts are lowered by this much, so that rounding errors cannot lift one above the loss.
+CUT_SLACK = 1e-13
+# Bounds on V and L leave this much room beyond the proven ones.
+BOUND_SLACK = 1e-8
+COMMUNITY_EDITION_LIMIT = 1000
+_CPXERR_RESTRICTED_VERSION = 1016
+
+
+@dataclasses.dataclass(frozen=True)
+class Cut:
+    r"""A supporting hyperplane of the loss: its value and gradient at one point.
+
+    Parameters
+    ----------
+    point : ndarray of float64, shape (d + 1,)
+    loss : float
+    gradient : ndarray of float64, shape (d + 1,)
+    """
+
+    point: NDArray[np.float64]
+    loss: float
+    gradient: NDArray[np.float64]
+
+    @property
+    def constant(self) -> float:
+        """Value of the hyperplane at the origin, rounded down."""
+        terms = self.gradient * self.point
+        size = abs(self.loss) + float(np.sum(np.abs(terms)))
+        return self.loss - float(np.sum(terms)) - CUT_SLACK * max(1.0, size)
+
+    def at(self, coef: NDArray[Any]) -> float:
+        """Value of the hyperplane at a coefficient vector, shape (d + 1,)."""
+        return self.constant + float(self.gradient @ coef)
+
+
+class RiskSlimMIP:
+    r"""The surrogate mixed-integer program, with an empty approximation to begin with.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+        Must be feasible.
+    bounds : ObjectiveBounds
+        Valid bounds on objective, loss and model size.
+    relaxed : bool, default False
+        Drop integrality: RiskSlimLP.
+
+    Attributes
+    ----------
+    cpx : cplex.Cplex
+    columns : ndarray of intp, shape (m + 1,)
+        Positions in the coefficient vector (0 = intercept) of CPLEX's first m + 1 variables.
+    loss, objective, size : int
+        Indices of the variables L, V and R; L follows the last coefficient.
+    alpha : dict from feature index to variable index
+        Size indicators of the features that can be used.
+
+    Raises
+    ------
+    SolverUnavailableError
+        The package cplex cannot be imported.
+    ProblemSizeError
+        The installed licence does not allow a model of this size (seen when it is solved).
+    """
+
+    def __init__(
+        self, problem: RiskScoreProblem, bounds: ObjectiveBounds, *, relaxed: bool = False
+    ) -> None:
+        self.problem = problem
+        self.relaxed = relaxed
+        self.cpx = new_cplex()
+        self.columns = np.concatenate(([0], 1 + np.flatnonzero(problem.usable))).astype(np.intp)
+        m = len(self.columns) - 1
+        self.loss = m + 1
+        # A size indicator of a feature that is not used satisfies the big-M links, so a
+        # minimum size holds only where the indicators are tied to values other than zero.
+        self._tie_indicators = problem.min_size > int(np.count_nonzero(problem.required))
+        self._add_coefficients()
+        self.cpx.variables.add(names=["L"], lb=[0.0], ub=[self.cpx.infinity])
+        self._add_indicators()
+        self.objective = self.cpx.variables.get_num()
+        self.size = self.objective + 1
+        self.cpx.variables.add(
+            names=["V", "R"],
+            obj=[1.0, 0.0],
+            lb=[0.0, 0.0],
+            ub=[self.cpx.infinity, float(m)],
+            types="" if relaxed else "CI",
+        )
+        self._add_definitions()
+        self.set_bounds(bounds)
+        self.n_fixed_rows = self.cpx.linear_constraints.get_num()
+        self._cut_indices = [self.loss, *range(m + 1)]
+        self.value_range = (0, self.loss)
+
+    @property
+    def max_cuts(self) -> int:
+        """Cuts that fit beside the other rows into the Community Edition's limit."""
+        return max(10, COMMUNITY_EDITION_LIMIT - self.n_fixed_rows)
+
+    def _types(self, kinds: str) -> str:
+        return "" if self.relaxed else kinds
+
+    def _add_coefficients(self) -> None:
+        names = ("intercept", *self.problem.coefficients.feature_names)
+        self.cpx.variables.add(
+            names=[f"lambda_{j}_{names[j]}"[:200] for j in self.columns],
+            lb=self.problem.lower[self.columns].astype(float).tolist(),
+            ub=self.problem.upper[self.columns].astype(float).tolist(),
+            types=self._types("I" * len(self.columns)),
+        )
+
+    def _add_indicators(self) -> None:
+        """Indicators of use; one per sign where they must imply a value other than zero."""
+        self.alpha: dict[int, int] = {}
+        self._negative: dict[int, int] = {}
+        required = self.problem.required
+        for j in self.columns[1:]:
+            feature = int(j) - 1
+            forced = float(required[feature])
+            self.alpha[feature] = self._add_binary(f"alpha_{j}", forced)
+            if self._tie_indicators and self.problem.lower[j] < 0 < self.problem.upper[j]:
+                self._negative[feature] = self._add_binary(f"beta_{j}", 0.0)
+
+    def _add_binary(self, name: str, lower: float) -> int:
+        self.cpx.variables.add(names=[name], lb=[lower], ub=[1.0], types=self._types("B"))
+        return int(self.cpx.variables.get_num()) - 1
+
+    def _add_definitions(self) -> None:
+        penalty = self.problem.l0_penalty * OBJECTIVE_SCALE
+        alpha = list(self.alpha.values())
+        prices = [-float(penalty[feature]) for feature in self.alpha]
+        self._add_row([self.objective, self.loss, *alpha], [1.0, -1.0, *prices], "E", 0.0)
+        self._add_row([self.size, *alpha], [1.0] + [-1.0] * len(alpha), "E", 0.0)
+        for variable, j in enumerate(self.columns):
+            if variable:
+                self._add_links(variable, int(j))
+
+    def _add_links(self, variable: int, j: int) -> None:
+        """Tie coefficient j to its indicator: zero unless used."""
+        low, high = float(self.problem.lower[j]), float(self.problem.upper[j])
+        alpha = self.alpha[j - 1]
+        if low > 0 or high < 0:
+            return  # always used: its indicator is fixed at 1
+        if j - 1 in self._negative:
+            # alpha = positive part used or negative part used, never both.
+            negative = self._negative[j - 1]
+            indices = [variable, alpha, negative]
+            self._add_row([alpha, negative], [1.0, -1.0], "G", 0.0)
+            # lambda <= high (alpha - beta) - beta  and  lambda >= (alpha - beta) + low beta
+            self._add_row(indices, [1.0, -high, high + 1.0], "L", 0.0)
+            self._add_row(indices, [1.0, -1.0, 1.0 - low], "G", 0.0)
+            return
+        if high > 0:
+            self._add_row([variable, alpha], [1.0, -high], "L", 0.0)
+        if low < 0:
+            self._add_row([variable, alpha], [1.0, -low], "G", 0.0)
+        if self._tie_indicators:
+            sign = 1.0 if high > 0 else -1.0
+            self._add_row([variable, alpha], [sign, -1.0], "G", 0.0)
+
+    def _add_row(self, indices: list[int], values: list[float], sense: str, rhs: float) -> None:
+        self.cpx.linear_constraints.add(lin_expr=[[indices, values]], senses=sense, rhs=[rhs])
+
+    def set_bounds(self, bounds: ObjectiveBounds) -> None:
+        """Bound V, L and R, with room for rounding errors.
+
+        Parameters
+        ----------
+        bounds : ObjectiveBounds
+        """
+        ends = self.bounds_of_variables(bounds)
+        self.cpx.variables.set_lower_bounds([(i, low) for i, (low, _) in ends.items()])
+        self.cpx.variables.set_upper_bounds([(i, high) for i, (_, high) in ends.items()])
+
+    def bounds_of_variables(self, bounds: ObjectiveBounds) -> dict[int, tuple[float, float]]:
+        """Bounds of the variables V, L and R in CPLEX's units.
+
+        Parameters
+        ----------
+        bounds : ObjectiveBounds
+
+        Returns
+        -------
+        dict from variable index to (lower, upper)
+        """
+
+        def scaled(low: float, high: float) -> tuple[float, float]:
+            low = max(0.0, low - BOUND_SLACK) * OBJECTIVE_SCALE
+            high = (high + BOUND_SLACK) * OBJECTIVE_SCALE
+            return low, min(high, self.cpx.infinity)
+
+        return {
+            self.objective: scaled(bounds.objective_min, bounds.objective_max),
+            self.loss: scaled(bounds.loss_min, bounds.loss_max),
+            self.size: (float(bounds.size_min), float(bounds.size_max)),
+        }
+
+    def cut_row(self, cut: Cut) -> tuple[list[list[Any]], str, float]:
+        """A cut as a row: sparse pair, sense, right-hand side.
+
+        Parameters
+        ----------
+        cut : Cut
+
+        Returns
+        -------
+        tuple
+        """
+        gradient = cut.gradient[self.columns]
+        # Features without a variable are zero: their terms vanish from the constant too,
+        # because every point that is cut has a zero there.
+        values = [1.0, *(-OBJECTIVE_SCALE * gradient).tolist()]
+        return [self._cut_indices, values], "G", OBJECTIVE_SCALE * cut.constant
+
+    def add_cuts(self, cuts: list[Cut]) -> None:
+        """Add cuts as rows of the model.
+
+        Parameters
+        ----------
+        cuts : list of Cut
+        """
+        rows = [self.cut_row(cut) for cut in cuts]
+        self.cpx.linear_constraints.add(
+            lin_expr=[row for row, _, _ in rows],
+            senses="".join(sense for _, sense, _ in rows),
+            rhs=[rhs for _, _, rhs in rows],
+        )
+
+    def coef_and_loss(self, values: list[float]) -> tuple[NDArray[np.float64], float]:
+        """Coefficient vector and loss from the values of the first variables.
+
+        Parameters
+        ----------
+        values : list of float, length m + 2
+            Values of the variables in ``value_range``.
+
+        Returns
+        -------
+        coef : ndarray of float64, shape (d + 1,)
+        loss : float
+            In units of the loss.
+        """
+        coef = np.zeros(self.problem.n_features + 1)
+        coef[self.columns] = values[: self.loss]
+        # CPLEX keeps to bounds within its tolerance only.
+        np.clip(coef, self.problem.lower, self.problem.upper, out=coef)
+        return coef, values[self.loss] / OBJECTIVE_SCALE
+
+    def solution_vector(
+        self, coef: NDArray[np.int64], loss: float
+    ) -> tuple[list[int], list[float], float]:
+        """Values of all variables at an integer point, and its objective.
+
+        Parameters
+        ----------
+        coef : ndarray of int64, shape (d + 1,)
+            Feasible.
+        loss : float
+            Its loss.
+
+        Returns
+        -------
+        indices, values : lists of equal length
+        objective : float
+            In CPLEX's units.
+        """
+        values = [0.0] * self.cpx.variables.get_num()
+        for variable, j in enumerate(self.columns):
+            values[variable] = float(coef[j])
+        for feature, variable in self.alpha.items():
+            values[variable] = float(coef[feature + 1] != 0)
+        for feature, variable in self._negative.items():
+            values[variable] = float(coef[feature + 1] < 0)
+        objective = (loss + self.problem.penalty(coef)) * OBJECTIVE_SCALE
+        values[self.loss] = loss * OBJECTIVE_SCALE
+        values[self.objective] = objective
+        values[self.size] = float(self.problem.model_size(coef))
+        return list(range(len(values))), values, objective
+
+
+class RiskSlimLP(RiskSlimMIP):
+    r"""The linear relaxation of :class:`RiskSlimMIP` over the whole box.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    bounds : ObjectiveBounds
+    """
+
+    def __init__(self, problem: RiskScoreProblem, bounds: ObjectiveBounds) -> None:
+        super().__init__(problem, bounds, relaxed=True)
+
+
+
+def new_cplex() -> Any:
+    """Make an empty CPLEX problem that prints nothing and has no slack tolerances.
+
+    Returns
+    -------
+    cplex.Cplex
+
+    Raises
+    ------
+    SolverUnavailableError
+        The package cplex is missing, or its library cannot be started.
+    """
+    try:
+        import cplex
+    except ImportError as error:
+        raise SolverUnavailableError(
+            "the lattice cutting plane algorithm needs the package cplex, which cannot be "
+            f"imported ({error}); install it with `pip install cplex`"
+        ) from error
+    try:
+        cpx = cplex.Cplex()
+    except cplex.exceptions.CplexError as error:
+        raise SolverUnavailableError(f"CPLEX does not start: {error}") from error
+    for set_stream in (
+        cpx.set_log_stream,
+        cpx.set_results_stream,
+        cpx.set_warning_stream,
+        cpx.set_error_stream,
+    ):
+        set_stream(None)
+    # The defaults (1e-4, 1e-6, 1e-5, 1e-6) would let CPLEX ignore the l0 penalty.
+    cpx.parameters.mip.tolerances.mipgap.set(0.0)
+    cpx.parameters.mip.tolerances.absmipgap.set(0.0)
+    cpx.parameters.mip.tolerances.integrality.set(0.0)
+    cpx.parameters.simplex.tolerances.feasibility.set(1e-9)
+    cpx.parameters.simplex.tolerances.optimality.set(1e-9)
+    return cpx
+
+
+@contextlib.contextmanager
+def translated_errors(model: RiskSlimMIP) -> Iterator[None]:
+    """Turn the licence's size error into one that says what to do.
+
+    Parameters
+    ----------
+    model : RiskSlimMIP
+        What is being solved.
+
+    Raises
+    ------
+    ProblemSizeError
+        In the place of CPLEX's error 1016.
+    """
+    import cplex
+
+    try:
+        yield
+    except cplex.exceptions.CplexSolverError as error:
+        if len(error.args) < 3 or error.args[2] != _CPXERR_RESTRICTED_VERSION:
+            raise
+        n_variables = model.cpx.variables.get_num()
+        n_rows = model.cpx.linear_constraints.get_num()
+        raise ProblemSizeError(
+            f"the problem has {len(model.columns) - 1} usable features, which take {n_variables} "
+            f"variables and {n_rows} rows; the Community Edition of CPLEX that comes with "
+            f"`pip install cplex` allows {COMMUNITY_EDITION_LIMIT} of each. Use fewer features "
+            "(fix some coefficients at 0), or install a full CPLEX licence (free for academic "
+            "use) and point the package at it with `docplex config --upgrade`"
+        ) from error

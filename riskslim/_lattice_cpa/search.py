@@ -1,0 +1,320 @@
+"""State of one lattice cutting plane search, shared by the driver and CPLEX's callbacks.
+
+The callbacks translate between CPLEX and this state; everything that decides about cuts,
+incumbents and bounds is here, and knows nothing of CPLEX.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import math
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim._lattice_cpa.initialization import round_and_polish
+from riskslim._lattice_cpa.model import BOUND_TOLERANCE, Cut
+from riskslim.bounds import ObjectiveBounds, chained_updates
+from riskslim.heuristics import discrete_coordinate_descent
+from riskslim.solution import Certificate, Trace, TraceRecord, optimality_gap
+
+if TYPE_CHECKING:
+    from riskslim.problem import RiskScoreProblem
+
+__all__ = ["LatticeCPASettings", "Search"]
+
+logger = logging.getLogger("riskslim.lattice_cpa")
+
+# Cuts kept for lattice points that CPLEX visits again; beyond this the memory is emptied.
+MAX_REMEMBERED_CUTS = 20_000
+# The lower bound has to close this share of the open gap before it counts as moved: rounding
+# and polishing at every change in the last digit would take the time of the search itself.
+MOVED = 0.01
+
+
+@dataclasses.dataclass(frozen=True)
+class LatticeCPASettings:
+    """Parts of the algorithm that can be switched off, to measure what each is worth.
+
+    Parameters
+    ----------
+    initialization : bool, default True
+        Run the initialization procedure (standard CPA on the relaxation, rounding and polishing
+        of its iterates) before the tree search.
+    chained_updates : bool, default True
+        Tighten bounds on objective, loss and model size whenever one of them improves, and pass
+        them to the solver.
+    rounding : bool, default True
+        Round LP solutions sequentially when the lower bound moves, and polish them.
+    polishing : bool, default True
+        Polish integer solutions by discrete coordinate descent.
+    polishing_margin : float, default 0.1
+        Polish integer solutions whose objective is within this share of the upper bound.
+    swaps : bool, default True
+        Let polishing exchange one feature for another where no single change helps.
+    initialization_time_limit : float, default 20.0
+        Seconds for each of the two steps of the initialization; never more than a fifth of
+        the time limit of the run.
+    initialization_gap : float, default 1e-3
+        Gap of the relaxation at which the initialization's CPA stops.
+    initialization_max_iterations : int, default 500
+        Most iterations of that CPA.
+
+    Raises
+    ------
+    ValueError
+        A number is negative.
+    """
+
+    initialization: bool = True
+    chained_updates: bool = True
+    rounding: bool = True
+    polishing: bool = True
+    polishing_margin: float = 0.10
+    swaps: bool = True
+    initialization_time_limit: float = 20.0
+    initialization_gap: float = 1e-3
+    initialization_max_iterations: int = 500
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if not isinstance(value, bool) and not value >= 0:
+                raise ValueError(f"{field.name} must be at least 0, got {value!r}")
+
+
+class Search:
+    """Incumbent, bounds and cuts of one run.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    settings : LatticeCPASettings
+    bounds : ObjectiveBounds
+        Valid bounds to start from.
+    started : float
+        ``time.perf_counter()`` at the start of the run.
+    progress : callable, optional
+        Called with every new :class:`~riskslim.solution.TraceRecord`.
+
+    Attributes
+    ----------
+    coef : ndarray of int64, shape (d + 1,), or None
+        The incumbent, with ``objective``.
+    lower_bound : float
+        Valid to within :data:`BOUND_TOLERANCE`.
+    """
+
+    def __init__(
+        self,
+        problem: RiskScoreProblem,
+        settings: LatticeCPASettings,
+        bounds: ObjectiveBounds,
+        started: float,
+        progress: Callable[[TraceRecord], None] | None = None,
+    ) -> None:
+        self.problem = problem
+        self.settings = settings
+        self.bounds = bounds
+        self.started = started
+        self.progress = progress
+        self.coef: NDArray[np.int64] | None = None
+        self.objective = math.inf
+        self.coef_loss = math.inf
+        self.trace = Trace()
+        self.nodes = 0
+        self.n_cuts = 0
+        self.incumbent_updates = 0
+        self.refused = 0
+        self._penalties = problem.l0_penalty[problem.usable]
+        self._cuts: dict[bytes, Cut] = {}
+        self._polished: set[bytes] = set()
+        self._rounded: set[bytes] = set()
+        self._rounded_at = -math.inf
+
+    @property
+    def lower_bound(self) -> float:
+        """Best valid lower bound so far."""
+        return min(self.bounds.objective_min, self.objective)
+
+    @property
+    def gap(self) -> float:
+        """Optimality gap of the incumbent, 1 without one."""
+        if self.coef is None:
+            return 1.0
+        return optimality_gap(self.objective, self.lower_bound)
+
+    def cut_at(self, coef: NDArray[Any]) -> Cut:
+        """Cut of the loss at a point, computed once per point.
+
+        Parameters
+        ----------
+        coef : ndarray, shape (d + 1,)
+
+        Returns
+        -------
+        Cut
+        """
+        point = np.asarray(coef, dtype=np.float64)
+        key = point.tobytes()
+        cut = self._cuts.get(key)
+        if cut is None:
+            if len(self._cuts) >= MAX_REMEMBERED_CUTS:
+                self._cuts.clear()
+            loss, gradient = self.problem.loss.value_and_gradient(coef)
+            cut = self._cuts[key] = Cut(point, loss, gradient)
+            self.n_cuts += 1
+        return cut
+
+    def consider(self, coef: NDArray[np.int64], loss: float) -> bool:
+        """Take a feasible vector as incumbent if it is better than the present one.
+
+        Parameters
+        ----------
+        coef : ndarray of int64, shape (d + 1,)
+        loss : float
+            Its loss, computed by this package.
+
+        Returns
+        -------
+        bool
+            Whether it became the incumbent.
+        """
+        objective = loss + self.problem.penalty(coef)
+        if objective >= self.objective or not self.problem.is_feasible(coef):
+            return False
+        self.coef, self.objective, self.coef_loss = coef.copy(), objective, loss
+        self.incumbent_updates += 1
+        self._update_bounds(objective_max=min(self.bounds.objective_max, objective))
+        self._record()
+        return True
+
+    def polish(self, coef: NDArray[np.int64], loss: float) -> bool:
+        """Polish an integer solution that is close enough to the incumbent.
+
+        Parameters
+        ----------
+        coef : ndarray of int64, shape (d + 1,)
+        loss : float
+            Its loss.
+
+        Returns
+        -------
+        bool
+            Whether the polished solution became the incumbent.
+        """
+        objective = loss + self.problem.penalty(coef)
+        if not self.settings.polishing or not self.problem.is_feasible(coef):
+            return False
+        if objective > self.objective * (1.0 + self.settings.polishing_margin):
+            return False
+        if not _first_time(self._polished, coef):
+            return False
+        polished = discrete_coordinate_descent(self.problem, coef, swaps=self.settings.swaps)
+        assert polished.coefficients is not None
+        self._polished.add(polished.coefficients.tobytes())
+        return self._take(polished.coefficients)
+
+    def round(self, point: NDArray[np.float64]) -> bool:
+        """Round an LP solution sequentially and polish it, if the lower bound has moved.
+
+        Parameters
+        ----------
+        point : ndarray of float64, shape (d + 1,)
+            Within the box.
+
+        Returns
+        -------
+        bool
+            Whether the result became the incumbent.
+        """
+        if not self.settings.rounding or not self._has_moved():
+            return False
+        self._rounded_at = self.bounds.objective_min
+        pattern = np.concatenate((np.floor(point), np.ceil(point)))
+        if not _first_time(self._rounded, pattern):
+            return False
+        found = round_and_polish(
+            self.problem, point, self.objective, polish=self.settings.polishing
+        )
+        return found is not None and self._take(found[0])
+
+    def _has_moved(self) -> bool:
+        if self.coef is None or not math.isfinite(self._rounded_at):
+            return True
+        open_gap = self.objective - self._rounded_at
+        return self.bounds.objective_min - self._rounded_at > MOVED * max(open_gap, 0.0)
+
+    def _take(self, coef: NDArray[np.int64]) -> bool:
+        return self.consider(coef, self.problem.loss.value(coef))
+
+    def raise_lower_bound(self, bound: float) -> bool:
+        """Take over a lower bound on the optimal value, if it is better.
+
+        Parameters
+        ----------
+        bound : float
+            As the solver states it; valid to within its tolerance.
+
+        Returns
+        -------
+        bool
+            Whether the bound improved.
+        """
+        safe = min(bound - BOUND_TOLERANCE, self.objective)
+        if not math.isfinite(safe) or safe <= self.bounds.objective_min:
+            return False
+        before = self.gap
+        self._update_bounds(objective_min=safe)
+        # One line per change that a person can see: the gap is read to 0.01%.
+        if before - self.gap >= 1e-4 or (self.gap == 0.0) != (before == 0.0):
+            self._record()
+        return True
+
+    def finish(self, certificate: Certificate) -> None:
+        """Close the trace with what the certificate states.
+
+        Parameters
+        ----------
+        certificate : Certificate
+        """
+        self.bounds = dataclasses.replace(self.bounds, objective_min=certificate.lower_bound)
+        self._record()
+
+    def _update_bounds(self, **changes: float) -> None:
+        bounds = dataclasses.replace(self.bounds, **changes)
+        if self.settings.chained_updates:
+            bounds = chained_updates(bounds, self._penalties)
+            self.problem.loss.tighten(bounds.size_max)
+        self.bounds = bounds
+
+    def _record(self) -> None:
+        record = TraceRecord(
+            time=time.perf_counter() - self.started,
+            upper_bound=self.objective,
+            lower_bound=self.lower_bound,
+            gap=self.gap,
+            nodes=self.nodes,
+            cuts=self.n_cuts,
+            incumbent_updates=self.incumbent_updates,
+        )
+        self.trace.append(record)
+        logger.info(
+            "%8.1fs  objective %.8g  bound %.8g  gap %7.2f%%  nodes %d  cuts %d",
+            record.time, record.upper_bound, record.lower_bound,
+            100 * record.gap, record.nodes, record.cuts,
+        )  # fmt: skip
+        if self.progress is not None:
+            self.progress(record)
+
+
+def _first_time(seen: set[bytes], values: NDArray[Any]) -> bool:
+    key = values.tobytes()
+    if key in seen:
+        return False
+    seen.add(key)
+    return True
