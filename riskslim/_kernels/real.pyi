@@ -1,0 +1,34 @@
+import numpy as np
+from numpy.typing import NDArray
+
+def scores(
+    columns: NDArray[np.int8],
+    coef: NDArray[np.float64],
+    real_columns: NDArray[np.float64],
+    real_coef: NDArray[np.float64],
+    intercept: float,
+    out: NDArray[np.float64],
+) -> None: ...
+def scores_loss(
+    scores: NDArray[np.float64], labels: NDArray[np.int8], weights: NDArray[np.float64]
+) -> float: ...
+def loss(
+    columns: NDArray[np.int8],
+    coef: NDArray[np.float64],
+    real_columns: NDArray[np.float64],
+    real_coef: NDArray[np.float64],
+    intercept: float,
+    labels: NDArray[np.int8],
+    weights: NDArray[np.float64],
+) -> float: ...
+def loss_and_gradient(
+    columns: NDArray[np.int8],
+    coef: NDArray[np.float64],
+    real_columns: NDArray[np.float64],
+    real_coef: NDArray[np.float64],
+    intercept: float,
+    labels: NDArray[np.int8],
+    weights: NDArray[np.float64],
+    gradient: NDArray[np.float64],
+    error: NDArray[np.float64],
+) -> float: ...

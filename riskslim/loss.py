@@ -1,0 +1,682 @@
+r"""The normalised logistic loss of integer scores, and what can be proven about it.
+
+:class:`LogisticLoss` is the only object that evaluates the loss. It owns the choice between
+two forms (:func:`choose_form`):
+
+``lookup_table``
+    Integer coefficients on integer features have integer scores in a proven range. One pass
+    counts the rows of each score; the loss is a table of :math:`\log(1 + e^{-|s|})` times these
+    counts (Ustun & Rudin 2019, Section "Fast Loss Evaluation via a Lookup Table").
+``real_valued``
+    Everything else: stable exponentials and compensated sums.
+
+Both agree to about 1e-14, and a loss in table form falls back to the other one for every vector
+that its table does not cover: fractional vectors, and vectors outside of the coefficient set.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from riskslim._kernels import integer, ranges, real
+from riskslim.coefficients import MAX_ABSOLUTE_COEFFICIENT, CoefficientSet
+from riskslim.data import TrainingData
+
+__all__ = ["MAX_TABLE_ENTRIES", "Form", "LogisticLoss", "choose_form"]
+
+# A table has three numbers per score, so that this many scores cost 24 MiB. Beyond it most
+# entries would be losses of 0 or |s| to working precision, and a row rarely meets one twice.
+MAX_TABLE_ENTRIES = 2**20
+
+# Rows whose score ranges are held at a time.
+_CHUNK_ROWS = 2**18
+
+# Bins of the distribution of row-wise extreme scores, from which intercept bounds follow.
+_MAX_BINS = 2**20
+
+# Relative slack for sums of up to 10^8 rounded terms, where only one direction is safe.
+_SUM_SLACK = 1e-8
+
+_NO_WEIGHTS: NDArray[np.float64] = np.empty(0)
+
+
+class Form(NamedTuple):
+    """How a loss is evaluated, which kernel does it, and why."""
+
+    name: str
+    kernel: str
+    reason: str
+
+
+def choose_form(
+    data: TrainingData, coefficients: CoefficientSet, score_range: tuple[float, float]
+) -> Form:
+    """Decide between the lookup table and the real-valued form.
+
+    Parameters
+    ----------
+    data : TrainingData
+    coefficients : CoefficientSet
+        With the features that are never used fixed at zero.
+    score_range : tuple of two numbers
+        Range that contains every score over the coefficient set.
+
+    Returns
+    -------
+    Form
+        ``lookup_table`` if every usable feature is an integer column and the range has at most
+        ``MAX_TABLE_ENTRIES`` scores, else ``real_valued``, with the reason in words.
+    """
+    weighted = "weighted " if data.sample_weight is not None else ""
+    usable = (coefficients.lower != 0) | (coefficients.upper != 0)
+    n_real = int(np.count_nonzero(usable & ~data.is_integer))
+    low, high = score_range
+    if n_real:
+        return Form(
+            "real_valued",
+            f"{weighted}real-valued loss",
+            f"{n_real} of {data.n_features} features are not small integers",
+        )
+    if high - low + 1 > MAX_TABLE_ENTRIES:
+        return Form(
+            "real_valued",
+            f"{weighted}real-valued loss",
+            f"scores range over {low:.0f}..{high:.0f}, more than {MAX_TABLE_ENTRIES} values",
+        )
+    return Form(
+        "lookup_table",
+        f"{weighted}histogram of integer scores",
+        f"all usable features are integers and scores lie in {low:.0f}..{high:.0f}",
+    )
+
+
+class LogisticLoss:
+    r"""Normalised logistic loss on training data, over a coefficient set.
+
+    .. math::
+
+        l(\lambda) = \frac{1}{\sum_i w_i} \sum_{i=1}^{n} w_i \log(1 + \exp(-y_i s_i)),
+        \qquad s_i = \lambda_0 + \sum_{j=1}^{d} \lambda_j x_{ij}
+
+    Parameters
+    ----------
+    data : TrainingData
+    coefficients : CoefficientSet
+        One interval per feature of ``data``, in the same order.
+    max_size : int, optional
+        Most non-zero coefficients of a vector (the intercept not counted) for which score
+        ranges, tables, intercept bounds and loss bounds must hold. None: no limit.
+
+    Attributes
+    ----------
+    data : TrainingData
+    coefficients : CoefficientSet
+        With constant features fixed at zero, and the bounds of the intercept filled in.
+    max_size : int
+    form : {"lookup_table", "real_valued"}
+    kernel : str
+        Name of the kernel that evaluates the loss.
+    reason : str
+        Why this form was chosen.
+    score_range : tuple of two numbers
+        Contains the score of every row for every vector of the coefficient set with at most
+        ``max_size`` non-zero coefficients, the intercept included.
+    seconds : float
+        Time spent so far in data-related computation, in seconds.
+    n_evaluations : int
+        Number of losses computed so far.
+
+    Raises
+    ------
+    ValueError
+        The coefficient set has other features than the data, or needs a constant feature, or
+        the intercept's bounds cannot be derived.
+
+    Notes
+    -----
+    **Intercept bounds.** Where the coefficient set leaves a bound of the intercept open, it is
+    derived such that for *every* feasible choice of the other coefficients an optimal integer
+    intercept lies within the bounds. Fix the other coefficients, let :math:`s_i` be the scores
+    without intercept, and let :math:`s_i^{\max} \ge s_i` be the largest score that row i can
+    have over the coefficient set with at most ``max_size`` non-zero coefficients. As a function
+    of the intercept b the loss is convex with derivative proportional to
+
+    .. math::
+
+        \sum_i w_i \sigma(s_i + b) - W_+ \;\le\; \sum_i w_i \sigma(s_i^{\max} + b) - W_+,
+        \qquad W_+ = \sum_{i: y_i = +1} w_i,
+
+    with the sigmoid :math:`\sigma`. At every b where the right-hand side is not positive the
+    loss still falls, or is flat, as b increases; no integer below b can then be better than b
+    itself. The largest such integer is the lower bound. The upper bound follows in the same
+    way from :math:`s_i^{\min}`, as the smallest integer b where
+    :math:`\sum_i w_i \sigma(s_i^{\min} + b) \ge W_+`. Both conditions are tested with a slack
+    that covers rounding, and extreme scores are rounded outwards to integers, so that errors can
+    only loosen the bounds.
+
+    **Thread safety.** Evaluations share nothing but the counters, and release the GIL.
+
+    References
+    ----------
+    Ustun & Rudin (2019), Learning Optimized Risk Scores, Section 4 and its appendix.
+
+    Examples
+    --------
+    >>> from riskslim import CoefficientSet, LogisticLoss, TrainingData
+    >>> data = TrainingData({"a": [0, 1, 1, 0], "b": [1, 0, 1, 0]}, [0, 1, 1, 0])
+    >>> loss = LogisticLoss(data, CoefficientSet(data.feature_names, -3, 3))
+    >>> loss.form
+    'lookup_table'
+    >>> round(loss.value([-1, 2, 0]), 6)
+    0.313262
+    >>> value, gradient = loss.value_and_gradient([0, 0, 0])
+    >>> round(value, 6), gradient
+    (0.693147, array([ 0.  , -0.25,  0.  ]))
+    """
+
+    def __init__(
+        self, data: TrainingData, coefficients: CoefficientSet, *, max_size: int | None = None
+    ) -> None:
+        if tuple(coefficients.feature_names) != tuple(data.feature_names):
+            raise ValueError(
+                f"the coefficient set has {len(coefficients)} features "
+                f"({', '.join(coefficients.feature_names[:3])}, ...), the data have "
+                f"{data.n_features} ({', '.join(data.feature_names[:3])}, ...); "
+                "build it from data.feature_names"
+            )
+        self.data = data
+        self.seconds = 0.0
+        self.n_evaluations = 0
+        self._given = coefficients.replace(fix_at_zero=data.constant_features)
+        self._weights = _NO_WEIGHTS if data.sample_weight is None else data.sample_weight
+        usable = (self._given.lower != 0) | (self._given.upper != 0)
+        n_usable = int(np.count_nonzero(usable))
+        self.max_size = n_usable if max_size is None else min(max_size, n_usable)
+        if self.max_size < 0:
+            raise ValueError(f"max_size must be at least 0, got {max_size}")
+        self._resolve()
+
+    def _resolve(self) -> None:
+        """Everything that depends on the size bound: intercept bounds, ranges, tables."""
+        start = perf_counter()
+        self.coefficients = _with_intercept_bounds(self.data, self._given, self.max_size)
+        low, high = _score_range(self.data, self.coefficients, self.max_size)
+        form = choose_form(self.data, self.coefficients, (low, high))
+        self.form, self.kernel, self.reason = form
+        self.score_range: tuple[float, float] = (low, high)
+        # New arrays, never the old ones changed: copies of this loss may still use those.
+        if self.form == "lookup_table":
+            self.score_range = (int(low), int(high))
+            self._tail = np.empty(int(high) - int(low) + 1)
+            self._slope = np.empty((2, self._tail.size))
+            integer.fill_tables(int(low), self._tail, self._slope)
+        else:
+            self._tail, self._slope = np.empty(0), np.empty((2, 0))
+        self.seconds += perf_counter() - start
+
+    def tighten(self, max_size: int) -> bool:
+        """Use a smaller bound on the model size.
+
+        Parameters
+        ----------
+        max_size : int
+            Most non-zero coefficients from now on; larger values than the present bound are
+            ignored.
+
+        Returns
+        -------
+        bool
+            Whether the score range, the form or the intercept's derived bounds changed.
+        """
+        if max_size >= self.max_size:
+            return False
+        if max_size < 0:
+            raise ValueError(f"max_size must be at least 0, got {max_size}")
+        before = (self.score_range, self.form, self.coefficients)
+        self.max_size = int(max_size)
+        self._resolve()
+        return before != (self.score_range, self.form, self.coefficients)
+
+    def value(self, coef: ArrayLike) -> float:
+        """Loss of a coefficient vector.
+
+        Parameters
+        ----------
+        coef : array-like of shape (d + 1,)
+            Intercept first; integers or reals, within the coefficient set or not.
+
+        Returns
+        -------
+        float
+            Within 1e-14 of the exact value, relatively.
+
+        Raises
+        ------
+        ValueError
+            Wrong length, or coefficients that are not finite.
+        """
+        vector = self._checked(coef)
+        start = perf_counter()
+        span = self._table_span(vector)
+        if span is None:
+            total = real.loss(*self._real_arguments(vector))
+        else:
+            total = self._histogram(vector, span)[0]
+        self._count(start)
+        return float(total / self.data.total_weight)
+
+    def value_and_gradient(self, coef: ArrayLike) -> tuple[float, NDArray[np.float64]]:
+        r"""Loss and gradient at a coefficient vector.
+
+        Parameters
+        ----------
+        coef : array-like of shape (d + 1,)
+            Intercept first; integers or reals, within the coefficient set or not.
+
+        Returns
+        -------
+        value : float
+        gradient : ndarray of float64, shape (d + 1,)
+            :math:`\partial l / \partial \lambda`, also of coefficients that are fixed.
+
+        Raises
+        ------
+        ValueError
+            Wrong length, or coefficients that are not finite.
+        """
+        vector = self._checked(coef)
+        data = self.data
+        start = perf_counter()
+        sums = np.zeros((2, data.n_features + 1))
+        span = self._table_span(vector)
+        if span is None:
+            total = real.loss_and_gradient(*self._real_arguments(vector), sums[0], sums[1])
+        else:
+            total, sums[0, 0] = self._histogram(vector, span)
+            integer.gradient(
+                *self._integer_arguments(vector),
+                data.real_columns,
+                data.labels,
+                self._weights,
+                span[0],
+                self._table_slope(span),
+                sums[0],
+                sums[1],
+            )
+        sums = (sums[0] + sums[1]) / data.total_weight
+        gradient = np.empty(data.n_features + 1)
+        n_integer = 1 + len(data.integer_index)
+        gradient[0] = sums[0]
+        gradient[1 + data.integer_index] = sums[1:n_integer]
+        gradient[1 + data.real_index] = sums[n_integer:]
+        self._count(start)
+        return float(total / data.total_weight), gradient
+
+    def scores(self, coef: ArrayLike) -> NDArray[np.int32] | NDArray[np.float64]:
+        """Scores of all rows.
+
+        Parameters
+        ----------
+        coef : array-like of shape (d + 1,)
+            Intercept first.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            int32 where the lookup table covers the vector, else float64.
+
+        Raises
+        ------
+        ValueError
+            Wrong length, or coefficients that are not finite.
+        """
+        vector = self._checked(coef)
+        start = perf_counter()
+        out: NDArray[np.int32] | NDArray[np.float64]
+        if self._table_span(vector) is None:
+            out = np.empty(self.data.n_samples)
+            real.scores(*self._real_arguments(vector)[:5], out)
+        else:
+            out = np.empty(self.data.n_samples, dtype=np.int32)
+            integer.scores(*self._integer_arguments(vector), out)
+        self.seconds += perf_counter() - start
+        return out
+
+    def bounds(self, max_size: int | None = None) -> tuple[float, float]:
+        r"""Bounds on the loss over the coefficient set (Proposition 1).
+
+        Every row is given its best score, and every row its worst one:
+
+        .. math::
+
+            l^{\min} = \frac{1}{W} \sum_{i: y_i = +1} w_i \log(1 + e^{-s_i^{\max}})
+                     + \frac{1}{W} \sum_{i: y_i = -1} w_i \log(1 + e^{s_i^{\min}})
+
+        and :math:`l^{\max}` with minimum and maximum exchanged. The extreme scores of a row use
+        the ``max_size`` largest contributions of that row, so that a smaller model size gives
+        tighter bounds.
+
+        Parameters
+        ----------
+        max_size : int, optional
+            Most non-zero coefficients. None: the loss's own ``max_size``.
+
+        Returns
+        -------
+        loss_min, loss_max : float
+            Rounded outwards.
+        """
+        size = self.max_size if max_size is None else max_size
+        data, coefficients = self.data, self.coefficients
+        start = perf_counter()
+        best, worst = [], []
+        lower, upper = _intercept_bounds(coefficients)
+        for rows, low, high in _row_ranges(data, coefficients, size):
+            labels, weights = data.labels[rows], self._weights[rows]
+            low += lower
+            high += upper
+            slack = _score_slack(data, low, high)
+            positive = labels > 0
+            towards = np.where(positive, high + slack, low - slack)
+            away = np.where(positive, low - slack, high + slack)
+            best.append(real.scores_loss(towards, labels, weights))
+            worst.append(real.scores_loss(away, labels, weights))
+        self._count(start)
+        total = data.total_weight
+        return (
+            math.fsum(best) / total * (1.0 - _SUM_SLACK),
+            math.fsum(worst) / total * (1.0 + _SUM_SLACK),
+        )
+
+    def reference_value(self, coef: ArrayLike) -> float:
+        """Loss on a path that shares nothing with the kernels, to re-check certificates.
+
+        Scores are accumulated column by column in float64, losses are taken with NumPy's
+        ``log1p`` and ``exp``, and summed without rounding errors by ``math.fsum``.
+
+        Parameters
+        ----------
+        coef : array-like of shape (d + 1,)
+            Intercept first.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            Wrong length, or coefficients that are not finite.
+        """
+        vector = self._checked(coef)
+        start = perf_counter()
+        total = math.fsum(
+            loss
+            for first in range(0, self.data.n_samples, _CHUNK_ROWS)
+            for loss in self._reference_losses(vector, slice(first, first + _CHUNK_ROWS))
+        )
+        self._count(start)
+        return total / self.data.total_weight
+
+    def __repr__(self) -> str:
+        low, high = self.score_range
+        return (
+            f"LogisticLoss({self.data.n_samples} rows, {self.data.n_features} features, "
+            f"form={self.form!r}, scores {low:g}..{high:g}, max_size={self.max_size})"
+        )
+
+    def _reference_losses(self, vector: NDArray[np.float64], rows: slice) -> list[float]:
+        margins = np.full(len(self.data.labels[rows]), vector[0])
+        for j in np.flatnonzero(vector[1:]):
+            margins += vector[1 + j] * self.data.column(int(j))[rows]
+        margins *= self.data.labels[rows]
+        losses = np.log1p(np.exp(-np.abs(margins))) + np.maximum(-margins, 0.0)
+        if self.data.sample_weight is not None:
+            losses *= self.data.sample_weight[rows]
+        return list(losses.tolist())
+
+    def _checked(self, coef: ArrayLike) -> NDArray[np.float64]:
+        vector = np.asarray(coef, dtype=np.float64)
+        if vector.shape != (self.data.n_features + 1,):
+            raise ValueError(
+                f"coef has shape {vector.shape}, expected ({self.data.n_features + 1},): "
+                f"the intercept, then one coefficient for each of the {self.data.n_features} "
+                "features"
+            )
+        if not np.isfinite(vector).all():
+            wrong = np.flatnonzero(~np.isfinite(vector))
+            raise ValueError(
+                f"{wrong.size} of {vector.size} coefficients are NaN or infinite, "
+                f"the first one at position {wrong[0]} (0 is the intercept)"
+            )
+        return vector
+
+    def _table_span(self, vector: NDArray[np.float64]) -> tuple[int, int] | None:
+        """Range of the scores of a vector if the table covers it, else None.
+
+        The table was proven for the coefficient set only. Whoever passes another vector must
+        not read beyond it: the features' ranges bound the scores of any vector at hand.
+        """
+        if self.form != "lookup_table" or (vector != np.rint(vector)).any():
+            return None
+        coef, data = vector[1:], self.data
+        if coef[data.real_index].any():
+            return None
+        a, b = coef * data.feature_min, coef * data.feature_max
+        low = vector[0] + np.minimum(a, b).sum()
+        high = vector[0] + np.maximum(a, b).sum()
+        if low < self.score_range[0] or high > self.score_range[1]:
+            return None
+        return int(low), int(high)
+
+    def _integer_arguments(
+        self, vector: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int8], NDArray[np.int32], int]:
+        coef = vector[1 + self.data.integer_index].astype(np.int32)
+        return self.data.integer_columns, coef, int(vector[0])
+
+    def _real_arguments(
+        self, vector: NDArray[np.float64]
+    ) -> tuple[
+        NDArray[np.int8],
+        NDArray[np.float64],
+        NDArray[np.float64],
+        NDArray[np.float64],
+        float,
+        NDArray[np.int8],
+        NDArray[np.float64],
+    ]:
+        data = self.data
+        return (
+            data.integer_columns,
+            vector[1 + data.integer_index],
+            data.real_columns,
+            vector[1 + data.real_index],
+            float(vector[0]),
+            data.labels,
+            self._weights,
+        )
+
+    def _histogram(self, vector: NDArray[np.float64], span: tuple[int, int]) -> tuple[float, float]:
+        """Sum the loss and its slope over the rows, from a histogram of the scores."""
+        low, high = span
+        shape = (2, high - low + 1)
+        first = low - int(self.score_range[0])
+        tail, slope = self._tail[first : first + shape[1]], self._table_slope(span)
+        arguments = (*self._integer_arguments(vector), self.data.labels)
+        if self.data.sample_weight is None:
+            counts = np.zeros(shape, dtype=np.int64)
+            integer.histogram(*arguments, low, counts)
+            return integer.histogram_loss(counts, low, tail, slope)
+        total, error = np.zeros(shape), np.zeros(shape)
+        integer.weighted_histogram(*arguments, self.data.sample_weight, low, total, error)
+        return integer.weighted_histogram_loss(total, error, low, tail, slope)
+
+    def _table_slope(self, span: tuple[int, int]) -> NDArray[np.float64]:
+        first = span[0] - int(self.score_range[0])
+        return np.ascontiguousarray(self._slope[:, first : first + span[1] - span[0] + 1])
+
+    def _count(self, start: float) -> None:
+        self.seconds += perf_counter() - start
+        self.n_evaluations += 1
+
+
+def _intercept_bounds(coefficients: CoefficientSet) -> tuple[int, int]:
+    lower, upper = coefficients.intercept_lower, coefficients.intercept_upper
+    assert lower is not None
+    assert upper is not None
+    return lower, upper
+
+
+def _score_range(
+    data: TrainingData, coefficients: CoefficientSet, max_size: int
+) -> tuple[float, float]:
+    """Range of all scores from the features' ranges, with at most max_size of them used.
+
+    It is not the tightest range (that would look at the rows), because every single vector must
+    pass the same test (``LogisticLoss._table_span``), which knows the features' ranges only.
+    """
+    corners = np.array(
+        [
+            bound * extreme
+            for bound in (coefficients.lower, coefficients.upper)
+            for extreme in (data.feature_min, data.feature_max)
+        ]
+    )
+    least, most = corners.min(axis=0), corners.max(axis=0)
+    required = _required(coefficients)
+    keep = max(max_size - int(np.count_nonzero(required)), 0)
+    free_least = np.sort(np.minimum(least[~required], 0.0))[:keep]
+    free_most = np.sort(np.maximum(most[~required], 0.0))[::-1][:keep]
+    lower, upper = _intercept_bounds(coefficients)
+    low = lower + math.fsum(least[required]) + math.fsum(free_least)
+    high = upper + math.fsum(most[required]) + math.fsum(free_most)
+    return low, high
+
+
+def _required(coefficients: CoefficientSet) -> NDArray[np.bool_]:
+    return (coefficients.lower > 0) | (coefficients.upper < 0)
+
+
+def _row_ranges(
+    data: TrainingData, coefficients: CoefficientSet, max_size: int
+) -> Iterator[tuple[slice, NDArray[np.float64], NDArray[np.float64]]]:
+    """Chunks of rows with the least and largest score of each row, intercept apart."""
+    lower = coefficients.lower.astype(np.float64)
+    upper = coefficients.upper.astype(np.float64)
+    required = _required(coefficients)
+    n_free = int(np.count_nonzero(((lower != 0) | (upper != 0)) & ~required))
+    keep = max(max_size - int(np.count_nonzero(required)), 0)
+    if keep >= n_free:
+        keep = -1  # no limit: the kernel adds up instead of selecting
+    workspace = np.empty((2 * max(keep, 0) + 2, ranges.row_block()))
+    for first in range(0, data.n_samples, _CHUNK_ROWS):
+        rows = slice(first, min(first + _CHUNK_ROWS, data.n_samples))
+        low, high = np.empty(rows.stop - first), np.empty(rows.stop - first)
+        ranges.row_ranges(
+            data.integer_columns,
+            lower[data.integer_index],
+            upper[data.integer_index],
+            data.real_columns,
+            lower[data.real_index],
+            upper[data.real_index],
+            keep,
+            first,
+            workspace,
+            low,
+            high,
+        )
+        yield rows, low, high
+
+
+def _score_slack(data: TrainingData, low: NDArray[np.float64], high: NDArray[np.float64]) -> float:
+    """Bound what rounding may have taken from a score; sums of integers are exact."""
+    if not data.real_index.size:
+        return 0.0
+    return 1e-12 * max(float(np.abs(low).max()), float(np.abs(high).max()), 1.0)
+
+
+def _with_intercept_bounds(
+    data: TrainingData, coefficients: CoefficientSet, max_size: int
+) -> CoefficientSet:
+    """Fill in open bounds of the intercept (see LogisticLoss for the proof)."""
+    given_lower, given_upper = coefficients.intercept_lower, coefficients.intercept_upper
+    if given_lower is not None and given_upper is not None:
+        return coefficients
+    positive = data.labels > 0
+    if data.sample_weight is None:
+        weight_positive = float(np.count_nonzero(positive))
+    else:
+        weight_positive = math.fsum(data.sample_weight[positive])
+    weight_negative = math.fsum((data.total_weight, -weight_positive))
+    low, weight_low, high, weight_high = _extreme_score_distributions(data, coefficients, max_size)
+    lower = _lowest_optimal_intercept(high, weight_high, weight_positive)
+    # Exchanging the classes changes the sign of scores and intercept.
+    upper = -_lowest_optimal_intercept(-low, weight_low, weight_negative)
+    for bound in (lower, upper):
+        if abs(bound) > MAX_ABSOLUTE_COEFFICIENT:
+            raise ValueError(
+                f"scores are so large that the intercept would need to reach {bound}; rescale "
+                "the features, or give intercept_lower and intercept_upper"
+            )
+    # By convexity the best intercept within a given bound is the one nearest to the optimum, so
+    # that a derived bound beyond a given one has nothing to cut off but that bound itself.
+    if given_upper is not None:
+        return coefficients.replace(intercept_lower=min(lower, given_upper))
+    if given_lower is not None:
+        return coefficients.replace(intercept_upper=max(upper, given_lower))
+    return coefficients.replace(intercept_lower=lower, intercept_upper=upper)
+
+
+def _extreme_score_distributions(
+    data: TrainingData, coefficients: CoefficientSet, max_size: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Weight of the rows at each value of the least and largest score, rounded outwards."""
+    without = coefficients.replace(intercept_lower=0, intercept_upper=0)
+    lowest, highest = _score_range(data, without, max_size)
+    lowest, highest = math.floor(lowest), math.ceil(highest)
+    step = max(1, math.ceil((highest - lowest) / _MAX_BINS))
+    n_bins = (highest - lowest) // step + 3
+    below, above = np.zeros(n_bins), np.zeros(n_bins)
+    for rows, low, high in _row_ranges(data, coefficients, max_size):
+        slack = _score_slack(data, low, high)
+        weights = None if data.sample_weight is None else data.sample_weight[rows]
+        # Bin k of `below` stands for lowest + (k - 1) step, of `above` for lowest + k step.
+        k_low = np.floor((low - slack - lowest) / step).astype(np.intp) + 1
+        k_high = np.ceil((high + slack - lowest) / step).astype(np.intp)
+        below += np.bincount(k_low, weights, minlength=n_bins)
+        above += np.bincount(k_high, weights, minlength=n_bins)
+    values = lowest + step * np.arange(n_bins, dtype=np.float64)
+    use_low, use_high = below > 0, above > 0
+    return values[use_low] - step, below[use_low], values[use_high], above[use_high]
+
+
+def _lowest_optimal_intercept(
+    scores: NDArray[np.float64], weights: NDArray[np.float64], positive: float
+) -> int:
+    """Largest integer b with sum(weights * sigmoid(scores + b)) <= positive, less a slack."""
+
+    def falls(b: int) -> bool:
+        z = scores + b
+        e = np.exp(-np.abs(z))
+        sigmoid = np.where(z < 0, e, 1.0) / (1.0 + e)
+        return float(weights @ sigmoid) * (1.0 + _SUM_SLACK) <= positive
+
+    total = float(weights.sum())
+    negative = max(total - positive, total * 1e-15)
+    # sigmoid(z) <= exp(z) and 1 - sigmoid(z) <= exp(-z) bracket the answer.
+    inside = math.floor(-float(scores.max()) + math.log(positive / total)) - 1
+    outside = math.ceil(-float(scores.min()) - math.log(negative / total)) + 1
+    while outside - inside > 1:
+        middle = (inside + outside) // 2
+        if falls(middle):
+            inside = middle
+        else:
+            outside = middle
+    return inside
