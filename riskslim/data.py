@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     import os
 
     import pyarrow
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     Column = NDArray[Any]
 
@@ -143,9 +143,9 @@ class TrainingData:
     >>> data = TrainingData(
     ...     {"age": [41.5, 60.0, 33.25, 70.0], "smoker": [0, 1, 0, 1]}, ["no", "yes", "no", "yes"]
     ... )
-    >>> data
-    TrainingData(n_samples=4, n_features=2 (1 integer, 1 real), outcome='outcome', \
-classes=('no', 'yes'), weighted=False)
+    >>> data  # doctest: +NORMALIZE_WHITESPACE
+    TrainingData(n_samples=4, n_features=2 (1 integer, 1 real), outcome='outcome',
+                 classes=('no', 'yes'), weighted=False)
     >>> data.labels
     array([-1,  1, -1,  1], dtype=int8)
     >>> data.column(1)
@@ -173,7 +173,7 @@ classes=('no', 'yes'), weighted=False)
         self,
         X: Any,
         y: Any,
-        sample_weight: ArrayLike | None = None,
+        sample_weight: Any = None,
         *,
         feature_names: Sequence[str] | None = None,
         outcome_name: str | None = None,
@@ -246,7 +246,7 @@ classes=('no', 'yes'), weighted=False)
         >>> from riskslim import TrainingData
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = pathlib.Path(folder, "patients.csv")
-        ...     _ = path.write_text("id,age,died\n17,60,1\n18,41,0\n19,70,1\n")
+        ...     _ = path.write_text("id,age,died\n17,60,1\n18,41,0\n19,70,1")
         ...     data = TrainingData.from_file(path, "died", exclude=["id"])
         >>> data.feature_names, data.outcome_name
         (('age',), 'died')
@@ -321,8 +321,17 @@ classes=('no', 'yes'), weighted=False)
                 f"{self.n_samples} rows and are never selected (the intercept is added "
                 f"automatically): {_listing(map(repr, names))}",
                 ConstantFeatureWarning,
-                stacklevel=3,
+                stacklevel=_user_stacklevel(),
             )
+
+
+def _user_stacklevel() -> int:
+    """Return the stacklevel with which the caller's warning points at code outside the package."""
+    package = __name__.partition(".")[0]
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 # ---------------------------------------------------------------------------------------------
@@ -389,7 +398,7 @@ def _open_frame(X: Any) -> _Table | None:
     if isinstance(frame, nw.LazyFrame):
         raise TypeError(
             f"X is a lazy frame ({type(X).__module__}.{type(X).__qualname__}), but its values "
-            "are needed: call its collect() method first."
+            "are needed: materialise it first, for example with its collect() method."
         )
     if isinstance(frame, nw.Series):
         raise ValueError(_expected_2d(1, "a series"))
@@ -491,7 +500,8 @@ def _values_of(values: Any, what: str) -> Column:
     if series is not None:
         array = _series_values(series)
     elif isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
-        array = np.ma.filled(values.astype(object), None)
+        array = np.ma.getdata(values).astype(object)
+        array[np.ma.getmaskarray(values)] = None
     else:
         array = np.asarray(values)
         if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
@@ -625,7 +635,9 @@ def _numbers_from_objects(values: Column) -> NDArray[np.float64]:
     for fault in _FAULTS:
         types = {kind for kind, found in faults.items() if found == fault}
         if types:
-            where = np.fromiter((type(v) in types for v in values), np.bool_, len(values))
+            where = np.array([type(v) in types for v in values])
+            if fault == "missing":
+                where |= [isinstance(v, float) and v != v for v in values]
             first = values[np.argmax(where)]
             example = repr(first) if fault == "text" else repr(type(first).__name__)
             raise _ColumnError.at(fault, where, example)
@@ -734,10 +746,8 @@ def _distinct_labels(y: Column) -> list[Any]:
         return _check_two(_distinct_objects(y))
     if kind not in "biufUS":
         raise ValueError(f"Unknown label type: y has dtype {y.dtype}; expected numbers or text.")
-    if kind == "f" and not np.isfinite(y.sum(dtype=np.float64)):
-        missing = np.isnan(y)
-        if missing.any():
-            _raise_missing_labels(missing)
+    if kind == "f":
+        _check_finite_labels(y)
     first = y[0]
     rest = y != first
     second = y[np.argmax(rest)]
@@ -754,18 +764,30 @@ def _distinct_labels(y: Column) -> list[Any]:
     return _check_two([label.item() for label in distinct])
 
 
+def _check_finite_labels(y: Column) -> None:
+    if np.isfinite(y.min()) and np.isfinite(y.max()):  # NaN propagates
+        return
+    if (missing := np.isnan(y)).any():
+        _raise_missing_labels(missing)
+    infinite = np.isinf(y)
+    raise ValueError(
+        f"Input y contains infinity: {np.count_nonzero(infinite)} of {len(y)} labels, first at "
+        f"row {np.argmax(infinite)} (rows counted from 0)."
+    )
+
+
 def _distinct_objects(y: Column) -> list[Any]:
-    missing_types = {kind for kind in set(map(type, y)) if _object_fault(kind) == "missing"}
-    missing = [type(v) in missing_types or (isinstance(v, float) and v != v) for v in y]
+    faults = {kind: _object_fault(kind) for kind in set(map(type, y))}
+    missing = [faults[type(v)] == "missing" or (isinstance(v, float) and v != v) for v in y]
     if any(missing):
-        _raise_missing_labels(np.array(missing))
-    try:
-        distinct = set(y.tolist())
-    except TypeError:
-        raise ValueError(
-            f"Unknown label type: the labels in y must be numbers or text, got {y[0]!r}."
-        ) from None
-    return [label.item() if isinstance(label, np.generic) else label for label in distinct]
+        _raise_missing_labels(missing)
+    for kind, fault in faults.items():
+        if fault not in {None, "text"}:
+            raise ValueError(
+                f"Unknown label type: y contains objects of type {kind.__name__!r}; expected "
+                "numbers or text."
+            )
+    return [label.item() if isinstance(label, np.generic) else label for label in set(y.tolist())]
 
 
 def _raise_missing_labels(missing: Any) -> NoReturn:
@@ -873,7 +895,9 @@ def _check_class_weights(
                 f"Two classes are needed, but only one class has weight: all "
                 f"{np.count_nonzero(rows)} rows of class {label!r} have weight zero."
             )
-    if not math.isfinite(weights.sum()):
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not math.isfinite(total):
         raise ValueError("The sum of sample_weight overflows float64: rescale the weights.")
 
 
@@ -991,22 +1015,24 @@ def _pack_reals(
         for j, values in group:
             column = store[:, position[j]]
             packed.feature_min[j], packed.feature_max[j] = column.min(), column.max()
-            faults.extend((j, fault) for fault in _real_faults(column, values.dtype))
+            # Both propagate NaN: two reductions find whether anything is wrong.
+            largest = max(abs(packed.feature_min[j]), abs(packed.feature_max[j]))
+            limit = _EXACT_INTEGER_LIMIT if values.dtype.kind in "iu" else np.inf
+            if not largest < limit:
+                faults.extend((j, fault) for fault in _real_faults(column, values.dtype.kind))
 
     _for_each_group(table, indices, faults, fill)
     packed.real_columns = store
 
 
-def _real_faults(column: NDArray[np.float64], dtype: np.dtype[Any]) -> Iterator[_ColumnError]:
-    # min and max propagate NaN, so that two reductions find everything.
-    low, high = column.min(), column.max()
-    if not (math.isfinite(low) and math.isfinite(high)):
-        for kind, test in (("missing", np.isnan), ("infinite", np.isinf)):
-            where = test(column)
-            if where.any():
-                yield _ColumnError.at(kind, where)
-    elif dtype.kind in "iu" and max(-low, high) >= _EXACT_INTEGER_LIMIT:
-        yield _ColumnError.at("inexact", np.abs(column) >= _EXACT_INTEGER_LIMIT)
+def _real_faults(column: NDArray[np.float64], kind: str) -> Iterator[_ColumnError]:
+    for fault, where in (
+        ("missing", np.isnan(column)),
+        ("infinite", np.isinf(column)),
+        ("inexact", (np.abs(column) >= _EXACT_INTEGER_LIMIT) & (kind in "iu")),
+    ):
+        if where.any():
+            yield _ColumnError.at(fault, where)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -1131,6 +1157,8 @@ def _locate_columns(
         if name is not None and name not in names:
             near = difflib.get_close_matches(name, names, n=3)
             hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+            if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
+                hint = " The values must be separated by commas."
             raise ValueError(
                 f"{path} has no column {name!r} ({role}).{hint} "
                 f"Its {len(names)} columns are {_listing(map(repr, names))}."

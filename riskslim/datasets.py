@@ -35,9 +35,9 @@ def load_breast_cancer_binary() -> TrainingData:
     --------
     >>> from riskslim.datasets import load_breast_cancer_binary
     >>> data = load_breast_cancer_binary()
-    >>> data
-    TrainingData(n_samples=569, n_features=30 (30 integer, 0 real), outcome='benign', \
-classes=(0, 1), weighted=False)
+    >>> data  # doctest: +NORMALIZE_WHITESPACE
+    TrainingData(n_samples=569, n_features=30 (30 integer, 0 real), outcome='benign',
+                 classes=(0, 1), weighted=False)
     >>> data.feature_names[20]
     'worst radius > 14.97'
     """
