@@ -1,0 +1,413 @@
+"""Small risk score problems and their optima by brute force.
+
+Nothing here uses the package's loss: scores, losses and penalties are written out once more in
+plain NumPy, over all integer vectors, so that the engines have something independent to be
+compared with.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import warnings
+
+import numpy as np
+
+from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+from riskslim.exceptions import ConstantFeatureWarning
+
+# Objectives of one vector, added up in two ways, differ by less than this.
+SAME = 1e-12
+# Slope vectors that one enumeration may have.
+MAX_SLOPES = 17_000
+# Slope vectors whose scores are held at a time (times up to 200 rows: it stays in the cache).
+CHUNK = 1024
+
+
+@dataclasses.dataclass
+class SmallProblem:
+    """The ingredients of a risk score problem, as a user would state them.
+
+    X is (n, d) float64, y is (n,) in {-1, +1}, weights are (n,) or None. Bounds are those before
+    signs and fixed values. A feature penalty of NaN means ``l0_penalty``. An intercept bound of
+    None is left to the package; the enumeration then looks much further.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    weights: np.ndarray | None
+    lower: np.ndarray
+    upper: np.ndarray
+    sign: list[int]
+    fixed: dict[int, int]
+    feature_penalty: np.ndarray
+    l0_penalty: float
+    min_size: int
+    max_size: int | None
+    intercept: tuple[int | None, int | None]
+
+    @property
+    def d(self) -> int:
+        return self.X.shape[1]
+
+    @property
+    def names(self) -> list[str]:
+        return [f"x{j}" for j in range(self.d)]
+
+    def box(self) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of the slopes after signs, fixed values, and constant features left out."""
+        low, high = self.lower.copy(), self.upper.copy()
+        for j in range(self.d):
+            if self.sign[j] > 0:
+                low[j] = max(low[j], 0)
+            if self.sign[j] < 0:
+                high[j] = min(high[j], 0)
+            if j in self.fixed:
+                low[j] = high[j] = self.fixed[j]
+            if np.ptp(self.X[:, j]) == 0:
+                low[j] = high[j] = 0
+        return low, high
+
+    def prices(self) -> np.ndarray:
+        return np.where(np.isnan(self.feature_penalty), self.l0_penalty, self.feature_penalty)
+
+    def intercept_range(self) -> tuple[int, int]:
+        """Given bounds; where one is not given, one that is certainly far enough.
+
+        Beyond the largest absolute score plus 60 every row has the same sign of score, and moving
+        on can only help the class whose rows all have losses below exp(-60) already.
+        """
+        low, high = self.box()
+        reach = np.maximum(np.abs(low), np.abs(high)) @ np.abs(self.X).max(axis=0)
+        far = math.ceil(reach) + 60
+        first, last = self.intercept
+        # A given bound may lie beyond the far one on the other side.
+        first_found = min(-far, last if last is not None else -far) if first is None else first
+        last_found = max(far, first if first is not None else far) if last is None else last
+        return first_found, last_found
+
+    def build(self) -> RiskScoreProblem:
+        """State the same problem to the package."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConstantFeatureWarning)
+            data = TrainingData(self.X, self.y, self.weights, feature_names=self.names)
+        coefficients = CoefficientSet(
+            self.names,
+            self.lower,
+            self.upper,
+            sign=self.sign,
+            fixed={self.names[j]: value for j, value in self.fixed.items()},
+            l0_penalty=self.feature_penalty,
+            intercept_lower=self.intercept[0],
+            intercept_upper=self.intercept[1],
+        )
+        return RiskScoreProblem(
+            LogisticLoss(data, coefficients),
+            coefficients,
+            max_size=self.max_size,
+            min_size=self.min_size,
+            l0_penalty=self.l0_penalty,
+        )
+
+
+@dataclasses.dataclass
+class Enumerated:
+    """Result of an enumeration; objective inf and no vectors if nothing is feasible."""
+
+    objective: float
+    vectors: np.ndarray  # (k, d + 1), intercept first: all within SAME of the objective
+    n_slopes: int
+
+    @property
+    def feasible(self) -> bool:
+        return len(self.vectors) > 0
+
+
+def loss(problem: SmallProblem, vector: np.ndarray) -> float:
+    """Normalised logistic loss of one vector, all rows, summed without rounding error."""
+    weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
+    margins = problem.y * (vector[0] + problem.X @ np.asarray(vector[1:], dtype=float))
+    losses = np.maximum(-margins, 0.0) + np.log1p(np.exp(-np.abs(margins)))
+    return math.fsum(weights * losses) / math.fsum(weights)
+
+
+def objective(problem: SmallProblem, vector: np.ndarray) -> float:
+    """Loss plus the prices of the features used."""
+    used = np.asarray(vector[1:]) != 0
+    return loss(problem, vector) + math.fsum(problem.prices()[used])
+
+
+def violations(problem: SmallProblem, vector: np.ndarray) -> list[str]:
+    """What a vector breaks of the problem as stated."""
+    low, high = problem.box()
+    first, last = problem.intercept
+    size = np.count_nonzero(vector[1:])
+    found = []
+    if not np.array_equal(vector, np.rint(vector)):
+        found.append("not integer")
+    if np.any(vector[1:] < low) or np.any(vector[1:] > high):
+        found.append("slopes out of bounds")
+    if (first is not None and vector[0] < first) or (last is not None and vector[0] > last):
+        found.append("intercept out of bounds")
+    if size < problem.min_size or (problem.max_size is not None and size > problem.max_size):
+        found.append(f"size {size}")
+    return found
+
+
+def slopes(problem: SmallProblem) -> np.ndarray:
+    """All slope vectors within bounds and of a permitted size, (k, d)."""
+    low, high = problem.box()
+    grid = np.array(
+        list(itertools.product(*(range(a, b + 1) for a, b in zip(low, high, strict=True)))),
+        dtype=np.int64,
+    ).reshape(-1, problem.d)
+    size = np.count_nonzero(grid, axis=1)
+    most = problem.d if problem.max_size is None else problem.max_size
+    return grid[(size >= problem.min_size) & (size <= most)]
+
+
+def enumerate_optimum(problem: SmallProblem) -> Enumerated:
+    """Optimal value, and the vectors that attain it (each with its best intercepts)."""
+    grid = slopes(problem)
+    if not len(grid):
+        return Enumerated(math.inf, np.empty((0, problem.d + 1), dtype=np.int64), 0)
+    X, y, weights = _distinct_rows(problem)
+    prices = problem.prices()
+    first, last = problem.intercept_range()
+    vectors, values = [], []
+    for start in range(0, len(grid), CHUNK):
+        part = grid[start : start + CHUNK]
+        intercepts, losses = _best_intercepts(part @ X.T, y, weights, first, last)
+        total = losses + (part != 0) @ prices
+        # Only what can still win is kept; the slack is for the rounding of these sums.
+        near = total <= total.min() + 10 * SAME
+        vectors.append(np.column_stack((intercepts, part))[near])
+        values.append(total[near])
+    candidates = np.concatenate(vectors)
+    rough = np.concatenate(values)
+    candidates = candidates[rough <= rough.min() + 10 * SAME]
+    exact = np.array([objective(problem, vector) for vector in candidates])
+    best = exact.min()
+    return Enumerated(float(best), candidates[exact <= best + SAME], len(grid))
+
+
+def enumerate_completely(problem: SmallProblem) -> float:
+    """Optimal value without any shortcut: every intercept with every slope vector."""
+    first, last = problem.intercept_range()
+    return min(
+        (
+            objective(problem, np.concatenate(([intercept], slope)))
+            for slope in slopes(problem)
+            for intercept in range(first, last + 1)
+        ),
+        default=math.inf,
+    )
+
+
+def _distinct_rows(problem: SmallProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows that differ, with their share of the total weight; rows without weight vanish."""
+    weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
+    rows, inverse = np.unique(np.column_stack((problem.y, problem.X)), axis=0, return_inverse=True)
+    total = np.bincount(inverse.ravel(), weights, minlength=len(rows)) / weights.sum()
+    rows, total = rows[total > 0], total[total > 0]
+    return rows[:, 1:], rows[:, 0], total
+
+
+def _best_intercepts(
+    scores: np.ndarray, y: np.ndarray, weights: np.ndarray, first: int, last: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Best integer intercept within first..last for each row of scores, and its loss.
+
+    The loss is convex in the intercept b. With z = exp(-y (s + b)) the loss of a row is
+    log(1 + z) and its slope in b is -y z / (1 + z): the optimum is one of the two integers
+    around the sign change of the summed slope, which bisection finds.
+    """
+    decay = np.exp(-y * scores)  # scores are at most a few hundred: nothing overflows
+
+    def z(intercept: np.ndarray) -> np.ndarray:
+        step = np.exp(intercept.astype(float))[:, None]
+        return decay * np.where(y > 0, 1.0 / step, step)
+
+    def rises(intercept: np.ndarray) -> np.ndarray:
+        odds = z(intercept)
+        return (odds / (1.0 + odds)) @ (-y * weights) > 0.0
+
+    def losses(intercept: np.ndarray) -> np.ndarray:
+        return np.log1p(z(intercept)) @ weights
+
+    # Invariant: the loss falls (or is flat) at `low` unless low = first, rises at `high`
+    # unless high = last.
+    low = np.full(len(scores), first, dtype=np.int64)
+    high = np.full(len(scores), last, dtype=np.int64)
+    while np.any(high - low > 1):
+        middle = (low + high) // 2
+        up = rises(middle)
+        high = np.where(up, middle, high)
+        low = np.where(up, low, middle)
+    at_low, at_high = losses(low), losses(high)
+    return np.where(at_high < at_low, high, low), np.minimum(at_low, at_high)
+
+
+# ---------------------------------------------------------------------------------------------
+# Random problems
+# ---------------------------------------------------------------------------------------------
+
+
+def random_problem(rng: np.random.Generator) -> SmallProblem:
+    """Draw a feasible problem with a mixture of everything the package allows."""
+    n, d = int(rng.integers(20, 201)), int(rng.integers(2, 7))
+    X = _random_features(rng, n, d)
+    y = _random_labels(rng, X)
+    constant = np.ptp(X, axis=0) == 0
+    lower, upper, sign, fixed = _random_box(rng, constant)
+    small = SmallProblem(
+        X=X,
+        y=y,
+        weights=_random_weights(rng, y),
+        lower=lower,
+        upper=upper,
+        sign=sign,
+        fixed=fixed,
+        feature_penalty=_random_penalties(rng, d),
+        l0_penalty=_log_uniform(rng, 1e-8, 1e-1),
+        min_size=0,
+        max_size=None,
+        intercept=_random_intercept(rng),
+    )
+    _limit_number_of_slopes(rng, small)
+    _limit_size(rng, small)
+    return small
+
+
+def _log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
+    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+
+def _random_features(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+    family = rng.choice(["binary", "integer", "real", "mixed"])
+    wide = int(rng.integers(d)) if rng.random() < 0.1 else -1
+    columns: list[np.ndarray] = []
+    for j in range(d):
+        kind = rng.choice(["binary", "integer", "real"]) if family == "mixed" else family
+        relation = rng.random()
+        if columns and relation < 0.08:
+            column = columns[int(rng.integers(len(columns)))].copy()
+        elif columns and relation < 0.16:
+            other = columns[int(rng.integers(len(columns)))]
+            column = other.max() + other.min() - other
+        elif relation > 0.96:
+            column = np.full(n, float(rng.integers(-2, 3)))
+        elif j == wide:
+            column = rng.integers(0, 21, n).astype(float)
+        elif kind == "binary":
+            column = (rng.random(n) < rng.uniform(0.1, 0.9)).astype(float)
+        elif kind == "integer":
+            column = rng.integers(*rng.choice([[-3, 4], [0, 6], [1, 4]]), n).astype(float)
+        else:
+            column = rng.normal(rng.uniform(-1, 1), rng.uniform(0.2, 1.2), n).clip(-5, 5)
+            if rng.random() < 0.5:
+                column = column.round(2)
+        columns.append(column)
+    return np.column_stack(columns)
+
+
+def _random_labels(rng: np.random.Generator, X: np.ndarray) -> np.ndarray:
+    n, d = X.shape
+    slope = rng.integers(-3, 4, d)
+    score = X @ slope
+    score = score - np.quantile(score, rng.uniform(0.2, 0.8))
+    strength = rng.choice(["separable", "strong", "weak", "none"])
+    if strength == "separable":
+        y = np.where(score > 0, 1, -1)
+        flipped = rng.random(n) < rng.choice([0.0, 0.02])
+        y = np.where(flipped, -y, y)
+    else:
+        noise = {"strong": 1.0, "weak": 0.2, "none": 0.0}[strength]
+        y = np.where(rng.random(n) < 1.0 / (1.0 + np.exp(-noise * score)), 1, -1)
+    if abs(y.sum()) == n:
+        y[: n // 4] = -y[0]
+    return y
+
+
+def _random_weights(rng: np.random.Generator, y: np.ndarray) -> np.ndarray | None:
+    n = len(y)
+    kind = rng.choice(["none", "none", "float", "integer", "zeros"])
+    if kind == "none":
+        return None
+    weights = rng.uniform(0.1, 3.0, n) if kind == "float" else rng.integers(0, 6, n).astype(float)
+    if kind == "zeros":
+        weights = np.where(rng.random(n) < 0.4, 0.0, rng.uniform(0.1, 3.0, n))
+    for label in (-1, 1):
+        if weights[y == label].sum() == 0:
+            weights[np.flatnonzero(y == label)[0]] = 1.0
+    return weights
+
+
+def _random_box(
+    rng: np.random.Generator, constant: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, list[int], dict[int, int]]:
+    d = len(constant)
+    common = int(rng.choice([1, 2, 3, 3]))
+    lower, upper = np.full(d, -common), np.full(d, common)
+    sign, fixed = [0] * d, {}
+    for j in range(d):
+        draw = rng.random()
+        if constant[j] or draw < 0.5:
+            continue
+        if draw < 0.65:
+            sign[j] = int(rng.choice([-1, 1]))
+        elif draw < 0.75:
+            lower[j], upper[j] = sorted(rng.integers(-3, 4, 2))
+        elif draw < 0.83:  # zero is excluded
+            ends = sorted(rng.integers(1, 4, 2))
+            lower[j], upper[j] = ends if rng.random() < 0.5 else (-ends[1], -ends[0])
+        elif draw < 0.9:
+            fixed[j] = int(rng.integers(lower[j], upper[j] + 1))
+    return lower, upper, sign, fixed
+
+
+def _random_penalties(rng: np.random.Generator, d: int) -> np.ndarray:
+    penalties = np.full(d, np.nan)
+    if rng.random() < 0.3:
+        for j in np.flatnonzero(rng.random(d) < 0.6):
+            penalties[j] = 0.0 if rng.random() < 0.2 else _log_uniform(rng, 1e-8, 1e-1)
+    return penalties
+
+
+def _random_intercept(rng: np.random.Generator) -> tuple[int | None, int | None]:
+    kind = rng.choice(["derived", "derived", "wide", "narrow", "one", "half"])
+    if kind == "derived":
+        return None, None
+    if kind == "wide":
+        return -20, 20
+    a, b = (int(end) for end in sorted(rng.integers(-5, 6, 2)))
+    if kind == "narrow":
+        return a, b
+    if kind == "one":
+        return a, a
+    return (a, None) if rng.random() < 0.5 else (None, b)
+
+
+def _limit_number_of_slopes(rng: np.random.Generator, small: SmallProblem) -> None:
+    """Narrow bounds at random until an enumeration takes a fraction of a second."""
+    while True:
+        low, high = small.box()
+        if np.prod(high - low + 1) <= MAX_SLOPES:
+            return
+        j = int(rng.choice(np.flatnonzero(high - low > 1)))
+        if abs(low[j]) > abs(high[j]):
+            small.lower[j] = low[j] + 1
+        else:
+            small.upper[j] = high[j] - 1
+
+
+def _limit_size(rng: np.random.Generator, small: SmallProblem) -> None:
+    low, high = small.box()
+    required = int(np.count_nonzero((low > 0) | (high < 0)))
+    usable = int(np.count_nonzero((low != 0) | (high != 0)))
+    if rng.random() < 0.7:
+        small.max_size = int(rng.integers(required, small.d + 1))
+    if rng.random() < 0.4:
+        most = usable if small.max_size is None else min(usable, small.max_size)
+        small.min_size = int(rng.integers(0, most + 1))
