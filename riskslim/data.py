@@ -644,7 +644,7 @@ def _numbers_from_objects(values: Column) -> NDArray[np.float64]:
     try:
         converted = values.astype(np.float64)
     except OverflowError:
-        huge = [isinstance(v, int) and abs(v) >= _EXACT_INTEGER_LIMIT for v in values]
+        huge = [isinstance(v, numbers.Rational) and abs(v) >= _EXACT_INTEGER_LIMIT for v in values]
         raise _ColumnError.at("inexact", np.array(huge)) from None
     if np.any(large := np.abs(converted) >= _EXACT_INTEGER_LIMIT):
         integral = [isinstance(v, numbers.Integral) for v in values[large]]

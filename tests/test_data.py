@@ -594,6 +594,7 @@ def test_columns_that_are_no_numbers(column, exception, headline):
         np.array([0, 1, 2**64 - 1], np.uint64),
         np.array([0, 1, -(2**63)]),
         np.array([0, 1, 10**400], dtype=object),
+        np.array([0, 1, fractions.Fraction(10**400)], dtype=object),
         np.array([0, 1, -(2**60)], dtype=object),
         pl.Series([0, 1, 2**100], dtype=pl.Int128),
     ],
