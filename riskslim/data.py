@@ -38,6 +38,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, time, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -644,7 +645,7 @@ def _numbers_from_objects(values: Column) -> NDArray[np.float64]:
     try:
         converted = values.astype(np.float64)
     except OverflowError:
-        huge = [isinstance(v, numbers.Rational) and abs(v) >= _EXACT_INTEGER_LIMIT for v in values]
+        huge = [isinstance(v, (int, Fraction)) and abs(v) >= _EXACT_INTEGER_LIMIT for v in values]
         raise _ColumnError.at("inexact", np.array(huge)) from None
     if np.any(large := np.abs(converted) >= _EXACT_INTEGER_LIMIT):
         integral = [isinstance(v, numbers.Integral) for v in values[large]]
