@@ -645,8 +645,9 @@ def _numbers_from_objects(values: Column) -> NDArray[np.float64]:
     try:
         converted = values.astype(np.float64)
     except OverflowError:
-        huge = [isinstance(v, (int, Fraction)) and abs(v) >= _EXACT_INTEGER_LIMIT for v in values]
-        raise _ColumnError.at("inexact", np.array(huge)) from None
+        exact = np.array([isinstance(v, (int, Fraction)) for v in values])
+        huge = exact & (np.abs(values) >= _EXACT_INTEGER_LIMIT)
+        raise _ColumnError.at("inexact", huge) from None
     if np.any(large := np.abs(converted) >= _EXACT_INTEGER_LIMIT):
         integral = [isinstance(v, numbers.Integral) for v in values[large]]
         large[large] = integral
