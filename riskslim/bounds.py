@@ -202,10 +202,11 @@ def _cumulative(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.concatenate(([0.0], np.cumsum(values)))
 
 
-# An update below rounding error gains nothing, and could creep upwards for ever.
+# An update below rounding error gains nothing, and could creep upwards for ever. The candidate
+# scales the slack: the bound may be infinite, and inf - inf is no number to compare with.
 def _raised(bound: float, candidate: float) -> float:
-    return candidate if candidate > bound + SLACK * max(1.0, abs(bound)) else bound
+    return candidate if candidate - SLACK * max(1.0, abs(candidate)) > bound else bound
 
 
 def _lowered(bound: float, candidate: float) -> float:
-    return candidate if candidate < bound - SLACK * max(1.0, abs(bound)) else bound
+    return candidate if candidate + SLACK * max(1.0, abs(candidate)) < bound else bound
