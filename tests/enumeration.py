@@ -20,7 +20,7 @@ from riskslim.exceptions import ConstantFeatureWarning
 # Objectives of one vector, added up in two ways, differ by less than this.
 SAME = 1e-12
 # Slope vectors that one enumeration may have.
-MAX_SLOPES = 17_000
+MAX_SLOPES = 40_000
 # Slope vectors whose scores are held at a time (times up to 200 rows: it stays in the cache).
 CHUNK = 1024
 
@@ -256,7 +256,7 @@ def _best_intercepts(
 
 def random_problem(rng: np.random.Generator) -> SmallProblem:
     """Draw a feasible problem with a mixture of everything the package allows."""
-    n, d = int(rng.integers(20, 201)), int(rng.integers(2, 7))
+    n, d = int(rng.integers(20, 201)), int(rng.choice([2, 3, 4, 4, 5, 5, 6, 6]))
     X = _random_features(rng, n, d)
     y = _random_labels(rng, X)
     constant = np.ptp(X, axis=0) == 0
