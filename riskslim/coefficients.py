@@ -246,9 +246,7 @@ class CoefficientSet:
                 )
         return values
 
-    def _check_order(
-        self, low: NDArray[np.int64], high: NDArray[np.int64], message: str
-    ) -> None:
+    def _check_order(self, low: NDArray[np.int64], high: NDArray[np.int64], message: str) -> None:
         wrong = np.flatnonzero(low > high)
         if wrong.size:
             j = int(wrong[0])
@@ -308,9 +306,7 @@ def _checked_integer(value: Any, what: str) -> int:
     return int(number)
 
 
-def _checked_intercept(
-    lower: int | None, upper: int | None
-) -> tuple[int | None, int | None]:
+def _checked_intercept(lower: int | None, upper: int | None) -> tuple[int | None, int | None]:
     low = None if lower is None else _checked_integer(lower, "intercept_lower")
     high = None if upper is None else _checked_integer(upper, "intercept_upper")
     if low is not None and high is not None and low > high:

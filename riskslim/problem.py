@@ -70,7 +70,8 @@ class RiskScoreProblem:
     Examples
     --------
     >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
-    >>> data = TrainingData([[0, 1], [1, 0], [1, 1], [0, 0]], [0, 1, 1, 0], feature_names=["a", "b"])
+    >>> X, y = [[0, 1], [1, 0], [1, 1], [0, 0]], [0, 1, 1, 0]
+    >>> data = TrainingData(X, y, feature_names=["a", "b"])
     >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
     >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=1)
     >>> problem.is_feasible([-1, 2, 0]), problem.is_feasible([-1, 2, 1])
@@ -100,10 +101,9 @@ class RiskScoreProblem:
         self.loss = copy.copy(loss)
         self.loss.tighten(self.max_size)
         # The loss derives tighter intercept bounds from the size limit, where none were given.
-        low = _tighter(self.coefficients.intercept_lower, self.loss.coefficients.intercept_lower, max)
-        high = _tighter(
-            self.coefficients.intercept_upper, self.loss.coefficients.intercept_upper, min
-        )
+        derived = self.loss.coefficients
+        low = _tighter(self.coefficients.intercept_lower, derived.intercept_lower, max)
+        high = _tighter(self.coefficients.intercept_upper, derived.intercept_upper, min)
         self.coefficients = self.coefficients.replace(intercept_lower=low, intercept_upper=high)
         self.lower = _prepend(low, self.coefficients.lower)
         self.upper = _prepend(high, self.coefficients.upper)
@@ -215,15 +215,16 @@ class RiskScoreProblem:
             return [f"{vector.shape} coefficients, expected shape {self.lower.shape}"]
         if not np.all(np.isfinite(vector)):
             return ["coefficients that are not finite"]
-        found = []
         names = ("(intercept)", *self.coefficients.feature_names)
-        for j in np.flatnonzero(vector != np.rint(vector)):
-            found.append(f"coefficient of {names[j]!r} is {vector[j]!r}, not an integer")
-        for j in np.flatnonzero((vector < self.lower) | (vector > self.upper)):
-            found.append(
-                f"coefficient of {names[j]!r} is {vector[j]}, outside of "
-                f"{self.lower[j]}..{self.upper[j]}"
-            )
+        found = [
+            f"coefficient of {names[j]!r} is {vector[j]!r}, not an integer"
+            for j in np.flatnonzero(vector != np.rint(vector))
+        ]
+        found += [
+            f"coefficient of {names[j]!r} is {vector[j]}, outside of "
+            f"{self.lower[j]}..{self.upper[j]}"
+            for j in np.flatnonzero((vector < self.lower) | (vector > self.upper))
+        ]
         size = self.model_size(vector)
         if not self.min_size <= size <= self.max_size:
             found.append(f"model size is {size}, outside of {self.min_size}..{self.max_size}")

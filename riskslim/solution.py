@@ -16,7 +16,16 @@ from riskslim.exceptions import CertificateError
 if TYPE_CHECKING:
     from riskslim.problem import RiskScoreProblem
 
-__all__ = ["Certificate", "Solution", "SolveStatistics", "Status", "Trace", "TraceRecord", "certify"]
+__all__ = [
+    "Certificate",
+    "Solution",
+    "SolveStatistics",
+    "Status",
+    "Trace",
+    "TraceRecord",
+    "certify",
+    "optimality_gap",
+]
 
 # Two ways of computing one loss in double precision may differ by this much, relatively.
 RECHECK_TOLERANCE = 1e-11
@@ -259,6 +268,8 @@ class SolveStatistics:
         Times that the best score improved.
     loss_evaluations : int
         Evaluations of the loss on all rows.
+    refused_candidates : int
+        Solutions that the solver wanted to accept with an understated loss.
     """
 
     total_seconds: float = 0.0
@@ -268,6 +279,7 @@ class SolveStatistics:
     cuts: int = 0
     incumbent_updates: int = 0
     loss_evaluations: int = 0
+    refused_candidates: int = 0
 
 
 @dataclasses.dataclass(frozen=True)

@@ -163,9 +163,7 @@ class _Incumbent(_Shared, IncumbentCallback):  # type: ignore[misc]
         self.search.consider(coef, cut_loss)
 
 
-def register(
-    model: RiskSlimMIP, search: Search, should_stop: Callable[[], bool]
-) -> None:
+def register(model: RiskSlimMIP, search: Search, should_stop: Callable[[], bool]) -> None:
     """Attach the callbacks to a model.
 
     Parameters

@@ -193,9 +193,8 @@ class _Run:
             return self._infeasible(self.problem.infeasibility)
         version = new_cplex().get_version()  # fails here, before any work, without the solver
         initial = self._initialize()
-        search = Search(
-            self.problem, self.settings, initial.bounds, self.began, self.progress
-        )
+        search = Search(self.problem, self.settings, initial.bounds, self.began, self.progress)
+        search.n_cuts = len(initial.cuts)
         search.consider(initial.coef, self.problem.loss.value(initial.coef))
         search.polish(initial.coef, search.coef_loss)
         if self.start is not None:
@@ -271,28 +270,7 @@ class _Run:
 
     def _take_result(self, cpx: Any, search: Search) -> str:
         """Final bound of CPLEX, and why it stopped."""
-        status = cpx.solution.status
-        code = cpx.solution.get_status()
-        if self.interrupted.is_set():
-            message = _INTERRUPTED
-        elif code in (status.MIP_optimal, status.optimal_tolerance):
-            message = "gap tolerance reached" if code == status.optimal_tolerance else "solved"
-        elif code in (status.node_limit_feasible, status.node_limit_infeasible):
-            message = "node limit reached"
-        elif code in (status.MIP_time_limit_feasible, status.MIP_time_limit_infeasible):
-            message = "time limit reached"
-        elif code in (status.MIP_abort_feasible, status.MIP_abort_infeasible):
-            message = "time limit reached"
-        elif code in (status.fail_feasible_no_tree, status.fail_infeasible_no_tree) or code in (
-            status.fail_feasible,
-            status.fail_infeasible,
-        ):
-            message = f"CPLEX gave up: {cpx.solution.get_status_string()}"
-        else:
-            raise RiskSLIMError(
-                f"CPLEX ended the search with status {cpx.solution.get_status_string()!r} although "
-                "a feasible risk score is known; no bound can be stated"
-            )
+        message = _INTERRUPTED if self.interrupted.is_set() else _ending(cpx)
         bound = cpx.solution.MIP.get_best_objective() / OBJECTIVE_SCALE
         if abs(bound) < 1e20:
             search.raise_lower_bound(bound)
@@ -331,6 +309,7 @@ class _Run:
                 cuts=search.n_cuts,
                 incumbent_updates=search.incumbent_updates,
                 loss_evaluations=loss.n_evaluations,
+                refused_candidates=search.refused,
             ),
             settings=self._settings(),
         )
@@ -390,6 +369,33 @@ def _interruptibly(run: _Run) -> Solution:
     return outcome[0]
 
 
+def _ending(cpx: Any) -> str:
+    """Say why CPLEX stopped."""
+    status = cpx.solution.status
+    words = {
+        status.MIP_optimal: "search completed",
+        status.optimal_tolerance: "gap tolerance reached",
+        status.node_limit_feasible: "node limit reached",
+        status.node_limit_infeasible: "node limit reached",
+        status.MIP_time_limit_feasible: "time limit reached",
+        status.MIP_time_limit_infeasible: "time limit reached",
+        # The callbacks abort the search for the time limit too.
+        status.MIP_abort_feasible: "time limit reached",
+        status.MIP_abort_infeasible: "time limit reached",
+        status.fail_feasible: "CPLEX gave up because of an error in a node",
+        status.fail_infeasible: "CPLEX gave up because of an error in a node",
+        status.mem_limit_feasible: "CPLEX's memory limit reached",
+        status.mem_limit_infeasible: "CPLEX's memory limit reached",
+    }
+    message = words.get(cpx.solution.get_status())
+    if message is None:
+        raise RiskSLIMError(
+            f"CPLEX ended the search with status {cpx.solution.get_status_string()!r} although "
+            "a feasible risk score is known; no bound can be stated"
+        )
+    return message
+
+
 def _aborter(cpx: Any) -> Any:
     import cplex
 
@@ -411,9 +417,7 @@ def _check_limits(
         raise ValueError(f"n_threads must be at least 1, got {n_threads!r}")
 
 
-def _checked_start(
-    problem: RiskScoreProblem, start: ArrayLike | None
-) -> NDArray[np.int64] | None:
+def _checked_start(problem: RiskScoreProblem, start: ArrayLike | None) -> NDArray[np.int64] | None:
     if start is None or problem.infeasibility is not None:
         return None
     violations = problem.violations(start)

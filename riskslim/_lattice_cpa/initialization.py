@@ -18,9 +18,6 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.bounds import ObjectiveBounds, chained_updates
-from riskslim.exceptions import RiskSLIMError
-from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding
 from riskslim._lattice_cpa.model import (
     BOUND_TOLERANCE,
     OBJECTIVE_SCALE,
@@ -29,6 +26,9 @@ from riskslim._lattice_cpa.model import (
     RiskSlimMIP,
     translated_errors,
 )
+from riskslim.bounds import ObjectiveBounds, chained_updates
+from riskslim.exceptions import RiskSLIMError
+from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding
 from riskslim.problem import RiskScoreProblem
 from riskslim.solution import optimality_gap
 

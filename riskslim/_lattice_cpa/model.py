@@ -42,6 +42,7 @@ BOUND_TOLERANCE = 1e-10
 CUT_SLACK = 1e-13
 # Bounds on V and L leave this much room beyond the proven ones.
 BOUND_SLACK = 1e-8
+INFINITY = 1e20  # as CPLEX has it
 COMMUNITY_EDITION_LIMIT = 1000
 _CPXERR_RESTRICTED_VERSION = 1016
 
@@ -116,7 +117,7 @@ class RiskSlimMIP:
         # minimum size holds only where the indicators are tied to values other than zero.
         self._tie_indicators = problem.min_size > int(np.count_nonzero(problem.required))
         self._add_coefficients()
-        self.cpx.variables.add(names=["L"], lb=[0.0], ub=[self.cpx.infinity])
+        self.cpx.variables.add(names=["L"], lb=[0.0], ub=[INFINITY])
         self._add_indicators()
         self.objective = self.cpx.variables.get_num()
         self.size = self.objective + 1
@@ -124,7 +125,7 @@ class RiskSlimMIP:
             names=["V", "R"],
             obj=[1.0, 0.0],
             lb=[0.0, 0.0],
-            ub=[self.cpx.infinity, float(m)],
+            ub=[INFINITY, float(m)],
             types="" if relaxed else "CI",
         )
         self._add_definitions()
@@ -164,7 +165,8 @@ class RiskSlimMIP:
 
     def _add_binary(self, name: str, lower: float) -> int:
         self.cpx.variables.add(names=[name], lb=[lower], ub=[1.0], types=self._types("B"))
-        return int(self.cpx.variables.get_num()) - 1
+        last: int = self.cpx.variables.get_num() - 1
+        return last
 
     def _add_definitions(self) -> None:
         penalty = self.problem.l0_penalty * OBJECTIVE_SCALE
@@ -228,7 +230,7 @@ class RiskSlimMIP:
         def scaled(low: float, high: float) -> tuple[float, float]:
             low = max(0.0, low - BOUND_SLACK) * OBJECTIVE_SCALE
             high = (high + BOUND_SLACK) * OBJECTIVE_SCALE
-            return low, min(high, self.cpx.infinity)
+            return low, min(high, INFINITY)
 
         return {
             self.objective: scaled(bounds.objective_min, bounds.objective_max),
@@ -330,7 +332,6 @@ class RiskSlimLP(RiskSlimMIP):
 
     def __init__(self, problem: RiskScoreProblem, bounds: ObjectiveBounds) -> None:
         super().__init__(problem, bounds, relaxed=True)
-
 
 
 def new_cplex() -> Any:

@@ -34,6 +34,8 @@ MAX_REMEMBERED_CUTS = 20_000
 # The lower bound has to close this share of the open gap before it counts as moved: rounding
 # and polishing at every change in the last digit would take the time of the search itself.
 MOVED = 0.01
+# Change of the gap that is worth a line of the log and a record of the trace.
+RECORDED_CHANGE = 1e-3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -135,6 +137,7 @@ class Search:
         self._polished: set[bytes] = set()
         self._rounded: set[bytes] = set()
         self._rounded_at = -math.inf
+        self._recorded_gap = 1.0
 
     @property
     def lower_bound(self) -> float:
@@ -189,7 +192,11 @@ class Search:
             return False
         self.coef, self.objective, self.coef_loss = coef.copy(), objective, loss
         self.incumbent_updates += 1
-        self._update_bounds(objective_max=min(self.bounds.objective_max, objective))
+        self._update_bounds(
+            dataclasses.replace(
+                self.bounds, objective_max=min(self.bounds.objective_max, objective)
+            )
+        )
         self._record()
         return True
 
@@ -268,10 +275,8 @@ class Search:
         safe = min(bound - BOUND_TOLERANCE, self.objective)
         if not math.isfinite(safe) or safe <= self.bounds.objective_min:
             return False
-        before = self.gap
-        self._update_bounds(objective_min=safe)
-        # One line per change that a person can see: the gap is read to 0.01%.
-        if before - self.gap >= 1e-4 or (self.gap == 0.0) != (before == 0.0):
+        self._update_bounds(dataclasses.replace(self.bounds, objective_min=safe))
+        if self._recorded_gap - self.gap >= RECORDED_CHANGE:
             self._record()
         return True
 
@@ -285,8 +290,7 @@ class Search:
         self.bounds = dataclasses.replace(self.bounds, objective_min=certificate.lower_bound)
         self._record()
 
-    def _update_bounds(self, **changes: float) -> None:
-        bounds = dataclasses.replace(self.bounds, **changes)
+    def _update_bounds(self, bounds: ObjectiveBounds) -> None:
         if self.settings.chained_updates:
             bounds = chained_updates(bounds, self._penalties)
             self.problem.loss.tighten(bounds.size_max)
@@ -303,6 +307,7 @@ class Search:
             incumbent_updates=self.incumbent_updates,
         )
         self.trace.append(record)
+        self._recorded_gap = record.gap
         logger.info(
             "%8.1fs  objective %.8g  bound %.8g  gap %7.2f%%  nodes %d  cuts %d",
             record.time, record.upper_bound, record.lower_bound,

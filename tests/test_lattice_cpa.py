@@ -1,0 +1,513 @@
+"""The lattice cutting plane algorithm on CPLEX: limits, faults, interruption, settings."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import logging
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from riskslim import (
+    CoefficientSet,
+    LatticeCPASettings,
+    LogisticLoss,
+    RiskScoreProblem,
+    RiskSlimLP,
+    RiskSlimMIP,
+    Status,
+    TrainingData,
+    lattice_cpa,
+    standard_cpa,
+)
+from riskslim._lattice_cpa import callbacks, driver, initialization, model
+from riskslim.bounds import ObjectiveBounds
+from riskslim.exceptions import CertificateError, ProblemSizeError, SolverUnavailableError
+
+
+def make_problem(
+    n=200, d=8, seed=0, *, levels=2, max_size=3, min_size=0, l0_penalty=1e-6, **kwargs
+):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, levels, size=(n, d))
+    X[0], X[1] = 0, 1  # no constant columns
+    truth = rng.integers(-2, 3, size=d)
+    y = rng.random(n) < 1 / (1 + np.exp(-(X @ truth - np.median(X @ truth))))
+    y[:2] = [False, True]
+    data = TrainingData(X, y)
+    coefficients = CoefficientSet(data.feature_names, -3, 3, **kwargs)
+    return RiskScoreProblem(
+        LogisticLoss(data, coefficients),
+        coefficients,
+        max_size=max_size,
+        min_size=min_size,
+        l0_penalty=l0_penalty,
+    )
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return make_problem()
+
+
+@pytest.fixture(scope="module")
+def hard_problem():
+    """Not solved within a second or two: many correlated features of several levels."""
+    return make_problem(n=600, d=40, seed=3, levels=4, max_size=8)
+
+
+@pytest.fixture(scope="module")
+def solved(problem):
+    return lattice_cpa(problem)
+
+
+class TestModel:
+    def test_size_of_the_formulation_is_the_papers(self, problem):
+        bounds = initialization.best_possible_bounds(problem)
+        mip = RiskSlimMIP(problem, bounds)
+        d = problem.n_features
+        # Definition RiskSlimMIP: 2d + 3 variables and 2d + 2 rows, and the intercept.
+        assert mip.cpx.variables.get_num() == 2 * d + 4
+        assert mip.cpx.linear_constraints.get_num() == 2 * d + 2
+        assert mip.cpx.variables.get_num_integer() == d + 2  # lambda_0..lambda_d and R
+        assert mip.cpx.variables.get_num_binary() == d
+        lp = RiskSlimLP(problem, bounds)
+        assert lp.cpx.variables.get_num() == 2 * d + 4
+        assert lp.cpx.get_problem_type() == lp.cpx.problem_type.LP
+
+    def test_features_that_cannot_be_used_take_no_variables(self):
+        p = make_problem(d=6, fixed={"x1": 0, "x3": 0})
+        mip = RiskSlimMIP(p, initialization.best_possible_bounds(p))
+        assert mip.cpx.variables.get_num() == 2 * 4 + 4
+        assert mip.columns.tolist() == [0, 2, 4, 5, 6]
+
+    def test_every_tolerance_is_set(self):
+        parameters = model.new_cplex().parameters
+        assert parameters.mip.tolerances.mipgap.get() == 0
+        assert parameters.mip.tolerances.absmipgap.get() == 0
+        assert parameters.mip.tolerances.integrality.get() == 0
+        assert parameters.simplex.tolerances.feasibility.get() == 1e-9
+        assert parameters.simplex.tolerances.optimality.get() == 1e-9
+
+    def test_solution_vector_satisfies_every_row(self):
+        p = make_problem(d=5, min_size=3, max_size=4, sign={"x2": "+", "x3": "-"})
+        bounds = initialization.best_possible_bounds(p)
+        mip = RiskSlimMIP(p, bounds)
+        rng = np.random.default_rng(0)
+        checked = 0
+        while checked < 30:
+            coef = rng.integers(p.lower, p.upper + 1)
+            if not p.is_feasible(coef):
+                continue
+            checked += 1
+            indices, values, objective = mip.solution_vector(coef, p.loss.value(coef))
+            assert objective == pytest.approx(1000 * p.objective(coef), rel=1e-12)
+            slack_ok = mip.cpx.linear_constraints
+            for row, sense, rhs in zip(
+                slack_ok.get_rows(), slack_ok.get_senses(), slack_ok.get_rhs(), strict=True
+            ):
+                total = sum(v * values[i] for i, v in zip(row.ind, row.val, strict=True))
+                if sense == "L":
+                    assert total <= rhs + 1e-9
+                elif sense == "G":
+                    assert total >= rhs - 1e-9
+                else:
+                    assert total == pytest.approx(rhs, abs=1e-9)
+            low = np.array(mip.cpx.variables.get_lower_bounds())
+            high = np.array(mip.cpx.variables.get_upper_bounds())
+            assert np.all(low <= np.array(values)[indices])
+            assert np.all(np.array(values)[indices] <= high)
+
+    def test_cut_never_exceeds_the_loss(self, problem):
+        rng = np.random.default_rng(1)
+        points = rng.integers(problem.lower, problem.upper + 1, size=(40, problem.lower.size))
+        points[:, 0] = rng.integers(-5, 6, size=40)
+        losses = [problem.loss.value(point) for point in points]
+        for point in points:
+            cut = model.Cut(point.astype(float), *problem.loss.value_and_gradient(point))
+            assert cut.at(point) == pytest.approx(cut.loss, rel=1e-9)
+            for other, loss in zip(points, losses, strict=True):
+                assert cut.at(other) <= loss
+
+
+class TestResult:
+    def test_certificate_is_recomputed_from_the_coefficients(self, problem, solved):
+        certificate = solved.certificate
+        assert certificate.status is Status.OPTIMAL
+        assert certificate.optimality_gap == 0.0
+        assert certificate.lower_bound == certificate.objective
+        assert certificate.objective == problem.objective(solved.coef)
+        assert problem.is_feasible(solved.coef)
+        assert certificate.model_size == len(solved.points) <= 3
+        assert "CPLEX 22" in certificate.engine or "CPLEX" in certificate.engine
+
+    def test_trace_only_improves_and_ends_at_the_certificate(self, solved):
+        trace = solved.trace
+        assert len(trace) >= 2
+        assert np.all(np.diff(trace["lower_bound"]) >= 0)
+        assert np.all(np.diff(trace["upper_bound"]) <= 0)
+        assert np.all(np.diff(trace["time"]) >= 0)
+        assert np.all(np.diff(trace["nodes"]) >= 0)
+        assert trace["lower_bound"][-1] == solved.certificate.lower_bound
+        assert trace["upper_bound"][-1] == solved.certificate.objective
+        assert np.all(trace["lower_bound"] <= solved.certificate.objective)
+
+    def test_statistics_and_settings(self, solved):
+        statistics = solved.statistics
+        assert 0 < statistics.data_seconds < statistics.total_seconds
+        assert 0 < statistics.initialization_seconds < statistics.total_seconds
+        assert statistics.cuts > 0
+        assert statistics.loss_evaluations > 0
+        assert statistics.incumbent_updates == solved.trace["incumbent_updates"][-1]
+        assert statistics.refused_candidates == 0
+        assert solved.settings["engine"] == "lattice_cpa"
+        assert solved.settings["time_limit"] == 60.0
+        assert solved.settings["chained_updates"] is True
+
+    def test_same_settings_same_result(self, problem, solved):
+        again = lattice_cpa(problem)
+        assert again.coef.tolist() == solved.coef.tolist()
+        assert again.certificate == solved.certificate
+        assert again.statistics.nodes == solved.statistics.nodes
+        assert again.statistics.cuts == solved.statistics.cuts
+
+    @pytest.mark.parametrize("n_threads", [1, 2])
+    @pytest.mark.parametrize("random_state", [1, 7])
+    def test_threads_and_seed_leave_the_optimum(self, problem, solved, n_threads, random_state):
+        other = lattice_cpa(problem, n_threads=n_threads, random_state=random_state)
+        assert other.certificate.status is Status.OPTIMAL
+        assert other.certificate.objective == pytest.approx(solved.certificate.objective, abs=1e-10)
+
+    def test_the_callers_problem_is_left_as_it_is(self):
+        p = make_problem(l0_penalty=0.02)
+        before = (p.loss.max_size, p.loss.score_range, p.loss.n_evaluations)
+        assert lattice_cpa(p).certificate.is_optimal
+        assert (p.loss.max_size, p.loss.score_range, p.loss.n_evaluations) == before
+
+    def test_start_is_used(self, problem, solved):
+        settings = LatticeCPASettings(
+            initialization=False, rounding=False, polishing=False, chained_updates=False
+        )
+        started = lattice_cpa(problem, start=solved.coef, node_limit=0, settings=settings)
+        assert started.coef.tolist() == solved.coef.tolist()
+        with pytest.raises(ValueError, match="start is not feasible: model size is 8"):
+            lattice_cpa(problem, start=np.ones(9))
+
+    def test_min_size_counts_coefficients_other_than_zero(self):
+        # Large enough a penalty that an empty model would win if indicators alone counted.
+        p = make_problem(min_size=3, max_size=5, l0_penalty=0.05)
+        solution = lattice_cpa(p)
+        assert solution.certificate.is_optimal
+        assert len(solution.points) == 3
+
+    def test_required_features_are_used(self):
+        p = make_problem(lower={"x2": 1}, upper={"x5": -2})
+        solution = lattice_cpa(p)
+        assert solution.certificate.is_optimal
+        assert solution.points["x2"] >= 1
+        assert solution.points["x5"] <= -2
+
+
+class TestInfeasible:
+    def test_more_required_features_than_max_size(self):
+        p = make_problem(lower={"x1": 1, "x2": 1}, max_size=1)
+        solution = lattice_cpa(p)
+        assert solution.certificate.status is Status.INFEASIBLE
+        assert "x1, x2" in solution.certificate.message
+        assert solution.coefficients is None
+        assert solution.points == {}
+        with pytest.raises(ValueError, match="there is no risk score"):
+            _ = solution.coef
+        with pytest.raises(ValueError, match="infeasible"):
+            standard_cpa(p)
+
+    def test_fewer_usable_features_than_min_size(self):
+        p = make_problem(d=3, min_size=2, max_size=3, fixed={"x1": 0, "x2": 0})
+        assert lattice_cpa(p).certificate.status is Status.INFEASIBLE
+
+
+class TestLimits:
+    def test_time_limit_gives_the_best_score_so_far(self, hard_problem):
+        start = time.perf_counter()
+        solution = lattice_cpa(hard_problem, time_limit=1.5)
+        assert time.perf_counter() - start < 10
+        certificate = solution.certificate
+        assert certificate.status is Status.FEASIBLE
+        assert certificate.message == "time limit reached"
+        assert 0 < certificate.optimality_gap < 1
+        assert hard_problem.is_feasible(solution.coef)
+
+    def test_node_limit(self, hard_problem):
+        solution = lattice_cpa(hard_problem, node_limit=20, time_limit=60)
+        assert solution.certificate.status is Status.FEASIBLE
+        assert solution.certificate.message == "node limit reached"
+        assert solution.statistics.nodes <= 20
+
+    def test_gap_tolerance(self, problem):
+        solution = lattice_cpa(problem, gap_tolerance=0.2)
+        assert solution.certificate.status is Status.OPTIMAL
+        assert solution.certificate.optimality_gap <= 0.2
+        assert solution.certificate.gap_tolerance == 0.2
+
+    @pytest.mark.parametrize(
+        ("argument", "value"),
+        [
+            ("time_limit", 0),
+            ("time_limit", float("nan")),
+            ("gap_tolerance", -0.1),
+            ("gap_tolerance", 1.0),
+            ("node_limit", -1),
+            ("n_threads", 0),
+        ],
+    )
+    def test_limits_out_of_range(self, problem, argument, value):
+        with pytest.raises(ValueError, match=argument):
+            lattice_cpa(problem, **{argument: value})
+
+    def test_settings_out_of_range(self):
+        with pytest.raises(ValueError, match="polishing_margin"):
+            LatticeCPASettings(polishing_margin=-1.0)
+
+
+class TestFaults:
+    def test_understated_loss_from_the_heuristic_path_is_refused(self, monkeypatch):
+        """The trap that made other implementations return false certificates."""
+        p = make_problem(n=300, d=10, seed=5, max_size=4)
+        honest = lattice_cpa(p)
+        proposals = []
+        original = RiskSlimMIP.solution_vector
+
+        def understated(self, coef, loss):
+            proposals.append(loss)
+            indices, values, objective = original(self, coef, 0.5 * loss)
+            return indices, values, objective
+
+        monkeypatch.setattr(RiskSlimMIP, "solution_vector", understated)
+        # Without an initialization CPLEX starts from the empty model, so that every
+        # incumbent of the heuristics is proposed to it.
+        solution = lattice_cpa(p, settings=LatticeCPASettings(initialization=False))
+        assert len(proposals) > 1
+        assert solution.statistics.refused_candidates > 0
+        assert solution.certificate.status is Status.OPTIMAL
+        assert solution.certificate.objective == pytest.approx(
+            honest.certificate.objective, abs=1e-10
+        )
+        assert solution.certificate.objective == p.objective(solution.coef)
+
+    def test_without_the_guard_the_re_check_refuses_the_result(self, monkeypatch):
+        """If CPLEX believed an understated loss, its bound would be caught at the end."""
+        p = make_problem(n=300, d=10, seed=5, max_size=4)
+        best = lattice_cpa(p).certificate.objective
+        certificate_of = driver.certify
+
+        def too_high(problem, coef, lower_bound, **kwargs):
+            return certificate_of(problem, coef, best + 1e-6, **kwargs)
+
+        monkeypatch.setattr(driver, "certify", too_high)
+        with pytest.raises(CertificateError, match="bound is not valid"):
+            lattice_cpa(p)
+
+    @pytest.mark.parametrize("name", ["_LazyConstraint", "_Heuristic", "_Incumbent"])
+    def test_exception_in_a_callback_reaches_the_caller(self, monkeypatch, name):
+        class DeliberateError(Exception):
+            pass
+
+        def fail(self):
+            raise DeliberateError(name)
+
+        monkeypatch.setattr(getattr(callbacks, name), "__call__", fail)
+        p = make_problem(n=300, d=10, seed=5, max_size=4)
+        with pytest.raises(DeliberateError, match=name):
+            lattice_cpa(p, settings=LatticeCPASettings(initialization=False))
+
+    def test_more_variables_than_the_community_edition_allows(self):
+        rng = np.random.default_rng(0)
+        X = rng.integers(0, 2, size=(60, 500))
+        X[0], X[1] = 0, 1
+        data = TrainingData(X, np.arange(60) % 2)
+        coefficients = CoefficientSet(data.feature_names)
+        p = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
+        with pytest.raises(
+            ProblemSizeError, match=r"500 usable features.*1004 variables"
+        ) as caught:
+            lattice_cpa(p)
+        assert "Community Edition" in str(caught.value)
+        assert "full CPLEX licence" in str(caught.value)
+
+    @pytest.mark.slow
+    def test_490_features_fit_the_community_edition(self):
+        rng = np.random.default_rng(0)
+        X = rng.integers(0, 2, size=(60, 490))
+        X[0], X[1] = 0, 1
+        data = TrainingData(X, np.arange(60) % 2)
+        coefficients = CoefficientSet(data.feature_names)
+        p = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
+        solution = lattice_cpa(p, time_limit=4)
+        assert solution.statistics.nodes > 0
+        assert solution.certificate.status in (Status.FEASIBLE, Status.OPTIMAL)
+
+    def test_solver_absent(self, problem, monkeypatch):
+        monkeypatch.setitem(__import__("sys").modules, "cplex", None)
+        with pytest.raises(SolverUnavailableError, match="pip install cplex"):
+            lattice_cpa(problem)
+
+
+class TestInterruption:
+    def test_should_stop(self, hard_problem):
+        calls = itertools.count()
+        solution = lattice_cpa(hard_problem, should_stop=lambda: next(calls) > 150)
+        assert solution.certificate.status is Status.INTERRUPTED
+        assert solution.certificate.message == "interrupted by the user"
+        assert hard_problem.is_feasible(solution.coef)
+        assert solution.certificate.objective == hard_problem.objective(solution.coef)
+
+    @pytest.mark.parametrize("delay", [0.3, 2.0])
+    def test_ctrl_c(self, hard_problem, delay):
+        timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        start = time.perf_counter()
+        solution = lattice_cpa(hard_problem, time_limit=120)
+        timer.join()
+        assert time.perf_counter() - start < 30
+        assert solution.certificate.status is Status.INTERRUPTED
+        assert 0 <= solution.certificate.lower_bound <= solution.certificate.objective
+        assert hard_problem.is_feasible(solution.coef)
+
+    def test_outside_of_the_main_thread(self, problem, solved):
+        found = []
+        worker = threading.Thread(target=lambda: found.append(lattice_cpa(problem)))
+        worker.start()
+        worker.join()
+        assert found[0].certificate == solved.certificate
+
+
+class TestProgress:
+    def test_progress_and_log(self, problem, caplog):
+        records = []
+        with caplog.at_level(logging.INFO, logger="riskslim.lattice_cpa"):
+            solution = lattice_cpa(problem, progress=records.append)
+        assert records == list(solution.trace)
+        lines = [r.getMessage() for r in caplog.records if r.name == "riskslim.lattice_cpa"]
+        assert len(lines) == len(records) + 1
+        assert "objective" in lines[0]
+        assert "bound" in lines[0]
+        assert lines[-1].startswith("optimal: ")
+
+    def test_nothing_is_printed(self, problem, capfd):
+        lattice_cpa(problem)
+        standard_cpa(problem, relaxation=True)
+        out, err = capfd.readouterr()
+        assert out == ""
+        assert err == ""
+
+    def test_exception_of_the_progress_function_reaches_the_caller(self, problem):
+        def fail(record):
+            raise RuntimeError("display is gone")
+
+        with pytest.raises(RuntimeError, match="display is gone"):
+            lattice_cpa(problem, progress=fail)
+
+
+SWITCHES = ("initialization", "chained_updates", "rounding", "polishing", "swaps")
+
+
+@pytest.mark.parametrize("switch", SWITCHES)
+def test_each_part_can_be_switched_off(problem, solved, switch):
+    settings = LatticeCPASettings(**{switch: False})
+    solution = lattice_cpa(problem, settings=settings)
+    assert solution.certificate.status is Status.OPTIMAL
+    assert solution.certificate.objective == pytest.approx(solved.certificate.objective, abs=1e-10)
+    assert solution.settings[switch] is False
+
+
+def test_switched_off_heuristics_are_not_called(problem, monkeypatch):
+    from riskslim._lattice_cpa import search
+
+    def fail(*args, **kwargs):
+        raise AssertionError("called although it is switched off")
+
+    monkeypatch.setattr(search, "round_and_polish", fail)
+    monkeypatch.setattr(search, "discrete_coordinate_descent", fail)
+    monkeypatch.setattr(search, "chained_updates", fail)
+    settings = LatticeCPASettings(
+        initialization=False, chained_updates=False, rounding=False, polishing=False
+    )
+    assert lattice_cpa(problem, settings=settings).certificate.is_optimal
+
+
+class TestStandardCPA:
+    def test_mip_reaches_the_optimum(self, problem, solved):
+        result = standard_cpa(problem)
+        assert result.converged
+        assert result.upper_bound == pytest.approx(solved.certificate.objective, abs=1e-9)
+        assert result.lower_bound <= solved.certificate.objective
+        assert problem.objective(result.coef.astype(int)) == pytest.approx(result.upper_bound)
+        lower = [iteration.lower_bound for iteration in result.iterations]
+        assert lower == sorted(lower)
+        assert len(result.cuts) == len(result.iterations)
+
+    def test_relaxation_bounds_the_optimum_from_below(self, problem, solved):
+        result = standard_cpa(problem, relaxation=True, gap_tolerance=1e-6)
+        assert result.converged
+        assert result.gap <= 1e-6
+        assert result.lower_bound <= solved.certificate.objective
+        assert np.all(result.coef >= problem.lower)
+        assert np.all(result.coef <= problem.upper)
+        assert result.binding
+
+    def test_slack_cuts_leave_a_full_surrogate(self, problem, monkeypatch):
+        reference = standard_cpa(problem, relaxation=True, gap_tolerance=1e-4)
+        monkeypatch.setattr(RiskSlimMIP, "max_cuts", property(lambda self: 24))
+        result = standard_cpa(problem, relaxation=True, gap_tolerance=1e-4)
+        assert len(result.iterations) > 24
+        assert result.converged
+        assert result.lower_bound == pytest.approx(reference.lower_bound, rel=2e-4)
+
+    def test_limits(self, hard_problem):
+        result = standard_cpa(hard_problem, max_iterations=3)
+        assert len(result.iterations) == 3
+        assert not result.converged
+        assert result.message == "3 iterations done"
+        result = standard_cpa(hard_problem, time_limit=0.5)
+        assert result.message in (
+            "time limit reached",
+            "a surrogate problem was not solved to optimality",
+        )
+        assert result.lower_bound <= result.upper_bound
+        assert standard_cpa(hard_problem, stop=lambda: True).message == "stopped"
+        with pytest.raises(ValueError, match="at least 0"):
+            standard_cpa(hard_problem, time_limit=-1)
+
+
+class TestInitialization:
+    def test_bounds_cuts_and_score(self, problem, solved):
+        start = initialization.initialize(problem)
+        optimum = solved.certificate.objective
+        assert problem.is_feasible(start.coef)
+        assert start.objective == problem.objective(start.coef)
+        assert isinstance(start.bounds, ObjectiveBounds)
+        assert start.bounds.objective_min <= optimum <= start.bounds.objective_max
+        assert start.bounds.objective_min > 0.5 * optimum
+        assert 0 < start.n_binding <= len(start.cuts)
+        for cut in start.cuts:
+            assert cut.at(solved.coef) <= solved.certificate.loss
+
+    def test_feasible_start(self):
+        p = make_problem(min_size=2, max_size=4, lower={"x3": 1}, upper={"x6": 0})
+        coef, objective = initialization.feasible_start(p)
+        assert p.is_feasible(coef)
+        assert objective == p.objective(coef)
+
+    def test_chained_updates_shrink_the_size_bound(self):
+        p = make_problem(l0_penalty=0.03, max_size=8)
+        start = initialization.initialize(p)
+        assert start.bounds.size_max < 8
+        assert dataclasses.astuple(start.bounds)[:2] == (
+            start.bounds.objective_min,
+            start.bounds.objective_max,
+        )
