@@ -160,6 +160,7 @@ class _Run:
         # Tables shrink as the size bound tightens; the caller's problem is left as it is.
         self.problem = copy.copy(problem)
         self.problem.loss = copy.copy(problem.loss)
+        self.problem.loss.seconds, self.problem.loss.n_evaluations = 0.0, 0
         self.settings = settings
         self.limits = limits
         self.start = start
