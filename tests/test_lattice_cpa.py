@@ -87,7 +87,8 @@ class TestModel:
         assert mip.columns.tolist() == [0, 2, 4, 5, 6]
 
     def test_every_tolerance_is_set(self):
-        parameters = model.new_cplex().parameters
+        cpx = model.new_cplex()
+        parameters = cpx.parameters
         assert parameters.mip.tolerances.mipgap.get() == 0
         assert parameters.mip.tolerances.absmipgap.get() == 0
         assert parameters.mip.tolerances.integrality.get() == 0
