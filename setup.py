@@ -6,7 +6,7 @@ import numpy as np
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-KERNELS = ["integer", "real", "ranges"]
+KERNELS = ["integer", "real", "ranges", "heuristics"]
 
 # Results must not depend on which instructions a machine has: no fast-math, no
 # architecture flags, and no contraction of a * b + c into one rounding.

@@ -28,7 +28,14 @@ from riskslim._kernels import integer, ranges, real
 from riskslim.coefficients import MAX_ABSOLUTE_COEFFICIENT, CoefficientSet
 from riskslim.data import TrainingData
 
-__all__ = ["MAX_TABLE_ENTRIES", "Form", "LogisticLoss", "choose_form"]
+__all__ = [
+    "MAX_TABLE_ENTRIES",
+    "Form",
+    "LogisticLoss",
+    "choose_form",
+    "losses_by_score",
+    "score_range",
+]
 
 # A table has three numbers per score, so that this many scores cost 24 MiB. Beyond it most
 # entries would be losses of 0 or |s| to working precision, and a row rarely meets one twice.
@@ -206,7 +213,7 @@ class LogisticLoss:
         """Everything that depends on the size bound: intercept bounds, ranges, tables."""
         start = perf_counter()
         self.coefficients = _with_intercept_bounds(self.data, self._given, self.max_size)
-        low, high = _score_range(self.data, self.coefficients, self.max_size)
+        low, high = score_range(self.data, self.coefficients, self.max_size)
         form = choose_form(self.data, self.coefficients, (low, high))
         self.form, self.kernel, self.reason = form
         self.score_range: tuple[float, float] = (low, high)
@@ -534,13 +541,44 @@ def _intercept_bounds(coefficients: CoefficientSet) -> tuple[int, int]:
     return lower, upper
 
 
-def _score_range(
+def losses_by_score(low: int, high: int) -> NDArray[np.float64]:
+    """Losses of the scores low, low + 1, ..., high.
+
+    Parameters
+    ----------
+    low, high : int
+
+    Returns
+    -------
+    ndarray of float64, shape (2, high - low + 1)
+        Row 0 for rows of the negative class, row 1 for the positive one.
+    """
+    tail, slope = np.empty(high - low + 1), np.empty((2, high - low + 1))
+    integer.fill_tables(low, tail, slope)
+    scores = np.arange(low, high + 1, dtype=np.float64)
+    return np.stack((tail + np.maximum(scores, 0.0), tail + np.maximum(-scores, 0.0)))
+
+
+def score_range(
     data: TrainingData, coefficients: CoefficientSet, max_size: int
 ) -> tuple[float, float]:
-    """Range of all scores from the features' ranges, with at most max_size of them used.
+    """Range of all scores over a coefficient set with a bound on the model size.
 
-    It is not the tightest range (that would look at the rows), because every single vector must
-    pass the same test (``LogisticLoss._table_span``), which knows the features' ranges only.
+    It follows from the features' ranges and is not the tightest one (that would look at the
+    rows), because the scores of every single vector must be seen to lie within it from the
+    features' ranges, too.
+
+    Parameters
+    ----------
+    data : TrainingData
+    coefficients : CoefficientSet
+        With intercept bounds.
+    max_size : int
+        Most non-zero coefficients, the intercept not counted.
+
+    Returns
+    -------
+    low, high : float
     """
     corners = np.array(
         [
@@ -639,7 +677,7 @@ def _extreme_score_distributions(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Weight of the rows at each value of the least and largest score, rounded outwards."""
     without = coefficients.replace(intercept_lower=0, intercept_upper=0)
-    lowest, highest = _score_range(data, without, max_size)
+    lowest, highest = score_range(data, without, max_size)
     lowest, highest = math.floor(lowest), math.ceil(highest)
     step = max(1, math.ceil((highest - lowest) / _MAX_BINS))
     n_bins = (highest - lowest) // step + 3

@@ -98,6 +98,46 @@ static inline void rs_lookup(
     for (ptrdiff_t i = 0; i < n; i++) out[i] = table[position[i]];
 }
 
+/* ---- lines: scores moved along one column ---------------------------------------- */
+
+RS_KERNEL void rs_add_column_positions(
+    int32_t *RS_RESTRICT position, const int8_t *RS_RESTRICT x, int32_t step, int32_t shift,
+    ptrdiff_t n)
+{
+    for (ptrdiff_t i = 0; i < n; i++) position[i] += step * (int32_t)x[i] + shift;
+}
+
+/* Cell of the joint histogram (feature value x position), `stride` positions per value. */
+RS_KERNEL void rs_joint_cells(
+    int32_t *RS_RESTRICT cell, const int32_t *RS_RESTRICT position,
+    const int8_t *RS_RESTRICT x, int32_t first, int32_t stride, ptrdiff_t n)
+{
+    for (ptrdiff_t i = 0; i < n; i++)
+        cell[i] = ((int32_t)x[i] - first) * stride + position[i];
+}
+
+static inline void rs_add_weights(
+    double *RS_RESTRICT mass, const double *RS_RESTRICT weight,
+    const int32_t *RS_RESTRICT cell, ptrdiff_t n)
+{
+    for (ptrdiff_t i = 0; i < n; i++) mass[cell[i]] += weight[i];
+}
+
+/* Scores after a step along a column, left in `out`. */
+RS_KERNEL void rs_line_i8(
+    double *RS_RESTRICT out, const double *RS_RESTRICT s, const int8_t *RS_RESTRICT x,
+    double step, double shift, ptrdiff_t n)
+{
+    for (ptrdiff_t i = 0; i < n; i++) out[i] = s[i] + (step * (double)x[i] + shift);
+}
+
+RS_KERNEL void rs_line_f64(
+    double *RS_RESTRICT out, const double *RS_RESTRICT s, const double *RS_RESTRICT x,
+    double step, double shift, ptrdiff_t n)
+{
+    for (ptrdiff_t i = 0; i < n; i++) out[i] = s[i] + (step * x[i] + shift);
+}
+
 /* ---- loss and slope of real-valued scores -------------------------------------- */
 
 RS_KERNEL void rs_losses(

@@ -8,6 +8,15 @@ def scores(
     intercept: int,
     out: NDArray[np.int32],
 ) -> None: ...
+def positions(
+    columns: NDArray[np.int8],
+    coef: NDArray[np.int32],
+    intercept: int,
+    labels: NDArray[np.int8],
+    low: int,
+    width: int,
+    out: NDArray[np.int32],
+) -> None: ...
 def histogram(
     columns: NDArray[np.int8],
     coef: NDArray[np.int32],

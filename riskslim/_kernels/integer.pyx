@@ -79,6 +79,20 @@ def scores(
             block_scores(&out[start], columns, coef, intercept, start, min(RS_BLOCK, n - start))
 
 
+def positions(
+    const int8_t[::1, :] columns, const int32_t[::1] coef, int32_t intercept,
+    const int8_t[::1] labels, int32_t low, int32_t width, int32_t[::1] out,
+):
+    """Score minus ``low`` of each row, plus ``width`` for the positive class, into ``out``."""
+    cdef Py_ssize_t block, start, m, n = labels.shape[0]
+    with nogil:
+        for block in range(n_blocks(n)):
+            start = block * RS_BLOCK
+            m = min(RS_BLOCK, n - start)
+            block_scores(&out[start], columns, coef, intercept, start, m)
+            rs_positions(&out[start], &labels[start], low, width, m)
+
+
 def histogram(
     const int8_t[::1, :] columns, const int32_t[::1] coef, int32_t intercept,
     const int8_t[::1] labels, int32_t low, int64_t[:, ::1] counts,

@@ -1,0 +1,678 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Discrete coordinate descent and sequential rounding, each compiled as a whole.
+
+Both keep the scores of all rows and move them along one column at a time (a *line*). The loss
+along a line comes from one of three sources, all with the same value up to rounding:
+
+*joint histogram*
+    Integer scores and a feature of few values: one pass counts the rows of each (feature
+    value, class, score); the loss of every step is then a sum over these few cells.
+*table*
+    Integer scores, too many cells: one pass with a table lookup per row and step.
+*real*
+    Real-valued scores: one pass with an exponential per row and step.
+"""
+
+from libc.math cimport INFINITY, ceil, floor
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
+
+
+cdef extern from "blocks.h" nogil:
+    ctypedef struct rs_sum:
+        double high
+        double low
+    enum:
+        RS_BLOCK
+    Py_ssize_t n_blocks "rs_n_blocks" (Py_ssize_t n) noexcept
+    void rs_add(rs_sum *sum, double value) noexcept
+    void rs_count(int64_t *counts, const int32_t *position, Py_ssize_t n) noexcept
+    void rs_lookup(double *out, const double *table, const int32_t *position,
+                   Py_ssize_t n) noexcept
+    void rs_add_column_positions(int32_t *position, const int8_t *x, int32_t step,
+                                 int32_t shift, Py_ssize_t n) noexcept
+    void rs_joint_cells(int32_t *cell, const int32_t *position, const int8_t *x,
+                        int32_t first, int32_t stride, Py_ssize_t n) noexcept
+    void rs_add_weights(double *mass, const double *weight, const int32_t *cell,
+                        Py_ssize_t n) noexcept
+    void rs_line_i8(double *out, const double *s, const int8_t *x, double step, double shift,
+                    Py_ssize_t n) noexcept
+    void rs_line_f64(double *out, const double *s, const double *x, double step,
+                     double shift, Py_ssize_t n) noexcept
+    void rs_losses(double *out, const double *s, const int8_t *label, Py_ssize_t n) noexcept
+    void rs_losses_and_slopes(double *out, double *slope, const double *s,
+                              const int8_t *label, Py_ssize_t n) noexcept
+    void rs_multiply(double *v, const double *weight, Py_ssize_t n) noexcept
+    double rs_total(const double *v, Py_ssize_t n) noexcept
+    double rs_dot_f64(const double *v, const double *x, Py_ssize_t n) noexcept
+    double rs_dot_i8(const double *v, const int8_t *x, Py_ssize_t n) noexcept
+
+
+# ---- rows, and the loss along a line ------------------------------------------------
+
+cdef struct Rows:
+    Py_ssize_t n
+    double total_weight
+    const int8_t *integers
+    const double *reals
+    const int64_t *slot          # of feature j: k for integer column k, -1 - k for real column k
+    const int8_t *labels
+    const double *weights        # NULL: every row counts once
+    # Integer scores: position = score - low, + width for the positive class.
+    bint integer
+    int32_t *position
+    Py_ssize_t low
+    Py_ssize_t width
+    const double *losses         # by position
+    int64_t *counts              # joint histogram, 2 * width positions per feature value
+    double *mass                 # the same in float64, or sums of weights
+    Py_ssize_t capacity          # cells of counts and mass
+    # Real-valued scores.
+    double *scores
+    # The current line.
+    Py_ssize_t line              # coefficient (0: the intercept)
+    Py_ssize_t first             # smallest feature value
+    Py_ssize_t n_values          # 0: no joint histogram
+    Py_ssize_t begin             # scores lie in low + begin .. low + end - 1
+    Py_ssize_t end
+    Py_ssize_t n_evaluations
+
+
+cdef void open_rows(
+    Rows *rows, const int8_t[::1, :] columns, const double[::1, :] real_columns,
+    const int64_t[::1] slot, const int8_t[::1] labels, const double[::1] weights,
+    double total_weight,
+) noexcept nogil:
+    rows.n = labels.shape[0]
+    rows.total_weight = total_weight
+    rows.integers = &columns[0, 0] if columns.shape[1] else NULL
+    rows.reals = &real_columns[0, 0] if real_columns.shape[1] else NULL
+    rows.slot = &slot[0]
+    rows.labels = &labels[0]
+    rows.weights = &weights[0] if weights.shape[0] else NULL
+    rows.n_evaluations = 0
+
+
+cdef inline const int8_t *integer_column(const Rows *rows, Py_ssize_t line) noexcept nogil:
+    return rows.integers + rows.slot[line - 1] * rows.n
+
+
+cdef inline const double *real_column(const Rows *rows, Py_ssize_t line) noexcept nogil:
+    return rows.reals + (-1 - rows.slot[line - 1]) * rows.n
+
+
+cdef void prepare_line(
+    Rows *rows, Py_ssize_t line, Py_ssize_t first, Py_ssize_t last,
+    Py_ssize_t begin, Py_ssize_t end,
+) noexcept nogil:
+    """Make ``line`` the current one: feature values first..last, scores as in Rows."""
+    cdef Py_ssize_t k, c, i, cell, start, m, block
+    cdef Py_ssize_t stride = 2 * rows.width
+    cdef int32_t[RS_BLOCK] cells
+    rows.line = line
+    rows.first = first
+    rows.begin = begin
+    rows.end = end
+    rows.n_values = last - first + 1
+    if not rows.integer or rows.n_values * stride > rows.capacity:
+        rows.n_values = 0
+        return
+    for k in range(2 * rows.n_values):
+        for i in range(begin, end):
+            cell = k * rows.width + i
+            rows.counts[cell] = 0
+            rows.mass[cell] = 0.0
+    for block in range(n_blocks(rows.n)):
+        start = block * RS_BLOCK
+        m = min(RS_BLOCK, rows.n - start)
+        if line == 0:
+            for i in range(m):
+                cells[i] = rows.position[start + i]
+        else:
+            rs_joint_cells(cells, rows.position + start, integer_column(rows, line) + start,
+                           <int32_t>first, <int32_t>stride, m)
+        if rows.weights != NULL:
+            rs_add_weights(rows.mass, rows.weights + start, cells, m)
+        else:
+            rs_count(rows.counts, cells, m)
+    if rows.weights == NULL:
+        for k in range(2 * rows.n_values):
+            for i in range(begin, end):
+                cell = k * rows.width + i
+                rows.mass[cell] = <double>rows.counts[cell]
+
+
+cdef double line_loss(Rows *rows, double step, double shift) noexcept nogil:
+    """Loss after ``step`` along the current line and ``shift`` of the intercept."""
+    cdef Py_ssize_t v, c, cell, move, start, m, block
+    cdef Py_ssize_t length = rows.end - rows.begin
+    cdef double[RS_BLOCK] values
+    cdef double[RS_BLOCK] moved
+    cdef rs_sum total
+    total.high = total.low = 0.0
+    rows.n_evaluations += 1
+    if rows.n_values:
+        for v in range(rows.n_values):
+            move = <Py_ssize_t>step * (rows.first + v) + <Py_ssize_t>shift
+            for c in range(2):
+                cell = c * rows.width + rows.begin
+                rs_add(&total, rs_dot_f64(rows.mass + v * 2 * rows.width + cell,
+                                          rows.losses + cell + move, length))
+        return (total.high + total.low) / rows.total_weight
+    for block in range(n_blocks(rows.n)):
+        start = block * RS_BLOCK
+        m = min(RS_BLOCK, rows.n - start)
+        if rows.integer:
+            table_losses(rows, values, <int32_t>step, <int32_t>shift, start, m)
+        else:
+            moved_scores(rows, moved, step, shift, start, m)
+            rs_losses(values, moved, rows.labels + start, m)
+        if rows.weights != NULL:
+            rs_multiply(values, rows.weights + start, m)
+        rs_add(&total, rs_total(values, m))
+    return (total.high + total.low) / rows.total_weight
+
+
+cdef void table_losses(
+    Rows *rows, double *out, int32_t step, int32_t shift, Py_ssize_t start, Py_ssize_t m,
+) noexcept nogil:
+    cdef int32_t[RS_BLOCK] position
+    cdef Py_ssize_t i
+    for i in range(m):
+        position[i] = rows.position[start + i]
+    if rows.line == 0:
+        for i in range(m):
+            position[i] += step + shift
+    else:
+        rs_add_column_positions(position, integer_column(rows, rows.line) + start, step, shift, m)
+    rs_lookup(out, rows.losses, position, m)
+
+
+cdef void moved_scores(
+    Rows *rows, double *out, double step, double shift, Py_ssize_t start, Py_ssize_t m,
+) noexcept nogil:
+    cdef Py_ssize_t i
+    if rows.line == 0:
+        for i in range(m):
+            out[i] = rows.scores[start + i] + (step + shift)
+    elif rows.slot[rows.line - 1] >= 0:
+        rs_line_i8(out, rows.scores + start, integer_column(rows, rows.line) + start,
+                   step, shift, m)
+    else:
+        rs_line_f64(out, rows.scores + start, real_column(rows, rows.line) + start,
+                    step, shift, m)
+
+
+cdef void move_scores(Rows *rows, Py_ssize_t line, double step) noexcept nogil:
+    """Take a step along a column for good."""
+    cdef Py_ssize_t block, start, m, i
+    cdef double[RS_BLOCK] moved
+    rows.line = line
+    for block in range(n_blocks(rows.n)):
+        start = block * RS_BLOCK
+        m = min(RS_BLOCK, rows.n - start)
+        if not rows.integer:
+            moved_scores(rows, moved, step, 0.0, start, m)
+            for i in range(m):
+                rows.scores[start + i] = moved[i]
+        elif line == 0:
+            for i in range(m):
+                rows.position[start + i] += <int32_t>step
+        else:
+            rs_add_column_positions(rows.position + start, integer_column(rows, line) + start,
+                                    <int32_t>step, 0, m)
+
+
+# ---- line search --------------------------------------------------------------------
+
+cdef enum:
+    REMEMBERED = 8
+
+cdef struct Search:
+    # Values of the coefficient; the loss at v is line_loss(dstep (v - at), ...).
+    Rows *rows
+    int64_t at
+    double fixed_step            # step of the line while the intercept is searched
+    bint along_intercept         # v is an intercept beside a line, not the line itself
+    bint exhaustive
+    int64_t[REMEMBERED] value
+    double[REMEMBERED] loss
+    int n_remembered
+
+
+cdef double search_loss(Search *search, int64_t v) noexcept nogil:
+    """Loss at coefficient v; golden section comes back to its last few points."""
+    cdef int k
+    cdef double loss
+    for k in range(min(search.n_remembered, REMEMBERED)):
+        if search.value[k] == v:
+            return search.loss[k]
+    if search.along_intercept:
+        loss = line_loss(search.rows, search.fixed_step, <double>(v - search.at))
+    else:
+        loss = line_loss(search.rows, <double>(v - search.at), 0.0)
+    k = search.n_remembered % REMEMBERED
+    search.value[k] = v
+    search.loss[k] = loss
+    search.n_remembered += 1
+    return loss
+
+
+cdef int64_t line_minimum(Search *search, int64_t a, int64_t b) noexcept nogil:
+    """Smallest minimiser of the loss over the integers a..b.
+
+    Golden-section search on a convex function: f(p) <= f(q) for p < q puts the smallest
+    minimiser below q, f(p) > f(q) puts it above p.
+    """
+    cdef int64_t p, q, best = a
+    cdef double inverse_square = 0.3819660112501051     # of the golden ratio
+    if search.exhaustive:
+        for p in range(a, b + 1):
+            if search_loss(search, p) < search_loss(search, best):
+                best = p
+        return best
+    while b > a:
+        p = a + <int64_t>(inverse_square * <double>(b - a))
+        q = b - (p - a)
+        if q == p:
+            q = p + 1
+        if search_loss(search, p) <= search_loss(search, q):
+            b = q - 1
+        else:
+            a = p + 1
+    return a
+
+
+# ---- discrete coordinate descent ----------------------------------------------------
+
+cdef struct Vector:
+    Py_ssize_t d
+    int64_t *coef                # (d + 1,), intercept first, as lower and upper
+    const int64_t *lower
+    const int64_t *upper
+    const double *penalty        # (d,)
+    const uint8_t *direction     # (d + 1,): may this coefficient change
+    const int64_t *feature_min   # (d,), integer scores only
+    const int64_t *feature_max
+    Py_ssize_t min_size
+    Py_ssize_t max_size
+    Py_ssize_t size
+
+
+cdef struct Move:
+    double objective
+    Py_ssize_t out               # feature that leaves (-1: none)
+    Py_ssize_t line
+    int64_t value
+    int64_t intercept
+
+
+cdef double penalty_without(const Vector *vector, Py_ssize_t line) noexcept nogil:
+    """Penalty of all features but one, added in their order whatever the path here."""
+    cdef Py_ssize_t j
+    cdef double total = 0.0
+    for j in range(1, vector.d + 1):
+        if j != line and vector.coef[j] != 0:
+            total += vector.penalty[j - 1]
+    return total
+
+
+cdef void open_line(Rows *rows, const Vector *vector, Py_ssize_t line) noexcept nogil:
+    """Prepare a line; the scores' range follows from the coefficients at hand."""
+    cdef Py_ssize_t j
+    cdef int64_t a, b, low, high
+    if not rows.integer:
+        prepare_line(rows, line, 0, 0, 0, 0)
+        return
+    low = high = vector.coef[0] - rows.low
+    for j in range(1, vector.d + 1):
+        if vector.coef[j] != 0:
+            a = vector.coef[j] * vector.feature_min[j - 1]
+            b = vector.coef[j] * vector.feature_max[j - 1]
+            low += min(a, b)
+            high += max(a, b)
+    if line == 0:
+        prepare_line(rows, 0, 1, 1, low, high + 1)
+    else:
+        prepare_line(rows, line, vector.feature_min[line - 1], vector.feature_max[line - 1],
+                     low, high + 1)
+
+
+cdef inline void begin_search(Search *search, int64_t at) noexcept nogil:
+    search.at = at
+    search.along_intercept = False
+    search.n_remembered = 0
+
+
+cdef inline void consider(Move *best, double objective, Py_ssize_t line, int64_t value) noexcept nogil:
+    if objective < best.objective:
+        best.objective = objective
+        best.line = line
+        best.value = value
+        best.out = -1
+
+
+cdef void try_coordinate(
+    Rows *rows, Vector *vector, Search *search, Py_ssize_t line, Move *best
+) noexcept nogil:
+    """Best value of one coefficient, the others kept."""
+    cdef int64_t now = vector.coef[line], a = vector.lower[line], b = vector.upper[line], v
+    cdef double rest, price
+    cdef bint may_be_zero, may_be_used
+    if a == b:
+        return
+    if line == 0:
+        open_line(rows, vector, 0)
+        begin_search(search, now)
+        v = line_minimum(search, a, b)
+        consider(best, search_loss(search, v) + penalty_without(vector, 0), 0, v)
+        return
+    may_be_zero = a <= 0 <= b and (now == 0 or vector.size > vector.min_size)
+    may_be_used = now != 0 or vector.size < vector.max_size
+    if now == 0 and not may_be_used:
+        return
+    rest = penalty_without(vector, line)
+    price = vector.penalty[line - 1]
+    open_line(rows, vector, line)
+    begin_search(search, now)
+    v = line_minimum(search, a, b)
+    if v != 0:
+        consider(best, search_loss(search, v) + price + rest, line, v)
+    elif not may_be_zero:
+        # The loss is convex: next to a minimum at zero are the best non-zero values.
+        if a < 0:
+            consider(best, search_loss(search, -1) + price + rest, line, -1)
+        if b > 0:
+            consider(best, search_loss(search, 1) + price + rest, line, 1)
+    if may_be_zero:
+        consider(best, search_loss(search, 0) + rest, line, 0)
+
+
+cdef void try_swaps(
+    Rows *rows, Vector *vector, Search *search, Py_ssize_t out, Move *best
+) noexcept nogil:
+    """Best exchange of feature ``out`` for another one, with the intercept adapted."""
+    cdef Py_ssize_t line
+    cdef int64_t now = vector.coef[out], intercept = vector.coef[0], v, w
+    cdef int candidate
+    cdef double rest, objective
+    if now == 0 or not vector.direction[out] or vector.lower[out] > 0 or vector.upper[out] < 0:
+        return
+    move_scores(rows, out, <double>(-now))
+    vector.coef[out] = 0
+    rest = penalty_without(vector, 0)
+    for line in range(1, vector.d + 1):
+        if (line == out or vector.coef[line] != 0 or not vector.direction[line]
+                or vector.lower[line] == vector.upper[line]):
+            continue
+        open_line(rows, vector, line)
+        begin_search(search, 0)
+        v = line_minimum(search, vector.lower[line], vector.upper[line])
+        for candidate in range(-1, 2):
+            # Zero is no exchange; beside it the neighbours are best, as the loss is convex.
+            w = v
+            if v == 0:
+                w = candidate
+            elif candidate != 0:
+                continue
+            if w == 0 or not vector.lower[line] <= w <= vector.upper[line]:
+                continue
+            begin_search(search, 0)
+            if vector.direction[0]:
+                search.at = intercept
+                search.along_intercept = True
+                search.fixed_step = <double>w
+                intercept = line_minimum(search, vector.lower[0], vector.upper[0])
+                objective = search_loss(search, intercept)
+            else:
+                objective = search_loss(search, w)
+            objective += rest + vector.penalty[line - 1]
+            if objective < best.objective:
+                best.objective = objective
+                best.out = out
+                best.line = line
+                best.value = w
+                best.intercept = intercept
+            intercept = vector.coef[0]
+    move_scores(rows, out, <double>now)
+    vector.coef[out] = now
+
+
+cdef void take(Rows *rows, Vector *vector, Py_ssize_t line, int64_t value) noexcept nogil:
+    if value == vector.coef[line]:
+        return
+    move_scores(rows, line, <double>(value - vector.coef[line]))
+    if line > 0:
+        vector.size += (value != 0) - (vector.coef[line] != 0)
+    vector.coef[line] = value
+
+
+def coordinate_descent(
+    const int8_t[::1, :] columns, const double[::1, :] real_columns, const int64_t[::1] slot,
+    const int8_t[::1] labels, const double[::1] weights, double total_weight,
+    bint integer, Py_ssize_t low, const double[:, ::1] losses,
+    const int64_t[::1] feature_min, const int64_t[::1] feature_max,
+    int32_t[::1] position, double[::1] scores, int64_t[::1] counts, double[::1] mass,
+    int64_t[::1] coef, const int64_t[::1] lower, const int64_t[::1] upper,
+    const double[::1] penalty, const uint8_t[::1] direction,
+    Py_ssize_t min_size, Py_ssize_t max_size,
+    bint exhaustive, bint swaps, Py_ssize_t max_iterations, double tolerance,
+):
+    """Polish ``coef`` in place; returns the numbers of moves and of losses computed.
+
+    ``position`` (scores minus low, plus width for the positive class) or ``scores`` belong to
+    ``coef`` on entry, and are used up. ``losses`` has a row per class, beginning at score low,
+    and covers every feasible vector. ``counts`` and ``mass`` hold the joint histograms; lines
+    that need more cells go without. A move must lower the objective by more than
+    ``tolerance`` of it.
+    """
+    cdef Rows rows
+    cdef Vector vector
+    cdef Search search
+    cdef Move best
+    cdef Py_ssize_t line, n_moves = 0
+    cdef double objective
+    open_rows(&rows, columns, real_columns, slot, labels, weights, total_weight)
+    rows.integer = integer
+    rows.position = &position[0] if integer else NULL
+    rows.scores = NULL if integer else &scores[0]
+    rows.low = low
+    rows.width = losses.shape[1]
+    rows.losses = &losses[0, 0] if integer else NULL
+    rows.capacity = mass.shape[0]
+    rows.counts = &counts[0] if rows.capacity else NULL
+    rows.mass = &mass[0] if rows.capacity else NULL
+    vector.d = slot.shape[0]
+    vector.coef = &coef[0]
+    vector.lower = &lower[0]
+    vector.upper = &upper[0]
+    vector.penalty = &penalty[0]
+    vector.direction = &direction[0]
+    vector.feature_min = &feature_min[0]
+    vector.feature_max = &feature_max[0]
+    vector.min_size = min_size
+    vector.max_size = max_size
+    vector.size = 0
+    search.rows = &rows
+    search.exhaustive = exhaustive
+    with nogil:
+        for line in range(1, vector.d + 1):
+            vector.size += coef[line] != 0
+        open_line(&rows, &vector, 0)
+        objective = line_loss(&rows, 0.0, 0.0) + penalty_without(&vector, 0)
+        while n_moves < max_iterations:
+            best.objective = objective
+            best.out = best.line = -1
+            best.value = best.intercept = 0
+            for line in range(vector.d + 1):
+                if direction[line]:
+                    try_coordinate(&rows, &vector, &search, line, &best)
+            if swaps and not best.objective < objective - tolerance * objective:
+                for line in range(1, vector.d + 1):
+                    try_swaps(&rows, &vector, &search, line, &best)
+            if not best.objective < objective - tolerance * objective:
+                break
+            if best.out >= 0:
+                take(&rows, &vector, best.out, 0)
+                take(&rows, &vector, 0, best.intercept)
+            take(&rows, &vector, best.line, best.value)
+            objective = best.objective
+            n_moves += 1
+    return n_moves, rows.n_evaluations
+
+
+# ---- sequential rounding --------------------------------------------------------------
+
+cdef double loss_and_slopes(
+    Rows *rows, const uint8_t[::1] pending, double[::1] gradient
+) noexcept nogil:
+    """Loss at the present scores, and its derivatives for the pending coefficients."""
+    cdef Py_ssize_t block, start, m, line
+    cdef double[RS_BLOCK] losses
+    cdef double[RS_BLOCK] slopes
+    cdef double part
+    cdef rs_sum total
+    total.high = total.low = 0.0
+    rows.n_evaluations += 1
+    for line in range(pending.shape[0]):
+        gradient[line] = 0.0
+    for block in range(n_blocks(rows.n)):
+        start = block * RS_BLOCK
+        m = min(RS_BLOCK, rows.n - start)
+        rs_losses_and_slopes(losses, slopes, rows.scores + start, rows.labels + start, m)
+        if rows.weights != NULL:
+            rs_multiply(losses, rows.weights + start, m)
+            rs_multiply(slopes, rows.weights + start, m)
+        rs_add(&total, rs_total(losses, m))
+        for line in range(pending.shape[0]):
+            if not pending[line]:
+                continue
+            if line == 0:
+                part = rs_total(slopes, m)
+            elif rows.slot[line - 1] >= 0:
+                part = rs_dot_i8(slopes, integer_column(rows, line) + start, m)
+            else:
+                part = rs_dot_f64(slopes, real_column(rows, line) + start, m)
+            gradient[line] += part / rows.total_weight
+    return (total.high + total.low) / rows.total_weight
+
+
+cdef enum:
+    DOWN = 0
+    UP = 1
+
+
+cdef inline double rounded(double coef, int direction) noexcept nogil:
+    return ceil(coef) if direction == UP else floor(coef)
+
+
+def sequential_rounding(
+    const int8_t[::1, :] columns, const double[::1, :] real_columns, const int64_t[::1] slot,
+    const int8_t[::1] labels, const double[::1] weights, double total_weight,
+    double[::1] scores, double[::1] coef, const double[::1] penalty,
+    const double[::1] magnitude, Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
+    uint8_t[::1] pending, double[::1] gradient, double[:, ::1] bound,
+):
+    """Round ``coef`` in place, one coefficient at a time, in the direction that costs least.
+
+    ``scores`` belong to ``coef`` on entry, and are used up. ``pending`` marks the coefficients
+    that are no integers (and is used up); ``gradient`` (d + 1,) and ``bound`` (2, d + 1) are
+    workspace; ``magnitude`` (d + 1,) is the largest absolute value of each feature.
+
+    Returns the outcome (0: rounded, 1: stopped by the cutoff, 2: no rounding has a permitted
+    size) and the number of losses computed.
+
+    By convexity a rounding costs at least what the gradient says. Candidates are therefore
+    evaluated in the order of this bound, until the next bound exceeds the best value: the
+    choice is the same as if all had been evaluated. Without evaluating anything the same
+    bound, over all pending coefficients at once, tells that no rounding can come below cutoff.
+    """
+    cdef Rows rows
+    cdef Py_ssize_t j, d = slot.shape[0]
+    cdef Py_ssize_t best_line, line, n_pending, used, optional
+    cdef int direction, side = DOWN, best_direction = DOWN
+    cdef int outcome = 0
+    cdef double loss, floor_value, value, best, least, slack, target, price, settled, all_terms
+    cdef bint zero_possible
+    open_rows(&rows, columns, real_columns, slot, labels, weights, total_weight)
+    rows.integer = False
+    rows.scores = &scores[0]
+    rows.n_values = 0
+    with nogil:
+        while True:
+            # Size of the result: `used` at least, `used + optional` at most.
+            n_pending = used = optional = 0
+            settled = 0.0
+            for j in range(d + 1):
+                n_pending += pending[j]
+                if j == 0 or coef[j] == 0.0:
+                    continue
+                settled += penalty[j - 1]
+                if pending[j] and (floor(coef[j]) == 0.0 or ceil(coef[j]) == 0.0):
+                    optional += 1
+                else:
+                    used += 1
+            if used > max_size or used + optional < min_size:
+                outcome = 2
+                break
+            if n_pending == 0:
+                break
+            loss = loss_and_slopes(&rows, pending, gradient)
+            # `settled` is the penalty of all non-zero coefficients, pending ones included.
+            floor_value = loss + settled
+            slack = 0.0
+            for j in range(d + 1):
+                if not pending[j]:
+                    continue
+                slack = max(slack, 1e-13 * (1.0 + loss + magnitude[j]))
+                least = INFINITY
+                for direction in range(2):
+                    target = rounded(coef[j], direction)
+                    value = gradient[j] * (target - coef[j])
+                    if j > 0 and target == 0.0:
+                        value -= penalty[j - 1]
+                    least = min(least, value)
+                    bound[direction, j] = loss + settled + value
+                    if j > 0 and (floor(coef[j]) == 0.0 or ceil(coef[j]) == 0.0):
+                        if target != 0.0 and used + 1 > max_size:
+                            bound[direction, j] = INFINITY
+                        if target == 0.0 and used + optional - 1 < min_size:
+                            bound[direction, j] = INFINITY
+                floor_value += least
+            if floor_value - slack * n_pending >= cutoff:
+                outcome = 1
+                break
+            best = INFINITY
+            best_line = -1
+            best_direction = DOWN
+            while True:
+                line = -1
+                for direction in range(2):
+                    for j in range(d + 1):
+                        if pending[j] and bound[direction, j] < INFINITY and (
+                                line < 0 or bound[direction, j] < least):
+                            line = j
+                            side = direction
+                            least = bound[direction, j]
+                if line < 0 or least - slack > best:
+                    break
+                bound[side, line] = INFINITY
+                target = rounded(coef[line], side)
+                rows.line = line
+                value = line_loss(&rows, target - coef[line], 0.0) + settled
+                if line > 0 and target == 0.0:
+                    value -= penalty[line - 1]
+                # Equal values: down before up, then the lowest index, as in the paper.
+                if value < best or (value == best and (
+                        side < best_direction
+                        or (side == best_direction and line < best_line))):
+                    best = value
+                    best_line = line
+                    best_direction = side
+            if best_line < 0:    # scores that overflow compare as nothing
+                outcome = 2
+                break
+            target = rounded(coef[best_line], best_direction)
+            move_scores(&rows, best_line, target - coef[best_line])
+            coef[best_line] = target
+            pending[best_line] = 0
+    return outcome, rows.n_evaluations

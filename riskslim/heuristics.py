@@ -1,0 +1,395 @@
+r"""Heuristics of the risk score problem: polish integer vectors, round real-valued ones.
+
+Discrete coordinate descent (Ustun & Rudin 2019, Section 4.1) and sequential rounding
+(Section 4.2). Both run compiled as a whole: they keep the scores of all rows and update them by
+one column at a time. The time they spend counts in ``problem.loss.seconds``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from riskslim._kernels import heuristics as kernels
+from riskslim._kernels import integer, real
+from riskslim.loss import choose_form, losses_by_score, score_range
+
+if TYPE_CHECKING:
+    from riskslim.problem import RiskScoreProblem
+
+__all__ = ["HeuristicResult", "discrete_coordinate_descent", "sequential_rounding"]
+
+# Objectives along different paths agree to about 1e-15; a smaller gain is no improvement.
+_TOLERANCE = 2.0**-46
+
+# LP solvers return integers with this much noise; rounding 3.0000000001 up to 4 is not meant.
+_INTEGRALITY_TOLERANCE = 1e-9
+
+# LP solvers leave their bounds by this much.
+_BOX_TOLERANCE = 1e-6
+
+# A joint histogram of a few cells is cheaper than a pass over the rows, however few they are.
+_MIN_JOINT_CELLS = 4096
+
+
+@dataclass(frozen=True)
+class HeuristicResult:
+    """What a heuristic found.
+
+    Attributes
+    ----------
+    coefficients : ndarray of int64, shape (d + 1,), or None
+        Intercept first. None if the heuristic gave up; ``reason`` says why.
+    objective : float
+        Objective of the coefficients on all rows; infinite if there are none.
+    n_iterations : int
+        Moves made, or coefficients rounded.
+    n_evaluations : int
+        Losses computed on the way.
+    reason : str
+        Why the heuristic ended.
+    """
+
+    coefficients: NDArray[np.int64] | None
+    objective: float
+    n_iterations: int
+    n_evaluations: int
+    reason: str
+
+
+def discrete_coordinate_descent(
+    problem: RiskScoreProblem,
+    coef: ArrayLike,
+    *,
+    directions: Iterable[int] | None = None,
+    line_search: Literal["golden_section", "exhaustive"] = "golden_section",
+    swaps: bool = False,
+    max_iterations: int | None = None,
+) -> HeuristicResult:
+    r"""Improve a feasible integer vector until no single coefficient can improve it.
+
+    Every iteration finds the best value of each coefficient with the others kept,
+
+    .. math::
+
+        \delta_j \in \operatorname{argmin}_{\delta} V(\lambda + \delta e_j)
+        \quad \text{over} \quad \lambda + \delta e_j \text{ feasible},
+
+    and makes the move of the coefficient that gives the best objective; equal objectives go to
+    the lowest index. It ends when no move improves the objective by more than its rounding
+    error (relatively 1.4e-14). The result is *1-opt*: no change of one coefficient in
+    ``directions`` improves it.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    coef : array-like of shape (d + 1,)
+        A feasible vector, intercept first.
+    directions : iterable of int, optional
+        Coefficients that may change (0: the intercept, j: feature j of 1..d). None: all.
+    line_search : {"golden_section", "exhaustive"}
+        How the minimum of the loss along a coefficient is found. The loss is convex, so that
+        both find the same one; "exhaustive" computes the loss of every value.
+    swaps : bool, default False
+        Where no single change improves, also try to exchange one used feature for an unused
+        one: the old coefficient becomes 0, the new one is searched along its line, then the
+        intercept (if it is among the directions). The best exchange is made, and the descent
+        goes on.
+    max_iterations : int, optional
+        Most moves. None: until 1-opt.
+
+    Returns
+    -------
+    HeuristicResult
+
+    Raises
+    ------
+    ValueError
+        The vector is not feasible, or a direction does not exist.
+
+    Notes
+    -----
+    Algorithm "Discrete Coordinate Descent" of Ustun & Rudin (2019), Section 4.1. The
+    :math:`\ell_0` penalty makes the objective discontinuous at 0, therefore the best non-zero
+    value and 0 are compared. A zero coefficient stays zero while the model has ``max_size``
+    features, and none becomes zero while it has ``min_size``.
+
+    Examples
+    --------
+    >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+    >>> from riskslim import discrete_coordinate_descent
+    >>> data = TrainingData({"a": [0, 1, 1, 0, 1], "b": [1, 0, 1, 0, 1]}, [0, 1, 1, 0, 0])
+    >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
+    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    >>> result = discrete_coordinate_descent(problem, [0, 0, 0])
+    >>> result.coefficients
+    array([-1,  2, -1])
+    """
+    if line_search not in ("golden_section", "exhaustive"):
+        raise ValueError(
+            f"line_search must be 'golden_section' or 'exhaustive', got {line_search!r}"
+        )
+    if max_iterations is not None and max_iterations < 0:
+        raise ValueError(f"max_iterations must be at least 0, got {max_iterations}")
+    violations = problem.violations(coef)
+    if violations:
+        raise ValueError(f"the vector to be improved is not feasible: {'; '.join(violations)}")
+    vector = np.array(coef, dtype=np.int64)
+    direction = _checked_directions(problem, directions)
+    loss = problem.loss
+    start = perf_counter()
+    arguments = (*_rows(problem), *_scores(problem, vector))
+    n_moves, n_evaluations = kernels.coordinate_descent(
+        *arguments,
+        vector,
+        problem.lower,
+        problem.upper,
+        problem.l0_penalty,
+        direction,
+        problem.min_size,
+        problem.max_size,
+        line_search == "exhaustive",
+        swaps,
+        sys.maxsize if max_iterations is None else max_iterations,
+        _TOLERANCE,
+    )
+    loss.seconds += perf_counter() - start
+    loss.n_evaluations += n_evaluations
+    stopped = max_iterations is not None and n_moves == max_iterations
+    return HeuristicResult(
+        coefficients=vector,
+        objective=problem.objective(vector),
+        n_iterations=n_moves,
+        n_evaluations=n_evaluations,
+        reason="iteration limit" if stopped else "no move improves the objective",
+    )
+
+
+def sequential_rounding(
+    problem: RiskScoreProblem, coef: ArrayLike, *, cutoff: float = np.inf
+) -> HeuristicResult:
+    r"""Round a real-valued vector one coefficient at a time.
+
+    Every iteration computes the objective of rounding each of the remaining coefficients up or
+    down, and makes the best of these roundings. Equal objectives prefer down, then the lowest
+    index. The result is integer, within the box, and of a permitted size.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    coef : array-like of shape (d + 1,)
+        Intercept first, within the box (to 1e-6; within 1e-9 of an integer counts as integer).
+        Its number of non-zero coefficients may exceed ``max_size``.
+    cutoff : float, default infinity
+        Give up as soon as no rounding of the remaining coefficients can have an objective
+        below this value.
+
+    Returns
+    -------
+    HeuristicResult
+        Without coefficients if the cutoff stopped it, or if no rounding has a permitted size.
+
+    Raises
+    ------
+    ValueError
+        Wrong length, values that are not finite, or outside of the box.
+
+    Notes
+    -----
+    Algorithm "Sequential Rounding" of Ustun & Rudin (2019), Section 4.2, with two additions.
+
+    *Size.* Coefficients that cannot become zero any more (integers other than zero, and
+    remaining ones beyond 1 in absolute value) count as used. A remaining coefficient between
+    -1 and 1 is only rounded away from zero while the number of used ones is below
+    ``max_size``, and only to zero while at least ``min_size`` can still be reached.
+
+    *Convexity.* With the gradient g at the current vector a rounding by :math:`\delta_j` has a
+    loss of at least :math:`l(\lambda) + g_j \delta_j`, and any rounding of all remaining
+    coefficients one of at least
+    :math:`l(\lambda) + \sum_j \min(g_j \delta_j^{up}, g_j \delta_j^{down})`. The first bound
+    saves most evaluations and changes no choice; the second one, with the penalties added, is
+    compared with the cutoff.
+
+    Examples
+    --------
+    >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+    >>> from riskslim import sequential_rounding
+    >>> data = TrainingData({"a": [0, 1, 1, 0, 1], "b": [1, 0, 1, 0, 1]}, [0, 1, 1, 0, 0])
+    >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
+    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=1)
+    >>> sequential_rounding(problem, [-0.6, 1.3, -0.2]).coefficients
+    array([-1,  2,  0])
+    """
+    vector = _within_box(problem, coef)
+    loss, data = problem.loss, problem.loss.data
+    pending = (vector != np.rint(vector)).astype(np.uint8)
+    n_pending = int(pending.sum())
+    magnitude = np.concatenate(
+        ([1.0], np.maximum(np.abs(data.feature_min), np.abs(data.feature_max)))
+    )
+    start = perf_counter()
+    scores = np.empty(data.n_samples)
+    real.scores(
+        data.integer_columns,
+        vector[1 + data.integer_index],
+        data.real_columns,
+        vector[1 + data.real_index],
+        vector[0],
+        scores,
+    )
+    outcome, n_evaluations = kernels.sequential_rounding(
+        *_rows(problem),
+        scores,
+        vector,
+        problem.l0_penalty,
+        magnitude,
+        problem.min_size,
+        problem.max_size,
+        cutoff,
+        pending,
+        np.empty(vector.size),
+        np.empty((2, vector.size)),
+    )
+    loss.seconds += perf_counter() - start
+    loss.n_evaluations += n_evaluations
+    rounded = np.rint(vector).astype(np.int64) if outcome == 0 else None
+    return HeuristicResult(
+        coefficients=rounded,
+        objective=np.inf if rounded is None else problem.objective(rounded),
+        n_iterations=n_pending - int(pending.sum()),
+        n_evaluations=n_evaluations,
+        reason=("all rounded", "cutoff", "no rounding has a permitted size")[outcome],
+    )
+
+
+def _checked_directions(
+    problem: RiskScoreProblem, directions: Iterable[int] | None
+) -> NDArray[np.uint8]:
+    n = len(problem.lower)
+    if directions is None:
+        return np.ones(n, dtype=np.uint8)
+    chosen = np.zeros(n, dtype=np.uint8)
+    for j in directions:
+        if not 0 <= j < n:
+            raise ValueError(
+                f"direction {j} does not exist: 0 is the intercept, 1..{n - 1} are the features"
+            )
+        chosen[j] = 1
+    return chosen
+
+
+def _within_box(problem: RiskScoreProblem, coef: ArrayLike) -> NDArray[np.float64]:
+    """Copy of a vector, with integers and bounds freed of the noise of an LP solver."""
+    vector = np.array(coef, dtype=np.float64)
+    lower, upper = problem.lower, problem.upper
+    if vector.shape != lower.shape:
+        raise ValueError(
+            f"coef has shape {vector.shape}, expected {lower.shape}: "
+            "the intercept, then one coefficient per feature"
+        )
+    outside = ~((vector >= lower - _BOX_TOLERANCE) & (vector <= upper + _BOX_TOLERANCE))
+    if outside.any():
+        names = ("(intercept)", *problem.coefficients.feature_names)
+        j = int(np.flatnonzero(outside)[0])
+        raise ValueError(
+            f"{np.count_nonzero(outside)} coefficients are not within their bounds, the first "
+            f"one is {names[j]!r} with {vector[j]}, outside of {lower[j]}..{upper[j]}"
+        )
+    nearest = np.rint(vector)
+    vector = np.where(np.abs(vector - nearest) <= _INTEGRALITY_TOLERANCE, nearest, vector)
+    return np.clip(vector, lower, upper)
+
+
+def _rows(
+    problem: RiskScoreProblem,
+) -> tuple[
+    NDArray[np.int8],
+    NDArray[np.float64],
+    NDArray[np.int64],
+    NDArray[np.int8],
+    NDArray[np.float64],
+    float,
+]:
+    """Arguments of the kernels that describe the rows."""
+    data = problem.loss.data
+    slot = np.empty(data.n_features, dtype=np.int64)
+    slot[data.integer_index] = np.arange(len(data.integer_index))
+    slot[data.real_index] = -1 - np.arange(len(data.real_index))
+    weights = np.empty(0) if data.sample_weight is None else data.sample_weight
+    return (
+        data.integer_columns,
+        data.real_columns,
+        slot,
+        data.labels,
+        weights,
+        data.total_weight,
+    )
+
+
+def _scores(
+    problem: RiskScoreProblem, vector: NDArray[np.int64]
+) -> tuple[
+    bool,
+    int,
+    NDArray[np.float64],
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.int32],
+    NDArray[np.float64],
+    NDArray[np.int64],
+    NDArray[np.float64],
+]:
+    """Arguments of the descent that hold scores, tables and joint histograms.
+
+    The table is the problem's own: it covers every feasible vector, also when the loss has been
+    tightened to a smaller model size since.
+    """
+    data = problem.loss.data
+    span = score_range(data, problem.coefficients, problem.max_size)
+    if choose_form(data, problem.coefficients, span).name == "real_valued":
+        scores = np.empty(data.n_samples)
+        real.scores(
+            data.integer_columns,
+            vector[1 + data.integer_index].astype(np.float64),
+            data.real_columns,
+            vector[1 + data.real_index].astype(np.float64),
+            float(vector[0]),
+            scores,
+        )
+        none = np.zeros(data.n_features, dtype=np.int64)
+        no_position, no_counts = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
+        return False, 0, np.empty((2, 0)), none, none, no_position, scores, no_counts, np.empty(0)
+    low = int(span[0])
+    losses = losses_by_score(low, int(span[1]))
+    feature_min = np.where(data.is_integer, data.feature_min, 0).astype(np.int64)
+    feature_max = np.where(data.is_integer, data.feature_max, 0).astype(np.int64)
+    position = np.empty(data.n_samples, dtype=np.int32)
+    integer.positions(
+        data.integer_columns,
+        vector[1 + data.integer_index].astype(np.int32),
+        int(vector[0]),
+        data.labels,
+        low,
+        losses.shape[1],
+        position,
+    )
+    cells = losses.size * (feature_max - feature_min + 1)
+    worthwhile = cells[cells <= max(_MIN_JOINT_CELLS, data.n_samples)]
+    capacity = int(max(worthwhile.max(initial=0), losses.size))
+    return (
+        True,
+        low,
+        losses,
+        feature_min,
+        feature_max,
+        position,
+        np.empty(0),
+        np.empty(capacity, dtype=np.int64),
+        np.empty(capacity),
+    )

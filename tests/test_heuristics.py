@@ -1,0 +1,330 @@
+"""Discrete coordinate descent and sequential rounding against brute force."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from riskslim import (
+    CoefficientSet,
+    LogisticLoss,
+    RiskScoreProblem,
+    TrainingData,
+    discrete_coordinate_descent,
+    sequential_rounding,
+)
+
+KINDS = ["binary", "integer", "real", "mixed", "wide"]
+
+
+def make_features(rng, kind, n, d):
+    binary = rng.integers(0, 2, (n, d)).astype(float)
+    if kind == "binary":
+        return binary
+    if kind == "integer":
+        return rng.integers(-4, 9, (n, d)).astype(float)
+    if kind == "real":
+        return rng.normal(size=(n, d))
+    if kind == "wide":  # joint histograms have too many cells: one table lookup per row
+        return rng.integers(-120, 121, (n, d)).astype(float)
+    binary[:, ::2] = rng.normal(size=binary[:, ::2].shape)
+    return binary
+
+
+def make_problem(seed, kind, *, weighted=False, **options):
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(2, 6))
+    n = int(rng.integers(20, 90))
+    X = make_features(rng, kind, n, d)
+    X[0], X[1] = X.min(axis=0) - 1, X.max(axis=0)  # no constant column
+    truth = rng.normal(size=d)
+    scale = np.abs(X @ truth).mean()
+    y = rng.random(n) < 1 / (1 + np.exp(-2 * X @ truth / scale))
+    y[:2] = [True, False]
+    weights = rng.uniform(0.2, 3.0, n) if weighted else None
+    data = TrainingData(X, y, weights)
+    lower, upper = rng.integers(-4, 1, d), rng.integers(0, 5, d)
+    upper = np.where(lower == upper, 3, upper)
+    coefficients = CoefficientSet(
+        data.feature_names, lower, upper, intercept_lower=-6, intercept_upper=6
+    )
+    options.setdefault("max_size", int(rng.integers(1, d + 1)))
+    options.setdefault("l0_penalty", float(rng.choice([1e-8, 1e-3, 0.05])))
+    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, **options)
+    return problem, rng
+
+
+def random_start(problem, rng):
+    """A feasible vector, not always the zero vector."""
+    while True:
+        vector = rng.integers(problem.lower, problem.upper + 1)
+        keep = rng.permutation(len(vector) - 1)[: rng.integers(0, problem.max_size + 1)]
+        sparse = np.zeros_like(vector)
+        sparse[0], sparse[1 + keep] = vector[0], vector[1 + keep]
+        if problem.is_feasible(sparse):
+            return sparse
+
+
+def neighbours(problem, coef, directions=None):
+    """Every feasible vector that differs in exactly one coefficient."""
+    for j in range(len(coef)) if directions is None else directions:
+        for value in range(problem.lower[j], problem.upper[j] + 1):
+            other = coef.copy()
+            other[j] = value
+            if value != coef[j] and problem.is_feasible(other):
+                yield other
+
+
+def literal_descent(problem, coef):
+    """The paper's algorithm, every step by enumeration."""
+    coef, objective = coef.copy(), problem.objective(coef)
+    while True:
+        candidates = [(problem.objective(other), other) for other in neighbours(problem, coef)]
+        best = min(candidates, key=lambda pair: pair[0], default=(np.inf, coef))
+        if best[0] >= objective - 1e-13 * objective:
+            return coef, objective
+        objective, coef = best
+
+
+def literal_rounding(problem, coef):
+    """The paper's algorithm on the problem's objective, sizes permitting."""
+    coef = np.array(coef, dtype=float)
+    pending = [j for j in range(len(coef)) if coef[j] != round(coef[j])]
+
+    def reachable(vector, rest):
+        sizes = {0}
+        for j in range(1, len(vector)):
+            options = {np.floor(vector[j]), np.ceil(vector[j])} if j in rest else {vector[j]}
+            sizes = {size + (option != 0) for size in sizes for option in options}
+        return any(problem.min_size <= size <= problem.max_size for size in sizes)
+
+    if not reachable(coef, pending):
+        return None
+    while pending:
+        best = (np.inf, None)
+        for direction in (np.floor, np.ceil):
+            for j in pending:
+                other = coef.copy()
+                other[j] = direction(other[j])
+                rest = [k for k in pending if k != j]
+                value = problem.objective(other)
+                if value < best[0] and reachable(other, rest):
+                    best = (value, (j, other))
+        j, coef = best[1]
+        pending.remove(j)
+    return coef.astype(int)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("line_search", ["golden_section", "exhaustive"])
+def test_descent_is_one_opt_and_follows_the_algorithm(kind, weighted, line_search):
+    for seed in range(12):
+        problem, rng = make_problem(seed, kind, weighted=weighted)
+        start = random_start(problem, rng)
+        result = discrete_coordinate_descent(problem, start, line_search=line_search)
+        coef, objective = literal_descent(problem, start)
+        assert result.coefficients.dtype == np.int64
+        assert problem.is_feasible(result.coefficients)
+        assert result.objective == problem.objective(result.coefficients)
+        assert result.objective == pytest.approx(objective, rel=1e-12)
+        np.testing.assert_array_equal(result.coefficients, coef)
+        for other in neighbours(problem, result.coefficients):
+            assert problem.objective(other) >= result.objective * (1 - 1e-13)
+
+
+def test_both_line_searches_are_identical():
+    for seed in range(60):
+        problem, rng = make_problem(seed, KINDS[seed % 5], weighted=seed % 2 == 0)
+        start = random_start(problem, rng)
+        golden = discrete_coordinate_descent(problem, start, swaps=seed % 3 == 0)
+        full = discrete_coordinate_descent(
+            problem, start, swaps=seed % 3 == 0, line_search="exhaustive"
+        )
+        np.testing.assert_array_equal(golden.coefficients, full.coefficients)
+        assert golden.objective == full.objective
+        assert golden.n_iterations == full.n_iterations
+
+
+def test_descent_in_restricted_directions():
+    for seed in range(20):
+        problem, rng = make_problem(seed, "integer")
+        start = random_start(problem, rng)
+        directions = [j for j in range(len(start)) if rng.random() < 0.5]
+        result = discrete_coordinate_descent(problem, start, directions=directions, swaps=True)
+        fixed = [j for j in range(len(start)) if j not in directions]
+        np.testing.assert_array_equal(result.coefficients[fixed], start[fixed])
+        for other in neighbours(problem, result.coefficients, directions):
+            assert problem.objective(other) >= result.objective * (1 - 1e-13)
+
+
+@pytest.mark.parametrize("swaps", [False, True])
+def test_descent_keeps_to_the_size_limits(swaps):
+    for seed in range(40):
+        problem, rng = make_problem(seed, KINDS[seed % 5], max_size=2, min_size=2, l0_penalty=0.1)
+        result = discrete_coordinate_descent(problem, random_start(problem, rng), swaps=swaps)
+        assert problem.model_size(result.coefficients) == 2
+        assert problem.is_feasible(result.coefficients)
+
+
+def test_descent_next_to_a_forbidden_zero():
+    # The loss alone wants 0, the size limits forbid it: -1 and 1 must both be looked at.
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 5)
+    data = TrainingData(X, ([0, 1, 0, 1] * 4) + [1, 0, 1, 0])
+    coefficients = CoefficientSet(data.feature_names, -5, 5)
+    problem = RiskScoreProblem(
+        LogisticLoss(data, coefficients), coefficients, min_size=2, max_size=2
+    )
+    result = discrete_coordinate_descent(problem, [0, 5, 5])
+    assert abs(result.coefficients[1]) == 1
+    for other in neighbours(problem, result.coefficients):
+        assert problem.objective(other) >= result.objective * (1 - 1e-13)
+
+
+def test_swaps_only_improve_and_leave_no_swap_behind():
+    improved = 0
+    for seed in range(60):
+        problem, rng = make_problem(seed, KINDS[seed % 5], weighted=seed % 2 == 0, max_size=1)
+        start = random_start(problem, rng)
+        plain = discrete_coordinate_descent(problem, start)
+        swapped = discrete_coordinate_descent(problem, start, swaps=True)
+        assert problem.is_feasible(swapped.coefficients)
+        assert swapped.objective <= plain.objective * (1 + 1e-14)
+        improved += swapped.objective < plain.objective - 1e-9
+        coef = swapped.coefficients
+        for out, new in itertools.product(range(1, len(coef)), repeat=2):
+            if coef[out] == 0 or coef[new] != 0:
+                continue
+            for value in range(problem.lower[new], problem.upper[new] + 1):
+                other = coef.copy()
+                other[out], other[new] = 0, value
+                if problem.is_feasible(other):
+                    assert problem.objective(other) >= swapped.objective * (1 - 1e-13)
+    assert improved > 0
+
+
+def test_iteration_limit_and_counters():
+    problem, _ = make_problem(9, "integer", max_size=2, l0_penalty=1e-6)
+    zero = np.zeros(len(problem.lower), dtype=int)
+    full = discrete_coordinate_descent(problem, zero)
+    assert full.n_iterations >= 2
+    before = problem.loss.n_evaluations
+    one = discrete_coordinate_descent(problem, zero, max_iterations=1)
+    assert one.n_iterations == 1
+    assert one.reason == "iteration limit"
+    assert full.objective < one.objective < problem.objective(zero)
+    # The two objectives above, and the last one of the descent itself.
+    assert problem.loss.n_evaluations == before + one.n_evaluations + 2
+    assert problem.loss.seconds > 0
+
+
+def test_descent_after_the_loss_was_tightened():
+    problem, _ = make_problem(5, "integer", max_size=2)
+    zero = np.zeros(len(problem.lower), dtype=int)
+    before = discrete_coordinate_descent(problem, zero)
+    problem.loss.tighten(0)
+    after = discrete_coordinate_descent(problem, zero)
+    np.testing.assert_array_equal(before.coefficients, after.coefficients)
+
+
+def test_descent_refuses_bad_input():
+    problem, _ = make_problem(1, "binary", max_size=1)
+    zero = np.zeros(len(problem.lower), dtype=int)
+    with pytest.raises(ValueError, match=r"not feasible.*model size is 2"):
+        wrong = zero.copy()
+        wrong[1:3] = np.where(problem.upper[1:3] > 0, 1, -1)
+        discrete_coordinate_descent(problem, wrong)
+    with pytest.raises(ValueError, match=r"not feasible.*intercept.*outside of -6\.\.6"):
+        discrete_coordinate_descent(problem, zero + 99 * (np.arange(len(zero)) == 0))
+    with pytest.raises(ValueError, match="not an integer"):
+        discrete_coordinate_descent(problem, zero + 0.5)
+    with pytest.raises(ValueError, match="direction 17 does not exist"):
+        discrete_coordinate_descent(problem, zero, directions=[17])
+    with pytest.raises(ValueError, match="line_search must be"):
+        discrete_coordinate_descent(problem, zero, line_search="newton")
+    with pytest.raises(ValueError, match="max_iterations"):
+        discrete_coordinate_descent(problem, zero, max_iterations=-1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rounding_follows_the_algorithm(kind, weighted):
+    none = 0
+    for seed in range(30):
+        problem, rng = make_problem(seed, kind, weighted=weighted)
+        point = rng.uniform(problem.lower, problem.upper)
+        point[rng.random(len(point)) < 0.3] = 0.0
+        result = sequential_rounding(problem, point)
+        expected = literal_rounding(problem, point)
+        if expected is None:
+            none += 1
+            assert result.coefficients is None
+            assert result.objective == np.inf
+            assert result.reason == "no rounding has a permitted size"
+            continue
+        np.testing.assert_array_equal(result.coefficients, expected)
+        assert result.objective == problem.objective(expected)
+        assert problem.is_feasible(result.coefficients)
+        assert np.all(np.abs(result.coefficients - point) < 1)
+    assert none < 30
+
+
+def test_rounding_with_a_minimum_size():
+    for seed in range(40):
+        problem, rng = make_problem(seed, "binary", min_size=2, max_size=2, l0_penalty=0.3)
+        point = rng.uniform(-0.9, 0.9, len(problem.lower)).clip(problem.lower, problem.upper)
+        expected = literal_rounding(problem, point)
+        result = sequential_rounding(problem, point)
+        if expected is None:
+            assert result.coefficients is None
+        else:
+            np.testing.assert_array_equal(result.coefficients, expected)
+
+
+def test_rounding_saves_evaluations():
+    problem, rng = make_problem(7, "real", max_size=None)
+    point = rng.uniform(problem.lower, problem.upper)
+    result = sequential_rounding(problem, point)
+    d = len(point) - 1
+    assert result.n_iterations == d + 1
+    assert result.n_evaluations < d * (d + 1)
+
+
+def test_cutoff_stops_only_what_cannot_reach_it():
+    stopped = 0
+    for seed in range(60):
+        problem, rng = make_problem(seed, KINDS[seed % 5], max_size=None)
+        point = rng.uniform(problem.lower, problem.upper)
+        corners = itertools.product(*zip(np.floor(point), np.ceil(point), strict=True))
+        best = min(problem.objective(corner) for corner in corners)
+        full = sequential_rounding(problem, point)
+        just_above = sequential_rounding(problem, point, cutoff=best * (1 + 1e-9))
+        if full.objective == best:
+            np.testing.assert_array_equal(just_above.coefficients, full.coefficients)
+        low = sequential_rounding(problem, point, cutoff=0.8 * best)
+        if low.coefficients is None:
+            stopped += 1
+            assert low.reason == "cutoff"
+        assert sequential_rounding(problem, point, cutoff=0.0).coefficients is None
+    assert stopped > 0
+
+
+def test_rounding_of_noisy_integers_stays_in_the_box():
+    problem, _ = make_problem(11, "binary", max_size=None)
+    point = problem.upper + 4e-10
+    result = sequential_rounding(problem, point)
+    np.testing.assert_array_equal(result.coefficients, problem.upper)
+    assert result.n_iterations == 0
+    result = sequential_rounding(problem, problem.lower - 5e-7)
+    np.testing.assert_array_equal(result.coefficients, problem.lower)
+
+
+def test_rounding_refuses_bad_input():
+    problem, _ = make_problem(1, "binary")
+    zero = np.zeros(len(problem.lower))
+    with pytest.raises(ValueError, match="has shape"):
+        sequential_rounding(problem, zero[1:])
+    with pytest.raises(ValueError, match=r"1 coefficients are not within.*'\(intercept\)'"):
+        sequential_rounding(problem, [9.5, *zero[1:]])
+    with pytest.raises(ValueError, match="nan"):
+        sequential_rounding(problem, [np.nan, *zero[1:]])
