@@ -258,13 +258,11 @@ def random_problem(rng: np.random.Generator) -> SmallProblem:
     """Draw a feasible problem with a mixture of everything the package allows."""
     n, d = int(rng.integers(20, 201)), int(rng.choice([2, 3, 4, 4, 5, 5, 6, 6]))
     X = _random_features(rng, n, d)
-    y = _random_labels(rng, X)
-    constant = np.ptp(X, axis=0) == 0
-    lower, upper, sign, fixed = _random_box(rng, constant)
+    lower, upper, sign, fixed = _random_box(rng, np.ptp(X, axis=0) == 0)
     small = SmallProblem(
         X=X,
-        y=y,
-        weights=_random_weights(rng, y),
+        y=np.ones(n, dtype=np.int64),
+        weights=None,
         lower=lower,
         upper=upper,
         sign=sign,
@@ -273,10 +271,13 @@ def random_problem(rng: np.random.Generator) -> SmallProblem:
         l0_penalty=_log_uniform(rng, 1e-8, 1e-1),
         min_size=0,
         max_size=None,
-        intercept=_random_intercept(rng),
+        intercept=(None, None),
     )
     _limit_number_of_slopes(rng, small)
     _limit_size(rng, small)
+    small.y, intercept = _random_labels(rng, small)
+    small.intercept = _random_intercept(rng, intercept)
+    small.weights = _random_weights(rng, small.y)
     return small
 
 
@@ -312,22 +313,22 @@ def _random_features(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
     return np.column_stack(columns)
 
 
-def _random_labels(rng: np.random.Generator, X: np.ndarray) -> np.ndarray:
-    n, d = X.shape
-    slope = rng.integers(-3, 4, d)
-    score = X @ slope
-    score = score - np.quantile(score, rng.uniform(0.2, 0.8))
-    strength = rng.choice(["separable", "strong", "weak", "none"])
+def _random_labels(rng: np.random.Generator, small: SmallProblem) -> tuple[np.ndarray, int]:
+    """Labels from a vector of the box, with more or less noise; and that vector's intercept."""
+    n = len(small.X)
+    score = small.X @ rng.integers(*small.box(), endpoint=True)
+    intercept = -int(np.rint(np.quantile(score, rng.uniform(0.2, 0.8))))
+    score = score + intercept
+    strength = rng.choice(["separable", "separable", "strong", "weak", "none"])
     if strength == "separable":
         y = np.where(score > 0, 1, -1)
-        flipped = rng.random(n) < rng.choice([0.0, 0.02])
-        y = np.where(flipped, -y, y)
+        y = np.where(rng.random(n) < rng.choice([0.0, 0.02]), -y, y)
     else:
-        noise = {"strong": 1.0, "weak": 0.2, "none": 0.0}[strength]
-        y = np.where(rng.random(n) < 1.0 / (1.0 + np.exp(-noise * score)), 1, -1)
+        scale = {"strong": 1.0, "weak": 0.2, "none": 0.0}[strength]
+        y = np.where(rng.random(n) < 1.0 / (1.0 + np.exp(-scale * score)), 1, -1)
     if abs(y.sum()) == n:
         y[: n // 4] = -y[0]
-    return y
+    return y, intercept
 
 
 def _random_weights(rng: np.random.Generator, y: np.ndarray) -> np.ndarray | None:
@@ -375,13 +376,13 @@ def _random_penalties(rng: np.random.Generator, d: int) -> np.ndarray:
     return penalties
 
 
-def _random_intercept(rng: np.random.Generator) -> tuple[int | None, int | None]:
+def _random_intercept(rng: np.random.Generator, near: int) -> tuple[int | None, int | None]:
     kind = rng.choice(["derived", "derived", "wide", "narrow", "one", "half"])
     if kind == "derived":
         return None, None
     if kind == "wide":
         return -20, 20
-    a, b = (int(end) for end in sorted(rng.integers(-5, 6, 2)))
+    a, b = (near + int(end) for end in sorted(rng.integers(-4, 5, 2)))
     if kind == "narrow":
         return a, b
     if kind == "one":

@@ -1,0 +1,364 @@
+"""The engine against exhaustive enumeration on small random problems.
+
+Every problem is solved with all parts of the algorithm switched on, and with one of the sixteen
+combinations of initialization, chained updates, rounding and polishing. Failures name the seed:
+``random_problem(np.random.default_rng(seed))`` draws the problem again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import math
+
+import numpy as np
+import pytest
+from enumeration import (
+    Enumerated,
+    SmallProblem,
+    enumerate_completely,
+    enumerate_optimum,
+    loss,
+    objective,
+    random_problem,
+    violations,
+)
+
+from riskslim import LatticeCPASettings, RiskScoreProblem, Status, lattice_cpa, standard_cpa
+
+PARTS = ("initialization", "chained_updates", "rounding", "polishing")
+COMBINATIONS = list(itertools.product([True, False], repeat=len(PARTS)))
+PER_COMBINATION = 16
+# What the certificate promises, and more than the bounds' stated tolerance (2e-10).
+EQUAL = 1e-9
+
+
+@functools.cache
+def solved(seed: int) -> tuple[SmallProblem, Enumerated, RiskScoreProblem]:
+    """A problem, its optimum, and the package's statement of it."""
+    small = random_problem(np.random.default_rng(seed))
+    return small, enumerate_optimum(small), small.build()
+
+
+def faults(small, best, problem, solution) -> list[str]:
+    """Everything wrong with a solution that claims to be optimal."""
+    certificate = solution.certificate
+    found = []
+    if certificate.status is not Status.OPTIMAL:
+        found.append(f"status {certificate.status}: {certificate.message}")
+    if certificate.optimality_gap != 0.0:
+        found.append(f"gap {certificate.optimality_gap!r}")
+    if solution.coefficients is None:
+        return [*found, "no coefficients"]
+    coef = solution.coef
+    if broken := [*violations(small, coef), *problem.violations(coef)]:
+        found.append(f"{coef} is infeasible: {broken}")
+    if not abs(certificate.objective - best.objective) <= EQUAL:
+        found.append(f"objective {certificate.objective!r}, optimum {best.objective!r}")
+    if not abs(certificate.objective - objective(small, coef)) <= 1e-13:
+        found.append(f"objective {certificate.objective!r}, really {objective(small, coef)!r}")
+    if not abs(certificate.loss - loss(small, coef)) <= 1e-13:
+        found.append(f"loss {certificate.loss!r}, really {loss(small, coef)!r}")
+    if certificate.model_size != np.count_nonzero(coef[1:]):
+        found.append(f"model size {certificate.model_size} of {coef}")
+    if not certificate.lower_bound <= best.objective + EQUAL:
+        found.append(f"lower bound {certificate.lower_bound!r}, optimum {best.objective!r}")
+    return found + trace_faults(solution, best)
+
+
+def trace_faults(solution, best) -> list[str]:
+    trace, found = solution.trace, []
+    lower, upper = trace["lower_bound"], trace["upper_bound"]
+    if not len(trace):
+        return ["empty trace"]
+    if np.any(lower > best.objective + EQUAL):
+        found.append(f"trace has lower bound {lower.max()!r}, optimum {best.objective!r}")
+    if np.any(upper < best.objective - EQUAL):
+        found.append(f"trace has upper bound {upper.min()!r}, optimum {best.objective!r}")
+    if np.any(lower > upper):
+        found.append("trace has a lower bound above the upper one")
+    for name, sign in [("lower_bound", 1), ("upper_bound", -1), ("gap", -1), ("time", 1),
+                       ("nodes", 1), ("cuts", 1), ("incumbent_updates", 1)]:  # fmt: skip
+        if np.any(sign * np.diff(trace[name]) < 0):
+            found.append(f"trace is not monotone in {name}: {trace[name]}")
+    certificate = solution.certificate
+    if (lower[-1], upper[-1]) != (certificate.lower_bound, certificate.objective):
+        found.append(f"trace ends with {lower[-1]!r}, {upper[-1]!r}; certificate {certificate}")
+    return found
+
+
+def report(seed, settings, wrong) -> str:
+    return f"seed {seed}, {settings}: {'; '.join(wrong)}"
+
+
+# ---------------------------------------------------------------------------------------------
+# The oracle itself
+# ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_enumeration_agrees_with_complete_enumeration(seed):
+    rng = np.random.default_rng([seed, 7])
+    small = random_problem(rng)
+    # Few slope vectors, and every intercept with each of them.
+    small.lower, small.upper = np.maximum(small.lower, -1), np.minimum(small.upper, 1)
+    small.lower = np.minimum(small.lower, small.upper)
+    small.fixed, small.min_size, small.max_size = {}, min(small.min_size, 1), None
+    small.lower[3:] = small.upper[3:] = 0
+    if seed % 3 and small.intercept != (None, None):
+        small.intercept = (-4, 4)
+    assert enumerate_optimum(small).objective == pytest.approx(
+        enumerate_completely(small), rel=0, abs=1e-13
+    )
+
+
+def test_enumeration_finds_ties():
+    # A column and its copy: each can carry the coefficient.
+    X = np.array([[0, 0], [1, 1], [1, 1], [0, 0], [1, 1], [0, 0.0]])
+    small = SmallProblem(
+        X, np.array([-1, 1, 1, -1, 1, 1]), None, np.array([-3, -3]), np.array([3, 3]),
+        [0, 0], {}, np.full(2, np.nan), 0.01, 0, 1, (None, None),
+    )  # fmt: skip
+    best = enumerate_optimum(small)
+    assert len(best.vectors) == 2
+    assert sorted(map(tuple, best.vectors[:, 1:])) == [(0, 3), (3, 0)]
+    assert best.objective == pytest.approx(enumerate_completely(small), abs=1e-14)
+
+
+def test_random_problems_have_the_mixture():
+    smalls = [solved(seed)[0] for seed in range(len(COMBINATIONS) * PER_COMBINATION)]
+    problems = [solved(seed)[2] for seed in range(len(smalls))]
+    forms = [problem.loss.form for problem in problems]
+    assert min(forms.count("lookup_table"), forms.count("real_valued")) > 40
+    required = [np.count_nonzero(problem.required) for problem in problems]
+    for kind in (
+        [small.weights is not None for small in smalls],
+        [small.weights is not None and np.any(small.weights == 0) for small in smalls],
+        [small.intercept == (None, None) for small in smalls],
+        [None not in small.intercept for small in smalls],
+        [np.any(~np.isnan(small.feature_penalty)) for small in smalls],
+        [small.max_size is not None and small.max_size < small.d for small in smalls],
+        [small.min_size > need for small, need in zip(smalls, required, strict=True)],
+        [need > 0 for need in required],
+        [any(small.sign) for small in smalls],
+        [len(small.fixed) > 0 for small in smalls],
+        [small.l0_penalty < 1e-6 for small in smalls],
+        [small.l0_penalty > 1e-3 for small in smalls],
+        [solved(seed)[1].objective < 0.2 for seed in range(len(smalls))],
+        [small.d == 6 for small in smalls],
+    ):
+        assert 10 <= sum(kind) <= len(smalls) - 10
+
+
+# ---------------------------------------------------------------------------------------------
+# lattice_cpa
+# ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    COMBINATIONS,
+    ids=["+".join(itertools.compress(PARTS, chosen)) or "none" for chosen in COMBINATIONS],
+)
+def test_lattice_cpa_finds_the_enumerated_optimum(chosen):
+    settings = dict(zip(PARTS, chosen, strict=True))
+    failures = []
+    first = COMBINATIONS.index(chosen) * PER_COMBINATION
+    for seed in range(first, first + PER_COMBINATION):
+        small, best, problem = solved(seed)
+        for on in [settings] if all(chosen) else [settings, dict.fromkeys(PARTS, True)]:
+            solution = lattice_cpa(problem, settings=LatticeCPASettings(**on))
+            if wrong := faults(small, best, problem, solution):
+                failures.append(report(seed, on, wrong))
+    assert not failures, "\n".join(failures)
+
+
+@pytest.mark.parametrize("first_seed", [0, 100])
+def test_two_threads(first_seed):
+    failures = []
+    for seed in range(first_seed, first_seed + 12):
+        small, best, problem = solved(seed)
+        solution = lattice_cpa(problem, n_threads=2)
+        if wrong := faults(small, best, problem, solution):
+            failures.append(report(seed, "2 threads", wrong))
+    assert not failures, "\n".join(failures)
+
+
+def test_same_seed_same_result():
+    for seed in range(5, 60, 11):
+        small, _, problem = solved(seed)
+        first, second = (lattice_cpa(problem, random_state=3) for _ in range(2))
+        again = lattice_cpa(small.build(), random_state=3)
+        for other in (second, again):
+            np.testing.assert_array_equal(first.coef, other.coef)
+            assert first.certificate == other.certificate
+            assert first.statistics.nodes == other.statistics.nodes
+            assert first.statistics.cuts == other.statistics.cuts
+
+
+def test_start_changes_nothing_but_the_way():
+    failures = []
+    for seed in range(200, 212):
+        small, best, problem = solved(seed)
+        rng = np.random.default_rng(seed)
+        candidates = rng.integers(problem.lower, problem.upper + 1, (300, small.d + 1))
+        starts = [vector for vector in candidates if problem.is_feasible(vector)][:1]
+        for start in [*starts, best.vectors[0]]:
+            if not problem.is_feasible(start):
+                continue  # an optimal intercept beyond the derived bounds
+            solution = lattice_cpa(problem, start=start)
+            if wrong := faults(small, best, problem, solution):
+                failures.append(report(seed, f"start {start}", wrong))
+    assert not failures, "\n".join(failures)
+
+
+def test_the_problem_is_left_as_it_was():
+    _, _, problem = solved(3)
+    size, bounds, score_range = (
+        problem.loss.max_size,
+        problem.lower.copy(),
+        problem.loss.score_range,
+    )
+    evaluations = problem.loss.n_evaluations
+    lattice_cpa(problem)
+    assert problem.loss.max_size == size
+    assert problem.loss.score_range == score_range
+    assert problem.loss.n_evaluations == evaluations
+    np.testing.assert_array_equal(problem.lower, bounds)
+
+
+@pytest.mark.parametrize("gap_tolerance", [0.01, 0.2])
+def test_gap_tolerance_is_kept(gap_tolerance):
+    for seed in range(20, 32):
+        _, best, problem = solved(seed)
+        off = LatticeCPASettings(**dict.fromkeys(PARTS, False))
+        certificate = lattice_cpa(problem, gap_tolerance=gap_tolerance, settings=off).certificate
+        assert certificate.status is Status.OPTIMAL, seed
+        assert certificate.optimality_gap <= gap_tolerance, seed
+        assert certificate.lower_bound <= best.objective + EQUAL, seed
+        assert best.objective <= certificate.objective + EQUAL, seed
+        assert certificate.objective <= best.objective / (1 - gap_tolerance) + EQUAL, seed
+
+
+@pytest.mark.parametrize("node_limit", [0, 1, 3])
+def test_node_limit_leaves_valid_bounds(node_limit):
+    statuses = []
+    for seed in range(40, 60):
+        small, best, problem = solved(seed)
+        off = LatticeCPASettings(**dict.fromkeys(PARTS, False))
+        solution = lattice_cpa(problem, node_limit=node_limit, settings=off)
+        certificate = solution.certificate
+        statuses.append(certificate.status)
+        assert not violations(small, solution.coef), seed
+        assert certificate.objective == pytest.approx(objective(small, solution.coef), abs=1e-13)
+        assert certificate.lower_bound <= best.objective + EQUAL, seed
+        assert best.objective <= certificate.objective + EQUAL, seed
+        assert (certificate.optimality_gap == 0) == (certificate.status is Status.OPTIMAL), seed
+        assert solution.statistics.nodes <= node_limit, seed
+        assert not trace_faults(solution, best), seed
+    assert set(statuses) <= {Status.OPTIMAL, Status.FEASIBLE}
+    assert Status.FEASIBLE in statuses
+
+
+# ---------------------------------------------------------------------------------------------
+# Infeasible problems
+# ---------------------------------------------------------------------------------------------
+
+
+def infeasible(seed: int) -> SmallProblem:
+    """A random problem whose size limits cannot be met."""
+    rng = np.random.default_rng([seed, 5])
+    while True:
+        small = random_problem(rng)
+        low, high = small.box()
+        required = np.count_nonzero((low > 0) | (high < 0))
+        usable = np.count_nonzero((low != 0) | (high != 0))
+        if seed % 2 and required:
+            return dataclasses.replace(small, max_size=int(required) - 1, min_size=0)
+        if not seed % 2 and usable < small.d:
+            return dataclasses.replace(small, min_size=int(usable) + 1, max_size=None)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_infeasible_problems(seed):
+    small = infeasible(seed)
+    assert not enumerate_optimum(small).feasible
+    problem = small.build()
+    settings = LatticeCPASettings(**dict(zip(PARTS, COMBINATIONS[seed], strict=True)))
+    solution = lattice_cpa(problem, settings=settings)
+    certificate = solution.certificate
+    assert certificate.status is Status.INFEASIBLE
+    assert certificate.objective == certificate.lower_bound == math.inf
+    assert math.isnan(certificate.optimality_gap)
+    assert certificate.message == problem.infeasibility
+    assert solution.coefficients is None
+    assert solution.intercept is None
+    with pytest.raises(ValueError, match="there is no risk score"):
+        solution.coef  # noqa: B018
+    with pytest.raises(ValueError, match="infeasible"):
+        standard_cpa(problem)
+
+
+# ---------------------------------------------------------------------------------------------
+# standard_cpa
+# ---------------------------------------------------------------------------------------------
+
+
+def cut_faults(small, problem, result) -> list[str]:
+    """Cuts may nowhere exceed the loss."""
+    rng = np.random.default_rng(len(result.cuts))
+    points = rng.integers(problem.lower, problem.upper + 1, (20, small.d + 1))
+    found = []
+    for cut in result.cuts:
+        if not abs(cut.loss - loss(small, cut.point)) <= 1e-13:
+            found.append(f"cut at {cut.point} has loss {cut.loss!r}")
+        over = [cut.at(point) - loss(small, point) for point in points]
+        if max(over) > 1e-13:
+            found.append(f"cut at {cut.point} exceeds the loss by {max(over)!r}")
+    return found
+
+
+@pytest.mark.parametrize("first_seed", range(0, 50, 10))
+def test_standard_cpa_on_the_mip_finds_the_optimum(first_seed):
+    failures = []
+    for seed in range(first_seed, first_seed + 10):
+        small, best, problem = solved(seed)
+        result = standard_cpa(problem)
+        wrong = cut_faults(small, problem, result)
+        if not result.converged:
+            wrong.append(f"not converged: {result.message}")
+        if not abs(result.upper_bound - best.objective) <= EQUAL:
+            wrong.append(f"objective {result.upper_bound!r}, optimum {best.objective!r}")
+        if violations(small, result.coef):
+            wrong.append(f"{result.coef} is infeasible: {violations(small, result.coef)}")
+        if not abs(objective(small, result.coef) - result.upper_bound) <= 1e-13:
+            wrong.append(f"objective {result.upper_bound!r} is not that of {result.coef}")
+        lower = np.array([iteration.lower_bound for iteration in result.iterations])
+        if np.any(np.diff(lower) < 0) or np.any(lower > best.objective + EQUAL):
+            wrong.append(f"lower bounds {lower}")
+        if wrong:
+            failures.append(report(seed, "standard_cpa", wrong))
+    assert not failures, "\n".join(failures)
+
+
+@pytest.mark.parametrize("first_seed", range(50, 100, 10))
+def test_standard_cpa_on_the_lp_bounds_the_optimum(first_seed):
+    failures = []
+    for seed in range(first_seed, first_seed + 10):
+        small, best, problem = solved(seed)
+        result = standard_cpa(problem, relaxation=True, gap_tolerance=1e-6)
+        wrong = cut_faults(small, problem, result)
+        if not result.converged:
+            wrong.append(f"not converged: {result.message}")
+        lower = np.array([iteration.lower_bound for iteration in result.iterations])
+        if np.any(np.diff(lower) < 0) or np.any(lower > best.objective + EQUAL):
+            wrong.append(f"lower bounds {lower}, optimum {best.objective!r}")
+        # The relaxation's own optimum is no more than the problem's.
+        if result.lower_bound > best.objective + EQUAL:
+            wrong.append(f"lower bound {result.lower_bound!r}, optimum {best.objective!r}")
+        if result.upper_bound - result.lower_bound > 1e-6 * result.upper_bound + EQUAL:
+            wrong.append(f"bounds {result.lower_bound!r}, {result.upper_bound!r}")
+        if wrong:
+            failures.append(report(seed, "relaxation", wrong))
+    assert not failures, "\n".join(failures)
