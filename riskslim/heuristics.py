@@ -98,9 +98,9 @@ def discrete_coordinate_descent(
         both find the same one; "exhaustive" computes the loss of every value.
     swaps : bool, default False
         Where no single change improves, also try to exchange one used feature for an unused
-        one: the old coefficient becomes 0, the new one is searched along its line, then the
-        intercept (if it is among the directions). The best exchange is made, and the descent
-        goes on.
+        one: the old coefficient becomes 0, the best intercept is searched (if it is among the
+        directions), then the new coefficient, then the intercept again. The best exchange is
+        made, and the descent goes on.
     max_iterations : int, optional
         Most moves. None: until 1-opt.
 

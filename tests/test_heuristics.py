@@ -115,6 +115,26 @@ def literal_rounding(problem, coef):
     return coef.astype(int)
 
 
+def literal_swaps(problem, coef):
+    """One feature out, intercept searched, one feature in, intercept searched."""
+
+    def best_of(vector, j, values):
+        choices = np.tile(vector, (len(values), 1))
+        choices[:, j] = values
+        return min(choices, key=problem.loss.value)
+
+    intercepts = np.arange(problem.lower[0], problem.upper[0] + 1)
+    for out, new in itertools.permutations(range(1, len(coef)), 2):
+        if coef[out] == 0 or coef[new] != 0 or not problem.lower[out] <= 0 <= problem.upper[out]:
+            continue
+        vector = coef.copy()
+        vector[out] = 0
+        vector = best_of(vector, 0, intercepts)
+        values = np.arange(problem.lower[new], problem.upper[new] + 1)
+        vector = best_of(vector, new, values[values != 0])
+        yield best_of(vector, 0, intercepts)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("line_search", ["golden_section", "exhaustive"])
@@ -191,15 +211,9 @@ def test_swaps_only_improve_and_leave_no_swap_behind():
         assert problem.is_feasible(swapped.coefficients)
         assert swapped.objective <= plain.objective * (1 + 1e-14)
         improved += swapped.objective < plain.objective - 1e-9
-        coef = swapped.coefficients
-        for out, new in itertools.product(range(1, len(coef)), repeat=2):
-            if coef[out] == 0 or coef[new] != 0:
-                continue
-            for value in range(problem.lower[new], problem.upper[new] + 1):
-                other = coef.copy()
-                other[out], other[new] = 0, value
-                if problem.is_feasible(other):
-                    assert problem.objective(other) >= swapped.objective * (1 - 1e-13)
+        for other in literal_swaps(problem, swapped.coefficients):
+            assert problem.is_feasible(other)
+            assert problem.objective(other) >= swapped.objective * (1 - 1e-13)
     assert improved > 0
 
 
@@ -230,9 +244,9 @@ def test_descent_after_the_loss_was_tightened():
 def test_descent_refuses_bad_input():
     problem, _ = make_problem(1, "binary", max_size=1)
     zero = np.zeros(len(problem.lower), dtype=int)
+    wrong = zero.copy()
+    wrong[1:3] = np.where(problem.upper[1:3] > 0, 1, -1)
     with pytest.raises(ValueError, match=r"not feasible.*model size is 2"):
-        wrong = zero.copy()
-        wrong[1:3] = np.where(problem.upper[1:3] > 0, 1, -1)
         discrete_coordinate_descent(problem, wrong)
     with pytest.raises(ValueError, match=r"not feasible.*intercept.*outside of -6\.\.6"):
         discrete_coordinate_descent(problem, zero + 99 * (np.arange(len(zero)) == 0))

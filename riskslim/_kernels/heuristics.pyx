@@ -228,28 +228,37 @@ cdef enum:
     REMEMBERED = 8
 
 cdef struct Search:
-    # Values of the coefficient; the loss at v is line_loss(dstep (v - at), ...).
+    # One of the current line's coefficient and the intercept is searched, the other one kept.
     Rows *rows
-    int64_t at
-    double fixed_step            # step of the line while the intercept is searched
-    bint along_intercept         # v is an intercept beside a line, not the line itself
+    bint along_intercept
+    int64_t at                   # present value of what is searched
+    double kept                  # step of the line, or shift of the intercept
     bint exhaustive
     int64_t[REMEMBERED] value
     double[REMEMBERED] loss
     int n_remembered
 
 
+cdef inline void begin_search(
+    Search *search, bint along_intercept, int64_t at, int64_t kept
+) noexcept nogil:
+    search.along_intercept = along_intercept
+    search.at = at
+    search.kept = <double>kept
+    search.n_remembered = 0
+
+
 cdef double search_loss(Search *search, int64_t v) noexcept nogil:
-    """Loss at coefficient v; golden section comes back to its last few points."""
+    """Loss at value v; golden section comes back to its last few points."""
     cdef int k
     cdef double loss
     for k in range(min(search.n_remembered, REMEMBERED)):
         if search.value[k] == v:
             return search.loss[k]
     if search.along_intercept:
-        loss = line_loss(search.rows, search.fixed_step, <double>(v - search.at))
+        loss = line_loss(search.rows, search.kept, <double>(v - search.at))
     else:
-        loss = line_loss(search.rows, <double>(v - search.at), 0.0)
+        loss = line_loss(search.rows, <double>(v - search.at), search.kept)
     k = search.n_remembered % REMEMBERED
     search.value[k] = v
     search.loss[k] = loss
@@ -337,12 +346,6 @@ cdef void open_line(Rows *rows, const Vector *vector, Py_ssize_t line) noexcept 
                      low, high + 1)
 
 
-cdef inline void begin_search(Search *search, int64_t at) noexcept nogil:
-    search.at = at
-    search.along_intercept = False
-    search.n_remembered = 0
-
-
 cdef inline void consider(Move *best, double objective, Py_ssize_t line, int64_t value) noexcept nogil:
     if objective < best.objective:
         best.objective = objective
@@ -362,7 +365,7 @@ cdef void try_coordinate(
         return
     if line == 0:
         open_line(rows, vector, 0)
-        begin_search(search, now)
+        begin_search(search, False, now, 0)
         v = line_minimum(search, a, b)
         consider(best, search_loss(search, v) + penalty_without(vector, 0), 0, v)
         return
@@ -373,7 +376,7 @@ cdef void try_coordinate(
     rest = penalty_without(vector, line)
     price = vector.penalty[line - 1]
     open_line(rows, vector, line)
-    begin_search(search, now)
+    begin_search(search, False, now, 0)
     v = line_minimum(search, a, b)
     if v != 0:
         consider(best, search_loss(search, v) + price + rest, line, v)
@@ -390,51 +393,57 @@ cdef void try_coordinate(
 cdef void try_swaps(
     Rows *rows, Vector *vector, Search *search, Py_ssize_t out, Move *best
 ) noexcept nogil:
-    """Best exchange of feature ``out`` for another one, with the intercept adapted."""
+    """Best exchange of feature ``out`` for another one, with the intercept adapted.
+
+    The intercept is adapted to the loss of a feature before the new one is searched, and once
+    more after that.
+    """
     cdef Py_ssize_t line
-    cdef int64_t now = vector.coef[out], intercept = vector.coef[0], v, w
-    cdef int candidate
-    cdef double rest, objective
+    cdef int64_t now = vector.coef[out], intercept = vector.coef[0], without = intercept, v
+    cdef double rest
     if now == 0 or not vector.direction[out] or vector.lower[out] > 0 or vector.upper[out] < 0:
         return
     move_scores(rows, out, <double>(-now))
     vector.coef[out] = 0
     rest = penalty_without(vector, 0)
+    if vector.direction[0]:
+        open_line(rows, vector, 0)
+        begin_search(search, False, intercept, 0)
+        without = line_minimum(search, vector.lower[0], vector.upper[0])
     for line in range(1, vector.d + 1):
         if (line == out or vector.coef[line] != 0 or not vector.direction[line]
                 or vector.lower[line] == vector.upper[line]):
             continue
         open_line(rows, vector, line)
-        begin_search(search, 0)
+        begin_search(search, False, 0, without - intercept)
         v = line_minimum(search, vector.lower[line], vector.upper[line])
-        for candidate in range(-1, 2):
-            # Zero is no exchange; beside it the neighbours are best, as the loss is convex.
-            w = v
-            if v == 0:
-                w = candidate
-            elif candidate != 0:
-                continue
-            if w == 0 or not vector.lower[line] <= w <= vector.upper[line]:
-                continue
-            begin_search(search, 0)
-            if vector.direction[0]:
-                search.at = intercept
-                search.along_intercept = True
-                search.fixed_step = <double>w
-                intercept = line_minimum(search, vector.lower[0], vector.upper[0])
-                objective = search_loss(search, intercept)
-            else:
-                objective = search_loss(search, w)
-            objective += rest + vector.penalty[line - 1]
-            if objective < best.objective:
-                best.objective = objective
-                best.out = out
-                best.line = line
-                best.value = w
-                best.intercept = intercept
-            intercept = vector.coef[0]
+        if v != 0:
+            consider_swap(vector, search, out, line, v, without, rest, best)
+            continue
+        # Zero is no exchange; beside it the neighbours are best, as the loss is convex.
+        if vector.lower[line] < 0:
+            consider_swap(vector, search, out, line, -1, without, rest, best)
+        if vector.upper[line] > 0:
+            consider_swap(vector, search, out, line, 1, without, rest, best)
     move_scores(rows, out, <double>now)
     vector.coef[out] = now
+
+
+cdef void consider_swap(
+    Vector *vector, Search *search, Py_ssize_t out, Py_ssize_t line, int64_t value,
+    int64_t intercept, double rest, Move *best,
+) noexcept nogil:
+    cdef double objective
+    begin_search(search, True, vector.coef[0], value)
+    if vector.direction[0]:
+        intercept = line_minimum(search, vector.lower[0], vector.upper[0])
+    objective = search_loss(search, intercept) + vector.penalty[line - 1] + rest
+    if objective < best.objective:
+        best.objective = objective
+        best.out = out
+        best.line = line
+        best.value = value
+        best.intercept = intercept
 
 
 cdef void take(Rows *rows, Vector *vector, Py_ssize_t line, int64_t value) noexcept nogil:
