@@ -277,7 +277,8 @@ def _spread(value: PerFeature, names: tuple[str, ...], default: Any, what: str) 
         if unknown:
             raise ValueError(f"{what} names features that do not exist: {unknown}")
         return [value.get(name, default) for name in names]
-    if np.ndim(value) == 0:
+    # Lists are not asked for their ndim: NumPy refuses ragged ones with an error of its own.
+    if not isinstance(value, (list, tuple)) and np.ndim(value) == 0:
         return [value] * len(names)
     values = list(value)  # type: ignore[arg-type]
     if len(values) != len(names):
