@@ -1,0 +1,336 @@
+"""Every kernel against one naive NumPy (or mpmath) oracle."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+
+from riskslim._kernels import integer, ranges, real
+
+BLOCK = 2048
+SIZES = [1, 7, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 5]
+
+
+def read_only(array):
+    array.setflags(write=False)
+    return array
+
+
+class Rows:
+    """Random rows with int8 and float64 columns, all read-only."""
+
+    def __init__(self, seed, n, *, d_integer=4, d_real=3, weighted=False, largest=5):
+        rng = np.random.default_rng(seed)
+        columns = rng.integers(-largest, largest + 1, (n, d_integer)).astype(np.int8)
+        self.columns = read_only(np.asfortranarray(columns))
+        self.real_columns = read_only(np.asfortranarray(rng.normal(size=(n, d_real))))
+        self.labels = read_only(rng.choice(np.array([-1, 1], dtype=np.int8), n))
+        self.weights = read_only(rng.exponential(size=n) if weighted else np.empty(0))
+        self.coef = read_only(rng.integers(-3, 4, d_integer).astype(np.int32))
+        self.real_coef = read_only(rng.normal(size=d_real))
+        self.intercept = 2
+
+    @property
+    def scores(self):
+        return self.intercept + self.columns.astype(np.int64) @ self.coef
+
+    @property
+    def real_scores(self):
+        columns = np.hstack((self.columns, self.real_columns))
+        return 0.25 + columns @ np.concatenate((self.coef + 0.5, self.real_coef))
+
+    @property
+    def weight(self):
+        return self.weights if self.weights.size else np.ones(len(self.labels))
+
+    def real_arguments(self):
+        return (self.columns, self.coef + 0.5, self.real_columns, self.real_coef, 0.25)
+
+
+def exact_loss(margin):
+    """log(1 + exp(-margin)) to fifty digits, rounded once."""
+    with mpmath.workdps(50):
+        return float(mpmath.log1p(mpmath.exp(-mpmath.mpf(margin))))
+
+
+def exact_slope(margin):
+    with mpmath.workdps(50):
+        return float(-1 / (1 + mpmath.exp(mpmath.mpf(margin))))
+
+
+def naive_losses(margins):
+    return np.log1p(np.exp(-np.abs(margins))) + np.maximum(-margins, 0)
+
+
+def naive_slopes(scores, labels):
+    margins = scores * labels
+    return (
+        -labels
+        * np.where(margins > 0, np.exp(-np.abs(margins)), 1)
+        / (1 + np.exp(-np.abs(margins)))
+    )
+
+
+# ---- scalar numerics -------------------------------------------------------------
+
+ADVERSARIAL = [
+    *(sign * 10.0**k for k in range(-300, 3, 7) for sign in (1, -1)),
+    *(sign * math.log(math.sqrt(2) - 1) + eps for sign in (1, -1) for eps in (-1e-15, 0, 1e-15)),
+    *(k * math.log(2) * 0.5 for k in range(-60, 61)),
+    *(sign * x for x in (36.7, 37.5, 700.0, 708.4, 709.8, 735.0, 743.9) for sign in (1, -1)),
+    0.0,
+    1e4,
+    -1e4,
+    1e300,
+    -1e300,
+]
+
+
+@pytest.mark.parametrize("margin", ADVERSARIAL)
+def test_loss_of_one_score_is_accurate(margin):
+    one, none = np.array([1], dtype=np.int8), np.empty(0)
+    got = real.scores_loss(np.array([margin]), one, none)
+    expected = exact_loss(margin)
+    # Subnormal results have fewer digits: one unit of the last place is 5e-324.
+    assert got == pytest.approx(expected, rel=4e-16, abs=5e-324)
+    assert real.scores_loss(np.array([-margin]), -one, none) == got
+
+
+@pytest.mark.parametrize("margin", ADVERSARIAL)
+def test_slope_of_one_score_is_accurate(margin):
+    sums, errors = np.zeros((2, 1))
+    nothing = np.empty((1, 0)), np.empty(0)
+    real.loss_and_gradient(
+        np.empty((1, 0), dtype=np.int8, order="F"),
+        nothing[1],
+        np.asfortranarray(nothing[0]),
+        nothing[1],
+        margin,
+        np.array([1], dtype=np.int8),
+        np.empty(0),
+        sums,
+        errors,
+    )
+    assert sums[0] == pytest.approx(exact_slope(margin), rel=6e-16, abs=5e-324)
+
+
+def test_tables_are_accurate():
+    low, high = -800, 900
+    tail, slope = np.empty(high - low + 1), np.empty((2, high - low + 1))
+    integer.fill_tables(low, tail, slope)
+    for k, score in enumerate(range(low, high + 1)):
+        assert tail[k] == pytest.approx(exact_loss(abs(score)), rel=4e-16, abs=5e-324)
+        assert slope[0, k] == pytest.approx(-exact_slope(-score), rel=6e-16, abs=5e-324)
+        assert slope[1, k] == pytest.approx(exact_slope(score), rel=6e-16, abs=5e-324)
+
+
+# ---- integer scores ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("weighted", [False, True])
+class TestInteger:
+    def test_scores_and_positions(self, n, weighted):
+        rows = Rows(n, n, weighted=weighted)
+        out = np.empty(n, dtype=np.int32)
+        integer.scores(rows.columns, rows.coef, rows.intercept, out)
+        np.testing.assert_array_equal(out, rows.scores)
+        low, width = int(out.min()), int(out.max() - out.min()) + 1
+        integer.positions(rows.columns, rows.coef, rows.intercept, rows.labels, low, width, out)
+        np.testing.assert_array_equal(out, rows.scores - low + width * (rows.labels > 0))
+
+    def test_histogram(self, n, weighted):
+        rows = Rows(n, n, weighted=weighted)
+        low, high = int(rows.scores.min()), int(rows.scores.max())
+        expected = np.stack(
+            [
+                np.bincount((rows.scores - low)[own], rows.weight[own], high - low + 1)
+                for own in (rows.labels < 0, rows.labels > 0)
+            ]
+        )
+        arguments = (rows.columns, rows.coef, rows.intercept, rows.labels)
+        if weighted:
+            total, error = np.zeros_like(expected), np.zeros_like(expected)
+            integer.weighted_histogram(*arguments, rows.weights, low, total, error)
+            np.testing.assert_allclose(total + error, expected, rtol=1e-13)
+            assert math.fsum([*total.flat, *error.flat]) == math.fsum(rows.weights)
+        else:
+            counts = np.zeros(expected.shape, dtype=np.int64)
+            integer.histogram(*arguments, low, counts)
+            np.testing.assert_array_equal(counts, expected)
+
+    def test_gradient(self, n, weighted):
+        rows = Rows(n, n, weighted=weighted)
+        low, high = int(rows.scores.min()), int(rows.scores.max())
+        tail, slope = np.empty(high - low + 1), np.empty((2, high - low + 1))
+        integer.fill_tables(low, tail, slope)
+        total, error = np.zeros((2, 1 + 4 + 3))
+        integer.gradient(
+            rows.columns,
+            rows.coef,
+            rows.intercept,
+            rows.real_columns,
+            rows.labels,
+            rows.weights,
+            low,
+            slope,
+            total,
+            error,
+        )
+        slopes = naive_slopes(rows.scores, rows.labels) * rows.weight
+        for j, column in enumerate(np.hstack((rows.columns, rows.real_columns)).T):
+            terms = slopes * column
+            expected = math.fsum(terms)
+            scale = math.fsum(np.abs(terms))
+            assert total[1 + j] + error[1 + j] == pytest.approx(expected, abs=1e-14 * scale)
+
+
+def test_histogram_loss_is_exact_to_the_last_digits():
+    rng = np.random.default_rng(0)
+    low, width = -60, 150
+    tail, slope = np.empty(width), np.empty((2, width))
+    integer.fill_tables(low, tail, slope)
+    counts = rng.integers(0, 10**9, (2, width))
+    counts[:, rng.random(width) < 0.3] = 0
+    with mpmath.workdps(60):
+        value, derivative = mpmath.mpf(0), mpmath.mpf(0)
+        for c, y in enumerate((-1, 1)):
+            for k in range(width):
+                margin = mpmath.mpf(y * (low + k))
+                count = int(counts[c, k])
+                value += count * mpmath.log1p(mpmath.exp(-margin))
+                derivative -= y * count / (1 + mpmath.exp(margin))
+        expected = float(value), float(derivative)
+    got = integer.histogram_loss(counts, low, tail, slope)
+    assert got == pytest.approx(expected, rel=1e-15)
+    weighted = integer.weighted_histogram_loss(
+        counts.astype(float), np.zeros(counts.shape), low, tail, slope
+    )
+    assert weighted == pytest.approx(expected, rel=1e-15)
+
+
+def test_loss_of_separated_rows_keeps_its_relative_accuracy():
+    # Every loss is exp(-40): a formula that subtracts scores from each other returns 0 or worse.
+    tail, slope = np.empty(81), np.empty((2, 81))
+    integer.fill_tables(-40, tail, slope)
+    counts = np.zeros((2, 81), dtype=np.int64)
+    counts[0, 0] = counts[1, 80] = 10**6
+    value, derivative = integer.histogram_loss(counts, -40, tail, slope)
+    assert value == pytest.approx(2e6 * exact_loss(40), rel=1e-15)
+    assert derivative == pytest.approx(0, abs=1e-25)
+
+
+def test_weighted_histogram_does_not_lose_small_weights():
+    n = 40_000
+    weights = np.full(n, 1e-9)
+    weights[0] = 1e9
+    total, error = np.zeros((2, 2, 1))
+    integer.weighted_histogram(
+        np.zeros((n, 1), dtype=np.int8, order="F"),
+        np.zeros(1, dtype=np.int32),
+        0,
+        np.ones(n, dtype=np.int8),
+        weights,
+        0,
+        total,
+        error,
+    )
+    assert total[1, 0] + error[1, 0] == math.fsum(weights)
+
+
+# ---- real-valued scores ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("d_integer", [0, 4])
+@pytest.mark.parametrize("d_real", [0, 3])
+class TestReal:
+    def rows(self, n, weighted, d_integer, d_real):
+        return Rows(n, n, weighted=weighted, d_integer=d_integer, d_real=d_real)
+
+    def test_scores(self, n, weighted, d_integer, d_real):
+        rows = self.rows(n, weighted, d_integer, d_real)
+        out = np.empty(n)
+        real.scores(*rows.real_arguments(), out)
+        np.testing.assert_allclose(out, rows.real_scores, rtol=1e-13, atol=1e-13)
+
+    def test_loss(self, n, weighted, d_integer, d_real):
+        rows = self.rows(n, weighted, d_integer, d_real)
+        scores = np.empty(n)
+        real.scores(*rows.real_arguments(), scores)
+        expected = math.fsum(rows.weight * naive_losses(scores * rows.labels))
+        got = real.loss(*rows.real_arguments(), rows.labels, rows.weights)
+        assert got == pytest.approx(expected, rel=1e-14)
+        assert real.scores_loss(scores, rows.labels, rows.weights) == got
+
+    def test_loss_and_gradient(self, n, weighted, d_integer, d_real):
+        rows = self.rows(n, weighted, d_integer, d_real)
+        scores = np.empty(n)
+        real.scores(*rows.real_arguments(), scores)
+        total, error = np.zeros((2, 1 + d_integer + d_real))
+        value = real.loss_and_gradient(
+            *rows.real_arguments(), rows.labels, rows.weights, total, error
+        )
+        assert value == real.loss(*rows.real_arguments(), rows.labels, rows.weights)
+        slopes = naive_slopes(scores, rows.labels) * rows.weight
+        columns = np.hstack((np.ones((n, 1)), rows.columns, rows.real_columns))
+        for j, column in enumerate(columns.T):
+            expected = math.fsum(slopes * column)
+            scale = math.fsum(np.abs(slopes * column))
+            assert total[j] + error[j] == pytest.approx(expected, abs=1e-14 * scale)
+
+
+@pytest.mark.slow
+def test_real_loss_of_ten_million_rows():
+    n = 10**7
+    rng = np.random.default_rng(0)
+    scores = rng.normal(scale=3.0, size=n)
+    labels = rng.choice(np.array([-1, 1], dtype=np.int8), n)
+    expected = math.fsum(naive_losses(scores * labels))
+    assert real.scores_loss(scores, labels, np.empty(0)) == pytest.approx(expected, rel=1e-13)
+
+
+# ---- ranges ----------------------------------------------------------------------------
+
+
+def naive_ranges(rows, lower, upper, keep):
+    columns = np.hstack((rows.columns, rows.real_columns))
+    low, high = np.zeros(len(columns)), np.zeros(len(columns))
+    required = (lower > 0) | (upper < 0)
+    for i, x in enumerate(columns):
+        most, least = np.maximum(lower * x, upper * x), np.minimum(lower * x, upper * x)
+        free_most = np.sort(np.maximum(most[~required], 0))[::-1][: keep if keep >= 0 else None]
+        free_least = np.sort(np.minimum(least[~required], 0))[: keep if keep >= 0 else None]
+        high[i] = most[required].sum() + free_most.sum()
+        low[i] = least[required].sum() + free_least.sum()
+    return low, high
+
+
+@pytest.mark.parametrize("n", [1, 255, 256, 257, 700])
+@pytest.mark.parametrize("keep", [-1, 0, 1, 2, 5])
+@pytest.mark.parametrize("required", [False, True])
+def test_row_ranges(n, keep, required):
+    rows = Rows(n, n + 3)
+    lower = np.array([-5.0, -1, 0, -3, 0, -2, -4])
+    upper = np.array([5.0, 4, 2, 0, 0, 2, 1])
+    if required:
+        lower[[1, 5]], upper[[1, 5]] = [2, -2], [3, -1]
+    low, high = np.empty(n), np.empty(n)
+    ranges.row_ranges(
+        rows.columns,
+        lower[:4],
+        upper[:4],
+        rows.real_columns,
+        lower[4:],
+        upper[4:],
+        keep,
+        3,
+        np.empty((2 * max(keep, 0) + 2, ranges.row_block())),
+        low,
+        high,
+    )
+    expected = naive_ranges(rows, lower, upper, keep)
+    np.testing.assert_allclose(low, expected[0][3:], rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(high, expected[1][3:], rtol=1e-13, atol=1e-13)
