@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim._lattice_cpa.initialization import (
+    INTERRUPTED,
     Initialization,
     best_possible_bounds,
     feasible_start,
@@ -48,7 +49,6 @@ __all__ = ["lattice_cpa"]
 
 logger = logging.getLogger("riskslim.lattice_cpa")
 
-_INTERRUPTED = "interrupted by the user"
 
 
 def lattice_cpa(
@@ -194,6 +194,8 @@ class _Run:
             return self._infeasible(self.problem.infeasibility)
         version = new_cplex().get_version()  # fails here, before any work, without the solver
         initial = self._initialize()
+        if initial.interrupted:
+            self.interrupted.set()
         search = Search(self.problem, self.settings, initial.bounds, self.began, self.progress)
         search.n_cuts = len(initial.cuts)
         search.consider(initial.coef, self.problem.loss.value(initial.coef))
@@ -204,7 +206,7 @@ class _Run:
         self.initialization_seconds = time.perf_counter() - self.began
         message = "time limit reached"
         if self.stop_requested():
-            message = _INTERRUPTED
+            message = INTERRUPTED
         elif time.perf_counter() < self.deadline:
             message = self._search_tree(search, initial)
         return self._solution(search, message, f"lattice_cpa (CPLEX {version})")
@@ -271,7 +273,16 @@ class _Run:
 
     def _take_result(self, cpx: Any, search: Search) -> str:
         """Final bound of CPLEX, and why it stopped."""
-        message = _INTERRUPTED if self.interrupted.is_set() else _ending(cpx)
+        message = _ending(cpx)
+        status = cpx.solution.status
+        aborted = cpx.solution.get_status() in (
+            status.MIP_abort_feasible,
+            status.MIP_abort_infeasible,
+        )
+        # CPLEX takes Ctrl-C for itself while it computes, and aborts without a word.
+        if self.interrupted.is_set() or (aborted and time.perf_counter() < self.deadline):
+            self.interrupted.set()
+            message = INTERRUPTED
         bound = cpx.solution.MIP.get_best_objective() / OBJECTIVE_SCALE
         if abs(bound) < 1e20:
             search.raise_lower_bound(bound)
@@ -287,7 +298,7 @@ class _Run:
             bound_tolerance=2 * BOUND_TOLERANCE,
             engine=engine,
             message=message,
-            interrupted=message == _INTERRUPTED,
+            interrupted=message == INTERRUPTED,
         )
         search.finish(certificate)
         logger.info("%s: %s", certificate.status, certificate.explain())
@@ -380,7 +391,7 @@ def _ending(cpx: Any) -> str:
         status.node_limit_infeasible: "node limit reached",
         status.MIP_time_limit_feasible: "time limit reached",
         status.MIP_time_limit_infeasible: "time limit reached",
-        # The callbacks abort the search for the time limit too.
+        # By the callbacks, when the time is over between two checks of CPLEX's own.
         status.MIP_abort_feasible: "time limit reached",
         status.MIP_abort_infeasible: "time limit reached",
         status.fail_feasible: "CPLEX gave up because of an error in a node",

@@ -42,7 +42,9 @@ __all__ = [
     "standard_cpa",
 ]
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("riskslim.lattice_cpa")
+
+INTERRUPTED = "interrupted by the user"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -208,6 +210,8 @@ class _CuttingPlanes:
         """Solve the surrogate once and cut at its solution; say why, if this was the last time."""
         began = time.perf_counter()
         exact = self._solve(time_limit)
+        if exact is None:
+            return INTERRUPTED
         coef, _ = self.model.coef_and_loss(
             self.model.cpx.solution.get_values(*self.model.value_range)
         )
@@ -232,14 +236,19 @@ class _CuttingPlanes:
         allowed = max(self.gap_tolerance * self.upper_bound, 2 * BOUND_TOLERANCE)
         return self.upper_bound - self.lower_bound <= allowed
 
-    def _solve(self, time_limit: float) -> bool:
-        """Solve the surrogate; False if the time was not enough to solve it to optimality."""
+    def _solve(self, time_limit: float) -> bool | None:
+        """Solve the surrogate; False if the time was not enough to solve it to optimality.
+
+        None if it was interrupted: CPLEX takes Ctrl-C for itself while it computes.
+        """
         cpx = self.model.cpx
         cpx.parameters.timelimit.set(max(time_limit, 0.01))
         with translated_errors(self.model):
             cpx.solve()
         status = cpx.solution.status
         code = cpx.solution.get_status()
+        if code in (status.abort_user, status.MIP_abort_feasible, status.MIP_abort_infeasible):
+            return None
         solved = code in (status.optimal, status.MIP_optimal, status.optimal_tolerance)
         if solved:
             self._raise_lower_bound(cpx.solution.get_objective_value())
@@ -323,6 +332,8 @@ class Initialization:
         How many of the cuts the last surrogate held with equality.
     bounds : ObjectiveBounds
         Bounds on objective, loss and model size of an optimal solution.
+    interrupted : bool
+        Whether Ctrl-C ended the procedure.
     """
 
     coef: NDArray[np.int64]
@@ -330,6 +341,7 @@ class Initialization:
     cuts: list[Cut]
     n_binding: int
     bounds: ObjectiveBounds
+    interrupted: bool = False
 
 
 def initialize(
@@ -411,6 +423,7 @@ def initialize(
         cuts=[cpa.cuts[i] for i in order],
         n_binding=len(binding),
         bounds=chained_updates(bounds, problem.l0_penalty[problem.usable]),
+        interrupted=cpa.message == INTERRUPTED,
     )
 
 
