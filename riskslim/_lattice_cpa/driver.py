@@ -50,7 +50,6 @@ __all__ = ["lattice_cpa"]
 logger = logging.getLogger("riskslim.lattice_cpa")
 
 
-
 def lattice_cpa(
     problem: RiskScoreProblem,
     *,

@@ -204,14 +204,15 @@ class _CuttingPlanes:
         self.cuts: list[Cut] = []
         self.in_model: list[int] = []  # index of the cut in each row after the fixed rows
         self.binding: list[int] = []
+        self.exact = True  # whether the last surrogate was solved to optimality
         self.iterations: list[CPAIteration] = []
 
     def iterate(self, start: float, time_limit: float) -> str | None:
         """Solve the surrogate once and cut at its solution; say why, if this was the last time."""
         began = time.perf_counter()
-        exact = self._solve(time_limit)
-        if exact is None:
-            return INTERRUPTED
+        ended = self._solve(time_limit)
+        if ended is not None:
+            return ended
         coef, _ = self.model.coef_and_loss(
             self.model.cpx.solution.get_values(*self.model.value_range)
         )
@@ -228,7 +229,7 @@ class _CuttingPlanes:
         )
         if self.converged:
             return "gap within the tolerance"
-        return None if exact else "a surrogate problem was not solved to optimality"
+        return None if self.exact else "a surrogate problem was not solved to optimality"
 
     @property
     def converged(self) -> bool:
@@ -236,11 +237,8 @@ class _CuttingPlanes:
         allowed = max(self.gap_tolerance * self.upper_bound, 2 * BOUND_TOLERANCE)
         return self.upper_bound - self.lower_bound <= allowed
 
-    def _solve(self, time_limit: float) -> bool | None:
-        """Solve the surrogate; False if the time was not enough to solve it to optimality.
-
-        None if it was interrupted: CPLEX takes Ctrl-C for itself while it computes.
-        """
+    def _solve(self, time_limit: float) -> str | None:
+        """Solve the surrogate; say why, if that gave no solution."""
         cpx = self.model.cpx
         cpx.parameters.timelimit.set(max(time_limit, 0.01))
         with translated_errors(self.model):
@@ -248,9 +246,11 @@ class _CuttingPlanes:
         status = cpx.solution.status
         code = cpx.solution.get_status()
         if code in (status.abort_user, status.MIP_abort_feasible, status.MIP_abort_infeasible):
-            return None
-        solved = code in (status.optimal, status.MIP_optimal, status.optimal_tolerance)
-        if solved:
+            return INTERRUPTED  # CPLEX takes Ctrl-C for itself while it computes
+        if code in (status.abort_time_limit, status.MIP_time_limit_infeasible):
+            return "time limit reached"
+        self.exact = code in (status.optimal, status.MIP_optimal, status.optimal_tolerance)
+        if self.exact:
             self._raise_lower_bound(cpx.solution.get_objective_value())
         elif not cpx.solution.is_primal_feasible():
             raise RiskSLIMError(
@@ -259,7 +259,7 @@ class _CuttingPlanes:
         elif not self.model.relaxed:
             self._raise_lower_bound(cpx.solution.MIP.get_best_objective())
         self._measure_slacks()
-        return solved
+        return None
 
     def _raise_lower_bound(self, value: float) -> None:
         bound = value / OBJECTIVE_SCALE - BOUND_TOLERANCE
