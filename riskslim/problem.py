@@ -97,6 +97,11 @@ class RiskScoreProblem:
         self.max_size = min(_checked_size(max_size, "max_size", None), usable)
         if max_size < min_size:
             raise ValueError(f"max_size {max_size} is smaller than min_size {min_size}")
+        if loss.max_size < self.max_size:
+            raise ValueError(
+                f"the loss was built for models of up to {loss.max_size} features, the problem "
+                f"allows {self.max_size}; build the LogisticLoss without max_size"
+            )
         self.l0_penalty = _resolved_penalty(self.coefficients, l0_penalty)
         self.loss = copy.copy(loss)
         self.loss.tighten(self.max_size)
@@ -104,6 +109,13 @@ class RiskScoreProblem:
         derived = self.loss.coefficients
         low = _tighter(self.coefficients.intercept_lower, derived.intercept_lower, max)
         high = _tighter(self.coefficients.intercept_upper, derived.intercept_upper, min)
+        if low > high:
+            raise ValueError(
+                f"the intercept's bounds {coefficients.intercept_lower}.."
+                f"{coefficients.intercept_upper} lie beyond those of the loss "
+                f"({derived.intercept_lower}..{derived.intercept_upper}); build "
+                "the LogisticLoss with this CoefficientSet"
+            )
         self.coefficients = self.coefficients.replace(intercept_lower=low, intercept_upper=high)
         self.lower = _prepend(low, self.coefficients.lower)
         self.upper = _prepend(high, self.coefficients.upper)
