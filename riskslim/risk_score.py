@@ -56,7 +56,7 @@ _MAX_VALUES = 256
 _MAX_SPAN = 2**20
 # Columns of the risk table: more attainable scores than this are grouped at the ends.
 _MAX_COLUMNS = 20
-_MAX_WIDTH = 88
+_MAX_WIDTH = 80
 # Rows whose values are looked at together when the range of a feature is collected.
 _BLOCK_ROWS = 65536
 
@@ -114,7 +114,7 @@ class FeatureRange:
             if not self.is_integer:
                 raise ValueError("values are listed for integer features only")
             values = tuple(_integer(value, "a value of an integer feature") for value in values)
-            if list(values) != sorted(set(values)) or [values[0], values[-1]] != ends:
+            if list(values) != sorted(set(values)) or [*values[:1], *values[-1:]] != ends:
                 raise ValueError(
                     f"values must increase from the minimum {ends[0]} to the maximum {ends[1]}, "
                     f"got {_listing(map(str, values))}"
@@ -854,9 +854,7 @@ def _open_rows(X: Any, wanted: tuple[str, ...]) -> _Table:
 
 
 def _is_scalar(value: Any) -> bool:
-    if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
-        return True
-    return isinstance(value, np.ndarray) and value.ndim == 0
+    return isinstance(value, (str, bytes)) or not hasattr(value, "__len__")
 
 
 def _table_from_rows(rows: Sequence[Any], wanted: tuple[str, ...]) -> _Table:
@@ -931,9 +929,8 @@ def _nice_step(least: float) -> Decimal:
     if not least > 0:
         return Decimal(1)
     power = Decimal(10) ** math.floor(math.log10(least))
-    return next(
-        step for step in (power, 2 * power, 5 * power, 10 * power, 20 * power) if step >= least
-    )
+    # Without trailing zeros, because they would be printed.
+    return next(step for k in (1, 2, 5, 10, 20) if (step := k * power) >= least).normalize()
 
 
 def _one_line(text: str) -> str:
@@ -978,11 +975,10 @@ def _boxed_risks(rows: tuple[RiskRow, ...]) -> str:
 
 def _certificate_line(certificate: Certificate) -> str:
     gap = certificate.optimality_gap
-    shown = f"{gap:.2%}" if gap >= 5e-5 or gap == 0 else "<0.01%"
     return (
-        f"{certificate.status.value}: objective {certificate.objective:.9g}, "
-        f"lower bound {certificate.lower_bound:.9g}, gap {shown}, "
-        f"{certificate.n_samples} rows, {certificate.engine}"
+        f"{certificate.status}: objective {certificate.objective:.9g}, "
+        f"lower bound {certificate.lower_bound:.9g}, "
+        f"gap {'<0.01%' if 0 < gap < 1e-4 else f'{gap:.2%}'}, {certificate.n_samples} rows"
     )
 
 
@@ -1103,7 +1099,7 @@ def _points_from_plain(entries: Any) -> tuple[dict[str, int], dict[str, FeatureR
                 is_integer=entry["is_integer"],
                 values=None if values is None else tuple(values),
             )
-        except (ValueError, IndexError) as error:
+        except ValueError as error:
             raise ValueError(f"entry {k} of 'points', {name!r}: {error}") from None
     return points, ranges
 
