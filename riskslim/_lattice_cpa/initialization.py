@@ -446,13 +446,10 @@ def round_and_polish(
     -------
     (coef, objective) or None
     """
-    rounded = sequential_rounding(problem, point, cutoff=cutoff)
-    if rounded.coefficients is None:
-        return None
-    if polish:
-        rounded = discrete_coordinate_descent(problem, rounded.coefficients)
-        assert rounded.coefficients is not None
-    return rounded.coefficients, rounded.objective
+    found = sequential_rounding(problem, point, cutoff=cutoff)
+    if polish and found.coefficients is not None:
+        found = discrete_coordinate_descent(problem, found.coefficients)
+    return None if found.coefficients is None else (found.coefficients, found.objective)
 
 
 def best_possible_bounds(problem: RiskScoreProblem) -> ObjectiveBounds:

@@ -130,7 +130,7 @@ class RiskSlimMIP:
         )
         self._add_definitions()
         self.set_bounds(bounds)
-        self.n_fixed_rows = self.cpx.linear_constraints.get_num()
+        self.n_fixed_rows: int = self.cpx.linear_constraints.get_num()
         self._cut_indices = [self.loss, *range(m + 1)]
         self.value_range = (0, self.loss)
 

@@ -1,0 +1,165 @@
+"""The paper's data sets: optimal values and bounds that are known from elsewhere.
+
+Coefficients -5..5, intercept -100..100, at most 5 features, C0 = 1e-6. The optimal values were
+proven by independent programs (see the README beside the data).
+"""
+
+from __future__ import annotations
+
+import csv
+import warnings
+
+import numpy as np
+import pytest
+
+from riskslim import (
+    CoefficientSet,
+    LogisticLoss,
+    RiskScoreProblem,
+    Status,
+    TrainingData,
+    lattice_cpa,
+)
+from riskslim.datasets import load_breast_cancer_binary
+from riskslim.exceptions import ConstantFeatureWarning
+
+OPTIMUM = {
+    "mammo": 0.46855923131671,
+    "breastcancer": 0.11336464701599,
+    "mushroom": 0.06869287661159,
+    "adult": 0.38334844698822,
+    "spambase": 0.34795259432522,
+}
+# Not proven: the best value known.
+BEST_KNOWN = {**OPTIMUM, "bank": 0.28907627134046}
+
+PRINTED_IN_THE_PAPER = {
+    "mammo": (
+        {
+            "IrregularShape": 1,
+            "Age_geq_60": 1,
+            "OvalShape": -1,
+            "ObscuredMargin": -1,
+            "CircumscribedMargin": -2,
+        },
+        0,
+        0.4685542313,
+    ),
+    "adult": (
+        {
+            "Married": 3,
+            "AnyCapitalGains": 2,
+            "Age_22_to_29": -1,
+            "HSDiploma": -2,
+            "NoHS": -3,
+        },
+        -2,
+        0.3850100909,
+    ),
+    "bank": (
+        {
+            "call_in_Q1": 1,
+            "called_before": 1,
+            "calls_b4_campaign_successful": 1,
+            "nr_employed_lt_5100": 1,
+            "euribor3m_geq_100": -1,
+        },
+        -2,
+        0.2891637444,
+    ),
+}
+
+
+def paper_problem(folder, name, max_size=5):
+    data = TrainingData.from_file(folder / f"{name}_data.csv", outcome=_first_column(folder, name))
+    coefficients = CoefficientSet(
+        data.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100
+    )
+    loss = LogisticLoss(data, coefficients)
+    return RiskScoreProblem(loss, coefficients, max_size=max_size, l0_penalty=1e-6)
+
+
+def _first_column(folder, name):
+    with (folder / f"{name}_data.csv").open(newline="") as file:
+        return next(csv.reader(file))[0]
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize("name", ["mammo", "breastcancer"])
+def test_proven_optimal(shared_data, name):
+    solution = lattice_cpa(paper_problem(shared_data, name), time_limit=300)
+    certificate = solution.certificate
+    assert certificate.status is Status.OPTIMAL
+    assert certificate.optimality_gap == 0.0
+    assert certificate.objective == pytest.approx(OPTIMUM[name], abs=1e-10)
+    assert solution.statistics.nodes < 60_000
+    assert np.all(solution.trace["lower_bound"] <= OPTIMUM[name] + 1e-10)
+
+
+@pytest.mark.slow
+@pytest.mark.shared_data
+@pytest.mark.parametrize(
+    ("name", "objective"),
+    [("mushroom", 0.0686928767), ("adult", 0.3834), ("bank", 0.28917), ("spambase", 0.3530)],
+)
+def test_good_score_and_valid_bound_after_two_minutes(shared_data, name, objective):
+    problem = paper_problem(shared_data, name)
+    solution = lattice_cpa(problem, time_limit=120)
+    certificate = solution.certificate
+    assert certificate.objective <= objective
+    assert certificate.objective >= OPTIMUM.get(name, 0.28422898) - 1e-10
+    assert certificate.lower_bound <= BEST_KNOWN[name] + 1e-10
+    assert np.all(solution.trace["lower_bound"] <= BEST_KNOWN[name] + 1e-10)
+    assert problem.is_feasible(solution.coef)
+    assert certificate.lower_bound > 0.6 * BEST_KNOWN[name]
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize("name", sorted(PRINTED_IN_THE_PAPER))
+def test_models_printed_in_the_paper(shared_data, name):
+    points, intercept, loss = PRINTED_IN_THE_PAPER[name]
+    problem = paper_problem(shared_data, name)
+    names = problem.coefficients.feature_names
+    coef = np.zeros(len(names) + 1, dtype=int)
+    coef[0] = intercept
+    for feature, value in points.items():
+        coef[1 + names.index(feature)] = value
+    assert problem.loss.form == "lookup_table"
+    assert problem.loss.value(coef) == pytest.approx(loss, abs=1e-10)
+    assert problem.loss.reference_value(coef) == pytest.approx(loss, abs=1e-10)
+
+
+@pytest.mark.shared_data
+def test_weights_of_breastcancer_equal_repeated_rows(shared_data):
+    """Integer weights and repeated rows are the same problem."""
+    weights = np.loadtxt(shared_data / "breastcancer_weights.csv", delimiter=",")
+    counts = np.maximum(1, np.rint(3 * weights / weights.mean())).astype(int)
+    table = np.loadtxt(shared_data / "breastcancer_data.csv", delimiter=",", skiprows=1)
+    X, y = table[:, 1:], table[:, 0]
+    weighted = TrainingData(X, y, sample_weight=counts)
+    repeated = TrainingData(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        coef = np.concatenate(([rng.integers(-20, 20)], rng.integers(-5, 6, size=X.shape[1])))
+        values = [
+            LogisticLoss(data, CoefficientSet(data.feature_names)).value(coef)
+            for data in (weighted, repeated)
+        ]
+        assert values[0] == pytest.approx(values[1], rel=1e-13)
+
+
+def test_demo_optimum():
+    """Also proven by enumeration of all 142,506 supports."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConstantFeatureWarning)
+        data = load_breast_cancer_binary()
+    coefficients = CoefficientSet(
+        data.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100
+    )
+    loss = LogisticLoss(data, coefficients)
+    problem = RiskScoreProblem(loss, coefficients, max_size=5, l0_penalty=1e-6)
+    solution = lattice_cpa(problem, time_limit=60)
+    assert solution.certificate.objective == pytest.approx(0.1616028777778, abs=1e-10)
+    assert solution.certificate.lower_bound <= 0.1616028777778 + 1e-10
+    assert sorted(solution.points.values()) == [-4, -3, -3, -2, -2]
+    assert solution.intercept == 9
