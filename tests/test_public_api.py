@@ -1,0 +1,272 @@
+"""The public names: what they are called with, what their docstrings say, that examples run.
+
+After a deliberate change, `python tests/test_public_api.py` prints the new snapshot.
+"""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import inspect
+import pkgutil
+import textwrap
+
+import pytest
+
+import riskslim
+
+# Parameters in order with their defaults. Annotations are mypy's.
+SNAPSHOT = """
+Certificate (status, objective, loss, model_size, lower_bound, gap_tolerance, bound_tolerance, engine, n_samples, message='')
+Certificate.explain (self)
+Certificate.to_dict (self)
+Certificate.from_dict (cls, values)
+Certificate.optimality_gap property
+Certificate.is_optimal property
+CoefficientSet (feature_names, lower=-5, upper=5, *, sign=None, l0_penalty=None, fixed=None, intercept_lower=None, intercept_upper=None)
+CoefficientSet.index (self, name)
+CoefficientSet.replace (self, *, fix_at_zero=(), intercept_lower=None, intercept_upper=None)
+LatticeCPASettings (initialization=True, chained_updates=True, rounding=True, polishing=True, polishing_margin=0.1, swaps=True, initialization_time_limit=20.0, initialization_gap=0.001, initialization_max_iterations=500)
+LogisticLoss (data, coefficients, *, max_size=None)
+LogisticLoss.tighten (self, max_size)
+LogisticLoss.value (self, coef)
+LogisticLoss.value_and_gradient (self, coef)
+LogisticLoss.scores (self, coef)
+LogisticLoss.bounds (self, max_size=None)
+LogisticLoss.reference_value (self, coef)
+RiskScore (intercept, points, *, outcome_name='outcome', classes=(0, 1), feature_names=(), feature_ranges=<factory>, certificate=None)
+RiskScore.from_solution (cls, solution, data)
+RiskScore.score_samples (self, X)
+RiskScore.decision_function (self, X)
+RiskScore.predict_proba (self, X)
+RiskScore.predict (self, X)
+RiskScore.risk_table (self)
+RiskScore.to_json (self)
+RiskScore.from_json (cls, text)
+RiskScore.save (self, path)
+RiskScore.load (cls, path)
+RiskScoreProblem (loss, coefficients, *, max_size=None, min_size=0, l0_penalty=1e-06)
+RiskScoreProblem.objective (self, coef)
+RiskScoreProblem.penalty (self, coef)
+RiskScoreProblem.model_size (self, coef)
+RiskScoreProblem.is_feasible (self, coef)
+RiskScoreProblem.violations (self, coef)
+RiskScoreProblem.n_features property
+RiskScoreProblem.required property
+RiskScoreProblem.usable property
+RiskScoreProblem.infeasibility property
+RiskSlimLP (problem, bounds)
+RiskSlimMIP (problem, bounds, *, relaxed=False)
+RiskSlimMIP.set_bounds (self, bounds)
+RiskSlimMIP.bounds_of_variables (self, bounds)
+RiskSlimMIP.cut_row (self, cut)
+RiskSlimMIP.add_cuts (self, cuts)
+RiskSlimMIP.coef_and_loss (self, values)
+RiskSlimMIP.solution_vector (self, coef, loss)
+RiskSlimMIP.max_cuts property
+Solution (coefficients, intercept, certificate, feature_names, trace=<factory>, statistics=<factory>, settings=<factory>)
+Solution.coef property
+Solution.points property
+Status {OPTIMAL='optimal', FEASIBLE='feasible', INFEASIBLE='infeasible', INTERRUPTED='interrupted'}
+TrainingData (X, y, sample_weight=None, *, feature_names=None, outcome_name=None, positive_label=None)
+TrainingData.from_file (cls, path, outcome, *, weights=None, positive_label=None, exclude=())
+TrainingData.column (self, j)
+chained_updates (bounds, l0_penalty)
+discrete_coordinate_descent (problem, coef, *, directions=None, line_search='golden_section', swaps=False, max_iterations=None)
+lattice_cpa (problem, *, time_limit=60.0, gap_tolerance=0.0, node_limit=None, n_threads=1, random_state=0, start=None, settings=None, progress=None, should_stop=None)
+sequential_rounding (problem, coef, *, cutoff=inf)
+standard_cpa (problem, *, relaxation=False, gap_tolerance=0.0, time_limit=60.0, max_iterations=10000, bounds=None, stop=None)
+"""  # noqa: E501
+
+# An enumeration shows for itself.
+NO_EXAMPLE_NEEDED = {"Status"}
+
+
+def members(name):
+    """A public object and the methods that its class defines, by qualified name."""
+    value = getattr(riskslim, name)
+    yield name, value
+    if inspect.isclass(value):
+        for attribute, raw in vars(value).items():
+            function = raw.__func__ if isinstance(raw, (classmethod, staticmethod)) else raw
+            if not attribute.startswith("_") and inspect.isfunction(function):
+                yield f"{name}.{attribute}", function
+
+
+def properties(name):
+    value = getattr(riskslim, name)
+    if inspect.isclass(value):
+        for attribute, raw in vars(value).items():
+            if not attribute.startswith("_") and isinstance(raw, property):
+                yield f"{name}.{attribute}", raw
+
+
+def is_enum(value) -> bool:
+    return inspect.isclass(value) and hasattr(value, "__members__")
+
+
+def described(value) -> str:
+    """Signature without annotations, or the members of an enumeration."""
+    if is_enum(value):
+        return f"{{{', '.join(f'{m.name}={m.value!r}' for m in value)}}}"
+    signature = inspect.signature(value)
+    plain = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    return str(signature.replace(parameters=plain, return_annotation=signature.empty))
+
+
+def current() -> list[str]:
+    found = []
+    for name in riskslim.__all__:
+        found += [f"{path} {described(value)}" for path, value in members(name)]
+        found += [f"{path} property" for path, _ in properties(name)]
+    return found
+
+
+CALLABLES = [
+    pytest.param(path, value, id=path)
+    for name in riskslim.__all__
+    for path, value in members(name)
+    if not is_enum(value)
+]
+
+
+def test_snapshot():
+    found, expected = current(), SNAPSHOT.strip().splitlines()
+    assert [line for line in found if line not in expected] == [], "new or changed"
+    assert [line for line in expected if line not in found] == [], "gone or changed"
+
+
+def test_names_are_sorted_and_unique():
+    assert sorted(set(riskslim.__all__)) == riskslim.__all__
+
+
+@pytest.mark.parametrize("name", riskslim.__all__)
+def test_every_name_comes_from_the_package(name):
+    value = getattr(riskslim, name)
+    assert value.__module__.split(".")[0] == "riskslim"
+    assert value.__name__ == name
+    # A second look gives the same object, now without the detour.
+    assert vars(riskslim)[name] is value
+
+
+def test_version():
+    from importlib.metadata import PackageNotFoundError, version
+
+    assert riskslim.__version__.count(".") == 2
+    try:
+        installed = version("riskslim")
+    except PackageNotFoundError:
+        pytest.skip("riskslim is used from its folder, not installed")
+    assert installed == riskslim.__version__
+
+
+# ---------------------------------------------------------------------------------------------
+# Docstrings
+# ---------------------------------------------------------------------------------------------
+
+
+def sections(docstring: str) -> dict[str, str]:
+    """Sections of a numpydoc docstring; the summary is under the empty name."""
+    lines = inspect.cleandoc(docstring).splitlines()
+    found, title = {"": []}, ""
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if following and set(following) == {"-"} and len(following) == len(line):
+            title = line
+            found[title] = []
+        elif set(line) != {"-"}:
+            found[title].append(line)
+    return {title: "\n".join(body).strip() for title, body in found.items()}
+
+
+def described_names(section: str) -> set[str]:
+    """Names that a Parameters section describes ("a, b : int" and "a, b" are two of them)."""
+    heads = [line.partition(":")[0] for line in section.splitlines() if line[:1].strip()]
+    return {name.strip().lstrip("*") for head in heads for name in head.split(",")}
+
+
+def parameters(value) -> list[str]:
+    return [
+        name for name in inspect.signature(value).parameters if name != "self" and name != "cls"
+    ]
+
+
+def own_statements(function) -> list[ast.AST]:
+    """Everything in a function's body apart from functions within it."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    found, waiting = [], list(tree.body[0].body)
+    while waiting:
+        node = waiting.pop()
+        found.append(node)
+        if not isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+            waiting.extend(ast.iter_child_nodes(node))
+    return found
+
+
+@pytest.mark.parametrize(("path", "value"), CALLABLES)
+def test_docstring_sections(path, value):
+    assert value.__doc__, f"{path} has no docstring"
+    found = sections(value.__doc__)
+    assert found[""].split("\n\n")[0].rstrip().endswith((".", ":")), "the summary is a sentence"
+    if parameters(value):
+        missing = set(parameters(value)) - described_names(found.get("Parameters", ""))
+        assert not missing, f"{path} does not describe {sorted(missing)}"
+    function = value.__init__ if inspect.isclass(value) else value
+    if inspect.isfunction(function) and not _generated(function):
+        statements = own_statements(function)
+        if any(isinstance(node, ast.Raise) for node in statements):
+            assert found.get("Raises"), f"{path} raises, and does not say so"
+        # A method without parameters may say it all in its summary: "Columns as lists."
+        returns = (node for node in statements if isinstance(node, ast.Return) and node.value)
+        if value is function and parameters(value) and any(returns):
+            assert found.get("Returns"), f"{path} does not say what it returns"
+
+
+def _generated(function) -> bool:
+    return function.__code__.co_filename.startswith("<")  # a dataclass's __init__
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [pytest.param(path, v, id=path) for name in riskslim.__all__ for path, v in properties(name)],
+)
+def test_properties_are_described(path, value):
+    assert value.__doc__, path
+    assert sections(value.__doc__)[""].rstrip(".")
+
+
+@pytest.mark.parametrize("name", sorted(set(riskslim.__all__) - NO_EXAMPLE_NEEDED))
+def test_public_names_have_examples(name):
+    assert ">>>" in sections(getattr(riskslim, name).__doc__).get("Examples", "")
+
+
+def modules():
+    yield "riskslim"
+    for module in pkgutil.walk_packages(riskslim.__path__, "riskslim."):
+        if not module.name.endswith("__main__"):
+            yield module.name
+
+
+def examples():
+    for module in map(importlib.import_module, modules()):
+        for example in doctest.DocTestFinder().find(module, module.__name__):
+            if example.examples:
+                yield pytest.param(example, id=example.name)
+
+
+@pytest.mark.parametrize("example", list(examples()))
+def test_examples_run(example):
+    failures = []
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    runner.run(example, out=failures.append, clear_globs=False)
+    assert not failures, "".join(failures)
+
+
+def test_examples_are_found():
+    found = {parameter.id for parameter in examples()}
+    assert {"riskslim.data.TrainingData", "riskslim.bounds.chained_updates"} <= found
+    assert len(found) >= 15
+
+
+if __name__ == "__main__":
+    print(*current(), sep="\n")
