@@ -297,6 +297,15 @@ class Solution:
     statistics : SolveStatistics
     settings : dict
         Everything the engine was told, limits included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim import Certificate, Solution, Status
+    >>> certificate = Certificate(Status.OPTIMAL, 0.4, 0.39, 1, 0.4, 0.0, 0.0, "example", 100)
+    >>> solution = Solution(np.array([2, 0]), -3, certificate, ("age >= 60", "smoker"))
+    >>> solution.points, solution.coef
+    ({'age >= 60': 2}, array([-3,  2,  0]))
     """
 
     coefficients: NDArray[np.int64] | None
