@@ -173,7 +173,8 @@ def source_data() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
 
     683 rows, 9 features with integers 0..10, and a binary outcome with 239 rows of class 1. As
     in data on tumour cells, all features grow with one latent severity, class 0 is mild and
-    alike, class 1 is severe and varied.
+    alike, class 1 is severe and varied. Risk scores of five features predict the outcome about as
+    well as they do in the paper's data.
 
     Returns
     -------
@@ -190,14 +191,14 @@ def source_data() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     n, n_positive = 683, 239
     random = np.random.default_rng(0)
     y = random.permutation((np.arange(n) < n_positive).astype(np.int8))
-    severity = np.where(y == 1, random.normal(4.0, 1.8, n), random.normal(0.5, 0.7, n))
+    severity = np.where(y == 1, random.normal(4.4, 1.4, n), random.normal(0.2, 0.3, n))
     X = np.empty((n, 9), dtype=np.int8, order="F")
     # Features differ in level, in how strongly they follow the severity, and in scatter.
     for j, (level, slope, scatter) in enumerate(
         zip(
-            (2.5, 1.0, 1.2, 1.0, 1.8, 1.0, 1.9, 0.8, 0.7),
-            (1.1, 1.4, 1.3, 1.1, 0.9, 1.6, 1.0, 1.3, 0.5),
-            (1.6, 0.9, 0.9, 1.6, 1.1, 1.9, 1.2, 1.7, 1.2),
+            (2.5, 0.8, 0.9, 0.8, 1.7, 0.8, 1.8, 0.6, 0.8),
+            (1.0, 1.2, 1.2, 1.0, 0.9, 1.4, 1.0, 1.2, 0.5),
+            (2.2, 1.8, 1.8, 2.3, 1.7, 2.6, 1.8, 2.3, 1.4),
             strict=True,
         )
     ):

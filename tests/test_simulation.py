@@ -38,8 +38,19 @@ def same(a: SimulatedData, b: SimulatedData) -> bool:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("n", "d"),
-    [(1, 1), (2, 9), (999, 10), (999, 21), (32767, 1), (32768, 10), (32769, 20), (65536, 10)]
-    + [(N_LARGE, 1), (N_LARGE, 10), (N_LARGE, 21)],
+    [
+        (1, 1),
+        (2, 9),
+        (999, 10),
+        (999, 21),
+        (32767, 1),
+        (32768, 10),
+        (32769, 20),
+        (65536, 10),
+        (N_LARGE, 1),
+        (N_LARGE, 10),
+        (N_LARGE, 21),
+    ],
 )
 def test_smaller_data_are_the_top_left_part(large, kind, n, d):
     small, whole = simulate(n, d, kind=kind, random_state=3), large[kind]
