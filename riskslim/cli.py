@@ -1,0 +1,422 @@
+"""The command line: ``riskslim fit``, ``predict``, ``show`` and ``demo``.
+
+It reads arguments, calls the library, and prints what comes back: the result on standard output,
+everything else on standard error. Exit codes: 0 a risk score was found (also when a limit ended the
+search), 1 an internal check failed, 2 bad arguments or data, 3 no risk score meets the
+requirements, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import csv
+import logging
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import riskslim
+from riskslim.exceptions import CertificateError, ConstantFeatureWarning, RiskSLIMError
+from riskslim.solution import Status
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from riskslim import CoefficientSet, RiskScore, Solution, TrainingData
+    from riskslim.solution import TraceRecord
+
+__all__ = ["app", "main"]
+
+EXIT_INTERNAL, EXIT_USAGE, EXIT_INFEASIBLE, EXIT_INTERRUPTED = 1, 2, 3, 130
+
+logger = logging.getLogger("riskslim.cli")
+
+app = typer.Typer(
+    name="riskslim",
+    help="Certifiably optimal risk scores: sparse linear models with small integer coefficients.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+def main() -> None:
+    """Run the command line."""
+    app(prog_name="riskslim")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"riskslim {riskslim.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+# ---------------------------------------------------------------------------------------------
+# Commands
+# ---------------------------------------------------------------------------------------------
+
+TimeLimit = Annotated[float, typer.Option(help="Seconds for the whole search.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print the result only, on standard output.")
+]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Log every change of a bound to standard error.")
+]
+ScoreFile = Annotated[
+    Path, typer.Argument(metavar="SCORE", help="JSON file that fit wrote.", show_default=False)
+]
+DataFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA", help="File that ends in .csv, .csv.gz or .parquet.", show_default=False
+    ),
+]
+
+
+@app.command()
+def fit(
+    data: DataFile,
+    outcome: Annotated[
+        str, typer.Option(help="Column of the outcome, which has two values.", show_default=False)
+    ],
+    positive: Annotated[
+        str | None,
+        typer.Option(help="Value of the outcome whose risk is predicted. Default: the larger one."),
+    ] = None,
+    weights: Annotated[str | None, typer.Option(help="Column of sample weights.")] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(help="Column to leave out; may be given repeatedly.")
+    ] = None,
+    max_size: Annotated[int, typer.Option(min=0, help="Most features with points.")] = 5,
+    min_size: Annotated[int, typer.Option(min=0, help="Fewest features with points.")] = 0,
+    max_coef: Annotated[
+        int, typer.Option(min=0, help="Points per feature are from -N to N.", metavar="N")
+    ] = 5,
+    max_intercept: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Intercept is from -N to N. Default: bounds that provably hold an optimum.",
+            metavar="N",
+        ),
+    ] = None,
+    l0_penalty: Annotated[
+        float, typer.Option(min=0, help="Price per feature, in units of the loss.")
+    ] = 1e-6,
+    sign: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=+|NAME=-",
+            help="Feature whose points must not be negative (+) or positive (-); "
+            "may be given repeatedly.",
+        ),
+    ] = None,
+    time_limit: TimeLimit = 60.0,
+    gap_tolerance: Annotated[
+        float, typer.Option(help="Relative optimality gap at which the search may stop.")
+    ] = 0.0,
+    node_limit: Annotated[int | None, typer.Option(help="Most nodes of the search tree.")] = None,
+    threads: Annotated[int, typer.Option(help="Threads of the solver.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the solver.")] = 0,
+    output: Annotated[
+        Path | None, typer.Option(help="JSON file to save the risk score to.")
+    ] = None,
+    trace: Annotated[
+        Path | None, typer.Option(help="CSV file to write the course of the search to.")
+    ] = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Find the best risk score for the data in a file.
+
+    Every column is a feature, apart from the outcome, the weights and those excluded. Ctrl-C ends
+    the search and prints the best risk score so far.
+    """
+    with _session(quiet=quiet, verbose=verbose):
+        for path in (output, trace):
+            _check_target(path, data)
+        training_data = riskslim.TrainingData.from_file(
+            data, outcome, weights=weights, positive_label=positive, exclude=exclude or ()
+        )
+        coefficients = riskslim.CoefficientSet(
+            training_data.feature_names,
+            -max_coef,
+            max_coef,
+            sign=_parsed_signs(sign or []),
+            intercept_lower=None if max_intercept is None else -max_intercept,
+            intercept_upper=max_intercept,
+        )
+        with _display(hidden=quiet or verbose) as progress:
+            solution = _solve(
+                training_data,
+                coefficients,
+                {"max_size": max_size, "min_size": min_size, "l0_penalty": l0_penalty},
+                time_limit=time_limit,
+                gap_tolerance=gap_tolerance,
+                node_limit=node_limit,
+                n_threads=threads,
+                random_state=seed,
+                progress=progress,
+            )
+        _finish(solution, training_data, output, trace)
+
+
+@app.command()
+def predict(
+    score: ScoreFile,
+    data: DataFile,
+    output: Annotated[
+        Path | None,
+        typer.Option(help="File that ends in .csv or .parquet. Default: CSV on standard output."),
+    ] = None,
+) -> None:
+    """Compute score and risk of every row of a file, in its order."""
+    with _session():
+        if output is not None and output.suffix not in {".csv", ".parquet"}:
+            raise ValueError(f"--output must end in .csv or .parquet, got {output}")
+        _check_target(output, data)
+        from riskslim.data import read_table
+
+        risk_score = riskslim.RiskScore.load(score)
+        table = read_table(data)
+        columns = {
+            "score": risk_score.score_samples(table),
+            "risk": risk_score.predict_proba(table)[:, 1],
+        }
+        _write_predictions(columns, output)
+
+
+@app.command()
+def show(score: ScoreFile) -> None:
+    """Print the tables and the certificate of a risk score."""
+    with _session():
+        risk_score = riskslim.RiskScore.load(score)
+        typer.echo(str(risk_score))
+        if risk_score.certificate is not None:
+            typer.echo(f"\n{risk_score.certificate.explain()}")
+
+
+@app.command()
+def demo(
+    time_limit: TimeLimit = 300.0,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Find the best risk score for data that need no file.
+
+    The data are scikit-learn's breast cancer set, each of its 30 features cut at the median. The
+    score has at most 5 features with -5 to 5 points.
+    """
+    with _session(quiet=quiet, verbose=verbose):
+        from riskslim.datasets import load_breast_cancer_binary
+
+        data = load_breast_cancer_binary()
+        coefficients = riskslim.CoefficientSet(
+            data.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100
+        )
+        with _display(hidden=quiet or verbose) as progress:
+            solution = _solve(
+                data,
+                coefficients,
+                {"max_size": 5, "l0_penalty": 1e-6},
+                time_limit=time_limit,
+                progress=progress,
+            )
+        _finish(solution, data)
+
+
+# ---------------------------------------------------------------------------------------------
+# What the commands share
+# ---------------------------------------------------------------------------------------------
+
+
+def _solve(
+    data: TrainingData,
+    coefficients: CoefficientSet,
+    requirements: dict[str, Any],
+    **limits: Any,
+) -> Solution:
+    loss = riskslim.LogisticLoss(data, coefficients)
+    problem = riskslim.RiskScoreProblem(loss, coefficients, **requirements)
+    return riskslim.lattice_cpa(problem, **limits)
+
+
+def _finish(
+    solution: Solution, data: TrainingData, output: Path | None = None, trace: Path | None = None
+) -> None:
+    """Save and print a result; leave with the exit code that it deserves."""
+    certificate = solution.certificate
+    if certificate.status is Status.INFEASIBLE:
+        typer.echo(certificate.explain(), err=True)
+        raise typer.Exit(EXIT_INFEASIBLE)
+    score = riskslim.RiskScore.from_solution(solution, data)
+    try:
+        if output is not None:
+            score.save(output)
+        if trace is not None:
+            _write_trace(solution, trace)
+    finally:
+        # What took minutes to find is not lost because a disk is full.
+        typer.echo(_report(solution, score))
+    if certificate.status is Status.INTERRUPTED:
+        raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _report(solution: Solution, score: RiskScore) -> str:
+    ended = solution.certificate.message
+    seconds = solution.statistics.total_seconds
+    return (
+        f"{score}\n\n{solution.certificate.explain()}\n"
+        f"{ended[:1].upper()}{ended[1:]} after {seconds:.1f} seconds."
+    )
+
+
+def _parsed_signs(texts: list[str]) -> dict[str, str]:
+    signs: dict[str, str] = {}
+    for text in texts:
+        name, _, sign = text.rpartition("=")
+        if not name or sign not in {"+", "-"}:
+            raise ValueError(f"--sign must be NAME=+ or NAME=-, got {text!r}")
+        signs[name] = sign
+    return signs
+
+
+def _check_target(path: Path | None, data: Path) -> None:
+    """Find out before the search that its result cannot be written."""
+    if path is None:
+        return
+    if not path.parent.is_dir():
+        raise ValueError(f"there is no folder {path.parent} to write {path.name} to")
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder, not a file to write to")
+    if path.resolve() == data.resolve():
+        raise ValueError(f"{path} would replace the data")
+
+
+def _write_trace(solution: Solution, path: Path) -> None:
+    columns = solution.trace.to_dict()
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+
+
+def _write_predictions(columns: dict[str, Any], path: Path | None) -> None:
+    if path is not None and path.suffix == ".parquet":
+        import pyarrow
+        import pyarrow.parquet as parquet
+
+        parquet.write_table(pyarrow.table(columns), path)
+        return
+    # The shortest text that reads back as the same number.
+    lines = [
+        ",".join(columns),
+        *(
+            ",".join(map(repr, row))
+            for row in zip(*(values.tolist() for values in columns.values()), strict=True)
+        ),
+    ]
+    text = "\n".join(lines)
+    if path is None:
+        typer.echo(text)
+    else:
+        path.write_text(f"{text}\n", encoding="utf-8", newline="\n")
+
+
+@contextmanager
+def _session(*, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
+    """Messages on standard error, errors in one line, exit codes."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    package = logging.getLogger("riskslim")
+    before = package.level
+    package.addHandler(handler)
+    package.setLevel(logging.INFO if verbose else logging.ERROR if quiet else logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", ConstantFeatureWarning)
+            warnings.showwarning = lambda message, *_, **__: logger.warning("Warning: %s", message)
+            yield
+    except KeyboardInterrupt:
+        typer.echo("Interrupted.", err=True)
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    except BrokenPipeError:
+        raise  # whoever read the output has seen enough
+    except (ValueError, TypeError, OSError, ImportError, RiskSLIMError) as error:
+        if verbose:
+            traceback.print_exc()
+        typer.echo(f"Error: {_in_one_line(error)}", err=True)
+        internal = isinstance(error, CertificateError)
+        raise typer.Exit(EXIT_INTERNAL if internal else EXIT_USAGE) from None
+    finally:
+        package.removeHandler(handler)
+        package.setLevel(before)
+
+
+def _in_one_line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return " ".join(str(error).split())
+
+
+# ---------------------------------------------------------------------------------------------
+# Progress
+# ---------------------------------------------------------------------------------------------
+
+
+class _Progress:
+    """The state of the search in one line, refreshed several times per second."""
+
+    def __init__(self) -> None:
+        self.began = time.perf_counter()
+        self.record: TraceRecord | None = None
+
+    def __call__(self, record: TraceRecord) -> None:
+        self.record = record
+
+    def __rich__(self) -> Text:
+        from rich.text import Text
+
+        # Fits 80 columns.
+        line = f"{time.perf_counter() - self.began:6.1f} s  "
+        if self.record is None:
+            line += "looking for a first risk score"
+        else:
+            line += (
+                f"objective {self.record.upper_bound:.5f}  bound {self.record.lower_bound:.5f}  "
+                f"gap {self.record.gap:.2%}  nodes {self.record.nodes}  cuts {self.record.cuts}"
+            )
+        return Text(line, no_wrap=True, overflow="ellipsis")
+
+
+@contextmanager
+def _display(*, hidden: bool) -> Iterator[Callable[[TraceRecord], None] | None]:
+    """Show the progress while the search runs, if a person looks at standard error."""
+    if hidden or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.live import Live
+
+    progress = _Progress()
+    with Live(progress, console=Console(stderr=True), refresh_per_second=4, transient=True):
+        yield progress

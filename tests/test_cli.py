@@ -1,0 +1,466 @@
+"""The command line: what it prints where, what it writes, and its exit codes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+import riskslim
+from riskslim import CoefficientSet, LogisticLoss, RiskScore, RiskScoreProblem, TrainingData
+from riskslim.cli import _Progress, app
+from riskslim.exceptions import CertificateError, ProblemSizeError
+from riskslim.solution import TraceRecord
+
+runner = CliRunner()
+
+
+def run(*arguments, code=0):
+    result = runner.invoke(app, [str(argument) for argument in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return result
+
+
+def usage_error(*arguments, code=2) -> str:
+    """The one line of an error; standard output stays empty."""
+    result = run(*arguments, code=code)
+    assert result.stdout == ""
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+def frame(n=300, seed=3) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    columns = {
+        "patient id": np.arange(n),
+        "age >= 60": rng.integers(0, 2, n),
+        "body mass index": rng.normal(26, 4, n).round(2),
+        "visits": rng.integers(0, 7, n),
+        "smoker": rng.integers(0, 2, n),
+    }
+    odds = -1.5 + 2 * columns["age >= 60"] - 0.8 * columns["visits"] + 1.2 * columns["smoker"]
+    columns["died"] = np.where(rng.random(n) < 1 / (1 + np.exp(-odds)), "yes", "no")
+    columns["case weight"] = rng.integers(1, 4, n) / 2
+    return pd.DataFrame(columns)
+
+
+FIT = ["--outcome", "died", "--exclude", "patient id", "--exclude", "case weight"]
+
+
+@pytest.fixture
+def table(tmp_path) -> Path:
+    path = tmp_path / "the patients.csv"
+    frame().to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def hard(tmp_path) -> Path:
+    """Data whose search tree does not end within minutes."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (2000, 40))
+    odds = X @ rng.normal(0, 0.6, 40) - 1
+    columns = {f"x{j}": X[:, j] for j in range(40)}
+    columns["y"] = (rng.random(2000) < 1 / (1 + np.exp(-odds))).astype(int)
+    path = tmp_path / "hard.csv"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    return path
+
+
+def best(data: TrainingData, max_size=5, **bounds):
+    """The same problem through the library."""
+    coefficients = CoefficientSet(data.feature_names, **{"lower": -5, "upper": 5, **bounds})
+    loss = LogisticLoss(data, coefficients)
+    return riskslim.lattice_cpa(RiskScoreProblem(loss, coefficients, max_size=max_size))
+
+
+# --- fit ------------------------------------------------------------------------------------------
+
+
+def test_fit(table, tmp_path):
+    result = run("fit", table, *FIT, "--output", tmp_path / "score.json")
+    data = frame().drop(columns=["patient id", "case weight"])
+    solution = best(TrainingData(data.drop(columns="died"), data["died"]))
+    score = RiskScore.load(tmp_path / "score.json")
+    assert (score.intercept, dict(score.points)) == (solution.intercept, solution.points)
+    assert score.certificate == solution.certificate
+    assert score.certificate.status == "optimal"
+    assert (score.outcome_name, score.classes) == ("died", ("no", "yes"))
+    assert score.feature_names == ("age >= 60", "body mass index", "visits", "smoker")
+    # Nothing but the result is printed, and nothing else is written.
+    before, after = result.stdout.split(f"{score}\n\n{score.certificate.explain()}\n")
+    assert before == ""
+    assert after.startswith("Search completed after ")
+    assert after.endswith(" seconds.\n")
+    assert result.stderr == ""
+    assert {file.name for file in tmp_path.iterdir()} == {"the patients.csv", "score.json"}
+
+
+def test_fit_reads_parquet_and_weights(tmp_path):
+    path = tmp_path / "patients.parquet"
+    frame().to_parquet(path, index=False)
+    run("fit", path, "--outcome", "died", "--positive", "no", "--weights", "case weight",
+        "--exclude", "patient id", "--output", tmp_path / "s.json", "--quiet")  # fmt: skip
+    data = frame().drop(columns="patient id")
+    X, y, weights = data.drop(columns=["died", "case weight"]), data["died"], data["case weight"]
+    solution = best(TrainingData(X, y, weights, positive_label="no"))
+    score = RiskScore.load(tmp_path / "s.json")
+    assert score.classes == ("yes", "no")
+    assert score.certificate == solution.certificate
+    assert dict(score.points) == solution.points
+
+
+def test_fit_passes_the_requirements_on(table, tmp_path, monkeypatch):
+    seen = {}
+
+    def spy(problem, **limits):
+        seen.update(limits, problem=problem)
+        return solve(problem, **limits)
+
+    solve = riskslim.lattice_cpa
+    monkeypatch.setattr(riskslim, "lattice_cpa", spy)
+    run("fit", table, *FIT, "--max-size", 2, "--min-size", 1, "--max-coef", 3,
+        "--max-intercept", 7, "--l0-penalty", 0.01, "--sign", "age >= 60=-", "--sign", "visits=+",
+        "--time-limit", 30, "--gap-tolerance", 0.25, "--node-limit", 1000, "--threads", 2,
+        "--seed", 5)  # fmt: skip
+    problem = seen.pop("problem")
+    assert seen.pop("progress") is None
+    assert seen == {
+        "time_limit": 30, "gap_tolerance": 0.25, "node_limit": 1000, "n_threads": 2,
+        "random_state": 5,
+    }  # fmt: skip
+    assert (problem.max_size, problem.min_size) == (2, 1)
+    assert problem.l0_penalty.tolist() == [0.01] * 4
+    assert problem.lower.tolist() == [-7, -3, -3, 0, -3]
+    assert problem.upper.tolist() == [7, 0, 3, 3, 3]
+
+
+def test_a_limit_is_no_failure(hard, tmp_path):
+    options = ["--outcome", "y", "--node-limit", 20, "--output", tmp_path / "s.json"]
+    result = run("fit", hard, *options, "--trace", tmp_path / "trace.csv")
+    score = RiskScore.load(tmp_path / "s.json")
+    assert score.certificate.status == "feasible"
+    assert "No risk score that meets the requirements can have an objective below" in result.stdout
+    assert "\nNode limit reached after " in result.stdout
+    with (tmp_path / "trace.csv").open(newline="") as file:
+        rows = list(csv.reader(file))
+    assert tuple(rows[0]) == TraceRecord._fields
+    assert float(rows[-1][1]) == score.certificate.objective
+    assert float(rows[-1][2]) == score.certificate.lower_bound
+
+
+def test_verbose_logs_to_standard_error(table):
+    result = run("fit", table, *FIT, "--verbose")
+    assert result.stdout.startswith("RISK SCORE: probability that died = yes\n")
+    lines = result.stderr.splitlines()
+    assert any("objective" in line and "bound" in line and "gap" in line for line in lines)
+    # The handler is gone with the command.
+    assert run("fit", table, *FIT).stderr == ""
+
+
+def test_constant_features_are_reported(tmp_path):
+    data = frame()[["smoker", "visits", "died"]].assign(country="1")
+    data.to_csv(tmp_path / "c.csv", index=False)
+    options = ["fit", tmp_path / "c.csv", "--outcome", "died"]
+    stderr = run(*options).stderr
+    assert stderr.startswith("Warning: 1 of 3 features have the same value in all 300 rows")
+    assert "'country'" in stderr
+    assert run(*options, "--quiet").stderr == ""
+
+
+def test_infeasible_requirements(tmp_path):
+    data = frame()[["smoker", "died"]].assign(country="1")
+    data.to_csv(tmp_path / "c.csv", index=False)
+    result = run("fit", tmp_path / "c.csv", "--outcome", "died", "--min-size", 2, "--quiet",
+                 "--output", tmp_path / "s.json", code=3)  # fmt: skip
+    assert result.stdout == ""
+    assert result.stderr.startswith("No risk score meets the requirements: min_size is 2")
+    assert not (tmp_path / "s.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--outcome", "dead"], "'dead'"),
+        (["--outcome", "visits"], "Only binary classification is supported"),
+        (["--outcome", "died", "--positive", "maybe"], "'maybe' is not a label"),
+        (["--outcome", "died", "--weights", "weight"], "'weight'"),
+        (["--outcome", "died", "--exclude", "name"], "'name'"),
+        ([*FIT, "--sign", "smoker"], "--sign must be NAME=+ or NAME=-, got 'smoker'"),
+        ([*FIT, "--sign", "smoker=positive"], "--sign must be NAME=+ or NAME=-"),
+        ([*FIT, "--sign", "smokes=+"], "smokes"),
+        ([*FIT, "--min-size", "4", "--max-size", "3"], "max_size 3 is smaller than min_size 4"),
+        ([*FIT, "--min-size", "9"], "min_size must be between 0 and the 4 features, got 9"),
+        ([*FIT, "--time-limit", "0"], "time_limit must be positive"),
+        ([*FIT, "--gap-tolerance", "1"], "gap_tolerance must be at least 0 and below 1"),
+        ([*FIT, "--output", "nowhere/s.json"], "there is no folder nowhere to write s.json to"),
+        ([*FIT, "--trace", "."], "is a folder"),
+    ],
+)
+def test_bad_arguments(table, arguments, message, monkeypatch):
+    monkeypatch.chdir(table.parent)
+    assert message in usage_error("fit", table, *arguments)
+
+
+def test_bad_data(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("a,b,y\n1,x,0\n,2,1\n3,4,1\n")
+    message = usage_error("fit", path, "--outcome", "y")
+    assert "'b' (" in message
+    assert "There is no file" in usage_error("fit", tmp_path / "none.csv", "--outcome", "y")
+    assert "unknown type" in usage_error("fit", tmp_path / "data.txt", "--outcome", "y")
+    path.write_bytes(b"")
+    assert "cannot be read as csv" in usage_error("fit", path, "--outcome", "y")
+
+
+def test_the_data_are_never_replaced(table):
+    before = table.read_bytes()
+    assert "would replace the data" in usage_error("fit", table, *FIT, "--output", table)
+    assert table.read_bytes() == before
+
+
+@pytest.mark.parametrize("arguments", [["fit"], ["fit", "x.csv"], ["fit", "x.csv", "--max-size",
+                                       "-1", "--outcome", "y"], ["frobnicate"]])  # fmt: skip
+def test_usage_errors(arguments):
+    result = run(*arguments, code=2)
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (ProblemSizeError("too large:\n use fewer features"), 2),
+        (CertificateError("the bound is not valid"), 1),
+        (KeyboardInterrupt(), 130),
+    ],
+)
+def test_failures_of_the_engine(table, monkeypatch, error, code):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(riskslim, "lattice_cpa", fail)
+    result = run("fit", table, *FIT, code=code)
+    assert result.stdout == ""
+    expected = "Interrupted." if code == 130 else f"Error: {' '.join(str(error).split())}"
+    assert result.stderr == f"{expected}\n"
+    if code != 130:
+        assert "Traceback" in run("fit", table, *FIT, "--verbose", code=code).stderr
+
+
+def test_a_score_that_cannot_be_saved_is_printed(table, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device", "s.json")
+
+    monkeypatch.setattr(RiskScore, "save", full)
+    result = run("fit", table, *FIT, "--output", tmp_path / "s.json", code=2)
+    assert result.stderr == "Error: s.json: No space left on device\n"
+    assert result.stdout.startswith("RISK SCORE")
+
+
+# --- predict and show -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def saved(tmp_path) -> Path:
+    path = tmp_path / "score.json"
+    RiskScore(-2, {"age >= 60": 2, "visits": -1, "smoker": 1}).save(path)
+    return path
+
+
+def expected_predictions(data: pd.DataFrame):
+    totals = 2 * data["age >= 60"] - data["visits"] + data["smoker"]
+    return totals.tolist(), [1 / (1 + np.exp(2.0 - total)) for total in totals]
+
+
+def test_predict_to_standard_output(saved, table):
+    result = run("predict", saved, table)
+    assert result.stderr == ""
+    rows = list(csv.reader(result.stdout.splitlines()))
+    assert rows[0] == ["score", "risk"]
+    totals, risks = expected_predictions(frame())
+    assert [int(row[0]) for row in rows[1:]] == totals
+    np.testing.assert_allclose([float(row[1]) for row in rows[1:]], risks, rtol=1e-14)
+    # To the last bit.
+    again = RiskScore.load(saved).predict_proba(frame())[:, 1]
+    assert [float(row[1]) for row in rows[1:]] == again.tolist()
+
+
+def test_predict_to_files(saved, table, tmp_path):
+    text = run("predict", saved, table).stdout
+    assert run("predict", saved, table, "--output", tmp_path / "p.csv").stdout == ""
+    assert (tmp_path / "p.csv").read_text() == text
+    run("predict", saved, table, "--output", tmp_path / "p.parquet")
+    columns = pq.read_table(tmp_path / "p.parquet")
+    assert columns.schema == pa.schema({"score": pa.int64(), "risk": pa.float64()})
+    assert columns["score"].to_pylist() == expected_predictions(frame())[0]
+
+
+def test_predict_real_scores(tmp_path):
+    RiskScore(-52, {"body mass index": 2}).save(tmp_path / "s.json")
+    frame().to_parquet(tmp_path / "d.parquet")
+    lines = run("predict", tmp_path / "s.json", tmp_path / "d.parquet").stdout.splitlines()
+    assert [float(line.split(",")[0]) for line in lines[1:]] == (
+        2 * frame()["body mass index"]
+    ).tolist()
+
+
+def test_predict_errors(saved, table, tmp_path):
+    frame().drop(columns="smoker").to_csv(tmp_path / "less.csv", index=False)
+    message = usage_error("predict", saved, tmp_path / "less.csv")
+    assert "X lacks 1 of the 3 features with points: 'smoker'" in message
+    assert "must end in .csv or .parquet" in usage_error("predict", saved, table, "--output", "p.x")
+    assert "would replace the data" in usage_error("predict", saved, table, "--output", table)
+    assert "no.json: No such file" in usage_error("predict", tmp_path / "no.json", table)
+    assert "not a risk score" in usage_error("predict", table, table)
+    frame().assign(smoker=np.nan).to_csv(tmp_path / "nan.csv", index=False)
+    assert "'smoker' (300 of 300 rows" in usage_error("predict", saved, tmp_path / "nan.csv")
+
+
+def test_show(saved, table, tmp_path):
+    assert run("show", saved).stdout == f"{RiskScore.load(saved)}\n"
+    run("fit", table, *FIT, "--output", tmp_path / "fitted.json")
+    score = RiskScore.load(tmp_path / "fitted.json")
+    result = run("show", tmp_path / "fitted.json")
+    assert result.stdout == f"{score}\n\n{score.certificate.explain()}\n"
+    document = json.loads((tmp_path / "fitted.json").read_text())
+    (tmp_path / "newer.json").write_text(json.dumps({**document, "version": 2}))
+    assert "pip install --upgrade riskslim" in usage_error("show", tmp_path / "newer.json")
+
+
+# --- demo, version, help --------------------------------------------------------------------------
+
+
+def test_demo():
+    result = run("demo", "--time-limit", 3)
+    assert result.stdout.startswith("RISK SCORE: probability that benign = 1\n")
+    # The optimal value, known from enumeration, is found long before it is proven.
+    assert "objective 0.161602878" in result.stdout
+    assert result.stdout.rstrip().endswith(" seconds.")
+    assert result.stderr == ""
+
+
+def test_version_and_help():
+    assert run("--version").stdout == f"riskslim {riskslim.__version__}\n"
+    text = run("--help").stdout
+    assert all(command in text for command in ("fit", "predict", "show", "demo"))
+    assert "--outcome" in run("fit", "--help").stdout
+
+
+# --- as a program ---------------------------------------------------------------------------------
+
+
+def program(*arguments, **keywords) -> subprocess.Popen:
+    # The package under test, wherever the tests are started.
+    environment = {**os.environ, "PYTHONPATH": str(Path(riskslim.__file__).parents[1])}
+    command = [sys.executable, *map(str, arguments)]
+    return subprocess.Popen(command, text=True, env=environment, **keywords)
+
+
+def test_as_a_program(table, tmp_path):
+    process = program("-m", "riskslim", "fit", table, *FIT, cwd=tmp_path,
+                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    assert out.startswith("RISK SCORE: probability that died = yes\n")
+
+
+@pytest.mark.parametrize("package", ["typer", "rich"])
+def test_without_the_extra(package, tmp_path):
+    code = (
+        f"import sys; sys.modules[{package!r}] = None\nfrom riskslim.__main__ import main; main()"
+    )
+    process = program("-c", code, "demo", cwd=tmp_path,
+                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (2, "")
+    assert err == (
+        f"Error: the command line needs the package {package}, which is not installed: "
+        'pip install "riskslim[cli]"\n'
+    )
+
+
+def test_without_pyarrow(table, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert "pip install 'riskslim[cli]'" in usage_error("fit", table, *FIT)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+def test_ctrl_c_returns_the_best_score_with_its_certificate(hard, tmp_path):
+    process = program("-m", "riskslim", "fit", hard, "--outcome", "y", "--max-size", 12,
+                      "--time-limit", 600, "--verbose", "--output", "s.json", cwd=tmp_path,
+                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+    give_up = threading.Timer(120, process.kill)
+    give_up.start()
+    try:
+        for line in process.stderr:
+            if "objective" in line:
+                break
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        sent = time.perf_counter()
+        out, err = process.communicate()
+        assert time.perf_counter() - sent < 30
+    finally:
+        give_up.cancel()
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    score = RiskScore.load(tmp_path / "s.json")
+    assert score.certificate.status == "interrupted"
+    assert 0 < score.certificate.lower_bound < score.certificate.objective
+    assert out.startswith(f"{score}\n")
+    assert "Interrupted by the user after" in out
+    # The certificate's objective is that of the score in the file.
+    data = TrainingData.from_file(hard, "y")
+    risks = score.predict_proba(data)
+    loss = -np.log(np.where(data.labels > 0, risks[:, 1], risks[:, 0])).mean()
+    np.testing.assert_allclose(score.certificate.loss, loss, rtol=1e-12)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_progress_is_shown_on_a_terminal_only(table, tmp_path):
+    import pty
+
+    ours, theirs = pty.openpty()
+    process = program("-m", "riskslim", "fit", table, *FIT, cwd=tmp_path,
+                      stdout=subprocess.PIPE, stderr=theirs)  # fmt: skip
+    os.close(theirs)
+    shown = b""
+    try:
+        while chunk := os.read(ours, 4096):
+            shown += chunk
+    except OSError:
+        pass  # the other end is closed
+    finally:
+        os.close(ours)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert b"looking for a first risk score" in shown
+    assert out.startswith("RISK SCORE")
+    assert "looking for" not in out
+
+
+def test_the_progress_line():
+    progress = _Progress()
+    assert "looking for a first risk score" in progress.__rich__().plain
+    progress(TraceRecord(63.9, 0.161602877, 0.15999999, 0.00991859, 153856, 1176, 7))
+    line = progress.__rich__().plain
+    expected = "objective 0.16160  bound 0.16000  gap 0.99%  nodes 153856  cuts 1176"
+    assert line.endswith(expected)
+    assert len(line) <= 80
