@@ -261,14 +261,23 @@ class _Run:
         parameters.threads.set(self.limits["n_threads"])
         parameters.parallel.set(parameters.parallel.values.deterministic)
         parameters.randomseed.set(self.limits["random_state"])
+        # The heuristics of this package find good solutions; the solver's work is the bound.
+        parameters.emphasis.mip.set(parameters.emphasis.mip.values.optimality)
         # Cuts of the loss come later: no reduction may rely on the rows seen so far.
         parameters.preprocessing.reduce.set(1)
         parameters.preprocessing.linear.set(0)
 
     def _add_initial_cuts(self, model: RiskSlimMIP, initial: Initialization) -> None:
-        """Binding cuts of the relaxation become rows; the model stays within the licence."""
-        room = model.max_cuts
-        model.add_cuts(initial.cuts[: min(room, initial.n_binding)])
+        """Add the cuts of the relaxation: those that bind as rows, the others as lazy constraints.
+
+        CPLEX looks at the lazy ones only where it finds a solution that violates them. Both count
+        in the Community Edition's limit; the latest cuts, next to the relaxation's optimum, come
+        first.
+        """
+        binding = initial.cuts[: initial.n_binding][: model.max_cuts]
+        model.add_cuts(binding)
+        others = initial.cuts[initial.n_binding :][::-1]
+        model.add_cuts(others[: model.max_cuts - len(binding)], lazy=True)
 
     def _take_result(self, cpx: Any, search: Search) -> str:
         """Final bound of CPLEX, and why it stopped."""

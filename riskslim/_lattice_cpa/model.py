@@ -255,15 +255,21 @@ class RiskSlimMIP:
         values = [1.0, *(-OBJECTIVE_SCALE * gradient).tolist()]
         return [self._cut_indices, values], "G", OBJECTIVE_SCALE * cut.constant
 
-    def add_cuts(self, cuts: list[Cut]) -> None:
+    def add_cuts(self, cuts: list[Cut], *, lazy: bool = False) -> None:
         """Add cuts as rows of the model.
 
         Parameters
         ----------
         cuts : list of Cut
+        lazy : bool, default False
+            Check them at integer solutions only.
         """
         rows = [self.cut_row(cut) for cut in cuts]
-        self.cpx.linear_constraints.add(
+        if not rows:
+            return
+        constraints = self.cpx.linear_constraints
+        add = constraints.advanced.add_lazy_constraints if lazy else constraints.add
+        add(
             lin_expr=[row for row, _, _ in rows],
             senses="".join(sense for _, sense, _ in rows),
             rhs=[rhs for _, _, rhs in rows],

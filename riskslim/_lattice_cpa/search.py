@@ -248,7 +248,11 @@ class Search:
         found = round_and_polish(
             self.problem, point, self.objective, polish=self.settings.polishing
         )
-        return found is not None and self._take(found[0])
+        if found is None:
+            return False
+        # Polishing again costs little, and may exchange features.
+        improved = self._take(found[0])
+        return self.polish(found[0], self.problem.loss.value(found[0])) or improved
 
     def _has_moved(self) -> bool:
         if self.coef is None or not math.isfinite(self._rounded_at):
