@@ -1,0 +1,89 @@
+"""What the documents say is what happens: their examples run and their output is the real one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from riskslim import RiskScore, Solution
+from riskslim.cli import app
+from riskslim.datasets import load_breast_cancer_binary
+from riskslim.solution import Certificate, Status
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMAND_LINE = (ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")
+
+
+def blocks(text: str, kind: str) -> list[str]:
+    return re.findall(rf"^```{kind}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def test_the_python_example_prints_what_is_shown(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (example,) = blocks(README, "python")
+    namespace = {}
+    exec(compile(example, "README.md", "exec"), namespace)
+    assert capsys.readouterr().out == blocks(README, "text")[1]
+    assert example.count("\n") <= 13  # ten lines of work, the imports and what separates them
+    risks = namespace["risks"]
+    assert risks.shape == (569,)
+    assert namespace["solution"].certificate.is_optimal
+
+
+def test_the_demo_prints_what_is_shown():
+    # The proof takes a minute; the values are known from enumeration.
+    data = load_breast_cancer_binary()
+    points = {1: -2, 13: -3, 20: -4, 24: -2, 26: -3}
+    coefficients = np.array([points.get(j, 0) for j in range(30)])
+    value = 0.161602877777793
+    certificate = Certificate(Status.OPTIMAL, value, value, 5, value, 0.0, 0.0, "x", 569)
+    solution = Solution(coefficients, 9, certificate, data.feature_names)
+    shown = blocks(README, "text")[0]
+    expected = f"{RiskScore.from_solution(solution, data)}\n\n{certificate.explain()}\n"
+    assert shown.startswith(expected)
+    assert re.fullmatch(r"Search completed after \d+\.\d seconds\.\n", shown[len(expected) :])
+
+
+def test_the_examples_about_certificates_hold(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "certificates.md").read_text(encoding="utf-8")
+    (first,) = blocks(text, "python")
+    continued = blocks(text, "python continued")
+    assert len(continued) == 3
+    namespace = {}
+    for example in (first, *continued):
+        exec(compile(example, "docs/certificates.md", "exec"), namespace)
+    assert len(namespace["solution"].trace) > 0
+    assert namespace["certificate"].bound_tolerance == 2e-10
+    assert "`bound_tolerance`, 2e-10 in units of the loss" in text
+
+
+def test_two_commands_set_up_and_test():
+    lines = [line for line in README.splitlines() if line.startswith("    pip ")]
+    commands = [line.split("#")[0].strip() for line in lines]
+    assert commands == ['pip install ".[cli]" && riskslim demo', 'pip install ".[test]" && pytest']
+
+
+@pytest.mark.parametrize("command", ["fit", "predict", "show", "demo"])
+def test_every_option_is_documented_with_its_default(command):
+    section = re.search(rf"^## riskslim {command}\b.*?(?=^## )", COMMAND_LINE, re.M | re.S)
+    documented = set(re.findall(r"`(--[a-z0-9-]+)", section.group()))
+    text = CliRunner().invoke(app, [command, "--help"]).stdout
+    assert documented == set(re.findall(r"^ .*?(--[a-z0-9-]+)", text, re.M)) - {"--help"}
+    defaults = dict(re.findall(r"(--[a-z0-9-]+) (?:(?!--)[\s\S])*?\[default:\s+([^;\]]+)", text))
+    for option, default in defaults.items():
+        (row,) = (line for line in section.group().splitlines() if line.startswith(f"| `{option}"))
+        assert row.endswith(f"| {default} |")
+    assert len(defaults) >= {"fit": 8, "demo": 1}.get(command, 0)
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/certificates.md", "docs/command_line.md"])
+def test_links_lead_somewhere(document):
+    text = (ROOT / document).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#]+)\)", text):
+        assert (ROOT / document).parent.joinpath(target).exists(), target
