@@ -6,8 +6,11 @@ import itertools
 import logging
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,7 +27,7 @@ from riskslim import (
     lattice_cpa,
     standard_cpa,
 )
-from riskslim._lattice_cpa import callbacks, driver, initialization, model
+from riskslim._lattice_cpa import driver, initialization, model
 from riskslim.bounds import ObjectiveBounds
 from riskslim.exceptions import CertificateError, ProblemSizeError, SolverUnavailableError
 
@@ -319,6 +322,8 @@ class TestFaults:
         class DeliberateError(Exception):
             pass
 
+        from riskslim._lattice_cpa import callbacks  # imports cplex
+
         def fail(self):
             raise DeliberateError(name)
 
@@ -354,7 +359,7 @@ class TestFaults:
         assert solution.certificate.status in (Status.FEASIBLE, Status.OPTIMAL)
 
     def test_solver_absent(self, problem, monkeypatch):
-        monkeypatch.setitem(__import__("sys").modules, "cplex", None)
+        monkeypatch.setitem(sys.modules, "cplex", None)
         with pytest.raises(SolverUnavailableError, match="pip install cplex"):
             lattice_cpa(problem)
 
@@ -379,6 +384,30 @@ class TestInterruption:
         assert solution.certificate.status is Status.INTERRUPTED
         assert 0 <= solution.certificate.lower_bound <= solution.certificate.objective
         assert hard_problem.is_feasible(solution.coef)
+
+    def test_ctrl_c_where_cplex_handles_signals_itself(self):
+        """Somebody imported cplex first: its own handler ends the solve."""
+        script = """
+import cplex, os, signal, threading
+import test_lattice_cpa as t
+p = t.make_problem(n=600, d=40, seed=3, levels=4, max_size=8)
+seen = []
+def progress(record):
+    if record.nodes > 50 and not seen:
+        seen.append(record)
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+solution = t.lattice_cpa(p, time_limit=120, progress=progress)
+print(solution.certificate.status, p.is_feasible(solution.coef))
+"""
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            capture_output=True,
+            text=True,
+            cwd=Path(__file__).parent,
+            timeout=100,
+            check=True,
+        )
+        assert done.stdout.split() == ["interrupted", "True"]
 
     def test_outside_of_the_main_thread(self, problem, solved):
         found = []

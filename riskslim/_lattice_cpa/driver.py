@@ -287,7 +287,7 @@ class _Run:
             status.MIP_abort_feasible,
             status.MIP_abort_infeasible,
         )
-        # CPLEX takes Ctrl-C for itself while it computes, and aborts without a word.
+        # An abort that neither we nor the time limit asked for: CPLEX saw Ctrl-C itself.
         if self.interrupted.is_set() or (aborted and time.perf_counter() < self.deadline):
             self.interrupted.set()
             message = INTERRUPTED
@@ -359,8 +359,8 @@ class _Run:
 def _interruptibly(run: _Run) -> Solution:
     """Run in a second thread, so that Ctrl-C is seen while CPLEX computes.
 
-    Python delivers the signal to the main thread only, and not while that thread is inside
-    CPLEX. Outside of the main thread there is no Ctrl-C to wait for.
+    Python handles signals in the main thread only, and not while that thread is inside CPLEX.
+    Outside of the main thread there is no Ctrl-C to wait for.
     """
     if threading.current_thread() is not threading.main_thread():
         return run.solve()

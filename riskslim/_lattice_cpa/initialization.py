@@ -246,7 +246,7 @@ class _CuttingPlanes:
         status = cpx.solution.status
         code = cpx.solution.get_status()
         if code in (status.abort_user, status.MIP_abort_feasible, status.MIP_abort_infeasible):
-            return INTERRUPTED  # CPLEX takes Ctrl-C for itself while it computes
+            return INTERRUPTED
         if code in (status.abort_time_limit, status.MIP_time_limit_infeasible):
             return "time limit reached"
         self.exact = code in (status.optimal, status.MIP_optimal, status.optimal_tolerance)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -352,13 +353,7 @@ def new_cplex() -> Any:
     SolverUnavailableError
         The package cplex is missing, or its library cannot be started.
     """
-    try:
-        import cplex
-    except ImportError as error:
-        raise SolverUnavailableError(
-            "the lattice cutting plane algorithm needs the package cplex, which cannot be "
-            f"imported ({error}); install it with `pip install cplex`"
-        ) from error
+    cplex = _import_cplex()
     try:
         cpx = cplex.Cplex()
     except cplex.exceptions.CplexError as error:
@@ -377,6 +372,31 @@ def new_cplex() -> Any:
     cpx.parameters.simplex.tolerances.feasibility.set(1e-9)
     cpx.parameters.simplex.tolerances.optimality.set(1e-9)
     return cpx
+
+
+def _import_cplex() -> Any:
+    """Import cplex such that Ctrl-C stays with Python.
+
+    By default cplex takes SIGINT for itself during every solve, and a signal that arrives at the
+    end of one is lost. It reads this variable when it is imported; where somebody has imported it
+    before, an interrupted solve is recognised by its status.
+    """
+    variable = "CPLEX_PY_DISABLE_SIGHANDLER"
+    before = os.environ.get(variable)
+    os.environ[variable] = "1"
+    try:
+        import cplex
+    except ImportError as error:
+        raise SolverUnavailableError(
+            "the lattice cutting plane algorithm needs the package cplex, which cannot be "
+            f"imported ({error}); install it with `pip install cplex`"
+        ) from error
+    finally:
+        if before is None:
+            del os.environ[variable]
+        else:
+            os.environ[variable] = before
+    return cplex
 
 
 @contextlib.contextmanager
