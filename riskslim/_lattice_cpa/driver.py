@@ -364,6 +364,8 @@ def _interruptibly(run: _Run) -> Solution:
     """
     if threading.current_thread() is not threading.main_thread():
         return run.solve()
+    # Not Thread.join: interrupted, it can take a running thread for one that has ended.
+    done = threading.Event()
     outcome: list[Solution] = []
     failure: list[BaseException] = []
 
@@ -372,13 +374,15 @@ def _interruptibly(run: _Run) -> Solution:
             outcome.append(run.solve())
         except BaseException as error:
             failure.append(error)
+        finally:
+            done.set()
 
     context = contextvars.copy_context()
     worker = threading.Thread(target=context.run, args=(work,), name="lattice_cpa", daemon=True)
     worker.start()
-    while worker.is_alive():
+    while not done.is_set():
         try:
-            worker.join(0.1)
+            done.wait(0.1)
         except KeyboardInterrupt:
             if run.interrupted.is_set():
                 raise
