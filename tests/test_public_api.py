@@ -61,7 +61,7 @@ RiskSlimMIP (problem, bounds, *, relaxed=False)
 RiskSlimMIP.set_bounds (self, bounds)
 RiskSlimMIP.bounds_of_variables (self, bounds)
 RiskSlimMIP.cut_row (self, cut)
-RiskSlimMIP.add_cuts (self, cuts)
+RiskSlimMIP.add_cuts (self, cuts, *, lazy=False)
 RiskSlimMIP.coef_and_loss (self, values)
 RiskSlimMIP.solution_vector (self, coef, loss)
 RiskSlimMIP.max_cuts property
