@@ -29,7 +29,7 @@ from riskslim import LatticeCPASettings, RiskScoreProblem, Status, lattice_cpa, 
 
 PARTS = ("initialization", "chained_updates", "rounding", "polishing")
 COMBINATIONS = list(itertools.product([True, False], repeat=len(PARTS)))
-PER_COMBINATION = 16
+PER_COMBINATION = 20
 # What the certificate promises, and more than the bounds' stated tolerance (2e-10).
 EQUAL = 1e-9
 
@@ -172,6 +172,46 @@ def test_lattice_cpa_finds_the_enumerated_optimum(chosen):
             if wrong := faults(small, best, problem, solution):
                 failures.append(report(seed, on, wrong))
     assert not failures, "\n".join(failures)
+
+
+CORNERS = {
+    "intercept only": {"max_size": 0, "min_size": 0},
+    "no price": {"l0_penalty": 0.0, "feature_penalty": None},
+    "price beyond any loss": {"l0_penalty": 50.0, "feature_penalty": None},
+    "one point": {"lower": [1, 0, -1], "upper": [1, 0, -1], "intercept": (2, 2)},
+    "one feature": {"lower": [0, -3, 0], "upper": [0, 3, 0]},
+    "all features": {"min_size": 3},
+    "two values around zero": {"lower": [-1, -1, -1], "upper": [0, 0, 0]},
+    "far intercept": {"intercept": (40, 45)},
+    "tiny weights": {"weights": 1e-9},
+    "huge weights": {"weights": 1e9},
+}
+
+
+@pytest.mark.parametrize("corner", CORNERS)
+@pytest.mark.parametrize("real", [False, True])
+@pytest.mark.parametrize("on", [True, False])
+def test_corners(corner, real, on):
+    rng = np.random.default_rng(8)
+    n = 60
+    X = rng.normal(size=(n, 3)) if real else rng.integers(0, 3, (n, 3)).astype(float)
+    y = np.where(X @ [1, -2, 1] + rng.normal(size=n) > 0, 1, -1)
+    changes = {
+        "lower": [-3, -3, -3], "upper": [3, 3, 3], "feature_penalty": None, "weights": None,
+        "l0_penalty": 1e-3, "min_size": 0, "max_size": None, "intercept": (None, None),
+        **CORNERS[corner],
+    }  # fmt: skip
+    changes["lower"], changes["upper"] = np.array(changes["lower"]), np.array(changes["upper"])
+    changes["feature_penalty"] = np.full(3, np.nan)
+    if changes["weights"] is not None:
+        changes["weights"] = changes["weights"] * rng.uniform(0.5, 1.5, n)
+    if corner in ("one point", "one feature"):
+        changes["max_size"] = 2
+    small = SmallProblem(X=X, y=y, sign=[0] * 3, fixed={}, **changes)
+    best, problem = enumerate_optimum(small), small.build()
+    settings = LatticeCPASettings(**dict.fromkeys(PARTS, on))
+    solution = lattice_cpa(problem, settings=settings)
+    assert not faults(small, best, problem, solution)
 
 
 @pytest.mark.parametrize("first_seed", [0, 100])
