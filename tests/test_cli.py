@@ -347,11 +347,32 @@ def test_show(saved, table, tmp_path):
 # --- demo, version, help --------------------------------------------------------------------------
 
 
-def test_demo():
-    result = run("demo", "--time-limit", 3)
+def test_demo(monkeypatch):
+    seen = []
+
+    def spy(problem, **limits):
+        # The proof takes a minute; what is printed does not depend on how far it got.
+        solution = solve(problem, **limits, node_limit=100)
+        seen.append((problem, limits, solution))
+        return solution
+
+    solve = riskslim.lattice_cpa
+    monkeypatch.setattr(riskslim, "lattice_cpa", spy)
+    result = run("demo")
+    ((problem, limits, solution),) = seen
+    assert limits == {"time_limit": 300.0, "progress": None}
+    assert (problem.max_size, problem.min_size) == (5, 0)
+    assert set(zip(problem.lower[1:], problem.upper[1:], strict=True)) == {(-5, 5)}
+    assert (problem.lower[0], problem.upper[0]) == (-100, 100)
+    # The optimum is known from enumeration.
+    optimum = np.zeros(31)
+    optimum[[0, 2, 14, 21, 25, 27]] = [9, -2, -3, -4, -2, -3]
+    assert problem.objective(optimum) == pytest.approx(0.161602877778, abs=1e-12)
+    certificate = solution.certificate
+    assert certificate.lower_bound <= 0.161602877778 <= certificate.objective + 1e-12
     assert result.stdout.startswith("RISK SCORE: probability that benign = 1\n")
-    # The optimal value, known from enumeration, is found long before it is proven.
-    assert "objective 0.161602878" in result.stdout
+    assert f"objective {certificate.objective:.9g}, lower bound" in result.stdout
+    assert f"\n{certificate.explain()}\n" in result.stdout
     assert result.stdout.rstrip().endswith(" seconds.")
     assert result.stderr == ""
 
