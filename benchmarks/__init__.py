@@ -1,0 +1,1 @@
+"""Benchmarks of riskslim beside plain NumPy; see README.md."""

@@ -1,0 +1,92 @@
+"""Loss, loss and gradient, and the loss of given scores."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.instances import Case
+from riskslim import CoefficientSet, LogisticLoss, TrainingData
+
+DEFAULT_CASES = [
+    *(Case(kind, n, d) for n in (10**5, 10**6) for d in (10, 30) for kind in ("integer", "real")),
+    *(Case(kind, 10**6, 30) for kind in ("binary", "mixed", "weighted")),
+]
+FULL_CASES = [
+    Case(kind, n, d)
+    for n in (10**5, 10**6, 10**7)
+    for d in (10, 30)
+    for kind in ("integer", "binary", "real", "mixed", "weighted")
+]
+
+POINTS = {"five": "5 non-zero", "all": "all non-zero", "fractional": "fractional"}
+
+
+ROLES = ["reference", "riskslim"]
+
+
+@pytest.mark.parametrize(
+    ("role", "point"),
+    [
+        *((role, point) for point in POINTS for role in ROLES),
+        ("reference, non-zero columns", "five"),
+    ],
+)
+def test_value(instance, measure, role, point):
+    coef = instance.point(point)
+    function = {
+        "reference": instance.reference.value,
+        "reference, non-zero columns": instance.reference.value_nonzero,
+        "riskslim": instance.loss.value,
+    }[role]
+    value = measure(
+        lambda: function(coef), family="loss", kernel=f"value, {POINTS[point]}", role=role,
+        case=instance.case, bytes_per_row=instance.bytes_per_row(coef), form=instance.loss.kernel,
+    )  # fmt: skip
+    expected = instance.expected(f"value {point}", lambda: instance.reference.value(coef))
+    assert value == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("role", ROLES)
+def test_value_and_gradient(instance, measure, role, point):
+    coef = instance.point(point)
+    evaluator = instance.reference if role == "reference" else instance.loss
+    value, gradient = measure(
+        lambda: evaluator.value_and_gradient(coef), family="loss",
+        kernel=f"value and gradient, {POINTS[point]}", role=role, case=instance.case,
+        bytes_per_row=instance.bytes_per_row(), form=instance.loss.kernel,
+    )  # fmt: skip
+    expected, expected_gradient = instance.expected(
+        f"gradient {point}", lambda: instance.reference.value_and_gradient(coef)
+    )
+    assert value == pytest.approx(expected, rel=1e-12)
+    # A component can cancel to almost nothing; its terms are of the size of the features.
+    np.testing.assert_allclose(gradient, expected_gradient, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_loss_of_scores(instance, measure, role):
+    """Scores that are given: a data set whose only feature is the score."""
+    point = "five" if instance.loss.form == "lookup_table" else "fractional"
+    coef = instance.point(point)
+    reference = instance.reference
+    scores = reference.scores(coef)
+    if role == "reference":
+        by_table = instance.loss.form == "lookup_table"
+
+        def call():
+            return reference.value_of_scores(scores, by_table=by_table)
+    else:
+        data = TrainingData(scores[:, None], instance.data.labels, instance.data.sample_weight)
+        loss = LogisticLoss(data, CoefficientSet(data.feature_names, -1, 1))
+
+        def call():
+            return loss.value([0, 1])
+
+    value = measure(
+        call, family="loss", kernel="loss of given scores", role=role, case=instance.case,
+        bytes_per_row=(1 if point == "five" else 8) + instance.bytes_per_row(np.zeros_like(coef)),
+    )  # fmt: skip
+    expected = instance.expected(f"value {point}", lambda: reference.value(coef))
+    assert value == pytest.approx(expected, rel=1e-12)
