@@ -34,7 +34,7 @@ from riskslim._lattice_cpa.model import (
     translated_errors,
 )
 from riskslim._lattice_cpa.search import LatticeCPASettings, Search
-from riskslim.exceptions import RiskSLIMError
+from riskslim.exceptions import CertificateError, RiskSLIMError
 from riskslim.problem import RiskScoreProblem
 from riskslim.solution import (
     Certificate,
@@ -48,6 +48,9 @@ from riskslim.solution import (
 __all__ = ["lattice_cpa"]
 
 logger = logging.getLogger("riskslim.lattice_cpa")
+
+# Most by which a solution that violates unscaled rows a little can understate its objective.
+UNSCALED_INFEASIBILITY = 1e-6
 
 
 def lattice_cpa(
@@ -292,8 +295,17 @@ class _Run:
             self.interrupted.set()
             message = INTERRUPTED
         bound = cpx.solution.MIP.get_best_objective() / OBJECTIVE_SCALE
-        if abs(bound) < 1e20:
-            search.raise_lower_bound(bound)
+        if cpx.solution.get_status() == status.MIP_optimal_infeasible:
+            # Rows hold to within CPLEX's scaled tolerance only: give up what that can be worth.
+            bound -= UNSCALED_INFEASIBILITY
+        if abs(bound) >= 1e17:
+            return message  # nothing is proven yet
+        if bound > search.objective + 10 * BOUND_TOLERANCE:
+            raise CertificateError(
+                f"CPLEX claims a lower bound of {bound!r}, above the objective "
+                f"{search.objective!r} of a feasible vector; the bound is not valid"
+            )
+        search.raise_lower_bound(bound)
         return message
 
     def _solution(self, search: Search, message: str, engine: str) -> Solution:
@@ -399,6 +411,7 @@ def _ending(cpx: Any) -> str:
     words = {
         status.MIP_optimal: "search completed",
         status.optimal_tolerance: "gap tolerance reached",
+        status.MIP_optimal_infeasible: "search completed, with numerical difficulties",
         status.node_limit_feasible: "node limit reached",
         status.node_limit_infeasible: "node limit reached",
         status.MIP_time_limit_feasible: "time limit reached",

@@ -240,11 +240,12 @@ class _CuttingPlanes:
     def _solve(self, time_limit: float) -> str | None:
         """Solve the surrogate; say why, if that gave no solution."""
         cpx = self.model.cpx
-        cpx.parameters.timelimit.set(max(time_limit, 0.01))
-        with translated_errors(self.model):
-            cpx.solve()
         status = cpx.solution.status
-        code = cpx.solution.get_status()
+        code = self._solve_once(time_limit)
+        if code in (status.optimal_infeasible, status.MIP_optimal_infeasible):
+            # Optimal after presolve, but not quite feasible once presolve is undone.
+            cpx.parameters.preprocessing.presolve.set(0)
+            code = self._solve_once(time_limit)
         if code in (status.abort_user, status.MIP_abort_feasible, status.MIP_abort_infeasible):
             return INTERRUPTED
         if code in (status.abort_time_limit, status.MIP_time_limit_infeasible):
@@ -260,6 +261,13 @@ class _CuttingPlanes:
             self._raise_lower_bound(cpx.solution.MIP.get_best_objective())
         self._measure_slacks()
         return None
+
+    def _solve_once(self, time_limit: float) -> int:
+        self.model.cpx.parameters.timelimit.set(max(time_limit, 0.01))
+        with translated_errors(self.model):
+            self.model.cpx.solve()
+        code: int = self.model.cpx.solution.get_status()
+        return code
 
     def _raise_lower_bound(self, value: float) -> None:
         bound = value / OBJECTIVE_SCALE - BOUND_TOLERANCE

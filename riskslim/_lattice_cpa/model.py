@@ -103,6 +103,18 @@ class RiskSlimMIP:
         The package cplex cannot be imported.
     ProblemSizeError
         The installed licence does not allow a model of this size (seen when it is solved).
+
+    Examples
+    --------
+    >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+    >>> from riskslim import RiskSlimMIP
+    >>> from riskslim._lattice_cpa.initialization import best_possible_bounds
+    >>> data = TrainingData([[0, 1], [1, 0], [1, 1], [0, 0]], [0, 1, 1, 0])
+    >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
+    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    >>> mip = RiskSlimMIP(problem, best_possible_bounds(problem))
+    >>> mip.cpx.variables.get_num()
+    8
     """
 
     def __init__(
@@ -335,6 +347,18 @@ class RiskSlimLP(RiskSlimMIP):
     ----------
     problem : RiskScoreProblem
     bounds : ObjectiveBounds
+
+    Examples
+    --------
+    >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+    >>> from riskslim import RiskSlimLP
+    >>> from riskslim._lattice_cpa.initialization import best_possible_bounds
+    >>> data = TrainingData([[0, 1], [1, 0], [1, 1], [0, 0]], [0, 1, 1, 0])
+    >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
+    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    >>> lp = RiskSlimLP(problem, best_possible_bounds(problem))
+    >>> lp.cpx.variables.get_num()
+    8
     """
 
     def __init__(self, problem: RiskScoreProblem, bounds: ObjectiveBounds) -> None:

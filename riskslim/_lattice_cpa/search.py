@@ -70,6 +70,15 @@ class LatticeCPASettings:
     ------
     ValueError
         A number is negative.
+
+    Examples
+    --------
+    >>> from riskslim import LatticeCPASettings
+    >>> basic = LatticeCPASettings(
+    ...     initialization=False, chained_updates=False, rounding=False, polishing=False
+    ... )
+    >>> basic.rounding
+    False
     """
 
     initialization: bool = True
