@@ -9,6 +9,7 @@ requirements, 130 interrupted.
 from __future__ import annotations
 
 import csv
+import importlib.util
 import logging
 import sys
 import time
@@ -19,11 +20,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 import riskslim
 from riskslim.exceptions import CertificateError, ConstantFeatureWarning, RiskSLIMError
 from riskslim.solution import Status
+
+try:
+    import typer
+except ImportError:  # main() says how to get it
+    typer = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -31,25 +35,46 @@ if TYPE_CHECKING:
     from riskslim import CoefficientSet, RiskScore, Solution, TrainingData
     from riskslim.solution import TraceRecord
 
-__all__ = ["app", "main"]
+__all__ = ["application", "main"]
 
 EXIT_INTERNAL, EXIT_USAGE, EXIT_INFEASIBLE, EXIT_INTERRUPTED = 1, 2, 3, 130
 
 logger = logging.getLogger("riskslim.cli")
 
-app = typer.Typer(
-    name="riskslim",
-    help="Certifiably optimal risk scores: sparse linear models with small integer coefficients.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
-
 
 def main() -> None:
-    """Run the command line."""
-    app(prog_name="riskslim")
+    """Run the command line; without its packages, say how to get them."""
+    for package in ("typer", "rich"):
+        if importlib.util.find_spec(package) is None:
+            sys.stderr.write(
+                f"Error: the command line needs the package {package}, which is not installed: "
+                'pip install "riskslim[cli]"\n'
+            )
+            raise SystemExit(EXIT_USAGE)
+    application()(prog_name="riskslim")
+
+
+def application() -> typer.Typer:
+    """Build the command line.
+
+    Returns
+    -------
+    typer.Typer
+        With the commands of this module.
+    """
+    app = typer.Typer(
+        name="riskslim",
+        help="Certifiably optimal risk scores: sparse linear models with small integer "
+        "coefficients.",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(_root)
+    for command in (fit, predict, show, demo):
+        app.command()(command)
+    return app
 
 
 def _print_version(wanted: bool) -> None:
@@ -58,7 +83,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _root(
     version: Annotated[
         bool,
@@ -74,25 +98,25 @@ def _root(
 # Commands
 # ---------------------------------------------------------------------------------------------
 
-TimeLimit = Annotated[float, typer.Option(help="Seconds for the whole search.")]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print the result only, on standard output.")
-]
-Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Log every change of a bound to standard error.")
-]
-ScoreFile = Annotated[
-    Path, typer.Argument(metavar="SCORE", help="JSON file that fit wrote.", show_default=False)
-]
-DataFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="DATA", help="File that ends in .csv, .csv.gz or .parquet.", show_default=False
-    ),
-]
+if typer is not None:
+    TimeLimit = Annotated[float, typer.Option(help="Seconds for the whole search.")]
+    Quiet = Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print the result only, on standard output.")
+    ]
+    Verbose = Annotated[
+        bool, typer.Option("--verbose", "-v", help="Log every change of a bound to standard error.")
+    ]
+    ScoreFile = Annotated[
+        Path, typer.Argument(metavar="SCORE", help="JSON file that fit wrote.", show_default=False)
+    ]
+    DataFile = Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATA", help="File that ends in .csv, .csv.gz or .parquet.", show_default=False
+        ),
+    ]
 
 
-@app.command()
 def fit(
     data: DataFile,
     outcome: Annotated[
@@ -180,7 +204,6 @@ def fit(
         _finish(solution, training_data, output, trace)
 
 
-@app.command()
 def predict(
     score: ScoreFile,
     data: DataFile,
@@ -205,7 +228,6 @@ def predict(
         _write_predictions(columns, output)
 
 
-@app.command()
 def show(score: ScoreFile) -> None:
     """Print the tables and the certificate of a risk score."""
     with _session():
@@ -215,7 +237,6 @@ def show(score: ScoreFile) -> None:
             typer.echo(f"\n{risk_score.certificate.explain()}")
 
 
-@app.command()
 def demo(
     time_limit: TimeLimit = 300.0,
     quiet: Quiet = False,

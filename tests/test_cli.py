@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 import riskslim
 from riskslim import CoefficientSet, LogisticLoss, RiskScore, RiskScoreProblem, TrainingData
-from riskslim.cli import _Progress, app
+from riskslim.cli import _Progress, application
 from riskslim.exceptions import CertificateError, ProblemSizeError
 from riskslim.solution import TraceRecord
 
@@ -29,7 +29,7 @@ runner = CliRunner()
 
 
 def run(*arguments, code=0):
-    result = runner.invoke(app, [str(argument) for argument in arguments])
+    result = runner.invoke(application(), [str(argument) for argument in arguments])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     assert result.exit_code == code, result.output
@@ -404,9 +404,7 @@ def test_as_a_program(table, tmp_path):
 
 @pytest.mark.parametrize("package", ["typer", "rich"])
 def test_without_the_extra(package, tmp_path):
-    code = (
-        f"import sys; sys.modules[{package!r}] = None\nfrom riskslim.__main__ import main; main()"
-    )
+    code = f"import sys; sys.modules[{package!r}] = None\nfrom riskslim.cli import main; main()"
     process = program("-c", code, "demo", cwd=tmp_path,
                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
     out, err = process.communicate(timeout=60)

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from riskslim import RiskScore, Solution
-from riskslim.cli import app
+from riskslim.cli import application
 from riskslim.datasets import load_breast_cancer_binary
 from riskslim.solution import Certificate, Status
 
@@ -73,7 +73,7 @@ def test_two_commands_set_up_and_test():
 def test_every_option_is_documented_with_its_default(command):
     section = re.search(rf"^## riskslim {command}\b.*?(?=^## )", COMMAND_LINE, re.M | re.S)
     documented = set(re.findall(r"`(--[a-z0-9-]+)", section.group()))
-    text = CliRunner().invoke(app, [command, "--help"]).stdout
+    text = CliRunner().invoke(application(), [command, "--help"]).stdout
     assert documented == set(re.findall(r"^ .*?(--[a-z0-9-]+)", text, re.M)) - {"--help"}
     defaults = dict(re.findall(r"(--[a-z0-9-]+) (?:(?!--)[\s\S])*?\[default:\s+([^;\]]+)", text))
     for option, default in defaults.items():
