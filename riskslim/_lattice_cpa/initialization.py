@@ -245,6 +245,7 @@ class _CuttingPlanes:
         if code in (status.optimal_infeasible, status.MIP_optimal_infeasible):
             # Optimal after presolve, but not quite feasible once presolve is undone.
             cpx.parameters.preprocessing.presolve.set(0)
+            cpx.parameters.advance.set(0)  # or CPLEX takes the present result for an answer
             code = self._solve_once(time_limit)
         if code in (status.abort_user, status.MIP_abort_feasible, status.MIP_abort_infeasible):
             return INTERRUPTED
