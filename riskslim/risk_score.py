@@ -608,7 +608,7 @@ class RiskScore:
             unit = "point" if abs(points) == 1 else "points"
             label = f"{k:>{len(str(len(self.points)))}}. {_one_line(name)}"
             if not values.is_binary:
-                label += f" [{values.minimum:g} to {values.maximum:g}]"
+                label += f" [{_short(values.minimum)} to {_short(values.maximum)}]"
                 unit += " x value"
             blank = "  ..." if k == 1 else "+ ..."
             lines.append((label, f"{points:>{digits}} {unit}", blank))
@@ -931,6 +931,10 @@ def _nice_step(least: float) -> Decimal:
     power = Decimal(10) ** math.floor(math.log10(least))
     # Without trailing zeros, because they would be printed.
     return next(step for k in (1, 2, 5, 10, 20) if (step := k * power) >= least).normalize()
+
+
+def _short(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:g}"
 
 
 def _one_line(text: str) -> str:

@@ -518,6 +518,13 @@ def test_one_feature_and_an_intercept_of_zero():
     assert lines[-1] == "risk = 1 / (1 + exp(-score))"
 
 
+def test_ranges_of_large_values():
+    ranges = {"a": FeatureRange(0, 1234567), "b": FeatureRange(0.1 + 0.2, 4.0, is_integer=False)}
+    lines = str(RiskScore(0, {"a": 2, "b": 1}, feature_ranges=ranges)).splitlines()
+    assert lines[2].startswith("| 1. a [0 to 1234567] ")
+    assert lines[3].startswith("| 2. b [0.3 to 4] ")
+
+
 def test_names_cannot_break_the_table():
     score = RiskScore(0, {"two\nlines\tand [brackets]": 1, "größer als 3 µm": 2})
     lines = str(score).splitlines()
