@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from time import perf_counter
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,6 +50,14 @@ _MAX_BINS = 2**20
 # Relative slack for sums of up to 10^8 rounded terms, where only one direction is safe.
 _SUM_SLACK = 1e-8
 
+# Positions (score and class) that the 16-bit kernels can tell apart.
+_MAX_POSITIONS = 2**16
+
+# Mean absolute slope of the rows above which fixed-point gradients are exact to 1e-12.
+_SMALLEST_MEAN_SLOPE = 2.0**-6
+
+_Entry = TypeVar("_Entry", bound=np.generic)
+
 _NO_WEIGHTS: NDArray[np.float64] = np.empty(0)
 
 
@@ -59,6 +67,14 @@ class Form(NamedTuple):
     name: str
     kernel: str
     reason: str
+
+
+class _Sums(NamedTuple):
+    """Sums over the rows: losses, and slopes d loss / d score of either class."""
+
+    loss: float
+    negative: float
+    positive: float
 
 
 def choose_form(
@@ -225,7 +241,19 @@ class LogisticLoss:
             integer.fill_tables(int(low), self._tail, self._slope)
         else:
             self._tail, self._slope = np.empty(0), np.empty((2, 0))
+        self._digits = self._fixed_point_slopes()
         self.seconds += perf_counter() - start
+
+    def _fixed_point_slopes(self) -> NDArray[np.uint64] | None:
+        """Fill the table of the fixed-point kernels, if they apply."""
+        data, width = self.data, self._tail.size
+        if data.sample_weight is not None or len(data.real_index):
+            return None
+        if not 0 < 2 * width <= _MAX_POSITIONS:
+            return None
+        digits = np.empty((2, width), dtype=np.uint64)
+        integer.fill_digits(self._slope, digits)
+        return digits
 
     def tighten(self, max_size: int) -> bool:
         """Use a smaller bound on the model size.
@@ -274,7 +302,7 @@ class LogisticLoss:
         if span is None:
             total = real.loss(*self._real_arguments(vector))
         else:
-            total = self._histogram(vector, span)[0]
+            total = self._table_value(vector, span).loss
         self._count(start)
         return float(total / self.data.total_weight)
 
@@ -298,30 +326,20 @@ class LogisticLoss:
             Wrong length, or coefficients that are not finite.
         """
         vector = self._checked(coef)
-        data = self.data
         start = perf_counter()
-        sums = np.zeros((2, data.n_features + 1))
         span = self._table_span(vector)
-        if span is None:
-            total = real.loss_and_gradient(*self._real_arguments(vector), sums[0], sums[1])
+        if span is not None:
+            total, by_column = self._table_gradient(vector, span)
         else:
-            total, sums[0, 0] = self._histogram(vector, span)
-            integer.gradient(
-                *self._integer_arguments(vector),
-                data.real_columns,
-                data.labels,
-                self._weights,
-                span[0],
-                self._table_slope(span),
-                sums[0],
-                sums[1],
-            )
-        sums = (sums[0] + sums[1]) / data.total_weight
-        gradient = np.empty(data.n_features + 1)
-        n_integer = 1 + len(data.integer_index)
-        gradient[0] = sums[0]
-        gradient[1 + data.integer_index] = sums[1:n_integer]
-        gradient[1 + data.real_index] = sums[n_integer:]
+            sums, error = np.zeros((2, vector.size))
+            total = real.loss_and_gradient(*self._real_arguments(vector), sums, error)
+            by_column = sums + error
+        data = self.data
+        gradient = np.empty(vector.size)
+        gradient[0] = by_column[0]
+        gradient[1 + data.integer_index] = by_column[1 : 1 + len(data.integer_index)]
+        gradient[1 + data.real_index] = by_column[1 + len(data.integer_index) :]
+        gradient /= data.total_weight
         self._count(start)
         return float(total / data.total_weight), gradient
 
@@ -510,24 +528,75 @@ class LogisticLoss:
             self._weights,
         )
 
-    def _histogram(self, vector: NDArray[np.float64], span: tuple[int, int]) -> tuple[float, float]:
-        """Sum the loss and its slope over the rows, from a histogram of the scores."""
-        low, high = span
-        shape = (2, high - low + 1)
-        first = low - int(self.score_range[0])
-        tail, slope = self._tail[first : first + shape[1]], self._table_slope(span)
+    def _table_value(self, vector: NDArray[np.float64], span: tuple[int, int]) -> _Sums:
+        """Sum the losses of the rows, and their slopes per class, from a histogram."""
+        low, width = span[0], span[1] - span[0] + 1
+        tables = (low, self._table(self._tail, span), self._table(self._slope, span))
         arguments = (*self._integer_arguments(vector), self.data.labels)
-        if self.data.sample_weight is None:
-            counts = np.zeros(shape, dtype=np.int64)
+        if self.data.sample_weight is not None:
+            total, error = np.zeros((2, 2, width))
+            integer.weighted_histogram(*arguments, self.data.sample_weight, low, total, error)
+            return _Sums(*integer.weighted_histogram_loss(total, error, *tables))
+        if self._digits is not None:
+            counts = np.zeros((integer.n_copies(), 2, width), dtype=np.int64)
+            integer.count_scores(*arguments, low, counts)
+        else:
+            counts = np.zeros((1, 2, width), dtype=np.int64)
             integer.histogram(*arguments, low, counts)
-            return integer.histogram_loss(counts, low, tail, slope)
-        total, error = np.zeros(shape), np.zeros(shape)
-        integer.weighted_histogram(*arguments, self.data.sample_weight, low, total, error)
-        return integer.weighted_histogram_loss(total, error, low, tail, slope)
+        return _Sums(*integer.histogram_loss(counts, *tables))
 
-    def _table_slope(self, span: tuple[int, int]) -> NDArray[np.float64]:
+    def _table_gradient(
+        self, vector: NDArray[np.float64], span: tuple[int, int]
+    ) -> tuple[float, NDArray[np.float64]]:
+        """Sum the losses of the rows, and slope times feature: intercept, integers, reals."""
+        by_column = np.zeros(vector.size)
+        if self._digits is not None:
+            sums = self._fixed_point_gradient(vector, span, by_column[1:])
+            # The digits of a slope stop at 2^-47: exact to 1e-12 unless slopes are tiny.
+            if sums.negative - sums.positive > _SMALLEST_MEAN_SLOPE * self.data.n_samples:
+                by_column[0] = sums.negative + sums.positive
+                return sums.loss, by_column
+            by_column[:] = 0.0
+        else:
+            sums = self._table_value(vector, span)
+        error = np.zeros(vector.size)
+        integer.gradient(
+            *self._integer_arguments(vector),
+            self.data.real_columns,
+            self.data.labels,
+            self._weights,
+            span[0],
+            self._table(self._slope, span),
+            by_column[1:],
+            error[1:],
+        )
+        by_column += error
+        by_column[0] = sums.negative + sums.positive
+        return sums.loss, by_column
+
+    def _fixed_point_gradient(
+        self, vector: NDArray[np.float64], span: tuple[int, int], out: NDArray[np.float64]
+    ) -> _Sums:
+        low, width = span[0], span[1] - span[0] + 1
+        assert self._digits is not None
+        counts = np.zeros((integer.n_copies(), 2, width), dtype=np.int64)
+        digits = np.zeros((self.data.integer_columns.shape[1], 3), dtype=np.int64)
+        integer.count_scores_and_slopes(
+            *self._integer_arguments(vector),
+            self.data.labels,
+            low,
+            self._table(self._digits, span),
+            counts,
+            digits,
+        )
+        integer.digits_gradient(digits, out)
+        tables = (low, self._table(self._tail, span), self._table(self._slope, span))
+        return _Sums(*integer.histogram_loss(counts, *tables))
+
+    def _table(self, table: NDArray[_Entry], span: tuple[int, int]) -> NDArray[_Entry]:
+        """Part of a table for the scores of ``span``."""
         first = span[0] - int(self.score_range[0])
-        return np.ascontiguousarray(self._slope[:, first : first + span[1] - span[0] + 1])
+        return np.ascontiguousarray(table[..., first : first + span[1] - span[0] + 1])
 
     def _count(self, start: float) -> None:
         self.seconds += perf_counter() - start

@@ -20,9 +20,11 @@ def read_only(array):
 class Rows:
     """Random rows with int8 and float64 columns, all read-only."""
 
-    def __init__(self, seed, n, *, d_integer=4, d_real=3, weighted=False, largest=5):
+    def __init__(self, seed, n, *, d_integer=4, d_real=3, weighted=False, largest=5, extreme=False):
         rng = np.random.default_rng(seed)
-        columns = rng.integers(-largest, largest + 1, (n, d_integer)).astype(np.int8)
+        columns = rng.integers(-largest, min(largest, 127) + 1, (n, d_integer)).astype(np.int8)
+        if extreme:
+            columns[:, 0] = -128
         self.columns = read_only(np.asfortranarray(columns))
         self.real_columns = read_only(np.asfortranarray(rng.normal(size=(n, d_real))))
         self.labels = read_only(rng.choice(np.array([-1, 1], dtype=np.int8), n))
@@ -156,16 +158,19 @@ class TestInteger:
             np.testing.assert_allclose(total + error, expected, rtol=1e-13)
             assert math.fsum([*total.flat, *error.flat]) == math.fsum(rows.weights)
         else:
-            counts = np.zeros(expected.shape, dtype=np.int64)
+            counts = np.zeros((1, *expected.shape), dtype=np.int64)
             integer.histogram(*arguments, low, counts)
-            np.testing.assert_array_equal(counts, expected)
+            np.testing.assert_array_equal(counts[0], expected)
+            counts = np.zeros((integer.n_copies(), *expected.shape), dtype=np.int64)
+            integer.count_scores(*arguments, low, counts)
+            np.testing.assert_array_equal(counts.sum(axis=0), expected)
 
     def test_gradient(self, n, weighted):
         rows = Rows(n, n, weighted=weighted)
         low, high = int(rows.scores.min()), int(rows.scores.max())
         tail, slope = np.empty(high - low + 1), np.empty((2, high - low + 1))
         integer.fill_tables(low, tail, slope)
-        total, error = np.zeros((2, 1 + 4 + 3))
+        total, error = np.zeros((2, 4 + 3))
         integer.gradient(
             rows.columns,
             rows.coef,
@@ -183,7 +188,63 @@ class TestInteger:
             terms = slopes * column
             expected = math.fsum(terms)
             scale = math.fsum(np.abs(terms))
-            assert total[1 + j] + error[1 + j] == pytest.approx(expected, abs=1e-14 * scale)
+            assert total[j] + error[j] == pytest.approx(expected, abs=1e-14 * scale)
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_fixed_point_gradient(n):
+    for largest in (5, 128):  # the largest products must not overflow
+        rows = Rows(n, n, largest=largest, extreme=largest == 128)
+        low, high = int(rows.scores.min()), int(rows.scores.max())
+        tail, slope = np.empty(high - low + 1), np.empty((2, high - low + 1))
+        integer.fill_tables(low, tail, slope)
+        digits = np.empty(slope.shape, dtype=np.uint64)
+        integer.fill_digits(slope, digits)
+        counts = np.zeros((integer.n_copies(), *slope.shape), dtype=np.int64)
+        sums, gradient = np.zeros((4, 3), dtype=np.int64), np.empty(4)
+        arguments = (rows.columns, rows.coef, rows.intercept, rows.labels, low)
+        integer.count_scores_and_slopes(*arguments, digits, counts, sums)
+        integer.digits_gradient(sums, gradient)
+        again = np.zeros_like(counts)
+        integer.count_scores(*arguments, again)
+        np.testing.assert_array_equal(counts, again)
+        slopes = naive_slopes(rows.scores, rows.labels)
+        for j, column in enumerate(rows.columns.T.astype(float)):
+            error = 2.0**-47 * np.abs(column).sum() + 1e-15 * np.abs(slopes * column).sum()
+            assert abs(gradient[j] - math.fsum(slopes * column)) <= error
+
+
+def test_digits_are_balanced_and_exact():
+    rng = np.random.default_rng(0)
+    special = [0, 1, -1, 0.5, -0.5, 2.0**-46, -(2.0**-47), 32767 / 2**46, -32768 / 2**46]
+    slope = np.concatenate((special, rng.uniform(-1, 1, 10_000)))[None].repeat(2, axis=0)
+    packed = np.empty(slope.shape, dtype=np.uint64)
+    integer.fill_digits(slope, packed)
+    digits = packed.view(np.int16).reshape(2, -1, 4).astype(np.int64)
+    assert np.abs(digits).max() <= 32767
+    value = digits[..., 0] + 65535 * digits[..., 1] + 65535**2 * digits[..., 2]
+    np.testing.assert_array_less(np.abs(value / 2.0**46 - slope), 2.0**-47 * (1 + 1e-9))
+
+
+def test_digit_sums_do_not_overflow():
+    # Every product is as large as it can be: digits 32767 times the feature -128.
+    n, q = 2 * BLOCK, 32767 + 65535 * 32767 + 65535**2 * 16000
+    slope = np.full((2, 1), q / 2.0**46)
+    digits = np.empty((2, 1), dtype=np.uint64)
+    integer.fill_digits(slope, digits)
+    sums, gradient = np.zeros((1, 3), dtype=np.int64), np.empty(1)
+    integer.count_scores_and_slopes(
+        np.full((n, 1), -128, dtype=np.int8, order="F"),
+        np.zeros(1, dtype=np.int32),
+        0,
+        np.ones(n, dtype=np.int8),
+        0,
+        digits,
+        np.zeros((integer.n_copies(), 2, 1), dtype=np.int64),
+        sums,
+    )
+    integer.digits_gradient(sums, gradient)
+    assert gradient[0] == -128.0 * n * slope[0, 0]
 
 
 def test_histogram_loss_is_exact_to_the_last_digits():
@@ -194,15 +255,15 @@ def test_histogram_loss_is_exact_to_the_last_digits():
     counts = rng.integers(0, 10**9, (2, width))
     counts[:, rng.random(width) < 0.3] = 0
     with mpmath.workdps(60):
-        value, derivative = mpmath.mpf(0), mpmath.mpf(0)
+        value, slopes = mpmath.mpf(0), [mpmath.mpf(0), mpmath.mpf(0)]
         for c, y in enumerate((-1, 1)):
             for k in range(width):
                 margin = mpmath.mpf(y * (low + k))
                 count = int(counts[c, k])
                 value += count * mpmath.log1p(mpmath.exp(-margin))
-                derivative -= y * count / (1 + mpmath.exp(margin))
-        expected = float(value), float(derivative)
-    got = integer.histogram_loss(counts, low, tail, slope)
+                slopes[c] -= y * count / (1 + mpmath.exp(margin))
+        expected = float(value), float(slopes[0]), float(slopes[1])
+    got = integer.histogram_loss(counts[None], low, tail, slope)
     assert got == pytest.approx(expected, rel=1e-15)
     weighted = integer.weighted_histogram_loss(
         counts.astype(float), np.zeros(counts.shape), low, tail, slope
@@ -216,9 +277,9 @@ def test_loss_of_separated_rows_keeps_its_relative_accuracy():
     integer.fill_tables(-40, tail, slope)
     counts = np.zeros((2, 81), dtype=np.int64)
     counts[0, 0] = counts[1, 80] = 10**6
-    value, derivative = integer.histogram_loss(counts, -40, tail, slope)
+    value, negative, positive = integer.histogram_loss(counts[None], -40, tail, slope)
     assert value == pytest.approx(2e6 * exact_loss(40), rel=1e-15)
-    assert derivative == pytest.approx(0, abs=1e-25)
+    assert negative == -positive == pytest.approx(-1e6 * exact_slope(40), rel=1e-15)
 
 
 def test_weighted_histogram_does_not_lose_small_weights():

@@ -404,3 +404,32 @@ def test_counters():
 def test_repr():
     loss, _ = make_loss(max_size=2)
     assert repr(loss).startswith("LogisticLoss(120 rows, 5 features, form='lookup_table', scores")
+
+
+def test_gradient_of_separated_rows_keeps_relative_accuracy():
+    # All slopes are about exp(-20): the digits of fixed point alone would leave four of them.
+    data = TrainingData([[0, 1], [1, 0]] * 50, [0, 1] * 50)
+    loss = LogisticLoss(data, CoefficientSet(data.feature_names, -100, 100))
+    value, gradient = loss.value_and_gradient([0, 20, -20])
+    with mpmath.workdps(40):
+        slope = float(1 / (1 + mpmath.exp(20)))
+    assert value == pytest.approx(exact_value(loss, [0, 20, -20]), rel=1e-14)
+    np.testing.assert_allclose(gradient, [0, -slope / 2, slope / 2], rtol=1e-12, atol=1e-25)
+
+
+def test_scores_of_more_than_sixteen_bits():
+    rng = np.random.default_rng(0)
+    X = rng.integers(-120, 121, (60, 3))
+    data = TrainingData(X, [0, 1] * 30)
+    coefficients = CoefficientSet(data.feature_names, -900, 900)
+    loss = LogisticLoss(data, coefficients)
+    low, high = loss.score_range
+    assert loss.form == "lookup_table"
+    assert high - low > 2**17
+    for _ in range(10):
+        coef = rng.integers(-900, 901, 4)
+        assert loss.value(coef) == pytest.approx(loss.reference_value(coef), rel=1e-14)
+        margins = data.labels * (coef[0] + X @ coef[1:])
+        slopes = -data.labels / (1 + np.exp(np.minimum(margins, 700.0))) / 60
+        expected = np.concatenate(([slopes.sum()], slopes @ X))
+        np.testing.assert_allclose(loss.value_and_gradient(coef)[1], expected, rtol=1e-12)

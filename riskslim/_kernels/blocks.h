@@ -12,7 +12,11 @@
 #include "numerics.h"
 
 #define RS_BLOCK 2048
-#define RS_LANES 8
+
+/* Floating-point sums run in 32 partial sums, histograms in 4 copies: enough to keep a
+ * machine busy while it waits for the previous addition to the same place. */
+#define RS_LANES 32
+#define RS_COPIES 4
 
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GLIBC__) && defined(__GNUC__) \
     && !defined(__clang__) && __GNUC__ >= 12
@@ -24,6 +28,20 @@
 #else
 #define RS_KERNEL static
 #endif
+
+/* Columns are read one block at a time, too short a stretch for hardware prefetchers: the
+ * same rows of the next block are requested while those of the present one are computed.
+ * A request beyond the end of the data is harmless. */
+RS_INLINE void rs_prefetch_next_block(const void *address, ptrdiff_t bytes)
+{
+#if defined(__GNUC__)
+    const uintptr_t next = (uintptr_t)address + RS_BLOCK;
+    for (ptrdiff_t k = 0; k < bytes; k += 64) __builtin_prefetch((const void *)(next + k), 0, 2);
+#else
+    (void)address;
+    (void)bytes;
+#endif
+}
 
 RS_INLINE ptrdiff_t rs_n_blocks(ptrdiff_t n)
 {
@@ -48,16 +66,162 @@ RS_KERNEL void rs_fill_f64(double *RS_RESTRICT s, double value, ptrdiff_t n)
     for (ptrdiff_t i = 0; i < n; i++) s[i] = value;
 }
 
+/* Compilers turn int8 into double well only by way of int32, in a loop of its own. */
+#define RS_STRIP 256
+
+RS_INLINE void rs_widen_i32(int32_t *RS_RESTRICT wide, const int8_t *RS_RESTRICT x, ptrdiff_t n)
+{
+    for (ptrdiff_t i = 0; i < n; i++) wide[i] = x[i];
+}
+
 RS_KERNEL void rs_add_column_i8(
     double *RS_RESTRICT s, const int8_t *RS_RESTRICT x, double c, ptrdiff_t n)
 {
-    for (ptrdiff_t i = 0; i < n; i++) s[i] += c * (double)x[i];
+    int32_t wide[RS_STRIP];
+    for (ptrdiff_t begin = 0; begin < n; begin += RS_STRIP) {
+        const ptrdiff_t m = n - begin < RS_STRIP ? n - begin : RS_STRIP;
+        rs_widen_i32(wide, x + begin, m);
+        for (ptrdiff_t i = 0; i < m; i++) s[begin + i] += c * (double)wide[i];
+    }
+}
+
+RS_KERNEL void rs_add_4_columns_i8(
+    double *RS_RESTRICT s,
+    const int8_t *RS_RESTRICT x0, const int8_t *RS_RESTRICT x1,
+    const int8_t *RS_RESTRICT x2, const int8_t *RS_RESTRICT x3,
+    double c0, double c1, double c2, double c3, ptrdiff_t n)
+{
+    int32_t w0[RS_STRIP], w1[RS_STRIP], w2[RS_STRIP], w3[RS_STRIP];
+    for (ptrdiff_t begin = 0; begin < n; begin += RS_STRIP) {
+        const ptrdiff_t m = n - begin < RS_STRIP ? n - begin : RS_STRIP;
+        rs_widen_i32(w0, x0 + begin, m);
+        rs_widen_i32(w1, x1 + begin, m);
+        rs_widen_i32(w2, x2 + begin, m);
+        rs_widen_i32(w3, x3 + begin, m);
+        for (ptrdiff_t i = 0; i < m; i++)
+            s[begin + i] += (c0 * (double)w0[i] + c1 * (double)w1[i])
+                          + (c2 * (double)w2[i] + c3 * (double)w3[i]);
+    }
 }
 
 RS_KERNEL void rs_add_column_f64(
     double *RS_RESTRICT s, const double *RS_RESTRICT x, double c, ptrdiff_t n)
 {
     for (ptrdiff_t i = 0; i < n; i++) s[i] += c * x[i];
+}
+
+/* ---- 16-bit positions --------------------------------------------------------------- */
+
+/* Scores less the lowest one lie in 0..65535. Sums on the way there may leave that range:
+ * unsigned arithmetic brings them back. */
+RS_KERNEL void rs_fill_u16(uint16_t *RS_RESTRICT s, uint16_t value, ptrdiff_t n)
+{
+    for (ptrdiff_t i = 0; i < n; i++) s[i] = value;
+}
+
+RS_KERNEL void rs_add_column_u16(
+    uint16_t *RS_RESTRICT s, const int8_t *RS_RESTRICT x, int16_t c, ptrdiff_t n)
+{
+    for (ptrdiff_t i = 0; i < n; i++) s[i] += (uint16_t)(c * x[i]);
+}
+
+RS_KERNEL void rs_add_4_columns_u16(
+    uint16_t *RS_RESTRICT s,
+    const int8_t *RS_RESTRICT x0, const int8_t *RS_RESTRICT x1,
+    const int8_t *RS_RESTRICT x2, const int8_t *RS_RESTRICT x3,
+    int16_t c0, int16_t c1, int16_t c2, int16_t c3, ptrdiff_t n)
+{
+    for (ptrdiff_t i = 0; i < n; i++)
+        s[i] += (uint16_t)(c0 * x0[i] + c1 * x1[i] + c2 * x2[i] + c3 * x3[i]);
+}
+
+/* Rows of the positive class are found `width` positions further on. */
+RS_KERNEL void rs_split_classes_u16(
+    uint16_t *RS_RESTRICT s, const int8_t *RS_RESTRICT label, uint16_t width, ptrdiff_t n)
+{
+    for (ptrdiff_t i = 0; i < n; i++) s[i] += (uint16_t)(label[i] > 0 ? width : 0);
+}
+
+/* Row i counts in copy i mod RS_COPIES; the copies are `length` apart. */
+static inline void rs_count_u16(
+    int64_t *RS_RESTRICT counts, ptrdiff_t length, const uint16_t *RS_RESTRICT s, ptrdiff_t n)
+{
+    int64_t *RS_RESTRICT copy1 = counts + length;
+    int64_t *RS_RESTRICT copy2 = copy1 + length;
+    int64_t *RS_RESTRICT copy3 = copy2 + length;
+    ptrdiff_t i = 0;
+    for (; i + RS_COPIES <= n; i += RS_COPIES) {
+        counts[s[i]]++;
+        copy1[s[i + 1]]++;
+        copy2[s[i + 2]]++;
+        copy3[s[i + 3]]++;
+    }
+    for (; i < n; i++) counts[s[i]]++;
+}
+
+/* ---- slopes in fixed point ---------------------------------------------------------- */
+
+/* A slope in [-1, 1] is the integer q nearest to slope * 2^46, written in three balanced
+ * digits of base 65535: q = d0 + 65535 d1 + 65535^2 d2, |d| <= 32767. Sums of digit times
+ * feature are exact, whatever their order, and run in 16-bit multiply-adds:
+ * |d x| <= 32767 * 128, so that RS_DIGIT_ROWS products fit into an int32.
+ * The error of a slope is 2^-47. */
+#define RS_DIGIT_ROWS 512
+#define RS_DIGIT_BASE 65535
+#define RS_DIGIT_SCALE 70368744177664.0
+
+RS_INLINE uint64_t rs_pack_digits(double slope)
+{
+    const double scaled = slope * RS_DIGIT_SCALE;
+    int64_t q = (int64_t)(scaled < 0.0 ? scaled - 0.5 : scaled + 0.5);
+    uint64_t packed = 0;
+    for (int k = 0; k < 3; k++) {
+        int64_t digit = q % RS_DIGIT_BASE;
+        if (digit > RS_DIGIT_BASE / 2) digit -= RS_DIGIT_BASE;
+        if (digit < -(RS_DIGIT_BASE / 2)) digit += RS_DIGIT_BASE;
+        q = (q - digit) / RS_DIGIT_BASE;
+        packed |= (uint64_t)(uint16_t)digit << (16 * k);
+    }
+    return packed;
+}
+
+static inline void rs_lookup_u64(
+    uint64_t *RS_RESTRICT out, const uint64_t *RS_RESTRICT table,
+    const uint16_t *RS_RESTRICT s, ptrdiff_t n)
+{
+    for (ptrdiff_t i = 0; i < n; i++) out[i] = table[s[i]];
+}
+
+RS_KERNEL void rs_split_digits(
+    int16_t *RS_RESTRICT d0, int16_t *RS_RESTRICT d1, int16_t *RS_RESTRICT d2,
+    const uint64_t *RS_RESTRICT packed, ptrdiff_t n)
+{
+    for (ptrdiff_t i = 0; i < n; i++) d0[i] = (int16_t)packed[i];
+    for (ptrdiff_t i = 0; i < n; i++) d1[i] = (int16_t)(packed[i] >> 16);
+    for (ptrdiff_t i = 0; i < n; i++) d2[i] = (int16_t)(packed[i] >> 32);
+}
+
+/* Adds the sums of digit times feature to sums[0..2]. */
+RS_KERNEL void rs_dot_digits(
+    int64_t *RS_RESTRICT sums, const int16_t *RS_RESTRICT d0, const int16_t *RS_RESTRICT d1,
+    const int16_t *RS_RESTRICT d2, const int8_t *RS_RESTRICT x, ptrdiff_t n)
+{
+    int16_t wide[RS_DIGIT_ROWS];
+    for (ptrdiff_t begin = 0; begin < n; begin += RS_DIGIT_ROWS) {
+        const ptrdiff_t m = n - begin < RS_DIGIT_ROWS ? n - begin : RS_DIGIT_ROWS;
+        int32_t a0 = 0, a1 = 0, a2 = 0;
+        rs_prefetch_next_block(x + begin, m);
+        /* 16-bit factors in one loop are what compilers recognise as multiply-add. */
+        for (ptrdiff_t i = 0; i < m; i++) wide[i] = x[begin + i];
+        for (ptrdiff_t i = 0; i < m; i++) {
+            a0 += wide[i] * d0[begin + i];
+            a1 += wide[i] * d1[begin + i];
+            a2 += wide[i] * d2[begin + i];
+        }
+        sums[0] += a0;
+        sums[1] += a1;
+        sums[2] += a2;
+    }
 }
 
 /* ---- histograms of table positions -------------------------------------------- */
@@ -170,10 +334,12 @@ RS_KERNEL void rs_multiply(
 
 /* ---- sums and dot products in fixed lanes --------------------------------------- */
 
-RS_INLINE double rs_fold(const double *lane)
+/* The lanes are added in pairs; n is a multiple of RS_LANES in all blocks but the last. */
+RS_INLINE double rs_fold(double *lane)
 {
-    return ((lane[0] + lane[4]) + (lane[1] + lane[5]))
-         + ((lane[2] + lane[6]) + (lane[3] + lane[7]));
+    for (int width = RS_LANES / 2; width > 0; width /= 2)
+        for (int k = 0; k < width; k++) lane[k] += lane[k + width];
+    return lane[0];
 }
 
 RS_KERNEL double rs_total(const double *RS_RESTRICT v, ptrdiff_t n)
@@ -190,10 +356,17 @@ RS_KERNEL double rs_dot_i8(
     const double *RS_RESTRICT v, const int8_t *RS_RESTRICT x, ptrdiff_t n)
 {
     double lane[RS_LANES] = {0};
-    ptrdiff_t i = 0;
-    for (; i + RS_LANES <= n; i += RS_LANES)
-        for (int k = 0; k < RS_LANES; k++) lane[k] += v[i + k] * (double)x[i + k];
-    for (int k = 0; i < n; i++, k++) lane[k] += v[i] * (double)x[i];
+    int32_t wide[RS_STRIP];
+    ptrdiff_t begin = 0;
+    for (; begin + RS_STRIP <= n; begin += RS_STRIP) {
+        rs_prefetch_next_block(x + begin, RS_STRIP);
+        rs_widen_i32(wide, x + begin, RS_STRIP);
+        for (ptrdiff_t i = 0; i < RS_STRIP; i += RS_LANES)
+            for (int k = 0; k < RS_LANES; k++)
+                lane[k] += v[begin + i + k] * (double)wide[i + k];
+    }
+    for (int k = 0; begin < n; begin++, k = (k + 1) % RS_LANES)
+        lane[k] += v[begin] * (double)x[begin];
     return rs_fold(lane);
 }
 

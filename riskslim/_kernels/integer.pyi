@@ -2,6 +2,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 def fill_tables(low: int, tail: NDArray[np.float64], slope: NDArray[np.float64]) -> None: ...
+def fill_digits(slope: NDArray[np.float64], digits: NDArray[np.uint64]) -> None: ...
+def n_copies() -> int: ...
+def count_scores(
+    columns: NDArray[np.int8],
+    coef: NDArray[np.int32],
+    intercept: int,
+    labels: NDArray[np.int8],
+    low: int,
+    counts: NDArray[np.int64],
+) -> None: ...
+def count_scores_and_slopes(
+    columns: NDArray[np.int8],
+    coef: NDArray[np.int32],
+    intercept: int,
+    labels: NDArray[np.int8],
+    low: int,
+    digits: NDArray[np.uint64],
+    counts: NDArray[np.int64],
+    sums: NDArray[np.int64],
+) -> None: ...
+def digits_gradient(sums: NDArray[np.int64], gradient: NDArray[np.float64]) -> None: ...
 def scores(
     columns: NDArray[np.int8],
     coef: NDArray[np.int32],
@@ -40,14 +61,14 @@ def histogram_loss(
     low: int,
     tail: NDArray[np.float64],
     slope: NDArray[np.float64],
-) -> tuple[float, float]: ...
+) -> tuple[float, float, float]: ...
 def weighted_histogram_loss(
     total: NDArray[np.float64],
     error: NDArray[np.float64],
     low: int,
     tail: NDArray[np.float64],
     slope: NDArray[np.float64],
-) -> tuple[float, float]: ...
+) -> tuple[float, float, float]: ...
 def gradient(
     columns: NDArray[np.int8],
     coef: NDArray[np.int32],

@@ -19,6 +19,9 @@ cdef extern from "blocks.h" nogil:
     void rs_add(rs_sum *sum, double value) noexcept
     void rs_fill_f64(double *s, double value, Py_ssize_t n) noexcept
     void rs_add_column_i8(double *s, const int8_t *x, double c, Py_ssize_t n) noexcept
+    void rs_add_4_columns_i8(
+        double *s, const int8_t *x0, const int8_t *x1, const int8_t *x2, const int8_t *x3,
+        double c0, double c1, double c2, double c3, Py_ssize_t n) noexcept
     void rs_add_column_f64(double *s, const double *x, double c, Py_ssize_t n) noexcept
     void rs_losses(double *out, const double *s, const int8_t *label, Py_ssize_t n) noexcept
     void rs_losses_and_slopes(double *out, double *slope, const double *s,
@@ -34,11 +37,20 @@ cdef inline void block_scores(
     const double[::1, :] real_columns, const double[::1] real_coef,
     double intercept, Py_ssize_t start, Py_ssize_t n,
 ) noexcept nogil:
-    cdef Py_ssize_t j
+    cdef Py_ssize_t j, k = 0
+    cdef (const int8_t *)[4] x
+    cdef double[4] c
     rs_fill_f64(scores, intercept, n)
     for j in range(coef.shape[0]):
         if coef[j] != 0.0:
-            rs_add_column_i8(scores, &columns[start, j], coef[j], n)
+            x[k] = &columns[start, j]
+            c[k] = coef[j]
+            k += 1
+            if k == 4:
+                rs_add_4_columns_i8(scores, x[0], x[1], x[2], x[3], c[0], c[1], c[2], c[3], n)
+                k = 0
+    for j in range(k):
+        rs_add_column_i8(scores, x[j], c[j], n)
     for j in range(real_coef.shape[0]):
         if real_coef[j] != 0.0:
             rs_add_column_f64(scores, &real_columns[start, j], real_coef[j], n)
