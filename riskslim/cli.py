@@ -217,7 +217,7 @@ def predict(
         if output is not None and output.suffix not in {".csv", ".parquet"}:
             raise ValueError(f"--output must end in .csv or .parquet, got {output}")
         _check_target(output, data)
-        from riskslim.data import read_table
+        from riskslim.tables import read_table
 
         risk_score = riskslim.RiskScore.load(score)
         table = read_table(data)

@@ -28,17 +28,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.data import (
-    TrainingData,
-    _check_numeric,
-    _ColumnError,
-    _listing,
-    _open_table,
-    _raise_faults,
-    _real_faults,
-    _Table,
+from riskslim.data import TrainingData
+from riskslim.solution import Certificate, percent
+from riskslim.tables import (
+    ColumnError,
+    Table,
+    check_numeric,
+    listing,
+    open_table,
+    raise_faults,
+    real_faults,
 )
-from riskslim.solution import Certificate
 
 if TYPE_CHECKING:
     from riskslim.solution import Solution
@@ -117,7 +117,7 @@ class FeatureRange:
             if list(values) != sorted(set(values)) or [*values[:1], *values[-1:]] != ends:
                 raise ValueError(
                     f"values must increase from the minimum {ends[0]} to the maximum {ends[1]}, "
-                    f"got {_listing(map(str, values))}"
+                    f"got {listing(map(str, values))}"
                 )
         _set(self, minimum=ends[0], maximum=ends[1], values=values)
 
@@ -387,22 +387,22 @@ class RiskScore:
         table = _open_rows(X, tuple(self.points))
         positions = self._positions(table)
         total = np.zeros(table.n_samples)
-        faults: list[tuple[int, _ColumnError]] = []
+        faults: list[tuple[int, ColumnError]] = []
         integral = True
         # Infinities are looked for below.
         with np.errstate(over="ignore", invalid="ignore"):
             for k, (name, points) in enumerate(self.points.items()):
                 try:
                     column = table.column(positions[name])
-                except _ColumnError as fault:
+                except ColumnError as fault:
                     faults.append((k, fault))
                     continue
                 values = np.asarray(column, dtype=np.float64)
-                faults.extend((k, fault) for fault in _real_faults(values, column.dtype.kind))
+                faults.extend((k, fault) for fault in real_faults(values, column.dtype.kind))
                 if column.dtype.kind not in "biu":
                     integral = integral and np.array_equal(values, np.rint(values))
                 total += points * values
-        _raise_faults(faults, tuple(self.points), table.n_samples)
+        raise_faults(faults, tuple(self.points), table.n_samples)
         _check_totals(total)
         # Beyond 2**53 float64 does not hold every integer.
         if integral and np.abs(total).max(initial=0.0) < 2.0**53:
@@ -465,7 +465,7 @@ class RiskScore:
         labels = np.array(self.classes, dtype=None if len(kinds) == 1 else object)
         return np.asarray(labels[(self.decision_function(X) > 0).astype(np.intp)])
 
-    def _positions(self, table: _Table) -> dict[str, int]:
+    def _positions(self, table: Table) -> dict[str, int]:
         """Where the features with points are among the columns of a table."""
         if table.names is None:
             if table.n_features != len(self.feature_names):
@@ -480,7 +480,7 @@ class RiskScore:
         _check_present(tuple(self.points), names)
         twice = [name for name in self.points if names.count(name) > 1]
         if twice:
-            raise ValueError(f"X has several columns named {_listing(map(repr, twice))}.")
+            raise ValueError(f"X has several columns named {listing(map(repr, twice))}.")
         return {name: names.index(name) for name in self.points}
 
     # -----------------------------------------------------------------------------------------
@@ -819,7 +819,7 @@ def _check_present(wanted: tuple[str, ...], names: Sequence[str]) -> None:
     if missing:
         raise ValueError(
             f"X lacks {len(missing)} of the {len(wanted)} features with points: "
-            f"{_listing(repr(name) + _near(name, names) for name in missing)}."
+            f"{listing(repr(name) + _near(name, names) for name in missing)}."
         )
 
 
@@ -842,22 +842,22 @@ def _check_totals(total: NDArray[np.float64]) -> None:
 # ---------------------------------------------------------------------------------------------
 
 
-def _open_rows(X: Any, wanted: tuple[str, ...]) -> _Table:
+def _open_rows(X: Any, wanted: tuple[str, ...]) -> Table:
     """Open what the prediction methods take, which is more than training data may be."""
     if isinstance(X, TrainingData):
-        return _Table(X.n_samples, X.n_features, X.feature_names, X.column)
+        return Table(X.n_samples, X.n_features, X.feature_names, X.column)
     if isinstance(X, Mapping) and all(_is_scalar(value) for value in X.values()):
         return _table_from_rows([X], wanted)
     if isinstance(X, (list, tuple)) and any(isinstance(row, Mapping) for row in X):
         return _table_from_rows(X, wanted)
-    return _open_table(X)
+    return open_table(X)
 
 
 def _is_scalar(value: Any) -> bool:
     return isinstance(value, (str, bytes)) or not hasattr(value, "__len__")
 
 
-def _table_from_rows(rows: Sequence[Any], wanted: tuple[str, ...]) -> _Table:
+def _table_from_rows(rows: Sequence[Any], wanted: tuple[str, ...]) -> Table:
     named: list[dict[str, Any]] = []
     for i, row in enumerate(rows):
         if not isinstance(row, Mapping):
@@ -877,9 +877,9 @@ def _table_from_rows(rows: Sequence[Any], wanted: tuple[str, ...]) -> _Table:
         values = np.empty(len(named), dtype=object)
         for i, row in enumerate(named):
             values[i] = row[wanted[j]]
-        return _check_numeric(values)
+        return check_numeric(values)
 
-    return _Table(len(named), len(wanted), wanted, column)
+    return Table(len(named), len(wanted), wanted, column)
 
 
 def _logistic(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -982,7 +982,7 @@ def _certificate_line(certificate: Certificate) -> str:
     return (
         f"{certificate.status}: objective {certificate.objective:.9g}, "
         f"lower bound {certificate.lower_bound:.9g}, "
-        f"gap {'<0.01%' if 0 < gap < 1e-4 else f'{gap:.2%}'}, {certificate.n_samples} rows"
+        f"gap {percent(gap)}, {certificate.n_samples} rows"
     )
 
 

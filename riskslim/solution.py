@@ -126,7 +126,8 @@ class Certificate:
         else:
             proven = (
                 f"No risk score that meets the requirements can have an objective below "
-                f"{self.lower_bound:.6g}, which is {self.optimality_gap:.2%} lower than this one's."
+                f"{self.lower_bound:.6g}, which is {percent(self.optimality_gap)} lower than "
+                "this one's."
             )
         return f"Objective {self.objective:.6g} on {self.n_samples} rows. {proven}"
 
@@ -160,6 +161,26 @@ class Certificate:
             raise ValueError(f"certificate lacks {', '.join(missing)}")
         chosen = {name: values[name] for name in names if name in values}
         return cls(**{**chosen, "status": Status(chosen["status"])})
+
+
+def percent(gap: float) -> str:
+    """Write a gap as a percentage that is zero only if the gap is.
+
+    Parameters
+    ----------
+    gap : float
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from riskslim.solution import percent
+    >>> percent(0.0321), percent(1e-7), percent(0.0)
+    ('3.21%', '<0.01%', '0.00%')
+    """
+    return "<0.01%" if 0.0 < gap < 5e-5 else f"{gap:.2%}"
 
 
 def optimality_gap(objective: float, lower_bound: float) -> float:

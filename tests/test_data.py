@@ -20,8 +20,9 @@ import pyarrow.parquet
 import pytest
 import scipy.sparse
 
-from riskslim.data import TrainingData, read_table
+from riskslim.data import TrainingData
 from riskslim.exceptions import ConstantFeatureWarning
+from riskslim.tables import read_table
 
 INTEGERS = np.array([[0, -128, 7], [1, 127, 7], [5, 0, 6]])
 LABELS = [0, 1, 1]
