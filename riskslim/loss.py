@@ -268,6 +268,11 @@ class LogisticLoss:
         -------
         bool
             Whether the score range, the form or the intercept's derived bounds changed.
+
+        Raises
+        ------
+        ValueError
+            ``max_size`` is negative.
         """
         if max_size >= self.max_size:
             return False

@@ -45,7 +45,9 @@ class _Shared:
         if self.should_stop():
             self.abort()  # type: ignore[attr-defined]
             return True
-        self.search.nodes = self.get_num_nodes()  # type: ignore[attr-defined]
+        # Threads count for themselves in between.
+        nodes = self.get_num_nodes()  # type: ignore[attr-defined]
+        self.search.nodes = max(self.search.nodes, nodes)
         return False
 
 

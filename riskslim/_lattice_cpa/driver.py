@@ -250,7 +250,7 @@ class _Run:
             self.aborter, aborter = None, self.aborter
             cpx.remove_aborter()
             aborter.end()
-        search.nodes = cpx.solution.progress.get_num_nodes_processed()
+        search.nodes = max(search.nodes, cpx.solution.progress.get_num_nodes_processed())
         message = self._take_result(cpx, search)
         cpx.end()
         return message
