@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskslim._kernels import heuristics as kernels
 from riskslim._kernels import integer, real
-from riskslim.loss import choose_form, losses_by_score, score_range
+from riskslim.loss import choose_form, score_range, tables_by_score
 
 if TYPE_CHECKING:
     from riskslim.problem import RiskScoreProblem
@@ -120,6 +120,10 @@ def discrete_coordinate_descent(
     value and 0 are compared. A zero coefficient stays zero while the model has ``max_size``
     features, and none becomes zero while it has ``min_size``.
 
+    Coefficients are searched in the order of a lower bound on the objective that they can
+    reach, from first and second derivatives of the loss, until the next bound exceeds the best
+    objective found. The move is the same as if all of them had been searched.
+
     Examples
     --------
     >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
@@ -151,7 +155,10 @@ def discrete_coordinate_descent(
         problem.lower,
         problem.upper,
         problem.l0_penalty,
+        _magnitude(problem),
         direction,
+        np.empty_like(direction),
+        np.empty((3, vector.size)),
         problem.min_size,
         problem.max_size,
         line_search == "exhaustive",
@@ -209,12 +216,13 @@ def sequential_rounding(
     -1 and 1 is only rounded away from zero while the number of used ones is below
     ``max_size``, and only to zero while at least ``min_size`` can still be reached.
 
-    *Convexity.* With the gradient g at the current vector a rounding by :math:`\delta_j` has a
-    loss of at least :math:`l(\lambda) + g_j \delta_j`, and any rounding of all remaining
-    coefficients one of at least
-    :math:`l(\lambda) + \sum_j \min(g_j \delta_j^{up}, g_j \delta_j^{down})`. The first bound
-    saves most evaluations and changes no choice; the second one, with the penalties added, is
-    compared with the cutoff.
+    *Convexity.* First and second derivatives at the current vector bound the loss of every
+    candidate from below (see ``riskslim/_kernels/heuristics.pyx``). Candidates are evaluated in
+    the order of their bounds until the next bound exceeds the best value, which saves most
+    evaluations and changes no choice. With the gradient g any rounding of all remaining
+    coefficients has a loss of at least
+    :math:`l(\lambda) + \sum_j \min(g_j \delta_j^{up}, g_j \delta_j^{down})`; this bound, with
+    the penalties added, is compared with the cutoff.
 
     Examples
     --------
@@ -230,9 +238,6 @@ def sequential_rounding(
     loss, data = problem.loss, problem.loss.data
     pending = (vector != np.rint(vector)).astype(np.uint8)
     n_pending = int(pending.sum())
-    magnitude = np.concatenate(
-        ([1.0], np.maximum(np.abs(data.feature_min), np.abs(data.feature_max)))
-    )
     start = perf_counter()
     scores = np.empty(data.n_samples)
     real.scores(
@@ -248,12 +253,12 @@ def sequential_rounding(
         scores,
         vector,
         problem.l0_penalty,
-        magnitude,
+        _magnitude(problem),
         problem.min_size,
         problem.max_size,
         cutoff,
         pending,
-        np.empty(vector.size),
+        np.empty((3, vector.size)),
         np.empty((2, vector.size)),
     )
     loss.seconds += perf_counter() - start
@@ -306,6 +311,13 @@ def _within_box(problem: RiskScoreProblem, coef: ArrayLike) -> NDArray[np.float6
     return np.clip(vector, lower, upper)
 
 
+def _magnitude(problem: RiskScoreProblem) -> NDArray[np.float64]:
+    """Largest absolute value of the intercept's constant and of each feature."""
+    data = problem.loss.data
+    largest = np.maximum(np.abs(data.feature_min), np.abs(data.feature_max))
+    return np.concatenate(([1.0], np.where(largest > 0, largest, 1.0)))
+
+
 def _rows(
     problem: RiskScoreProblem,
 ) -> tuple[
@@ -338,6 +350,7 @@ def _scores(
     bool,
     int,
     NDArray[np.float64],
+    NDArray[np.float64],
     NDArray[np.int64],
     NDArray[np.int64],
     NDArray[np.int32],
@@ -362,11 +375,14 @@ def _scores(
             float(vector[0]),
             scores,
         )
-        none = np.zeros(data.n_features, dtype=np.int64)
+        none, no_table = np.zeros(data.n_features, dtype=np.int64), np.empty((2, 0))
         no_position, no_counts = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
-        return False, 0, np.empty((2, 0)), none, none, no_position, scores, no_counts, np.empty(0)
+        return (
+            *(False, 0, no_table, no_table, none, none),
+            *(no_position, scores, no_counts, np.empty(0)),
+        )
     low = int(span[0])
-    losses = losses_by_score(low, int(span[1]))
+    losses, slopes = tables_by_score(low, int(span[1]))
     feature_min = np.where(data.is_integer, data.feature_min, 0).astype(np.int64)
     feature_max = np.where(data.is_integer, data.feature_max, 0).astype(np.int64)
     position = np.empty(data.n_samples, dtype=np.int32)
@@ -386,6 +402,7 @@ def _scores(
         True,
         low,
         losses,
+        slopes,
         feature_min,
         feature_max,
         position,

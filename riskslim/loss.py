@@ -33,8 +33,8 @@ __all__ = [
     "Form",
     "LogisticLoss",
     "choose_form",
-    "losses_by_score",
     "score_range",
+    "tables_by_score",
 ]
 
 # A table has three numbers per score, so that this many scores cost 24 MiB. Beyond it most
@@ -255,6 +255,11 @@ class LogisticLoss:
         integer.fill_digits(self._slope, digits)
         return digits
 
+    @property
+    def given_coefficients(self) -> CoefficientSet:
+        """The coefficient set before the intercept's open bounds are filled in."""
+        return self._given
+
     def tighten(self, max_size: int) -> bool:
         """Use a smaller bound on the model size.
 
@@ -268,11 +273,6 @@ class LogisticLoss:
         -------
         bool
             Whether the score range, the form or the intercept's derived bounds changed.
-
-        Raises
-        ------
-        ValueError
-            ``max_size`` is negative.
         """
         if max_size >= self.max_size:
             return False
@@ -615,8 +615,8 @@ def _intercept_bounds(coefficients: CoefficientSet) -> tuple[int, int]:
     return lower, upper
 
 
-def losses_by_score(low: int, high: int) -> NDArray[np.float64]:
-    """Losses of the scores low, low + 1, ..., high.
+def tables_by_score(low: int, high: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Losses and slopes of the scores low, low + 1, ..., high.
 
     Parameters
     ----------
@@ -624,13 +624,14 @@ def losses_by_score(low: int, high: int) -> NDArray[np.float64]:
 
     Returns
     -------
-    ndarray of float64, shape (2, high - low + 1)
-        Row 0 for rows of the negative class, row 1 for the positive one.
+    losses, slopes : ndarray of float64, shape (2, high - low + 1)
+        Loss and d loss / d score. Row 0 is for rows of the negative class, row 1 for the
+        positive one.
     """
-    tail, slope = np.empty(high - low + 1), np.empty((2, high - low + 1))
-    integer.fill_tables(low, tail, slope)
+    tail, slopes = np.empty(high - low + 1), np.empty((2, high - low + 1))
+    integer.fill_tables(low, tail, slopes)
     scores = np.arange(low, high + 1, dtype=np.float64)
-    return np.stack((tail + np.maximum(scores, 0.0), tail + np.maximum(-scores, 0.0)))
+    return np.stack((tail + np.maximum(scores, 0.0), tail + np.maximum(-scores, 0.0))), slopes
 
 
 def score_range(

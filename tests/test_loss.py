@@ -9,7 +9,7 @@ import pytest
 
 from riskslim import CoefficientSet, LogisticLoss, TrainingData
 from riskslim.exceptions import ConstantFeatureWarning
-from riskslim.loss import MAX_TABLE_ENTRIES, losses_by_score, score_range
+from riskslim.loss import MAX_TABLE_ENTRIES, score_range, tables_by_score
 
 
 def make_loss(seed=0, *, kind="integer", weighted=False, n=120, d=5, bounds=(-4, 4), **options):
@@ -242,11 +242,13 @@ def test_tighten_can_bring_back_the_table():
     assert loss.form == "lookup_table"
 
 
-def test_losses_by_score():
-    table = losses_by_score(-5, 7)
+def test_tables_by_score():
+    losses, slopes = tables_by_score(-5, 7)
     scores = np.arange(-5, 8)
-    np.testing.assert_allclose(table[0], np.logaddexp(0, scores), rtol=1e-14)
-    np.testing.assert_allclose(table[1], np.logaddexp(0, -scores), rtol=1e-14)
+    np.testing.assert_allclose(losses[0], np.logaddexp(0, scores), rtol=1e-14)
+    np.testing.assert_allclose(losses[1], np.logaddexp(0, -scores), rtol=1e-14)
+    np.testing.assert_allclose(slopes[0], 1 / (1 + np.exp(-scores)), rtol=1e-14)
+    np.testing.assert_allclose(slopes[1], -1 / (1 + np.exp(scores)), rtol=1e-14)
 
 
 def test_score_range_with_required_features():

@@ -11,8 +11,9 @@ reals (float64) apart; an empty weight array means that every row counts once.
     Real-valued coefficients or features: stable exponentials, compensated sums.
 ``ranges``
     Smallest and largest score of each row over a coefficient set.
-``descent``
-    Discrete coordinate descent.
-``rounding``
-    Sequential rounding.
+``heuristics``
+    Discrete coordinate descent and sequential rounding, each compiled as a whole.
+
+The Cython modules drive blocks of rows through the loops of ``blocks.h``, which compilers
+vectorise; ``numerics.h`` has the scalar functions that these loops inline.
 """

@@ -326,6 +326,14 @@ RS_KERNEL void rs_losses_and_slopes(
     }
 }
 
+/* Second derivative of the loss by the score, from the first one: |slope| (1 - |slope|). */
+RS_KERNEL void rs_curvatures(
+    double *RS_RESTRICT curvature, const double *RS_RESTRICT slope, ptrdiff_t n)
+{
+    for (ptrdiff_t i = 0; i < n; i++)
+        curvature[i] = fabs(slope[i]) * (1.0 - fabs(slope[i]));
+}
+
 RS_KERNEL void rs_multiply(
     double *RS_RESTRICT v, const double *RS_RESTRICT weight, ptrdiff_t n)
 {
@@ -378,6 +386,38 @@ RS_KERNEL double rs_dot_f64(
     for (; i + RS_LANES <= n; i += RS_LANES)
         for (int k = 0; k < RS_LANES; k++) lane[k] += v[i + k] * x[i + k];
     for (int k = 0; i < n; i++, k++) lane[k] += v[i] * x[i];
+    return rs_fold(lane);
+}
+
+/* Sum of v x^2. */
+RS_KERNEL double rs_dot_square_i8(
+    const double *RS_RESTRICT v, const int8_t *RS_RESTRICT x, ptrdiff_t n)
+{
+    double lane[RS_LANES] = {0};
+    int32_t square[RS_STRIP];
+    ptrdiff_t begin = 0;
+    for (; begin + RS_STRIP <= n; begin += RS_STRIP) {
+        for (ptrdiff_t i = 0; i < RS_STRIP; i++) {
+            const int32_t wide = x[begin + i];
+            square[i] = wide * wide;
+        }
+        for (ptrdiff_t i = 0; i < RS_STRIP; i += RS_LANES)
+            for (int k = 0; k < RS_LANES; k++)
+                lane[k] += v[begin + i + k] * (double)square[i + k];
+    }
+    for (int k = 0; begin < n; begin++, k = (k + 1) % RS_LANES)
+        lane[k] += v[begin] * ((double)x[begin] * (double)x[begin]);
+    return rs_fold(lane);
+}
+
+RS_KERNEL double rs_dot_square_f64(
+    const double *RS_RESTRICT v, const double *RS_RESTRICT x, ptrdiff_t n)
+{
+    double lane[RS_LANES] = {0};
+    ptrdiff_t i = 0;
+    for (; i + RS_LANES <= n; i += RS_LANES)
+        for (int k = 0; k < RS_LANES; k++) lane[k] += v[i + k] * (x[i + k] * x[i + k]);
+    for (int k = 0; i < n; i++, k++) lane[k] += v[i] * (x[i] * x[i]);
     return rs_fold(lane);
 }
 

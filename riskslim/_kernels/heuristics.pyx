@@ -11,9 +11,20 @@ along a line comes from one of three sources, all with the same value up to roun
     Integer scores, too many cells: one pass with a table lookup per row and step.
 *real*
     Real-valued scores: one pass with an exponential per row and step.
+
+Most lines need not be looked at. With f the loss as a function of the step t along a column,
+g and h its first and second derivative at t = 0, and M the largest |x| of the column, the
+second derivative decays no faster than exp(-M |t|) (the logistic function is generalised
+self-concordant: its third derivative is at most its second one), whence
+
+    f(t) >= f(0) + g t + h (exp(-M |t|) + M |t| - 1) / M^2
+
+One pass gives g and h of all lines. Lines are searched in the order of the objective that
+this bound leaves possible, until the next one cannot beat the best move found: the move is the
+same as if all lines had been searched.
 """
 
-from libc.math cimport INFINITY, ceil, floor
+from libc.math cimport INFINITY, ceil, exp, fabs, floor, log
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 
 
@@ -45,6 +56,9 @@ cdef extern from "blocks.h" nogil:
     double rs_total(const double *v, Py_ssize_t n) noexcept
     double rs_dot_f64(const double *v, const double *x, Py_ssize_t n) noexcept
     double rs_dot_i8(const double *v, const int8_t *x, Py_ssize_t n) noexcept
+    double rs_dot_square_i8(const double *v, const int8_t *x, Py_ssize_t n) noexcept
+    double rs_dot_square_f64(const double *v, const double *x, Py_ssize_t n) noexcept
+    void rs_curvatures(double *curvature, const double *slope, Py_ssize_t n) noexcept
 
 
 # ---- rows, and the loss along a line ------------------------------------------------
@@ -63,6 +77,7 @@ cdef struct Rows:
     Py_ssize_t low
     Py_ssize_t width
     const double *losses         # by position
+    const double *slopes         # d loss / d score, by position
     int64_t *counts              # joint histogram, 2 * width positions per feature value
     double *mass                 # the same in float64, or sums of weights
     Py_ssize_t capacity          # cells of counts and mass
@@ -222,6 +237,102 @@ cdef void move_scores(Rows *rows, Py_ssize_t line, double step) noexcept nogil:
                                     <int32_t>step, 0, m)
 
 
+# ---- bounds from one gradient ---------------------------------------------------------
+
+cdef struct Bounds:
+    # One entry per coefficient, intercept first.
+    uint8_t *wanted              # lines that are worth a derivative
+    double *gradient
+    double *curvature
+    double *objective            # least objective that the line may hold
+    const double *magnitude      # largest absolute value of the feature
+    double slack                 # rounding errors of the bounds
+
+
+cdef void open_bounds(
+    Bounds *bounds, uint8_t[::1] wanted, double[:, ::1] workspace, const double[::1] magnitude
+) noexcept nogil:
+    bounds.wanted = &wanted[0]
+    bounds.gradient = &workspace[0, 0]
+    bounds.curvature = &workspace[1, 0]
+    bounds.objective = &workspace[2, 0]
+    bounds.magnitude = &magnitude[0]
+    bounds.slack = 0.0
+
+
+cdef double measure_lines(Rows *rows, Bounds *bounds, Py_ssize_t n_lines) noexcept nogil:
+    """First and second derivatives along the wanted lines; returns the loss."""
+    cdef Py_ssize_t block, start, m, i, line
+    cdef int32_t[RS_BLOCK] position
+    cdef double[RS_BLOCK] losses
+    cdef double[RS_BLOCK] slopes
+    cdef double[RS_BLOCK] curvatures
+    cdef double first, second
+    cdef rs_sum total
+    total.high = total.low = 0.0
+    rows.n_evaluations += 1
+    for line in range(n_lines):
+        bounds.gradient[line] = bounds.curvature[line] = 0.0
+    for block in range(n_blocks(rows.n)):
+        start = block * RS_BLOCK
+        m = min(RS_BLOCK, rows.n - start)
+        if rows.integer:
+            rs_lookup(losses, rows.losses, rows.position + start, m)
+            rs_lookup(slopes, rows.slopes, rows.position + start, m)
+        else:
+            rs_losses_and_slopes(losses, slopes, rows.scores + start, rows.labels + start, m)
+        rs_curvatures(curvatures, slopes, m)
+        if rows.weights != NULL:
+            rs_multiply(losses, rows.weights + start, m)
+            rs_multiply(slopes, rows.weights + start, m)
+            rs_multiply(curvatures, rows.weights + start, m)
+        rs_add(&total, rs_total(losses, m))
+        for line in range(n_lines):
+            if not bounds.wanted[line]:
+                continue
+            if line == 0:
+                first = rs_total(slopes, m)
+                second = rs_total(curvatures, m)
+            elif rows.slot[line - 1] >= 0:
+                first = rs_dot_i8(slopes, integer_column(rows, line) + start, m)
+                second = rs_dot_square_i8(curvatures, integer_column(rows, line) + start, m)
+            else:
+                first = rs_dot_f64(slopes, real_column(rows, line) + start, m)
+                second = rs_dot_square_f64(curvatures, real_column(rows, line) + start, m)
+            bounds.gradient[line] += first / rows.total_weight
+            bounds.curvature[line] += second / rows.total_weight
+    return (total.high + total.low) / rows.total_weight
+
+
+cdef double change_bound(const Bounds *bounds, Py_ssize_t line, double step) noexcept nogil:
+    """Lower bound on the change of the loss by a step along a line."""
+    cdef double t = bounds.magnitude[line] * fabs(step)
+    cdef double omega
+    if t < 1e-2:    # without cancellation; still a lower bound of exp(-t) + t - 1
+        omega = t * t * (0.5 - t / 6.0)
+    else:
+        omega = exp(-t) + t - 1.0
+    return (bounds.gradient[line] * step
+            + bounds.curvature[line] * omega / bounds.magnitude[line] / bounds.magnitude[line])
+
+
+cdef double least_change(
+    const Bounds *bounds, Py_ssize_t line, double a, double b
+) noexcept nogil:
+    """Least change_bound over the steps from a to b, which have one sign."""
+    cdef double g = fabs(bounds.gradient[line]), size
+    cdef double steepest = bounds.curvature[line] / bounds.magnitude[line]
+    if (bounds.gradient[line] > 0.0) == (a > 0.0) or g == 0.0:
+        size = 0.0    # it costs from the first step on
+    elif g >= steepest:
+        size = INFINITY
+    else:
+        size = -log(1.0 - g / steepest) / bounds.magnitude[line]
+    if a > 0.0:
+        return change_bound(bounds, line, min(max(size, a), b))
+    return change_bound(bounds, line, max(min(-size, b), a))
+
+
 # ---- line search --------------------------------------------------------------------
 
 cdef enum:
@@ -346,12 +457,67 @@ cdef void open_line(Rows *rows, const Vector *vector, Py_ssize_t line) noexcept 
                      low, high + 1)
 
 
-cdef inline void consider(Move *best, double objective, Py_ssize_t line, int64_t value) noexcept nogil:
-    if objective < best.objective:
+cdef inline void consider(
+    Move *best, double objective, Py_ssize_t line, int64_t value
+) noexcept nogil:
+    """Keep the better move; of equal ones that of the first line, whatever the order here."""
+    if objective < best.objective or (objective == best.objective and line < best.line):
         best.objective = objective
         best.line = line
         best.value = value
         best.out = -1
+
+
+cdef void bound_lines(
+    const Vector *vector, Bounds *bounds, double loss
+) noexcept nogil:
+    """Least objective that a change of each coefficient may reach."""
+    cdef Py_ssize_t line
+    cdef double now, a, b, rest, price, change, reach = 0.0
+    for line in range(vector.d + 1):
+        bounds.objective[line] = INFINITY
+        if not bounds.wanted[line]:
+            continue
+        now = <double>vector.coef[line]
+        a = <double>vector.lower[line] - now
+        b = <double>vector.upper[line] - now
+        reach = max(reach, bounds.magnitude[line] * max(-a, b))
+        rest = penalty_without(vector, line)
+        price = vector.penalty[line - 1] if line > 0 else 0.0
+        if a < 0.0:
+            bounds.objective[line] = least_change(bounds, line, a, -1.0) + price
+        if b > 0.0:
+            change = least_change(bounds, line, 1.0, b) + price
+            bounds.objective[line] = min(bounds.objective[line], change)
+        if now != 0.0 and a <= -now <= b:
+            change = change_bound(bounds, line, -now)
+            bounds.objective[line] = min(bounds.objective[line], change)
+        bounds.objective[line] += loss + rest
+    bounds.slack = 1e-13 * (1.0 + loss + reach)
+
+
+cdef void try_lines(
+    Rows *rows, Vector *vector, Search *search, Bounds *bounds, Move *best
+) noexcept nogil:
+    """Best change of one coefficient."""
+    cdef Py_ssize_t line, next_line
+    cdef double loss
+    for line in range(vector.d + 1):
+        bounds.wanted[line] = (
+            vector.direction[line] and vector.lower[line] < vector.upper[line]
+            and (line == 0 or vector.coef[line] != 0 or vector.size < vector.max_size))
+    loss = measure_lines(rows, bounds, vector.d + 1)
+    bound_lines(vector, bounds, loss)
+    while True:
+        next_line = -1
+        for line in range(vector.d + 1):
+            if bounds.wanted[line] and (
+                    next_line < 0 or bounds.objective[line] < bounds.objective[next_line]):
+                next_line = line
+        if next_line < 0 or bounds.objective[next_line] - bounds.slack > best.objective:
+            return
+        try_coordinate(rows, vector, search, next_line, best)
+        bounds.wanted[next_line] = 0
 
 
 cdef void try_coordinate(
@@ -360,9 +526,7 @@ cdef void try_coordinate(
     """Best value of one coefficient, the others kept."""
     cdef int64_t now = vector.coef[line], a = vector.lower[line], b = vector.upper[line], v
     cdef double rest, price
-    cdef bint may_be_zero, may_be_used
-    if a == b:
-        return
+    cdef bint may_be_zero
     if line == 0:
         open_line(rows, vector, 0)
         begin_search(search, False, now, 0)
@@ -370,9 +534,6 @@ cdef void try_coordinate(
         consider(best, search_loss(search, v) + penalty_without(vector, 0), 0, v)
         return
     may_be_zero = a <= 0 <= b and (now == 0 or vector.size > vector.min_size)
-    may_be_used = now != 0 or vector.size < vector.max_size
-    if now == 0 and not may_be_used:
-        return
     rest = penalty_without(vector, line)
     price = vector.penalty[line - 1]
     open_line(rows, vector, line)
@@ -458,25 +619,27 @@ cdef void take(Rows *rows, Vector *vector, Py_ssize_t line, int64_t value) noexc
 def coordinate_descent(
     const int8_t[::1, :] columns, const double[::1, :] real_columns, const int64_t[::1] slot,
     const int8_t[::1] labels, const double[::1] weights, double total_weight,
-    bint integer, Py_ssize_t low, const double[:, ::1] losses,
+    bint integer, Py_ssize_t low, const double[:, ::1] losses, const double[:, ::1] slopes,
     const int64_t[::1] feature_min, const int64_t[::1] feature_max,
     int32_t[::1] position, double[::1] scores, int64_t[::1] counts, double[::1] mass,
     int64_t[::1] coef, const int64_t[::1] lower, const int64_t[::1] upper,
-    const double[::1] penalty, const uint8_t[::1] direction,
-    Py_ssize_t min_size, Py_ssize_t max_size,
+    const double[::1] penalty, const double[::1] magnitude, const uint8_t[::1] direction,
+    uint8_t[::1] wanted, double[:, ::1] workspace, Py_ssize_t min_size, Py_ssize_t max_size,
     bint exhaustive, bint swaps, Py_ssize_t max_iterations, double tolerance,
 ):
     """Polish ``coef`` in place; returns the numbers of moves and of losses computed.
 
     ``position`` (scores minus low, plus width for the positive class) or ``scores`` belong to
-    ``coef`` on entry, and are used up. ``losses`` has a row per class, beginning at score low,
-    and covers every feasible vector. ``counts`` and ``mass`` hold the joint histograms; lines
+    ``coef`` on entry, and are used up. ``losses`` and ``slopes`` have a row per class,
+    begin at score low, and cover every feasible vector. ``magnitude`` (d + 1,) is the largest
+    absolute value of each feature; ``wanted`` (d + 1,) and ``workspace`` (3, d + 1) are scratch. ``counts`` and ``mass`` hold the joint histograms; lines
     that need more cells go without. A move must lower the objective by more than
     ``tolerance`` of it.
     """
     cdef Rows rows
     cdef Vector vector
     cdef Search search
+    cdef Bounds bounds
     cdef Move best
     cdef Py_ssize_t line, n_moves = 0
     cdef double objective
@@ -487,6 +650,7 @@ def coordinate_descent(
     rows.low = low
     rows.width = losses.shape[1]
     rows.losses = &losses[0, 0] if integer else NULL
+    rows.slopes = &slopes[0, 0] if integer else NULL
     rows.capacity = mass.shape[0]
     rows.counts = &counts[0] if rows.capacity else NULL
     rows.mass = &mass[0] if rows.capacity else NULL
@@ -501,6 +665,7 @@ def coordinate_descent(
     vector.min_size = min_size
     vector.max_size = max_size
     vector.size = 0
+    open_bounds(&bounds, wanted, workspace, magnitude)
     search.rows = &rows
     search.exhaustive = exhaustive
     with nogil:
@@ -512,9 +677,7 @@ def coordinate_descent(
             best.objective = objective
             best.out = best.line = -1
             best.value = best.intercept = 0
-            for line in range(vector.d + 1):
-                if direction[line]:
-                    try_coordinate(&rows, &vector, &search, line, &best)
+            try_lines(&rows, &vector, &search, &bounds, &best)
             if swaps and not best.objective < objective - tolerance * objective:
                 for line in range(1, vector.d + 1):
                     try_swaps(&rows, &vector, &search, line, &best)
@@ -531,40 +694,6 @@ def coordinate_descent(
 
 # ---- sequential rounding --------------------------------------------------------------
 
-cdef double loss_and_slopes(
-    Rows *rows, const uint8_t[::1] pending, double[::1] gradient
-) noexcept nogil:
-    """Loss at the present scores, and its derivatives for the pending coefficients."""
-    cdef Py_ssize_t block, start, m, line
-    cdef double[RS_BLOCK] losses
-    cdef double[RS_BLOCK] slopes
-    cdef double part
-    cdef rs_sum total
-    total.high = total.low = 0.0
-    rows.n_evaluations += 1
-    for line in range(pending.shape[0]):
-        gradient[line] = 0.0
-    for block in range(n_blocks(rows.n)):
-        start = block * RS_BLOCK
-        m = min(RS_BLOCK, rows.n - start)
-        rs_losses_and_slopes(losses, slopes, rows.scores + start, rows.labels + start, m)
-        if rows.weights != NULL:
-            rs_multiply(losses, rows.weights + start, m)
-            rs_multiply(slopes, rows.weights + start, m)
-        rs_add(&total, rs_total(losses, m))
-        for line in range(pending.shape[0]):
-            if not pending[line]:
-                continue
-            if line == 0:
-                part = rs_total(slopes, m)
-            elif rows.slot[line - 1] >= 0:
-                part = rs_dot_i8(slopes, integer_column(rows, line) + start, m)
-            else:
-                part = rs_dot_f64(slopes, real_column(rows, line) + start, m)
-            gradient[line] += part / rows.total_weight
-    return (total.high + total.low) / rows.total_weight
-
-
 cdef enum:
     DOWN = 0
     UP = 1
@@ -579,23 +708,22 @@ def sequential_rounding(
     const int8_t[::1] labels, const double[::1] weights, double total_weight,
     double[::1] scores, double[::1] coef, const double[::1] penalty,
     const double[::1] magnitude, Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
-    uint8_t[::1] pending, double[::1] gradient, double[:, ::1] bound,
+    uint8_t[::1] pending, double[:, ::1] workspace, double[:, ::1] bound,
 ):
     """Round ``coef`` in place, one coefficient at a time, in the direction that costs least.
 
     ``scores`` belong to ``coef`` on entry, and are used up. ``pending`` marks the coefficients
-    that are no integers (and is used up); ``gradient`` (d + 1,) and ``bound`` (2, d + 1) are
-    workspace; ``magnitude`` (d + 1,) is the largest absolute value of each feature.
+    that are no integers (and is used up); ``workspace`` (3, d + 1) and ``bound`` (2, d + 1) are
+    scratch; ``magnitude`` (d + 1,) is the largest absolute value of each feature.
 
     Returns the outcome (0: rounded, 1: stopped by the cutoff, 2: no rounding has a permitted
     size) and the number of losses computed.
 
-    By convexity a rounding costs at least what the gradient says. Candidates are therefore
-    evaluated in the order of this bound, until the next bound exceeds the best value: the
-    choice is the same as if all had been evaluated. Without evaluating anything the same
-    bound, over all pending coefficients at once, tells that no rounding can come below cutoff.
+    Without evaluating anything, the gradient bounds the objective of every rounding of all
+    pending coefficients at once, which is compared with the cutoff.
     """
     cdef Rows rows
+    cdef Bounds bounds
     cdef Py_ssize_t j, d = slot.shape[0]
     cdef Py_ssize_t best_line, line, n_pending, used, optional
     cdef int direction, side = DOWN, best_direction = DOWN
@@ -606,6 +734,7 @@ def sequential_rounding(
     rows.integer = False
     rows.scores = &scores[0]
     rows.n_values = 0
+    open_bounds(&bounds, pending, workspace, magnitude)
     with nogil:
         while True:
             # Size of the result: `used` at least, `used + optional` at most.
@@ -625,7 +754,7 @@ def sequential_rounding(
                 break
             if n_pending == 0:
                 break
-            loss = loss_and_slopes(&rows, pending, gradient)
+            loss = measure_lines(&rows, &bounds, d + 1)
             # `settled` is the penalty of all non-zero coefficients, pending ones included.
             floor_value = loss + settled
             slack = 0.0
@@ -636,11 +765,10 @@ def sequential_rounding(
                 least = INFINITY
                 for direction in range(2):
                     target = rounded(coef[j], direction)
-                    value = gradient[j] * (target - coef[j])
-                    if j > 0 and target == 0.0:
-                        value -= penalty[j - 1]
-                    least = min(least, value)
-                    bound[direction, j] = loss + settled + value
+                    price = -penalty[j - 1] if j > 0 and target == 0.0 else 0.0
+                    least = min(least, bounds.gradient[j] * (target - coef[j]) + price)
+                    bound[direction, j] = (
+                        loss + settled + change_bound(&bounds, j, target - coef[j]) + price)
                     if j > 0 and (floor(coef[j]) == 0.0 or ceil(coef[j]) == 0.0):
                         if target != 0.0 and used + 1 > max_size:
                             bound[direction, j] = INFINITY
