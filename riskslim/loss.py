@@ -273,6 +273,11 @@ class LogisticLoss:
         -------
         bool
             Whether the score range, the form or the intercept's derived bounds changed.
+
+        Raises
+        ------
+        ValueError
+            A negative size.
         """
         if max_size >= self.max_size:
             return False
