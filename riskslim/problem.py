@@ -102,6 +102,7 @@ class RiskScoreProblem:
                 f"the loss was built for models of up to {loss.max_size} features, the problem "
                 f"allows {self.max_size}; build the LogisticLoss without max_size"
             )
+        _check_intercept(self.coefficients, loss.given_coefficients)
         self.l0_penalty = _resolved_penalty(self.coefficients, l0_penalty)
         self.loss = copy.copy(loss)
         self.loss.tighten(self.max_size)
@@ -271,6 +272,19 @@ def _within(inner: CoefficientSet, outer: CoefficientSet) -> CoefficientSet:
             "build the LogisticLoss with this CoefficientSet"
         )
     return resolved
+
+
+def _check_intercept(inner: CoefficientSet, given: CoefficientSet) -> None:
+    """Refuse bounds beyond those that the loss was given; derived ones cut off no optimum."""
+    low, high = given.intercept_lower, given.intercept_upper
+    own_low, own_high = inner.intercept_lower, inner.intercept_upper
+    if (low is not None and own_low is not None and own_low < low) or (
+        high is not None and own_high is not None and own_high > high
+    ):
+        raise ValueError(
+            f"the intercept's bounds {own_low}..{own_high} are wider than those that the loss was "
+            f"built with ({low}..{high}); build the LogisticLoss with this CoefficientSet"
+        )
 
 
 def _resolved_penalty(coefficients: CoefficientSet, l0_penalty: float) -> NDArray[np.float64]:

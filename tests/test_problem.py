@@ -114,10 +114,19 @@ def test_bad_sizes_and_penalties(arguments, error, message):
 
 def test_a_narrower_set_than_that_of_the_loss():
     outer = CoefficientSet(NAMES, -3, 3, intercept_lower=-9, intercept_upper=9)
-    inner = CoefficientSet(NAMES, -1, 2, sign={"age": "+"}, intercept_lower=-4, intercept_upper=12)
+    inner = CoefficientSet(NAMES, -1, 2, sign={"age": "+"}, intercept_lower=-4, intercept_upper=9)
     problem = make(inner, outer)
     np.testing.assert_array_equal(problem.lower, [-4, 0, -1, -1])
     np.testing.assert_array_equal(problem.upper, [9, 2, 2, 2])
+
+
+def test_wider_intercept_bounds_than_those_that_the_loss_was_given():
+    outer = CoefficientSet(NAMES, -3, 3, intercept_lower=-9, intercept_upper=9)
+    inner = CoefficientSet(NAMES, -3, 3, intercept_lower=-4, intercept_upper=12)
+    with pytest.raises(
+        ValueError, match=r"bounds -4\.\.12 are wider .* \(-9\.\.9\); build the Log"
+    ):
+        make(inner, outer)
 
 
 def test_wider_bounds_than_those_of_the_loss():

@@ -35,6 +35,7 @@ LogisticLoss.value_and_gradient (self, coef)
 LogisticLoss.scores (self, coef)
 LogisticLoss.bounds (self, max_size=None)
 LogisticLoss.reference_value (self, coef)
+LogisticLoss.given_coefficients property
 RiskScore (intercept, points, *, outcome_name='outcome', classes=(0, 1), feature_names=(), feature_ranges=<factory>, certificate=None)
 RiskScore.from_solution (cls, solution, data)
 RiskScore.score_samples (self, X)
