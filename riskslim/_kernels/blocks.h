@@ -18,11 +18,20 @@
 #define RS_LANES 32
 #define RS_COPIES 4
 
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GLIBC__) && defined(__GNUC__) \
-    && !defined(__clang__) && __GNUC__ >= 12
-#define RS_KERNEL \
-    __attribute__((noinline, unused, target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4"))) \
-    static
+/* Not every module uses every function. Clang allows no other attribute beside target_clones. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GLIBC__) \
+    && (defined(__clang__) ? __clang_major__ >= 17 : __GNUC__ >= 12)
+#define RS_CLONES target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")
+#endif
+
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wunused-function"
+#endif
+
+#if defined(RS_CLONES) && defined(__clang__)
+#define RS_KERNEL __attribute__((RS_CLONES)) static
+#elif defined(RS_CLONES)
+#define RS_KERNEL __attribute__((noinline, unused, RS_CLONES)) static
 #elif defined(__GNUC__)
 #define RS_KERNEL __attribute__((noinline, unused)) static
 #else
