@@ -95,7 +95,8 @@ def discrete_coordinate_descent(
         Coefficients that may change (0: the intercept, j: feature j of 1..d). None: all.
     line_search : {"golden_section", "exhaustive"}
         How the minimum of the loss along a coefficient is found. The loss is convex, so that
-        both find the same one; "exhaustive" computes the loss of every value.
+        both find the same one: golden section within an interval that doubling steps from the
+        present value have found, or "exhaustive", by the loss of every value.
     swaps : bool, default False
         Where no single change improves, also try to exchange one used feature for an unused
         one: the old coefficient becomes 0, the best intercept is searched (if it is among the

@@ -187,6 +187,22 @@ def test_descent_keeps_to_the_size_limits(swaps):
         assert problem.is_feasible(result.coefficients)
 
 
+@pytest.mark.parametrize("kind", ["binary", "real"])
+@pytest.mark.parametrize("intercept", [-100_000, -777, 0, 1, 64, 99_999])
+def test_descent_of_a_far_intercept(kind, intercept):
+    rng = np.random.default_rng(1)
+    X = make_features(rng, kind, 50, 2)
+    data = TrainingData(X, rng.integers(0, 2, 50))
+    coefficients = CoefficientSet(
+        data.feature_names, -2, 2, intercept_lower=-100_000, intercept_upper=100_000
+    )
+    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    result = discrete_coordinate_descent(problem, [intercept, 1, -2], directions=[0])
+    near = min(range(-5, 6), key=lambda b: problem.objective([b, 1, -2]))
+    np.testing.assert_array_equal(result.coefficients, [near, 1, -2])
+    assert result.n_evaluations < 60
+
+
 def test_descent_next_to_a_forbidden_zero():
     # The loss alone wants 0, the size limits forbid it: -1 and 1 must both be looked at.
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 5)

@@ -377,19 +377,14 @@ cdef double search_loss(Search *search, int64_t v) noexcept nogil:
     return loss
 
 
-cdef int64_t line_minimum(Search *search, int64_t a, int64_t b) noexcept nogil:
+cdef int64_t golden_section(Search *search, int64_t a, int64_t b) noexcept nogil:
     """Smallest minimiser of the loss over the integers a..b.
 
-    Golden-section search on a convex function: f(p) <= f(q) for p < q puts the smallest
-    minimiser below q, f(p) > f(q) puts it above p.
+    The loss f is convex: f(p) <= f(q) for p < q puts the smallest minimiser below q,
+    f(p) > f(q) puts it above p.
     """
-    cdef int64_t p, q, best = a
+    cdef int64_t p, q
     cdef double inverse_square = 0.3819660112501051     # of the golden ratio
-    if search.exhaustive:
-        for p in range(a, b + 1):
-            if search_loss(search, p) < search_loss(search, best):
-                best = p
-        return best
     while b > a:
         p = a + <int64_t>(inverse_square * <double>(b - a))
         q = b - (p - a)
@@ -400,6 +395,32 @@ cdef int64_t line_minimum(Search *search, int64_t a, int64_t b) noexcept nogil:
         else:
             a = p + 1
     return a
+
+
+cdef int64_t line_minimum(Search *search, int64_t a, int64_t b) noexcept nogil:
+    """Smallest minimiser of the loss over a..b, which contains the present value.
+
+    The minimum is mostly near, and an intercept may have hundreds of values: steps that double
+    find an interval around it, golden section the minimum within.
+    """
+    cdef int64_t v, best = a, near = search.at, step = 1
+    if search.exhaustive:
+        for v in range(a + 1, b + 1):
+            if search_loss(search, v) < search_loss(search, best):
+                best = v
+        return best
+    if near < b and search_loss(search, near + 1) < search_loss(search, near):
+        while near + step <= b and search_loss(search, near + step) < search_loss(search, near):
+            a = near + 1
+            near += step
+            step *= 2
+        return golden_section(search, a, min(b, near + step - 1))
+    b = near
+    while near - step >= a and search_loss(search, near - step) <= search_loss(search, near):
+        b = near - 1
+        near -= step
+        step *= 2
+    return golden_section(search, max(a, near - step + 1), b)
 
 
 # ---- discrete coordinate descent ----------------------------------------------------
@@ -516,38 +537,51 @@ cdef void try_lines(
                 next_line = line
         if next_line < 0 or bounds.objective[next_line] - bounds.slack > best.objective:
             return
-        try_coordinate(rows, vector, search, next_line, best)
+        try_coordinate(rows, vector, search, bounds, next_line, best)
         bounds.wanted[next_line] = 0
 
 
+cdef int64_t searched_minimum(
+    Vector *vector, Search *search, const Bounds *bounds, Py_ssize_t line
+) noexcept nogil:
+    """Best value of a coefficient by the loss alone."""
+    cdef int64_t a = vector.lower[line], b = vector.upper[line], now = vector.coef[line]
+    # The slope at the present value tells on which side the minimum lies.
+    if not search.exhaustive:
+        if bounds.gradient[line] > bounds.slack:
+            b = now
+        elif bounds.gradient[line] < -bounds.slack:
+            a = now
+    return line_minimum(search, a, b)
+
+
 cdef void try_coordinate(
-    Rows *rows, Vector *vector, Search *search, Py_ssize_t line, Move *best
+    Rows *rows, Vector *vector, Search *search, const Bounds *bounds, Py_ssize_t line,
+    Move *best,
 ) noexcept nogil:
     """Best value of one coefficient, the others kept."""
-    cdef int64_t now = vector.coef[line], a = vector.lower[line], b = vector.upper[line], v
-    cdef double rest, price
+    cdef int64_t now = vector.coef[line], v
+    cdef double rest = penalty_without(vector, line), price
     cdef bint may_be_zero
-    if line == 0:
-        open_line(rows, vector, 0)
-        begin_search(search, False, now, 0)
-        v = line_minimum(search, a, b)
-        consider(best, search_loss(search, v) + penalty_without(vector, 0), 0, v)
-        return
-    may_be_zero = a <= 0 <= b and (now == 0 or vector.size > vector.min_size)
-    rest = penalty_without(vector, line)
-    price = vector.penalty[line - 1]
     open_line(rows, vector, line)
     begin_search(search, False, now, 0)
-    v = line_minimum(search, a, b)
-    if v != 0:
-        consider(best, search_loss(search, v) + price + rest, line, v)
-    elif not may_be_zero:
+    v = searched_minimum(vector, search, bounds, line)
+    if line == 0:
+        if v != now:
+            consider(best, search_loss(search, v) + rest, 0, v)
+        return
+    price = vector.penalty[line - 1]
+    may_be_zero = (vector.lower[line] <= 0 <= vector.upper[line]
+                   and (now == 0 or vector.size > vector.min_size))
+    if v == 0 and not may_be_zero:
         # The loss is convex: next to a minimum at zero are the best non-zero values.
-        if a < 0:
+        if vector.lower[line] < 0:
             consider(best, search_loss(search, -1) + price + rest, line, -1)
-        if b > 0:
+        if vector.upper[line] > 0:
             consider(best, search_loss(search, 1) + price + rest, line, 1)
-    if may_be_zero:
+    elif v != 0 and v != now:
+        consider(best, search_loss(search, v) + price + rest, line, v)
+    if may_be_zero and now != 0:
         consider(best, search_loss(search, 0) + rest, line, 0)
 
 
