@@ -120,7 +120,7 @@ cdef void prepare_line(
     Py_ssize_t begin, Py_ssize_t end,
 ) noexcept nogil:
     """Make ``line`` the current one: feature values first..last, scores as in Rows."""
-    cdef Py_ssize_t k, c, i, cell, start, m, block
+    cdef Py_ssize_t k, i, cell, start, m, block
     cdef Py_ssize_t stride = 2 * rows.width
     cdef int32_t[RS_BLOCK] cells
     rows.line = line
@@ -262,8 +262,7 @@ cdef void open_bounds(
 
 cdef double measure_lines(Rows *rows, Bounds *bounds, Py_ssize_t n_lines) noexcept nogil:
     """First and second derivatives along the wanted lines; returns the loss."""
-    cdef Py_ssize_t block, start, m, i, line
-    cdef int32_t[RS_BLOCK] position
+    cdef Py_ssize_t block, start, m, line
     cdef double[RS_BLOCK] losses
     cdef double[RS_BLOCK] slopes
     cdef double[RS_BLOCK] curvatures
