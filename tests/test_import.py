@@ -26,11 +26,13 @@ print(seconds, *sorted(roots))
 
 
 def fresh(code: str) -> str:
-    # The package under test, wherever the tests are started.
-    environment = {**os.environ, "PYTHONPATH": str(Path(riskslim.__file__).parents[1])}
+    # The package under test, wherever the tests are started: python -c looks in its working
+    # directory first, and a source tree there has no compiled kernels.
+    home = Path(riskslim.__file__).parents[1]
+    environment = {**os.environ, "PYTHONPATH": str(home)}
     run = subprocess.run(
         [sys.executable, "-c", code],
-        capture_output=True, text=True, check=False, env=environment,
+        capture_output=True, text=True, check=False, env=environment, cwd=home,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     return run.stdout
