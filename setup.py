@@ -1,12 +1,16 @@
 """Compiled extensions; everything else about the package is in pyproject.toml."""
 
 import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 KERNELS = ["integer", "real", "ranges", "heuristics"]
+HEADERS = ["numerics", "blocks", "threads"]
 
 # Results must not depend on which instructions a machine has: no fast-math, no
 # architecture flags, and no contraction of a * b + c into one rounding.
@@ -17,13 +21,64 @@ else:
     # traps and errno, without which loops that contain a comparison are not vectorised.
     compile_args = ["-O3", "-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno"]
 
+# Ways to ask for threads: flags of the compiler, flags of the linker.
+OPENMP_FLAGS = {
+    "win32": [(["/openmp"], [])],
+    "darwin": [(["-fopenmp"], ["-fopenmp"]), (["-Xpreprocessor", "-fopenmp"], ["-lomp"])],
+}.get(sys.platform, [(["-fopenmp"], ["-fopenmp"])])
+
+OPENMP_PROGRAM = """
+#include <omp.h>
+int main(void)
+{
+    int i, sum = 0;
+#pragma omp parallel for num_threads(2) reduction(+ : sum)
+    for (i = 0; i < 4; i++) sum += i + 0 * omp_get_thread_num();
+    return sum != 6;
+}
+"""
+
+
+class BuildKernels(build_ext):
+    """Builds with threads where the compiler has OpenMP, and without them elsewhere."""
+
+    def build_extensions(self):
+        compiling, linking = self.openmp_flags()
+        for extension in self.extensions:
+            extension.extra_compile_args += compiling
+            extension.extra_link_args += linking
+        super().build_extensions()
+
+    def openmp_flags(self):
+        for compiling, linking in OPENMP_FLAGS:
+            with tempfile.TemporaryDirectory() as folder:
+                source = Path(folder, "openmp.c")
+                source.write_text(OPENMP_PROGRAM)
+                try:
+                    objects = self.compiler.compile(
+                        [str(source)], output_dir=folder, extra_postargs=compiling
+                    )
+                    self.compiler.link_executable(
+                        objects, "openmp", output_dir=folder, extra_postargs=linking
+                    )
+                except Exception as error:  # every compiler has errors of its own
+                    self.announce(f"{compiling} does not work: {error}", level=3)
+                else:
+                    return compiling, linking
+        self.warn("the compiler has no OpenMP: the kernels are built for one thread")
+        return [], []
+
+
 setup(
+    cmdclass={"build_ext": BuildKernels},
     ext_modules=cythonize(
         [
             Extension(
                 f"riskslim._kernels.{name}",
                 [f"riskslim/_kernels/{name}.pyx"],
-                depends=["riskslim/_kernels/numerics.h", "riskslim/_kernels/blocks.h"],
+                depends=[
+                    f"riskslim/_kernels/{part}.h" for part in ("numerics", "blocks", "threads")
+                ],
                 include_dirs=["riskslim/_kernels", np.get_include()],
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
                 extra_compile_args=compile_args,
@@ -31,5 +86,5 @@ setup(
             for name in KERNELS
         ],
         compiler_directives={"language_level": 3},
-    )
+    ),
 )

@@ -159,7 +159,9 @@ def fit(
         float, typer.Option(help="Relative optimality gap at which the search may stop.")
     ] = 0.0,
     node_limit: Annotated[int | None, typer.Option(help="Most nodes of the search tree.")] = None,
-    threads: Annotated[int, typer.Option(help="Threads of the solver.")] = 1,
+    threads: Annotated[
+        int, typer.Option(help="Threads of the solver and of passes over the rows.")
+    ] = 1,
     seed: Annotated[int, typer.Option(help="Seed of the solver.")] = 0,
     output: Annotated[
         Path | None, typer.Option(help="JSON file to save the risk score to.")

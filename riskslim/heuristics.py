@@ -166,6 +166,7 @@ def discrete_coordinate_descent(
         swaps,
         sys.maxsize if max_iterations is None else max_iterations,
         _TOLERANCE,
+        loss.n_threads,
     )
     loss.seconds += perf_counter() - start
     loss.n_evaluations += n_evaluations
@@ -248,6 +249,7 @@ def sequential_rounding(
         vector[1 + data.real_index],
         vector[0],
         scores,
+        loss.n_threads,
     )
     outcome, n_evaluations = kernels.sequential_rounding(
         *_rows(problem),
@@ -261,6 +263,7 @@ def sequential_rounding(
         pending,
         np.empty((3, vector.size)),
         np.empty((2, vector.size)),
+        loss.n_threads,
     )
     loss.seconds += perf_counter() - start
     loss.n_evaluations += n_evaluations
@@ -364,7 +367,7 @@ def _scores(
     The table is the problem's own: it covers every feasible vector, also when the loss has been
     tightened to a smaller model size since.
     """
-    data = problem.loss.data
+    data, n_threads = problem.loss.data, problem.loss.n_threads
     span = score_range(data, problem.coefficients, problem.max_size)
     if choose_form(data, problem.coefficients, span).name == "real_valued":
         scores = np.empty(data.n_samples)
@@ -375,9 +378,10 @@ def _scores(
             vector[1 + data.real_index].astype(np.float64),
             float(vector[0]),
             scores,
+            n_threads,
         )
         none, no_table = np.zeros(data.n_features, dtype=np.int64), np.empty((2, 0))
-        no_position, no_counts = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
+        no_position, no_counts = np.empty(0, dtype=np.int32), np.empty((1, 0), dtype=np.int64)
         return (
             *(False, 0, no_table, no_table, none, none),
             *(no_position, scores, no_counts, np.empty(0)),
@@ -395,6 +399,7 @@ def _scores(
         low,
         losses.shape[1],
         position,
+        n_threads,
     )
     cells = losses.size * (feature_max - feature_min + 1)
     worthwhile = cells[cells <= max(_MIN_JOINT_CELLS, data.n_samples)]
@@ -408,6 +413,6 @@ def _scores(
         feature_max,
         position,
         np.empty(0),
-        np.empty(capacity, dtype=np.int64),
-        np.empty(capacity),
+        np.empty((n_threads, capacity), dtype=np.int64),
+        np.empty(max(capacity, data.n_samples // 8)),
     )

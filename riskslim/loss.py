@@ -17,6 +17,7 @@ that its table does not cover: fractional vectors, and vectors outside of the co
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
 from time import perf_counter
 from typing import NamedTuple, TypeVar
@@ -32,6 +33,7 @@ __all__ = [
     "MAX_TABLE_ENTRIES",
     "Form",
     "LogisticLoss",
+    "checked_threads",
     "choose_form",
     "score_range",
     "tables_by_score",
@@ -52,6 +54,9 @@ _SUM_SLACK = 1e-8
 
 # Positions (score and class) that the 16-bit kernels can tell apart.
 _MAX_POSITIONS = 2**16
+
+# More threads than this are a mistake, for example a number of rows.
+_MAX_THREADS = 4096
 
 # Mean absolute slope of the rows above which fixed-point gradients are exact to 1e-12.
 _SMALLEST_MEAN_SLOPE = 2.0**-6
@@ -75,6 +80,36 @@ class _Sums(NamedTuple):
     loss: float
     negative: float
     positive: float
+
+
+def checked_threads(n_threads: int) -> int:
+    """Turn a number of threads as users give it into the number to use.
+
+    Parameters
+    ----------
+    n_threads : int
+        At least 1, or -1 for one per core that this process may run on.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    TypeError, ValueError
+        No integer, or out of range.
+    """
+    if isinstance(n_threads, bool) or not isinstance(n_threads, (int, np.integer)):
+        raise TypeError(f"n_threads must be an int, got {n_threads!r}")
+    if n_threads == -1:
+        if hasattr(os, "sched_getaffinity"):
+            return len(os.sched_getaffinity(0))
+        return os.cpu_count() or 1
+    if not 1 <= n_threads <= _MAX_THREADS:
+        raise ValueError(
+            f"n_threads must be between 1 and {_MAX_THREADS}, or -1 for all cores, got {n_threads}"
+        )
+    return int(n_threads)
 
 
 def choose_form(
@@ -135,6 +170,9 @@ class LogisticLoss:
     max_size : int, optional
         Most non-zero coefficients of a vector (the intercept not counted) for which score
         ranges, tables, intercept bounds and loss bounds must hold. None: no limit.
+    n_threads : int, default 1
+        Threads for every pass over the rows, those of the heuristics included; -1 for all
+        cores. Results do not depend on it, to the last bit.
 
     Attributes
     ----------
@@ -154,6 +192,8 @@ class LogisticLoss:
         Time spent so far in data-related computation, in seconds.
     n_evaluations : int
         Number of losses computed so far.
+    n_threads : int
+        Number of threads in use (not -1); may be changed at any time.
 
     Raises
     ------
@@ -183,7 +223,11 @@ class LogisticLoss:
     that covers rounding, and extreme scores are rounded outwards to integers, so that errors can
     only loosen the bounds.
 
-    **Thread safety.** Evaluations share nothing but the counters, and release the GIL.
+    **Threads.** Evaluations share nothing but the counters, and release the GIL. With
+    ``n_threads`` of two or more, chunks of 16,384 rows are handed out to OpenMP threads, where
+    the package was built with OpenMP. Integers are counted exactly, sums of floating-point numbers
+    are added in the order of the chunks: no result depends on the number of threads. With one
+    thread no OpenMP runtime is entered, which matters where processes are forked.
 
     References
     ----------
@@ -204,7 +248,12 @@ class LogisticLoss:
     """
 
     def __init__(
-        self, data: TrainingData, coefficients: CoefficientSet, *, max_size: int | None = None
+        self,
+        data: TrainingData,
+        coefficients: CoefficientSet,
+        *,
+        max_size: int | None = None,
+        n_threads: int = 1,
     ) -> None:
         if tuple(coefficients.feature_names) != tuple(data.feature_names):
             raise ValueError(
@@ -214,6 +263,7 @@ class LogisticLoss:
                 "build it from data.feature_names"
             )
         self.data = data
+        self.n_threads = n_threads
         self.seconds = 0.0
         self.n_evaluations = 0
         self._given = coefficients.replace(fix_at_zero=data.constant_features)
@@ -228,7 +278,9 @@ class LogisticLoss:
     def _resolve(self) -> None:
         """Everything that depends on the size bound: intercept bounds, ranges, tables."""
         start = perf_counter()
-        self.coefficients = _with_intercept_bounds(self.data, self._given, self.max_size)
+        self.coefficients = _with_intercept_bounds(
+            self.data, self._given, self.max_size, self.n_threads
+        )
         low, high = score_range(self.data, self.coefficients, self.max_size)
         form = choose_form(self.data, self.coefficients, (low, high))
         self.form, self.kernel, self.reason = form
@@ -254,6 +306,15 @@ class LogisticLoss:
         digits = np.empty((2, width), dtype=np.uint64)
         integer.fill_digits(self._slope, digits)
         return digits
+
+    @property
+    def n_threads(self) -> int:
+        """Threads of a pass over the rows."""
+        return self._n_threads
+
+    @n_threads.setter
+    def n_threads(self, n_threads: int) -> None:
+        self._n_threads = checked_threads(n_threads)
 
     @property
     def given_coefficients(self) -> CoefficientSet:
@@ -310,7 +371,7 @@ class LogisticLoss:
         start = perf_counter()
         span = self._table_span(vector)
         if span is None:
-            total = real.loss(*self._real_arguments(vector))
+            total = real.loss(*self._real_arguments(vector), self.n_threads)
         else:
             total = self._table_value(vector, span).loss
         self._count(start)
@@ -342,7 +403,9 @@ class LogisticLoss:
             total, by_column = self._table_gradient(vector, span)
         else:
             sums, error = np.zeros((2, vector.size))
-            total = real.loss_and_gradient(*self._real_arguments(vector), sums, error)
+            total = real.loss_and_gradient(
+                *self._real_arguments(vector), sums, error, self.n_threads
+            )
             by_column = sums + error
         data = self.data
         gradient = np.empty(vector.size)
@@ -376,10 +439,10 @@ class LogisticLoss:
         out: NDArray[np.int32] | NDArray[np.float64]
         if self._table_span(vector) is None:
             out = np.empty(self.data.n_samples)
-            real.scores(*self._real_arguments(vector)[:5], out)
+            real.scores(*self._real_arguments(vector)[:5], out, self.n_threads)
         else:
             out = np.empty(self.data.n_samples, dtype=np.int32)
-            integer.scores(*self._integer_arguments(vector), out)
+            integer.scores(*self._integer_arguments(vector), out, self.n_threads)
         self.seconds += perf_counter() - start
         return out
 
@@ -412,7 +475,7 @@ class LogisticLoss:
         start = perf_counter()
         best, worst = [], []
         lower, upper = _intercept_bounds(coefficients)
-        for rows, low, high in _row_ranges(data, coefficients, size):
+        for rows, low, high in _row_ranges(data, coefficients, size, self.n_threads):
             labels, weights = data.labels[rows], self._weights[rows]
             low += lower
             high += upper
@@ -420,8 +483,8 @@ class LogisticLoss:
             positive = labels > 0
             towards = np.where(positive, high + slack, low - slack)
             away = np.where(positive, low - slack, high + slack)
-            best.append(real.scores_loss(towards, labels, weights))
-            worst.append(real.scores_loss(away, labels, weights))
+            best.append(real.scores_loss(towards, labels, weights, self.n_threads))
+            worst.append(real.scores_loss(away, labels, weights, self.n_threads))
         self._count(start)
         total = data.total_weight
         return (
@@ -545,14 +608,16 @@ class LogisticLoss:
         arguments = (*self._integer_arguments(vector), self.data.labels)
         if self.data.sample_weight is not None:
             total, error = np.zeros((2, 2, width))
-            integer.weighted_histogram(*arguments, self.data.sample_weight, low, total, error)
+            integer.weighted_histogram(
+                *arguments, self.data.sample_weight, low, total, error, self.n_threads
+            )
             return _Sums(*integer.weighted_histogram_loss(total, error, *tables))
         if self._digits is not None:
             counts = np.zeros((integer.n_copies(), 2, width), dtype=np.int64)
-            integer.count_scores(*arguments, low, counts)
+            integer.count_scores(*arguments, low, counts, self.n_threads)
         else:
             counts = np.zeros((1, 2, width), dtype=np.int64)
-            integer.histogram(*arguments, low, counts)
+            integer.histogram(*arguments, low, counts, self.n_threads)
         return _Sums(*integer.histogram_loss(counts, *tables))
 
     def _table_gradient(
@@ -579,6 +644,7 @@ class LogisticLoss:
             self._table(self._slope, span),
             by_column[1:],
             error[1:],
+            self.n_threads,
         )
         by_column += error
         by_column[0] = sums.negative + sums.positive
@@ -598,6 +664,7 @@ class LogisticLoss:
             self._table(self._digits, span),
             counts,
             digits,
+            self.n_threads,
         )
         integer.digits_gradient(digits, out)
         tables = (low, self._table(self._tail, span), self._table(self._slope, span))
@@ -683,7 +750,7 @@ def _required(coefficients: CoefficientSet) -> NDArray[np.bool_]:
 
 
 def _row_ranges(
-    data: TrainingData, coefficients: CoefficientSet, max_size: int
+    data: TrainingData, coefficients: CoefficientSet, max_size: int, n_threads: int
 ) -> Iterator[tuple[slice, NDArray[np.float64], NDArray[np.float64]]]:
     """Chunks of rows with the least and largest score of each row, intercept apart."""
     lower = coefficients.lower.astype(np.float64)
@@ -693,7 +760,7 @@ def _row_ranges(
     keep = max(max_size - int(np.count_nonzero(required)), 0)
     if keep >= n_free:
         keep = -1  # no limit: the kernel adds up instead of selecting
-    workspace = np.empty((2 * max(keep, 0) + 2, ranges.row_block()))
+    workspace = np.empty((n_threads, 2 * max(keep, 0) + 2, ranges.row_block()))
     for first in range(0, data.n_samples, _CHUNK_ROWS):
         rows = slice(first, min(first + _CHUNK_ROWS, data.n_samples))
         low, high = np.empty(rows.stop - first), np.empty(rows.stop - first)
@@ -709,6 +776,7 @@ def _row_ranges(
             workspace,
             low,
             high,
+            n_threads,
         )
         yield rows, low, high
 
@@ -721,7 +789,7 @@ def _score_slack(data: TrainingData, low: NDArray[np.float64], high: NDArray[np.
 
 
 def _with_intercept_bounds(
-    data: TrainingData, coefficients: CoefficientSet, max_size: int
+    data: TrainingData, coefficients: CoefficientSet, max_size: int, n_threads: int
 ) -> CoefficientSet:
     """Fill in open bounds of the intercept (see LogisticLoss for the proof)."""
     given_lower, given_upper = coefficients.intercept_lower, coefficients.intercept_upper
@@ -733,7 +801,9 @@ def _with_intercept_bounds(
     else:
         weight_positive = math.fsum(data.sample_weight[positive])
     weight_negative = math.fsum((data.total_weight, -weight_positive))
-    low, weight_low, high, weight_high = _extreme_score_distributions(data, coefficients, max_size)
+    low, weight_low, high, weight_high = _extreme_score_distributions(
+        data, coefficients, max_size, n_threads
+    )
     lower = _lowest_optimal_intercept(high, weight_high, weight_positive)
     # Exchanging the classes changes the sign of scores and intercept.
     upper = -_lowest_optimal_intercept(-low, weight_low, weight_negative)
@@ -753,7 +823,7 @@ def _with_intercept_bounds(
 
 
 def _extreme_score_distributions(
-    data: TrainingData, coefficients: CoefficientSet, max_size: int
+    data: TrainingData, coefficients: CoefficientSet, max_size: int, n_threads: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Weight of the rows at each value of the least and largest score, rounded outwards."""
     without = coefficients.replace(intercept_lower=0, intercept_upper=0)
@@ -762,7 +832,7 @@ def _extreme_score_distributions(
     step = max(1, math.ceil((highest - lowest) / _MAX_BINS))
     n_bins = (highest - lowest) // step + 3
     below, above = np.zeros(n_bins), np.zeros(n_bins)
-    for rows, low, high in _row_ranges(data, coefficients, max_size):
+    for rows, low, high in _row_ranges(data, coefficients, max_size, n_threads):
         slack = _score_slack(data, low, high)
         weights = None if data.sample_weight is None else data.sample_weight[rows]
         # Bin k of `below` stands for lowest + (k - 1) step, of `above` for lowest + k step.

@@ -358,3 +358,27 @@ def test_rounding_refuses_bad_input():
         sequential_rounding(problem, [9.5, *zero[1:]])
     with pytest.raises(ValueError, match="nan"):
         sequential_rounding(problem, [np.nan, *zero[1:]])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_number_of_threads_does_not_change_a_bit(kind, weighted):
+    rng = np.random.default_rng(5)
+    X = make_features(rng, kind, 5 * 16384 + 3, 4)
+    y = rng.random(len(X)) < 1 / (1 + np.exp(X[:, 0] - X[:, 1]))
+    data = TrainingData(X, y, rng.uniform(0.2, 3.0, len(X)) if weighted else None)
+    coefficients = CoefficientSet(data.feature_names, -3, 3)
+    start = rng.uniform(-1, 1, 5)
+    expected = None
+    for n_threads in (1, 2, 3, 7):
+        loss = LogisticLoss(data, coefficients, n_threads=n_threads)
+        problem = RiskScoreProblem(loss, coefficients)
+        assert problem.loss.n_threads == n_threads
+        rounded = sequential_rounding(problem, np.clip(start, problem.lower, problem.upper))
+        polished = discrete_coordinate_descent(problem, rounded.coefficients)
+        found = [
+            (*result.coefficients, result.objective, result.n_iterations, result.n_evaluations)
+            for result in (rounded, polished)
+        ]
+        expected = expected or found
+        assert found == expected

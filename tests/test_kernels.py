@@ -92,11 +92,11 @@ ADVERSARIAL = [
 @pytest.mark.parametrize("margin", ADVERSARIAL)
 def test_loss_of_one_score_is_accurate(margin):
     one, none = np.array([1], dtype=np.int8), np.empty(0)
-    got = real.scores_loss(np.array([margin]), one, none)
+    got = real.scores_loss(np.array([margin]), one, none, 1)
     expected = exact_loss(margin)
     # Subnormal results have fewer digits: one unit of the last place is 5e-324.
     assert got == pytest.approx(expected, rel=4e-16, abs=5e-324)
-    assert real.scores_loss(np.array([-margin]), -one, none) == got
+    assert real.scores_loss(np.array([-margin]), -one, none, 1) == got
 
 
 @pytest.mark.parametrize("margin", ADVERSARIAL)
@@ -113,6 +113,7 @@ def test_slope_of_one_score_is_accurate(margin):
         np.empty(0),
         sums,
         errors,
+        1,
     )
     assert sums[0] == pytest.approx(exact_slope(margin), rel=6e-16, abs=5e-324)
 
@@ -136,10 +137,10 @@ class TestInteger:
     def test_scores_and_positions(self, n, weighted):
         rows = Rows(n, n, weighted=weighted)
         out = np.empty(n, dtype=np.int32)
-        integer.scores(rows.columns, rows.coef, rows.intercept, out)
+        integer.scores(rows.columns, rows.coef, rows.intercept, out, 1)
         np.testing.assert_array_equal(out, rows.scores)
         low, width = int(out.min()), int(out.max() - out.min()) + 1
-        integer.positions(rows.columns, rows.coef, rows.intercept, rows.labels, low, width, out)
+        integer.positions(rows.columns, rows.coef, rows.intercept, rows.labels, low, width, out, 1)
         np.testing.assert_array_equal(out, rows.scores - low + width * (rows.labels > 0))
 
     def test_histogram(self, n, weighted):
@@ -154,15 +155,15 @@ class TestInteger:
         arguments = (rows.columns, rows.coef, rows.intercept, rows.labels)
         if weighted:
             total, error = np.zeros_like(expected), np.zeros_like(expected)
-            integer.weighted_histogram(*arguments, rows.weights, low, total, error)
+            integer.weighted_histogram(*arguments, rows.weights, low, total, error, 1)
             np.testing.assert_allclose(total + error, expected, rtol=1e-13)
             assert math.fsum([*total.flat, *error.flat]) == math.fsum(rows.weights)
         else:
             counts = np.zeros((1, *expected.shape), dtype=np.int64)
-            integer.histogram(*arguments, low, counts)
+            integer.histogram(*arguments, low, counts, 1)
             np.testing.assert_array_equal(counts[0], expected)
             counts = np.zeros((integer.n_copies(), *expected.shape), dtype=np.int64)
-            integer.count_scores(*arguments, low, counts)
+            integer.count_scores(*arguments, low, counts, 1)
             np.testing.assert_array_equal(counts.sum(axis=0), expected)
 
     def test_gradient(self, n, weighted):
@@ -182,6 +183,7 @@ class TestInteger:
             slope,
             total,
             error,
+            1,
         )
         slopes = naive_slopes(rows.scores, rows.labels) * rows.weight
         for j, column in enumerate(np.hstack((rows.columns, rows.real_columns)).T):
@@ -203,10 +205,10 @@ def test_fixed_point_gradient(n):
         counts = np.zeros((integer.n_copies(), *slope.shape), dtype=np.int64)
         sums, gradient = np.zeros((4, 3), dtype=np.int64), np.empty(4)
         arguments = (rows.columns, rows.coef, rows.intercept, rows.labels, low)
-        integer.count_scores_and_slopes(*arguments, digits, counts, sums)
+        integer.count_scores_and_slopes(*arguments, digits, counts, sums, 1)
         integer.digits_gradient(sums, gradient)
         again = np.zeros_like(counts)
-        integer.count_scores(*arguments, again)
+        integer.count_scores(*arguments, again, 1)
         np.testing.assert_array_equal(counts, again)
         slopes = naive_slopes(rows.scores, rows.labels)
         for j, column in enumerate(rows.columns.T.astype(float)):
@@ -242,6 +244,7 @@ def test_digit_sums_do_not_overflow():
         digits,
         np.zeros((integer.n_copies(), 2, 1), dtype=np.int64),
         sums,
+        1,
     )
     integer.digits_gradient(sums, gradient)
     assert gradient[0] == -128.0 * n * slope[0, 0]
@@ -296,6 +299,7 @@ def test_weighted_histogram_does_not_lose_small_weights():
         0,
         total,
         error,
+        1,
     )
     assert total[1, 0] + error[1, 0] == math.fsum(weights)
 
@@ -314,27 +318,27 @@ class TestReal:
     def test_scores(self, n, weighted, d_integer, d_real):
         rows = self.rows(n, weighted, d_integer, d_real)
         out = np.empty(n)
-        real.scores(*rows.real_arguments(), out)
+        real.scores(*rows.real_arguments(), out, 1)
         np.testing.assert_allclose(out, rows.real_scores, rtol=1e-13, atol=1e-13)
 
     def test_loss(self, n, weighted, d_integer, d_real):
         rows = self.rows(n, weighted, d_integer, d_real)
         scores = np.empty(n)
-        real.scores(*rows.real_arguments(), scores)
+        real.scores(*rows.real_arguments(), scores, 1)
         expected = math.fsum(rows.weight * naive_losses(scores * rows.labels))
-        got = real.loss(*rows.real_arguments(), rows.labels, rows.weights)
+        got = real.loss(*rows.real_arguments(), rows.labels, rows.weights, 1)
         assert got == pytest.approx(expected, rel=1e-14)
-        assert real.scores_loss(scores, rows.labels, rows.weights) == got
+        assert real.scores_loss(scores, rows.labels, rows.weights, 1) == got
 
     def test_loss_and_gradient(self, n, weighted, d_integer, d_real):
         rows = self.rows(n, weighted, d_integer, d_real)
         scores = np.empty(n)
-        real.scores(*rows.real_arguments(), scores)
+        real.scores(*rows.real_arguments(), scores, 1)
         total, error = np.zeros((2, 1 + d_integer + d_real))
         value = real.loss_and_gradient(
-            *rows.real_arguments(), rows.labels, rows.weights, total, error
+            *rows.real_arguments(), rows.labels, rows.weights, total, error, 1
         )
-        assert value == real.loss(*rows.real_arguments(), rows.labels, rows.weights)
+        assert value == real.loss(*rows.real_arguments(), rows.labels, rows.weights, 1)
         slopes = naive_slopes(scores, rows.labels) * rows.weight
         columns = np.hstack((np.ones((n, 1)), rows.columns, rows.real_columns))
         for j, column in enumerate(columns.T):
@@ -350,7 +354,7 @@ def test_real_loss_of_ten_million_rows():
     scores = rng.normal(scale=3.0, size=n)
     labels = rng.choice(np.array([-1, 1], dtype=np.int8), n)
     expected = math.fsum(naive_losses(scores * labels))
-    assert real.scores_loss(scores, labels, np.empty(0)) == pytest.approx(expected, rel=1e-13)
+    assert real.scores_loss(scores, labels, np.empty(0), 1) == pytest.approx(expected, rel=1e-13)
 
 
 # ---- ranges ----------------------------------------------------------------------------
@@ -388,10 +392,112 @@ def test_row_ranges(n, keep, required):
         upper[4:],
         keep,
         3,
-        np.empty((2 * max(keep, 0) + 2, ranges.row_block())),
+        np.empty((1, 2 * max(keep, 0) + 2, ranges.row_block())),
         low,
         high,
+        1,
     )
     expected = naive_ranges(rows, lower, upper, keep)
     np.testing.assert_allclose(low, expected[0][3:], rtol=1e-13, atol=1e-13)
     np.testing.assert_allclose(high, expected[1][3:], rtol=1e-13, atol=1e-13)
+
+
+# ---- threads ---------------------------------------------------------------------------
+
+CHUNK = 8 * BLOCK
+THREADS = [2, 3, 7]
+
+
+def every_kernel(rows, n_threads):
+    """Results of all passes over the rows."""
+    n, found = len(rows.labels), {}
+    low, high = int(rows.scores.min()), int(rows.scores.max())
+    width = high - low + 1
+    tail, slope = np.empty(width), np.empty((2, width))
+    integer.fill_tables(low, tail, slope)
+    arguments = (rows.columns, rows.coef, rows.intercept)
+    found["scores"] = np.empty(n, dtype=np.int32)
+    integer.scores(*arguments, found["scores"], n_threads)
+    found["positions"] = np.empty(n, dtype=np.int32)
+    integer.positions(*arguments, rows.labels, low, width, found["positions"], n_threads)
+    arguments = (*arguments, rows.labels)
+    found["histogram"] = np.zeros((1, 2, width), dtype=np.int64)
+    integer.histogram(*arguments, low, found["histogram"], n_threads)
+    counts, sums = np.zeros((integer.n_copies(), 2, width), dtype=np.int64), np.zeros(2)
+    integer.count_scores(*arguments, low, counts, n_threads)
+    found["count_scores"] = counts.sum(axis=0)
+    digits = np.empty((2, width), dtype=np.uint64)
+    integer.fill_digits(slope, digits)
+    counts, sums = np.zeros_like(counts), np.zeros((4, 3), dtype=np.int64)
+    integer.count_scores_and_slopes(*arguments, low, digits, counts, sums, n_threads)
+    found["count_scores_and_slopes"] = counts.sum(axis=0), sums
+    if rows.weights.size:
+        total, error = np.zeros((2, 2, width))
+        integer.weighted_histogram(*arguments, rows.weights, low, total, error, n_threads)
+        found["weighted_histogram"] = total, error
+    total, error = np.zeros((2, 7))
+    integer.gradient(
+        *arguments[:3], rows.real_columns, rows.labels, rows.weights, low, slope, total, error,
+        n_threads,
+    )  # fmt: skip
+    found["gradient"] = total, error
+    arguments, classes = rows.real_arguments(), (rows.labels, rows.weights)
+    found["real scores"] = np.empty(n)
+    real.scores(*arguments, found["real scores"], n_threads)
+    found["scores_loss"] = real.scores_loss(found["real scores"], *classes, n_threads)
+    found["loss"] = real.loss(*arguments, *classes, n_threads)
+    total, error = np.zeros((2, 8))
+    value = real.loss_and_gradient(*arguments, *classes, total, error, n_threads)
+    found["loss_and_gradient"] = value, total, error
+    low, high = np.empty((2, n))
+    bounds = [np.array(bound, dtype=float) for bound in ([-5, 1, 0, -2], [3, 2, 4, 0])]
+    real_bounds = [bound[:3] for bound in bounds]
+    workspace = np.empty((n_threads, 6, ranges.row_block()))
+    ranges.row_ranges(
+        rows.columns, *bounds, rows.real_columns, *real_bounds, 2, 0, workspace, low, high,
+        n_threads,
+    )  # fmt: skip
+    found["row_ranges"] = low, high
+    return found
+
+
+@pytest.mark.parametrize("n", [1, CHUNK, CHUNK + 1, 5 * CHUNK + 17])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_number_of_threads_does_not_change_a_bit(n, weighted):
+    rows = Rows(n, n, weighted=weighted)
+    one = every_kernel(rows, 1)
+    np.testing.assert_array_equal(one["scores"], rows.scores)
+    assert one["loss"] == pytest.approx(
+        math.fsum(naive_losses(one["real scores"] * rows.labels) * rows.weight), rel=1e-14
+    )
+    for n_threads in THREADS:
+        for name, result in every_kernel(rows, n_threads).items():
+            for got, expected in zip(
+                result if isinstance(result, tuple) else (result,),
+                one[name] if isinstance(one[name], tuple) else (one[name],),
+                strict=True,
+            ):
+                np.testing.assert_array_equal(got, expected, err_msg=f"{name}, {n_threads} threads")
+
+
+def test_counts_are_added_to_what_is_there():
+    rows = Rows(0, 3 * CHUNK)
+    low, width = int(rows.scores.min()), int(np.ptp(rows.scores)) + 1
+    arguments = (rows.columns, rows.coef, rows.intercept, rows.labels, low)
+    once = np.zeros((integer.n_copies(), 2, width), dtype=np.int64)
+    integer.count_scores(*arguments, once, 1)
+    twice = once.copy()
+    integer.count_scores(*arguments, twice, 3)
+    np.testing.assert_array_equal(twice.sum(axis=0), 2 * once.sum(axis=0))
+
+
+def test_weights_in_parts_keep_their_rounding_errors():
+    rows = Rows(1, 20 * CHUNK, weighted=True)
+    low, width = int(rows.scores.min()), int(np.ptp(rows.scores)) + 1
+    total, error = np.zeros((2, 2, width))
+    integer.weighted_histogram(
+        rows.columns, rows.coef, rows.intercept, rows.labels, rows.weights, low, total, error, 2
+    )
+    for c, k in np.ndindex(2, width):
+        own = (rows.scores == low + k) & (rows.labels == 2 * c - 1)
+        assert total[c, k] + error[c, k] == math.fsum(rows.weights[own])

@@ -187,6 +187,16 @@ class TestResult:
         assert other.certificate.status is Status.OPTIMAL
         assert other.certificate.objective == pytest.approx(solved.certificate.objective, abs=1e-10)
 
+    def test_threads_are_used_on_rows_too(self, problem, monkeypatch):
+        seen = set()
+        value = LogisticLoss.value
+        monkeypatch.setattr(
+            LogisticLoss, "value", lambda self, coef: seen.add(self.n_threads) or value(self, coef)
+        )
+        lattice_cpa(problem, n_threads=2)
+        assert seen == {2}
+        assert problem.loss.n_threads == 1
+
     def test_the_callers_problem_is_left_as_it_is(self):
         p = make_problem(l0_penalty=0.02)
         before = (p.loss.max_size, p.loss.score_range, p.loss.n_evaluations)

@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+import os
 
 import mpmath
 import numpy as np
@@ -435,3 +436,41 @@ def test_scores_of_more_than_sixteen_bits():
         slopes = -data.labels / (1 + np.exp(np.minimum(margins, 700.0))) / 60
         expected = np.concatenate(([slopes.sum()], slopes @ X))
         np.testing.assert_allclose(loss.value_and_gradient(coef)[1], expected, rtol=1e-12)
+
+
+# ---- threads -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_number_of_threads_does_not_change_a_bit(kind, weighted):
+    n = 4 * 16384 + 5  # chunks of 16,384 rows are what threads share
+    loss, rng = make_loss(3, kind=kind, weighted=weighted, n=n, max_size=3)
+    vectors = [rng.integers(-4, 5, 6), rng.integers(-90, 91, 6), rng.normal(size=6)]
+    for n_threads in (2, 3, 7):
+        other = LogisticLoss(loss.data, loss.given_coefficients, max_size=3, n_threads=n_threads)
+        assert other.coefficients == loss.coefficients
+        assert other.score_range == loss.score_range
+        assert other.bounds() == loss.bounds()
+        for coef in vectors:
+            assert other.value(coef) == loss.value(coef)
+            value, gradient = other.value_and_gradient(coef)
+            assert value == loss.value_and_gradient(coef)[0]
+            np.testing.assert_array_equal(gradient, loss.value_and_gradient(coef)[1])
+            np.testing.assert_array_equal(other.scores(coef), loss.scores(coef))
+
+
+def test_threads_that_are_asked_for():
+    loss, _ = make_loss(n_threads=3)
+    assert loss.n_threads == 3
+    other = copy.copy(loss)
+    other.n_threads = np.int64(2)
+    assert (loss.n_threads, other.n_threads) == (3, 2)
+    other.n_threads = -1
+    assert 1 <= other.n_threads <= os.cpu_count()
+    for wrong in (0, -2, 5000):
+        with pytest.raises(ValueError, match="n_threads must be between 1 and 4096, or -1"):
+            other.n_threads = wrong
+    for wrong in (True, 2.0, None, "2"):
+        with pytest.raises(TypeError, match="n_threads must be an int"):
+            make_loss(n_threads=wrong)

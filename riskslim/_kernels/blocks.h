@@ -252,16 +252,10 @@ static inline void rs_count(
 
 /* Weights are summed with their rounding errors kept, in the order of the rows. */
 static inline void rs_count_weights(
-    double *RS_RESTRICT high, double *RS_RESTRICT low, const double *RS_RESTRICT weight,
+    rs_sum *RS_RESTRICT sums, const double *RS_RESTRICT weight,
     const int32_t *RS_RESTRICT position, ptrdiff_t n)
 {
-    for (ptrdiff_t i = 0; i < n; i++) {
-        const int32_t k = position[i];
-        rs_sum sum = {high[k], low[k]};
-        rs_add(&sum, weight[i]);
-        high[k] = sum.high;
-        low[k] = sum.low;
-    }
+    for (ptrdiff_t i = 0; i < n; i++) rs_add(sums + position[i], weight[i]);
 }
 
 static inline void rs_lookup(

@@ -32,6 +32,7 @@ def coordinate_descent(
     swaps: bool,
     max_iterations: int,
     tolerance: float,
+    n_threads: int,
 ) -> tuple[int, int]: ...
 def sequential_rounding(
     columns: NDArray[np.int8],
@@ -50,4 +51,5 @@ def sequential_rounding(
     pending: NDArray[np.uint8],
     workspace: NDArray[np.float64],
     bound: NDArray[np.float64],
+    n_threads: int,
 ) -> tuple[int, int]: ...

@@ -26,15 +26,18 @@ same as if all lines had been searched.
 
 from libc.math cimport INFINITY, ceil, exp, fabs, floor, log
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
+from libc.stdlib cimport calloc, free
+
+from riskslim._kernels.threads cimport (
+    RS_BLOCK, RS_CHUNK, RS_CHUNK_BLOCKS, n_blocks, n_chunks, n_parts,
+    n_workers, part_begin, rs_run, rs_work,
+)
 
 
 cdef extern from "blocks.h" nogil:
     ctypedef struct rs_sum:
         double high
         double low
-    enum:
-        RS_BLOCK
-    Py_ssize_t n_blocks "rs_n_blocks" (Py_ssize_t n) noexcept
     void rs_add(rs_sum *sum, double value) noexcept
     void rs_count(int64_t *counts, const int32_t *position, Py_ssize_t n) noexcept
     void rs_lookup(double *out, const double *table, const int32_t *position,
@@ -63,6 +66,16 @@ cdef extern from "blocks.h" nogil:
 
 # ---- rows, and the loss along a line ------------------------------------------------
 
+cdef struct Bounds:
+    # One entry per coefficient, intercept first.
+    uint8_t *wanted              # lines that are worth a derivative
+    double *gradient
+    double *curvature
+    double *objective            # least objective that the line may hold
+    const double *magnitude      # largest absolute value of the feature
+    double slack                 # rounding errors of the bounds
+
+
 cdef struct Rows:
     Py_ssize_t n
     double total_weight
@@ -80,7 +93,7 @@ cdef struct Rows:
     const double *slopes         # d loss / d score, by position
     int64_t *counts              # joint histogram, 2 * width positions per feature value
     double *mass                 # the same in float64, or sums of weights
-    Py_ssize_t capacity          # cells of counts and mass
+    Py_ssize_t capacity          # cells of a joint histogram
     # Real-valued scores.
     double *scores
     # The current line.
@@ -89,14 +102,22 @@ cdef struct Rows:
     Py_ssize_t n_values          # 0: no joint histogram
     Py_ssize_t begin             # scores lie in low + begin .. low + end - 1
     Py_ssize_t end
+    Py_ssize_t n_parts           # of the joint histogram, where rows have weights
+    # The current pass.
+    double step
+    double shift
+    Bounds *bounds
+    Py_ssize_t n_lines
+    rs_sum *sums                 # by chunk: loss, then first and second derivatives of lines
+    int n_threads
     Py_ssize_t n_evaluations
 
 
-cdef void open_rows(
+cdef int open_rows(
     Rows *rows, const int8_t[::1, :] columns, const double[::1, :] real_columns,
     const int64_t[::1] slot, const int8_t[::1] labels, const double[::1] weights,
-    double total_weight,
-) noexcept nogil:
+    double total_weight, int n_threads,
+) except -1:
     rows.n = labels.shape[0]
     rows.total_weight = total_weight
     rows.integers = &columns[0, 0] if columns.shape[1] else NULL
@@ -104,7 +125,30 @@ cdef void open_rows(
     rows.slot = &slot[0]
     rows.labels = &labels[0]
     rows.weights = &weights[0] if weights.shape[0] else NULL
+    rows.n_threads = n_threads
     rows.n_evaluations = 0
+    rows.n_lines = slot.shape[0] + 1
+    rows.sums = <rs_sum *>calloc(n_chunks(rows.n) * (2 * rows.n_lines + 1), sizeof(rs_sum))
+    if rows.sums == NULL:
+        raise MemoryError
+    return 0
+
+
+cdef inline void run_chunks(Rows *rows, rs_work work) noexcept nogil:
+    """Run a pass over all rows."""
+    rs_run(work, rows, n_chunks(rows.n), n_workers(n_chunks(rows.n), rows.n_threads))
+
+
+cdef inline double summed(const Rows *rows, Py_ssize_t k, Py_ssize_t stride) noexcept nogil:
+    """Sum k of each chunk, added in the order of the chunks."""
+    cdef Py_ssize_t chunk
+    cdef rs_sum total, part
+    total.high = total.low = 0.0
+    for chunk in range(n_chunks(rows.n)):
+        part = rows.sums[chunk * stride + k]
+        rs_add(&total, part.high)
+        total.low += part.low
+    return total.high + total.low
 
 
 cdef inline const int8_t *integer_column(const Rows *rows, Py_ssize_t line) noexcept nogil:
@@ -120,71 +164,128 @@ cdef void prepare_line(
     Py_ssize_t begin, Py_ssize_t end,
 ) noexcept nogil:
     """Make ``line`` the current one: feature values first..last, scores as in Rows."""
-    cdef Py_ssize_t k, i, cell, start, m, block
-    cdef Py_ssize_t stride = 2 * rows.width
-    cdef int32_t[RS_BLOCK] cells
     rows.line = line
     rows.first = first
     rows.begin = begin
     rows.end = end
     rows.n_values = last - first + 1
-    if not rows.integer or rows.n_values * stride > rows.capacity:
+    if not rows.integer or rows.n_values * 2 * rows.width > rows.capacity:
         rows.n_values = 0
         return
-    for k in range(2 * rows.n_values):
-        for i in range(begin, end):
-            cell = k * rows.width + i
-            rows.counts[cell] = 0
-            rows.mass[cell] = 0.0
-    for block in range(n_blocks(rows.n)):
-        start = block * RS_BLOCK
-        m = min(RS_BLOCK, rows.n - start)
-        if line == 0:
-            for i in range(m):
-                cells[i] = rows.position[start + i]
-        else:
-            rs_joint_cells(cells, rows.position + start, integer_column(rows, line) + start,
-                           <int32_t>first, <int32_t>stride, m)
-        if rows.weights != NULL:
-            rs_add_weights(rows.mass, rows.weights + start, cells, m)
-        else:
-            rs_count(rows.counts, cells, m)
     if rows.weights == NULL:
+        count_line(rows)
+    else:
+        weigh_line(rows)
+
+
+cdef inline void block_cells(
+    const Rows *rows, int32_t *cells, Py_ssize_t start, Py_ssize_t n
+) noexcept nogil:
+    """Cells of the joint histogram to which rows belong."""
+    cdef Py_ssize_t i
+    if rows.line == 0:
+        for i in range(n):
+            cells[i] = rows.position[start + i]
+    else:
+        rs_joint_cells(cells, rows.position + start, integer_column(rows, rows.line) + start,
+                       <int32_t>rows.first, <int32_t>(2 * rows.width), n)
+
+
+cdef void count_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
+    cdef Rows *rows = <Rows *>argument
+    cdef Py_ssize_t block, start, m, end = min(rows.n, (chunk + 1) * RS_CHUNK)
+    cdef int32_t[RS_BLOCK] cells
+    for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
+        start = block * RS_BLOCK
+        m = min(RS_BLOCK, end - start)
+        block_cells(rows, cells, start, m)
+        rs_count(rows.counts + worker * rows.capacity, cells, m)
+
+
+cdef void count_line(Rows *rows) noexcept nogil:
+    """Fill the joint histogram by counting; every worker has one of its own."""
+    cdef Py_ssize_t k, i, cell
+    cdef int worker, workers = n_workers(n_chunks(rows.n), rows.n_threads)
+    for worker in range(workers):
         for k in range(2 * rows.n_values):
-            for i in range(begin, end):
+            for i in range(rows.begin, rows.end):
+                rows.counts[worker * rows.capacity + k * rows.width + i] = 0
+    run_chunks(rows, count_chunk)
+    for k in range(2 * rows.n_values):
+        for i in range(rows.begin, rows.end):
+            cell = k * rows.width + i
+            for worker in range(1, workers):
+                rows.counts[cell] += rows.counts[worker * rows.capacity + cell]
+            rows.mass[cell] = <double>rows.counts[cell]
+
+
+cdef void weigh_part(void *argument, Py_ssize_t part, int worker) noexcept nogil:
+    cdef Rows *rows = <Rows *>argument
+    cdef Py_ssize_t block, start, m, end = part_begin(rows.n, rows.n_parts, part + 1)
+    cdef double *mass = rows.mass + part * rows.n_values * 2 * rows.width
+    cdef int32_t[RS_BLOCK] cells
+    for block in range(part_begin(rows.n, rows.n_parts, part) // RS_BLOCK, n_blocks(end)):
+        start = block * RS_BLOCK
+        m = min(RS_BLOCK, end - start)
+        block_cells(rows, cells, start, m)
+        rs_add_weights(mass, rows.weights + start, cells, m)
+
+
+cdef void weigh_line(Rows *rows) noexcept nogil:
+    """Fill the joint histogram by adding weights, in parts of the rows that are then added."""
+    cdef Py_ssize_t k, i, cell, part, n_cells = rows.n_values * 2 * rows.width
+    rows.n_parts = n_parts(rows.n, n_cells)
+    for k in range(2 * rows.n_values * rows.n_parts):
+        for i in range(rows.begin, rows.end):
+            rows.mass[k * rows.width + i] = 0.0
+    rs_run(weigh_part, rows, rows.n_parts, n_workers(rows.n_parts, rows.n_threads))
+    for part in range(1, rows.n_parts):
+        for k in range(2 * rows.n_values):
+            for i in range(rows.begin, rows.end):
                 cell = k * rows.width + i
-                rows.mass[cell] = <double>rows.counts[cell]
+                rows.mass[cell] += rows.mass[part * n_cells + cell]
 
 
 cdef double line_loss(Rows *rows, double step, double shift) noexcept nogil:
     """Loss after ``step`` along the current line and ``shift`` of the intercept."""
-    cdef Py_ssize_t v, c, cell, move, start, m, block
+    cdef Py_ssize_t v, c, cell, move
     cdef Py_ssize_t length = rows.end - rows.begin
+    cdef rs_sum total
+    rows.n_evaluations += 1
+    if not rows.n_values:
+        rows.step = step
+        rows.shift = shift
+        run_chunks(rows, line_loss_chunk)
+        return summed(rows, 0, 1) / rows.total_weight
+    total.high = total.low = 0.0
+    for v in range(rows.n_values):
+        move = <Py_ssize_t>step * (rows.first + v) + <Py_ssize_t>shift
+        for c in range(2):
+            cell = c * rows.width + rows.begin
+            rs_add(&total, rs_dot_f64(rows.mass + v * 2 * rows.width + cell,
+                                      rows.losses + cell + move, length))
+    return (total.high + total.low) / rows.total_weight
+
+
+cdef void line_loss_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
+    cdef Rows *rows = <Rows *>argument
+    cdef Py_ssize_t block, start, m, end = min(rows.n, (chunk + 1) * RS_CHUNK)
     cdef double[RS_BLOCK] values
     cdef double[RS_BLOCK] moved
     cdef rs_sum total
     total.high = total.low = 0.0
-    rows.n_evaluations += 1
-    if rows.n_values:
-        for v in range(rows.n_values):
-            move = <Py_ssize_t>step * (rows.first + v) + <Py_ssize_t>shift
-            for c in range(2):
-                cell = c * rows.width + rows.begin
-                rs_add(&total, rs_dot_f64(rows.mass + v * 2 * rows.width + cell,
-                                          rows.losses + cell + move, length))
-        return (total.high + total.low) / rows.total_weight
-    for block in range(n_blocks(rows.n)):
+    for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
         start = block * RS_BLOCK
-        m = min(RS_BLOCK, rows.n - start)
+        m = min(RS_BLOCK, end - start)
         if rows.integer:
-            table_losses(rows, values, <int32_t>step, <int32_t>shift, start, m)
+            table_losses(rows, values, <int32_t>rows.step, <int32_t>rows.shift, start, m)
         else:
-            moved_scores(rows, moved, step, shift, start, m)
+            moved_scores(rows, moved, rows.step, rows.shift, start, m)
             rs_losses(values, moved, rows.labels + start, m)
         if rows.weights != NULL:
             rs_multiply(values, rows.weights + start, m)
         rs_add(&total, rs_total(values, m))
-    return (total.high + total.low) / rows.total_weight
+    rows.sums[chunk] = total
 
 
 cdef void table_losses(
@@ -219,35 +320,32 @@ cdef void moved_scores(
 
 cdef void move_scores(Rows *rows, Py_ssize_t line, double step) noexcept nogil:
     """Take a step along a column for good."""
-    cdef Py_ssize_t block, start, m, i
-    cdef double[RS_BLOCK] moved
     rows.line = line
-    for block in range(n_blocks(rows.n)):
+    rows.step = step
+    run_chunks(rows, move_chunk)
+
+
+cdef void move_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
+    cdef Rows *rows = <Rows *>argument
+    cdef Py_ssize_t block, start, m, i, end = min(rows.n, (chunk + 1) * RS_CHUNK)
+    cdef double[RS_BLOCK] moved
+    for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
         start = block * RS_BLOCK
-        m = min(RS_BLOCK, rows.n - start)
+        m = min(RS_BLOCK, end - start)
         if not rows.integer:
-            moved_scores(rows, moved, step, 0.0, start, m)
+            moved_scores(rows, moved, rows.step, 0.0, start, m)
             for i in range(m):
                 rows.scores[start + i] = moved[i]
-        elif line == 0:
+        elif rows.line == 0:
             for i in range(m):
-                rows.position[start + i] += <int32_t>step
+                rows.position[start + i] += <int32_t>rows.step
         else:
-            rs_add_column_positions(rows.position + start, integer_column(rows, line) + start,
-                                    <int32_t>step, 0, m)
+            rs_add_column_positions(
+                rows.position + start, integer_column(rows, rows.line) + start,
+                <int32_t>rows.step, 0, m)
 
 
 # ---- bounds from one gradient ---------------------------------------------------------
-
-cdef struct Bounds:
-    # One entry per coefficient, intercept first.
-    uint8_t *wanted              # lines that are worth a derivative
-    double *gradient
-    double *curvature
-    double *objective            # least objective that the line may hold
-    const double *magnitude      # largest absolute value of the feature
-    double slack                 # rounding errors of the bounds
-
 
 cdef void open_bounds(
     Bounds *bounds, uint8_t[::1] wanted, double[:, ::1] workspace, const double[::1] magnitude
@@ -260,21 +358,33 @@ cdef void open_bounds(
     bounds.slack = 0.0
 
 
-cdef double measure_lines(Rows *rows, Bounds *bounds, Py_ssize_t n_lines) noexcept nogil:
+cdef double measure_lines(Rows *rows, Bounds *bounds) noexcept nogil:
     """First and second derivatives along the wanted lines; returns the loss."""
-    cdef Py_ssize_t block, start, m, line
+    cdef Py_ssize_t line, stride = 2 * rows.n_lines + 1
+    rows.n_evaluations += 1
+    rows.bounds = bounds
+    run_chunks(rows, measure_chunk)
+    for line in range(rows.n_lines):
+        bounds.gradient[line] = bounds.curvature[line] = 0.0
+        if bounds.wanted[line]:
+            bounds.gradient[line] = summed(rows, 2 * line + 1, stride) / rows.total_weight
+            bounds.curvature[line] = summed(rows, 2 * line + 2, stride) / rows.total_weight
+    return summed(rows, 0, stride) / rows.total_weight
+
+
+cdef void measure_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
+    cdef Rows *rows = <Rows *>argument
+    cdef Py_ssize_t block, start, m, line, k, end = min(rows.n, (chunk + 1) * RS_CHUNK)
     cdef double[RS_BLOCK] losses
     cdef double[RS_BLOCK] slopes
     cdef double[RS_BLOCK] curvatures
     cdef double first, second
-    cdef rs_sum total
-    total.high = total.low = 0.0
-    rows.n_evaluations += 1
-    for line in range(n_lines):
-        bounds.gradient[line] = bounds.curvature[line] = 0.0
-    for block in range(n_blocks(rows.n)):
+    cdef rs_sum *sums = rows.sums + chunk * (2 * rows.n_lines + 1)
+    for k in range(2 * rows.n_lines + 1):
+        sums[k].high = sums[k].low = 0.0
+    for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
         start = block * RS_BLOCK
-        m = min(RS_BLOCK, rows.n - start)
+        m = min(RS_BLOCK, end - start)
         if rows.integer:
             rs_lookup(losses, rows.losses, rows.position + start, m)
             rs_lookup(slopes, rows.slopes, rows.position + start, m)
@@ -285,9 +395,9 @@ cdef double measure_lines(Rows *rows, Bounds *bounds, Py_ssize_t n_lines) noexce
             rs_multiply(losses, rows.weights + start, m)
             rs_multiply(slopes, rows.weights + start, m)
             rs_multiply(curvatures, rows.weights + start, m)
-        rs_add(&total, rs_total(losses, m))
-        for line in range(n_lines):
-            if not bounds.wanted[line]:
+        rs_add(&sums[0], rs_total(losses, m))
+        for line in range(rows.n_lines):
+            if not rows.bounds.wanted[line]:
                 continue
             if line == 0:
                 first = rs_total(slopes, m)
@@ -298,9 +408,8 @@ cdef double measure_lines(Rows *rows, Bounds *bounds, Py_ssize_t n_lines) noexce
             else:
                 first = rs_dot_f64(slopes, real_column(rows, line) + start, m)
                 second = rs_dot_square_f64(curvatures, real_column(rows, line) + start, m)
-            bounds.gradient[line] += first / rows.total_weight
-            bounds.curvature[line] += second / rows.total_weight
-    return (total.high + total.low) / rows.total_weight
+            rs_add(&sums[2 * line + 1], first)
+            rs_add(&sums[2 * line + 2], second)
 
 
 cdef double change_bound(const Bounds *bounds, Py_ssize_t line, double step) noexcept nogil:
@@ -526,7 +635,7 @@ cdef void try_lines(
         bounds.wanted[line] = (
             vector.direction[line] and vector.lower[line] < vector.upper[line]
             and (line == 0 or vector.coef[line] != 0 or vector.size < vector.max_size))
-    loss = measure_lines(rows, bounds, vector.d + 1)
+    loss = measure_lines(rows, bounds)
     bound_lines(vector, bounds, loss)
     while True:
         next_line = -1
@@ -654,20 +763,21 @@ def coordinate_descent(
     const int8_t[::1] labels, const double[::1] weights, double total_weight,
     bint integer, Py_ssize_t low, const double[:, ::1] losses, const double[:, ::1] slopes,
     const int64_t[::1] feature_min, const int64_t[::1] feature_max,
-    int32_t[::1] position, double[::1] scores, int64_t[::1] counts, double[::1] mass,
+    int32_t[::1] position, double[::1] scores, int64_t[:, ::1] counts, double[::1] mass,
     int64_t[::1] coef, const int64_t[::1] lower, const int64_t[::1] upper,
     const double[::1] penalty, const double[::1] magnitude, const uint8_t[::1] direction,
     uint8_t[::1] wanted, double[:, ::1] workspace, Py_ssize_t min_size, Py_ssize_t max_size,
-    bint exhaustive, bint swaps, Py_ssize_t max_iterations, double tolerance,
+    bint exhaustive, bint swaps, Py_ssize_t max_iterations, double tolerance, int n_threads,
 ):
     """Polish ``coef`` in place; returns the numbers of moves and of losses computed.
 
     ``position`` (scores minus low, plus width for the positive class) or ``scores`` belong to
     ``coef`` on entry, and are used up. ``losses`` and ``slopes`` have a row per class,
     begin at score low, and cover every feasible vector. ``magnitude`` (d + 1,) is the largest
-    absolute value of each feature; ``wanted`` (d + 1,) and ``workspace`` (3, d + 1) are scratch. ``counts`` and ``mass`` hold the joint histograms; lines
-    that need more cells go without. A move must lower the objective by more than
-    ``tolerance`` of it.
+    absolute value of each feature; ``wanted`` (d + 1,) and ``workspace`` (3, d + 1) are scratch.
+    ``counts`` (one row per thread) and ``mass`` hold the joint histograms; lines that need
+    more cells than a row of ``counts`` go without. ``mass`` has as many cells as such a row, and
+    with weights at least n / 8. A move must lower the objective by more than ``tolerance`` of it.
     """
     cdef Rows rows
     cdef Vector vector
@@ -676,7 +786,7 @@ def coordinate_descent(
     cdef Move best
     cdef Py_ssize_t line, n_moves = 0
     cdef double objective
-    open_rows(&rows, columns, real_columns, slot, labels, weights, total_weight)
+    open_rows(&rows, columns, real_columns, slot, labels, weights, total_weight, n_threads)
     rows.integer = integer
     rows.position = &position[0] if integer else NULL
     rows.scores = NULL if integer else &scores[0]
@@ -684,8 +794,8 @@ def coordinate_descent(
     rows.width = losses.shape[1]
     rows.losses = &losses[0, 0] if integer else NULL
     rows.slopes = &slopes[0, 0] if integer else NULL
-    rows.capacity = mass.shape[0]
-    rows.counts = &counts[0] if rows.capacity else NULL
+    rows.capacity = counts.shape[1]
+    rows.counts = &counts[0, 0] if rows.capacity else NULL
     rows.mass = &mass[0] if rows.capacity else NULL
     vector.d = slot.shape[0]
     vector.coef = &coef[0]
@@ -722,6 +832,7 @@ def coordinate_descent(
             take(&rows, &vector, best.line, best.value)
             objective = best.objective
             n_moves += 1
+        free(rows.sums)
     return n_moves, rows.n_evaluations
 
 
@@ -741,7 +852,7 @@ def sequential_rounding(
     const int8_t[::1] labels, const double[::1] weights, double total_weight,
     double[::1] scores, double[::1] coef, const double[::1] penalty,
     const double[::1] magnitude, Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
-    uint8_t[::1] pending, double[:, ::1] workspace, double[:, ::1] bound,
+    uint8_t[::1] pending, double[:, ::1] workspace, double[:, ::1] bound, int n_threads,
 ):
     """Round ``coef`` in place, one coefficient at a time, in the direction that costs least.
 
@@ -763,7 +874,7 @@ def sequential_rounding(
     cdef int outcome = 0
     cdef double loss, floor_value, value, best, least, slack, target, price, settled, all_terms
     cdef bint zero_possible
-    open_rows(&rows, columns, real_columns, slot, labels, weights, total_weight)
+    open_rows(&rows, columns, real_columns, slot, labels, weights, total_weight, n_threads)
     rows.integer = False
     rows.scores = &scores[0]
     rows.n_values = 0
@@ -787,7 +898,7 @@ def sequential_rounding(
                 break
             if n_pending == 0:
                 break
-            loss = measure_lines(&rows, &bounds, d + 1)
+            loss = measure_lines(&rows, &bounds)
             # `settled` is the penalty of all non-zero coefficients, pending ones included.
             floor_value = loss + settled
             slack = 0.0
@@ -845,4 +956,5 @@ def sequential_rounding(
             move_scores(&rows, best_line, target - coef[best_line])
             coef[best_line] = target
             pending[best_line] = 0
+        free(rows.sums)
     return outcome, rows.n_evaluations

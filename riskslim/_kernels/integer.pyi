@@ -3,6 +3,7 @@ from numpy.typing import NDArray
 
 def fill_tables(low: int, tail: NDArray[np.float64], slope: NDArray[np.float64]) -> None: ...
 def fill_digits(slope: NDArray[np.float64], digits: NDArray[np.uint64]) -> None: ...
+def has_threads() -> bool: ...
 def n_copies() -> int: ...
 def count_scores(
     columns: NDArray[np.int8],
@@ -11,6 +12,7 @@ def count_scores(
     labels: NDArray[np.int8],
     low: int,
     counts: NDArray[np.int64],
+    n_threads: int,
 ) -> None: ...
 def count_scores_and_slopes(
     columns: NDArray[np.int8],
@@ -21,6 +23,7 @@ def count_scores_and_slopes(
     digits: NDArray[np.uint64],
     counts: NDArray[np.int64],
     sums: NDArray[np.int64],
+    n_threads: int,
 ) -> None: ...
 def digits_gradient(sums: NDArray[np.int64], gradient: NDArray[np.float64]) -> None: ...
 def scores(
@@ -28,6 +31,7 @@ def scores(
     coef: NDArray[np.int32],
     intercept: int,
     out: NDArray[np.int32],
+    n_threads: int,
 ) -> None: ...
 def positions(
     columns: NDArray[np.int8],
@@ -37,6 +41,7 @@ def positions(
     low: int,
     width: int,
     out: NDArray[np.int32],
+    n_threads: int,
 ) -> None: ...
 def histogram(
     columns: NDArray[np.int8],
@@ -45,6 +50,7 @@ def histogram(
     labels: NDArray[np.int8],
     low: int,
     counts: NDArray[np.int64],
+    n_threads: int,
 ) -> None: ...
 def weighted_histogram(
     columns: NDArray[np.int8],
@@ -55,6 +61,7 @@ def weighted_histogram(
     low: int,
     total: NDArray[np.float64],
     error: NDArray[np.float64],
+    n_threads: int,
 ) -> None: ...
 def histogram_loss(
     counts: NDArray[np.int64],
@@ -80,4 +87,5 @@ def gradient(
     slope: NDArray[np.float64],
     total: NDArray[np.float64],
     error: NDArray[np.float64],
+    n_threads: int,
 ) -> None: ...

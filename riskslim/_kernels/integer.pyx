@@ -17,9 +17,18 @@ features run in fixed point (blocks.h), exactly. Rows with weights, or more scor
 of 32 bits, weights summed with their rounding errors kept, slopes in float64.
 
 A position is score - low, and ``width`` further on for the positive class.
+
+Results are the same for any number of threads: counts and digits are exact, and sums of
+floating-point numbers are added in the order of chunks that depend on the data alone.
 """
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint16_t, uint64_t
+from libc.stdlib cimport calloc, free
+
+from riskslim._kernels.threads cimport (
+    RS_BLOCK, RS_CHUNK, RS_CHUNK_BLOCKS, RS_HAS_THREADS, n_blocks, n_chunks, n_parts, n_workers,
+    part_begin, rs_run, rs_work,
+)
 
 
 cdef extern from "blocks.h" nogil:
@@ -27,11 +36,9 @@ cdef extern from "blocks.h" nogil:
         double high
         double low
     enum:
-        RS_BLOCK
         RS_COPIES
         RS_DIGIT_BASE
     const double RS_DIGIT_SCALE
-    Py_ssize_t n_blocks "rs_n_blocks" (Py_ssize_t n) noexcept
     void rs_add(rs_sum *sum, double value) noexcept
     void rs_add_product(rs_sum *sum, double a, double b) noexcept
     double rs_loss(double margin) noexcept
@@ -58,8 +65,8 @@ cdef extern from "blocks.h" nogil:
     void rs_positions(int32_t *p, const int8_t *label, int32_t low, int32_t width,
                       Py_ssize_t n) noexcept
     void rs_count(int64_t *counts, const int32_t *position, Py_ssize_t n) noexcept
-    void rs_count_weights(double *high, double *low, const double *weight,
-                          const int32_t *position, Py_ssize_t n) noexcept
+    void rs_count_weights(rs_sum *sums, const double *weight, const int32_t *position,
+                          Py_ssize_t n) noexcept
     void rs_lookup(double *out, const double *table, const int32_t *position,
                    Py_ssize_t n) noexcept
     void rs_multiply(double *v, const double *weight, Py_ssize_t n) noexcept
@@ -92,6 +99,11 @@ def fill_digits(const double[:, ::1] slope, uint64_t[:, ::1] digits):
                 digits[c, k] = rs_pack_digits(slope[c, k])
 
 
+def has_threads():
+    """Whether the kernels were built with threads; without them any number of threads is one."""
+    return bool(RS_HAS_THREADS)
+
+
 def n_copies():
     """Copies of a histogram: the first dimension of counts."""
     return RS_COPIES
@@ -99,75 +111,192 @@ def n_copies():
 
 # ---- rows that count once, positions of 16 bits -------------------------------------------
 
+cdef struct Rows:
+    # Rows, a vector, and where the results go.
+    Py_ssize_t n
+    Py_ssize_t d
+    const int8_t *columns
+    const int32_t *coef
+    int32_t intercept
+    Py_ssize_t d_real
+    const double *real_columns
+    const int8_t *labels
+    const double *weights        # NULL: every row counts once
+    int32_t low
+    int32_t width
+    int32_t *scores
+    const uint64_t *digits
+    const double *slope
+    int64_t *counts
+    Py_ssize_t count_stride      # from the counts of one worker to those of the next
+    int64_t *digit_sums
+    Py_ssize_t digit_stride
+    rs_sum *sums                 # weights by part and position, or slopes by chunk and column
+    Py_ssize_t n_parts
+
+
+cdef Rows described(
+    const int8_t[::1, :] columns, const int32_t[::1] coef, int32_t intercept, Py_ssize_t n
+) noexcept nogil:
+    cdef Rows rows
+    rows.n = n
+    rows.d = coef.shape[0]
+    rows.columns = &columns[0, 0]
+    rows.coef = &coef[0]
+    rows.intercept = intercept
+    rows.d_real = 0
+    rows.real_columns = NULL
+    rows.labels = NULL
+    rows.weights = NULL
+    rows.low = rows.width = 0
+    rows.scores = NULL
+    rows.digits = NULL
+    rows.slope = NULL
+    rows.counts = rows.digit_sums = NULL
+    rows.count_stride = rows.digit_stride = 0
+    rows.sums = NULL
+    rows.n_parts = 1
+    return rows
+
+
+cdef inline const int8_t *column(const Rows *rows, Py_ssize_t j, Py_ssize_t start) noexcept nogil:
+    return rows.columns + j * rows.n + start
+
+
+cdef inline Py_ssize_t chunk_end(const Rows *rows, Py_ssize_t chunk) noexcept nogil:
+    return min(rows.n, (chunk + 1) * RS_CHUNK)
+
+
 cdef inline void block_positions_u16(
-    uint16_t *position, const int8_t[::1, :] columns, const int32_t[::1] coef,
-    int32_t offset, const int8_t *labels, Py_ssize_t width, Py_ssize_t start, Py_ssize_t n,
+    const Rows *rows, uint16_t *position, Py_ssize_t start, Py_ssize_t n
 ) noexcept nogil:
     cdef Py_ssize_t j, k = 0
     cdef (const int8_t *)[4] x
     cdef int16_t[4] c
-    rs_fill_u16(position, <uint16_t>offset, n)
-    for j in range(coef.shape[0]):
-        if coef[j] != 0:
-            x[k] = &columns[start, j]
-            c[k] = <int16_t>coef[j]
+    rs_fill_u16(position, <uint16_t>(rows.intercept - rows.low), n)
+    for j in range(rows.d):
+        if rows.coef[j] != 0:
+            x[k] = column(rows, j, start)
+            c[k] = <int16_t>rows.coef[j]
             k += 1
             if k == 4:
                 rs_add_4_columns_u16(position, x[0], x[1], x[2], x[3], c[0], c[1], c[2], c[3], n)
                 k = 0
     for j in range(k):
         rs_add_column_u16(position, x[j], c[j], n)
-    rs_split_classes_u16(position, labels + start, <uint16_t>width, n)
+    rs_split_classes_u16(position, rows.labels + start, <uint16_t>rows.width, n)
 
 
-def count_scores(
-    const int8_t[::1, :] columns, const int32_t[::1] coef, int32_t intercept,
-    const int8_t[::1] labels, int32_t low, int64_t[:, :, ::1] counts,
-):
-    """Add the rows of each class and score to counts[., class, score - low].
-
-    The first dimension of ``counts`` is copies, which are to be added up.
-    """
-    cdef Py_ssize_t block, start, m, j, n = labels.shape[0], width = counts.shape[2]
+cdef void count_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
+    cdef Rows *rows = <Rows *>argument
+    cdef Py_ssize_t block, start, m, j, end = chunk_end(rows, chunk)
     cdef uint16_t[RS_BLOCK] position
-    with nogil:
-        for block in range(n_blocks(n)):
-            start = block * RS_BLOCK
-            m = min(RS_BLOCK, n - start)
-            block_positions_u16(
-                position, columns, coef, intercept - low, &labels[0], width, start, m)
-            for j in range(coef.shape[0]):
-                if coef[j] != 0:
-                    rs_prefetch_next_block(&columns[start, j], m)
-            rs_count_u16(&counts[0, 0, 0], 2 * width, position, m)
+    for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
+        start = block * RS_BLOCK
+        m = min(RS_BLOCK, end - start)
+        block_positions_u16(rows, position, start, m)
+        for j in range(rows.d):
+            if rows.coef[j] != 0:
+                rs_prefetch_next_block(column(rows, j, start), m)
+        rs_count_u16(rows.counts + worker * rows.count_stride, 2 * rows.width, position, m)
 
 
-def count_scores_and_slopes(
-    const int8_t[::1, :] columns, const int32_t[::1] coef, int32_t intercept,
-    const int8_t[::1] labels, int32_t low, const uint64_t[:, ::1] digits,
-    int64_t[:, :, ::1] counts, int64_t[:, ::1] sums,
-):
-    """As count_scores; also add the sums of slope times feature, in digits.
-
-    ``digits`` begins at score ``low``; ``sums`` has a row of three per column.
-    """
-    cdef Py_ssize_t block, start, m, j, n = labels.shape[0], width = counts.shape[2]
+cdef void count_chunk_and_slopes(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
+    cdef Rows *rows = <Rows *>argument
+    cdef Py_ssize_t block, start, m, j, end = chunk_end(rows, chunk)
+    cdef int64_t *sums = rows.digit_sums + worker * rows.digit_stride
     cdef uint16_t[RS_BLOCK] position
     cdef uint64_t[RS_BLOCK] packed
     cdef int16_t[RS_BLOCK] digit0
     cdef int16_t[RS_BLOCK] digit1
     cdef int16_t[RS_BLOCK] digit2
+    for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
+        start = block * RS_BLOCK
+        m = min(RS_BLOCK, end - start)
+        block_positions_u16(rows, position, start, m)
+        rs_count_u16(rows.counts + worker * rows.count_stride, 2 * rows.width, position, m)
+        rs_lookup_u64(packed, rows.digits, position, m)
+        rs_split_digits(digit0, digit1, digit2, packed, m)
+        for j in range(rows.d):
+            rs_dot_digits(sums + 3 * j, digit0, digit1, digit2, column(rows, j, start), m)
+
+
+cdef int run_counting(rs_work work, Rows *rows, Py_ssize_t n_counts, int n_threads) noexcept nogil:
+    """Run a pass that counts exactly; more workers than one have counts of their own.
+
+    Returns -1 if there is no memory for these.
+    """
+    cdef Py_ssize_t i, size, chunks = n_chunks(rows.n)
+    cdef int worker, workers = n_workers(chunks, n_threads)
+    cdef int64_t *counts = rows.counts
+    cdef int64_t *digit_sums = rows.digit_sums
+    cdef int64_t *own
+    if workers == 1:
+        rs_run(work, rows, chunks, 1)
+        return 0
+    # A cache line apart, lest two workers write to the same one.
+    rows.count_stride = n_counts + 8
+    rows.digit_stride = 3 * rows.d + 8 if digit_sums != NULL else 0
+    size = rows.count_stride + rows.digit_stride
+    own = <int64_t *>calloc(workers * size, sizeof(int64_t))
+    if own == NULL:
+        return -1
+    rows.counts = own
+    rows.digit_sums = own + workers * rows.count_stride
+    rs_run(work, rows, chunks, workers)
+    for worker in range(workers):
+        for i in range(n_counts):
+            counts[i] += rows.counts[worker * rows.count_stride + i]
+        if digit_sums != NULL:
+            for i in range(3 * rows.d):
+                digit_sums[i] += rows.digit_sums[worker * rows.digit_stride + i]
+    free(own)
+    return 0
+
+
+def count_scores(
+    const int8_t[::1, :] columns, const int32_t[::1] coef, int32_t intercept,
+    const int8_t[::1] labels, int32_t low, int64_t[:, :, ::1] counts, int n_threads,
+):
+    """Add the rows of each class and score to counts[., class, score - low].
+
+    The first dimension of ``counts`` is copies, which are to be added up.
+    """
+    cdef Rows rows = described(columns, coef, intercept, labels.shape[0])
+    cdef int failed
+    rows.labels = &labels[0]
+    rows.low = low
+    rows.width = <int32_t>counts.shape[2]
+    rows.counts = &counts[0, 0, 0]
     with nogil:
-        for block in range(n_blocks(n)):
-            start = block * RS_BLOCK
-            m = min(RS_BLOCK, n - start)
-            block_positions_u16(
-                position, columns, coef, intercept - low, &labels[0], width, start, m)
-            rs_count_u16(&counts[0, 0, 0], 2 * width, position, m)
-            rs_lookup_u64(packed, &digits[0, 0], position, m)
-            rs_split_digits(digit0, digit1, digit2, packed, m)
-            for j in range(columns.shape[1]):
-                rs_dot_digits(&sums[j, 0], digit0, digit1, digit2, &columns[start, j], m)
+        failed = run_counting(
+            count_chunk, &rows, counts.shape[0] * 2 * counts.shape[2], n_threads)
+    if failed:
+        raise MemoryError
+
+
+def count_scores_and_slopes(
+    const int8_t[::1, :] columns, const int32_t[::1] coef, int32_t intercept,
+    const int8_t[::1] labels, int32_t low, const uint64_t[:, ::1] digits,
+    int64_t[:, :, ::1] counts, int64_t[:, ::1] sums, int n_threads,
+):
+    """As count_scores; also add the sums of slope times feature, in digits.
+
+    ``digits`` begins at score ``low``; ``sums`` has a row of three per column.
+    """
+    cdef Rows rows = described(columns, coef, intercept, labels.shape[0])
+    cdef int failed
+    rows.labels = &labels[0]
+    rows.low = low
+    rows.width = <int32_t>counts.shape[2]
+    rows.counts = &counts[0, 0, 0]
+    rows.digits = &digits[0, 0]
+    rows.digit_sums = &sums[0, 0]
+    with nogil:
+        failed = run_counting(
+            count_chunk_and_slopes, &rows, counts.shape[0] * 2 * counts.shape[2], n_threads)
+    if failed:
+        raise MemoryError
 
 
 def digits_gradient(const int64_t[:, ::1] sums, double[::1] gradient):
@@ -187,74 +316,126 @@ def digits_gradient(const int64_t[:, ::1] sums, double[::1] gradient):
 # ---- rows with weights, wider scores -----------------------------------------------------
 
 cdef inline void block_scores(
-    int32_t *scores, const int8_t[::1, :] columns, const int32_t[::1] coef,
-    int32_t intercept, Py_ssize_t start, Py_ssize_t n,
+    const Rows *rows, int32_t *scores, Py_ssize_t start, Py_ssize_t n
 ) noexcept nogil:
     cdef Py_ssize_t j
-    rs_fill_i32(scores, intercept, n)
-    for j in range(coef.shape[0]):
-        if coef[j] != 0:
-            rs_add_column_i32(scores, &columns[start, j], coef[j], n)
+    rs_fill_i32(scores, rows.intercept, n)
+    for j in range(rows.d):
+        if rows.coef[j] != 0:
+            rs_add_column_i32(scores, column(rows, j, start), rows.coef[j], n)
+
+
+cdef inline void block_positions(
+    const Rows *rows, int32_t *position, Py_ssize_t start, Py_ssize_t n
+) noexcept nogil:
+    block_scores(rows, position, start, n)
+    rs_positions(position, rows.labels + start, rows.low, rows.width, n)
+
+
+cdef void score_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
+    cdef Rows *rows = <Rows *>argument
+    cdef Py_ssize_t block, start, m, end = chunk_end(rows, chunk)
+    for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
+        start = block * RS_BLOCK
+        m = min(RS_BLOCK, end - start)
+        if rows.labels == NULL:
+            block_scores(rows, rows.scores + start, start, m)
+        else:
+            block_positions(rows, rows.scores + start, start, m)
 
 
 def scores(
-    const int8_t[::1, :] columns, const int32_t[::1] coef, int32_t intercept, int32_t[::1] out
+    const int8_t[::1, :] columns, const int32_t[::1] coef, int32_t intercept, int32_t[::1] out,
+    int n_threads,
 ):
     """Integer scores of all rows into ``out``."""
-    cdef Py_ssize_t block, start, n = out.shape[0]
+    cdef Rows rows = described(columns, coef, intercept, out.shape[0])
+    rows.scores = &out[0]
     with nogil:
-        for block in range(n_blocks(n)):
-            start = block * RS_BLOCK
-            block_scores(&out[start], columns, coef, intercept, start, min(RS_BLOCK, n - start))
+        rs_run(score_chunk, &rows, n_chunks(rows.n), n_workers(n_chunks(rows.n), n_threads))
 
 
 def positions(
     const int8_t[::1, :] columns, const int32_t[::1] coef, int32_t intercept,
-    const int8_t[::1] labels, int32_t low, int32_t width, int32_t[::1] out,
+    const int8_t[::1] labels, int32_t low, int32_t width, int32_t[::1] out, int n_threads,
 ):
     """Score minus ``low`` of each row, plus ``width`` for the positive class, into ``out``."""
-    cdef Py_ssize_t block, start, m, n = labels.shape[0]
+    cdef Rows rows = described(columns, coef, intercept, labels.shape[0])
+    rows.labels = &labels[0]
+    rows.low = low
+    rows.width = width
+    rows.scores = &out[0]
     with nogil:
-        for block in range(n_blocks(n)):
-            start = block * RS_BLOCK
-            m = min(RS_BLOCK, n - start)
-            block_scores(&out[start], columns, coef, intercept, start, m)
-            rs_positions(&out[start], &labels[start], low, width, m)
+        rs_run(score_chunk, &rows, n_chunks(rows.n), n_workers(n_chunks(rows.n), n_threads))
+
+
+cdef void histogram_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
+    cdef Rows *rows = <Rows *>argument
+    cdef Py_ssize_t block, start, m, end = chunk_end(rows, chunk)
+    cdef int32_t[RS_BLOCK] position
+    for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
+        start = block * RS_BLOCK
+        m = min(RS_BLOCK, end - start)
+        block_positions(rows, position, start, m)
+        rs_count(rows.counts + worker * rows.count_stride, position, m)
 
 
 def histogram(
     const int8_t[::1, :] columns, const int32_t[::1] coef, int32_t intercept,
-    const int8_t[::1] labels, int32_t low, int64_t[:, :, ::1] counts,
+    const int8_t[::1] labels, int32_t low, int64_t[:, :, ::1] counts, int n_threads,
 ):
     """Add the rows of each class and score to counts[0, class, score - low]."""
-    cdef Py_ssize_t block, start, m, n = labels.shape[0]
-    cdef int32_t width = <int32_t>counts.shape[2]
-    cdef int32_t[RS_BLOCK] position
+    cdef Rows rows = described(columns, coef, intercept, labels.shape[0])
+    cdef int failed
+    rows.labels = &labels[0]
+    rows.low = low
+    rows.width = <int32_t>counts.shape[2]
+    rows.counts = &counts[0, 0, 0]
     with nogil:
-        for block in range(n_blocks(n)):
-            start = block * RS_BLOCK
-            m = min(RS_BLOCK, n - start)
-            block_scores(position, columns, coef, intercept, start, m)
-            rs_positions(position, &labels[start], low, width, m)
-            rs_count(&counts[0, 0, 0], position, m)
+        failed = run_counting(histogram_chunk, &rows, 2 * rows.width, n_threads)
+    if failed:
+        raise MemoryError
+
+
+cdef void weigh_part(void *argument, Py_ssize_t part, int worker) noexcept nogil:
+    cdef Rows *rows = <Rows *>argument
+    cdef Py_ssize_t block, start, m
+    cdef Py_ssize_t end = part_begin(rows.n, rows.n_parts, part + 1)
+    cdef rs_sum *sums = rows.sums + part * 2 * rows.width
+    cdef int32_t[RS_BLOCK] position
+    for block in range(part_begin(rows.n, rows.n_parts, part) // RS_BLOCK, n_blocks(end)):
+        start = block * RS_BLOCK
+        m = min(RS_BLOCK, end - start)
+        block_positions(rows, position, start, m)
+        rs_count_weights(sums, rows.weights + start, position, m)
 
 
 def weighted_histogram(
     const int8_t[::1, :] columns, const int32_t[::1] coef, int32_t intercept,
     const int8_t[::1] labels, const double[::1] weights, int32_t low,
-    double[:, ::1] total, double[:, ::1] error,
+    double[:, ::1] total, double[:, ::1] error, int n_threads,
 ):
-    """Add the weights of each class and score to total + error, in the order of the rows."""
-    cdef Py_ssize_t block, start, m, n = labels.shape[0]
-    cdef int32_t width = <int32_t>total.shape[1]
-    cdef int32_t[RS_BLOCK] position
+    """Add the weights of each class and score to total + error, in a fixed order.
+
+    Up to sixteen parts of the rows are summed one by one, in the order of the rows; then the
+    parts are added.
+    """
+    cdef Rows rows = described(columns, coef, intercept, labels.shape[0])
+    cdef Py_ssize_t k, part, cells = 2 * total.shape[1]
+    rows.labels = &labels[0]
+    rows.weights = &weights[0]
+    rows.low = low
+    rows.width = <int32_t>total.shape[1]
+    rows.n_parts = n_parts(rows.n, cells)
+    rows.sums = <rs_sum *>calloc(rows.n_parts * cells, sizeof(rs_sum))
+    if rows.sums == NULL:
+        raise MemoryError
     with nogil:
-        for block in range(n_blocks(n)):
-            start = block * RS_BLOCK
-            m = min(RS_BLOCK, n - start)
-            block_scores(position, columns, coef, intercept, start, m)
-            rs_positions(position, &labels[start], low, width, m)
-            rs_count_weights(&total[0, 0], &error[0, 0], &weights[start], position, m)
+        rs_run(weigh_part, &rows, rows.n_parts, n_workers(rows.n_parts, n_threads))
+        for part in range(rows.n_parts):
+            for k in range(cells):
+                add_sum(&total[0, 0] + k, &error[0, 0] + k, rows.sums[part * cells + k])
+        free(rows.sums)
 
 
 def histogram_loss(
@@ -311,42 +492,62 @@ def weighted_histogram_loss(
     return value.high + value.low, slopes[0].high + slopes[0].low, slopes[1].high + slopes[1].low
 
 
+cdef void slope_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
+    cdef Rows *rows = <Rows *>argument
+    cdef Py_ssize_t block, start, m, j, end = chunk_end(rows, chunk)
+    cdef rs_sum *sums = rows.sums + chunk * (rows.d + rows.d_real)
+    cdef int32_t[RS_BLOCK] position
+    cdef double[RS_BLOCK] slopes
+    for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
+        start = block * RS_BLOCK
+        m = min(RS_BLOCK, end - start)
+        block_positions(rows, position, start, m)
+        rs_lookup(slopes, rows.slope, position, m)
+        if rows.weights != NULL:
+            rs_multiply(slopes, rows.weights + start, m)
+        for j in range(rows.d):
+            rs_add(&sums[j], rs_dot_i8(slopes, column(rows, j, start), m))
+        for j in range(rows.d_real):
+            rs_add(&sums[rows.d + j],
+                   rs_dot_f64(slopes, rows.real_columns + j * rows.n + start, m))
+
+
 def gradient(
     const int8_t[::1, :] columns, const int32_t[::1] coef, int32_t intercept,
     const double[::1, :] real_columns, const int8_t[::1] labels, const double[::1] weights,
     int32_t low, const double[:, ::1] slope, double[::1] total, double[::1] error,
+    int n_threads,
 ):
     """Sum of slope times feature over the rows, added to total + error.
 
     ``slope`` begins at score ``low``. Entries of ``total``: the integer columns, then the real
     columns (whose coefficients are zero).
     """
-    cdef Py_ssize_t block, start, m, j, n = labels.shape[0], d = coef.shape[0]
-    cdef int32_t width = <int32_t>slope.shape[1]
-    cdef int32_t[RS_BLOCK] position
-    cdef double[RS_BLOCK] slopes
-    cdef rs_sum *sums
+    cdef Rows rows = described(columns, coef, intercept, labels.shape[0])
+    cdef Py_ssize_t chunk, j, chunks = n_chunks(rows.n)
+    cdef Py_ssize_t d = rows.d + real_columns.shape[1]
+    rows.d_real = real_columns.shape[1]
+    rows.real_columns = &real_columns[0, 0]
+    rows.labels = &labels[0]
+    rows.weights = &weights[0] if weights.shape[0] else NULL
+    rows.low = low
+    rows.width = <int32_t>slope.shape[1]
+    rows.slope = &slope[0, 0]
+    rows.sums = <rs_sum *>calloc(chunks * d + 1, sizeof(rs_sum))
+    if rows.sums == NULL:
+        raise MemoryError
     with nogil:
-        for block in range(n_blocks(n)):
-            start = block * RS_BLOCK
-            m = min(RS_BLOCK, n - start)
-            block_scores(position, columns, coef, intercept, start, m)
-            rs_positions(position, &labels[start], low, width, m)
-            rs_lookup(slopes, &slope[0, 0], position, m)
-            if weights.shape[0]:
-                rs_multiply(slopes, &weights[start], m)
+        rs_run(slope_chunk, &rows, chunks, n_workers(chunks, n_threads))
+        for chunk in range(chunks):
             for j in range(d):
-                add_to(total, error, j, rs_dot_i8(slopes, &columns[start, j], m))
-            for j in range(real_columns.shape[1]):
-                add_to(total, error, d + j, rs_dot_f64(slopes, &real_columns[start, j], m))
+                add_sum(&total[0] + j, &error[0] + j, rows.sums[chunk * d + j])
+        free(rows.sums)
 
 
-cdef inline void add_to(
-    double[::1] total, double[::1] error, Py_ssize_t j, double value
-) noexcept nogil:
+cdef inline void add_sum(double *total, double *error, rs_sum value) noexcept nogil:
     cdef rs_sum sum
-    sum.high = total[j]
-    sum.low = error[j]
-    rs_add(&sum, value)
-    total[j] = sum.high
-    error[j] = sum.low
+    sum.high = total[0]
+    sum.low = error[0]
+    rs_add(&sum, value.high)
+    total[0] = sum.high
+    error[0] = sum.low + value.low

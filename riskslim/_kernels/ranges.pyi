@@ -14,4 +14,5 @@ def row_ranges(
     workspace: NDArray[np.float64],
     low: NDArray[np.float64],
     high: NDArray[np.float64],
+    n_threads: int,
 ) -> None: ...

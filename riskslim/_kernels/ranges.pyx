@@ -3,6 +3,8 @@
 
 from libc.stdint cimport int8_t
 
+from riskslim._kernels.threads cimport RS_CHUNK, n_chunks, n_workers, rs_run
+
 
 cdef extern from "blocks.h" nogil:
     void rs_insert_largest(double *top, double *value, Py_ssize_t k, Py_ssize_t n) noexcept
@@ -44,49 +46,97 @@ cdef inline void add_contribution(
     rs_insert_largest(top_low, below, keep, n)
 
 
+cdef struct Rows:
+    Py_ssize_t n
+    Py_ssize_t first             # row of the columns that comes first
+    Py_ssize_t stride            # rows of a column
+    Py_ssize_t d
+    Py_ssize_t d_real
+    Py_ssize_t keep
+    const int8_t *columns
+    const double *lower
+    const double *upper
+    const double *real_columns
+    const double *real_lower
+    const double *real_upper
+    double *workspace            # of the first worker
+    Py_ssize_t scratch           # entries per worker
+    double *low
+    double *high
+
+
+cdef void range_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
+    cdef Rows *rows = <Rows *>argument
+    cdef Py_ssize_t start = chunk * RS_CHUNK, end = min(rows.n, start + RS_CHUNK)
+    cdef double *workspace = rows.workspace + worker * rows.scratch
+    while start < end:
+        range_block(rows, start, min(ROWS, end - start), workspace)
+        start += ROWS
+
+
+cdef void range_block(
+    const Rows *rows, Py_ssize_t start, Py_ssize_t n, double *x
+) noexcept nogil:
+    cdef Py_ssize_t i, j, t, kept = max(rows.keep, 0)
+    cdef double *below = x + ROWS
+    cdef double *top_low = below + ROWS
+    cdef double *top_high = top_low + kept * ROWS
+    cdef double *low = rows.low + start
+    cdef double *high = rows.high + start
+    cdef const int8_t *integers
+    cdef const double *reals
+    for i in range(2 * kept * ROWS):
+        top_low[i] = 0.0
+    for i in range(n):
+        low[i] = high[i] = 0.0
+    for j in range(rows.d):
+        if rows.lower[j] != 0.0 or rows.upper[j] != 0.0:
+            integers = rows.columns + j * rows.stride + rows.first + start
+            for i in range(n):
+                x[i] = <double>integers[i]
+            add_contribution(rows.lower[j], rows.upper[j], rows.keep, n, x, below,
+                             low, high, top_low, top_high)
+    for j in range(rows.d_real):
+        if rows.real_lower[j] != 0.0 or rows.real_upper[j] != 0.0:
+            reals = rows.real_columns + j * rows.stride + rows.first + start
+            for i in range(n):
+                x[i] = reals[i]
+            add_contribution(rows.real_lower[j], rows.real_upper[j], rows.keep, n, x, below,
+                             low, high, top_low, top_high)
+    for t in range(kept):
+        for i in range(n):
+            low[i] -= top_low[t * n + i]
+            high[i] += top_high[t * n + i]
+
+
 def row_ranges(
     const int8_t[::1, :] columns, const double[::1] lower, const double[::1] upper,
     const double[::1, :] real_columns, const double[::1] real_lower,
     const double[::1] real_upper, Py_ssize_t keep, Py_ssize_t first,
-    double[:, ::1] workspace, double[::1] low, double[::1] high,
+    double[:, :, ::1] workspace, double[::1] low, double[::1] high, int n_threads,
 ):
     """Range of the scores (intercept apart) of rows first, first + 1, ... into low and high.
 
     Columns whose bounds exclude zero always count; of the others at most ``keep`` do, chosen
     for each row as the largest contributions. A negative ``keep`` means no limit.
-    ``workspace`` has 2 max(keep, 0) + 2 rows of row_block() entries.
+    ``workspace`` has, for each thread, 2 max(keep, 0) + 2 rows of row_block() entries.
     """
-    cdef Py_ssize_t block, start, m, i, j, t, n = low.shape[0]
-    cdef Py_ssize_t kept = max(keep, 0)
-    cdef double *x = &workspace[0, 0]
-    cdef double *below = &workspace[1, 0]
-    cdef double *top_low = below + ROWS
-    cdef double *top_high = top_low + kept * ROWS
-    cdef const int8_t *integers
-    cdef const double *reals
+    cdef Rows rows
+    rows.n = low.shape[0]
+    rows.first = first
+    rows.stride = columns.shape[0]
+    rows.d = lower.shape[0]
+    rows.d_real = real_lower.shape[0]
+    rows.keep = keep
+    rows.columns = &columns[0, 0]
+    rows.lower = &lower[0]
+    rows.upper = &upper[0]
+    rows.real_columns = &real_columns[0, 0]
+    rows.real_lower = &real_lower[0]
+    rows.real_upper = &real_upper[0]
+    rows.workspace = &workspace[0, 0, 0]
+    rows.scratch = workspace.shape[1] * workspace.shape[2]
+    rows.low = &low[0]
+    rows.high = &high[0]
     with nogil:
-        for block in range((n + ROWS - 1) // ROWS):
-            start = block * ROWS
-            m = min(ROWS, n - start)
-            for i in range(2 * kept * ROWS):
-                top_low[i] = 0.0
-            for i in range(m):
-                low[start + i] = high[start + i] = 0.0
-            for j in range(lower.shape[0]):
-                if lower[j] != 0.0 or upper[j] != 0.0:
-                    integers = &columns[first + start, j]
-                    for i in range(m):
-                        x[i] = <double>integers[i]
-                    add_contribution(lower[j], upper[j], keep, m, x, below,
-                                     &low[start], &high[start], top_low, top_high)
-            for j in range(real_lower.shape[0]):
-                if real_lower[j] != 0.0 or real_upper[j] != 0.0:
-                    reals = &real_columns[first + start, j]
-                    for i in range(m):
-                        x[i] = reals[i]
-                    add_contribution(real_lower[j], real_upper[j], keep, m, x, below,
-                                     &low[start], &high[start], top_low, top_high)
-            for t in range(kept):
-                for i in range(m):
-                    low[start + i] -= top_low[t * m + i]
-                    high[start + i] += top_high[t * m + i]
+        rs_run(range_chunk, &rows, n_chunks(rows.n), n_workers(n_chunks(rows.n), n_threads))

@@ -8,9 +8,13 @@ def scores(
     real_coef: NDArray[np.float64],
     intercept: float,
     out: NDArray[np.float64],
+    n_threads: int,
 ) -> None: ...
 def scores_loss(
-    scores: NDArray[np.float64], labels: NDArray[np.int8], weights: NDArray[np.float64]
+    scores: NDArray[np.float64],
+    labels: NDArray[np.int8],
+    weights: NDArray[np.float64],
+    n_threads: int,
 ) -> float: ...
 def loss(
     columns: NDArray[np.int8],
@@ -20,6 +24,7 @@ def loss(
     intercept: float,
     labels: NDArray[np.int8],
     weights: NDArray[np.float64],
+    n_threads: int,
 ) -> float: ...
 def loss_and_gradient(
     columns: NDArray[np.int8],
@@ -31,4 +36,5 @@ def loss_and_gradient(
     weights: NDArray[np.float64],
     gradient: NDArray[np.float64],
     error: NDArray[np.float64],
+    n_threads: int,
 ) -> float: ...

@@ -2,20 +2,22 @@
 """Loss and gradient of real-valued scores: any coefficients on any columns.
 
 The exponential is taken of -|margin| only (numerics.h). Rows are summed in a fixed order:
-eight partial sums within a block, blocks with their rounding errors kept. A block has 256
-rows per partial sum, which bounds the relative error of a loss by about 3e-14.
+32 partial sums within a block, which has 64 rows for each of them; then blocks, and chunks of
+blocks, with their rounding errors kept. The result is the same for any number of threads.
 """
 
 from libc.stdint cimport int8_t
+from libc.stdlib cimport calloc, free
+
+from riskslim._kernels.threads cimport (
+    RS_BLOCK, RS_CHUNK, RS_CHUNK_BLOCKS, n_blocks, n_chunks, n_workers, rs_run,
+)
 
 
 cdef extern from "blocks.h" nogil:
     ctypedef struct rs_sum:
         double high
         double low
-    enum:
-        RS_BLOCK
-    Py_ssize_t n_blocks "rs_n_blocks" (Py_ssize_t n) noexcept
     void rs_add(rs_sum *sum, double value) noexcept
     void rs_fill_f64(double *s, double value, Py_ssize_t n) noexcept
     void rs_add_column_i8(double *s, const int8_t *x, double c, Py_ssize_t n) noexcept
@@ -32,125 +34,213 @@ cdef extern from "blocks.h" nogil:
     double rs_dot_f64(const double *v, const double *x, Py_ssize_t n) noexcept
 
 
+cdef struct Rows:
+    # Rows, a vector, and where the results go.
+    Py_ssize_t n
+    Py_ssize_t d
+    Py_ssize_t d_real
+    const int8_t *columns
+    const double *coef
+    const double *real_columns
+    const double *real_coef
+    double intercept
+    const int8_t *labels
+    const double *weights        # NULL: every row counts once
+    const double *given          # scores that need not be computed
+    double *scores
+    rs_sum *sums                 # by chunk: the loss; or also the gradient
+    Py_ssize_t n_sums
+
+
+cdef Rows described(
+    const int8_t[::1, :] columns, const double[::1] coef,
+    const double[::1, :] real_columns, const double[::1] real_coef, double intercept,
+) noexcept nogil:
+    cdef Rows rows
+    rows.n = columns.shape[0]
+    rows.d = coef.shape[0]
+    rows.d_real = real_coef.shape[0]
+    rows.columns = &columns[0, 0]
+    rows.coef = &coef[0]
+    rows.real_columns = &real_columns[0, 0]
+    rows.real_coef = &real_coef[0]
+    rows.intercept = intercept
+    rows.labels = NULL
+    rows.weights = NULL
+    rows.given = NULL
+    rows.scores = NULL
+    rows.sums = NULL
+    rows.n_sums = 1
+    return rows
+
+
 cdef inline void block_scores(
-    double *scores, const int8_t[::1, :] columns, const double[::1] coef,
-    const double[::1, :] real_columns, const double[::1] real_coef,
-    double intercept, Py_ssize_t start, Py_ssize_t n,
+    const Rows *rows, double *scores, Py_ssize_t start, Py_ssize_t n
 ) noexcept nogil:
     cdef Py_ssize_t j, k = 0
     cdef (const int8_t *)[4] x
     cdef double[4] c
-    rs_fill_f64(scores, intercept, n)
-    for j in range(coef.shape[0]):
-        if coef[j] != 0.0:
-            x[k] = &columns[start, j]
-            c[k] = coef[j]
+    rs_fill_f64(scores, rows.intercept, n)
+    for j in range(rows.d):
+        if rows.coef[j] != 0.0:
+            x[k] = rows.columns + j * rows.n + start
+            c[k] = rows.coef[j]
             k += 1
             if k == 4:
                 rs_add_4_columns_i8(scores, x[0], x[1], x[2], x[3], c[0], c[1], c[2], c[3], n)
                 k = 0
     for j in range(k):
         rs_add_column_i8(scores, x[j], c[j], n)
-    for j in range(real_coef.shape[0]):
-        if real_coef[j] != 0.0:
-            rs_add_column_f64(scores, &real_columns[start, j], real_coef[j], n)
+    for j in range(rows.d_real):
+        if rows.real_coef[j] != 0.0:
+            rs_add_column_f64(scores, rows.real_columns + j * rows.n + start, rows.real_coef[j], n)
+
+
+cdef void score_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
+    cdef Rows *rows = <Rows *>argument
+    cdef Py_ssize_t block, start, end = min(rows.n, (chunk + 1) * RS_CHUNK)
+    for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
+        start = block * RS_BLOCK
+        block_scores(rows, rows.scores + start, start, min(RS_BLOCK, end - start))
 
 
 def scores(
     const int8_t[::1, :] columns, const double[::1] coef,
     const double[::1, :] real_columns, const double[::1] real_coef,
-    double intercept, double[::1] out,
+    double intercept, double[::1] out, int n_threads,
 ):
     """Scores of all rows into ``out``."""
-    cdef Py_ssize_t block, start, n = out.shape[0]
+    cdef Rows rows = described(columns, coef, real_columns, real_coef, intercept)
+    rows.scores = &out[0]
     with nogil:
-        for block in range(n_blocks(n)):
-            start = block * RS_BLOCK
-            block_scores(&out[start], columns, coef, real_columns, real_coef, intercept,
-                         start, min(RS_BLOCK, n - start))
+        rs_run(score_chunk, &rows, n_chunks(rows.n), n_workers(n_chunks(rows.n), n_threads))
 
 
-def scores_loss(const double[::1] scores, const int8_t[::1] labels, const double[::1] weights):
-    """Sum of the (weighted) losses of given scores."""
-    cdef Py_ssize_t block, start, m, n = labels.shape[0]
+cdef void loss_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
+    cdef Rows *rows = <Rows *>argument
+    cdef Py_ssize_t block, start, m, end = min(rows.n, (chunk + 1) * RS_CHUNK)
+    cdef double[RS_BLOCK] scores
     cdef double[RS_BLOCK] losses
+    for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
+        start = block * RS_BLOCK
+        m = min(RS_BLOCK, end - start)
+        if rows.given != NULL:
+            rs_losses(losses, rows.given + start, rows.labels + start, m)
+        else:
+            block_scores(rows, scores, start, m)
+            rs_losses(losses, scores, rows.labels + start, m)
+        if rows.weights != NULL:
+            rs_multiply(losses, rows.weights + start, m)
+        rs_add(&rows.sums[chunk], rs_total(losses, m))
+
+
+cdef double summed_loss(Rows *rows, int n_threads) noexcept nogil:
+    """Sum of the losses; -1 if there is no memory for the chunks' sums."""
+    cdef Py_ssize_t chunk, chunks = n_chunks(rows.n)
     cdef rs_sum total
     total.high = total.low = 0.0
-    with nogil:
-        for block in range(n_blocks(n)):
-            start = block * RS_BLOCK
-            m = min(RS_BLOCK, n - start)
-            rs_losses(losses, &scores[start], &labels[start], m)
-            if weights.shape[0]:
-                rs_multiply(losses, &weights[start], m)
-            rs_add(&total, rs_total(losses, m))
+    rows.sums = <rs_sum *>calloc(chunks + 1, sizeof(rs_sum))
+    if rows.sums == NULL:
+        return -1.0
+    rs_run(loss_chunk, rows, chunks, n_workers(chunks, n_threads))
+    for chunk in range(chunks):
+        add_sum(&total.high, &total.low, rows.sums[chunk])
+    free(rows.sums)
     return total.high + total.low
+
+
+def scores_loss(
+    const double[::1] scores, const int8_t[::1] labels, const double[::1] weights, int n_threads
+):
+    """Sum of the (weighted) losses of given scores."""
+    cdef Rows rows
+    cdef double total
+    rows.n = labels.shape[0]
+    rows.given = &scores[0]
+    rows.labels = &labels[0]
+    rows.weights = &weights[0] if weights.shape[0] else NULL
+    with nogil:
+        total = summed_loss(&rows, n_threads)
+    if total < 0.0:
+        raise MemoryError
+    return total
 
 
 def loss(
     const int8_t[::1, :] columns, const double[::1] coef,
     const double[::1, :] real_columns, const double[::1] real_coef,
-    double intercept, const int8_t[::1] labels, const double[::1] weights,
+    double intercept, const int8_t[::1] labels, const double[::1] weights, int n_threads,
 ):
     """Sum of the (weighted) losses."""
-    cdef Py_ssize_t block, start, m, n = labels.shape[0]
+    cdef Rows rows = described(columns, coef, real_columns, real_coef, intercept)
+    cdef double total
+    rows.labels = &labels[0]
+    rows.weights = &weights[0] if weights.shape[0] else NULL
+    with nogil:
+        total = summed_loss(&rows, n_threads)
+    if total < 0.0:
+        raise MemoryError
+    return total
+
+
+cdef void gradient_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
+    cdef Rows *rows = <Rows *>argument
+    cdef Py_ssize_t block, start, m, j, end = min(rows.n, (chunk + 1) * RS_CHUNK)
+    cdef rs_sum *sums = rows.sums + chunk * rows.n_sums
+    cdef rs_sum *real_sums = sums + 2 + rows.d
     cdef double[RS_BLOCK] scores
     cdef double[RS_BLOCK] losses
-    cdef rs_sum total
-    total.high = total.low = 0.0
-    with nogil:
-        for block in range(n_blocks(n)):
-            start = block * RS_BLOCK
-            m = min(RS_BLOCK, n - start)
-            block_scores(scores, columns, coef, real_columns, real_coef, intercept, start, m)
-            rs_losses(losses, scores, &labels[start], m)
-            if weights.shape[0]:
-                rs_multiply(losses, &weights[start], m)
-            rs_add(&total, rs_total(losses, m))
-    return total.high + total.low
+    cdef double[RS_BLOCK] slopes
+    for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
+        start = block * RS_BLOCK
+        m = min(RS_BLOCK, end - start)
+        block_scores(rows, scores, start, m)
+        rs_losses_and_slopes(losses, slopes, scores, rows.labels + start, m)
+        if rows.weights != NULL:
+            rs_multiply(losses, rows.weights + start, m)
+            rs_multiply(slopes, rows.weights + start, m)
+        rs_add(&sums[0], rs_total(losses, m))
+        rs_add(&sums[1], rs_total(slopes, m))
+        for j in range(rows.d):
+            rs_add(&sums[2 + j], rs_dot_i8(slopes, rows.columns + j * rows.n + start, m))
+        for j in range(rows.d_real):
+            rs_add(&real_sums[j], rs_dot_f64(slopes, rows.real_columns + j * rows.n + start, m))
 
 
 def loss_and_gradient(
     const int8_t[::1, :] columns, const double[::1] coef,
     const double[::1, :] real_columns, const double[::1] real_coef,
     double intercept, const int8_t[::1] labels, const double[::1] weights,
-    double[::1] gradient, double[::1] error,
+    double[::1] gradient, double[::1] error, int n_threads,
 ):
     """Sum of the (weighted) losses; their gradient is added to gradient + error.
 
     Entries of ``gradient``: the intercept, the integer columns, the real columns.
     """
-    cdef Py_ssize_t block, start, m, j, n = labels.shape[0], d = coef.shape[0]
-    cdef double[RS_BLOCK] scores
-    cdef double[RS_BLOCK] losses
-    cdef double[RS_BLOCK] slopes
+    cdef Rows rows = described(columns, coef, real_columns, real_coef, intercept)
+    cdef Py_ssize_t chunk, j, chunks = n_chunks(rows.n)
     cdef rs_sum total
     total.high = total.low = 0.0
+    rows.labels = &labels[0]
+    rows.weights = &weights[0] if weights.shape[0] else NULL
+    rows.n_sums = 2 + rows.d + rows.d_real
+    rows.sums = <rs_sum *>calloc(chunks * rows.n_sums, sizeof(rs_sum))
+    if rows.sums == NULL:
+        raise MemoryError
     with nogil:
-        for block in range(n_blocks(n)):
-            start = block * RS_BLOCK
-            m = min(RS_BLOCK, n - start)
-            block_scores(scores, columns, coef, real_columns, real_coef, intercept, start, m)
-            rs_losses_and_slopes(losses, slopes, scores, &labels[start], m)
-            if weights.shape[0]:
-                rs_multiply(losses, &weights[start], m)
-                rs_multiply(slopes, &weights[start], m)
-            rs_add(&total, rs_total(losses, m))
-            add_to(gradient, error, 0, rs_total(slopes, m))
-            for j in range(d):
-                add_to(gradient, error, j + 1, rs_dot_i8(slopes, &columns[start, j], m))
-            for j in range(real_coef.shape[0]):
-                add_to(gradient, error, d + j + 1,
-                       rs_dot_f64(slopes, &real_columns[start, j], m))
+        rs_run(gradient_chunk, &rows, chunks, n_workers(chunks, n_threads))
+        for chunk in range(chunks):
+            add_sum(&total.high, &total.low, rows.sums[chunk * rows.n_sums])
+            for j in range(1, rows.n_sums):
+                add_sum(&gradient[j - 1], &error[j - 1], rows.sums[chunk * rows.n_sums + j])
+        free(rows.sums)
     return total.high + total.low
 
 
-cdef inline void add_to(
-    double[::1] total, double[::1] error, Py_ssize_t j, double value
-) noexcept nogil:
+cdef inline void add_sum(double *total, double *error, rs_sum value) noexcept nogil:
     cdef rs_sum sum
-    sum.high = total[j]
-    sum.low = error[j]
-    rs_add(&sum, value)
-    total[j] = sum.high
-    error[j] = sum.low
+    sum.high = total[0]
+    sum.low = error[0]
+    rs_add(&sum, value.high)
+    total[0] = sum.high
+    error[0] = sum.low + value.low

@@ -35,6 +35,7 @@ from riskslim._lattice_cpa.model import (
 )
 from riskslim._lattice_cpa.search import LatticeCPASettings, Search
 from riskslim.exceptions import CertificateError, RiskSLIMError
+from riskslim.loss import checked_threads
 from riskslim.problem import RiskScoreProblem
 from riskslim.solution import (
     Certificate,
@@ -78,7 +79,9 @@ def lattice_cpa(
     node_limit : int, optional
         Most nodes of the search tree.
     n_threads : int, default 1
-        Threads of CPLEX. The callbacks run one at a time.
+        Threads of CPLEX, and of each pass over the rows: it replaces the ``n_threads`` of the
+        problem's loss for this call. -1 for all cores. The callbacks run one at a time, and
+        the passes over the rows within them do not depend on the number of threads.
     random_state : int, default 0
         Seed of CPLEX.
     start : array-like of int, shape (d + 1,), optional
@@ -128,7 +131,7 @@ def lattice_cpa(
     >>> solution.points, solution.certificate.status.value
     ({'age >= 60': 3}, 'optimal')
     """
-    _check_limits(time_limit, gap_tolerance, node_limit, n_threads)
+    _check_limits(time_limit, gap_tolerance, node_limit)
     vector = _checked_start(problem, start)
     run = _Run(
         problem=problem,
@@ -137,7 +140,7 @@ def lattice_cpa(
             "time_limit": float(time_limit),
             "gap_tolerance": float(gap_tolerance),
             "node_limit": node_limit,
-            "n_threads": n_threads,
+            "n_threads": checked_threads(n_threads),
             "random_state": random_state,
         },
         start=vector,
@@ -163,6 +166,7 @@ class _Run:
         self.problem = copy.copy(problem)
         self.problem.loss = copy.copy(problem.loss)
         self.problem.loss.seconds, self.problem.loss.n_evaluations = 0.0, 0
+        self.problem.loss.n_threads = limits["n_threads"]
         self.settings = settings
         self.limits = limits
         self.start = start
@@ -441,17 +445,13 @@ def _aborter(cpx: Any) -> Any:
     return aborter
 
 
-def _check_limits(
-    time_limit: float, gap_tolerance: float, node_limit: int | None, n_threads: int
-) -> None:
+def _check_limits(time_limit: float, gap_tolerance: float, node_limit: int | None) -> None:
     if not time_limit > 0:
         raise ValueError(f"time_limit must be positive, got {time_limit!r}")
     if not 0 <= gap_tolerance < 1:
         raise ValueError(f"gap_tolerance must be at least 0 and below 1, got {gap_tolerance!r}")
     if node_limit is not None and node_limit < 0:
         raise ValueError(f"node_limit must be at least 0, got {node_limit!r}")
-    if n_threads < 1:
-        raise ValueError(f"n_threads must be at least 1, got {n_threads!r}")
 
 
 def _checked_start(problem: RiskScoreProblem, start: ArrayLike | None) -> NDArray[np.int64] | None:
