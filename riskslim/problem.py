@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = ["RiskScoreProblem"]
 
+# A penalty above the loss of the empty model (log 2, or less with an intercept) already rules a
+# feature out; beyond this the loss would vanish in the rounding of the objective.
+MAX_PENALTY = 1e4
+
 
 class RiskScoreProblem:
     r"""The risk score problem of Ustun & Rudin (2019), Definition 1.
@@ -289,10 +293,13 @@ def _check_intercept(inner: CoefficientSet, given: CoefficientSet) -> None:
 
 def _resolved_penalty(coefficients: CoefficientSet, l0_penalty: float) -> NDArray[np.float64]:
     price = float(l0_penalty)
-    if not math.isfinite(price) or price < 0:
-        raise ValueError(f"l0_penalty must be finite and at least 0, got {l0_penalty!r}")
+    if not 0 <= price <= MAX_PENALTY:
+        raise ValueError(f"l0_penalty must be between 0 and {MAX_PENALTY:g}, got {l0_penalty!r}")
     own = coefficients.l0_penalty
     resolved: NDArray[np.float64] = np.where(np.isnan(own), price, own)
+    if np.any(resolved > MAX_PENALTY):
+        name = coefficients.feature_names[int(np.argmax(resolved))]
+        raise ValueError(f"l0_penalty of {name!r} must be at most {MAX_PENALTY:g}")
     resolved.setflags(write=False)
     return resolved
 

@@ -303,7 +303,7 @@ class SolveStatistics:
     refused_candidates: int = 0
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Solution:
     """A risk score's coefficients with their certificate.
 

@@ -12,17 +12,16 @@ from typing import Any
 import numpy as np
 from cplex.callbacks import HeuristicCallback, IncumbentCallback, LazyConstraintCallback
 
+from riskslim._lattice_cpa.initialization import best_possible_bounds
 from riskslim._lattice_cpa.model import OBJECTIVE_SCALE, RiskSlimMIP
 from riskslim._lattice_cpa.search import Search
-from riskslim.exceptions import CertificateError
 
 __all__ = ["register"]
 
 # A cut is added where the surrogate's loss is too low by more than CPLEX could tell apart
 # (1e-9 in its units is 1e-12 of loss) ...
 VIOLATION = 1e-11
-# ... and a candidate is refused only where it is too low by clearly more than that.
-UNDERSTATED = 1e-9
+# ... and a candidate is refused only where it is too low by more than the solver's accuracy.
 # Times that one incumbent is proposed to CPLEX before it is left alone.
 MAX_PROPOSALS = 3
 
@@ -115,7 +114,7 @@ class _Heuristic(_Shared, HeuristicCallback):  # type: ignore[misc]
         if search.coef is None:
             return
         known = self.get_incumbent_objective_value()
-        if search.objective * OBJECTIVE_SCALE < known - UNDERSTATED * OBJECTIVE_SCALE:
+        if search.objective + search.tolerance < known / OBJECTIVE_SCALE:
             self._propose()
 
     def _take_lower_bound(self) -> None:
@@ -151,16 +150,15 @@ class _Incumbent(_Shared, IncumbentCallback):  # type: ignore[misc]
         point, claimed = self._point()
         coef = np.rint(point).astype(np.int64)
         cut_loss = self.search.cut_at(coef).loss
-        if claimed < cut_loss - UNDERSTATED:
+        if claimed < cut_loss - self.search.tolerance:
             self.search.refused += 1
             self.reject()
             if self.get_solution_source() == self.solution_source.node_solution:
                 # The lazy callback has cut at every node solution. If CPLEX offers one that is
-                # understated all the same, refusing it may lose its node, and the bound with it.
-                raise CertificateError(
-                    f"CPLEX accepted a node solution whose loss is understated: {claimed!r} "
-                    f"for {cut_loss!r}"
-                )
+                # understated all the same, its arithmetic does not hold, and refusing may lose
+                # the node: no bound of this search can be trusted.
+                self.search.distrust(best_possible_bounds(self.search.problem))
+                self.abort()
             return
         self.search.consider(coef, cut_loss)
 

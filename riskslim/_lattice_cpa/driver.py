@@ -11,6 +11,7 @@ import copy
 import dataclasses
 import logging
 import math
+import numbers
 import threading
 import time
 from collections.abc import Callable
@@ -27,7 +28,6 @@ from riskslim._lattice_cpa.initialization import (
     initialize,
 )
 from riskslim._lattice_cpa.model import (
-    BOUND_TOLERANCE,
     OBJECTIVE_SCALE,
     RiskSlimMIP,
     new_cplex,
@@ -49,6 +49,11 @@ from riskslim.solution import (
 __all__ = ["lattice_cpa"]
 
 logger = logging.getLogger("riskslim.lattice_cpa")
+
+# What CPLEX's parameters can hold.
+MAX_SECONDS = 1e9
+MAX_NODES = 2**62
+MAX_SEED = 2_000_000_000
 
 # Most by which a solution that violates unscaled rows a little can understate its objective.
 UNSCALED_INFEASIBILITY = 1e-6
@@ -103,7 +108,8 @@ def lattice_cpa(
     Raises
     ------
     ValueError, TypeError
-        Limits out of range; ``start`` not feasible.
+        Limits out of range; ``start`` not feasible; a usable feature has values beyond 1e6, for
+        which the bounds of a solver in double precision are not valid.
     SolverUnavailableError
         The package cplex cannot be imported or started.
     ProblemSizeError
@@ -131,18 +137,16 @@ def lattice_cpa(
     >>> solution.points, solution.certificate.status.value
     ({'age >= 60': 3}, 'optimal')
     """
-    _check_limits(time_limit, gap_tolerance, node_limit)
+    limits = _checked_limits(time_limit, gap_tolerance, node_limit, n_threads, random_state)
+    if not isinstance(problem, RiskScoreProblem):
+        raise TypeError(f"problem must be a RiskScoreProblem, got {type(problem).__name__}")
+    if settings is not None and not isinstance(settings, LatticeCPASettings):
+        raise TypeError(f"settings must be LatticeCPASettings, got {type(settings).__name__}")
     vector = _checked_start(problem, start)
     run = _Run(
         problem=problem,
         settings=settings or LatticeCPASettings(),
-        limits={
-            "time_limit": float(time_limit),
-            "gap_tolerance": float(gap_tolerance),
-            "node_limit": node_limit,
-            "n_threads": checked_threads(n_threads),
-            "random_state": random_state,
-        },
+        limits=limits,
         start=vector,
         progress=progress,
         should_stop=should_stop,
@@ -261,7 +265,8 @@ class _Run:
 
     def _set_parameters(self, cpx: Any) -> None:
         parameters = cpx.parameters
-        parameters.timelimit.set(max(self.deadline - time.perf_counter(), 0.01))
+        remaining = self.deadline - time.perf_counter()
+        parameters.timelimit.set(min(max(remaining, 0.01), MAX_SECONDS))
         parameters.mip.tolerances.mipgap.set(min(self.limits["gap_tolerance"], 1.0))
         if self.limits["node_limit"] is not None:
             parameters.mip.limits.nodes.set(self.limits["node_limit"])
@@ -288,6 +293,11 @@ class _Run:
 
     def _take_result(self, cpx: Any, search: Search) -> str:
         """Final bound of CPLEX, and why it stopped."""
+        if search.distrusted:
+            return (
+                "CPLEX's arithmetic did not hold on features of this size, and its bounds were "
+                "dropped; rescale the largest features"
+            )
         message = _ending(cpx)
         status = cpx.solution.status
         aborted = cpx.solution.get_status() in (
@@ -304,7 +314,7 @@ class _Run:
             bound -= UNSCALED_INFEASIBILITY
         if abs(bound) >= 1e17:
             return message  # nothing is proven yet
-        if bound > search.objective + 10 * BOUND_TOLERANCE:
+        if bound > search.objective + 10 * search.tolerance:
             raise CertificateError(
                 f"CPLEX claims a lower bound of {bound!r}, above the objective "
                 f"{search.objective!r} of a feasible vector; the bound is not valid"
@@ -319,7 +329,7 @@ class _Run:
             search.coef,
             search.lower_bound,
             gap_tolerance=self.limits["gap_tolerance"],
-            bound_tolerance=2 * BOUND_TOLERANCE,
+            bound_tolerance=2 * search.tolerance,
             engine=engine,
             message=message,
             interrupted=message == INTERRUPTED,
@@ -445,13 +455,38 @@ def _aborter(cpx: Any) -> Any:
     return aborter
 
 
-def _check_limits(time_limit: float, gap_tolerance: float, node_limit: int | None) -> None:
-    if not time_limit > 0:
+def _checked_limits(
+    time_limit: float, gap_tolerance: float, node_limit: int | None, n_threads: int, seed: int
+) -> dict[str, Any]:
+    """Limits as CPLEX takes them."""
+    limits: dict[str, Any] = {
+        "time_limit": _checked_number("time_limit", time_limit),
+        "gap_tolerance": _checked_number("gap_tolerance", gap_tolerance),
+    }
+    if not limits["time_limit"] > 0:
         raise ValueError(f"time_limit must be positive, got {time_limit!r}")
-    if not 0 <= gap_tolerance < 1:
+    if not 0 <= limits["gap_tolerance"] < 1:
         raise ValueError(f"gap_tolerance must be at least 0 and below 1, got {gap_tolerance!r}")
-    if node_limit is not None and node_limit < 0:
-        raise ValueError(f"node_limit must be at least 0, got {node_limit!r}")
+    limits["node_limit"] = None
+    if node_limit is not None:
+        limits["node_limit"] = _checked_int("node_limit", node_limit, 0, MAX_NODES)
+    limits["n_threads"] = checked_threads(n_threads)
+    limits["random_state"] = _checked_int("random_state", seed, 0, MAX_SEED)
+    return limits
+
+
+def _checked_number(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    return float(value)
+
+
+def _checked_int(name: str, value: Any, least: int, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} must be an int, got {value!r}")
+    if not least <= value <= most:
+        raise ValueError(f"{name} must be between {least} and {most}, got {value}")
+    return int(value)
 
 
 def _checked_start(problem: RiskScoreProblem, start: ArrayLike | None) -> NDArray[np.int64] | None:

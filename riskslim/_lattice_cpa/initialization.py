@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._lattice_cpa.model import (
-    BOUND_TOLERANCE,
     OBJECTIVE_SCALE,
     Cut,
     RiskSlimLP,
@@ -147,7 +146,7 @@ def standard_cpa(
     Raises
     ------
     ValueError
-        The problem is infeasible, or a limit is negative.
+        The problem is infeasible, a limit is negative, or a feature's values are too large.
     SolverUnavailableError, ProblemSizeError
         CPLEX is missing, or its licence too small.
 
@@ -232,9 +231,14 @@ class _CuttingPlanes:
         return None if self.exact else "a surrogate problem was not solved to optimality"
 
     @property
+    def tolerance(self) -> float:
+        """Absolute accuracy of the surrogate's optimal value."""
+        return self.model.accuracy.bound_tolerance(self.upper_bound)
+
+    @property
     def converged(self) -> bool:
         """Whether the bounds agree to within the tolerances, the solver's own included."""
-        allowed = max(self.gap_tolerance * self.upper_bound, 2 * BOUND_TOLERANCE)
+        allowed = max(self.gap_tolerance * self.upper_bound, 2 * self.tolerance)
         return self.upper_bound - self.lower_bound <= allowed
 
     def _solve(self, time_limit: float) -> str | None:
@@ -264,14 +268,14 @@ class _CuttingPlanes:
         return None
 
     def _solve_once(self, time_limit: float) -> int:
-        self.model.cpx.parameters.timelimit.set(max(time_limit, 0.01))
+        self.model.cpx.parameters.timelimit.set(min(max(time_limit, 0.01), 1e9))
         with translated_errors(self.model):
             self.model.cpx.solve()
         code: int = self.model.cpx.solution.get_status()
         return code
 
     def _raise_lower_bound(self, value: float) -> None:
-        bound = value / OBJECTIVE_SCALE - BOUND_TOLERANCE
+        bound = value / OBJECTIVE_SCALE - self.tolerance
         self.lower_bound = max(self.lower_bound, bound)
 
     def _measure_slacks(self) -> None:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -33,16 +34,29 @@ if TYPE_CHECKING:
     from riskslim.bounds import ObjectiveBounds
     from riskslim.problem import RiskScoreProblem
 
-__all__ = ["BOUND_TOLERANCE", "Cut", "RiskSlimLP", "RiskSlimMIP", "new_cplex", "translated_errors"]
+__all__ = [
+    "Accuracy",
+    "Cut",
+    "RiskSlimLP",
+    "RiskSlimMIP",
+    "accuracy_of",
+    "new_cplex",
+    "translated_errors",
+]
 
 OBJECTIVE_SCALE = 1000.0
-# What the certificate states: CPLEX satisfies rows and compares objectives to within
-# 1e-9 in its own units; the rest is for the sum of a handful of such errors.
-BOUND_TOLERANCE = 1e-10
+# CPLEX satisfies rows and compares objectives to within 1e-9 in its own units, 1e-12 of loss;
+# solutions after presolve and sums of such errors were seen to be off by a few 1e-10.
+BOUND_TOLERANCE = 1e-9
+# Coefficients of a cut are means of feature values. The error of a row grows with them and with
+# the range of the coefficients; this share of their product covers what was seen.
+ROW_ERROR = 1e-12
+# From here on CPLEX gets no presolve, no scaling of its own and numerical caution ...
+CAUTION_FROM = 2e4
+# ... and from here on even that returned false optima: such features have to be rescaled.
+LARGEST_FEATURE = 1e6
 # Cuts are lowered by this much, so that rounding errors cannot lift one above the loss.
 CUT_SLACK = 1e-13
-# Bounds on V and L leave this much room beyond the proven ones.
-BOUND_SLACK = 1e-8
 INFINITY = 1e20  # as CPLEX has it
 COMMUNITY_EDITION_LIMIT = 1000
 _CPXERR_RESTRICTED_VERSION = 1016
@@ -75,6 +89,72 @@ class Cut:
         return self.constant + float(self.gradient @ coef)
 
 
+@dataclasses.dataclass(frozen=True)
+class Accuracy:
+    """What CPLEX's arithmetic is good for on one problem.
+
+    Parameters
+    ----------
+    row_error : float
+        Absolute error of a bound that comes from the size of the features' values.
+    caution : bool
+        Whether the values are so large that CPLEX must not transform the model.
+    """
+
+    row_error: float
+    caution: bool
+
+    def bound_tolerance(self, objective: float) -> float:
+        """Absolute accuracy of a bound near an objective.
+
+        Parameters
+        ----------
+        objective : float
+
+        Returns
+        -------
+        float
+        """
+        size = max(1.0, abs(objective)) if math.isfinite(objective) else 1.0
+        return BOUND_TOLERANCE * size + self.row_error
+
+
+def accuracy_of(problem: RiskScoreProblem) -> Accuracy:
+    """Find out how far CPLEX can be trusted on a problem.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+
+    Returns
+    -------
+    Accuracy
+
+    Raises
+    ------
+    ValueError
+        A usable feature has values beyond 1e6: in double precision CPLEX would cut off optimal
+        solutions, and return a false certificate.
+    """
+    data, usable = problem.loss.data, problem.usable
+    largest = np.maximum(np.abs(data.feature_min), np.abs(data.feature_max))
+    largest = np.where(usable, largest, 0.0)
+    too_large = np.flatnonzero(largest > LARGEST_FEATURE)
+    if too_large.size:
+        named = ", ".join(
+            f"{data.feature_names[j]!r} (up to {largest[j]:.6g})" for j in too_large[:5]
+        )
+        more = f" and {too_large.size - 5} more" if too_large.size > 5 else ""
+        raise ValueError(
+            f"the values of {named}{more} are too large for CPLEX, which would return a false "
+            f"certificate: the largest allowed is {LARGEST_FEATURE:.0f}. Divide these features "
+            "(points count per unit), cut them at thresholds, or leave them out (fixed at 0)"
+        )
+    ranges = (problem.upper[1:] - problem.lower[1:]).astype(np.float64)
+    row_error = ROW_ERROR * float(np.max(largest * ranges, initial=0.0))
+    return Accuracy(row_error, bool(np.max(largest, initial=0.0) > CAUTION_FROM))
+
+
 class RiskSlimMIP:
     r"""The surrogate mixed-integer program, with an empty approximation to begin with.
 
@@ -90,6 +170,7 @@ class RiskSlimMIP:
     Attributes
     ----------
     cpx : cplex.Cplex
+    accuracy : Accuracy
     columns : ndarray of intp, shape (m + 1,)
         Positions in the coefficient vector (0 = intercept) of CPLEX's first m + 1 variables.
     loss, objective, size : int
@@ -99,6 +180,8 @@ class RiskSlimMIP:
 
     Raises
     ------
+    ValueError
+        A feature's values are too large (:func:`accuracy_of`).
     SolverUnavailableError
         The package cplex cannot be imported.
     ProblemSizeError
@@ -122,7 +205,12 @@ class RiskSlimMIP:
     ) -> None:
         self.problem = problem
         self.relaxed = relaxed
+        self.accuracy = accuracy_of(problem)
         self.cpx = new_cplex()
+        if self.accuracy.caution:
+            self.cpx.parameters.preprocessing.presolve.set(0)
+            self.cpx.parameters.read.scale.set(-1)
+            self.cpx.parameters.emphasis.numerical.set(1)
         self.columns = np.concatenate(([0], 1 + np.flatnonzero(problem.usable))).astype(np.intp)
         m = len(self.columns) - 1
         self.loss = m + 1
@@ -156,9 +244,8 @@ class RiskSlimMIP:
         return "" if self.relaxed else kinds
 
     def _add_coefficients(self) -> None:
-        names = ("intercept", *self.problem.coefficients.feature_names)
         self.cpx.variables.add(
-            names=[f"lambda_{j}_{names[j]}"[:200] for j in self.columns],
+            names=[f"lambda_{j}" for j in self.columns],
             lb=self.problem.lower[self.columns].astype(float).tolist(),
             ub=self.problem.upper[self.columns].astype(float).tolist(),
             types=self._types("I" * len(self.columns)),
@@ -241,8 +328,9 @@ class RiskSlimMIP:
         """
 
         def scaled(low: float, high: float) -> tuple[float, float]:
-            low = max(0.0, low - BOUND_SLACK) * OBJECTIVE_SCALE
-            high = (high + BOUND_SLACK) * OBJECTIVE_SCALE
+            slack = 10 * self.accuracy.bound_tolerance(high)
+            low = max(0.0, low - slack) * OBJECTIVE_SCALE
+            high = (high + slack) * OBJECTIVE_SCALE
             return low, min(high, INFINITY)
 
         return {

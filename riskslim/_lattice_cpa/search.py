@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._lattice_cpa.initialization import round_and_polish
-from riskslim._lattice_cpa.model import BOUND_TOLERANCE, Cut
+from riskslim._lattice_cpa.model import Cut, accuracy_of
 from riskslim.bounds import ObjectiveBounds, chained_updates
 from riskslim.heuristics import discrete_coordinate_descent
 from riskslim.solution import Certificate, Trace, TraceRecord, optimality_gap
@@ -117,7 +117,7 @@ class Search:
     coef : ndarray of int64, shape (d + 1,), or None
         The incumbent, with ``objective``.
     lower_bound : float
-        Valid to within :data:`BOUND_TOLERANCE`.
+        Valid to within ``tolerance``.
     """
 
     def __init__(
@@ -141,6 +141,8 @@ class Search:
         self.n_cuts = 0
         self.incumbent_updates = 0
         self.refused = 0
+        self.distrusted = False
+        self._accuracy = accuracy_of(problem)
         self._penalties = problem.l0_penalty[problem.usable]
         self._cuts: dict[bytes, Cut] = {}
         self._polished: set[bytes] = set()
@@ -152,6 +154,11 @@ class Search:
     def lower_bound(self) -> float:
         """Best valid lower bound so far."""
         return min(self.bounds.objective_min, self.objective)
+
+    @property
+    def tolerance(self) -> float:
+        """Absolute accuracy of the solver's bounds."""
+        return self._accuracy.bound_tolerance(self.objective)
 
     @property
     def gap(self) -> float:
@@ -285,13 +292,36 @@ class Search:
         bool
             Whether the bound improved.
         """
-        safe = min(bound - BOUND_TOLERANCE, self.objective)
-        if not math.isfinite(safe) or safe <= self.bounds.objective_min:
+        safe = min(bound - self.tolerance, self.objective)
+        if self.distrusted or not math.isfinite(safe) or safe <= self.bounds.objective_min:
             return False
         self._update_bounds(dataclasses.replace(self.bounds, objective_min=safe))
         if self._recorded_gap - self.gap >= RECORDED_CHANGE:
             self._record()
         return True
+
+    def distrust(self, bounds: ObjectiveBounds) -> None:
+        """Take back every lower bound that came from the solver, in the trace as well.
+
+        Parameters
+        ----------
+        bounds : ObjectiveBounds
+            Valid bounds that the solver had no part in.
+        """
+        self.distrusted = True
+        trusted = bounds.objective_min
+        self.bounds = dataclasses.replace(
+            bounds, objective_max=min(bounds.objective_max, self.objective)
+        )
+        self.trace = Trace(
+            [
+                record._replace(
+                    lower_bound=min(record.lower_bound, trusted),
+                    gap=optimality_gap(record.upper_bound, min(record.lower_bound, trusted)),
+                )
+                for record in self.trace
+            ]
+        )
 
     def finish(self, certificate: Certificate) -> None:
         """Close the trace with what the certificate states.
