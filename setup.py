@@ -9,8 +9,8 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-KERNELS = ["integer", "real", "ranges", "heuristics"]
-HEADERS = ["numerics", "blocks", "threads"]
+KERNELS = ["distinct", "integer", "real", "ranges", "heuristics"]
+HEADERS = ["numerics", "blocks", "threads", "rows"]
 
 # Results must not depend on which instructions a machine has: no fast-math, no
 # architecture flags, and no contraction of a * b + c into one rounding.
@@ -76,9 +76,7 @@ setup(
             Extension(
                 f"riskslim._kernels.{name}",
                 [f"riskslim/_kernels/{name}.pyx"],
-                depends=[
-                    f"riskslim/_kernels/{part}.h" for part in ("numerics", "blocks", "threads")
-                ],
+                depends=[f"riskslim/_kernels/{header}.h" for header in HEADERS],
                 include_dirs=["riskslim/_kernels", np.get_include()],
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
                 extra_compile_args=compile_args,

@@ -237,16 +237,16 @@ def sequential_rounding(
     array([-1,  2,  0])
     """
     vector = _within_box(problem, coef)
-    loss, data = problem.loss, problem.loss.data
+    loss, rows = problem.loss, problem.loss.rows
     pending = (vector != np.rint(vector)).astype(np.uint8)
     n_pending = int(pending.sum())
     start = perf_counter()
-    scores = np.empty(data.n_samples)
+    scores = np.empty(rows.n_rows)
     real.scores(
-        data.integer_columns,
-        vector[1 + data.integer_index],
-        data.real_columns,
-        vector[1 + data.real_index],
+        rows.integer_columns,
+        vector[1 + rows.integer_index],
+        rows.real_columns,
+        vector[1 + rows.real_index],
         vector[0],
         scores,
         loss.n_threads,
@@ -333,18 +333,17 @@ def _rows(
     float,
 ]:
     """Arguments of the kernels that describe the rows."""
-    data = problem.loss.data
-    slot = np.empty(data.n_features, dtype=np.int64)
-    slot[data.integer_index] = np.arange(len(data.integer_index))
-    slot[data.real_index] = -1 - np.arange(len(data.real_index))
-    weights = np.empty(0) if data.sample_weight is None else data.sample_weight
+    rows = problem.loss.rows
+    slot = np.empty(problem.n_features, dtype=np.int64)
+    slot[rows.integer_index] = np.arange(len(rows.integer_index))
+    slot[rows.real_index] = -1 - np.arange(len(rows.real_index))
     return (
-        data.integer_columns,
-        data.real_columns,
+        rows.integer_columns,
+        rows.real_columns,
         slot,
-        data.labels,
-        weights,
-        data.total_weight,
+        rows.labels,
+        rows.weights,
+        rows.total_weight,
     )
 
 
@@ -367,15 +366,15 @@ def _scores(
     The table is the problem's own: it covers every feasible vector, also when the loss has been
     tightened to a smaller model size since.
     """
-    data, n_threads = problem.loss.data, problem.loss.n_threads
+    data, rows, n_threads = problem.loss.data, problem.loss.rows, problem.loss.n_threads
     span = score_range(data, problem.coefficients, problem.max_size)
     if choose_form(data, problem.coefficients, span).name == "real_valued":
-        scores = np.empty(data.n_samples)
+        scores = np.empty(rows.n_rows)
         real.scores(
-            data.integer_columns,
-            vector[1 + data.integer_index].astype(np.float64),
-            data.real_columns,
-            vector[1 + data.real_index].astype(np.float64),
+            rows.integer_columns,
+            vector[1 + rows.integer_index].astype(np.float64),
+            rows.real_columns,
+            vector[1 + rows.real_index].astype(np.float64),
             float(vector[0]),
             scores,
             n_threads,
@@ -390,19 +389,20 @@ def _scores(
     losses, slopes = tables_by_score(low, int(span[1]))
     feature_min = np.where(data.is_integer, data.feature_min, 0).astype(np.int64)
     feature_max = np.where(data.is_integer, data.feature_max, 0).astype(np.int64)
-    position = np.empty(data.n_samples, dtype=np.int32)
+    position = np.empty(rows.n_rows, dtype=np.int32)
     integer.positions(
-        data.integer_columns,
-        vector[1 + data.integer_index].astype(np.int32),
+        rows.integer_columns,
+        vector[1 + rows.integer_index].astype(np.int32),
         int(vector[0]),
-        data.labels,
+        rows.labels,
         low,
         losses.shape[1],
         position,
         n_threads,
     )
     cells = losses.size * (feature_max - feature_min + 1)
-    worthwhile = cells[cells <= max(_MIN_JOINT_CELLS, data.n_samples)]
+    # With the number of samples, merging rows changes no choice here, and no rounding error.
+    worthwhile = cells[cells <= max(_MIN_JOINT_CELLS, rows.n_samples)]
     capacity = int(max(worthwhile.max(initial=0), losses.size))
     return (
         True,

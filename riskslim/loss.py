@@ -12,6 +12,8 @@ two forms (:func:`choose_form`):
 
 Both agree to about 1e-14, and a loss in table form falls back to the other one for every vector
 that its table does not cover: fractional vectors, and vectors outside of the coefficient set.
+
+Equal rows are read once and counted, where that pays (:mod:`riskslim.distinct`).
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import math
 import os
 from collections.abc import Iterator
 from time import perf_counter
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 from riskslim._kernels import integer, ranges, real
 from riskslim.coefficients import MAX_ABSOLUTE_COEFFICIENT, CoefficientSet
 from riskslim.data import TrainingData
+from riskslim.distinct import Rows, all_rows, distinct_rows
 
 __all__ = [
     "MAX_TABLE_ENTRIES",
@@ -62,8 +65,6 @@ _MAX_THREADS = 4096
 _SMALLEST_MEAN_SLOPE = 2.0**-6
 
 _Entry = TypeVar("_Entry", bound=np.generic)
-
-_NO_WEIGHTS: NDArray[np.float64] = np.empty(0)
 
 
 class Form(NamedTuple):
@@ -173,10 +174,14 @@ class LogisticLoss:
     n_threads : int, default 1
         Threads for every pass over the rows, those of the heuristics included; -1 for all
         cores. Results do not depend on it, to the last bit.
+    compress : {"auto", True, False}
+        Read equal rows once and count them: where that pays, always, or never.
 
     Attributes
     ----------
     data : TrainingData
+    rows : Rows
+        What evaluations read: every row of the data, or the distinct ones with their numbers.
     coefficients : CoefficientSet
         With constant features fixed at zero, and the bounds of the intercept filled in.
     max_size : int
@@ -199,10 +204,16 @@ class LogisticLoss:
     ------
     ValueError
         The coefficient set has other features than the data, or needs a constant feature, or
-        the intercept's bounds cannot be derived.
+        the intercept's bounds cannot be derived; ``compress`` is none of its choices.
 
     Notes
     -----
+    **Distinct rows.** With and without ``compress`` the loss of integer scores of rows without
+    weights is the same to the last bit, since both count the same histogram; so is its gradient,
+    if all features are small integers and the table has at most 32768 scores. All other
+    evaluations agree to their rounding errors. :meth:`reference_value` reads every row of the
+    data in any case.
+
     **Intercept bounds.** Where the coefficient set leaves a bound of the intercept open, it is
     derived such that for *every* feasible choice of the other coefficients an optimal integer
     intercept lies within the bounds. Fix the other coefficients, let :math:`s_i` be the scores
@@ -254,6 +265,7 @@ class LogisticLoss:
         *,
         max_size: int | None = None,
         n_threads: int = 1,
+        compress: bool | Literal["auto"] = "auto",
     ) -> None:
         if tuple(coefficients.feature_names) != tuple(data.feature_names):
             raise ValueError(
@@ -262,24 +274,29 @@ class LogisticLoss:
                 f"{data.n_features} ({', '.join(data.feature_names[:3])}, ...); "
                 "build it from data.feature_names"
             )
+        if compress != "auto" and not isinstance(compress, bool):
+            raise ValueError(f"compress must be 'auto', True or False, got {compress!r}")
         self.data = data
         self.n_threads = n_threads
         self.seconds = 0.0
         self.n_evaluations = 0
         self._given = coefficients.replace(fix_at_zero=data.constant_features)
-        self._weights = _NO_WEIGHTS if data.sample_weight is None else data.sample_weight
         usable = (self._given.lower != 0) | (self._given.upper != 0)
         n_usable = int(np.count_nonzero(usable))
         self.max_size = n_usable if max_size is None else min(max_size, n_usable)
         if self.max_size < 0:
             raise ValueError(f"max_size must be at least 0, got {max_size}")
+        start = perf_counter()
+        merged = distinct_rows(data, always=compress is True) if compress else None
+        self.rows: Rows = all_rows(data) if merged is None else merged
+        self.seconds += perf_counter() - start
         self._resolve()
 
     def _resolve(self) -> None:
         """Everything that depends on the size bound: intercept bounds, ranges, tables."""
         start = perf_counter()
         self.coefficients = _with_intercept_bounds(
-            self.data, self._given, self.max_size, self.n_threads
+            self.data, self.rows, self._given, self.max_size, self.n_threads
         )
         low, high = score_range(self.data, self.coefficients, self.max_size)
         form = choose_form(self.data, self.coefficients, (low, high))
@@ -293,19 +310,31 @@ class LogisticLoss:
             integer.fill_tables(int(low), self._tail, self._slope)
         else:
             self._tail, self._slope = np.empty(0), np.empty((2, 0))
-        self._digits = self._fixed_point_slopes()
+        self._fixed_point = self._fixed_point_slopes()
         self.seconds += perf_counter() - start
 
     def _fixed_point_slopes(self) -> NDArray[np.uint64] | None:
         """Fill the table of the fixed-point kernels, if they apply."""
-        data, width = self.data, self._tail.size
-        if data.sample_weight is not None or len(data.real_index):
+        rows, width = self.rows, self._tail.size
+        counted = len(rows.numbers) > 0
+        if (len(rows.weights) and not counted) or len(rows.real_index):
             return None
         if not 0 < 2 * width <= _MAX_POSITIONS:
             return None
-        digits = np.empty((2, width), dtype=np.uint64)
-        integer.fill_digits(self._slope, digits)
-        return digits
+        fixed_point = np.empty((2, width), dtype=np.uint64)
+        fill = integer.fill_fixed_point if counted else integer.fill_digits
+        fill(self._slope, fixed_point)
+        return fixed_point
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows of the data."""
+        return self.data.n_samples
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that an evaluation reads."""
+        return self.rows.n_rows
 
     @property
     def n_threads(self) -> int:
@@ -349,13 +378,15 @@ class LogisticLoss:
         self._resolve()
         return before != (self.score_range, self.form, self.coefficients)
 
-    def value(self, coef: ArrayLike) -> float:
+    def value(self, coef: ArrayLike, *, every_row: bool = False) -> float:
         """Loss of a coefficient vector.
 
         Parameters
         ----------
         coef : array-like of shape (d + 1,)
             Intercept first; integers or reals, within the coefficient set or not.
+        every_row : bool, default False
+            Read every row of the data, also if equal rows are merged.
 
         Returns
         -------
@@ -370,12 +401,13 @@ class LogisticLoss:
         vector = self._checked(coef)
         start = perf_counter()
         span = self._table_span(vector)
+        rows = all_rows(self.data) if every_row else self.rows
         if span is None:
-            total = real.loss(*self._real_arguments(vector), self.n_threads)
+            total = real.loss(*_real_arguments(rows, vector), self.n_threads)
         else:
-            total = self._table_value(vector, span).loss
+            total = self._table_value(rows, vector, span).loss
         self._count(start)
-        return float(total / self.data.total_weight)
+        return float(total / rows.total_weight)
 
     def value_and_gradient(self, coef: ArrayLike) -> tuple[float, NDArray[np.float64]]:
         r"""Loss and gradient at a coefficient vector.
@@ -404,20 +436,20 @@ class LogisticLoss:
         else:
             sums, error = np.zeros((2, vector.size))
             total = real.loss_and_gradient(
-                *self._real_arguments(vector), sums, error, self.n_threads
+                *_real_arguments(self.rows, vector), sums, error, self.n_threads
             )
             by_column = sums + error
-        data = self.data
+        rows = self.rows
         gradient = np.empty(vector.size)
         gradient[0] = by_column[0]
-        gradient[1 + data.integer_index] = by_column[1 : 1 + len(data.integer_index)]
-        gradient[1 + data.real_index] = by_column[1 + len(data.integer_index) :]
-        gradient /= data.total_weight
+        gradient[1 + rows.integer_index] = by_column[1 : 1 + len(rows.integer_index)]
+        gradient[1 + rows.real_index] = by_column[1 + len(rows.integer_index) :]
+        gradient /= rows.total_weight
         self._count(start)
-        return float(total / data.total_weight), gradient
+        return float(total / rows.total_weight), gradient
 
     def scores(self, coef: ArrayLike) -> NDArray[np.int32] | NDArray[np.float64]:
-        """Scores of all rows.
+        """Scores of all rows of the data.
 
         Parameters
         ----------
@@ -436,13 +468,14 @@ class LogisticLoss:
         """
         vector = self._checked(coef)
         start = perf_counter()
+        rows = all_rows(self.data)
         out: NDArray[np.int32] | NDArray[np.float64]
         if self._table_span(vector) is None:
-            out = np.empty(self.data.n_samples)
-            real.scores(*self._real_arguments(vector)[:5], out, self.n_threads)
+            out = np.empty(rows.n_rows)
+            real.scores(*_real_arguments(rows, vector)[:5], out, self.n_threads)
         else:
-            out = np.empty(self.data.n_samples, dtype=np.int32)
-            integer.scores(*self._integer_arguments(vector), out, self.n_threads)
+            out = np.empty(rows.n_rows, dtype=np.int32)
+            integer.scores(*_integer_arguments(rows, vector)[:3], out, self.n_threads)
         self.seconds += perf_counter() - start
         return out
 
@@ -471,22 +504,22 @@ class LogisticLoss:
             Rounded outwards.
         """
         size = self.max_size if max_size is None else max_size
-        data, coefficients = self.data, self.coefficients
+        rows, coefficients = self.rows, self.coefficients
         start = perf_counter()
         best, worst = [], []
         lower, upper = _intercept_bounds(coefficients)
-        for rows, low, high in _row_ranges(data, coefficients, size, self.n_threads):
-            labels, weights = data.labels[rows], self._weights[rows]
+        for chunk, low, high in _row_ranges(rows, coefficients, size, self.n_threads):
+            labels, weights = rows.labels[chunk], rows.weights[chunk]
             low += lower
             high += upper
-            slack = _score_slack(data, low, high)
+            slack = _score_slack(rows, low, high)
             positive = labels > 0
             towards = np.where(positive, high + slack, low - slack)
             away = np.where(positive, low - slack, high + slack)
             best.append(real.scores_loss(towards, labels, weights, self.n_threads))
             worst.append(real.scores_loss(away, labels, weights, self.n_threads))
         self._count(start)
-        total = data.total_weight
+        total = rows.total_weight
         return (
             math.fsum(best) / total * (1.0 - _SUM_SLACK),
             math.fsum(worst) / total * (1.0 + _SUM_SLACK),
@@ -525,7 +558,9 @@ class LogisticLoss:
     def __repr__(self) -> str:
         low, high = self.score_range
         return (
-            f"LogisticLoss({self.data.n_samples} rows, {self.data.n_features} features, "
+            f"LogisticLoss({self.n_samples} rows"
+            f"{'' if self.n_rows == self.n_samples else f' read as {self.n_rows}'}, "
+            f"{self.data.n_features} features, "
             f"form={self.form!r}, scores {low:g}..{high:g}, max_size={self.max_size})"
         )
 
@@ -573,50 +608,25 @@ class LogisticLoss:
             return None
         return int(low), int(high)
 
-    def _integer_arguments(
-        self, vector: NDArray[np.float64]
-    ) -> tuple[NDArray[np.int8], NDArray[np.int32], int]:
-        coef = vector[1 + self.data.integer_index].astype(np.int32)
-        return self.data.integer_columns, coef, int(vector[0])
-
-    def _real_arguments(
-        self, vector: NDArray[np.float64]
-    ) -> tuple[
-        NDArray[np.int8],
-        NDArray[np.float64],
-        NDArray[np.float64],
-        NDArray[np.float64],
-        float,
-        NDArray[np.int8],
-        NDArray[np.float64],
-    ]:
-        data = self.data
-        return (
-            data.integer_columns,
-            vector[1 + data.integer_index],
-            data.real_columns,
-            vector[1 + data.real_index],
-            float(vector[0]),
-            data.labels,
-            self._weights,
-        )
-
-    def _table_value(self, vector: NDArray[np.float64], span: tuple[int, int]) -> _Sums:
+    def _table_value(self, rows: Rows, vector: NDArray[np.float64], span: tuple[int, int]) -> _Sums:
         """Sum the losses of the rows, and their slopes per class, from a histogram."""
         low, width = span[0], span[1] - span[0] + 1
         tables = (low, self._table(self._tail, span), self._table(self._slope, span))
-        arguments = (*self._integer_arguments(vector), self.data.labels)
-        if self.data.sample_weight is not None:
+        arguments = _integer_arguments(rows, vector)
+        narrow = 2 * width <= _MAX_POSITIONS
+        counts = np.zeros((1, 2, width), dtype=np.int64)
+        if len(rows.numbers) and narrow:
+            integer.count_numbers(*arguments, rows.numbers, low, counts, self.n_threads)
+        elif len(rows.weights):
             total, error = np.zeros((2, 2, width))
-            integer.weighted_histogram(
-                *arguments, self.data.sample_weight, low, total, error, self.n_threads
-            )
-            return _Sums(*integer.weighted_histogram_loss(total, error, *tables))
-        if self._digits is not None:
+            integer.weighted_histogram(*arguments, rows.weights, low, total, error, self.n_threads)
+            if not len(rows.numbers):
+                return _Sums(*integer.weighted_histogram_loss(total, error, *tables))
+            counts[0] = total  # whole numbers below 2^53: exact, and without errors
+        elif narrow:
             counts = np.zeros((integer.n_copies(), 2, width), dtype=np.int64)
             integer.count_scores(*arguments, low, counts, self.n_threads)
         else:
-            counts = np.zeros((1, 2, width), dtype=np.int64)
             integer.histogram(*arguments, low, counts, self.n_threads)
         return _Sums(*integer.histogram_loss(counts, *tables))
 
@@ -624,22 +634,22 @@ class LogisticLoss:
         self, vector: NDArray[np.float64], span: tuple[int, int]
     ) -> tuple[float, NDArray[np.float64]]:
         """Sum the losses of the rows, and slope times feature: intercept, integers, reals."""
-        by_column = np.zeros(vector.size)
-        if self._digits is not None:
+        by_column, rows = np.zeros(vector.size), self.rows
+        if self._fixed_point is not None:
             sums = self._fixed_point_gradient(vector, span, by_column[1:])
             # The digits of a slope stop at 2^-47: exact to 1e-12 unless slopes are tiny.
-            if sums.negative - sums.positive > _SMALLEST_MEAN_SLOPE * self.data.n_samples:
+            if sums.negative - sums.positive > _SMALLEST_MEAN_SLOPE * rows.n_samples:
                 by_column[0] = sums.negative + sums.positive
                 return sums.loss, by_column
             by_column[:] = 0.0
         else:
-            sums = self._table_value(vector, span)
+            sums = self._table_value(rows, vector, span)
         error = np.zeros(vector.size)
         integer.gradient(
-            *self._integer_arguments(vector),
-            self.data.real_columns,
-            self.data.labels,
-            self._weights,
+            *_integer_arguments(rows, vector)[:3],
+            rows.real_columns,
+            rows.labels,
+            rows.weights,
             span[0],
             self._table(self._slope, span),
             by_column[1:],
@@ -653,21 +663,23 @@ class LogisticLoss:
     def _fixed_point_gradient(
         self, vector: NDArray[np.float64], span: tuple[int, int], out: NDArray[np.float64]
     ) -> _Sums:
-        low, width = span[0], span[1] - span[0] + 1
-        assert self._digits is not None
-        counts = np.zeros((integer.n_copies(), 2, width), dtype=np.int64)
-        digits = np.zeros((self.data.integer_columns.shape[1], 3), dtype=np.int64)
-        integer.count_scores_and_slopes(
-            *self._integer_arguments(vector),
-            self.data.labels,
-            low,
-            self._table(self._digits, span),
-            counts,
-            digits,
-            self.n_threads,
-        )
-        integer.digits_gradient(digits, out)
+        rows, low, width = self.rows, span[0], span[1] - span[0] + 1
+        assert self._fixed_point is not None
+        slopes = self._table(self._fixed_point, span)
+        arguments = _integer_arguments(rows, vector)
         tables = (low, self._table(self._tail, span), self._table(self._slope, span))
+        if len(rows.numbers):
+            counts = np.zeros((1, 2, width), dtype=np.int64)
+            digits = np.zeros((rows.integer_columns.shape[1], 4), dtype=np.int64)
+            integer.count_numbers_and_slopes(
+                *arguments, rows.numbers, low, slopes, counts, digits, self.n_threads
+            )
+            integer.products_gradient(digits, out)
+        else:
+            counts = np.zeros((integer.n_copies(), 2, width), dtype=np.int64)
+            digits = np.zeros((rows.integer_columns.shape[1], 3), dtype=np.int64)
+            integer.count_scores_and_slopes(*arguments, low, slopes, counts, digits, self.n_threads)
+            integer.digits_gradient(digits, out)
         return _Sums(*integer.histogram_loss(counts, *tables))
 
     def _table(self, table: NDArray[_Entry], span: tuple[int, int]) -> NDArray[_Entry]:
@@ -678,6 +690,35 @@ class LogisticLoss:
     def _count(self, start: float) -> None:
         self.seconds += perf_counter() - start
         self.n_evaluations += 1
+
+
+def _integer_arguments(
+    rows: Rows, vector: NDArray[np.float64]
+) -> tuple[NDArray[np.int8], NDArray[np.int32], int, NDArray[np.int8]]:
+    coef = vector[1 + rows.integer_index].astype(np.int32)
+    return rows.integer_columns, coef, int(vector[0]), rows.labels
+
+
+def _real_arguments(
+    rows: Rows, vector: NDArray[np.float64]
+) -> tuple[
+    NDArray[np.int8],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    float,
+    NDArray[np.int8],
+    NDArray[np.float64],
+]:
+    return (
+        rows.integer_columns,
+        vector[1 + rows.integer_index],
+        rows.real_columns,
+        vector[1 + rows.real_index],
+        float(vector[0]),
+        rows.labels,
+        rows.weights,
+    )
 
 
 def _intercept_bounds(coefficients: CoefficientSet) -> tuple[int, int]:
@@ -750,7 +791,7 @@ def _required(coefficients: CoefficientSet) -> NDArray[np.bool_]:
 
 
 def _row_ranges(
-    data: TrainingData, coefficients: CoefficientSet, max_size: int, n_threads: int
+    rows: Rows, coefficients: CoefficientSet, max_size: int, n_threads: int
 ) -> Iterator[tuple[slice, NDArray[np.float64], NDArray[np.float64]]]:
     """Chunks of rows with the least and largest score of each row, intercept apart."""
     lower = coefficients.lower.astype(np.float64)
@@ -761,16 +802,16 @@ def _row_ranges(
     if keep >= n_free:
         keep = -1  # no limit: the kernel adds up instead of selecting
     workspace = np.empty((n_threads, 2 * max(keep, 0) + 2, ranges.row_block()))
-    for first in range(0, data.n_samples, _CHUNK_ROWS):
-        rows = slice(first, min(first + _CHUNK_ROWS, data.n_samples))
-        low, high = np.empty(rows.stop - first), np.empty(rows.stop - first)
+    for first in range(0, rows.n_rows, _CHUNK_ROWS):
+        chunk = slice(first, min(first + _CHUNK_ROWS, rows.n_rows))
+        low, high = np.empty(chunk.stop - first), np.empty(chunk.stop - first)
         ranges.row_ranges(
-            data.integer_columns,
-            lower[data.integer_index],
-            upper[data.integer_index],
-            data.real_columns,
-            lower[data.real_index],
-            upper[data.real_index],
+            rows.integer_columns,
+            lower[rows.integer_index],
+            upper[rows.integer_index],
+            rows.real_columns,
+            lower[rows.real_index],
+            upper[rows.real_index],
             keep,
             first,
             workspace,
@@ -778,18 +819,18 @@ def _row_ranges(
             high,
             n_threads,
         )
-        yield rows, low, high
+        yield chunk, low, high
 
 
-def _score_slack(data: TrainingData, low: NDArray[np.float64], high: NDArray[np.float64]) -> float:
+def _score_slack(rows: Rows, low: NDArray[np.float64], high: NDArray[np.float64]) -> float:
     """Bound what rounding may have taken from a score; sums of integers are exact."""
-    if not data.real_index.size:
+    if not rows.real_index.size:
         return 0.0
     return 1e-12 * max(float(np.abs(low).max()), float(np.abs(high).max()), 1.0)
 
 
 def _with_intercept_bounds(
-    data: TrainingData, coefficients: CoefficientSet, max_size: int, n_threads: int
+    data: TrainingData, rows: Rows, coefficients: CoefficientSet, max_size: int, n_threads: int
 ) -> CoefficientSet:
     """Fill in open bounds of the intercept (see LogisticLoss for the proof)."""
     given_lower, given_upper = coefficients.intercept_lower, coefficients.intercept_upper
@@ -802,7 +843,7 @@ def _with_intercept_bounds(
         weight_positive = math.fsum(data.sample_weight[positive])
     weight_negative = math.fsum((data.total_weight, -weight_positive))
     low, weight_low, high, weight_high = _extreme_score_distributions(
-        data, coefficients, max_size, n_threads
+        data, rows, coefficients, max_size, n_threads
     )
     lower = _lowest_optimal_intercept(high, weight_high, weight_positive)
     # Exchanging the classes changes the sign of scores and intercept.
@@ -823,7 +864,7 @@ def _with_intercept_bounds(
 
 
 def _extreme_score_distributions(
-    data: TrainingData, coefficients: CoefficientSet, max_size: int, n_threads: int
+    data: TrainingData, rows: Rows, coefficients: CoefficientSet, max_size: int, n_threads: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Weight of the rows at each value of the least and largest score, rounded outwards."""
     without = coefficients.replace(intercept_lower=0, intercept_upper=0)
@@ -832,9 +873,9 @@ def _extreme_score_distributions(
     step = max(1, math.ceil((highest - lowest) / _MAX_BINS))
     n_bins = (highest - lowest) // step + 3
     below, above = np.zeros(n_bins), np.zeros(n_bins)
-    for rows, low, high in _row_ranges(data, coefficients, max_size, n_threads):
-        slack = _score_slack(data, low, high)
-        weights = None if data.sample_weight is None else data.sample_weight[rows]
+    for chunk, low, high in _row_ranges(rows, coefficients, max_size, n_threads):
+        slack = _score_slack(rows, low, high)
+        weights = rows.weights[chunk] if len(rows.weights) else None
         # Bin k of `below` stands for lowest + (k - 1) step, of `above` for lowest + k step.
         k_low = np.floor((low - slack - lowest) / step).astype(np.intp) + 1
         k_high = np.ceil((high + slack - lowest) / step).astype(np.intp)

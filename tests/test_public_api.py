@@ -28,15 +28,17 @@ CoefficientSet (feature_names, lower=-5, upper=5, *, sign=None, l0_penalty=None,
 CoefficientSet.index (self, name)
 CoefficientSet.replace (self, *, fix_at_zero=(), intercept_lower=None, intercept_upper=None)
 LatticeCPASettings (initialization=True, chained_updates=True, rounding=True, polishing=True, polishing_margin=0.1, swaps=True, initialization_time_limit=20.0, initialization_gap=0.001, initialization_max_iterations=500)
-LogisticLoss (data, coefficients, *, max_size=None, n_threads=1)
+LogisticLoss (data, coefficients, *, max_size=None, n_threads=1, compress='auto')
 LogisticLoss.tighten (self, max_size)
-LogisticLoss.value (self, coef)
+LogisticLoss.value (self, coef, *, every_row=False)
 LogisticLoss.value_and_gradient (self, coef)
 LogisticLoss.scores (self, coef)
 LogisticLoss.bounds (self, max_size=None)
 LogisticLoss.reference_value (self, coef)
 LogisticLoss.n_threads property
 LogisticLoss.given_coefficients property
+LogisticLoss.n_samples property
+LogisticLoss.n_rows property
 RiskScore (intercept, points, *, outcome_name='outcome', classes=(0, 1), feature_names=(), feature_ranges=<factory>, certificate=None)
 RiskScore.from_solution (cls, solution, data)
 RiskScore.score_samples (self, X)

@@ -9,6 +9,8 @@ reals (float64) apart; an empty weight array means that every row counts once.
     Scores that are integers: exact histogram of scores times a table of losses.
 ``real``
     Real-valued coefficients or features: stable exponentials, compensated sums.
+``distinct``
+    Groups of equal rows.
 ``ranges``
     Smallest and largest score of each row over a coefficient set.
 ``heuristics``

@@ -179,10 +179,15 @@ static inline void rs_count_u16(
 #define RS_DIGIT_BASE 65535
 #define RS_DIGIT_SCALE 70368744177664.0
 
-RS_INLINE uint64_t rs_pack_digits(double slope)
+RS_INLINE int64_t rs_fixed_point(double slope)
 {
     const double scaled = slope * RS_DIGIT_SCALE;
-    int64_t q = (int64_t)(scaled < 0.0 ? scaled - 0.5 : scaled + 0.5);
+    return (int64_t)(scaled < 0.0 ? scaled - 0.5 : scaled + 0.5);
+}
+
+RS_INLINE uint64_t rs_pack_digits(double slope)
+{
+    int64_t q = rs_fixed_point(slope);
     uint64_t packed = 0;
     for (int k = 0; k < 3; k++) {
         int64_t digit = q % RS_DIGIT_BASE;
@@ -230,6 +235,59 @@ RS_KERNEL void rs_dot_digits(
         sums[0] += a0;
         sums[1] += a1;
         sums[2] += a2;
+    }
+}
+
+/* ---- rows that stand for several -------------------------------------------------- */
+
+/* Slopes in fixed point are integers |q| <= 2^46. Times the number of a row's
+ * copies, below 2^16, they stay below 2^62 and are written in four digits of base 2^16, the
+ * lower three in [-2^15, 2^15). RS_NUMBER_ROWS products fit into an int32. */
+#define RS_NUMBER_ROWS 256
+
+static inline void rs_count_numbers(
+    int64_t *RS_RESTRICT counts, const uint16_t *RS_RESTRICT number,
+    const uint16_t *RS_RESTRICT s, ptrdiff_t n)
+{
+    for (ptrdiff_t i = 0; i < n; i++) counts[s[i]] += number[i];
+}
+
+RS_KERNEL void rs_split_products(
+    int16_t *RS_RESTRICT d0, int16_t *RS_RESTRICT d1, int16_t *RS_RESTRICT d2,
+    int16_t *RS_RESTRICT d3, uint64_t *RS_RESTRICT q, const uint16_t *RS_RESTRICT number,
+    ptrdiff_t n)
+{
+    const uint64_t half = 0x8000, halves = 0x800080008000;
+    /* With half of the base added the lower digits are not negative: nothing is borrowed. */
+    for (ptrdiff_t i = 0; i < n; i++) q[i] = q[i] * number[i] + halves;
+    for (ptrdiff_t i = 0; i < n; i++) d0[i] = (int16_t)(uint16_t)(q[i] ^ half);
+    for (ptrdiff_t i = 0; i < n; i++) d1[i] = (int16_t)(uint16_t)((q[i] >> 16) ^ half);
+    for (ptrdiff_t i = 0; i < n; i++) d2[i] = (int16_t)(uint16_t)((q[i] >> 32) ^ half);
+    for (ptrdiff_t i = 0; i < n; i++) d3[i] = (int16_t)(uint16_t)(q[i] >> 48);
+}
+
+/* Adds the sums of digit times feature to sums[0..3]. */
+RS_KERNEL void rs_dot_products(
+    int64_t *RS_RESTRICT sums, const int16_t *RS_RESTRICT d0, const int16_t *RS_RESTRICT d1,
+    const int16_t *RS_RESTRICT d2, const int16_t *RS_RESTRICT d3,
+    const int8_t *RS_RESTRICT x, ptrdiff_t n)
+{
+    int16_t wide[RS_NUMBER_ROWS];
+    for (ptrdiff_t begin = 0; begin < n; begin += RS_NUMBER_ROWS) {
+        const ptrdiff_t m = n - begin < RS_NUMBER_ROWS ? n - begin : RS_NUMBER_ROWS;
+        int32_t a0 = 0, a1 = 0, a2 = 0, a3 = 0;
+        rs_prefetch_next_block(x + begin, m);
+        for (ptrdiff_t i = 0; i < m; i++) wide[i] = x[begin + i];
+        for (ptrdiff_t i = 0; i < m; i++) {
+            a0 += wide[i] * d0[begin + i];
+            a1 += wide[i] * d1[begin + i];
+            a2 += wide[i] * d2[begin + i];
+            a3 += wide[i] * d3[begin + i];
+        }
+        sums[0] += a0;
+        sums[1] += a1;
+        sums[2] += a2;
+        sums[3] += a3;
     }
 }
 

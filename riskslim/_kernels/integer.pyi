@@ -26,6 +26,30 @@ def count_scores_and_slopes(
     n_threads: int,
 ) -> None: ...
 def digits_gradient(sums: NDArray[np.int64], gradient: NDArray[np.float64]) -> None: ...
+def fill_fixed_point(slope: NDArray[np.float64], fixed_point: NDArray[np.uint64]) -> None: ...
+def count_numbers(
+    columns: NDArray[np.int8],
+    coef: NDArray[np.int32],
+    intercept: int,
+    labels: NDArray[np.int8],
+    numbers: NDArray[np.uint16],
+    low: int,
+    counts: NDArray[np.int64],
+    n_threads: int,
+) -> None: ...
+def count_numbers_and_slopes(
+    columns: NDArray[np.int8],
+    coef: NDArray[np.int32],
+    intercept: int,
+    labels: NDArray[np.int8],
+    numbers: NDArray[np.uint16],
+    low: int,
+    fixed_point: NDArray[np.uint64],
+    counts: NDArray[np.int64],
+    sums: NDArray[np.int64],
+    n_threads: int,
+) -> None: ...
+def products_gradient(sums: NDArray[np.int64], gradient: NDArray[np.float64]) -> None: ...
 def scores(
     columns: NDArray[np.int8],
     coef: NDArray[np.int32],

@@ -13,8 +13,10 @@ whatever the order, and the sum over the scores is carried in twice the working 
 loss depends neither on the block size nor on how the rows are ordered or merged.
 
 Rows that count once, with positions of at most 16 bits (``count_*``): sums of slopes times
-features run in fixed point (blocks.h), exactly. Rows with weights, or more scores: positions
-of 32 bits, weights summed with their rounding errors kept, slopes in float64.
+features run in fixed point (blocks.h), exactly. So they do for rows that stand for a number of
+equal ones (``count_numbers*``), with the same results as these have one by one. Rows with
+weights, or more scores: positions of 32 bits, weights summed with their rounding errors kept,
+slopes in float64.
 
 A position is score - low, and ``width`` further on for the positive class.
 
@@ -60,6 +62,14 @@ cdef extern from "blocks.h" nogil:
                          Py_ssize_t n) noexcept
     void rs_dot_digits(int64_t *sums, const int16_t *d0, const int16_t *d1,
                        const int16_t *d2, const int8_t *x, Py_ssize_t n) noexcept
+    int64_t rs_fixed_point(double slope) noexcept
+    void rs_count_numbers(int64_t *counts, const uint16_t *number, const uint16_t *s,
+                          Py_ssize_t n) noexcept
+    void rs_split_products(int16_t *d0, int16_t *d1, int16_t *d2, int16_t *d3, uint64_t *q,
+                           const uint16_t *number, Py_ssize_t n) noexcept
+    void rs_dot_products(int64_t *sums, const int16_t *d0, const int16_t *d1,
+                         const int16_t *d2, const int16_t *d3, const int8_t *x,
+                         Py_ssize_t n) noexcept
     void rs_fill_i32(int32_t *s, int32_t value, Py_ssize_t n) noexcept
     void rs_add_column_i32(int32_t *s, const int8_t *x, int32_t c, Py_ssize_t n) noexcept
     void rs_positions(int32_t *p, const int8_t *label, int32_t low, int32_t width,
@@ -99,6 +109,16 @@ def fill_digits(const double[:, ::1] slope, uint64_t[:, ::1] digits):
                 digits[c, k] = rs_pack_digits(slope[c, k])
 
 
+def fill_fixed_point(const double[:, ::1] slope, uint64_t[:, ::1] fixed_point):
+    """Fill the slopes in fixed point, not yet divided into digits."""
+    cdef Py_ssize_t k
+    cdef int c
+    with nogil:
+        for c in range(2):
+            for k in range(fixed_point.shape[1]):
+                fixed_point[c, k] = <uint64_t>rs_fixed_point(slope[c, k])
+
+
 def has_threads():
     """Whether the kernels were built with threads; without them any number of threads is one."""
     return bool(RS_HAS_THREADS)
@@ -122,6 +142,7 @@ cdef struct Rows:
     const double *real_columns
     const int8_t *labels
     const double *weights        # NULL: every row counts once
+    const uint16_t *numbers      # of the rows that each stands for
     int32_t low
     int32_t width
     int32_t *scores
@@ -130,6 +151,7 @@ cdef struct Rows:
     int64_t *counts
     Py_ssize_t count_stride      # from the counts of one worker to those of the next
     int64_t *digit_sums
+    int n_digits                 # per column
     Py_ssize_t digit_stride
     rs_sum *sums                 # weights by part and position, or slopes by chunk and column
     Py_ssize_t n_parts
@@ -148,11 +170,13 @@ cdef Rows described(
     rows.real_columns = NULL
     rows.labels = NULL
     rows.weights = NULL
+    rows.numbers = NULL
     rows.low = rows.width = 0
     rows.scores = NULL
     rows.digits = NULL
     rows.slope = NULL
     rows.counts = rows.digit_sums = NULL
+    rows.n_digits = 3
     rows.count_stride = rows.digit_stride = 0
     rows.sums = NULL
     rows.n_parts = 1
@@ -221,6 +245,43 @@ cdef void count_chunk_and_slopes(void *argument, Py_ssize_t chunk, int worker) n
             rs_dot_digits(sums + 3 * j, digit0, digit1, digit2, column(rows, j, start), m)
 
 
+cdef void count_numbers_of_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
+    cdef Rows *rows = <Rows *>argument
+    cdef Py_ssize_t block, start, m, end = chunk_end(rows, chunk)
+    cdef int64_t *counts = rows.counts + worker * rows.count_stride
+    cdef uint16_t[RS_BLOCK] position
+    for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
+        start = block * RS_BLOCK
+        m = min(RS_BLOCK, end - start)
+        block_positions_u16(rows, position, start, m)
+        rs_count_numbers(counts, rows.numbers + start, position, m)
+
+
+cdef void count_numbers_and_slopes_of_chunk(
+    void *argument, Py_ssize_t chunk, int worker
+) noexcept nogil:
+    cdef Rows *rows = <Rows *>argument
+    cdef Py_ssize_t block, start, m, j, end = chunk_end(rows, chunk)
+    cdef int64_t *counts = rows.counts + worker * rows.count_stride
+    cdef int64_t *sums = rows.digit_sums + worker * rows.digit_stride
+    cdef uint16_t[RS_BLOCK] position
+    cdef uint64_t[RS_BLOCK] slope
+    cdef int16_t[RS_BLOCK] digit0
+    cdef int16_t[RS_BLOCK] digit1
+    cdef int16_t[RS_BLOCK] digit2
+    cdef int16_t[RS_BLOCK] digit3
+    for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
+        start = block * RS_BLOCK
+        m = min(RS_BLOCK, end - start)
+        block_positions_u16(rows, position, start, m)
+        rs_count_numbers(counts, rows.numbers + start, position, m)
+        rs_lookup_u64(slope, rows.digits, position, m)
+        rs_split_products(digit0, digit1, digit2, digit3, slope, rows.numbers + start, m)
+        for j in range(rows.d):
+            rs_dot_products(
+                sums + 4 * j, digit0, digit1, digit2, digit3, column(rows, j, start), m)
+
+
 cdef int run_counting(rs_work work, Rows *rows, Py_ssize_t n_counts, int n_threads) noexcept nogil:
     """Run a pass that counts exactly; more workers than one have counts of their own.
 
@@ -236,7 +297,7 @@ cdef int run_counting(rs_work work, Rows *rows, Py_ssize_t n_counts, int n_threa
         return 0
     # A cache line apart, lest two workers write to the same one.
     rows.count_stride = n_counts + 8
-    rows.digit_stride = 3 * rows.d + 8 if digit_sums != NULL else 0
+    rows.digit_stride = rows.n_digits * rows.d + 8 if digit_sums != NULL else 0
     size = rows.count_stride + rows.digit_stride
     own = <int64_t *>calloc(workers * size, sizeof(int64_t))
     if own == NULL:
@@ -248,7 +309,7 @@ cdef int run_counting(rs_work work, Rows *rows, Py_ssize_t n_counts, int n_threa
         for i in range(n_counts):
             counts[i] += rows.counts[worker * rows.count_stride + i]
         if digit_sums != NULL:
-            for i in range(3 * rows.d):
+            for i in range(rows.n_digits * rows.d):
                 digit_sums[i] += rows.digit_sums[worker * rows.digit_stride + i]
     free(own)
     return 0
@@ -310,6 +371,67 @@ def digits_gradient(const int64_t[:, ::1] sums, double[::1] gradient):
             rs_add_product(&total, <double>sums[j, 2], base * base)
             rs_add_product(&total, <double>sums[j, 1], base)
             rs_add(&total, <double>sums[j, 0])
+            gradient[j] = (total.high + total.low) / RS_DIGIT_SCALE
+
+
+def count_numbers(
+    const int8_t[::1, :] columns, const int32_t[::1] coef, int32_t intercept,
+    const int8_t[::1] labels, const uint16_t[::1] numbers, int32_t low,
+    int64_t[:, :, ::1] counts, int n_threads,
+):
+    """Add the numbers of the rows of each class and score to counts[0, class, score - low]."""
+    cdef Rows rows = described(columns, coef, intercept, labels.shape[0])
+    cdef int failed
+    rows.labels = &labels[0]
+    rows.numbers = &numbers[0]
+    rows.low = low
+    rows.width = <int32_t>counts.shape[2]
+    rows.counts = &counts[0, 0, 0]
+    with nogil:
+        failed = run_counting(count_numbers_of_chunk, &rows, 2 * counts.shape[2], n_threads)
+    if failed:
+        raise MemoryError
+
+
+def count_numbers_and_slopes(
+    const int8_t[::1, :] columns, const int32_t[::1] coef, int32_t intercept,
+    const int8_t[::1] labels, const uint16_t[::1] numbers, int32_t low,
+    const uint64_t[:, ::1] fixed_point, int64_t[:, :, ::1] counts, int64_t[:, ::1] sums,
+    int n_threads,
+):
+    """As count_numbers; also add the sums of number times slope times feature, in digits.
+
+    ``fixed_point`` begins at score ``low``; ``sums`` has a row of four per column.
+    """
+    cdef Rows rows = described(columns, coef, intercept, labels.shape[0])
+    cdef int failed
+    rows.labels = &labels[0]
+    rows.numbers = &numbers[0]
+    rows.low = low
+    rows.width = <int32_t>counts.shape[2]
+    rows.counts = &counts[0, 0, 0]
+    rows.digits = &fixed_point[0, 0]
+    rows.digit_sums = &sums[0, 0]
+    rows.n_digits = 4
+    with nogil:
+        failed = run_counting(
+            count_numbers_and_slopes_of_chunk, &rows, 2 * counts.shape[2], n_threads)
+    if failed:
+        raise MemoryError
+
+
+def products_gradient(const int64_t[:, ::1] sums, double[::1] gradient):
+    """Sums of number times slope times feature from their digits."""
+    cdef Py_ssize_t j, k
+    cdef double base = 65536.0
+    cdef rs_sum total
+    with nogil:
+        for j in range(sums.shape[0]):
+            total.high = total.low = 0.0
+            for k in range(3, -1, -1):
+                total.high *= base
+                total.low *= base
+                rs_add(&total, <double>sums[j, k])
             gradient[j] = (total.high + total.low) / RS_DIGIT_SCALE
 
 

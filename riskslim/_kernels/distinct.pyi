@@ -1,0 +1,20 @@
+import numpy as np
+from numpy.typing import NDArray
+
+def block_rows() -> int: ...
+def n_words(n_integers: int, n_reals: int) -> int: ...
+def group_rows(
+    columns: NDArray[np.int8],
+    real_columns: NDArray[np.float64],
+    labels: NDArray[np.int8],
+    weights: NDArray[np.float64],
+    first_row: int,
+    n_groups: int,
+    plane: NDArray[np.uint64],
+    slots: NDArray[np.uint64],
+    keys: NDArray[np.uint64],
+    first: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    sums: NDArray[np.float64],
+) -> tuple[int, int]: ...
+def fill_slots(keys: NDArray[np.uint64], n_groups: int, slots: NDArray[np.uint64]) -> None: ...

@@ -1,0 +1,142 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Groups of equal rows.
+
+They are found with a hash table of open addressing. Rows are compared word by word
+(rows.h), so that rows of one hash are merged only if they are equal. Group numbers follow
+the order in which the groups first appear.
+"""
+
+from libc.stdint cimport int8_t, int64_t, uint64_t
+
+
+cdef extern from "rows.h" nogil:
+    enum:
+        RS_ROWS
+    uint64_t RS_GROUP_MASK
+    void RS_PREFETCH(const void *address) noexcept
+    void rs_clear_words(uint64_t *word, Py_ssize_t n) noexcept
+    void rs_put_bytes(uint64_t *word, const int8_t *x, int shift, Py_ssize_t n) noexcept
+    void rs_put_reals(uint64_t *word, const double *x, Py_ssize_t n) noexcept
+    uint64_t rs_mix(uint64_t hash, uint64_t word) noexcept
+    uint64_t rs_finish(uint64_t hash) noexcept
+    void rs_mix_words(uint64_t *hash, const uint64_t *word, Py_ssize_t n) noexcept
+    void rs_finish_words(uint64_t *hash, Py_ssize_t n) noexcept
+    uint64_t rs_slot(uint64_t hash, Py_ssize_t group) noexcept
+    bint rs_same_hash(uint64_t slot, uint64_t hash) noexcept
+    bint rs_same_words(const uint64_t *key, const uint64_t *plane, Py_ssize_t n_words) noexcept
+
+
+cdef extern from "numerics.h" nogil:
+    ctypedef struct rs_sum:
+        double high
+        double low
+    void rs_add(rs_sum *sum, double value) noexcept
+
+
+def block_rows():
+    """Rows that group_rows handles at a time: the room it needs before it starts on them."""
+    return RS_ROWS
+
+
+def n_words(Py_ssize_t n_integers, Py_ssize_t n_reals):
+    """Words per row: a byte for the label and each integer, a word for each real."""
+    return (n_integers + 8) // 8 + n_reals
+
+
+cdef void read_rows(
+    uint64_t *plane, uint64_t *hash, const int8_t[::1, :] columns,
+    const double[::1, :] real_columns, const int8_t[::1] labels, Py_ssize_t start, Py_ssize_t n,
+) noexcept nogil:
+    """Words and hashes of n rows."""
+    cdef Py_ssize_t j, k, n_packed = (columns.shape[1] + 8) // 8
+    for k in range(n_packed):
+        rs_clear_words(plane + k * RS_ROWS, n)
+    rs_put_bytes(plane, &labels[start], 0, n)
+    for j in range(columns.shape[1]):
+        k = (j + 1) // 8
+        rs_put_bytes(plane + k * RS_ROWS, &columns[start, j], 8 * <int>(j + 1 - 8 * k), n)
+    for j in range(real_columns.shape[1]):
+        rs_put_reals(plane + (n_packed + j) * RS_ROWS, &real_columns[start, j], n)
+    rs_clear_words(hash, n)
+    for k in range(n_packed + real_columns.shape[1]):
+        rs_mix_words(hash, plane + k * RS_ROWS, n)
+    rs_finish_words(hash, n)
+
+
+def group_rows(
+    const int8_t[::1, :] columns, const double[::1, :] real_columns, const int8_t[::1] labels,
+    const double[::1] weights, Py_ssize_t first_row, Py_ssize_t n_groups,
+    uint64_t[:, ::1] plane, uint64_t[::1] slots, uint64_t[:, ::1] keys,
+    int64_t[::1] first, int64_t[::1] counts, double[:, ::1] sums,
+):
+    """Group rows first_row, first_row + 1, ... as long as there is room for new groups.
+
+    Parameters besides the rows: ``plane`` is workspace (n_words, block_rows()); ``slots`` is
+    the hash table, a power of two in size and zero at first; groups are held by ``keys``
+    (words), ``first`` (first row), ``counts`` (rows), and with weights ``sums`` (weights, and
+    the rounding errors of their sums).
+
+    Returns the next row and the number of groups. The table is never more than half full.
+    """
+    cdef Py_ssize_t n = labels.shape[0], row = first_row, words = keys.shape[1]
+    cdef Py_ssize_t capacity = min(keys.shape[0], slots.shape[0] // 2)
+    cdef Py_ssize_t i, k, m, group
+    cdef uint64_t mask = slots.shape[0] - 1, slot, at
+    cdef uint64_t[RS_ROWS] hash
+    cdef rs_sum total
+    cdef bint weighted = weights.shape[0] > 0
+    with nogil:
+        while row < n and n_groups + RS_ROWS <= capacity:
+            m = min(RS_ROWS, n - row)
+            read_rows(&plane[0, 0], hash, columns, real_columns, labels, row, m)
+            for i in range(m):
+                RS_PREFETCH(&slots[hash[i] & mask])
+            for i in range(m):
+                slot = slots[hash[i] & mask]
+                if slot != 0:
+                    RS_PREFETCH(&keys[<Py_ssize_t>((slot & RS_GROUP_MASK) - 1), 0])
+            for i in range(m):
+                at = hash[i] & mask
+                while True:
+                    slot = slots[at]
+                    if slot == 0:
+                        group = n_groups
+                        n_groups += 1
+                        slots[at] = rs_slot(hash[i], group)
+                        for k in range(words):
+                            keys[group, k] = plane[k, i]
+                        first[group] = row + i
+                        counts[group] = 0
+                        if weighted:
+                            sums[0, group] = sums[1, group] = 0.0
+                        break
+                    group = <Py_ssize_t>((slot & RS_GROUP_MASK) - 1)
+                    if rs_same_hash(slot, hash[i]) and rs_same_words(
+                            &keys[group, 0], &plane[0, i], words):
+                        break
+                    at = (at + 1) & mask
+                counts[group] += 1
+                if weighted:
+                    total.high = sums[0, group]
+                    total.low = sums[1, group]
+                    rs_add(&total, weights[row + i])
+                    sums[0, group] = total.high
+                    sums[1, group] = total.low
+            row += m
+    return row, n_groups
+
+
+def fill_slots(const uint64_t[:, ::1] keys, Py_ssize_t n_groups, uint64_t[::1] slots):
+    """Enter the groups into an empty table."""
+    cdef Py_ssize_t group, k
+    cdef uint64_t hash, at, mask = slots.shape[0] - 1
+    with nogil:
+        for group in range(n_groups):
+            hash = 0
+            for k in range(keys.shape[1]):
+                hash = rs_mix(hash, keys[group, k])
+            hash = rs_finish(hash)
+            at = hash & mask
+            while slots[at] != 0:
+                at = (at + 1) & mask
+            slots[at] = rs_slot(hash, group)
