@@ -190,9 +190,12 @@ class TestResult:
     def test_threads_are_used_on_rows_too(self, problem, monkeypatch):
         seen = set()
         value = LogisticLoss.value
-        monkeypatch.setattr(
-            LogisticLoss, "value", lambda self, coef: seen.add(self.n_threads) or value(self, coef)
-        )
+
+        def observed(self, coef, **options):
+            seen.add(self.n_threads)
+            return value(self, coef, **options)
+
+        monkeypatch.setattr(LogisticLoss, "value", observed)
         lattice_cpa(problem, n_threads=2)
         assert seen == {2}
         assert problem.loss.n_threads == 1
