@@ -73,6 +73,10 @@ _BLOCK_ROWS = 16384
 _STRIDED_BLOCK_ROWS = 4096
 _STRIDED_GROUP = 32
 
+# Weights count relative to each other; beyond these, sums of products overflow or vanish.
+_WEIGHT_RANGE = (1e-100, 1e100)
+_LEAST_CLASS_SHARE = 1e-12
+
 
 class TrainingData:
     r"""Rows, labels and weights of a training problem, validated and packed.
@@ -567,10 +571,20 @@ def _check_class_weights(
                 f"Two classes are needed, but only one class has weight: all "
                 f"{np.count_nonzero(rows)} rows of class {label!r} have weight zero."
             )
-    with np.errstate(over="ignore"):
-        total = weights.sum()
-    if not math.isfinite(total):
-        raise ValueError("The sum of sample_weight overflows float64: rescale the weights.")
+    largest = float(weights.max())
+    if not _WEIGHT_RANGE[0] <= largest <= _WEIGHT_RANGE[1]:
+        raise ValueError(
+            f"The largest sample_weight is {largest:.6g}; sums and products of such weights leave "
+            "float64: divide all weights by it, which changes nothing else."
+        )
+    total = weights.sum()
+    for sign, label in zip((-1, 1), classes, strict=True):
+        share = float(weights.sum(where=labels == sign) / total)
+        if share < _LEAST_CLASS_SHARE:
+            raise ValueError(
+                f"Class {label!r} has {share:.3g} of the total sample_weight, less than "
+                f"{_LEAST_CLASS_SHARE:g}: nothing can be learnt of it in double precision."
+            )
 
 
 # ---------------------------------------------------------------------------------------------

@@ -46,6 +46,9 @@ __all__ = [
 # entries would be losses of 0 or |s| to working precision, and a row rarely meets one twice.
 MAX_TABLE_ENTRIES = 2**20
 
+# Scores are added up in 32 bits, with room for the partial sums.
+MAX_ABSOLUTE_SCORE = 2**30
+
 # Rows whose score ranges are held at a time.
 _CHUNK_ROWS = 2**18
 
@@ -147,6 +150,12 @@ def choose_form(
             "real_valued",
             f"{weighted}real-valued loss",
             f"scores range over {low:.0f}..{high:.0f}, more than {MAX_TABLE_ENTRIES} values",
+        )
+    if max(abs(low), abs(high)) >= MAX_ABSOLUTE_SCORE:
+        return Form(
+            "real_valued",
+            f"{weighted}real-valued loss",
+            f"scores reach {max(abs(low), abs(high)):.0f}, beyond 32-bit integers",
         )
     return Form(
         "lookup_table",

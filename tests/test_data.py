@@ -1001,3 +1001,17 @@ def test_import_is_light():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert result.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1e-150, 1e150, 1e306])
+def test_weights_that_leave_float64(scale):
+    X, y = [[0, 1], [1, 0], [1, 1], [0, 0]], [0, 1, 1, 0]
+    with pytest.raises(ValueError, match="divide all weights by it"):
+        TrainingData(X, y, sample_weight=np.full(4, scale))
+
+
+@pytest.mark.parametrize("lighter", [0, 1])
+def test_class_of_negligible_weight(lighter):
+    X, y = [[0, 1], [1, 0], [1, 1], [0, 0]], np.array([0, 1, 1, 0])
+    with pytest.raises(ValueError, match=rf"Class {lighter} has 1e-20 of the total sample_weight"):
+        TrainingData(X, y, sample_weight=np.where(y == lighter, 1e-20, 1.0))

@@ -281,11 +281,46 @@ class TestLimits:
             ("gap_tolerance", 1.0),
             ("node_limit", -1),
             ("n_threads", 0),
+            ("n_threads", 10**6),
+            ("node_limit", 10**24),
+            ("random_state", -1),
+            ("random_state", 2**31),
         ],
     )
     def test_limits_out_of_range(self, problem, argument, value):
         with pytest.raises(ValueError, match=argument):
             lattice_cpa(problem, **{argument: value})
+
+    @pytest.mark.parametrize(
+        ("argument", "value"),
+        [
+            ("time_limit", "60"),
+            ("gap_tolerance", True),
+            ("node_limit", 2.5),
+            ("n_threads", 1.0),
+            ("random_state", None),
+            ("settings", {}),
+        ],
+    )
+    def test_limits_of_the_wrong_type(self, problem, argument, value):
+        with pytest.raises(TypeError, match=argument):
+            lattice_cpa(problem, **{argument: value})
+
+    def test_something_else_than_a_problem(self):
+        with pytest.raises(TypeError, match="problem must be a RiskScoreProblem, got NoneType"):
+            lattice_cpa(None)
+
+    def test_no_limits(self, problem, solved):
+        solution = lattice_cpa(problem, time_limit=float("inf"), node_limit=np.int64(10**9))
+        assert solution.certificate == solved.certificate
+
+    def test_names_that_a_solver_would_not_take(self):
+        rng = np.random.default_rng(0)
+        names = ["blood\npressure", "a\tb", "\x07", "x" * 300]
+        data = TrainingData(rng.integers(0, 2, (40, 4)), np.arange(40) % 2, feature_names=names)
+        coefficients = CoefficientSet(names)
+        p = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
+        assert lattice_cpa(p).certificate.is_optimal
 
     def test_settings_out_of_range(self):
         with pytest.raises(ValueError, match="polishing_margin"):
@@ -375,6 +410,67 @@ class TestFaults:
         monkeypatch.setitem(sys.modules, "cplex", None)
         with pytest.raises(SolverUnavailableError, match="pip install cplex"):
             lattice_cpa(problem)
+
+
+def _of(X, y, **bounds):
+    data = TrainingData(X, y)
+    coefficients = CoefficientSet(data.feature_names, -2, 2, **bounds)
+    return RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+
+
+class TestLargeFeatures:
+    """CPLEX's arithmetic: rows with coefficients of 1e7 made it cut off optimal solutions."""
+
+    def test_features_beyond_its_arithmetic_are_refused(self):
+        X = [
+            [-109663240, -109663240, -109663240],
+            [68625365, 68625364, 68625365],
+            [31235404, 31235405, 31235404],
+            [210657675, 210657674, 210657675],
+        ]
+        p = _of(X, [0, 1, 1, 0], intercept_lower=-3, intercept_upper=3)
+        with pytest.raises(
+            ValueError, match=r"'x1' \(up to 2\.10658e\+08\).*Divide these features"
+        ):
+            lattice_cpa(p)
+        with pytest.raises(ValueError, match="too large for CPLEX"):
+            standard_cpa(p)
+
+    def test_features_that_are_left_out_do_not_count(self):
+        X = [[1e9, 0], [2e9, 1], [3e9, 1], [4e9, 0], [5e9, 1]]
+        p = _of(X, [0, 1, 1, 0, 0], fixed={"x1": 0})
+        assert lattice_cpa(p).certificate.is_optimal
+
+    @pytest.mark.parametrize("size", [1e3, 1e5, 9e5])
+    def test_difference_of_two_large_features(self, size):
+        a, b = int(size), int(size) + 1
+        X = [[a, b], [b, a], [a, a], [b, b]]
+        p = _of(X, [0, 1, 1, 0], intercept_lower=-3, intercept_upper=3)
+        for initialization_on in (True, False):
+            settings = LatticeCPASettings(initialization=initialization_on)
+            certificate = lattice_cpa(p, settings=settings).certificate
+            # The optimum, at (0, 2, -2), is 0.410040.
+            assert certificate.lower_bound <= 0.41004 + certificate.bound_tolerance
+            assert certificate.objective == pytest.approx(0.41004, abs=1e-5)
+            assert certificate.bound_tolerance < 1e-4
+
+    def test_bounds_are_dropped_where_a_node_solution_is_understated(self, monkeypatch):
+        """As if CPLEX accepted node solutions below the cuts at them."""
+        from riskslim._lattice_cpa import callbacks
+
+        p = make_problem(n=300, d=10, seed=5, max_size=4)
+        best = lattice_cpa(p).certificate.objective
+        monkeypatch.setattr(callbacks._LazyConstraint, "_add_cut", lambda self, cut: None)
+        settings = LatticeCPASettings(initialization=False, polishing=False, rounding=False)
+        solution = lattice_cpa(p, settings=settings)
+        certificate = solution.certificate
+        assert certificate.status is Status.FEASIBLE
+        assert "arithmetic did not hold" in certificate.message
+        assert solution.statistics.refused_candidates > 0
+        assert certificate.objective >= best - 1e-10
+        assert certificate.lower_bound <= best
+        assert np.all(solution.trace["lower_bound"] <= best)
+        assert certificate.objective == p.objective(solution.coef)
 
 
 class TestInterruption:

@@ -474,3 +474,19 @@ def test_threads_that_are_asked_for():
     for wrong in (True, 2.0, None, "2"):
         with pytest.raises(TypeError, match="n_threads must be an int"):
             make_loss(n_threads=wrong)
+
+
+def test_scores_beyond_32_bits_are_not_taken_for_integers():
+    X = np.array([[0, 1], [1, 0], [1, 1], [0, 0]])
+    data = TrainingData(X, [0, 1, 1, 0])
+    most = 2**31 - 1
+    for bound in (most, -most):
+        coefficients = CoefficientSet(
+            data.feature_names, -5, 5, intercept_lower=bound, intercept_upper=bound
+        )
+        loss = LogisticLoss(data, coefficients)
+        assert loss.form == "real_valued"
+        sign = 1 if bound > 0 else -1
+        coef = np.array([bound, 5 * sign, 5 * sign])
+        np.testing.assert_array_equal(loss.scores(coef), bound + 5 * sign * X.sum(axis=1))
+        assert loss.value(coef) == pytest.approx(loss.reference_value(coef), rel=1e-13)
