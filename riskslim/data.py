@@ -29,7 +29,6 @@ plus one column.
 from __future__ import annotations
 
 import difflib
-import math
 import sys
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -75,7 +74,7 @@ _STRIDED_GROUP = 32
 
 # Weights count relative to each other; beyond these, sums of products overflow or vanish.
 _WEIGHT_RANGE = (1e-100, 1e100)
-_LEAST_CLASS_SHARE = 1e-12
+_LEAST_CLASS_SHARE = 1e-14
 
 
 class TrainingData:

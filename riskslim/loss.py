@@ -848,9 +848,11 @@ def _with_intercept_bounds(
     positive = data.labels > 0
     if data.sample_weight is None:
         weight_positive = float(np.count_nonzero(positive))
+        weight_negative = data.n_samples - weight_positive
     else:
+        # Each class by itself: a difference would lose a class of little weight.
         weight_positive = math.fsum(data.sample_weight[positive])
-    weight_negative = math.fsum((data.total_weight, -weight_positive))
+        weight_negative = math.fsum(data.sample_weight[~positive])
     low, weight_low, high, weight_high = _extreme_score_distributions(
         data, rows, coefficients, max_size, n_threads
     )
@@ -907,7 +909,7 @@ def _lowest_optimal_intercept(
         return float(weights @ sigmoid) * (1.0 + _SUM_SLACK) <= positive
 
     total = float(weights.sum())
-    negative = max(total - positive, total * 1e-15)
+    negative = max(total - positive, total * 1e-15)  # only brackets the answer
     # sigmoid(z) <= exp(z) and 1 - sigmoid(z) <= exp(-z) bracket the answer.
     inside = math.floor(-float(scores.max()) + math.log(positive / total)) - 1
     outside = math.ceil(-float(scores.min()) - math.log(negative / total)) + 1
