@@ -15,6 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskslim.tables import listing, near
+
 __all__ = ["CoefficientSet"]
 
 PerFeature: TypeAlias = "float | Sequence[Any] | NDArray[Any] | Mapping[str, Any]"
@@ -167,7 +169,9 @@ class CoefficientSet:
         try:
             return self.feature_names.index(name)
         except ValueError:
-            raise ValueError(f"no feature is named {name!r}{_near(name, self)}") from None
+            raise ValueError(
+                f"no feature is named {name!r}{near(name, self.feature_names)}"
+            ) from None
 
     def replace(
         self,
@@ -273,9 +277,10 @@ def _checked_names(feature_names: Sequence[str]) -> tuple[str, ...]:
 def _spread(value: PerFeature, names: tuple[str, ...], default: Any, what: str) -> list[Any]:
     """One value per feature from a scalar, a sequence or a mapping by name."""
     if isinstance(value, Mapping):
-        unknown = [name for name in value if name not in set(names)]
+        known = set(names)
+        unknown = [f"{name!r}{near(name, names)}" for name in value if name not in known]
         if unknown:
-            raise ValueError(f"{what} names features that do not exist: {unknown}")
+            raise ValueError(f"{what} names features that do not exist: {listing(unknown)}")
         return [value.get(name, default) for name in names]
     # Lists are not asked for their ndim: NumPy refuses ragged ones with an error of its own.
     if not isinstance(value, (list, tuple)) and np.ndim(value) == 0:
@@ -313,13 +318,6 @@ def _checked_intercept(lower: int | None, upper: int | None) -> tuple[int | None
     if low is not None and high is not None and low > high:
         raise ValueError(f"intercept_lower {low} exceeds intercept_upper {high}")
     return low, high
-
-
-def _near(name: str, coefficients: CoefficientSet) -> str:
-    import difflib
-
-    near = difflib.get_close_matches(str(name), coefficients.feature_names, n=3)
-    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
 def _read_only(values: ArrayLike) -> NDArray[Any]:

@@ -28,7 +28,7 @@ plus one column.
 
 from __future__ import annotations
 
-import difflib
+import os
 import sys
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -47,18 +47,18 @@ from riskslim.tables import (
     check_numeric,
     column_values,
     listing,
+    near,
     object_fault,
     open_file,
     open_table,
     raise_faults,
     real_faults,
     series_name,
+    the_only_column,
     values_of,
 )
 
 if TYPE_CHECKING:
-    import os
-
     from numpy.typing import NDArray
 
     Column = NDArray[Any]
@@ -86,7 +86,7 @@ class TrainingData:
         Features as numbers: a NumPy array of any real dtype and layout, nested lists, a mapping
         from names to columns, or any data frame that narwhals understands (pandas, polars, a
         pyarrow table, ...). The intercept is added by the package: X has no column for it.
-    y : array-like of shape (n,)
+    y : array-like of shape (n,) or (n, 1)
         Two distinct labels of any kind: {0, 1}, {-1, 1}, bool, strings, categories.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights :math:`w_i` of the rows. Each class needs a positive total weight.
@@ -133,7 +133,8 @@ class TrainingData:
         anything but two classes, duplicate names, inconsistent or empty shapes, and weights that
         are negative, not finite, or zero for a whole class.
     TypeError
-        For sparse matrices, lazy frames, dates, and objects that are no numbers.
+        For sparse matrices, lazy frames, dates, objects that are no numbers, and names in the
+        place of values.
 
     Warns
     -----
@@ -187,6 +188,17 @@ class TrainingData:
         outcome_name: str | None = None,
         positive_label: Any = None,
     ) -> None:
+        if isinstance(X, (str, os.PathLike)):
+            raise TypeError(
+                f"X is {X!r}: a file is read by TrainingData.from_file({str(X)!r}, outcome), "
+                "where outcome is the name of a column."
+            )
+        if isinstance(y, str):
+            raise TypeError(
+                f"y is the text {y!r}, but the labels themselves are needed: y=frame[{y!r}], "
+                f"with X the other columns. For a file: TrainingData.from_file(path, {y!r})."
+            )
+        y = the_only_column(y)
         # The cheap checks come first: a wrong label must not wait for the packing of X.
         table = open_table(X)
         self.n_samples, self.n_features = table.n_samples, table.n_features
@@ -217,6 +229,7 @@ class TrainingData:
         *,
         weights: str | None = None,
         positive_label: Any = None,
+        features: Iterable[str] | None = None,
         exclude: Iterable[str] = (),
     ) -> TrainingData:
         r"""Read a CSV or Parquet file; every column not named otherwise is a feature.
@@ -231,6 +244,8 @@ class TrainingData:
             Column of the sample weights.
         positive_label : optional
             As in :class:`TrainingData`.
+        features : iterable of str, optional
+            The columns to use, in the order of the file. Default: all others.
         exclude : iterable of str, optional
             Columns to leave out, for example identifiers.
 
@@ -260,15 +275,23 @@ class TrainingData:
         (('age',), 'died')
         """
         exclude = (exclude,) if isinstance(exclude, str) else tuple(exclude)
+        wanted = (features,) if isinstance(features, str) else features
+        wanted = None if wanted is None else tuple(wanted)
         with open_file(path) as (names, read_column):
-            position = _locate_columns(names, outcome, weights, exclude, path)
-            features = [name for name in names if name not in {outcome, weights, *exclude}]
+            position = _locate_columns(
+                names,
+                {"outcome": (outcome,), "weights": () if weights is None else (weights,),
+                 "exclude": exclude, "features": wanted or ()},
+                path,
+            )  # fmt: skip
+            others = [name for name in names if name not in {outcome, weights, *exclude}]
+            chosen = [name for name in others if wanted is None or name in wanted]
             y = read_column(position[outcome])
             table = Table(
                 n_samples=len(y),
-                n_features=len(features),
-                names=features,
-                column=lambda j: column_values(read_column(position[features[j]])),
+                n_features=len(chosen),
+                names=chosen,
+                column=lambda j: column_values(read_column(position[chosen[j]])),
             )
             return cls(
                 table,
@@ -711,35 +734,31 @@ def _pack_reals(
 
 
 def _locate_columns(
-    names: list[str],
-    outcome: str,
-    weights: str | None,
-    exclude: Sequence[str],
-    path: str | os.PathLike[str],
+    names: list[str], roles: dict[str, tuple[str, ...]], path: str | os.PathLike[str]
 ) -> dict[str, int]:
     """Return the position of every column, after checking the names that the user gave."""
+    if "" in names and "" not in roles["exclude"]:
+        raise ValueError(
+            f"{path} has no name for column {names.index('') + 1} of {len(names)}; pandas writes "
+            "its index like that. Write the file with to_csv(..., index=False), name the column, "
+            "or exclude it by its empty name, ''."
+        )
     if len(set(names)) != len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
         raise ValueError(
             f"Column names must be unique: {path} has {listing(map(repr, twice))} more than once."
         )
-    for name, role in (
-        (outcome, "outcome"),
-        (weights, "weights"),
-        *((e, "exclude") for e in exclude),
-    ):
-        if name is not None and name not in names:
-            near = difflib.get_close_matches(name, names, n=3)
-            hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-            if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
-                hint = " The values must be separated by commas."
-            raise ValueError(
-                f"{path} has no column {name!r} ({role}).{hint} "
-                f"Its {len(names)} columns are {listing(map(repr, names))}."
-            )
-    if outcome == weights or outcome in exclude or weights in exclude:
-        raise ValueError(
-            f"outcome={outcome!r}, weights={weights!r} and exclude={list(exclude)!r} must name "
-            "different columns."
-        )
+    taken: dict[str, str] = {}
+    for role, given in roles.items():
+        for name in given:
+            if name not in names:
+                hint = ""
+                if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
+                    hint = " The values must be separated by commas."
+                raise ValueError(
+                    f"{path} has no column {name!r}{near(name, names)}, given as {role}.{hint} "
+                    f"Its {len(names)} columns are {listing(map(repr, names))}."
+                )
+            if taken.setdefault(name, role) != role:
+                raise ValueError(f"Column {name!r} is given as {taken[name]} and as {role}.")
     return {name: i for i, name in enumerate(names)}

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim.coefficients import CoefficientSet
-
-if TYPE_CHECKING:
-    from riskslim.loss import LogisticLoss
+from riskslim.loss import LogisticLoss
+from riskslim.tables import listing
 
 __all__ = ["RiskScoreProblem"]
 
 # A penalty above the loss of the empty model (log 2, or less with an intercept) already rules a
 # feature out; beyond this the loss would vanish in the rounding of the objective.
 MAX_PENALTY = 1e4
+# Log-odds beyond which one point per unit of a feature is too coarse: a risk below 1% at one end
+# of the feature's values means one above 99% at the other.
+_WIDEST_SPAN = 10.0
+# Where a feature should be divided, one point is to span at most half of this.
+_GOOD_SPAN = 5.0
 
 
 class RiskScoreProblem:
@@ -93,6 +97,11 @@ class RiskScoreProblem:
         min_size: int = 0,
         l0_penalty: float = 1e-6,
     ) -> None:
+        if not isinstance(loss, LogisticLoss):
+            raise TypeError(
+                f"loss must be a LogisticLoss, got {type(loss).__name__}: "
+                "RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=5)"
+            )
         self.coefficients = _within(coefficients, loss.coefficients)
         usable = int(np.count_nonzero(_usable(self.coefficients)))
         self.min_size = _checked_size(min_size, "min_size", len(coefficients))
@@ -112,6 +121,12 @@ class RiskScoreProblem:
         self.loss.tighten(self.max_size)
         # The loss derives tighter intercept bounds from the size limit, where none were given.
         derived = self.loss.coefficients
+        self._given_intercepts = {
+            end
+            for given in (coefficients, loss.given_coefficients)
+            for end in (given.intercept_lower, given.intercept_upper)
+            if end is not None
+        }
         low = _tighter(self.coefficients.intercept_lower, derived.intercept_lower, max)
         high = _tighter(self.coefficients.intercept_upper, derived.intercept_upper, min)
         if low > high:
@@ -247,6 +262,92 @@ class RiskScoreProblem:
             found.append(f"model size is {size}, outside of {self.min_size}..{self.max_size}")
         return found
 
+    def remarks(self, coef: ArrayLike) -> tuple[str, ...]:
+        """What is worth knowing about a risk score of this problem, in words.
+
+        An optimal score can be a poor one because of what it was allowed to be: features whose
+        unit is so small that one point is too much, bounds that it runs into. This method names
+        such requirements; none of them makes the certificate less valid.
+
+        Parameters
+        ----------
+        coef : array-like of shape (d + 1,)
+            Intercept first, as in ``solution.coef``.
+
+        Returns
+        -------
+        tuple of str
+            One sentence or two for each: no feature has points; one point per unit spans more than
+            10 units of log-odds over the values of a feature that the score can choose and that
+            is not 0/1; points or intercept are at a bound that was given. Empty if there
+            is nothing to say.
+
+        Raises
+        ------
+        ValueError
+            Wrong length.
+
+        Examples
+        --------
+        >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+        >>> data = TrainingData({"BMI": [18, 58, 24, 30], "smoker": [0, 1, 0, 1]}, [0, 1, 1, 0])
+        >>> coefficients = CoefficientSet(data.feature_names, -5, 5)
+        >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+        >>> for remark in problem.remarks([0, 0, 1]):
+        ...     print(remark)
+        One point per unit spans 40 units of log-odds for 'BMI' (18 to 58, divide it by 10). That is
+        too coarse: divide, or use cut-offs such as 'BMI >= 27'.
+        """
+        vector = np.asarray(coef)
+        if vector.shape != self.lower.shape:
+            raise ValueError(f"coef has shape {vector.shape}, expected {self.lower.shape}")
+        remarks = (self._empty(vector), self._too_wide(), self._at_bounds(vector))
+        return tuple(remark for remark in remarks if remark)
+
+    def _empty(self, vector: NDArray[Any]) -> str:
+        if self.model_size(vector) or not self.max_size:
+            return ""
+        return (
+            "No feature has points, so every row has the same risk: no feature that the score "
+            "can use lowers the loss by more than its price (l0_penalty)."
+        )
+
+    def _too_wide(self) -> str:
+        data = self.loss.data
+        low, high = data.feature_min, data.feature_max
+        with np.errstate(over="ignore"):
+            span = high - low
+        free = self.coefficients.lower < self.coefficients.upper
+        wide = np.flatnonzero(free & (span > _WIDEST_SPAN))
+        if not wide.size:
+            return ""
+        names, first = data.feature_names, int(wide[0])
+        spans = [
+            f"{span[j]:.3g} for {names[j]!r} ({low[j]:g} to {high[j]:g}, divide it by "
+            f"{_divisor(span[j])})"
+            for j in wide.tolist()
+        ]
+        spans[0] = spans[0].replace(" for ", " units of log-odds for ", 1)
+        cut = f"{names[first]} >= {np.median(data.column(first)):.3g}"
+        return (
+            f"One point per unit spans {listing(spans)}. That is too coarse: divide, or use "
+            f"cut-offs such as {cut!r}."
+        )
+
+    def _at_bounds(self, vector: NDArray[Any]) -> str:
+        names = self.coefficients.feature_names
+        ends = (vector == self.lower) | (vector == self.upper)
+        chosen = ends & (vector != 0) & (self.lower < self.upper)
+        found = [f"{names[j]!r} ({vector[j + 1]})" for j in np.flatnonzero(chosen[1:]).tolist()]
+        if chosen[0] and vector[0] in self._given_intercepts:  # derived bounds cost nothing
+            found.append(f"the intercept ({vector[0]})")
+        if not found:
+            return ""
+        return (
+            f"At a bound of the coefficient set: {listing(found)}. Wider bounds may give a better "
+            "score."
+        )
+
     def __repr__(self) -> str:
         return (
             f"RiskScoreProblem({self.loss.data.n_samples} rows, {self.n_features} features, "
@@ -291,8 +392,14 @@ def _check_intercept(inner: CoefficientSet, given: CoefficientSet) -> None:
         )
 
 
-def _resolved_penalty(coefficients: CoefficientSet, l0_penalty: float) -> NDArray[np.float64]:
-    price = float(l0_penalty)
+def _resolved_penalty(coefficients: CoefficientSet, l0_penalty: Any) -> NDArray[np.float64]:
+    try:
+        price = float(l0_penalty)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"l0_penalty must be one number, got {type(l0_penalty).__name__}; prices per feature "
+            "are given to CoefficientSet(..., l0_penalty=...)"
+        ) from None
     if not 0 <= price <= MAX_PENALTY:
         raise ValueError(f"l0_penalty must be between 0 and {MAX_PENALTY:g}, got {l0_penalty!r}")
     own = coefficients.l0_penalty
@@ -311,6 +418,13 @@ def _checked_size(size: Any, what: str, most: int | None) -> int:
         expected = "at least 0" if most is None else f"between 0 and the {most} features"
         raise ValueError(f"{what} must be {expected}, got {size}")
     return int(size)
+
+
+def _divisor(span: float) -> str:
+    """Smallest 1, 2 or 5 times a power of ten that leaves one point a good span."""
+    least = span / _GOOD_SPAN
+    power = 10.0 ** math.floor(math.log10(least))
+    return f"{next(k * power for k in (1, 2, 5, 10) if k * power >= least):g}"
 
 
 def _tighter(own: int | None, derived: int | None, choose: Any) -> int:

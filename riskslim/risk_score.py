@@ -15,10 +15,10 @@ with NumPy alone.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import json
 import math
 import os
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -29,12 +29,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.data import TrainingData
-from riskslim.solution import Certificate, percent
+from riskslim.solution import Certificate
 from riskslim.tables import (
     ColumnError,
     Table,
     check_numeric,
     listing,
+    near,
     open_table,
     raise_faults,
     real_faults,
@@ -54,9 +55,11 @@ _MAX_POINTS = 2**31 - 1
 _MAX_VALUES = 256
 # Attainable scores are enumerated as a bit set of at most this length.
 _MAX_SPAN = 2**20
-# Columns of the risk table: more attainable scores than this are grouped at the ends.
+# Columns of a risk table whose scores are chosen, not enumerated.
 _MAX_COLUMNS = 20
 _MAX_WIDTH = 80
+# Longer names of features are wrapped.
+_MAX_NAME_WIDTH = 64
 # Rows whose values are looked at together when the range of a feature is collected.
 _BLOCK_ROWS = 65536
 
@@ -320,6 +323,8 @@ class RiskScore:
 
         Raises
         ------
+        TypeError
+            ``data`` is no TrainingData.
         ValueError
             The problem was infeasible, so that there is no score; or the solution's features
             are not those of the data.
@@ -334,6 +339,11 @@ class RiskScore:
         >>> RiskScore.from_solution(solution, data)
         RiskScore(intercept=-2, points={'smoker': 3}, outcome_name='outcome', classes=(0, 1))
         """
+        if not isinstance(data, TrainingData):
+            raise TypeError(
+                f"data must be the TrainingData that the problem was stated on, got "
+                f"{type(data).__name__}"
+            )
         if solution.feature_names != data.feature_names:
             raise ValueError(
                 f"the solution is for {len(solution.feature_names)} features that are not the "
@@ -365,7 +375,8 @@ class RiskScore:
             An array or nested lists with all features in the order of ``feature_names``; or
             anything with names, of which only the features with points are read: any data frame
             that narwhals understands, :class:`~riskslim.TrainingData`, a mapping from names to
-            columns, a mapping from names to the values of one row, or a list of such rows.
+            columns, a mapping or a pandas series from names to the values of one row, or a list
+            of such rows.
 
         Returns
         -------
@@ -465,6 +476,45 @@ class RiskScore:
         labels = np.array(self.classes, dtype=None if len(kinds) == 1 else object)
         return np.asarray(labels[(self.decision_function(X) > 0).astype(np.intp)])
 
+    def remarks(self, X: Any) -> tuple[str, ...]:
+        """What is worth knowing before the predictions for some rows are used, in words.
+
+        Parameters
+        ----------
+        X
+            As in :meth:`score_samples`.
+
+        Returns
+        -------
+        tuple of str
+            One sentence for each feature with points that has values outside of its range in
+            the training data: predictions for these rows extrapolate. Empty if there is none.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> from riskslim.risk_score import FeatureRange
+        >>> score = RiskScore(-5, {"visits": 2}, feature_ranges={"visits": FeatureRange(0, 7)})
+        >>> for remark in score.remarks({"visits": [3, 0, 12]}):
+        ...     print(remark)
+        1 of 3 rows have values outside of the training range of 'visits' (0 to 7), first at row 2
+        (rows counted from 0).
+        """
+        table = _open_rows(X, tuple(self.points))
+        positions = self._positions(table)
+        found = []
+        for name, values in self.feature_ranges.items():
+            column = np.asarray(table.column(positions[name]), dtype=np.float64)
+            outside = (column < values.minimum) | (column > values.maximum)
+            if count := np.count_nonzero(outside):
+                have = "row has a value" if table.n_samples == 1 else "rows have values"
+                found.append(
+                    f"{count} of {table.n_samples} {have} outside of the training range of "
+                    f"{name!r} ({_short(values.minimum)} to {_short(values.maximum)}), first at "
+                    f"row {np.argmax(outside)} (rows counted from 0)."
+                )
+        return tuple(found)
+
     def _positions(self, table: Table) -> dict[str, int]:
         """Where the features with points are among the columns of a table."""
         if table.names is None:
@@ -491,8 +541,8 @@ class RiskScore:
         """List the risk of every attainable score.
 
         Where all features with points are integers with few values, the scores are all sums that
-        their values in the training data allow; if these are more than 20, scores with a risk
-        below 0.1% are one entry, and so are those above 99.9%. With other features the
+        their values in the training data allow; those with a risk below 0.1% share one entry, and
+        so do those above 99.9%. With other features the
         entries are for scores at equal steps, from a risk of 0.1% to one of 99.9% or
         to the ends of what the training data allow.
 
@@ -516,11 +566,7 @@ class RiskScore:
             labels = self._grid_of_scores()
             return _grouped(labels, self._risks(labels), open_ended=True)
         labels = [str(total) for total in totals.tolist()]
-        risks = self._risks(labels)
-        if len(labels) > _MAX_COLUMNS:
-            return _grouped(labels, risks, open_ended=False)
-        rows = zip(labels, risks, strict=True)
-        return tuple(RiskRow(label, risk, float(label), float(label)) for label, risk in rows)
+        return _grouped(labels, self._risks(labels), open_ended=False)
 
     def _risks(self, labels: list[str]) -> list[str]:
         """Risks as printed, of scores as printed."""
@@ -587,9 +633,11 @@ class RiskScore:
         head = f"RISK SCORE: probability that {self.outcome_name} = {self.classes[1]}"
         parts = [_one_line(head), self._points_text(), "", self._risk_text(), self._formula()]
         if self._attainable_totals() is None and not self._is_integer:
-            parts.append("The score need not be a whole number: the table shows some scores.")
+            parts.append("The table shows some of the scores: between them, use the formula.")
+        if not all(values.is_binary for values in self.feature_ranges.values()):
+            parts.append("[a to b]: the values of the feature in the training data.")
         if self.certificate is not None:
-            parts.append(_certificate_line(self.certificate))
+            parts.append(str(self.certificate))
         return "\n".join(parts)
 
     def __repr__(self) -> str:
@@ -611,8 +659,11 @@ class RiskScore:
                 label += f" [{_short(values.minimum)} to {_short(values.maximum)}]"
                 unit += " x value"
             blank = "  ..." if k == 1 else "+ ..."
-            lines.append((label, f"{points:>{digits}} {unit}", blank))
-        return _boxed_points(lines)
+            indent = " " * (label.index(". ") + 2)
+            first, *others = textwrap.wrap(label, _MAX_NAME_WIDTH, subsequent_indent=indent)
+            lines.append((first, f"{points:>{digits}} {unit}", blank))
+            lines.extend((other, "", "") for other in others)
+        return _boxed_points(lines, len(self.points))
 
     def _risk_text(self) -> str:
         rows = self.risk_table()
@@ -819,13 +870,8 @@ def _check_present(wanted: tuple[str, ...], names: Sequence[str]) -> None:
     if missing:
         raise ValueError(
             f"X lacks {len(missing)} of the {len(wanted)} features with points: "
-            f"{listing(repr(name) + _near(name, names) for name in missing)}."
+            f"{listing(repr(name) + near(name, names) for name in missing)}."
         )
-
-
-def _near(name: str, names: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, names, n=2)
-    return f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
 
 
 def _check_totals(total: NDArray[np.float64]) -> None:
@@ -846,11 +892,24 @@ def _open_rows(X: Any, wanted: tuple[str, ...]) -> Table:
     """Open what the prediction methods take, which is more than training data may be."""
     if isinstance(X, TrainingData):
         return Table(X.n_samples, X.n_features, X.feature_names, X.column)
+    if _is_record(X):
+        X = X.to_dict()
     if isinstance(X, Mapping) and all(_is_scalar(value) for value in X.values()):
         return _table_from_rows([X], wanted)
     if isinstance(X, (list, tuple)) and any(isinstance(row, Mapping) for row in X):
         return _table_from_rows(X, wanted)
     return open_table(X)
+
+
+def _is_record(X: Any) -> bool:
+    """Whether X is one row as a pandas series, as ``frame.iloc[0]`` is: its index has the names."""
+    index: Any = getattr(X, "index", None)
+    return (
+        hasattr(X, "to_dict")
+        and getattr(X, "ndim", None) == 1
+        and getattr(index, "is_unique", False) is True
+        and all(isinstance(name, str) for name in index)
+    )
 
 
 def _is_scalar(value: Any) -> bool:
@@ -942,15 +1001,15 @@ def _one_line(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-def _boxed_points(lines: list[tuple[str, str, str]]) -> str:
-    total = "   ADD THE POINTS OF ROWS 1 TO " + str(len(lines)) if len(lines) > 1 else "   "
+def _boxed_points(lines: list[tuple[str, str, str]], n_rows: int) -> str:
+    total = "   ADD THE POINTS OF ROWS 1 TO " + str(n_rows) if n_rows > 1 else "   "
     widths = [max(len(line[k]) for line in lines) for k in range(3)]
     # The line below the features spans two cells.
     widths[0] = max(widths[0], len(total) + len(" SCORE") - 3 - widths[1])
     rule = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
     spanned = widths[0] + 3 + widths[1]
     body = [
-        f"| {name:<{widths[0]}} | {points:<{widths[1]}} | {blank} |"
+        f"| {name:<{widths[0]}} | {points:<{widths[1]}} | {blank:<{widths[2]}} |"
         for name, points, blank in lines
     ]
     return "\n".join(
@@ -975,15 +1034,6 @@ def _boxed_risks(rows: tuple[RiskRow, ...]) -> str:
         for k in (0, 1)
     )
     return "\n".join([rule, f"| SCORE | {scores} |", f"| RISK  | {risks} |", rule])
-
-
-def _certificate_line(certificate: Certificate) -> str:
-    gap = certificate.optimality_gap
-    return (
-        f"{certificate.status}: objective {certificate.objective:.9g}, "
-        f"lower bound {certificate.lower_bound:.9g}, "
-        f"gap {percent(gap)}, {certificate.n_samples} rows"
-    )
 
 
 # ---------------------------------------------------------------------------------------------

@@ -30,6 +30,9 @@ __all__ = [
 # Two ways of computing one loss in double precision may differ by this much, relatively.
 RECHECK_TOLERANCE = 1e-11
 
+# Any loss is above 0: a gap as large as this says next to nothing.
+_NOTHING_PROVEN = 0.99
+
 
 class Status(str, enum.Enum):
     """How a run ended."""
@@ -123,6 +126,11 @@ class Certificate:
             return f"No risk score meets the requirements: {self.message}."
         if self.lower_bound >= self.objective:
             proven = "No risk score that meets the requirements has a lower objective."
+        elif not self.is_optimal and self.optimality_gap > _NOTHING_PROVEN:
+            proven = (
+                "There is no useful lower bound yet: how much better another risk score could be "
+                "is not known. More time can tell."
+            )
         else:
             proven = (
                 f"No risk score that meets the requirements can have an objective below "
@@ -130,6 +138,19 @@ class Certificate:
                 "this one's."
             )
         return f"Objective {self.objective:.6g} on {self.n_samples} rows. {proven}"
+
+    def __str__(self) -> str:
+        if self.status is Status.INFEASIBLE:
+            return f"infeasible: {self.message}"
+        ended = str(self.status)
+        if self.status is Status.FEASIBLE and self.message:
+            ended = f"{ended} ({self.message})"
+        elif self.is_optimal and self.optimality_gap > 0:
+            ended = f"{ended} to within {percent(self.gap_tolerance)}"
+        return (
+            f"{ended}: objective {self.objective:.9g}, lower bound {self.lower_bound:.9g}, "
+            f"gap {percent(self.optimality_gap)}, {self.n_samples} rows"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, the gap among them."""

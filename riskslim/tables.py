@@ -8,6 +8,7 @@ that one error can name them all.
 
 from __future__ import annotations
 
+import difflib
 import numbers
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -34,11 +35,14 @@ __all__ = [
     "Table",
     "check_numeric",
     "listing",
+    "near",
     "open_file",
     "open_table",
     "raise_faults",
     "read_table",
+    "read_verbatim",
     "real_faults",
+    "the_only_column",
 ]
 
 # Integers from here on are no longer all exact in float64.
@@ -196,6 +200,20 @@ def series_name(values: Any) -> str | None:
     return str(name) or None
 
 
+def the_only_column(values: Any) -> Any:
+    """Return the column of an array or frame that has just one, anything else as it is."""
+    if isinstance(values, np.ndarray):
+        return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+    if values is None or isinstance(values, (list, tuple)):
+        return values
+    import narwhals as nw
+
+    frame = nw.from_native(values, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame) and frame.shape[1] == 1:
+        return frame[:, 0].to_native()
+    return values
+
+
 def as_series(values: Any) -> Any:
     """Return a narwhals series, or None if `values` is no series of any library."""
     if isinstance(values, (np.ndarray, list, tuple)):
@@ -331,6 +349,14 @@ def listing(items: Iterable[str]) -> str:
     return f"{shown}, ... and {more} more" if more > 0 else shown
 
 
+def near(name: object, names: Iterable[str]) -> str:
+    """Ask whether a similar name was meant; empty if there is none."""
+    folded = {str(known).casefold(): known for known in names}
+    found = difflib.get_close_matches(str(name).casefold(), folded, n=3)
+    meant = " or ".join(repr(folded[match]) for match in found)
+    return f" (did you mean {meant}?)" if meant else ""
+
+
 def check_numeric(values: Column) -> Column:
     """Return a column as an array of a real dtype, or raise ColumnError."""
     if values.ndim != 1:
@@ -437,15 +463,72 @@ def read_table(path: str | os.PathLike[str]) -> pyarrow.Table:
     kind = _file_kind(path)
     pyarrow = _import_pyarrow()
     try:
-        if kind == "parquet":
-            import pyarrow.parquet as parquet
+        if kind == "csv":
+            return _read_csv(path, strings_can_be_null=True)
+        import pyarrow.parquet as parquet
 
-            return parquet.ParquetFile(path).read()
-        import pyarrow.csv as csv
-
-        return csv.read_csv(path, convert_options=csv.ConvertOptions(strings_can_be_null=True))
+        return parquet.ParquetFile(path).read()
     except pyarrow.ArrowInvalid as error:
         raise ValueError(f"{path} cannot be read as {kind}: {error}") from error
+
+
+def read_verbatim(
+    path: str | os.PathLike[str], table: pyarrow.Table, name: str
+) -> pyarrow.ChunkedArray:
+    """Return one column of a file as it stands there: "007" and "NA" in a CSV file stay so.
+
+    Parameters
+    ----------
+    path : str or path-like
+    table : pyarrow.Table
+        What :func:`read_table` made of the file.
+    name : str
+
+    Returns
+    -------
+    pyarrow.ChunkedArray
+
+    Raises
+    ------
+    ValueError
+        If the file has no such column, or several.
+    """
+    names = table.column_names
+    if names.count(name) != 1:
+        raise ValueError(
+            f"{path} has {names.count(name) or 'no'} columns {name!r}{near(name, names)}. "
+            f"Its {len(names)} columns are {listing(map(repr, names))}."
+        )
+    path = Path(path)
+    if _file_kind(path) == "parquet":
+        return table.column(name)
+    text = {name: _import_pyarrow().string()}
+    return _read_csv(path, include_columns=[name], column_types=text).column(0)
+
+
+def _read_csv(path: Path, **options: Any) -> pyarrow.Table:
+    import pyarrow.csv as csv
+
+    with path.open("rb") as file:
+        if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
+            raise _not_utf8(path, "its byte order mark", "utf-16")
+    table = csv.read_csv(path, convert_options=csv.ConvertOptions(**options))
+    try:
+        names = table.column_names
+    except UnicodeDecodeError:
+        raise _not_utf8(path, "its header", "cp1252") from None
+    for name, kind in zip(names, table.schema.types, strict=True):
+        if str(kind) == "binary":  # instead of text
+            raise _not_utf8(path, f"column {name!r}", "cp1252")
+    return table
+
+
+def _not_utf8(path: Path, where: str, encoding: str) -> ValueError:
+    return ValueError(
+        f"{path} is not encoded in UTF-8, as {where} shows. Save it as UTF-8: choose the file type "
+        f"'CSV UTF-8' in a spreadsheet program, or use pandas.read_csv(path, encoding="
+        f"{encoding!r}).to_csv(new_path, index=False), if that is the encoding it has."
+    )
 
 
 def _file_kind(path: Path) -> str:

@@ -123,26 +123,29 @@ def test_no_features():
         ({"upper": 2**31}, r"must be at most 2147483647 in absolute value"),
         ({"lower": [-1, -1]}, r"lower has 2 values, expected 3, one per feature"),
         ({"upper": [1] * 4}, r"upper has 4 values, expected 3"),
-        ({"lower": {"agee": 1}}, r"lower names features that do not exist: \['agee'\]"),
+        (
+            {"lower": {"agee": 1}},
+            r"lower names features that do not exist: 'agee' \(did you mean 'age'\?\)",
+        ),
         ({"lower": 3, "upper": 2}, r"'age': lower bound 3 exceeds upper bound 2 \(3 features in"),
         ({"lower": [0, 6, 0]}, r"'smoker': lower bound 6 exceeds upper bound 5$"),
         ({"sign": "plus"}, r"sign of 'age' must be '\+', '-', 1, -1, 0 or None, got 'plus'"),
         ({"sign": ["+", 2, 0]}, r"sign of 'smoker' must be .* got 2"),
         ({"sign": [0, 0, []]}, r"sign of 'bmi' must be .* got \[\]"),
-        ({"sign": {"x": "+"}}, r"sign names features that do not exist: \['x'\]"),
+        ({"sign": {"x": "+"}}, r"sign names features that do not exist: 'x'$"),
         ({"sign": ["+"]}, r"sign has 1 values, expected 3"),
         (
             {"lower": 1, "sign": {"bmi": "-"}},
             r"feature 'bmi': its sign leaves no coefficient \(bounds become 1..0\)",
         ),
-        ({"fixed": {"smokers": 1}}, r"no feature is named 'smokers'; did you mean 'smoker'\?"),
+        ({"fixed": {"smokers": 1}}, r"no feature is named 'smokers' \(did you mean 'smoker'\?\)"),
         ({"fixed": {"smoker": 6}}, r"'smoker' is fixed at 6, outside of its bounds and sign"),
         ({"fixed": {"bmi": -1}, "sign": "+"}, r"'bmi' is fixed at -1, .* \(0..5\)"),
         ({"fixed": {"bmi": 0.5}}, r"fixed coefficient of 'bmi' must be a finite integer, got 0.5"),
         ({"l0_penalty": -0.1}, r"l0_penalty of 'age' must be finite and at least 0, got .*-0.1"),
         ({"l0_penalty": [0, np.inf, 0]}, r"l0_penalty of 'smoker' must be finite"),
         ({"l0_penalty": [0.1]}, r"l0_penalty has 1 values, expected 3"),
-        ({"l0_penalty": {"z": 0.1}}, r"l0_penalty names features that do not exist: \['z'\]"),
+        ({"l0_penalty": {"z": 0.1}}, r"l0_penalty names features that do not exist: 'z'$"),
         ({"intercept_lower": 0.5}, r"intercept_lower must be a finite integer, got 0.5"),
         (
             {"intercept_lower": 3, "intercept_upper": 2},
@@ -186,7 +189,7 @@ def test_arrays_are_read_only_and_the_users_are_not():
 def test_index():
     coefficients = CoefficientSet(NAMES)
     assert [coefficients.index(name) for name in NAMES] == [0, 1, 2]
-    with pytest.raises(ValueError, match="no feature is named 'agee'; did you mean 'age'"):
+    with pytest.raises(ValueError, match=r"no feature is named 'agee' \(did you mean 'age'\?\)"):
         coefficients.index("agee")
     with pytest.raises(ValueError, match=r"no feature is named 'zzzz'$"):
         coefficients.index("zzzz")

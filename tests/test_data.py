@@ -22,7 +22,7 @@ import scipy.sparse
 
 from riskslim.data import TrainingData
 from riskslim.exceptions import ConstantFeatureWarning
-from riskslim.tables import read_table
+from riskslim.tables import read_table, read_verbatim
 
 INTEGERS = np.array([[0, -128, 7], [1, 127, 7], [5, 0, 6]])
 LABELS = [0, 1, 1]
@@ -437,7 +437,6 @@ def test_missing_labels(y):
 
 def test_wrong_labels():
     assert "should be a 1d array, got an array of shape (3, 1)" in error(y=[[0], [1], [1]])
-    assert "should be a 1d array" in error(y=pd.DataFrame({"y": LABELS}))
     assert "should be a 1d array" in error(y=1)
     assert "inconsistent numbers of samples: [3, 2]" in error(y=[0, 1])
     assert "inconsistent numbers of samples: [3, 2]" in error(y=pl.Series(["a", "b"]))
@@ -887,12 +886,18 @@ def test_from_file_names_bad_columns(path):
 @pytest.mark.parametrize(
     ("kwargs", "message"),
     [
-        ({"outcome": "dead"}, r"no column 'dead' \(outcome\). Did you mean 'died'\? Its 5 columns"),
-        ({"outcome": "zzz"}, r"no column 'zzz' \(outcome\). Its 5 columns are 'id', 'age', "),
-        ({"outcome": "died", "weights": "weigth"}, r"\(weights\). Did you mean 'weight'\?"),
-        ({"outcome": "died", "exclude": ["ID"]}, r"no column 'ID' \(exclude\)"),
-        ({"outcome": "died", "weights": "died"}, "different columns"),
-        ({"outcome": "died", "exclude": ["died"]}, "different columns"),
+        (
+            {"outcome": "dead"},
+            r"no column 'dead' \(did you mean 'died'\?\), given as outcome. Its 5 c",
+        ),
+        ({"outcome": "zzz"}, r"no column 'zzz', given as outcome. Its 5 columns are 'id', 'age', "),
+        ({"outcome": "died", "weights": "weigth"}, r"mean 'weight'\?\), given as weights"),
+        ({"outcome": "died", "exclude": ["ID"]}, r"'ID' \(did you mean 'id'\?\), given as exclude"),
+        ({"outcome": "died", "features": ["Age"]}, r"'Age' .*'age'\?\), given as features"),
+        ({"outcome": "died", "features": ["age", "died"]}, "given as outcome and as features"),
+        ({"outcome": "died", "weights": "died"}, "'died' is given as outcome and as weights"),
+        ({"outcome": "died", "exclude": ["died"]}, "'died' is given as outcome and as exclude"),
+        ({"outcome": "died", "features": []}, r"0 feature\(s\)"),
         ({"outcome": "died", "positive_label": "maybe"}, "positive_label='maybe' is not a label"),
         ({"outcome": "age", "exclude": ["id"]}, "continuous"),
     ],
@@ -900,6 +905,81 @@ def test_from_file_names_bad_columns(path):
 def test_from_file_with_wrong_names(path, kwargs, message):
     with pytest.raises(ValueError, match=message):
         TrainingData.from_file(path, **kwargs)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array([["no"], ["yes"], ["no"]]),
+        pd.DataFrame({"died": ["no", "yes", "no"]}),
+        pl.DataFrame({"died": ["no", "yes", "no"]}),
+        pa.table({"died": ["no", "yes", "no"]}),
+    ],
+    ids=["NumPy", "pandas", "polars", "Arrow"],
+)
+def test_labels_in_a_table_of_one_column(y):
+    data = TrainingData([[0], [1], [1]], y)
+    assert data.classes == ("no", "yes")
+    assert data.labels.tolist() == [-1, 1, -1]
+    named = not isinstance(y, (np.ndarray, pa.Table))  # columns of Arrow have no names
+    assert data.outcome_name == ("died" if named else "outcome")
+
+
+def test_labels_in_a_table_of_two_columns():
+    frame = pd.DataFrame({"died": [0, 1, 0], "lost": [0, 1, 1]})
+    assert "y should be a 1d array, got an array of shape (3, 2)" in error([[0], [1], [1]], frame)
+
+
+def test_names_in_the_place_of_values():
+    frame = pd.DataFrame({"a": [0, 1], "died": [0, 1]})
+    message = error(frame, "died", exception=TypeError)
+    assert "y=frame['died']" in message
+    assert "TrainingData.from_file(path, 'died')" in message
+    message = error("patients.csv", "died", exception=TypeError)
+    assert "TrainingData.from_file('patients.csv', outcome)" in message
+
+
+def test_from_file_with_chosen_features(path):
+    data = TrainingData.from_file(path, "died", features=["weight", "age"])
+    assert data.feature_names == ("age", "weight")  # the order of the file
+    assert TrainingData.from_file(path, "died", features="age").feature_names == ("age",)
+
+
+def test_a_column_without_a_name(tmp_path):
+    path = tmp_path / "a.csv"
+    pd.DataFrame({"a": [0, 1, 1], "died": [0, 1, 0]}).to_csv(path)  # with the index
+    with pytest.raises(ValueError, match=r"a.csv has no name for column 1 of 3; .*index=False"):
+        TrainingData.from_file(path, "died")
+    assert TrainingData.from_file(path, "died", exclude="").feature_names == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "message"),
+    [
+        ("größe,died\n1,0\n0,1\n", "cp1252", "as its header shows.*encoding='cp1252'"),
+        ("a,died\n1,möglich\n0,nein\n", "cp1252", "as column 'died' shows"),
+        ("a,died\n1,0\n0,1\n", "utf-16", "as its byte order mark shows.*encoding='utf-16'"),
+    ],
+)
+def test_encodings(tmp_path, text, encoding, message):
+    path = tmp_path / "a.csv"
+    path.write_text(text, encoding=encoding)
+    with pytest.raises(ValueError, match=f"a.csv is not encoded in UTF-8, {message}"):
+        TrainingData.from_file(path, "died")
+    for readable in ("utf-8", "utf-8-sig"):
+        path.write_text(text, encoding=readable)
+        assert TrainingData.from_file(path, "died").feature_names == (text.partition(",")[0],)
+
+
+def test_a_column_is_read_as_it_stands_there(tmp_path):
+    frame = pd.DataFrame({"id": ["007", "NA", "1e3", ""], "a": [0, 1, 1, 0]})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_parquet(tmp_path / "a.parquet")
+    for path in (tmp_path / "a.csv", tmp_path / "a.parquet"):
+        found = read_verbatim(path, read_table(path), "id")
+        assert found.to_pylist() == ["007", "NA", "1e3", ""]
+    with pytest.raises(ValueError, match=r"no columns 'ID' \(did you mean 'id'\?\)"):
+        read_verbatim(path, read_table(path), "ID")
 
 
 def test_missing_values_in_csv(tmp_path):

@@ -268,6 +268,104 @@ def test_feasibility_agrees_with_its_definition(coef, a, b):
 
 
 # ---------------------------------------------------------------------------------------------
+# Remarks
+# ---------------------------------------------------------------------------------------------
+
+
+def patients(**columns) -> RiskScoreProblem:
+    """A problem on columns of four rows, with points from -5 to 5 and a free intercept."""
+    data = TrainingData(columns, [0, 1, 1, 0])
+    coefficients = CoefficientSet(data.feature_names)
+    return RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+
+
+def test_nothing_to_remark():
+    problem = patients(smoker=[0, 1, 0, 1], visits=[0, 10, 2, 3])
+    assert problem.remarks([-3, 4, -4]) == ()
+    assert problem.remarks(np.array([problem.lower[0], 1, 0])) == ()  # a derived bound
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([18, 58, 24, 30], "40 units of log-odds for 'x' (18 to 58, divide it by 10)."),
+        ([20, 92, 60, 40], "72 units of log-odds for 'x' (20 to 92, divide it by 20)."),
+        ([0, 10.5, 1, 2], "10.5 units of log-odds for 'x' (0 to 10.5, divide it by 5)."),
+        ([0, 0, 25, 0], "25 units of log-odds for 'x' (0 to 25, divide it by 5)."),
+        ([0, 50_001, 7, 9], "5e+04 units of log-odds for 'x' (0 to 50001, divide it by 20000)."),
+    ],
+)
+@pytest.mark.parametrize("points", [0, 1])
+def test_a_unit_that_is_too_small_for_a_point(values, expected, points):
+    (remark,) = patients(x=values, smoker=[0, 1, 0, 1]).remarks([-1, points, 1])
+    assert remark.startswith(f"One point per unit spans {expected}")
+    # Divided as advised, there is nothing left to remark, and one point is not too little.
+    divided = np.array(values) / float(re.search(r"divide it by ([\d.]+)\)", remark)[1])
+    assert 1.5 < np.ptp(divided) <= 5
+    assert patients(x=divided, smoker=[0, 1, 0, 1]).remarks([-1, points, 1]) == ()
+
+
+def test_small_units_of_several_features_share_a_remark():
+    (remark,) = patients(age=[20, 90, 30, 45], bmi=[20, 55, 21.5, 30]).remarks([-1, 0, 1])
+    assert remark == (
+        "One point per unit spans 70 units of log-odds for 'age' (20 to 90, divide it by 20), 35 "
+        "for 'bmi' (20 to 55, divide it by 10). That is too coarse: divide, or use cut-offs such "
+        "as 'age >= 37.5'."
+    )
+
+
+def test_features_that_are_not_chosen_by_the_search_need_no_cut_offs():
+    data = TrainingData({"age": [20, 90, 30, 45], "bmi": [20, 55, 21.5, 30]}, [0, 1, 1, 0])
+    coefficients = CoefficientSet(data.feature_names, fixed={"age": 0, "bmi": 1})
+    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    assert problem.remarks([-30, 0, 1]) == ()
+
+
+def test_an_empty_score():
+    problem = make()
+    (remark,) = problem.remarks([0, 0, 0, 0])
+    assert remark.startswith("No feature has points, so every row has the same risk")
+    assert make(max_size=0).remarks([0, 0, 0, 0]) == ()  # as was asked for
+
+
+def test_points_at_a_bound():
+    coefficients = CoefficientSet(
+        NAMES, -3, 3, sign={"bmi": "+"}, fixed={"smoker": 3}, intercept_lower=-2, intercept_upper=9
+    )
+    problem = make(coefficients)
+    assert problem.remarks([-1, 0, 3, 0]) == ()  # 0 is a sign's doing, 3 a fixed value
+    assert problem.remarks([-2, -3, 3, 3]) == (
+        "At a bound of the coefficient set: 'age' (-3), 'bmi' (3), the intercept (-2). Wider "
+        "bounds may give a better score.",
+    )
+    # The bound of the intercept may have been given to the loss alone.
+    inner = CoefficientSet(NAMES, -3, 3)
+    outer = CoefficientSet(NAMES, -3, 3, intercept_lower=-2, intercept_upper=2)
+    assert "the intercept (2)" in make(inner, outer=outer).remarks([2, 1, 0, 0])[0]
+
+
+def test_remarks_need_all_coefficients():
+    with pytest.raises(ValueError, match=r"coef has shape \(3,\), expected \(4,\)"):
+        make().remarks([0, 1, 2])
+
+
+# ---------------------------------------------------------------------------------------------
+# Arguments in each other's place
+# ---------------------------------------------------------------------------------------------
+
+
+def test_data_in_the_place_of_the_loss():
+    with pytest.raises(TypeError, match=r"loss must be a LogisticLoss, got TrainingData: .*Logis"):
+        RiskScoreProblem(DATA, CoefficientSet(NAMES))
+
+
+@pytest.mark.parametrize("prices", [{"age": 0.1}, [0.1, 0.1, 0.1]])
+def test_prices_per_feature_belong_to_the_coefficients(prices):
+    with pytest.raises(TypeError, match=r"l0_penalty must be one number, got .*CoefficientSet"):
+        make(l0_penalty=prices)
+
+
+# ---------------------------------------------------------------------------------------------
 # Objective
 # ---------------------------------------------------------------------------------------------
 

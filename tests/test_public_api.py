@@ -46,6 +46,7 @@ RiskScore.decision_function (self, X)
 RiskScore.predict_proba (self, X)
 RiskScore.predict (self, X)
 RiskScore.risk_table (self)
+RiskScore.remarks (self, X)
 RiskScore.to_json (self)
 RiskScore.from_json (cls, text)
 RiskScore.save (self, path)
@@ -56,6 +57,7 @@ RiskScoreProblem.penalty (self, coef)
 RiskScoreProblem.model_size (self, coef)
 RiskScoreProblem.is_feasible (self, coef)
 RiskScoreProblem.violations (self, coef)
+RiskScoreProblem.remarks (self, coef)
 RiskScoreProblem.n_features property
 RiskScoreProblem.required property
 RiskScoreProblem.usable property
@@ -74,7 +76,7 @@ Solution.coef property
 Solution.points property
 Status {OPTIMAL='optimal', FEASIBLE='feasible', INFEASIBLE='infeasible', INTERRUPTED='interrupted'}
 TrainingData (X, y, sample_weight=None, *, feature_names=None, outcome_name=None, positive_label=None)
-TrainingData.from_file (cls, path, outcome, *, weights=None, positive_label=None, exclude=())
+TrainingData.from_file (cls, path, outcome, *, weights=None, positive_label=None, features=None, exclude=())
 TrainingData.column (self, j)
 chained_updates (bounds, l0_penalty)
 discrete_coordinate_descent (problem, coef, *, directions=None, line_search='golden_section', swaps=False, max_iterations=None)

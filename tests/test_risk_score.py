@@ -283,6 +283,14 @@ def test_from_an_infeasible_solution(data):
     assert "there is no risk score: min_size is 9" in error(RiskScore.from_solution, nothing, data)
 
 
+def test_from_a_solution_and_something_else(data):
+    frame = pd.DataFrame({"smoker": [0, 1]})
+    message = error(
+        RiskScore.from_solution, solution_of(data, 0, age=1), frame, exception=TypeError
+    )
+    assert "data must be the TrainingData that the problem was stated on, got DataFrame" in message
+
+
 def test_from_a_solution_of_other_data(data):
     other = TrainingData([[0, 1], [1, 0]], [0, 1], feature_names=["a", "b"])
     message = error(RiskScore.from_solution, solution_of(data, 0, age=1), other)
@@ -344,6 +352,15 @@ def test_one_row(score):
     assert score.predict({**row, "smoker": False, "age": 3}).tolist() == ["no"]
 
 
+def test_one_row_of_a_pandas_frame(score):
+    frame = pd.DataFrame(ROWS, columns=NAMES).assign(comment="x")
+    assert score.score_samples(frame.iloc[1]).tolist() == [TOTALS[1]]
+    assert score.predict_proba(frame[list(POINTS)].iloc[0]).shape == (1, 2)
+    # A column is no row, and a row has each name once.
+    assert "Expected 2D array" in error(score.predict, frame["age"])
+    assert "Expected 2D array" in error(score.predict, pd.Series([1, 2], index=["age", "age"]))
+
+
 def test_training_data_as_input(data, score):
     score = RiskScore(-4, POINTS, feature_names=data.feature_names)
     assert score.score_samples(data).tolist() == [0, 12, 1, 6]
@@ -359,6 +376,19 @@ def test_real_values_give_real_scores(score):
 
 def test_values_outside_of_the_training_range_are_allowed(score):
     assert score.score_samples({"smoker": 7, "age": -100, "exercise": 0}).tolist() == [-79]
+
+
+def test_remarks_about_values_outside_of_the_training_range(score):
+    frame = pd.DataFrame({"smoker": [0, 1, 1, 0], "age": [1.5, 2, 9, 10], "exercise": [0, 1, 0, 0]})
+    (remark,) = score.remarks(frame)
+    assert remark == (
+        "2 of 4 rows have values outside of the training range of 'age' (2 to 9), first at row 0 "
+        "(rows counted from 0)."
+    )
+    assert score.remarks(frame[1:3]) == ()
+    assert "'smoker' (0 to 1)" in score.remarks({"smoker": -1, "age": 2, "exercise": 0})[0]
+    assert len(score.remarks({"smoker": [2], "age": [0], "exercise": [9]})) == 3
+    assert "1 of 1 row has a value" in score.remarks({"smoker": 2, "age": 2, "exercise": 0})[0]
 
 
 def test_no_features():
@@ -508,7 +538,8 @@ RISK SCORE: probability that died = yes
 | RISK  | 88.1% | 95.3% | 98.2% | 99.3% | 99.8% | >99.9% |
 +-------+-------+-------+-------+-------+-------+--------+
 risk = 1 / (1 + exp(4 - score))
-feasible: objective 0.4, lower bound 0.38, gap 5.00%, 961 rows"""
+[a to b]: the values of the feature in the training data.
+feasible (time limit reached): objective 0.4, lower bound 0.38, gap 5.00%, 961 rows"""
 
 
 def test_one_feature_and_an_intercept_of_zero():
@@ -532,6 +563,19 @@ def test_names_cannot_break_the_table():
     assert "| 1. größer als 3 µm          | 2 points |   ... |" in lines
 
 
+def test_long_names_are_wrapped():
+    name = "time from admission to first antibiotic, in hours, " * 4 + "x" * 70
+    score = RiskScore(0, {name: -3, "a": 1}, feature_ranges={name: FeatureRange(0, 9)})
+    lines = str(score).splitlines()[1:9]
+    assert max(map(len, lines)) <= 100
+    assert len({len(line) for line in lines}) == 1
+    assert lines[2].startswith("| 2. time from admission")
+    assert lines[3].startswith("|    ")
+    cells = [line.split("|")[1].strip() for line in lines[2:7]]
+    assert "".join(cells).replace(" ", "").endswith("x" * 70 + "[0to9]")
+    assert "ROWS 1 TO 2 " in str(score)
+
+
 def test_more_than_nine_features_are_aligned():
     lines = str(RiskScore(0, {f"f{k}": 20 - 2 * k for k in range(13)})).splitlines()
     assert lines[2] == "|  1. f0                      | 20 points |   ... |"
@@ -551,7 +595,7 @@ def test_more_than_nine_features_are_aligned():
 def test_the_certificate_is_stated(score, objective, bound, expected):
     certificate = dataclasses.replace(CERTIFICATE, objective=objective, lower_bound=bound)
     last = str(dataclasses.replace(score, certificate=certificate)).splitlines()[-1]
-    assert last.startswith("feasible: ")
+    assert last.startswith("feasible (time limit reached): ")
     assert expected in last
     assert "objective" not in str(dataclasses.replace(score, certificate=None))
 
@@ -564,17 +608,23 @@ def test_few_scores_are_listed_one_by_one():
     assert list(printed_risks(str(gaps))) == ["0", "2", "5", "7"]
 
 
-def test_twenty_scores_are_listed_and_more_are_grouped_at_the_ends():
-    at_most = FeatureRange(0, 19, values=tuple(range(20)))
-    twenty = RiskScore(-10, {"a": 1}, feature_ranges={"a": at_most}).risk_table()
-    assert [row.score for row in twenty] == [str(total) for total in range(20)]
-    assert [row.risk for row in twenty[:5]] == ["<0.1%"] * 4 + ["0.2%"]
-    more = FeatureRange(0, 20, values=tuple(range(21)))
-    grouped = RiskScore(-10, {"a": 1}, feature_ranges={"a": more}).risk_table()
-    assert [row.score for row in grouped] == ["<= 3", *map(str, range(4, 17)), ">= 17"]
-    assert (grouped[0].lowest, grouped[0].highest) == (-math.inf, 3)
-    assert (grouped[-1].lowest, grouped[-1].highest) == (17, math.inf)
-    assert (grouped[0].risk, grouped[-1].risk) == ("<0.1%", ">99.9%")
+@pytest.mark.parametrize("count", [15, 20, 21, 30])
+def test_extreme_risks_share_an_entry(count):
+    values = tuple(range(count))
+    ranges = {"a": FeatureRange(0, count - 1, values=values)}
+    table = RiskScore(-10, {"a": 1}, feature_ranges=ranges).risk_table()
+    shown = [str(total) for total in values[4:17]]
+    assert [row.score for row in table] == ["<= 3", *shown, *[">= 17"] * (count > 17)]
+    assert (table[0].lowest, table[0].highest, table[0].risk) == (-math.inf, 3, "<0.1%")
+    if count > 17:
+        assert (table[-1].lowest, table[-1].highest, table[-1].risk) == (17, math.inf, ">99.9%")
+
+
+def test_a_single_extreme_risk_stays_a_number():
+    ranges = {"a": FeatureRange(3, 17, values=tuple(range(3, 18)))}
+    table = RiskScore(-10, {"a": 1}, feature_ranges=ranges).risk_table()
+    assert [row.score for row in table] == [str(total) for total in range(3, 18)]
+    assert (table[0].risk, table[-1].risk) == ("<0.1%", ">99.9%")
 
 
 def test_long_tables_are_folded():
@@ -593,7 +643,8 @@ def test_real_features_get_a_grid_of_scores():
     ranges = {"bmi": FeatureRange(18.5, 40.25, is_integer=False)}
     text = str(RiskScore(-30, {"bmi": 1}, feature_ranges=ranges))
     assert "| 1. bmi [18.5 to 40.25] | 1 point x value |   ... |" in text
-    assert "The score need not be a whole number: the table shows some scores." in text
+    assert "The table shows some of the scores: between them, use the formula." in text
+    assert "[a to b]: the values of the feature in the training data." in text
     risks = printed_risks(text)
     assert list(risks) == ["<= 23", *map(str, range(24, 37)), ">= 37"]
     assert risks["30"] == "50.0%"
@@ -620,7 +671,7 @@ def test_real_features_whose_risk_is_always_extreme(intercept):
 def test_integers_with_many_values_get_whole_scores():
     ranges = {"balance": FeatureRange(-3000, 15841)}
     text = str(RiskScore(-30, {"balance": 3}, feature_ranges=ranges))
-    assert "need not be a whole number" not in text
+    assert "some of the scores" not in text
     assert list(printed_risks(text)) == ["<= 23", *map(str, range(24, 37)), ">= 37"]
 
 

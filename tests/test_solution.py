@@ -236,6 +236,28 @@ def test_explanations():
     assert infeasible.explain() == "No risk score meets the requirements: no feature."
 
 
+def test_a_trivial_bound_proves_nothing():
+    early = dataclasses.replace(CERTIFICATE, lower_bound=1e-4)
+    assert "no useful lower bound yet" in early.explain()
+    assert "%" not in early.explain()
+    accepted = dataclasses.replace(early, status=Status.OPTIMAL, gap_tolerance=0.9999)
+    assert "can have an objective below 0.0001" in accepted.explain()
+
+
+def test_certificates_read_as_a_line():
+    assert str(CERTIFICATE) == (
+        f"feasible ({CERTIFICATE.message}): objective 0.4, lower bound 0.38, gap 5.00%, 100 rows"
+    )
+    unexplained = dataclasses.replace(CERTIFICATE, message="")
+    assert str(unexplained).startswith("feasible: objective")
+    accepted = dataclasses.replace(CERTIFICATE, status=Status.OPTIMAL, gap_tolerance=0.1)
+    assert str(accepted).startswith("optimal to within 10.00%: objective 0.4")
+    optimal = dataclasses.replace(accepted, lower_bound=0.4)
+    assert str(optimal).startswith("optimal: objective 0.4, lower bound 0.4, gap 0.00%")
+    infeasible = dataclasses.replace(CERTIFICATE, status=Status.INFEASIBLE, message="no feature")
+    assert str(infeasible) == "infeasible: no feature"
+
+
 def test_statuses_read_as_words():
     assert [str(status) for status in Status] == [
         "optimal", "feasible", "infeasible", "interrupted",
