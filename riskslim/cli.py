@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import csv
 import importlib.util
+import io
 import logging
+import shlex
 import sys
 import time
 import traceback
@@ -32,7 +34,7 @@ except ImportError:  # main() says how to get it
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from riskslim import CoefficientSet, RiskScore, Solution, TrainingData
+    from riskslim import RiskScore, RiskScoreProblem, Solution, TrainingData
     from riskslim.solution import TraceRecord
 
 __all__ = ["application", "main"]
@@ -70,6 +72,7 @@ def application() -> typer.Typer:
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)
     for command in (fit, predict, show, demo):
@@ -98,8 +101,32 @@ def _root(
 # Commands
 # ---------------------------------------------------------------------------------------------
 
+
+def _number(kind: type[int] | type[float], least: float | None = None) -> Callable[[str], Any]:
+    """Return a parser of numbers whose complaints show what was given."""
+    what = "a whole number" if kind is int else "a number"
+    if least is not None:
+        what += f" of at least {least:g}"
+
+    def parse(text: str) -> Any:
+        try:
+            number = kind(text)
+        except ValueError:
+            number = None
+        if number is None or (least is not None and not number >= least):
+            raise typer.BadParameter(f"expected {what}, got {str(text)!r}")
+        return number
+
+    return parse
+
+
 if typer is not None:
-    TimeLimit = Annotated[float, typer.Option(help="Seconds for the whole search.")]
+    Count = {"parser": _number(int, 0), "metavar": "N"}
+    Whole = {"parser": _number(int), "metavar": "N"}
+    Real = {"parser": _number(float)}
+    TimeLimit = Annotated[
+        float, typer.Option(**Real, metavar="SECONDS", help="Seconds for the whole search.")
+    ]
     Quiet = Annotated[
         bool, typer.Option("--quiet", "-q", help="Print the result only, on standard output.")
     ]
@@ -120,31 +147,47 @@ if typer is not None:
 def fit(
     data: DataFile,
     outcome: Annotated[
-        str, typer.Option(help="Column of the outcome, which has two values.", show_default=False)
+        str,
+        typer.Option(
+            metavar="NAME", help="Column of the outcome, which has two values.", show_default=False
+        ),
     ],
     positive: Annotated[
         str | None,
-        typer.Option(help="Value of the outcome whose risk is predicted. Default: the larger one."),
+        typer.Option(
+            metavar="VALUE",
+            help="Value of the outcome whose risk is predicted. Default: the larger one.",
+        ),
     ] = None,
-    weights: Annotated[str | None, typer.Option(help="Column of sample weights.")] = None,
+    weights: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Column of sample weights.")
+    ] = None,
+    features: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Column to use, with no others than those given so; may be given repeatedly.",
+        ),
+    ] = None,
     exclude: Annotated[
-        list[str] | None, typer.Option(help="Column to leave out; may be given repeatedly.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Column to leave out; may be given repeatedly."),
     ] = None,
-    max_size: Annotated[int, typer.Option(min=0, help="Most features with points.")] = 5,
-    min_size: Annotated[int, typer.Option(min=0, help="Fewest features with points.")] = 0,
+    max_size: Annotated[int, typer.Option(**Count, help="Most features with points.")] = 5,
+    min_size: Annotated[int, typer.Option(**Count, help="Fewest features with points.")] = 0,
     max_coef: Annotated[
-        int, typer.Option(min=0, help="Points per feature are from -N to N.", metavar="N")
+        int, typer.Option(**Count, help="Points per feature are from -N to N.")
     ] = 5,
     max_intercept: Annotated[
         int | None,
         typer.Option(
-            min=0,
+            **Count,
             help="Intercept is from -N to N. Default: bounds that provably hold an optimum.",
-            metavar="N",
         ),
     ] = None,
     l0_penalty: Annotated[
-        float, typer.Option(min=0, help="Price per feature, in units of the loss.")
+        float,
+        typer.Option(**Real, metavar="C", help="Price per feature, in units of the loss."),
     ] = 1e-6,
     sign: Annotated[
         list[str] | None,
@@ -154,48 +197,93 @@ def fit(
             "may be given repeatedly.",
         ),
     ] = None,
+    lower: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=N",
+            help="Smallest points of one feature, instead of -max-coef; 1 or more forces the "
+            "feature into the score; may be given repeatedly.",
+        ),
+    ] = None,
+    upper: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=N",
+            help="Largest points of one feature, instead of max-coef; may be given repeatedly.",
+        ),
+    ] = None,
+    fix: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=N",
+            help="Points of one feature that are given, not chosen; may be given repeatedly.",
+        ),
+    ] = None,
     time_limit: TimeLimit = 60.0,
     gap_tolerance: Annotated[
-        float, typer.Option(help="Relative optimality gap at which the search may stop.")
+        float,
+        typer.Option(
+            **Real, metavar="GAP", help="Relative optimality gap at which the search may stop."
+        ),
     ] = 0.0,
-    node_limit: Annotated[int | None, typer.Option(help="Most nodes of the search tree.")] = None,
+    node_limit: Annotated[
+        int | None, typer.Option(**Whole, help="Most nodes of the search tree.")
+    ] = None,
     threads: Annotated[
-        int, typer.Option(help="Threads of the solver and of passes over the rows.")
+        int,
+        typer.Option(
+            **Whole, help="Threads of the solver and of passes over the rows; -1: all cores."
+        ),
     ] = 1,
-    seed: Annotated[int, typer.Option(help="Seed of the solver.")] = 0,
+    seed: Annotated[int, typer.Option(**Whole, help="Seed of the solver.")] = 0,
     output: Annotated[
-        Path | None, typer.Option(help="JSON file to save the risk score to.")
+        Path | None, typer.Option(metavar="FILE", help="JSON file to save the risk score to.")
     ] = None,
     trace: Annotated[
-        Path | None, typer.Option(help="CSV file to write the course of the search to.")
+        Path | None,
+        typer.Option(metavar="FILE", help="CSV file to write the course of the search to."),
     ] = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
     """Find the best risk score for the data in a file.
 
-    Every column is a feature, apart from the outcome, the weights and those excluded. Ctrl-C ends
-    the search and prints the best risk score so far.
+    Every column is a feature, apart from the outcome, the weights and those excluded; with
+    --features, only those named. Ctrl-C ends the search and prints the best risk score so far.
     """
     with _session(quiet=quiet, verbose=verbose):
         for path in (output, trace):
             _check_target(path, data)
         training_data = riskslim.TrainingData.from_file(
-            data, outcome, weights=weights, positive_label=positive, exclude=exclude or ()
+            data,
+            outcome,
+            weights=weights,
+            positive_label=positive,
+            features=features or None,
+            exclude=exclude or (),
         )
+        names = training_data.feature_names
         coefficients = riskslim.CoefficientSet(
-            training_data.feature_names,
-            -max_coef,
-            max_coef,
-            sign=_parsed_signs(sign or []),
+            names,
+            dict.fromkeys(names, -max_coef) | _by_name(lower, "--lower", int),
+            dict.fromkeys(names, max_coef) | _by_name(upper, "--upper", int),
+            sign=_by_name(sign, "--sign", str),
+            fixed=_by_name(fix, "--fix", int),
             intercept_lower=None if max_intercept is None else -max_intercept,
             intercept_upper=max_intercept,
         )
+        problem = riskslim.RiskScoreProblem(
+            riskslim.LogisticLoss(training_data, coefficients),
+            coefficients,
+            max_size=max_size,
+            min_size=min_size,
+            l0_penalty=l0_penalty,
+        )
+        if positive is None and not quiet:
+            _say_which_label(training_data)
         with _display(hidden=quiet or verbose) as progress:
-            solution = _solve(
-                training_data,
-                coefficients,
-                {"max_size": max_size, "min_size": min_size, "l0_penalty": l0_penalty},
+            solution = riskslim.lattice_cpa(
+                problem,
                 time_limit=time_limit,
                 gap_tolerance=gap_tolerance,
                 node_limit=node_limit,
@@ -203,15 +291,22 @@ def fit(
                 random_state=seed,
                 progress=progress,
             )
-        _finish(solution, training_data, output, trace)
+        _finish(problem, solution, output, trace, quiet=quiet)
 
 
 def predict(
     score: ScoreFile,
     data: DataFile,
+    identifier: Annotated[
+        str | None,
+        typer.Option("--id", metavar="NAME", help="Column to copy to the output, unchanged."),
+    ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(help="File that ends in .csv or .parquet. Default: CSV on standard output."),
+        typer.Option(
+            metavar="FILE",
+            help="File that ends in .csv or .parquet. Default: CSV on standard output.",
+        ),
     ] = None,
 ) -> None:
     """Compute score and risk of every row of a file, in its order."""
@@ -219,15 +314,19 @@ def predict(
         if output is not None and output.suffix not in {".csv", ".parquet"}:
             raise ValueError(f"--output must end in .csv or .parquet, got {output}")
         _check_target(output, data)
-        from riskslim.tables import read_table
+        if identifier in {"score", "risk"}:
+            raise ValueError(f"--id {identifier}: the output has a column of this name already")
+        from riskslim.tables import read_table, read_verbatim
 
         risk_score = riskslim.RiskScore.load(score)
         table = read_table(data)
-        columns = {
-            "score": risk_score.score_samples(table),
-            "risk": risk_score.predict_proba(table)[:, 1],
-        }
+        columns: dict[str, Any] = {}
+        if identifier is not None:
+            columns[identifier] = read_verbatim(data, table, identifier)
+        columns["score"] = risk_score.score_samples(table)
+        columns["risk"] = risk_score.predict_proba(table)[:, 1]
         _write_predictions(columns, output)
+        _print_remarks(risk_score.remarks(table))
 
 
 def show(score: ScoreFile) -> None:
@@ -256,15 +355,12 @@ def demo(
         coefficients = riskslim.CoefficientSet(
             data.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100
         )
+        problem = riskslim.RiskScoreProblem(
+            riskslim.LogisticLoss(data, coefficients), coefficients, max_size=5, l0_penalty=1e-6
+        )
         with _display(hidden=quiet or verbose) as progress:
-            solution = _solve(
-                data,
-                coefficients,
-                {"max_size": 5, "l0_penalty": 1e-6},
-                time_limit=time_limit,
-                progress=progress,
-            )
-        _finish(solution, data)
+            solution = riskslim.lattice_cpa(problem, time_limit=time_limit, progress=progress)
+        _finish(problem, solution, quiet=quiet)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -272,26 +368,20 @@ def demo(
 # ---------------------------------------------------------------------------------------------
 
 
-def _solve(
-    data: TrainingData,
-    coefficients: CoefficientSet,
-    requirements: dict[str, Any],
-    **limits: Any,
-) -> Solution:
-    loss = riskslim.LogisticLoss(data, coefficients)
-    problem = riskslim.RiskScoreProblem(loss, coefficients, **requirements)
-    return riskslim.lattice_cpa(problem, **limits)
-
-
 def _finish(
-    solution: Solution, data: TrainingData, output: Path | None = None, trace: Path | None = None
+    problem: RiskScoreProblem,
+    solution: Solution,
+    output: Path | None = None,
+    trace: Path | None = None,
+    *,
+    quiet: bool,
 ) -> None:
     """Save and print a result; leave with the exit code that it deserves."""
     certificate = solution.certificate
     if certificate.status is Status.INFEASIBLE:
         typer.echo(certificate.explain(), err=True)
         raise typer.Exit(EXIT_INFEASIBLE)
-    score = riskslim.RiskScore.from_solution(solution, data)
+    score = riskslim.RiskScore.from_solution(solution, problem.loss.data)
     try:
         if output is not None:
             score.save(output)
@@ -300,6 +390,8 @@ def _finish(
     finally:
         # What took minutes to find is not lost because a disk is full.
         typer.echo(_report(solution, score))
+    if not quiet:
+        _print_remarks(problem.remarks(solution.coef))
     if certificate.status is Status.INTERRUPTED:
         raise typer.Exit(EXIT_INTERRUPTED)
 
@@ -313,14 +405,40 @@ def _report(solution: Solution, score: RiskScore) -> str:
     )
 
 
-def _parsed_signs(texts: list[str]) -> dict[str, str]:
-    signs: dict[str, str] = {}
-    for text in texts:
-        name, _, sign = text.rpartition("=")
-        if not name or sign not in {"+", "-"}:
-            raise ValueError(f"--sign must be NAME=+ or NAME=-, got {text!r}")
-        signs[name] = sign
-    return signs
+def _print_remarks(remarks: tuple[str, ...]) -> None:
+    for remark in remarks:
+        typer.echo(f"Remark: {remark}", err=True)
+
+
+def _say_which_label(data: TrainingData) -> None:
+    """Say it where the labels do not."""
+    if data.classes in {(0, 1), (-1, 1)}:
+        return
+    other, predicted = map(str, data.classes)
+    typer.echo(
+        f"Predicting {data.outcome_name} = {predicted}; for {other}: --positive "
+        f"{shlex.quote(other)}",
+        err=True,
+    )
+
+
+def _by_name(texts: list[str] | None, option: str, kind: type[Any]) -> dict[str, Any]:
+    """Values by feature, from texts like NAME=VALUE. The last = counts: names may contain it."""
+    values: dict[str, Any] = {}
+    for text in texts or ():
+        name, _, value = text.rpartition("=")
+        if kind is str and (not name or value not in {"+", "-"}):
+            raise ValueError(f"{option} must be NAME=+ or NAME=-, got {text!r}")
+        try:
+            number = kind(value)
+        except ValueError:
+            number = None
+        if not name or number is None:
+            raise ValueError(f"{option} must be NAME=N with a whole number N, got {text!r}")
+        if name in values:
+            raise ValueError(f"{option} is given twice for {name!r}")
+        values[name] = number
+    return values
 
 
 def _check_target(path: Path | None, data: Path) -> None:
@@ -344,31 +462,37 @@ def _write_trace(solution: Solution, path: Path) -> None:
 
 
 def _write_predictions(columns: dict[str, Any], path: Path | None) -> None:
+    import pyarrow
+
+    table = pyarrow.table(columns)
     if path is not None and path.suffix == ".parquet":
-        import pyarrow
         import pyarrow.parquet as parquet
 
-        parquet.write_table(pyarrow.table(columns), path)
+        parquet.write_table(table, path)
         return
-    # The shortest text that reads back as the same number.
-    lines = [
-        ",".join(columns),
-        *(
-            ",".join(map(repr, row))
-            for row in zip(*(values.tolist() for values in columns.values()), strict=True)
-        ),
-    ]
-    text = "\n".join(lines)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    # Numbers as the shortest text that reads back as the same number.
+    writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
     if path is None:
-        typer.echo(text)
+        typer.echo(text.getvalue(), nl=False)
     else:
-        path.write_text(f"{text}\n", encoding="utf-8", newline="\n")
+        path.write_text(text.getvalue(), encoding="utf-8", newline="\n")
+
+
+class _Messages(logging.Handler):
+    """Writes to what standard error is at the moment: above a live display, not into it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        sys.stderr.write(f"{self.format(record)}\n")
+        sys.stderr.flush()
 
 
 @contextmanager
 def _session(*, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
     """Messages on standard error, errors in one line, exit codes."""
-    handler = logging.StreamHandler()
+    handler = _Messages()
     handler.setFormatter(logging.Formatter("%(message)s"))
     package = logging.getLogger("riskslim")
     before = package.level
@@ -385,10 +509,10 @@ def _session(*, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
     except BrokenPipeError:
         raise  # whoever read the output has seen enough
     except (ValueError, TypeError, OSError, ImportError, RiskSLIMError) as error:
-        if verbose:
+        internal = isinstance(error, CertificateError)
+        if verbose and internal:
             traceback.print_exc()
         typer.echo(f"Error: {_in_one_line(error)}", err=True)
-        internal = isinstance(error, CertificateError)
         raise typer.Exit(EXIT_INTERNAL if internal else EXIT_USAGE) from None
     finally:
         package.removeHandler(handler)

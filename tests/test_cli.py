@@ -23,6 +23,7 @@ import riskslim
 from riskslim import CoefficientSet, LogisticLoss, RiskScore, RiskScoreProblem, TrainingData
 from riskslim.cli import _Progress, application
 from riskslim.exceptions import CertificateError, ProblemSizeError
+from riskslim.risk_score import FeatureRange
 from riskslim.solution import TraceRecord
 
 runner = CliRunner()
@@ -83,6 +84,10 @@ def hard(tmp_path) -> Path:
     return path
 
 
+def remark(text: str) -> str:
+    return f"Remark: {text}\n"
+
+
 def best(data: TrainingData, max_size=5, **bounds):
     """The same problem through the library."""
     coefficients = CoefficientSet(data.feature_names, **{"lower": -5, "upper": 5, **bounds})
@@ -108,7 +113,11 @@ def test_fit(table, tmp_path):
     assert before == ""
     assert after.startswith("Search completed after ")
     assert after.endswith(" seconds.\n")
-    assert result.stderr == ""
+    assert result.stderr == "Predicting died = yes; for no: --positive no\n" + remark(
+        "One point per unit spans 23.7 units of log-odds for 'body mass index' (14.3 to 37.99, "
+        "divide it by 5). That is too coarse: divide, or use cut-offs such as 'body mass index >= "
+        "25.7'."
+    )
     assert {file.name for file in tmp_path.iterdir()} == {"the patients.csv", "score.json"}
 
 
@@ -137,6 +146,7 @@ def test_fit_passes_the_requirements_on(table, tmp_path, monkeypatch):
     monkeypatch.setattr(riskslim, "lattice_cpa", spy)
     run("fit", table, *FIT, "--max-size", 2, "--min-size", 1, "--max-coef", 3,
         "--max-intercept", 7, "--l0-penalty", 0.01, "--sign", "age >= 60=-", "--sign", "visits=+",
+        "--lower", "age >= 60=-9", "--upper", "visits=8", "--fix", "smoker=2",
         "--time-limit", 30, "--gap-tolerance", 0.25, "--node-limit", 1000, "--threads", 2,
         "--seed", 5)  # fmt: skip
     problem = seen.pop("problem")
@@ -147,8 +157,50 @@ def test_fit_passes_the_requirements_on(table, tmp_path, monkeypatch):
     }  # fmt: skip
     assert (problem.max_size, problem.min_size) == (2, 1)
     assert problem.l0_penalty.tolist() == [0.01] * 4
-    assert problem.lower.tolist() == [-7, -3, -3, 0, -3]
-    assert problem.upper.tolist() == [7, 0, 3, 3, 3]
+    assert problem.lower.tolist() == [-7, -9, -3, 0, 2]
+    assert problem.upper.tolist() == [7, 0, 3, 8, 2]
+
+
+def test_chosen_features(table, tmp_path):
+    chosen = ["--features", "visits", "--features", "age >= 60", "--output", tmp_path / "s.json"]
+    run("fit", table, "--outcome", "died", *chosen)
+    assert RiskScore.load(tmp_path / "s.json").feature_names == ("age >= 60", "visits")
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "expected"),
+    [
+        (["sick", "well"], [], "Predicting died = well; for sick: --positive sick\n"),
+        (["is sick", "well"], [], "Predicting died = well; for is sick: --positive 'is sick'\n"),
+        ([1, 2], [], "Predicting died = 2; for 1: --positive 1\n"),
+        (["sick", "well"], ["--positive", "sick"], ""),
+        (["sick", "well"], ["--quiet"], ""),
+        ([0, 1], [], ""),
+        ([-1, 1], [], ""),
+        (["False", "True"], [], ""),
+    ],
+)
+def test_the_predicted_label_is_named_where_it_is_a_choice(tmp_path, labels, options, expected):
+    data = frame()[["smoker", "died"]]
+    data["died"] = np.where(data["died"] == "yes", *labels[::-1])
+    data.to_csv(tmp_path / "d.csv", index=False)
+    # With 30 points at most, no remark about bounds follows.
+    result = run("fit", tmp_path / "d.csv", "--outcome", "died", "--max-coef", 30, *options)
+    assert result.stderr == expected
+
+
+def test_remarks_follow_the_result(tmp_path):
+    rng = np.random.default_rng(0)
+    age = rng.integers(20, 90, 200)
+    pd.DataFrame({"age": age, "y": rng.integers(0, 2, 200)}).to_csv(tmp_path / "a.csv", index=False)
+    result = run("fit", tmp_path / "a.csv", "--outcome", "y")
+    assert "No feature has points" in result.stdout
+    lines = result.stderr.splitlines()
+    assert [line[:25] for line in lines] == [
+        "Remark: No feature has poi",
+        "Remark: One point per uni",
+    ]
+    assert run("fit", tmp_path / "a.csv", "--outcome", "y", "--quiet").stderr == ""
 
 
 def test_a_limit_is_no_failure(hard, tmp_path):
@@ -171,14 +223,14 @@ def test_verbose_logs_to_standard_error(table):
     lines = result.stderr.splitlines()
     assert any("objective" in line and "bound" in line and "gap" in line for line in lines)
     # The handler is gone with the command.
-    assert run("fit", table, *FIT).stderr == ""
+    assert "bound " not in run("fit", table, *FIT).stderr
 
 
 def test_constant_features_are_reported(tmp_path):
     data = frame()[["smoker", "visits", "died"]].assign(country="1")
     data.to_csv(tmp_path / "c.csv", index=False)
     options = ["fit", tmp_path / "c.csv", "--outcome", "died"]
-    stderr = run(*options).stderr
+    stderr = run(*options, "--positive", "yes").stderr
     assert stderr.startswith("Warning: 1 of 3 features have the same value in all 300 rows")
     assert "'country'" in stderr
     assert run(*options, "--quiet").stderr == ""
@@ -204,11 +256,18 @@ def test_infeasible_requirements(tmp_path):
         (["--outcome", "died", "--exclude", "name"], "'name'"),
         ([*FIT, "--sign", "smoker"], "--sign must be NAME=+ or NAME=-, got 'smoker'"),
         ([*FIT, "--sign", "smoker=positive"], "--sign must be NAME=+ or NAME=-"),
-        ([*FIT, "--sign", "smokes=+"], "smokes"),
+        ([*FIT, "--sign", "smokes=+"], "'smokes' (did you mean 'smoker'?)"),
+        ([*FIT, "--lower", "Visits=1"], "'Visits' (did you mean 'visits'?)"),
+        ([*FIT, "--fix", "smokes=1"], "'smokes' (did you mean 'smoker'?)"),
+        ([*FIT, "--fix", "smoker"], "--fix must be NAME=N with a whole number N, got 'smoker'"),
+        ([*FIT, "--upper", "smoker=1.5"], "--upper must be NAME=N with a whole number N, got"),
+        ([*FIT, "--fix", "smoker=1", "--fix", "smoker=2"], "--fix is given twice for 'smoker'"),
+        ([*FIT, "--fix", "smoker=7"], "outside of its bounds"),
+        ([*FIT, "--features", "smokes"], "'smokes' (did you mean 'smoker'?), given as features"),
         ([*FIT, "--min-size", "4", "--max-size", "3"], "max_size 3 is smaller than min_size 4"),
         ([*FIT, "--min-size", "9"], "min_size must be between 0 and the 4 features, got 9"),
-        ([*FIT, "--time-limit", "0"], "time_limit must be positive"),
-        ([*FIT, "--gap-tolerance", "1"], "gap_tolerance must be at least 0 and below 1"),
+        ([*FIT, "-q", "--time-limit", "0"], "time_limit must be positive"),
+        ([*FIT, "-q", "--gap-tolerance", "1"], "gap_tolerance must be at least 0 and below 1"),
         ([*FIT, "--output", "nowhere/s.json"], "there is no folder nowhere to write s.json to"),
         ([*FIT, "--trace", "."], "is a folder"),
     ],
@@ -244,6 +303,20 @@ def test_usage_errors(arguments):
 
 
 @pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--max-coef", "2.5", "expected a whole number of at least 0, got '2.5'"),
+        ("--max-size", "-1", "expected a whole number of at least 0, got '-1'"),
+        ("--threads", "two", "expected a whole number, got 'two'"),
+        ("--time-limit", "1h", "expected a number, got '1h'"),
+    ],
+)
+def test_numbers_that_are_none(option, value, message):
+    result = run("fit", "x.csv", "--outcome", "y", option, value, code=2)
+    assert f"Invalid value for '{option}': {message}" in result.stderr
+
+
+@pytest.mark.parametrize(
     ("error", "code"),
     [
         (ProblemSizeError("too large:\n use fewer features"), 2),
@@ -256,12 +329,13 @@ def test_failures_of_the_engine(table, monkeypatch, error, code):
         raise error
 
     monkeypatch.setattr(riskslim, "lattice_cpa", fail)
-    result = run("fit", table, *FIT, code=code)
+    result = run("fit", table, *FIT, "--positive", "yes", code=code)
     assert result.stdout == ""
     expected = "Interrupted." if code == 130 else f"Error: {' '.join(str(error).split())}"
     assert result.stderr == f"{expected}\n"
-    if code != 130:
-        assert "Traceback" in run("fit", table, *FIT, "--verbose", code=code).stderr
+    # A traceback is of use where the package itself is wrong.
+    verbose = run("fit", table, *FIT, "--verbose", code=code).stderr
+    assert ("Traceback" in verbose) == (code == 1)
 
 
 def test_a_score_that_cannot_be_saved_is_printed(table, tmp_path, monkeypatch):
@@ -270,7 +344,7 @@ def test_a_score_that_cannot_be_saved_is_printed(table, tmp_path, monkeypatch):
 
     monkeypatch.setattr(RiskScore, "save", full)
     result = run("fit", table, *FIT, "--output", tmp_path / "s.json", code=2)
-    assert result.stderr == "Error: s.json: No space left on device\n"
+    assert result.stderr.endswith("\nError: s.json: No space left on device\n")
     assert result.stdout.startswith("RISK SCORE")
 
 
@@ -280,7 +354,8 @@ def test_a_score_that_cannot_be_saved_is_printed(table, tmp_path, monkeypatch):
 @pytest.fixture
 def saved(tmp_path) -> Path:
     path = tmp_path / "score.json"
-    RiskScore(-2, {"age >= 60": 2, "visits": -1, "smoker": 1}).save(path)
+    ranges = {"visits": FeatureRange(0, 6)}
+    RiskScore(-2, {"age >= 60": 2, "visits": -1, "smoker": 1}, feature_ranges=ranges).save(path)
     return path
 
 
@@ -312,6 +387,34 @@ def test_predict_to_files(saved, table, tmp_path):
     assert columns["score"].to_pylist() == expected_predictions(frame())[0]
 
 
+def test_predict_copies_identifiers(saved, tmp_path):
+    ids = ["007", 'Smith, "J."', "NA"]
+    frame(3).assign(name=ids).to_csv(tmp_path / "d.csv", index=False)
+    rows = list(
+        csv.reader(run("predict", saved, tmp_path / "d.csv", "--id", "name").stdout.splitlines())
+    )
+    assert rows[0] == ["name", "score", "risk"]
+    assert [row[0] for row in rows[1:]] == ids
+    assert [int(row[1]) for row in rows[1:]] == expected_predictions(frame(3))[0]
+    frame(3).to_parquet(tmp_path / "d.parquet")
+    run("predict", saved, tmp_path / "d.parquet", "--id", "patient id",
+        "--output", tmp_path / "p.parquet")  # fmt: skip
+    found = pq.read_table(tmp_path / "p.parquet")
+    assert found.column_names == ["patient id", "score", "risk"]
+    assert found["patient id"].to_pylist() == [0, 1, 2]
+
+
+def test_predict_remarks_on_values_outside_of_the_training_range(saved, tmp_path):
+    data = frame().assign(smoker=lambda d: d["smoker"].where(d.index != 17, 3))
+    data.assign(visits=1).to_csv(tmp_path / "d.csv", index=False)
+    result = run("predict", saved, tmp_path / "d.csv")
+    assert result.stdout.count("\n") == 301
+    assert result.stderr == remark(
+        "1 of 300 rows have values outside of the training range of 'smoker' (0 to 1), first at "
+        "row 17 (rows counted from 0)."
+    )
+
+
 def test_predict_real_scores(tmp_path):
     RiskScore(-52, {"body mass index": 2}).save(tmp_path / "s.json")
     frame().to_parquet(tmp_path / "d.parquet")
@@ -329,6 +432,9 @@ def test_predict_errors(saved, table, tmp_path):
     assert "would replace the data" in usage_error("predict", saved, table, "--output", table)
     assert "no.json: No such file" in usage_error("predict", tmp_path / "no.json", table)
     assert "not a risk score" in usage_error("predict", table, table)
+    message = usage_error("predict", saved, table, "--id", "patient")
+    assert "has no columns 'patient' (did you mean 'patient id'?)" in message
+    assert "has a column of this name" in usage_error("predict", saved, table, "--id", "risk")
     frame().assign(smoker=np.nan).to_csv(tmp_path / "nan.csv", index=False)
     assert "'smoker' (300 of 300 rows" in usage_error("predict", saved, tmp_path / "nan.csv")
 
@@ -382,6 +488,7 @@ def test_version_and_help():
     text = run("--help").stdout
     assert all(command in text for command in ("fit", "predict", "show", "demo"))
     assert "--outcome" in run("fit", "--help").stdout
+    assert run("fit", "-h").stdout == run("fit", "--help").stdout
 
 
 # --- as a program ---------------------------------------------------------------------------------
@@ -398,8 +505,27 @@ def test_as_a_program(table, tmp_path):
     process = program("-m", "riskslim", "fit", table, *FIT, cwd=tmp_path,
                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (0, "")
+    assert process.returncode == 0
+    assert err.startswith("Predicting died = yes; for no: --positive no\n")
     assert out.startswith("RISK SCORE: probability that died = yes\n")
+
+
+@pytest.mark.parametrize("package", ["numpy", "typer", "sklearn"])
+def test_ctrl_c_while_packages_are_imported(package, tmp_path):
+    code = f"""
+import sys
+class Interrupts:
+    def find_spec(self, name, *_):
+        if name == {package!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupts())
+from riskslim.__main__ import main
+main()
+"""
+    process = program("-c", code, "demo", cwd=tmp_path,
+                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "Interrupted.\n")
 
 
 @pytest.mark.parametrize("package", ["typer", "rich"])
