@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -25,7 +26,7 @@ def blocks(text: str, kind: str) -> list[str]:
 
 def test_the_python_example_prints_what_is_shown(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (example,) = blocks(README, "python")
+    example, _ = blocks(README, "python")
     namespace = {}
     exec(compile(example, "README.md", "exec"), namespace)
     assert capsys.readouterr().out == blocks(README, "text")[1]
@@ -63,6 +64,32 @@ def test_the_examples_about_certificates_hold(tmp_path, monkeypatch):
     assert "`bound_tolerance`, 2e-10 in units of the loss" in text
 
 
+def test_the_guide_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
+    examples = re.findall(r"^```python(?: continued)?\n(.*?)^```$", text, re.M | re.S)
+    assert len(examples) == text.count("```") / 2 == 9
+    namespace = {}
+    for example in examples:
+        exec(compile(example, "docs/guide.md", "exec"), namespace)
+    shown = capsys.readouterr().out
+    assert "RISK SCORE: probability that died = yes" in shown
+    assert "optimal: objective 0." in shown
+    assert float(re.search(r"AUC (0\.\d+)", shown)[1]) > 0.65
+
+
+def test_the_cut_offs_are_conditions():
+    _, example = blocks(README, "python")
+    assert example.count("\n") == 3
+    columns = {"smoker": [0, 1], "prior stroke": [1, 0], "BMI": [31.5, 20], "age": [65, 40]}
+    namespace = {"patients": pd.DataFrame({**columns, "died": [1, 0]})}
+    exec(compile(example, "README.md", "exec"), namespace)
+    assert namespace["X"].to_dict("list") == {
+        "smoker": [0, 1], "prior stroke": [1, 0], "BMI >= 30": [True, False],
+        "age >= 45": [True, False], "age >= 60": [True, False], "age >= 75": [False, False],
+    }  # fmt: skip
+
+
 def test_two_commands_set_up_and_test():
     lines = [line for line in README.splitlines() if line.startswith("    pip ")]
     commands = [line.split("#")[0].strip() for line in lines]
@@ -82,7 +109,9 @@ def test_every_option_is_documented_with_its_default(command):
     assert len(defaults) >= {"fit": 8, "demo": 1}.get(command, 0)
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/certificates.md", "docs/command_line.md"])
+@pytest.mark.parametrize(
+    "document", ["README.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+)
 def test_links_lead_somewhere(document):
     text = (ROOT / document).read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)#]+)\)", text):
