@@ -236,7 +236,7 @@ def sequential_rounding(
     >>> sequential_rounding(problem, [-0.6, 1.3, -0.2]).coefficients
     array([-1,  2,  0])
     """
-    vector = _within_box(problem, coef)
+    vector = within_box(problem, coef)
     loss, rows = problem.loss, problem.loss.rows
     pending = (vector != np.rint(vector)).astype(np.uint8)
     n_pending = int(pending.sum())
@@ -293,8 +293,25 @@ def _checked_directions(
     return chosen
 
 
-def _within_box(problem: RiskScoreProblem, coef: ArrayLike) -> NDArray[np.float64]:
-    """Copy of a vector, with integers and bounds freed of the noise of an LP solver."""
+def within_box(problem: RiskScoreProblem, coef: ArrayLike) -> NDArray[np.float64]:
+    """Copy of a vector, with integers and bounds freed of the noise of an LP solver.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    coef : array-like of shape (d + 1,)
+        Intercept first, within the box to 1e-6.
+
+    Returns
+    -------
+    ndarray of float64, shape (d + 1,)
+        Within the box; coefficients within 1e-9 of an integer are that integer.
+
+    Raises
+    ------
+    ValueError
+        Wrong length, values that are not finite, or outside of the box.
+    """
     vector = np.array(coef, dtype=np.float64)
     lower, upper = problem.lower, problem.upper
     if vector.shape != lower.shape:

@@ -18,6 +18,7 @@ Equal rows are read once and counted, where that pays (:mod:`riskslim.distinct`)
 
 from __future__ import annotations
 
+import copy
 import math
 import os
 from collections.abc import Iterator
@@ -38,6 +39,7 @@ __all__ = [
     "LogisticLoss",
     "checked_threads",
     "choose_form",
+    "row_ranges",
     "score_range",
     "tables_by_score",
 ]
@@ -335,6 +337,26 @@ class LogisticLoss:
         fill(self._slope, fixed_point)
         return fixed_point
 
+    def on_rows(self, rows: Rows) -> LogisticLoss:
+        """The same loss on other rows, to estimate it.
+
+        Parameters
+        ----------
+        rows : Rows
+            Some of the data's.
+
+        Returns
+        -------
+        LogisticLoss
+            A copy with counters of its own that evaluates these rows. Coefficient set, tables
+            and score range stay as they are: it must not be tightened.
+        """
+        other = copy.copy(self)
+        other.rows = rows
+        other.seconds, other.n_evaluations = 0.0, 0
+        other._fixed_point = other._fixed_point_slopes()
+        return other
+
     @property
     def n_samples(self) -> int:
         """Number of rows of the data."""
@@ -517,7 +539,7 @@ class LogisticLoss:
         start = perf_counter()
         best, worst = [], []
         lower, upper = _intercept_bounds(coefficients)
-        for chunk, low, high in _row_ranges(rows, coefficients, size, self.n_threads):
+        for chunk, low, high in row_ranges(rows, coefficients, size, self.n_threads):
             labels, weights = rows.labels[chunk], rows.weights[chunk]
             low += lower
             high += upper
@@ -799,10 +821,26 @@ def _required(coefficients: CoefficientSet) -> NDArray[np.bool_]:
     return (coefficients.lower > 0) | (coefficients.upper < 0)
 
 
-def _row_ranges(
+def row_ranges(
     rows: Rows, coefficients: CoefficientSet, max_size: int, n_threads: int
 ) -> Iterator[tuple[slice, NDArray[np.float64], NDArray[np.float64]]]:
-    """Chunks of rows with the least and largest score of each row, intercept apart."""
+    """Range of the score of each row over a coefficient set, chunk by chunk.
+
+    Parameters
+    ----------
+    rows : Rows
+    coefficients : CoefficientSet
+    max_size : int
+        Most non-zero coefficients.
+    n_threads : int
+
+    Yields
+    ------
+    chunk : slice
+        Rows of the chunk.
+    low, high : ndarray of float64
+        Least and largest score of each, intercept left out.
+    """
     lower = coefficients.lower.astype(np.float64)
     upper = coefficients.upper.astype(np.float64)
     required = _required(coefficients)
@@ -884,7 +922,7 @@ def _extreme_score_distributions(
     step = max(1, math.ceil((highest - lowest) / _MAX_BINS))
     n_bins = (highest - lowest) // step + 3
     below, above = np.zeros(n_bins), np.zeros(n_bins)
-    for chunk, low, high in _row_ranges(rows, coefficients, max_size, n_threads):
+    for chunk, low, high in row_ranges(rows, coefficients, max_size, n_threads):
         slack = _score_slack(rows, low, high)
         weights = rows.weights[chunk] if len(rows.weights) else None
         # Bin k of `below` stands for lowest + (k - 1) step, of `above` for lowest + k step.

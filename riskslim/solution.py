@@ -312,6 +312,13 @@ class SolveStatistics:
         Evaluations of the loss on all rows.
     refused_candidates : int
         Solutions that the solver wanted to accept with an understated loss.
+    subsampled_roundings : int
+        LP solutions that were rounded on a sample of the rows.
+    subsampled_checks : int
+        Of them, those whose rounding was promising and evaluated on all rows.
+    subsampling_epsilon : float
+        Guarantee of the samples that led to incumbents: the loss on all rows exceeds that of a
+        rounding on the sample by this at most, with the probability that the settings ask for.
     """
 
     total_seconds: float = 0.0
@@ -322,6 +329,9 @@ class SolveStatistics:
     incumbent_updates: int = 0
     loss_evaluations: int = 0
     refused_candidates: int = 0
+    subsampled_roundings: int = 0
+    subsampled_checks: int = 0
+    subsampling_epsilon: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -45,6 +45,7 @@ from riskslim.solution import (
     TraceRecord,
     certify,
 )
+from riskslim.subsampling import Subsampling, pays
 
 __all__ = ["lattice_cpa"]
 
@@ -88,7 +89,7 @@ def lattice_cpa(
         problem's loss for this call. -1 for all cores. The callbacks run one at a time, and
         the passes over the rows within them do not depend on the number of threads.
     random_state : int, default 0
-        Seed of CPLEX.
+        Seed of CPLEX and of subsamples.
     start : array-like of int, shape (d + 1,), optional
         A feasible vector to start from, intercept first.
     settings : LatticeCPASettings, optional
@@ -176,6 +177,9 @@ class _Run:
         self.start = start
         self.progress = progress
         self.user_stop = should_stop
+        self.subsampling: Subsampling | None = None
+        if settings.subsampling or (settings.subsampling is None and pays(self.problem.loss)):
+            self.subsampling = Subsampling(settings.subsampling_delta, limits["random_state"])
         self.interrupted = threading.Event()
         self.began = time.perf_counter()
         self.deadline = self.began + limits["time_limit"]
@@ -206,7 +210,14 @@ class _Run:
         initial = self._initialize()
         if initial.interrupted:
             self.interrupted.set()
-        search = Search(self.problem, self.settings, initial.bounds, self.began, self.progress)
+        search = Search(
+            self.problem,
+            self.settings,
+            initial.bounds,
+            self.began,
+            self.progress,
+            self.subsampling,
+        )
         search.n_cuts = len(initial.cuts)
         search.consider(initial.coef, self.problem.loss.value(initial.coef))
         search.polish(initial.coef, search.coef_loss)
@@ -233,6 +244,7 @@ class _Run:
                 max_iterations=settings.initialization_max_iterations,
                 polish=settings.polishing,
                 stop=self.out_of_time,
+                subsampling=self.subsampling,
             )
         coef, objective = feasible_start(self.problem)
         return Initialization(coef, objective, [], 0, best_possible_bounds(self.problem))
@@ -356,6 +368,7 @@ class _Run:
                 incumbent_updates=search.incumbent_updates,
                 loss_evaluations=loss.n_evaluations,
                 refused_candidates=search.refused,
+                **({} if self.subsampling is None else self.subsampling.statistics()),
             ),
             settings=self._settings(),
         )

@@ -30,6 +30,7 @@ from riskslim.exceptions import RiskSLIMError
 from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding
 from riskslim.problem import RiskScoreProblem
 from riskslim.solution import optimality_gap
+from riskslim.subsampling import Subsampling
 
 __all__ = [
     "CPAIteration",
@@ -366,6 +367,7 @@ def initialize(
     max_rounded: int = 50,
     polish: bool = True,
     stop: Callable[[], bool] | None = None,
+    subsampling: Subsampling | None = None,
 ) -> Initialization:
     """Initialization procedure of LCPA.
 
@@ -389,6 +391,8 @@ def initialize(
         Polish every rounded iterate.
     stop : callable, optional
         Asked now and then; True ends the procedure with what there is.
+    subsampling : Subsampling, optional
+        Where iterates are rounded and polished; on all rows if None.
 
     Returns
     -------
@@ -420,7 +424,17 @@ def initialize(
     for point in _distinct_roundings(cpa.cuts, max_rounded):
         if time.perf_counter() > deadline or (stop is not None and stop()):
             break
-        found = round_and_polish(problem, point, math.inf if polish else objective, polish=polish)
+        if subsampling is not None:
+            found = subsampling.round_and_polish(
+                problem,
+                point,
+                objective_max=objective,
+                objective_min=max(bounds.objective_min, cpa.lower_bound),
+                polish=polish,
+            )
+        else:
+            cutoff = math.inf if polish else objective
+            found = round_and_polish(problem, point, cutoff, polish=polish)
         if found is not None and found[1] < objective:
             best, objective = found
     bounds = dataclasses.replace(

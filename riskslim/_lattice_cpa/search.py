@@ -24,6 +24,7 @@ from riskslim.solution import Certificate, Trace, TraceRecord, optimality_gap
 
 if TYPE_CHECKING:
     from riskslim.problem import RiskScoreProblem
+    from riskslim.subsampling import Subsampling
 
 __all__ = ["LatticeCPASettings", "Search"]
 
@@ -65,11 +66,17 @@ class LatticeCPASettings:
         Gap of the relaxation at which the initialization's CPA stops.
     initialization_max_iterations : int, default 500
         Most iterations of that CPA.
+    subsampling : bool, optional
+        Round and polish LP solutions on random rows, and evaluate what is promising there on
+        all rows (:mod:`riskslim.subsampling`). None: where evaluations read 50,000 rows or more.
+    subsampling_delta : float, default 0.05
+        Probability that the loss on all rows exceeds that of a rounding on the random rows by
+        more than ``statistics.subsampling_epsilon``.
 
     Raises
     ------
     ValueError
-        A number is negative.
+        A number is negative, or ``subsampling_delta`` is not between 0 and 1.
 
     Examples
     --------
@@ -90,12 +97,19 @@ class LatticeCPASettings:
     initialization_time_limit: float = 20.0
     initialization_gap: float = 1e-3
     initialization_max_iterations: int = 500
+    subsampling: bool | None = None
+    subsampling_delta: float = 0.05
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
-            if not isinstance(value, bool) and not value >= 0:
+            if value is not None and not isinstance(value, bool) and not value >= 0:
                 raise ValueError(f"{field.name} must be at least 0, got {value!r}")
+        if not 0 < self.subsampling_delta < 1:
+            raise ValueError(
+                "subsampling_delta must be between 0 and 1, both excluded, "
+                f"got {self.subsampling_delta!r}"
+            )
 
 
 class Search:
@@ -111,6 +125,8 @@ class Search:
         ``time.perf_counter()`` at the start of the run.
     progress : callable, optional
         Called with every new :class:`~riskslim.solution.TraceRecord`.
+    subsampling : Subsampling, optional
+        Where LP solutions are rounded; on all rows if None.
 
     Attributes
     ----------
@@ -127,8 +143,10 @@ class Search:
         bounds: ObjectiveBounds,
         started: float,
         progress: Callable[[TraceRecord], None] | None = None,
+        subsampling: Subsampling | None = None,
     ) -> None:
         self.problem = problem
+        self.subsampling = subsampling
         self.settings = settings
         self.bounds = bounds
         self.started = started
@@ -261,14 +279,28 @@ class Search:
         pattern = np.concatenate((np.floor(point), np.ceil(point)))
         if not _first_time(self._rounded, pattern):
             return False
-        found = round_and_polish(
-            self.problem, point, self.objective, polish=self.settings.polishing
-        )
+        found = self._rounded_and_polished(point)
         if found is None:
             return False
         # Polishing again costs little, and may exchange features.
         improved = self._take(found[0])
         return self.polish(found[0], self.problem.loss.value(found[0])) or improved
+
+    def _rounded_and_polished(
+        self, point: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int64], float] | None:
+        settings = self.settings
+        if self.subsampling is None:
+            return round_and_polish(self.problem, point, self.objective, polish=settings.polishing)
+        return self.subsampling.round_and_polish(
+            self.problem,
+            point,
+            objective_max=self.objective,
+            objective_min=self.bounds.objective_min,
+            cutoff=self.objective,
+            polish=settings.polishing,
+            swaps=settings.swaps,
+        )
 
     def _has_moved(self) -> bool:
         if self.coef is None or not math.isfinite(self._rounded_at):
