@@ -1,11 +1,15 @@
-"""What all tests share: hypothesis settings and the paper's data sets."""
+"""What all tests share: hypothesis settings, kernel backends, the paper's data sets."""
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from riskslim import _kernels
 
 # Compiled code and solvers make single examples slow now and then, and a failure must be the
 # same on every machine: no deadline, no random examples.
@@ -22,6 +26,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("shared_data") is not None:
             item.add_marker(skip)
+
+
+# Everything that reads rows through kernels.
+_USERS = ("riskslim.distinct", "riskslim.heuristics", "riskslim.loss")
+
+
+@pytest.fixture(scope="module", params=_kernels.BACKENDS)
+def backend(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Run the tests of a module once per backend: one suite, one set of results."""
+    try:
+        modules = _kernels.load(request.param)
+    except ImportError as error:
+        if request.param == _kernels.CHOICE.backend:
+            raise
+        pytest.skip(f"no {request.param} kernels: {error}")
+    home = f"{_kernels.__name__}."
+    with pytest.MonkeyPatch.context() as patch:
+        for user in (request.module, *(importlib.import_module(name) for name in _USERS)):
+            for name, value in list(vars(user).items()):
+                if getattr(value, "__spec__", None) and value.__name__.startswith(home):
+                    patch.setattr(user, name, modules[value.__name__.rpartition(".")[2]])
+        yield request.param
 
 
 @pytest.fixture

@@ -24,6 +24,8 @@ from riskslim._kernels import integer
 from riskslim.distinct import MAX_SHARE, Rows, all_rows, distinct_rows, take_rows
 from riskslim.exceptions import ConstantFeatureWarning
 
+pytestmark = pytest.mark.usefixtures("backend")
+
 
 def make_data(seed, *, n=200, d_int=3, d_real=0, values=3, weighted=False):
     """Data with many equal rows; few values per feature, columns of both kinds interleaved."""

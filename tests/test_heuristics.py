@@ -14,6 +14,8 @@ from riskslim import (
     sequential_rounding,
 )
 
+pytestmark = pytest.mark.usefixtures("backend")
+
 KINDS = ["binary", "integer", "real", "mixed", "wide"]
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from riskslim._kernels import integer, ranges, real
 
+pytestmark = pytest.mark.usefixtures("backend")
+
 BLOCK = 2048
 SIZES = [1, 7, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 5]
 

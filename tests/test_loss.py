@@ -12,6 +12,8 @@ from riskslim import CoefficientSet, LogisticLoss, TrainingData
 from riskslim.exceptions import ConstantFeatureWarning
 from riskslim.loss import MAX_TABLE_ENTRIES, score_range, tables_by_score
 
+pytestmark = pytest.mark.usefixtures("backend")
+
 
 def make_loss(seed=0, *, kind="integer", weighted=False, n=120, d=5, bounds=(-4, 4), **options):
     rng = np.random.default_rng(seed)

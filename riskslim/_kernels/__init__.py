@@ -18,4 +18,72 @@ reals (float64) apart; an empty weight array means that every row counts once.
 
 The Cython modules drive blocks of rows through the loops of ``blocks.h``, which compilers
 vectorise; ``numerics.h`` has the scalar functions that these loops inline.
+
+``numba_backend`` has the same kernels, with the same arguments and results, compiled by numba when
+they are first called. The environment variable ``RISKSLIM_KERNELS`` chooses between ``cython`` (the
+default) and ``numba``; without compiled extensions numba steps in. The rest of the package imports
+the modules from here and does not know which ones they are: ``from riskslim._kernels import real``.
 """
+
+from __future__ import annotations
+
+import logging
+import os
+from importlib import import_module
+from types import ModuleType
+from typing import NamedTuple
+
+MODULES = ("distinct", "heuristics", "integer", "ranges", "real")
+BACKENDS = ("cython", "numba")
+VARIABLE = "RISKSLIM_KERNELS"
+
+logger = logging.getLogger("riskslim.kernels")
+
+
+class Choice(NamedTuple):
+    """The kernels in use, and why these."""
+
+    backend: str
+    reason: str
+
+
+def load(backend: str) -> dict[str, ModuleType]:
+    """Import the modules of one backend, by name.
+
+    Raises
+    ------
+    ImportError
+        The extensions are not built, or numba is not installed.
+    """
+    home = __name__ if backend == "cython" else f"{__name__}.numba_backend"
+    return {name: import_module(f"{home}.{name}") for name in MODULES}
+
+
+def _choose() -> tuple[Choice, dict[str, ModuleType]]:
+    wanted = os.environ.get(VARIABLE, "")
+    if wanted not in ("", *BACKENDS):
+        raise ValueError(f"{VARIABLE} must be 'cython' or 'numba', got {wanted!r}")
+    if wanted:
+        try:
+            return Choice(wanted, f"{VARIABLE}={wanted}"), load(wanted)
+        except ImportError as error:
+            other = "numba" if wanted == "cython" else "cython"
+            raise ImportError(
+                f"{VARIABLE}={wanted}, but these kernels cannot be imported ({error}); "
+                f"unset it, or use {VARIABLE}={other}"
+            ) from error
+    try:
+        return Choice("cython", "default"), load("cython")
+    except ImportError as error:
+        reason = f"the compiled extensions cannot be imported ({error})"
+    try:
+        modules = load("numba")
+    except ImportError as error:
+        raise ImportError(f"{reason}, and neither can the numba kernels ({error})") from error
+    logger.warning("%s: using numba, which compiles the kernels at their first call", reason)
+    return Choice("numba", reason), modules
+
+
+CHOICE, _modules = _choose()
+# Over the submodules of the same names, which importing the Cython backend has set here.
+globals().update(_modules)

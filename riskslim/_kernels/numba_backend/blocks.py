@@ -1,0 +1,433 @@
+"""Numerics and operations on one block of rows: the counterpart of numerics.h and blocks.h.
+
+The formulas, their error bounds and the reasons for them stand in those two files. Here is the
+same arithmetic in the same order, without fast-math, so that both backends give the same bits.
+Integers are cast because numba widens every integer operation to 64 bits; LLVM narrows it again,
+and vectorises, when the result is cast back.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from riskslim._kernels.numba_backend.compiled import helper, inlined
+
+BLOCK = 2048
+LANES = 32
+COPIES = 4
+DIGIT_ROWS = 256
+DIGIT_BASE = 65535
+DIGIT_SCALE = 70368744177664.0
+
+_SHIFT = 6755399441055744.0
+_LN2_HIGH = 6.93147180369123816490e-01
+_LN2_LOW = 1.90821492927058770002e-10
+
+# ---- sums in twice the working precision ---------------------------------------------
+
+
+@inlined
+def add(high, low, value):
+    """Add ``value`` to the sum high + low: Knuth's TwoSum."""
+    total = high + value
+    part = total - high
+    return total, low + ((high - (total - part)) + (value - part))
+
+
+@inlined
+def add_product(high, low, a, b):
+    """Add a * b with its rounding error: Dekker's product."""
+    p = a * b
+    ca, cb = 134217729.0 * a, 134217729.0 * b
+    a1, b1 = ca - (ca - a), cb - (cb - b)
+    a2, b2 = a - a1, b - b1
+    high, low = add(high, low, p)
+    return high, low + (((a1 * b1 - p) + a1 * b2 + a2 * b1) + a2 * b2)
+
+
+@inlined
+def add_to(sums, k, value):
+    """Add to the sum in row k, which has its rounding error beside it."""
+    sums[k, 0], sums[k, 1] = add(sums[k, 0], sums[k, 1], value)
+
+
+# ---- exp and log1p on the ranges that the loss needs ----------------------------------
+
+
+@inlined
+def _power_of_two(k):
+    shifted = np.float64(k + _SHIFT).view(np.int64)
+    return np.int64((shifted << 52) + 0x3FF0000000000000).view(np.float64)
+
+
+@inlined
+def exp_nonpositive(x):
+    y = -746.0 if x < -746.0 else x
+    k = (y * 1.44269504088896340736 + _SHIFT) - _SHIFT
+    r = (y - k * _LN2_HIGH) - k * _LN2_LOW
+    k1 = -1000.0 if k < -1000.0 else k
+    p = 1.0 / 6227020800.0
+    p = p * r + 1.0 / 479001600.0
+    p = p * r + 1.0 / 39916800.0
+    p = p * r + 1.0 / 3628800.0
+    p = p * r + 1.0 / 362880.0
+    p = p * r + 1.0 / 40320.0
+    p = p * r + 1.0 / 5040.0
+    p = p * r + 1.0 / 720.0
+    p = p * r + 1.0 / 120.0
+    p = p * r + 1.0 / 24.0
+    p = p * r + 1.0 / 6.0
+    p = p * r + 0.5
+    p = 1.0 + (r + r * r * p)
+    return p * _power_of_two(k1) * _power_of_two(k - k1)
+
+
+@inlined
+def log1p_unit(t):
+    large = t > 0.41421356237309503
+    f = 0.5 * (t - 1.0) if large else t
+    k = 1.0 if large else 0.0
+    half = 0.5 * f * f
+    s = f / (2.0 + f)
+    z = s * s
+    p = 2.0 / 21.0
+    p = p * z + 2.0 / 19.0
+    p = p * z + 2.0 / 17.0
+    p = p * z + 2.0 / 15.0
+    p = p * z + 2.0 / 13.0
+    p = p * z + 2.0 / 11.0
+    p = p * z + 2.0 / 9.0
+    p = p * z + 2.0 / 7.0
+    p = p * z + 2.0 / 5.0
+    p = p * z + 2.0 / 3.0
+    p = p * z
+    return k * _LN2_HIGH - ((half - (s * (half + p) + k * _LN2_LOW)) - f)
+
+
+@inlined
+def loss(margin):
+    tail = log1p_unit(exp_nonpositive(-abs(margin)))
+    return tail - margin if margin < 0.0 else tail
+
+
+@inlined
+def slope(margin):
+    e = exp_nonpositive(-abs(margin))
+    return -((1.0 if margin < 0.0 else e) / (1.0 + e))
+
+
+# ---- scores -----------------------------------------------------------------------------
+
+
+@helper
+def add_column_i32(s, x, c):
+    for i in range(s.shape[0]):
+        s[i] = np.int32(s[i] + np.int32(c * np.int32(x[i])))
+
+
+@helper
+def add_column_f64(s, x, c):
+    for i in range(s.shape[0]):
+        s[i] += c * x[i]
+
+
+@helper
+def add_column_i8(s, x, c):
+    for i in range(s.shape[0]):
+        s[i] += c * np.float64(np.int32(x[i]))
+
+
+@helper
+def add_4_columns_i8(s, x0, x1, x2, x3, c0, c1, c2, c3):
+    for i in range(s.shape[0]):
+        s[i] += (c0 * np.float64(np.int32(x0[i])) + c1 * np.float64(np.int32(x1[i]))) + (
+            c2 * np.float64(np.int32(x2[i])) + c3 * np.float64(np.int32(x3[i]))
+        )
+
+
+# ---- 16-bit positions -------------------------------------------------------------------
+
+
+@helper
+def add_column_u16(s, x, c):
+    for i in range(s.shape[0]):
+        s[i] = np.uint16(np.int32(s[i]) + np.int32(c) * np.int32(x[i]))
+
+
+@helper
+def add_4_columns_u16(s, x0, x1, x2, x3, c0, c1, c2, c3):
+    for i in range(s.shape[0]):
+        s[i] = np.uint16(
+            np.int32(s[i])
+            + np.int32(c0) * np.int32(x0[i])
+            + np.int32(c1) * np.int32(x1[i])
+            + np.int32(c2) * np.int32(x2[i])
+            + np.int32(c3) * np.int32(x3[i])
+        )
+
+
+@helper
+def split_classes_u16(s, label, width):
+    for i in range(s.shape[0]):
+        s[i] = np.uint16(np.int32(s[i]) + np.int32(width if label[i] > 0 else 0))
+
+
+@helper
+def count_u16(copy0, copy1, copy2, copy3, s):
+    whole = s.shape[0] // COPIES * COPIES
+    for i in range(0, whole, COPIES):
+        copy0[s[i]] += 1
+        copy1[s[i + 1]] += 1
+        copy2[s[i + 2]] += 1
+        copy3[s[i + 3]] += 1
+    for i in range(whole, s.shape[0]):
+        copy0[s[i]] += 1
+
+
+# ---- slopes in fixed point --------------------------------------------------------------
+
+
+@inlined
+def fixed_point(value):
+    scaled = value * DIGIT_SCALE
+    return np.int64(scaled - 0.5 if scaled < 0.0 else scaled + 0.5)
+
+
+@inlined
+def pack_digits(value):
+    q = fixed_point(value)
+    packed = np.uint64(0)
+    for k in range(3):
+        digit = q % DIGIT_BASE
+        if digit > DIGIT_BASE // 2:
+            digit -= DIGIT_BASE
+        q = (q - digit) // DIGIT_BASE
+        packed |= np.uint64(np.uint16(digit)) << np.uint64(16 * k)
+    return packed
+
+
+@helper
+def lookup_digits(d0, d1, d2, table, s):
+    for i in range(s.shape[0]):
+        packed = table[s[i]]
+        d0[i] = np.int16(packed)
+        d1[i] = np.int16(packed >> np.uint64(16))
+        d2[i] = np.int16(packed >> np.uint64(32))
+
+
+@helper
+def dot_digits(sums, d0, d1, d2, x, wide):
+    """Add the sums of digit times feature to ``sums``; ``wide`` is scratch."""
+    for begin in range(0, x.shape[0], DIGIT_ROWS):
+        m = min(DIGIT_ROWS, x.shape[0] - begin)
+        part, e0, e1, e2 = x[begin:], d0[begin:], d1[begin:], d2[begin:]
+        for i in range(m):
+            wide[i] = part[i]
+        a0 = a1 = a2 = np.int32(0)
+        for i in range(m):
+            w = np.int32(wide[i])
+            a0 = np.int32(a0 + np.int32(w * np.int32(e0[i])))
+            a1 = np.int32(a1 + np.int32(w * np.int32(e1[i])))
+            a2 = np.int32(a2 + np.int32(w * np.int32(e2[i])))
+        sums[0] += a0
+        sums[1] += a1
+        sums[2] += a2
+
+
+# ---- rows that stand for several --------------------------------------------------------
+
+
+@helper
+def count_numbers(counts, number, s):
+    for i in range(s.shape[0]):
+        counts[s[i]] += np.int64(number[i])
+
+
+@helper
+def lookup_products(d0, d1, d2, d3, table, number, s):
+    half, halves = np.uint64(0x8000), np.uint64(0x800080008000)
+    for i in range(s.shape[0]):
+        q = table[s[i]] * np.uint64(number[i]) + halves
+        d0[i] = np.int16(np.uint16(q ^ half))
+        d1[i] = np.int16(np.uint16((q >> np.uint64(16)) ^ half))
+        d2[i] = np.int16(np.uint16((q >> np.uint64(32)) ^ half))
+        d3[i] = np.int16(np.uint16(q >> np.uint64(48)))
+
+
+@helper
+def dot_products(sums, d0, d1, d2, d3, x, wide):
+    """Add the sums of digit times feature to ``sums``; ``wide`` is scratch."""
+    for begin in range(0, x.shape[0], DIGIT_ROWS):
+        m = min(DIGIT_ROWS, x.shape[0] - begin)
+        part, e0, e1, e2, e3 = x[begin:], d0[begin:], d1[begin:], d2[begin:], d3[begin:]
+        for i in range(m):
+            wide[i] = part[i]
+        a0 = a1 = a2 = a3 = np.int32(0)
+        for i in range(m):
+            w = np.int32(wide[i])
+            a0 = np.int32(a0 + np.int32(w * np.int32(e0[i])))
+            a1 = np.int32(a1 + np.int32(w * np.int32(e1[i])))
+            a2 = np.int32(a2 + np.int32(w * np.int32(e2[i])))
+            a3 = np.int32(a3 + np.int32(w * np.int32(e3[i])))
+        sums[0] += a0
+        sums[1] += a1
+        sums[2] += a2
+        sums[3] += a3
+
+
+# ---- histograms of table positions ------------------------------------------------------
+
+
+@helper
+def split_classes(position, label, low, width):
+    for i in range(position.shape[0]):
+        move = np.int32(width if label[i] > 0 else 0) - np.int32(low)
+        position[i] = np.int32(position[i] + np.int32(move))
+
+
+@helper
+def count(counts, position):
+    for i in range(position.shape[0]):
+        counts[position[i]] += 1
+
+
+@helper
+def count_weights(sums, weight, position):
+    for i in range(position.shape[0]):
+        add_to(sums, position[i], weight[i])
+
+
+@helper
+def lookup(out, table, position):
+    for i in range(position.shape[0]):
+        out[i] = table[position[i]]
+
+
+# ---- lines: scores moved along one column -------------------------------------------------
+
+
+@helper
+def add_column_positions(out, position, x, step, shift):
+    for i in range(out.shape[0]):
+        out[i] = np.int32(position[i] + np.int32(np.int32(step * np.int32(x[i])) + shift))
+
+
+@helper
+def joint_cells(cell, position, x, first, stride):
+    for i in range(cell.shape[0]):
+        value = np.int32(np.int32(x[i]) - first)
+        cell[i] = np.int32(np.int32(value * stride) + position[i])
+
+
+@helper
+def add_weights(mass, weight, cell):
+    for i in range(cell.shape[0]):
+        mass[cell[i]] += weight[i]
+
+
+@helper
+def line(out, s, x, step, shift):
+    """Scores after a step along a column of either kind."""
+    for i in range(out.shape[0]):
+        out[i] = s[i] + (step * np.float64(x[i]) + shift)
+
+
+# ---- loss and slope of real-valued scores -------------------------------------------------
+
+
+@helper
+def losses(out, s, label):
+    for i in range(out.shape[0]):
+        out[i] = loss(s[i] * np.float64(label[i]))
+
+
+@helper
+def losses_and_slopes(out, slopes, s, label):
+    for i in range(out.shape[0]):
+        y = np.float64(label[i])
+        margin = s[i] * y
+        e = exp_nonpositive(-abs(margin))
+        tail = log1p_unit(e)
+        out[i] = tail - margin if margin < 0.0 else tail
+        slopes[i] = -y * ((1.0 if margin < 0.0 else e) / (1.0 + e))
+
+
+@helper
+def curvatures(out, slopes):
+    for i in range(out.shape[0]):
+        out[i] = abs(slopes[i]) * (1.0 - abs(slopes[i]))
+
+
+@helper
+def multiply(v, weight):
+    for i in range(v.shape[0]):
+        v[i] *= weight[i]
+
+
+# ---- sums and dot products in fixed lanes -------------------------------------------------
+
+
+@inlined
+def _fold(lane):
+    width = LANES // 2
+    while width > 0:
+        for k in range(width):
+            lane[k] += lane[k + width]
+        width //= 2
+    return lane[0]
+
+
+@helper
+def total(v, lane):
+    """Sum of ``v``; ``lane`` is scratch here and below."""
+    lane[:] = 0.0
+    whole = v.shape[0] // LANES * LANES
+    for i in range(0, whole, LANES):
+        part = v[i : i + LANES]
+        for k in range(LANES):
+            lane[k] += part[k]
+    for i in range(whole, v.shape[0]):
+        lane[i - whole] += v[i]
+    return _fold(lane)
+
+
+@helper
+def dot(v, x, lane):
+    """Sum of v x for a column x of either kind."""
+    lane[:] = 0.0
+    whole = v.shape[0] // LANES * LANES
+    for i in range(0, whole, LANES):
+        a, b = v[i : i + LANES], x[i : i + LANES]
+        for k in range(LANES):
+            lane[k] += a[k] * np.float64(b[k])
+    for i in range(whole, v.shape[0]):
+        lane[i - whole] += v[i] * np.float64(x[i])
+    return _fold(lane)
+
+
+@helper
+def dot_square(v, x, lane):
+    """Sum of v x^2 for a column x of either kind."""
+    lane[:] = 0.0
+    whole = v.shape[0] // LANES * LANES
+    for i in range(0, whole, LANES):
+        a, b = v[i : i + LANES], x[i : i + LANES]
+        for k in range(LANES):
+            lane[k] += a[k] * (np.float64(b[k]) * np.float64(b[k]))
+    for i in range(whole, v.shape[0]):
+        lane[i - whole] += v[i] * (np.float64(x[i]) * np.float64(x[i]))
+    return _fold(lane)
+
+
+# ---- the k largest of several values per row ----------------------------------------------
+
+
+@helper
+def insert_largest(top, value):
+    """Insert value[i] into the descending values top[:, i]; ``value`` is used up."""
+    for t in range(top.shape[0]):
+        row = top[t]
+        for i in range(value.shape[0]):
+            above = row[i] if row[i] > value[i] else value[i]
+            value[i] = value[i] if row[i] > value[i] else row[i]
+            row[i] = above

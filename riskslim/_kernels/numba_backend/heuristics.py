@@ -1,0 +1,823 @@
+"""Numba counterpart of heuristics.pyx: the same kernels, arguments and results.
+
+What the kernels do, and why, is told there. Structures are named tuples here; those of their
+fields that change are arrays of one or a few entries. Constants are cast where they are passed
+on, since numba compiles a function anew for every literal. Both kernels run on one thread whatever
+``n_threads`` is: the results do not depend on it.
+"""
+
+from __future__ import annotations
+
+from math import ceil, exp, floor, inf, log
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import boolean, float64, int8, int32, int64, uint8
+
+from riskslim._kernels.numba_backend import blocks
+from riskslim._kernels.numba_backend.blocks import BLOCK
+from riskslim._kernels.numba_backend.chunks import CHUNK, n_parts, part_begin
+from riskslim._kernels.numba_backend.compiled import helper, kernel, read, write
+
+# Of _Rows, as _scratch makes it.
+_SCRATCH = (write(int32), write(float64, 2), write(float64), write(float64, 3), write(int64))
+
+
+def _scratch(n_lines):
+    return (
+        np.empty(BLOCK, np.int32),
+        np.empty((3, BLOCK)),
+        np.empty(blocks.LANES),
+        np.empty((2, 2 * n_lines + 1, 2)),
+        np.zeros(1, np.int64),
+    )
+
+
+# ---- rows, and the loss along a line ----------------------------------------------------
+
+
+class _Rows(NamedTuple):
+    columns: Any  # transposed, as are the real columns
+    real_columns: Any
+    slot: Any  # of feature j: k for integer column k, -1 - k for real column k
+    labels: Any
+    weights: Any  # empty: every row counts once
+    total_weight: Any
+    # Integer scores: position = score - low, + width for the positive class.
+    integer: Any
+    position: Any
+    low: Any
+    width: Any
+    losses: Any  # by position
+    slopes: Any  # d loss / d score, by position
+    counts: Any  # joint histogram, 2 * width positions per feature value
+    mass: Any  # the same in float64, or sums of weights
+    # Real-valued scores.
+    scores: Any
+    # Scratch: a block of rows; sums of a chunk and of all rows (loss, derivatives of lines).
+    cells: Any
+    block: Any
+    lane: Any
+    sums: Any
+    n_evaluations: Any
+
+
+class _Line(NamedTuple):
+    index: Any  # coefficient (0: the intercept)
+    first: Any  # smallest feature value
+    n_values: Any  # 0: no joint histogram
+    begin: Any  # scores lie in low + begin .. low + end - 1
+    end: Any
+
+
+@helper
+def _add_column_moves(rows, line, out, start, step, shift):
+    """Positions of a block after a step along a line, left in ``out``."""
+    stop = start + out.shape[0]
+    position = rows.position[start:stop]
+    if line == 0:
+        move = np.int32(step + shift)
+        for i in range(out.shape[0]):
+            out[i] = np.int32(position[i] + move)
+    else:
+        column = rows.columns[rows.slot[line - 1], start:stop]
+        blocks.add_column_positions(out, position, column, np.int32(step), np.int32(shift))
+
+
+@helper
+def _moved_scores(rows, line, out, start, step, shift):
+    stop = start + out.shape[0]
+    scores = rows.scores[start:stop]
+    if line == 0:
+        move = step + shift
+        for i in range(out.shape[0]):
+            out[i] = scores[i] + move
+    elif rows.slot[line - 1] >= 0:
+        blocks.line(out, scores, rows.columns[rows.slot[line - 1], start:stop], step, shift)
+    else:
+        k = -1 - rows.slot[line - 1]
+        blocks.line(out, scores, rows.real_columns[k, start:stop], step, shift)
+
+
+@helper
+def _move_scores(rows, line, step):
+    """Take a step along a column for good."""
+    n = rows.labels.shape[0]
+    for start in range(0, n, BLOCK):
+        stop = min(start + BLOCK, n)
+        if rows.integer:
+            _add_column_moves(rows, line, rows.position[start:stop], start, np.int64(step), 0)
+        else:
+            _moved_scores(rows, line, rows.scores[start:stop], start, step, 0.0)
+
+
+@helper
+def _block_cells(rows, cells, index, first, start):
+    """Cells of the joint histogram to which rows belong."""
+    stop = start + cells.shape[0]
+    position = rows.position[start:stop]
+    if index == 0:
+        for i in range(cells.shape[0]):
+            cells[i] = position[i]
+    else:
+        column = rows.columns[rows.slot[index - 1], start:stop]
+        blocks.joint_cells(cells, position, column, np.int32(first), np.int32(2 * rows.width))
+
+
+@helper
+def _count_line(rows, index, first, n_values, begin, end):
+    """Fill the joint histogram by counting."""
+    n = rows.labels.shape[0]
+    for k in range(2 * n_values):
+        for cell in range(k * rows.width + begin, k * rows.width + end):
+            rows.counts[cell] = 0
+    for start in range(0, n, BLOCK):
+        cells = rows.cells[: min(BLOCK, n - start)]
+        _block_cells(rows, cells, index, first, start)
+        blocks.count(rows.counts, cells)
+    for k in range(2 * n_values):
+        for cell in range(k * rows.width + begin, k * rows.width + end):
+            rows.mass[cell] = np.float64(rows.counts[cell])
+
+
+@helper
+def _weigh_line(rows, index, first, n_values, begin, end):
+    """Fill the joint histogram by adding weights, in parts of the rows that are then added."""
+    n, n_cells = rows.labels.shape[0], n_values * 2 * rows.width
+    parts = n_parts(n, n_cells)
+    for k in range(2 * n_values * parts):
+        for cell in range(k * rows.width + begin, k * rows.width + end):
+            rows.mass[cell] = 0.0
+    for part in range(parts):
+        mass, stop = rows.mass[part * n_cells :], part_begin(n, parts, part + 1)
+        for start in range(part_begin(n, parts, part), stop, BLOCK):
+            last = min(start + BLOCK, stop)
+            cells = rows.cells[: last - start]
+            _block_cells(rows, cells, index, first, start)
+            blocks.add_weights(mass, rows.weights[start:last], cells)
+    for part in range(1, parts):
+        for k in range(2 * n_values):
+            for cell in range(k * rows.width + begin, k * rows.width + end):
+                rows.mass[cell] += rows.mass[part * n_cells + cell]
+
+
+@helper
+def _prepare_line(rows, index, first, last, begin, end):
+    """Make a line ready: feature values first..last, scores as in _Line."""
+    n_values = last - first + 1
+    if not rows.integer or n_values * 2 * rows.width > rows.counts.shape[0]:
+        return _Line(index, first, 0, begin, end)
+    if rows.weights.shape[0]:
+        _weigh_line(rows, index, first, n_values, begin, end)
+    else:
+        _count_line(rows, index, first, n_values, begin, end)
+    return _Line(index, first, n_values, begin, end)
+
+
+@helper
+def _joint_loss(rows, line, step, shift):
+    length = line.end - line.begin
+    high = low = 0.0
+    for v in range(line.n_values):
+        move = np.int64(step) * (line.first + v) + np.int64(shift)
+        for c in range(2):
+            cell = c * rows.width + line.begin
+            value = blocks.dot(
+                rows.mass[v * 2 * rows.width + cell : v * 2 * rows.width + cell + length],
+                rows.losses[cell + move : cell + move + length],
+                rows.lane,
+            )
+            high, low = blocks.add(high, low, value)
+    return high + low
+
+
+@helper
+def _line_loss_of_chunk(rows, line, step, shift, begin):
+    end = min(begin + CHUNK, rows.labels.shape[0])
+    high = low = 0.0
+    for start in range(begin, end, BLOCK):
+        stop = min(start + BLOCK, end)
+        values, moved = rows.block[0, : stop - start], rows.block[1, : stop - start]
+        if rows.integer:
+            cells = rows.cells[: stop - start]
+            _add_column_moves(rows, line.index, cells, start, np.int64(step), np.int64(shift))
+            blocks.lookup(values, rows.losses, cells)
+        else:
+            _moved_scores(rows, line.index, moved, start, step, shift)
+            blocks.losses(values, moved, rows.labels[start:stop])
+        if rows.weights.shape[0]:
+            blocks.multiply(values, rows.weights[start:stop])
+        high, low = blocks.add(high, low, blocks.total(values, rows.lane))
+    return high, low
+
+
+@helper
+def _line_loss(rows, line, step, shift):
+    """Loss after ``step`` along the line and ``shift`` of the intercept."""
+    rows.n_evaluations[0] += 1
+    if line.n_values:
+        return _joint_loss(rows, line, step, shift) / rows.total_weight
+    high = low = 0.0
+    for begin in range(0, rows.labels.shape[0], CHUNK):
+        part, part_low = _line_loss_of_chunk(rows, line, step, shift, begin)
+        high, low = blocks.add(high, low, part)
+        low += part_low
+    return (high + low) / rows.total_weight
+
+
+# ---- bounds from one gradient -------------------------------------------------------------
+
+
+class _Bounds(NamedTuple):
+    # One entry per coefficient, intercept first.
+    wanted: Any  # lines that are worth a derivative
+    gradient: Any
+    curvature: Any
+    objective: Any  # least objective that the line may hold
+    magnitude: Any  # largest absolute value of the feature
+    slack: Any  # rounding errors of the bounds
+
+
+@helper
+def _measure_lines(rows, bounds):
+    """First and second derivatives along the wanted lines; returns the loss."""
+    part, whole = rows.sums[0], rows.sums[1]
+    rows.n_evaluations[0] += 1
+    for k in range(whole.shape[0]):
+        whole[k, 0] = whole[k, 1] = 0.0
+    for begin in range(0, rows.labels.shape[0], CHUNK):
+        for k in range(part.shape[0]):
+            part[k, 0] = part[k, 1] = 0.0
+        _measure_chunk(rows, bounds.wanted, part, begin)
+        for k in range(part.shape[0]):
+            blocks.add_to(whole, k, part[k, 0])
+            whole[k, 1] += part[k, 1]
+    for line in range(bounds.wanted.shape[0]):
+        first, second = 2 * line + 1, 2 * line + 2
+        bounds.gradient[line] = (whole[first, 0] + whole[first, 1]) / rows.total_weight
+        bounds.curvature[line] = (whole[second, 0] + whole[second, 1]) / rows.total_weight
+    return (whole[0, 0] + whole[0, 1]) / rows.total_weight
+
+
+@helper
+def _measure_chunk(rows, wanted, sums, begin):
+    end = min(begin + CHUNK, rows.labels.shape[0])
+    for start in range(begin, end, BLOCK):
+        stop = min(start + BLOCK, end)
+        m = stop - start
+        losses, slopes, curvatures = rows.block[0, :m], rows.block[1, :m], rows.block[2, :m]
+        if rows.integer:
+            blocks.lookup(losses, rows.losses, rows.position[start:stop])
+            blocks.lookup(slopes, rows.slopes, rows.position[start:stop])
+        else:
+            blocks.losses_and_slopes(
+                losses, slopes, rows.scores[start:stop], rows.labels[start:stop]
+            )
+        blocks.curvatures(curvatures, slopes)
+        if rows.weights.shape[0]:
+            blocks.multiply(losses, rows.weights[start:stop])
+            blocks.multiply(slopes, rows.weights[start:stop])
+            blocks.multiply(curvatures, rows.weights[start:stop])
+        blocks.add_to(sums, 0, blocks.total(losses, rows.lane))
+        for line in range(wanted.shape[0]):
+            if not wanted[line]:
+                continue
+            if line == 0:
+                first = blocks.total(slopes, rows.lane)
+                second = blocks.total(curvatures, rows.lane)
+            elif rows.slot[line - 1] >= 0:
+                x = rows.columns[rows.slot[line - 1], start:stop]
+                first = blocks.dot(slopes, x, rows.lane)
+                second = blocks.dot_square(curvatures, x, rows.lane)
+            else:
+                z = rows.real_columns[-1 - rows.slot[line - 1], start:stop]
+                first = blocks.dot(slopes, z, rows.lane)
+                second = blocks.dot_square(curvatures, z, rows.lane)
+            blocks.add_to(sums, 2 * line + 1, first)
+            blocks.add_to(sums, 2 * line + 2, second)
+
+
+@helper
+def _change_bound(bounds, line, step):
+    """Lower bound on the change of the loss by a step along a line."""
+    t = bounds.magnitude[line] * abs(step)
+    # Without cancellation near 0; still a lower bound of exp(-t) + t - 1.
+    omega = t * t * (0.5 - t / 6.0) if t < 1e-2 else exp(-t) + t - 1.0
+    return (
+        bounds.gradient[line] * step
+        + bounds.curvature[line] * omega / bounds.magnitude[line] / bounds.magnitude[line]
+    )
+
+
+@helper
+def _least_change(bounds, line, a, b):
+    """Least change bound over the steps from a to b, which have one sign."""
+    g = abs(bounds.gradient[line])
+    steepest = bounds.curvature[line] / bounds.magnitude[line]
+    if (bounds.gradient[line] > 0.0) == (a > 0.0) or g == 0.0:
+        size = 0.0  # it costs from the first step on
+    elif g >= steepest:
+        size = inf
+    else:
+        size = -log(1.0 - g / steepest) / bounds.magnitude[line]
+    if a > 0.0:
+        return _change_bound(bounds, line, min(max(size, a), b))
+    return _change_bound(bounds, line, max(min(-size, b), a))
+
+
+# ---- line search ----------------------------------------------------------------------------
+
+_REMEMBERED = 8
+
+
+class _Search(NamedTuple):
+    # One of the line's coefficient and the intercept is searched, the other one kept.
+    rows: Any
+    line: Any
+    along_intercept: Any
+    at: Any  # present value of what is searched
+    kept: Any  # step of the line, or shift of the intercept
+    exhaustive: Any
+    value: Any
+    loss: Any
+    n_remembered: Any
+
+
+@helper
+def _search_loss(search, v):
+    """Loss at value v; golden section comes back to its last few points."""
+    for k in range(min(search.n_remembered[0], _REMEMBERED)):
+        if search.value[k] == v:
+            return search.loss[k]
+    moved = np.float64(v - search.at)
+    if search.along_intercept:
+        step, shift = search.kept, moved
+    else:
+        step, shift = moved, search.kept
+    loss = _line_loss(search.rows, search.line, step, shift)
+    k = search.n_remembered[0] % _REMEMBERED
+    search.value[k] = v
+    search.loss[k] = loss
+    search.n_remembered[0] += 1
+    return loss
+
+
+@helper
+def _golden_section(search, a, b):
+    """Smallest minimiser of the loss over the integers a..b."""
+    while b > a:
+        p = a + np.int64(0.3819660112501051 * np.float64(b - a))
+        q = b - (p - a)
+        if q == p:
+            q = p + 1
+        if _search_loss(search, p) <= _search_loss(search, q):
+            b = q - 1
+        else:
+            a = p + 1
+    return a
+
+
+@helper
+def _line_minimum(search, a, b):
+    """Smallest minimiser of the loss over a..b, which contains the present value."""
+    best, near, step = a, search.at, 1
+    if search.exhaustive:
+        for v in range(a + 1, b + 1):
+            if _search_loss(search, v) < _search_loss(search, best):
+                best = v
+        return best
+    if near < b and _search_loss(search, near + 1) < _search_loss(search, near):
+        while near + step <= b and _search_loss(search, near + step) < _search_loss(search, near):
+            a = near + 1
+            near += step
+            step *= 2
+        return _golden_section(search, a, min(b, near + step - 1))
+    b = near
+    while near - step >= a and _search_loss(search, near - step) <= _search_loss(search, near):
+        b = near - 1
+        near -= step
+        step *= 2
+    return _golden_section(search, max(a, near - step + 1), b)
+
+
+# ---- discrete coordinate descent --------------------------------------------------------------
+
+
+class _Vector(NamedTuple):
+    coef: Any  # (d + 1,), intercept first, as lower and upper
+    lower: Any
+    upper: Any
+    penalty: Any  # (d,)
+    direction: Any  # (d + 1,): may this coefficient change
+    feature_min: Any  # (d,), integer scores only
+    feature_max: Any
+    min_size: Any
+    max_size: Any
+    size: Any
+    # Of the searches.
+    exhaustive: Any
+    value: Any
+    loss: Any
+    n_remembered: Any
+
+
+class _Move(NamedTuple):
+    objective: Any
+    out: Any  # feature that leaves (-1: none)
+    line: Any
+    value: Any
+    intercept: Any
+
+
+@helper
+def _open_search(rows, vector, line, along_intercept, at, kept):
+    vector.n_remembered[0] = 0
+    return _Search(
+        rows, line, along_intercept, at, np.float64(kept), vector.exhaustive,
+        vector.value, vector.loss, vector.n_remembered,
+    )  # fmt: skip
+
+
+@helper
+def _penalty_without(vector, line):
+    """Penalty of all features but one, added in their order whatever the path here."""
+    total = 0.0
+    for j in range(1, vector.coef.shape[0]):
+        if j != line and vector.coef[j] != 0:
+            total += vector.penalty[j - 1]
+    return total
+
+
+@helper
+def _open_line(rows, vector, line):
+    """Prepare a line; the scores' range follows from the coefficients at hand."""
+    if not rows.integer:
+        return _Line(line, 0, 0, 0, 0)
+    low = high = vector.coef[0] - rows.low
+    for j in range(1, vector.coef.shape[0]):
+        if vector.coef[j] != 0:
+            a = vector.coef[j] * vector.feature_min[j - 1]
+            b = vector.coef[j] * vector.feature_max[j - 1]
+            low += min(a, b)
+            high += max(a, b)
+    first = last = 1
+    if line > 0:
+        first, last = vector.feature_min[line - 1], vector.feature_max[line - 1]
+    return _prepare_line(rows, line, first, last, low, high + 1)
+
+
+@helper
+def _consider(best, objective, line, value):
+    """Keep the better move; of equal ones that of the first line, whatever the order here."""
+    if objective < best.objective or (objective == best.objective and line < best.line):
+        return _Move(objective, -1, line, value, best.intercept)
+    return best
+
+
+@helper
+def _bound_lines(vector, bounds, loss):
+    """Least objective that a change of each coefficient may reach."""
+    reach = 0.0
+    for line in range(vector.coef.shape[0]):
+        bounds.objective[line] = inf
+        if not bounds.wanted[line]:
+            continue
+        now = np.float64(vector.coef[line])
+        a = np.float64(vector.lower[line]) - now
+        b = np.float64(vector.upper[line]) - now
+        reach = max(reach, bounds.magnitude[line] * max(-a, b))
+        price = vector.penalty[line - 1] if line > 0 else 0.0
+        least = inf
+        if a < 0.0:
+            least = _least_change(bounds, line, a, -1.0) + price
+        if b > 0.0:
+            least = min(least, _least_change(bounds, line, 1.0, b) + price)
+        if now != 0.0 and a <= -now <= b:
+            least = min(least, _change_bound(bounds, line, -now))
+        bounds.objective[line] = least + (loss + _penalty_without(vector, line))
+    bounds.slack[0] = 1e-13 * (1.0 + loss + reach)
+
+
+@helper
+def _try_lines(rows, vector, bounds, best):
+    """Best change of one coefficient."""
+    for line in range(vector.coef.shape[0]):
+        bounds.wanted[line] = (
+            vector.direction[line] != 0
+            and vector.lower[line] < vector.upper[line]
+            and (line == 0 or vector.coef[line] != 0 or vector.size[0] < vector.max_size)
+        )
+    loss = _measure_lines(rows, bounds)
+    _bound_lines(vector, bounds, loss)
+    while True:
+        line = np.int64(-1)
+        for j in range(vector.coef.shape[0]):
+            if bounds.wanted[j] and (line < 0 or bounds.objective[j] < bounds.objective[line]):
+                line = j
+        if line < 0 or bounds.objective[line] - bounds.slack[0] > best.objective:
+            return best
+        best = _try_coordinate(rows, vector, bounds, line, best)
+        bounds.wanted[line] = 0
+
+
+@helper
+def _searched_minimum(search, vector, bounds, line):
+    """Best value of a coefficient by the loss alone."""
+    a, b, now = vector.lower[line], vector.upper[line], vector.coef[line]
+    # The slope at the present value tells on which side the minimum lies.
+    if not vector.exhaustive:
+        if bounds.gradient[line] > bounds.slack[0]:
+            b = now
+        elif bounds.gradient[line] < -bounds.slack[0]:
+            a = now
+    return _line_minimum(search, a, b)
+
+
+@helper
+def _try_coordinate(rows, vector, bounds, line, best):
+    """Best value of one coefficient, the others kept."""
+    now, rest = vector.coef[line], _penalty_without(vector, line)
+    search = _open_search(rows, vector, _open_line(rows, vector, line), False, now, np.int64(0))
+    v = _searched_minimum(search, vector, bounds, line)
+    if line == 0:
+        if v != now:
+            best = _consider(best, _search_loss(search, v) + rest, line, v)
+        return best
+    price = vector.penalty[line - 1]
+    may_be_zero = vector.lower[line] <= 0 <= vector.upper[line] and (
+        now == 0 or vector.size[0] > vector.min_size
+    )
+    if v == 0 and not may_be_zero:
+        # The loss is convex: next to a minimum at zero are the best non-zero values.
+        if vector.lower[line] < 0:
+            best = _consider(
+                best, _search_loss(search, np.int64(-1)) + price + rest, line, np.int64(-1)
+            )
+        if vector.upper[line] > 0:
+            best = _consider(
+                best, _search_loss(search, np.int64(1)) + price + rest, line, np.int64(1)
+            )
+    elif v != 0 and v != now:
+        best = _consider(best, _search_loss(search, v) + price + rest, line, v)
+    if may_be_zero and now != 0:
+        best = _consider(best, _search_loss(search, np.int64(0)) + rest, line, np.int64(0))
+    return best
+
+
+@helper
+def _try_swaps(rows, vector, out, best):
+    """Best exchange of feature ``out`` for another one, with the intercept adapted."""
+    now, intercept = vector.coef[out], vector.coef[0]
+    without = intercept
+    if now == 0 or not vector.direction[out] or vector.lower[out] > 0 or vector.upper[out] < 0:
+        return best
+    _move_scores(rows, out, np.float64(-now))
+    vector.coef[out] = 0
+    rest = _penalty_without(vector, 0)
+    if vector.direction[0]:
+        search = _open_search(
+            rows, vector, _open_line(rows, vector, np.int64(0)), False, intercept, np.int64(0)
+        )
+        without = _line_minimum(search, vector.lower[0], vector.upper[0])
+    for line in range(1, vector.coef.shape[0]):
+        if (
+            line == out
+            or vector.coef[line] != 0
+            or not vector.direction[line]
+            or vector.lower[line] == vector.upper[line]
+        ):
+            continue
+        opened = _open_line(rows, vector, line)
+        search = _open_search(rows, vector, opened, False, np.int64(0), without - intercept)
+        v = _line_minimum(search, vector.lower[line], vector.upper[line])
+        if v != 0:
+            best = _consider_swap(rows, vector, opened, out, v, without, rest, best)
+            continue
+        # Zero is no exchange; beside it the neighbours are best, as the loss is convex.
+        if vector.lower[line] < 0:
+            best = _consider_swap(rows, vector, opened, out, np.int64(-1), without, rest, best)
+        if vector.upper[line] > 0:
+            best = _consider_swap(rows, vector, opened, out, np.int64(1), without, rest, best)
+    _move_scores(rows, out, np.float64(now))
+    vector.coef[out] = now
+    return best
+
+
+@helper
+def _consider_swap(rows, vector, line, out, value, intercept, rest, best):
+    search = _open_search(rows, vector, line, True, vector.coef[0], value)
+    if vector.direction[0]:
+        intercept = _line_minimum(search, vector.lower[0], vector.upper[0])
+    objective = _search_loss(search, intercept) + vector.penalty[line.index - 1] + rest
+    if objective < best.objective:
+        return _Move(objective, out, line.index, value, intercept)
+    return best
+
+
+@helper
+def _take(rows, vector, line, value):
+    if value == vector.coef[line]:
+        return
+    _move_scores(rows, line, np.float64(value - vector.coef[line]))
+    if line > 0:
+        vector.size[0] += int(value != 0) - int(vector.coef[line] != 0)
+    vector.coef[line] = value
+
+
+@kernel(
+    *(read(int8, 2), read(float64, 2), read(int64), read(int8), read(float64), float64),
+    *(boolean, int64, read(float64), read(float64), read(int64), read(int64)),
+    *(write(int32), write(float64), write(int64), write(float64), write(int64), read(int64)),
+    *(read(int64), read(float64), read(float64), read(uint8), write(uint8), write(float64, 2)),
+    *(int64, int64, boolean, boolean, int64, float64, *_SCRATCH),
+    *(write(int64), write(int64), write(float64), write(int64), write(float64)),
+)
+def _coordinate_descent(
+    columns, real_columns, slot, labels, weights, total_weight,
+    integer, low, losses, slopes, feature_min, feature_max,
+    position, scores, counts, mass, coef, lower, upper, penalty, magnitude, direction,
+    wanted, workspace, min_size, max_size, exhaustive, swaps, max_iterations, tolerance,
+    cells, block, lane, sums, n_evaluations, size, value, loss, n_remembered, slack,
+):  # fmt: skip
+    rows = _Rows(
+        columns, real_columns, slot, labels, weights, total_weight,
+        integer, position, low, losses.shape[0] // 2, losses, slopes,
+        counts, mass, scores, cells, block, lane, sums, n_evaluations,
+    )  # fmt: skip
+    for line in range(1, coef.shape[0]):
+        size[0] += int(coef[line] != 0)
+    vector = _Vector(
+        coef, lower, upper, penalty, direction, feature_min, feature_max,
+        min_size, max_size, size, exhaustive, value, loss, n_remembered,
+    )  # fmt: skip
+    bounds = _Bounds(wanted, workspace[0], workspace[1], workspace[2], magnitude, slack)
+    objective = _line_loss(rows, _open_line(rows, vector, np.int64(0)), 0.0, 0.0)
+    objective += _penalty_without(vector, 0)
+    n_moves, none = 0, np.int64(-1)
+    while n_moves < max_iterations:
+        best = _try_lines(rows, vector, bounds, _Move(objective, none, none, none, none))
+        if swaps and not best.objective < objective - tolerance * objective:
+            for out in range(1, coef.shape[0]):
+                best = _try_swaps(rows, vector, out, best)
+        if not best.objective < objective - tolerance * objective:
+            break
+        if best.out >= 0:
+            _take(rows, vector, best.out, np.int64(0))
+            _take(rows, vector, np.int64(0), best.intercept)
+        _take(rows, vector, best.line, best.value)
+        objective = best.objective
+        n_moves += 1
+    return n_moves
+
+
+def coordinate_descent(
+    columns, real_columns, slot, labels, weights, total_weight,
+    integer, low, losses, slopes, feature_min, feature_max,
+    position, scores, counts, mass, coef, lower, upper, penalty, magnitude, direction,
+    wanted, workspace, min_size, max_size, exhaustive, swaps, max_iterations, tolerance, n_threads,
+):  # fmt: skip
+    scratch = _scratch(len(coef))
+    n_moves = _coordinate_descent(
+        columns.T, real_columns.T, slot, labels, weights, total_weight,
+        integer, low, losses.reshape(-1), slopes.reshape(-1), feature_min, feature_max,
+        position, scores, counts[0], mass, coef, lower, upper, penalty, magnitude, direction,
+        wanted, workspace, min_size, max_size, exhaustive, swaps, max_iterations, tolerance,
+        *scratch, np.zeros(1, np.int64), np.empty(_REMEMBERED, np.int64), np.empty(_REMEMBERED),
+        np.zeros(1, np.int64), np.zeros(1),
+    )  # fmt: skip
+    return n_moves, int(scratch[-1][0])
+
+
+# ---- sequential rounding --------------------------------------------------------------------
+
+_DOWN, _UP = 0, 1
+
+
+@helper
+def _rounded(coef, direction):
+    return np.float64(ceil(coef) if direction == _UP else floor(coef))
+
+
+@helper
+def _sizes(coef, pending):
+    """Features that stay whatever is rounded how, and features that may become zero."""
+    used = optional = 0
+    for j in range(1, coef.shape[0]):
+        if coef[j] != 0.0:
+            if pending[j] and (floor(coef[j]) == 0.0 or ceil(coef[j]) == 0.0):
+                optional += 1
+            else:
+                used += 1
+    return used, optional
+
+
+@helper
+def _bound_roundings(coef, penalty, bounds, loss, settled, sizes, min_size, max_size, bound):
+    """Bound the objective of each rounding into ``bound``, and that of all of them together.
+
+    Returns the common bound, its slack apart, and the slack of one coefficient.
+    """
+    used, optional = sizes
+    floor_value, slack = loss + settled, 0.0
+    for j in range(coef.shape[0]):
+        if not bounds.wanted[j]:
+            continue
+        slack = max(slack, 1e-13 * (1.0 + loss + bounds.magnitude[j]))
+        least = inf
+        for direction in range(2):
+            target = _rounded(coef[j], direction)
+            price = -penalty[j - 1] if j > 0 and target == 0.0 else 0.0
+            least = min(least, bounds.gradient[j] * (target - coef[j]) + price)
+            bound[direction, j] = (
+                loss + settled + _change_bound(bounds, j, target - coef[j]) + price
+            )
+            if j > 0 and (floor(coef[j]) == 0.0 or ceil(coef[j]) == 0.0):
+                if target != 0.0 and used + 1 > max_size:
+                    bound[direction, j] = inf
+                if target == 0.0 and used + optional - 1 < min_size:
+                    bound[direction, j] = inf
+        floor_value += least
+    return floor_value, slack
+
+
+@helper
+def _best_rounding(rows, coef, penalty, pending, settled, slack, bound):
+    """Line and direction of the best permitted rounding; (-1, 0) if there is none."""
+    best, best_line, best_direction = inf, -1, _DOWN
+    while True:
+        line, side, least = -1, _DOWN, inf
+        for direction in range(2):
+            for j in range(coef.shape[0]):
+                if pending[j] and bound[direction, j] < least:
+                    line, side, least = j, direction, bound[direction, j]
+        if line < 0 or least - slack > best:
+            return best_line, best_direction
+        bound[side, line] = inf
+        target = _rounded(coef[line], side)
+        value = _line_loss(rows, _Line(line, 0, 0, 0, 0), target - coef[line], 0.0) + settled
+        if line > 0 and target == 0.0:
+            value -= penalty[line - 1]
+        # Equal values: down before up, then the lowest index, as in the paper.
+        if value < best or (
+            value == best
+            and (side < best_direction or (side == best_direction and line < best_line))
+        ):
+            best, best_line, best_direction = value, line, side
+
+
+@kernel(
+    *(read(int8, 2), read(float64, 2), read(int64), read(int8), read(float64), float64),
+    *(write(float64), write(float64), read(float64), read(float64), int64, int64, float64),
+    *(write(uint8), write(float64, 2), write(float64, 2), *_SCRATCH),
+    *(write(float64), read(float64), write(int64)),
+)
+def _sequential_rounding(
+    columns, real_columns, slot, labels, weights, total_weight, scores, coef, penalty,
+    magnitude, min_size, max_size, cutoff, pending, workspace, bound,
+    cells, block, lane, sums, n_evaluations, slack, none, no_counts,
+):  # fmt: skip
+    rows = _Rows(
+        columns, real_columns, slot, labels, weights, total_weight,
+        False, cells, 0, 0, none, none, no_counts, lane, scores,
+        cells, block, lane, sums, n_evaluations,
+    )  # fmt: skip
+    bounds = _Bounds(pending, workspace[0], workspace[1], workspace[2], magnitude, slack)
+    while True:
+        used, optional = sizes = _sizes(coef, pending)
+        if used > max_size or used + optional < min_size:
+            return 2
+        n_pending = 0
+        for j in range(coef.shape[0]):
+            n_pending += pending[j]
+        if n_pending == 0:
+            return 0
+        settled = 0.0  # penalty of all non-zero coefficients, pending ones included
+        for j in range(1, coef.shape[0]):
+            if coef[j] != 0.0:
+                settled += penalty[j - 1]
+        loss = _measure_lines(rows, bounds)
+        floor_value, noise = _bound_roundings(
+            coef, penalty, bounds, loss, settled, sizes, min_size, max_size, bound
+        )
+        if floor_value - noise * n_pending >= cutoff:
+            return 1
+        line, direction = _best_rounding(rows, coef, penalty, pending, settled, noise, bound)
+        if line < 0:  # scores that overflow compare as nothing
+            return 2
+        target = _rounded(coef[line], direction)
+        _move_scores(rows, line, target - coef[line])
+        coef[line] = target
+        pending[line] = 0
+
+
+def sequential_rounding(
+    columns, real_columns, slot, labels, weights, total_weight, scores, coef, penalty,
+    magnitude, min_size, max_size, cutoff, pending, workspace, bound, n_threads,
+):  # fmt: skip
+    scratch = _scratch(len(coef))
+    outcome = _sequential_rounding(
+        columns.T, real_columns.T, slot, labels, weights, total_weight, scores, coef, penalty,
+        magnitude, min_size, max_size, cutoff, pending, workspace, bound,
+        *scratch, np.zeros(1), np.empty(0), np.empty(0, np.int64),
+    )  # fmt: skip
+    return outcome, int(scratch[-1][0])

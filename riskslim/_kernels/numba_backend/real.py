@@ -1,0 +1,156 @@
+"""Numba counterpart of real.pyx: the same kernels, arguments and results."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import float64, int8, int64
+
+from riskslim._kernels.numba_backend import blocks
+from riskslim._kernels.numba_backend.blocks import BLOCK
+from riskslim._kernels.numba_backend.chunks import CHUNK, add_chunks, n_chunks, run
+from riskslim._kernels.numba_backend.compiled import helper, kernel, read, write
+
+# Columns and coefficients of integers (with the non-zero ones of these) and reals, intercept; as
+# _model gives them.
+_MODEL = (read(int8, 2), read(float64), read(int64), read(float64, 2), read(float64), float64)
+_NO_SCORES = np.empty(0)
+
+
+def _model(columns, coef, real_columns, real_coef, intercept):
+    return columns.T, coef, np.flatnonzero(coef), real_columns.T, real_coef, intercept
+
+
+@helper
+def _block_scores(scores, columns, coef, used, real_columns, real_coef, intercept, start):
+    stop = start + scores.shape[0]
+    for i in range(scores.shape[0]):
+        scores[i] = intercept
+    whole = used.shape[0] // 4 * 4
+    for k in range(0, whole, 4):
+        j0, j1, j2, j3 = used[k], used[k + 1], used[k + 2], used[k + 3]
+        blocks.add_4_columns_i8(
+            scores,
+            columns[j0, start:stop],
+            columns[j1, start:stop],
+            columns[j2, start:stop],
+            columns[j3, start:stop],
+            coef[j0],
+            coef[j1],
+            coef[j2],
+            coef[j3],
+        )
+    for k in range(whole, used.shape[0]):
+        blocks.add_column_i8(scores, columns[used[k], start:stop], coef[used[k]])
+    for j in range(real_coef.shape[0]):
+        if real_coef[j] != 0.0:
+            blocks.add_column_f64(scores, real_columns[j, start:stop], real_coef[j])
+
+
+@kernel(*_MODEL, write(float64), int64, int64)
+def _scores(columns, coef, used, real_columns, real_coef, intercept, out, begin, end):
+    for start in range(begin, end, BLOCK):
+        part = out[start : min(start + BLOCK, end)]
+        _block_scores(part, columns, coef, used, real_columns, real_coef, intercept, start)
+
+
+def scores(columns, coef, real_columns, real_coef, intercept, out, n_threads):
+    model = _model(columns, coef, real_columns, real_coef, intercept)
+    run(
+        lambda first, end, _: _scores(*model, out, first * CHUNK, min(end * CHUNK, len(out))),
+        n_chunks(len(out)),
+        n_threads,
+    )
+
+
+# Labels, weights, scores that need not be computed (or none).
+@kernel(
+    *(*_MODEL, read(int8), read(float64), read(float64), write(float64, 3), write(float64, 2)),
+    *(write(float64), int64, int64),
+)
+def _loss(
+    columns, coef, used, real_columns, real_coef, intercept, labels, weights, given, sums, room,
+    lane, first, last,
+):  # fmt: skip
+    for chunk in range(first, last):
+        end = min((chunk + 1) * CHUNK, labels.shape[0])
+        for start in range(chunk * CHUNK, end, BLOCK):
+            stop = min(start + BLOCK, end)
+            scores, losses = room[0, : stop - start], room[1, : stop - start]
+            if given.shape[0]:
+                blocks.losses(losses, given[start:stop], labels[start:stop])
+            else:
+                _block_scores(
+                    scores, columns, coef, used, real_columns, real_coef, intercept, start
+                )
+                blocks.losses(losses, scores, labels[start:stop])
+            if weights.shape[0]:
+                blocks.multiply(losses, weights[start:stop])
+            blocks.add_to(sums[chunk], 0, blocks.total(losses, lane))
+
+
+def _summed_loss(model, labels, weights, given, n_threads):
+    sums, total = np.zeros((n_chunks(len(labels)), 1, 2)), np.zeros((1, 2))
+
+    def work(first, end, _):
+        scratch = np.empty((2, BLOCK)), np.empty(blocks.LANES)
+        _loss(*model, labels, weights, given, sums, *scratch, first, end)
+
+    run(work, len(sums), n_threads)
+    add_chunks(sums, total)
+    return float(total[0, 0] + total[0, 1])
+
+
+def scores_loss(scores, labels, weights, n_threads):
+    nothing = np.empty((0, 0), np.int8), np.empty(0), np.empty((0, 0)), np.empty(0)
+    return _summed_loss(_model(*nothing, 0.0), labels, weights, scores, n_threads)
+
+
+def loss(columns, coef, real_columns, real_coef, intercept, labels, weights, n_threads):
+    model = _model(columns, coef, real_columns, real_coef, intercept)
+    return _summed_loss(model, labels, weights, _NO_SCORES, n_threads)
+
+
+@kernel(
+    *(*_MODEL, read(int8), read(float64), write(float64, 3), write(float64, 2), write(float64)),
+    *(int64, int64),
+)
+def _loss_and_gradient(
+    columns, coef, used, real_columns, real_coef, intercept, labels, weights, sums, room, lane,
+    first, last,
+):  # fmt: skip
+    d = coef.shape[0]
+    for chunk in range(first, last):
+        end, own = min((chunk + 1) * CHUNK, labels.shape[0]), sums[chunk]
+        for start in range(chunk * CHUNK, end, BLOCK):
+            stop = min(start + BLOCK, end)
+            m = stop - start
+            scores, losses, slopes = room[0, :m], room[1, :m], room[2, :m]
+            _block_scores(scores, columns, coef, used, real_columns, real_coef, intercept, start)
+            blocks.losses_and_slopes(losses, slopes, scores, labels[start:stop])
+            if weights.shape[0]:
+                blocks.multiply(losses, weights[start:stop])
+                blocks.multiply(slopes, weights[start:stop])
+            blocks.add_to(own, 0, blocks.total(losses, lane))
+            blocks.add_to(own, 1, blocks.total(slopes, lane))
+            for j in range(d):
+                blocks.add_to(own, 2 + j, blocks.dot(slopes, columns[j, start:stop], lane))
+            for j in range(real_coef.shape[0]):
+                value = blocks.dot(slopes, real_columns[j, start:stop], lane)
+                blocks.add_to(own, 2 + d + j, value)
+
+
+def loss_and_gradient(
+    columns, coef, real_columns, real_coef, intercept, labels, weights, gradient, error, n_threads
+):
+    model = _model(columns, coef, real_columns, real_coef, intercept)
+    sums, total = np.zeros((n_chunks(len(labels)), 1 + len(gradient), 2)), np.zeros((1, 2))
+
+    def work(first, end, _):
+        scratch = np.empty((3, BLOCK)), np.empty(blocks.LANES)
+        _loss_and_gradient(*model, labels, weights, sums, *scratch, first, end)
+
+    run(work, len(sums), n_threads)
+    total = np.concatenate(([[0.0, 0.0]], np.stack((gradient, error), axis=1)))
+    add_chunks(sums, total)
+    gradient[:], error[:] = total[1:].T
+    return float(total[0, 0] + total[0, 1])
