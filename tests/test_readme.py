@@ -60,8 +60,8 @@ def test_the_examples_about_certificates_hold(tmp_path, monkeypatch):
     for example in (first, *continued):
         exec(compile(example, "docs/certificates.md", "exec"), namespace)
     assert len(namespace["solution"].trace) > 0
-    assert namespace["certificate"].bound_tolerance == pytest.approx(2e-9, rel=0.01)
-    assert "`bound_tolerance`, 2e-9 in units of the loss" in text
+    assert namespace["certificate"].bound_tolerance == pytest.approx(1e-9, rel=0.01)
+    assert "`bound_tolerance`, 1e-9 in units of the loss" in text
 
 
 def test_the_guide_runs(tmp_path, monkeypatch, capsys):

@@ -47,7 +47,7 @@ __all__ = [
 OBJECTIVE_SCALE = 1000.0
 # CPLEX satisfies rows and compares objectives to within 1e-9 in its own units, 1e-12 of loss;
 # solutions after presolve and sums of such errors were seen to be off by a few 1e-10.
-BOUND_TOLERANCE = 1e-9
+BOUND_TOLERANCE = 5e-10
 # Coefficients of a cut are means of feature values. The error of a row grows with them and with
 # the range of the coefficients; this share of their product covers what was seen.
 ROW_ERROR = 1e-12
