@@ -25,6 +25,8 @@ cdef extern from "blocks.h" nogil:
         double *s, const int8_t *x0, const int8_t *x1, const int8_t *x2, const int8_t *x3,
         double c0, double c1, double c2, double c3, Py_ssize_t n) noexcept
     void rs_add_column_f64(double *s, const double *x, double c, Py_ssize_t n) noexcept
+    void rs_add_8_columns_f64(double *s, const double **x, const double *c,
+                              Py_ssize_t n) noexcept
     void rs_losses(double *out, const double *s, const int8_t *label, Py_ssize_t n) noexcept
     void rs_losses_and_slopes(double *out, double *slope, const double *s,
                               const int8_t *label, Py_ssize_t n) noexcept
@@ -91,9 +93,30 @@ cdef inline void block_scores(
                 k = 0
     for j in range(k):
         rs_add_column_i8(scores, x[j], c[j], n)
+    add_real_columns(rows, scores, start, n)
+
+
+cdef inline void add_real_columns(
+    const Rows *rows, double *scores, Py_ssize_t start, Py_ssize_t n
+) noexcept nogil:
+    cdef Py_ssize_t j, k = 0
+    cdef (const double *)[8] x
+    cdef double[8] c
     for j in range(rows.d_real):
         if rows.real_coef[j] != 0.0:
-            rs_add_column_f64(scores, rows.real_columns + j * rows.n + start, rows.real_coef[j], n)
+            x[k] = rows.real_columns + j * rows.n + start
+            c[k] = rows.real_coef[j]
+            k += 1
+            if k == 8:
+                rs_add_8_columns_f64(scores, x, c, n)
+                k = 0
+    if k == 1:
+        rs_add_column_f64(scores, x[0], c[0], n)
+    elif k:    # the first column once more, zero times, fills up the eight
+        for j in range(k, 8):
+            x[j] = x[0]
+            c[j] = 0.0
+        rs_add_8_columns_f64(scores, x, c, n)
 
 
 cdef void score_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
