@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskslim._kernels import heuristics as kernels
 from riskslim._kernels import integer, real
-from riskslim.loss import choose_form, score_range, tables_by_score
+from riskslim.loss import choose_form, column_slots, score_range, tables_by_score
 
 if TYPE_CHECKING:
     from riskslim.problem import RiskScoreProblem
@@ -351,13 +351,10 @@ def _rows(
 ]:
     """Arguments of the kernels that describe the rows."""
     rows = problem.loss.rows
-    slot = np.empty(problem.n_features, dtype=np.int64)
-    slot[rows.integer_index] = np.arange(len(rows.integer_index))
-    slot[rows.real_index] = -1 - np.arange(len(rows.real_index))
     return (
         rows.integer_columns,
         rows.real_columns,
-        slot,
+        column_slots(rows),
         rows.labels,
         rows.weights,
         rows.total_weight,

@@ -20,8 +20,9 @@ from __future__ import annotations
 
 import copy
 import math
+import operator
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from time import perf_counter
 from typing import Literal, NamedTuple, TypeVar
 
@@ -39,6 +40,7 @@ __all__ = [
     "LogisticLoss",
     "checked_threads",
     "choose_form",
+    "column_slots",
     "row_ranges",
     "score_range",
     "tables_by_score",
@@ -479,6 +481,57 @@ class LogisticLoss:
         self._count(start)
         return float(total / rows.total_weight), gradient
 
+    def hessian(
+        self, coef: ArrayLike, features: Iterable[int] | None = None
+    ) -> NDArray[np.float64]:
+        r"""Second derivatives by the intercept and some of the coefficients.
+
+        .. math::
+
+            H = \frac{1}{\sum_i w_i} \sum_{i=1}^{n} w_i \, p_i (1 - p_i) \, z_i z_i^\top,
+            \qquad p_i = \frac{1}{1 + \exp(-s_i)},
+
+        where :math:`z_i` has a leading 1 for the intercept, then the chosen features of row i.
+
+        Parameters
+        ----------
+        coef : array-like of shape (d + 1,)
+            Intercept first; integers or reals, within the coefficient set or not.
+        features : iterable of int, optional
+            Indices 0..d-1 of the m chosen features. None: all.
+
+        Returns
+        -------
+        ndarray of float64, shape (m + 1, m + 1)
+            Symmetric. Row and column 0 belong to the intercept, k + 1 to ``features[k]``.
+
+        Raises
+        ------
+        ValueError
+            Wrong length, coefficients that are not finite, or features that do not exist.
+
+        Examples
+        --------
+        >>> from riskslim import CoefficientSet, LogisticLoss, TrainingData
+        >>> data = TrainingData({"a": [0, 1, 1, 0], "b": [1, 0, 2, 0]}, [0, 1, 1, 0])
+        >>> loss = LogisticLoss(data, CoefficientSet(data.feature_names, -3, 3))
+        >>> loss.hessian([0, 0, 0], [1])
+        array([[0.25  , 0.1875],
+               [0.1875, 0.3125]])
+        """
+        vector = self._checked(coef)
+        d, rows = self.data.n_features, self.rows
+        chosen = np.array([operator.index(j) for j in (range(d) if features is None else features)])
+        if ((chosen < 0) | (chosen >= d)).any():
+            raise ValueError(f"features must be indices 0..{d - 1}, got {chosen.tolist()}")
+        start = perf_counter()
+        slot = column_slots(rows)[chosen.astype(np.intp)]
+        out = np.empty((slot.size + 1, slot.size + 1))
+        columns = _real_arguments(rows, vector)[:5]
+        real.hessian(*columns, rows.weights, slot, out, self.n_threads)
+        self.seconds += perf_counter() - start
+        return out / rows.total_weight
+
     def scores(self, coef: ArrayLike) -> NDArray[np.int32] | NDArray[np.float64]:
         """Scores of all rows of the data.
 
@@ -757,6 +810,14 @@ def _intercept_bounds(coefficients: CoefficientSet) -> tuple[int, int]:
     assert lower is not None
     assert upper is not None
     return lower, upper
+
+
+def column_slots(rows: Rows) -> NDArray[np.int64]:
+    """Where the kernels find each feature: k in integer column k, -1 - k in real column k."""
+    slot = np.empty(len(rows.integer_index) + len(rows.real_index), dtype=np.int64)
+    slot[rows.integer_index] = np.arange(len(rows.integer_index))
+    slot[rows.real_index] = -1 - np.arange(len(rows.real_index))
+    return slot
 
 
 def tables_by_score(low: int, high: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -411,6 +411,16 @@ RS_KERNEL void rs_curvatures(
         curvature[i] = fabs(slope[i]) * (1.0 - fabs(slope[i]));
 }
 
+/* The same from the score: with e = exp(-|s|) it is e / (1 + e)^2, relative accuracy kept. */
+RS_KERNEL void rs_score_curvatures(
+    double *RS_RESTRICT curvature, const double *RS_RESTRICT s, ptrdiff_t n)
+{
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const double e = rs_exp_nonpositive(-fabs(s[i]));
+        curvature[i] = e / ((1.0 + e) * (1.0 + e));
+    }
+}
+
 RS_KERNEL void rs_multiply(
     double *RS_RESTRICT v, const double *RS_RESTRICT weight, ptrdiff_t n)
 {
@@ -496,6 +506,52 @@ RS_KERNEL double rs_dot_square_f64(
         for (int k = 0; k < RS_LANES; k++) lane[k] += v[i + k] * (x[i + k] * x[i + k]);
     for (int k = 0; i < n; i++, k++) lane[k] += v[i] * (x[i] * x[i]);
     return rs_fold(lane);
+}
+
+/* ---- Gram matrices ------------------------------------------------------------------ */
+
+/* Rows of a tile that holds all columns as float64, one after the other; the rows that are
+ * left over at the end are zero. */
+#define RS_TILE 256
+#define RS_TILE_LANES 16
+
+RS_KERNEL void rs_tile_i8(double *RS_RESTRICT z, const int8_t *RS_RESTRICT x, ptrdiff_t n)
+{
+    int32_t wide[RS_TILE];
+    rs_widen_i32(wide, x, n);
+    for (ptrdiff_t i = 0; i < n; i++) z[i] = (double)wide[i];
+}
+
+RS_KERNEL void rs_tile_product(
+    double *RS_RESTRICT out, const double *RS_RESTRICT a, const double *RS_RESTRICT b)
+{
+    for (ptrdiff_t i = 0; i < RS_TILE; i++) out[i] = a[i] * b[i];
+}
+
+/* Adds the products of v with four columns of a tile to four times RS_TILE_LANES sums. */
+RS_KERNEL void rs_add_tile_products(
+    double *RS_RESTRICT sums, const double *RS_RESTRICT v, const double *RS_RESTRICT z)
+{
+    double a[RS_TILE_LANES], b[RS_TILE_LANES], c[RS_TILE_LANES], d[RS_TILE_LANES];
+    for (int k = 0; k < RS_TILE_LANES; k++) {
+        a[k] = sums[k];
+        b[k] = sums[RS_TILE_LANES + k];
+        c[k] = sums[2 * RS_TILE_LANES + k];
+        d[k] = sums[3 * RS_TILE_LANES + k];
+    }
+    for (ptrdiff_t i = 0; i < RS_TILE; i += RS_TILE_LANES)
+        for (int k = 0; k < RS_TILE_LANES; k++) {
+            a[k] += v[i + k] * z[i + k];
+            b[k] += v[i + k] * z[RS_TILE + i + k];
+            c[k] += v[i + k] * z[2 * RS_TILE + i + k];
+            d[k] += v[i + k] * z[3 * RS_TILE + i + k];
+        }
+    for (int k = 0; k < RS_TILE_LANES; k++) {
+        sums[k] = a[k];
+        sums[RS_TILE_LANES + k] = b[k];
+        sums[2 * RS_TILE_LANES + k] = c[k];
+        sums[3 * RS_TILE_LANES + k] = d[k];
+    }
 }
 
 /* ---- the k largest of several values per row ------------------------------------ */

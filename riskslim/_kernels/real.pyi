@@ -38,3 +38,14 @@ def loss_and_gradient(
     error: NDArray[np.float64],
     n_threads: int,
 ) -> float: ...
+def hessian(
+    columns: NDArray[np.int8],
+    coef: NDArray[np.float64],
+    real_columns: NDArray[np.float64],
+    real_coef: NDArray[np.float64],
+    intercept: float,
+    weights: NDArray[np.float64],
+    slot: NDArray[np.int64],
+    out: NDArray[np.float64],
+    n_threads: int,
+) -> None: ...

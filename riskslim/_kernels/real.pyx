@@ -6,15 +6,19 @@ The exponential is taken of -|margin| only (numerics.h). Rows are summed in a fi
 blocks, with their rounding errors kept. The result is the same for any number of threads.
 """
 
-from libc.stdint cimport int8_t
+from libc.stdint cimport int8_t, int64_t
 from libc.stdlib cimport calloc, free
+from libc.string cimport memset
 
 from riskslim._kernels.threads cimport (
-    RS_BLOCK, RS_CHUNK, RS_CHUNK_BLOCKS, n_blocks, n_chunks, n_workers, rs_run,
+    RS_BLOCK, RS_CHUNK, RS_CHUNK_BLOCKS, n_blocks, n_chunks, n_parts, n_workers, part_begin, rs_run,
 )
 
 
 cdef extern from "blocks.h" nogil:
+    enum:
+        RS_TILE
+        RS_TILE_LANES
     ctypedef struct rs_sum:
         double high
         double low
@@ -31,6 +35,10 @@ cdef extern from "blocks.h" nogil:
     void rs_losses_and_slopes(double *out, double *slope, const double *s,
                               const int8_t *label, Py_ssize_t n) noexcept
     void rs_multiply(double *v, const double *weight, Py_ssize_t n) noexcept
+    void rs_score_curvatures(double *curvature, const double *s, Py_ssize_t n) noexcept
+    void rs_tile_i8(double *z, const int8_t *x, Py_ssize_t n) noexcept
+    void rs_tile_product(double *out, const double *a, const double *b) noexcept
+    void rs_add_tile_products(double *sums, const double *v, const double *z) noexcept
     double rs_total(const double *v, Py_ssize_t n) noexcept
     double rs_dot_i8(const double *v, const int8_t *x, Py_ssize_t n) noexcept
     double rs_dot_f64(const double *v, const double *x, Py_ssize_t n) noexcept
@@ -50,8 +58,13 @@ cdef struct Rows:
     const double *weights        # NULL: every row counts once
     const double *given          # scores that need not be computed
     double *scores
-    rs_sum *sums                 # by chunk: the loss; or also the gradient
+    rs_sum *sums                 # by chunk: the loss; or also the gradient; by part: products
     Py_ssize_t n_sums
+    Py_ssize_t n_parts
+    Py_ssize_t n_chosen          # columns of a Gram matrix
+    const int64_t *slot          # k for integer column k, -1 - k for real column k
+    double *scratch              # of the first worker
+    Py_ssize_t scratch_size
 
 
 cdef Rows described(
@@ -73,6 +86,11 @@ cdef Rows described(
     rows.scores = NULL
     rows.sums = NULL
     rows.n_sums = 1
+    rows.n_parts = 1
+    rows.n_chosen = 0
+    rows.slot = NULL
+    rows.scratch = NULL
+    rows.scratch_size = 0
     return rows
 
 
@@ -258,6 +276,130 @@ def loss_and_gradient(
                 add_sum(&gradient[j - 1], &error[j - 1], rows.sums[chunk * rows.n_sums + j])
         free(rows.sums)
     return total.high + total.low
+
+
+# ---- second derivatives ------------------------------------------------------------------
+
+cdef inline Py_ssize_t padded(Py_ssize_t n) noexcept nogil:
+    """Next multiple of four: products are computed for four columns at a time."""
+    return (n + 3) // 4 * 4
+
+
+cdef inline Py_ssize_t n_products(Py_ssize_t m) noexcept nogil:
+    """Products of m columns with themselves and those after them, padded."""
+    cdef Py_ssize_t j, total = 0
+    for j in range(m):
+        total += padded(m - j)
+    return total
+
+
+cdef inline void fill_tile(
+    const Rows *rows, double *tile, Py_ssize_t start, Py_ssize_t n
+) noexcept nogil:
+    """Chosen columns of n rows as float64; the column of ones comes before them."""
+    cdef Py_ssize_t i, j, k
+    cdef double *z
+    cdef const double *x
+    for j in range(rows.n_chosen):
+        k = rows.slot[j]
+        z = tile + (j + 1) * RS_TILE
+        if k >= 0:
+            rs_tile_i8(z, rows.columns + k * rows.n + start, n)
+        else:
+            x = rows.real_columns + (-1 - k) * rows.n + start
+            for i in range(n):
+                z[i] = x[i]
+        for i in range(n, RS_TILE):
+            z[i] = 0.0
+
+
+cdef void hessian_part(void *argument, Py_ssize_t part, int worker) noexcept nogil:
+    cdef Rows *rows = <Rows *>argument
+    cdef Py_ssize_t m = rows.n_chosen + 1, products = n_products(m)
+    cdef Py_ssize_t start, i, end = part_begin(rows.n, rows.n_parts, part + 1)
+    cdef double *tile = rows.scratch + worker * rows.scratch_size
+    cdef double *weighted = tile + (m + 3) * RS_TILE
+    cdef double *lanes = weighted + RS_TILE
+    for i in range(RS_TILE):
+        tile[i] = 1.0
+    for i in range(m * RS_TILE, (m + 3) * RS_TILE):
+        tile[i] = 0.0
+    start = part_begin(rows.n, rows.n_parts, part)
+    while start < end:
+        memset(lanes, 0, products * RS_TILE_LANES * sizeof(double))
+        hessian_rows(rows, tile, weighted, lanes, start, min(end, start + RS_CHUNK))
+        for i in range(products * RS_TILE_LANES):
+            rs_add(&rows.sums[part * products + i // RS_TILE_LANES], lanes[i])
+        start += RS_CHUNK
+
+
+cdef void hessian_rows(
+    const Rows *rows, double *tile, double *weighted, double *lanes, Py_ssize_t first,
+    Py_ssize_t end,
+) noexcept nogil:
+    """Add the products of the rows first, first + 1, ... to ``lanes``."""
+    cdef Py_ssize_t start = first, m, i, j, k, offset
+    cdef double[RS_TILE] scores
+    cdef double[RS_TILE] curvatures
+    while start < end:
+        m = min(RS_TILE, end - start)
+        block_scores(rows, scores, start, m)
+        rs_score_curvatures(curvatures, scores, m)
+        if rows.weights != NULL:
+            rs_multiply(curvatures, rows.weights + start, m)
+        for i in range(m, RS_TILE):
+            curvatures[i] = 0.0
+        fill_tile(rows, tile, start, m)
+        offset = 0
+        for j in range(rows.n_chosen + 1):
+            rs_tile_product(weighted, curvatures, tile + j * RS_TILE)
+            k = j
+            while k <= rows.n_chosen:
+                rs_add_tile_products(lanes + offset, weighted, tile + k * RS_TILE)
+                offset += 4 * RS_TILE_LANES
+                k += 4
+        start += RS_TILE
+
+
+def hessian(
+    const int8_t[::1, :] columns, const double[::1] coef,
+    const double[::1, :] real_columns, const double[::1] real_coef,
+    double intercept, const double[::1] weights, const int64_t[::1] slot,
+    double[:, ::1] out, int n_threads,
+):
+    """Sums of (weighted) curvature times z z' into ``out``, z = (1, chosen columns).
+
+    The curvature of a row is p (1 - p) with p = 1 / (1 + exp(-score)). ``slot`` chooses the
+    columns: k for integer column k, -1 - k for real column k.
+    """
+    cdef Rows rows = described(columns, coef, real_columns, real_coef, intercept)
+    cdef Py_ssize_t j, k, offset, part, m = slot.shape[0] + 1, products = n_products(m)
+    cdef int workers
+    cdef rs_sum total
+    rows.weights = &weights[0] if weights.shape[0] else NULL
+    rows.n_chosen = slot.shape[0]
+    rows.slot = &slot[0]
+    rows.n_parts = n_parts(rows.n, products)
+    workers = n_workers(rows.n_parts, n_threads)
+    rows.scratch_size = (m + 4) * RS_TILE + products * RS_TILE_LANES
+    rows.scratch = <double *>calloc(workers * rows.scratch_size, sizeof(double))
+    rows.sums = <rs_sum *>calloc(rows.n_parts * products, sizeof(rs_sum))
+    if rows.scratch == NULL or rows.sums == NULL:
+        free(rows.scratch)
+        free(rows.sums)
+        raise MemoryError
+    with nogil:
+        rs_run(hessian_part, &rows, rows.n_parts, workers)
+        offset = 0
+        for j in range(m):
+            for k in range(j, m):
+                total.high = total.low = 0.0
+                for part in range(rows.n_parts):
+                    add_sum(&total.high, &total.low, rows.sums[part * products + offset + k - j])
+                out[j, k] = out[k, j] = total.high + total.low
+            offset += padded(m - j)
+        free(rows.scratch)
+        free(rows.sums)
 
 
 cdef inline void add_sum(double *total, double *error, rs_sum value) noexcept nogil:
