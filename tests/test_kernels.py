@@ -349,6 +349,39 @@ class TestReal:
             assert total[j] + error[j] == pytest.approx(expected, abs=1e-14 * scale)
 
 
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("slot", [[], [2], [-1, 0], [3, -3, 1, -2], [0, 1, 2, 3, -1, -2, -3, 0]])
+def test_hessian(n, weighted, slot):
+    rows = Rows(n, n, weighted=weighted)
+    out = np.full((len(slot) + 1, len(slot) + 1), np.nan)
+    real.hessian(*rows.real_arguments(), rows.weights, np.array(slot, dtype=np.int64), out, 1)
+    columns = [np.ones(n)]
+    columns += [rows.columns[:, k] if k >= 0 else rows.real_columns[:, -1 - k] for k in slot]
+    scores = np.empty(n)
+    real.scores(*rows.real_arguments(), scores, 1)
+    e = np.exp(-np.abs(scores))
+    curvatures = rows.weight * e / (1 + e) ** 2
+    np.testing.assert_array_equal(out, out.T)
+    for j, k in np.ndindex(out.shape):
+        terms = curvatures * columns[j] * columns[k]
+        scale = math.fsum(np.abs(terms))
+        assert out[j, k] == pytest.approx(math.fsum(terms), abs=2e-14 * scale)
+
+
+@pytest.mark.parametrize("score", [0.0, 1e-9, -3.0, 36.0, -40.0, 700.0, -744.0, 1e5])
+def test_curvature_keeps_its_relative_accuracy(score):
+    out, nothing = np.empty((1, 1)), np.empty((1, 0))
+    real.hessian(
+        np.empty((1, 0), dtype=np.int8, order="F"), nothing[0], np.asfortranarray(nothing),
+        nothing[0], score, nothing[0], np.empty(0, dtype=np.int64), out, 1,
+    )  # fmt: skip
+    with mpmath.workdps(50):
+        e = mpmath.exp(-abs(mpmath.mpf(score)))
+        expected = float(e / (1 + e) ** 2)
+    assert out[0, 0] == pytest.approx(expected, rel=1e-15, abs=5e-324)
+
+
 @pytest.mark.slow
 def test_real_loss_of_ten_million_rows():
     n = 10**7
@@ -451,6 +484,9 @@ def every_kernel(rows, n_threads):
     total, error = np.zeros((2, 8))
     value = real.loss_and_gradient(*arguments, *classes, total, error, n_threads)
     found["loss_and_gradient"] = value, total, error
+    found["hessian"] = np.empty((4, 4))
+    slot = np.array([1, -2, 3])
+    real.hessian(*arguments, rows.weights, slot, found["hessian"], n_threads)
     low, high = np.empty((2, n))
     bounds = [np.array(bound, dtype=float) for bound in ([-5, 1, 0, -2], [3, 2, 4, 0])]
     real_bounds = [bound[:3] for bound in bounds]

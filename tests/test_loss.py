@@ -99,6 +99,23 @@ class TestEvaluation:
             slope = (loss.value(up) - loss.value(down)) / (2 * step)
             assert gradient[j] == pytest.approx(slope, rel=1e-6, abs=1e-8)
 
+    def test_hessian_is_the_slope_of_the_gradient(self, kind, weighted):
+        loss, rng = make_loss(7, kind=kind, weighted=weighted)
+        coef = 0.3 * rng.normal(size=loss.data.n_features + 1)
+        hessian = loss.hessian(coef)
+        step = 1e-5
+        for j in range(coef.size):
+            up, down = coef.copy(), coef.copy()
+            up[j] += step
+            down[j] -= step
+            slope = loss.value_and_gradient(up)[1] - loss.value_and_gradient(down)[1]
+            np.testing.assert_allclose(hessian[j], slope / (2 * step), rtol=1e-6, atol=1e-8)
+        chosen = [3, 0]
+        part = loss.hessian(coef, chosen)
+        index = np.array([0, 4, 1])
+        np.testing.assert_allclose(part, hessian[np.ix_(index, index)], rtol=1e-14)
+        assert loss.hessian(coef, []).shape == (1, 1)
+
     def test_scores(self, kind, weighted):
         loss, rng = make_loss(4, kind=kind, weighted=weighted)
         coef = rng.integers(-4, 5, loss.data.n_features + 1)
@@ -463,6 +480,16 @@ def test_number_of_threads_does_not_change_a_bit(kind, weighted):
             assert value == loss.value_and_gradient(coef)[0]
             np.testing.assert_array_equal(gradient, loss.value_and_gradient(coef)[1])
             np.testing.assert_array_equal(other.scores(coef), loss.scores(coef))
+            np.testing.assert_array_equal(other.hessian(coef, [1, 4]), loss.hessian(coef, [1, 4]))
+
+
+def test_hessian_refuses_features_that_do_not_exist():
+    loss, _ = make_loss()
+    for wrong in ([5], [0, -1]):
+        with pytest.raises(ValueError, match=r"features must be indices 0\.\.4, got"):
+            loss.hessian(np.zeros(6), wrong)
+    with pytest.raises(TypeError):
+        loss.hessian(np.zeros(6), [0.5])
 
 
 def test_threads_that_are_asked_for():

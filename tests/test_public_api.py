@@ -33,21 +33,22 @@ LogisticLoss.on_rows (self, rows)
 LogisticLoss.tighten (self, max_size)
 LogisticLoss.value (self, coef, *, every_row=False)
 LogisticLoss.value_and_gradient (self, coef)
+LogisticLoss.hessian (self, coef, features=None)
 LogisticLoss.scores (self, coef)
 LogisticLoss.bounds (self, max_size=None)
 LogisticLoss.reference_value (self, coef)
-LogisticLoss.n_threads property
-LogisticLoss.given_coefficients property
 LogisticLoss.n_samples property
 LogisticLoss.n_rows property
+LogisticLoss.n_threads property
+LogisticLoss.given_coefficients property
 RiskScore (intercept, points, *, outcome_name='outcome', classes=(0, 1), feature_names=(), feature_ranges=<factory>, certificate=None)
 RiskScore.from_solution (cls, solution, data)
 RiskScore.score_samples (self, X)
 RiskScore.decision_function (self, X)
 RiskScore.predict_proba (self, X)
 RiskScore.predict (self, X)
-RiskScore.risk_table (self)
 RiskScore.remarks (self, X)
+RiskScore.risk_table (self)
 RiskScore.to_json (self)
 RiskScore.from_json (cls, text)
 RiskScore.save (self, path)

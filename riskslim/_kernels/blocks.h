@@ -513,7 +513,7 @@ RS_KERNEL double rs_dot_square_f64(
 /* Rows of a tile that holds all columns as float64, one after the other; the rows that are
  * left over at the end are zero. */
 #define RS_TILE 256
-#define RS_TILE_LANES 16
+#define RS_TILE_LANES 8
 
 RS_KERNEL void rs_tile_i8(double *RS_RESTRICT z, const int8_t *RS_RESTRICT x, ptrdiff_t n)
 {
@@ -528,30 +528,27 @@ RS_KERNEL void rs_tile_product(
     for (ptrdiff_t i = 0; i < RS_TILE; i++) out[i] = a[i] * b[i];
 }
 
-/* Adds the products of v with four columns of a tile to four times RS_TILE_LANES sums. */
+/* Adds the products of two columns v with four columns z to eight times RS_TILE_LANES sums. */
 RS_KERNEL void rs_add_tile_products(
     double *RS_RESTRICT sums, const double *RS_RESTRICT v, const double *RS_RESTRICT z)
 {
-    double a[RS_TILE_LANES], b[RS_TILE_LANES], c[RS_TILE_LANES], d[RS_TILE_LANES];
-    for (int k = 0; k < RS_TILE_LANES; k++) {
-        a[k] = sums[k];
-        b[k] = sums[RS_TILE_LANES + k];
-        c[k] = sums[2 * RS_TILE_LANES + k];
-        d[k] = sums[3 * RS_TILE_LANES + k];
-    }
+    double a[8][RS_TILE_LANES];
+    memcpy(a, sums, sizeof a);
     for (ptrdiff_t i = 0; i < RS_TILE; i += RS_TILE_LANES)
         for (int k = 0; k < RS_TILE_LANES; k++) {
-            a[k] += v[i + k] * z[i + k];
-            b[k] += v[i + k] * z[RS_TILE + i + k];
-            c[k] += v[i + k] * z[2 * RS_TILE + i + k];
-            d[k] += v[i + k] * z[3 * RS_TILE + i + k];
+            const double v0 = v[i + k], v1 = v[RS_TILE + i + k];
+            const double z0 = z[i + k], z1 = z[RS_TILE + i + k];
+            const double z2 = z[2 * RS_TILE + i + k], z3 = z[3 * RS_TILE + i + k];
+            a[0][k] += v0 * z0;
+            a[1][k] += v0 * z1;
+            a[2][k] += v0 * z2;
+            a[3][k] += v0 * z3;
+            a[4][k] += v1 * z0;
+            a[5][k] += v1 * z1;
+            a[6][k] += v1 * z2;
+            a[7][k] += v1 * z3;
         }
-    for (int k = 0; k < RS_TILE_LANES; k++) {
-        sums[k] = a[k];
-        sums[RS_TILE_LANES + k] = b[k];
-        sums[2 * RS_TILE_LANES + k] = c[k];
-        sums[3 * RS_TILE_LANES + k] = d[k];
-    }
+    memcpy(sums, a, sizeof a);
 }
 
 /* ---- the k largest of several values per row ------------------------------------ */

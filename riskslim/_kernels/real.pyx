@@ -280,17 +280,17 @@ def loss_and_gradient(
 
 # ---- second derivatives ------------------------------------------------------------------
 
-cdef inline Py_ssize_t padded(Py_ssize_t n) noexcept nogil:
-    """Next multiple of four: products are computed for four columns at a time."""
-    return (n + 3) // 4 * 4
+# Columns of the tile, among them the ones and zeros up to a multiple of four, are multiplied
+# two by four: columns j and j + 1 with columns k .. k + 3, k >= j - j % 4.
+
+cdef inline Py_ssize_t padded(Py_ssize_t m) noexcept nogil:
+    """Columns of a tile for m columns."""
+    return (m + 3) // 4 * 4
 
 
 cdef inline Py_ssize_t n_products(Py_ssize_t m) noexcept nogil:
-    """Products of m columns with themselves and those after them, padded."""
-    cdef Py_ssize_t j, total = 0
-    for j in range(m):
-        total += padded(m - j)
-    return total
+    """Products that are computed for m columns."""
+    return padded(m) * (padded(m) + 4) // 2
 
 
 cdef inline void fill_tile(
@@ -315,50 +315,56 @@ cdef inline void fill_tile(
 
 cdef void hessian_part(void *argument, Py_ssize_t part, int worker) noexcept nogil:
     cdef Rows *rows = <Rows *>argument
-    cdef Py_ssize_t m = rows.n_chosen + 1, products = n_products(m)
+    cdef Py_ssize_t m = padded(rows.n_chosen + 1), products = n_products(rows.n_chosen + 1)
     cdef Py_ssize_t start, i, end = part_begin(rows.n, rows.n_parts, part + 1)
     cdef double *tile = rows.scratch + worker * rows.scratch_size
-    cdef double *weighted = tile + (m + 3) * RS_TILE
-    cdef double *lanes = weighted + RS_TILE
+    cdef double *lanes = tile + (m + 2) * RS_TILE
+    memset(tile, 0, m * RS_TILE * sizeof(double))
     for i in range(RS_TILE):
         tile[i] = 1.0
-    for i in range(m * RS_TILE, (m + 3) * RS_TILE):
-        tile[i] = 0.0
     start = part_begin(rows.n, rows.n_parts, part)
     while start < end:
         memset(lanes, 0, products * RS_TILE_LANES * sizeof(double))
-        hessian_rows(rows, tile, weighted, lanes, start, min(end, start + RS_CHUNK))
+        hessian_chunk(rows, tile, lanes, start, min(end, start + RS_CHUNK))
         for i in range(products * RS_TILE_LANES):
             rs_add(&rows.sums[part * products + i // RS_TILE_LANES], lanes[i])
         start += RS_CHUNK
 
 
-cdef void hessian_rows(
-    const Rows *rows, double *tile, double *weighted, double *lanes, Py_ssize_t first,
-    Py_ssize_t end,
+cdef void hessian_chunk(
+    const Rows *rows, double *tile, double *lanes, Py_ssize_t start, Py_ssize_t end
 ) noexcept nogil:
-    """Add the products of the rows first, first + 1, ... to ``lanes``."""
-    cdef Py_ssize_t start = first, m, i, j, k, offset
-    cdef double[RS_TILE] scores
-    cdef double[RS_TILE] curvatures
+    """Add the products of the rows start .. end - 1 to ``lanes``."""
+    cdef Py_ssize_t i, n
+    cdef double[RS_BLOCK] scores
+    cdef double[RS_BLOCK + RS_TILE] curvatures
     while start < end:
-        m = min(RS_TILE, end - start)
-        block_scores(rows, scores, start, m)
-        rs_score_curvatures(curvatures, scores, m)
+        n = min(RS_BLOCK, end - start)
+        block_scores(rows, scores, start, n)
+        rs_score_curvatures(curvatures, scores, n)
         if rows.weights != NULL:
-            rs_multiply(curvatures, rows.weights + start, m)
-        for i in range(m, RS_TILE):
+            rs_multiply(curvatures, rows.weights + start, n)
+        for i in range(n, n + RS_TILE):
             curvatures[i] = 0.0
-        fill_tile(rows, tile, start, m)
-        offset = 0
-        for j in range(rows.n_chosen + 1):
-            rs_tile_product(weighted, curvatures, tile + j * RS_TILE)
-            k = j
-            while k <= rows.n_chosen:
-                rs_add_tile_products(lanes + offset, weighted, tile + k * RS_TILE)
-                offset += 4 * RS_TILE_LANES
-                k += 4
-        start += RS_TILE
+        i = 0
+        while i < n:
+            fill_tile(rows, tile, start + i, min(RS_TILE, n - i))
+            add_tile(tile, padded(rows.n_chosen + 1), curvatures + i, lanes)
+            i += RS_TILE
+        start += n
+
+
+cdef void add_tile(
+    double *tile, Py_ssize_t m, const double *curvatures, double *lanes
+) noexcept nogil:
+    cdef Py_ssize_t j, k
+    cdef double *weighted = tile + m * RS_TILE
+    for j in range(0, m, 2):
+        rs_tile_product(weighted, curvatures, tile + j * RS_TILE)
+        rs_tile_product(weighted + RS_TILE, curvatures, tile + (j + 1) * RS_TILE)
+        for k in range(j - j % 4, m, 4):
+            rs_add_tile_products(lanes, weighted, tile + k * RS_TILE)
+            lanes += 8 * RS_TILE_LANES
 
 
 def hessian(
@@ -373,15 +379,16 @@ def hessian(
     columns: k for integer column k, -1 - k for real column k.
     """
     cdef Rows rows = described(columns, coef, real_columns, real_coef, intercept)
-    cdef Py_ssize_t j, k, offset, part, m = slot.shape[0] + 1, products = n_products(m)
-    cdef int workers
+    cdef Py_ssize_t j, k, part, m = slot.shape[0] + 1, products = n_products(m)
+    cdef Py_ssize_t product = 0
+    cdef int i, workers
     cdef rs_sum total
     rows.weights = &weights[0] if weights.shape[0] else NULL
     rows.n_chosen = slot.shape[0]
     rows.slot = &slot[0]
     rows.n_parts = n_parts(rows.n, products)
     workers = n_workers(rows.n_parts, n_threads)
-    rows.scratch_size = (m + 4) * RS_TILE + products * RS_TILE_LANES
+    rows.scratch_size = (padded(m) + 2) * RS_TILE + products * RS_TILE_LANES
     rows.scratch = <double *>calloc(workers * rows.scratch_size, sizeof(double))
     rows.sums = <rs_sum *>calloc(rows.n_parts * products, sizeof(rs_sum))
     if rows.scratch == NULL or rows.sums == NULL:
@@ -390,14 +397,16 @@ def hessian(
         raise MemoryError
     with nogil:
         rs_run(hessian_part, &rows, rows.n_parts, workers)
-        offset = 0
-        for j in range(m):
-            for k in range(j, m):
-                total.high = total.low = 0.0
-                for part in range(rows.n_parts):
-                    add_sum(&total.high, &total.low, rows.sums[part * products + offset + k - j])
-                out[j, k] = out[k, j] = total.high + total.low
-            offset += padded(m - j)
+        for j in range(0, padded(m), 2):
+            for k in range(j - j % 4, padded(m), 4):
+                for i in range(8):
+                    total.high = total.low = 0.0
+                    for part in range(rows.n_parts):
+                        add_sum(&total.high, &total.low, rows.sums[part * products + product])
+                    if j + i // 4 < m and k + i % 4 < m:
+                        out[j + i // 4, k + i % 4] = total.high + total.low
+                        out[k + i % 4, j + i // 4] = total.high + total.low
+                    product += 1
         free(rows.scratch)
         free(rows.sums)
 
