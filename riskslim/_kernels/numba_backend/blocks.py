@@ -359,6 +359,13 @@ def curvatures(out, slopes):
 
 
 @helper
+def score_curvatures(out, s):
+    for i in range(out.shape[0]):
+        e = exp_nonpositive(-abs(s[i]))
+        out[i] = e / ((1.0 + e) * (1.0 + e))
+
+
+@helper
 def multiply(v, weight):
     for i in range(v.shape[0]):
         v[i] *= weight[i]

@@ -7,7 +7,14 @@ from numba import float64, int8, int64
 
 from riskslim._kernels.numba_backend import blocks
 from riskslim._kernels.numba_backend.blocks import BLOCK
-from riskslim._kernels.numba_backend.chunks import CHUNK, add_chunks, n_chunks, run
+from riskslim._kernels.numba_backend.chunks import (
+    CHUNK,
+    add_chunks,
+    n_chunks,
+    n_parts,
+    part_begin,
+    run,
+)
 from riskslim._kernels.numba_backend.compiled import helper, kernel, read, write
 
 # Columns and coefficients of integers (with the non-zero ones of these) and reals, intercept; as
@@ -154,3 +161,55 @@ def loss_and_gradient(
     add_chunks(sums, total)
     gradient[:], error[:] = total[1:].T
     return float(total[0, 0] + total[0, 1])
+
+
+@kernel(
+    *(*_MODEL, read(float64), read(int64), write(float64, 3), write(float64, 2), write(float64, 2)),
+    *(write(float64), int64, int64),
+)
+def _hessian(
+    columns, coef, used, real_columns, real_coef, intercept, weights, slot, sums, room, tile, lane,
+    first, last,
+):  # fmt: skip
+    n = columns.shape[1]
+    for part in range(first, last):
+        end, own = part_begin(n, sums.shape[0], part + 1), sums[part]
+        for start in range(part_begin(n, sums.shape[0], part), end, BLOCK):
+            stop = min(start + BLOCK, end)
+            m = stop - start
+            scores, curvatures, weighted = room[0, :m], room[1, :m], room[2, :m]
+            _block_scores(scores, columns, coef, used, real_columns, real_coef, intercept, start)
+            blocks.score_curvatures(curvatures, scores)
+            if weights.shape[0]:
+                blocks.multiply(curvatures, weights[start:stop])
+            for j in range(slot.shape[0]):
+                if slot[j] >= 0:
+                    for i in range(m):
+                        tile[j + 1, i] = columns[slot[j], start + i]
+                else:
+                    for i in range(m):
+                        tile[j + 1, i] = real_columns[-1 - slot[j], start + i]
+            product = 0
+            for j in range(slot.shape[0] + 1):
+                for i in range(m):
+                    weighted[i] = curvatures[i] * tile[j, i]
+                for k in range(j, slot.shape[0] + 1):
+                    blocks.add_to(own, product, blocks.dot(weighted, tile[k, :m], lane))
+                    product += 1
+
+
+def hessian(columns, coef, real_columns, real_coef, intercept, weights, slot, out, n_threads):
+    model = _model(columns, coef, real_columns, real_coef, intercept)
+    upper = np.triu_indices(len(out))
+    products = len(upper[0])
+    sums = np.zeros((n_parts.py_func(len(columns), products), products, 2))
+
+    def work(first, end, _):
+        scratch = np.empty((3, BLOCK)), np.ones((len(out), BLOCK)), np.empty(blocks.LANES)
+        _hessian(*model, weights, slot, sums, *scratch, first, end)
+
+    run(work, len(sums), n_threads)
+    total = np.zeros((products, 2))
+    add_chunks(sums, total)
+    out[upper] = total.sum(axis=1)
+    out.T[upper] = out[upper]
