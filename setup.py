@@ -9,8 +9,8 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-KERNELS = ["distinct", "integer", "real", "ranges", "heuristics"]
-HEADERS = ["numerics", "blocks", "threads", "rows"]
+KERNELS = ["build", "distinct", "integer", "real", "ranges", "heuristics"]
+HEADERS = ["numerics", "blocks", "threads", "rows", "build"]
 
 # Results must not depend on which instructions a machine has: no fast-math, no
 # architecture flags, and no contraction of a * b + c into one rounding.
@@ -43,11 +43,24 @@ class BuildKernels(build_ext):
     """Builds with threads where the compiler has OpenMP, and without them elsewhere."""
 
     def build_extensions(self):
+        self.failed = []
         compiling, linking = self.openmp_flags()
         for extension in self.extensions:
             extension.extra_compile_args += compiling
             extension.extra_link_args += linking
         super().build_extensions()
+        if self.failed:
+            self.warn(
+                f"{', '.join(self.failed)} could not be compiled (the errors are above): "
+                "riskslim will compile its kernels with numba when it is used"
+            )
+
+    def build_extension(self, extension):
+        try:
+            super().build_extension(extension)
+        except Exception as error:  # no compiler, or one that refuses; each has its own errors
+            self.warn(f"{extension.name}: {error}")
+            self.failed.append(extension.name)
 
     def openmp_flags(self):
         for compiling, linking in OPENMP_FLAGS:
@@ -80,6 +93,8 @@ setup(
                 include_dirs=["riskslim/_kernels", np.get_include()],
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
                 extra_compile_args=compile_args,
+                # It may be missing: without a compiler the numba kernels do.
+                optional=True,
             )
             for name in KERNELS
         ],

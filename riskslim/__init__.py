@@ -27,6 +27,7 @@ _HOMES = {
     "discrete_coordinate_descent": "heuristics",
     "lattice_cpa": "_lattice_cpa",
     "sequential_rounding": "heuristics",
+    "show_config": "config",
     "standard_cpa": "_lattice_cpa",
 }
 
@@ -46,6 +47,7 @@ __all__ = [
     "discrete_coordinate_descent",
     "lattice_cpa",
     "sequential_rounding",
+    "show_config",
     "standard_cpa",
 ]
 
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
     )
     from riskslim.bounds import chained_updates
     from riskslim.coefficients import CoefficientSet
+    from riskslim.config import show_config
     from riskslim.data import TrainingData
     from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding
     from riskslim.loss import LogisticLoss

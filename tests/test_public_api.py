@@ -84,6 +84,7 @@ chained_updates (bounds, l0_penalty)
 discrete_coordinate_descent (problem, coef, *, directions=None, line_search='golden_section', swaps=False, max_iterations=None)
 lattice_cpa (problem, *, time_limit=60.0, gap_tolerance=0.0, node_limit=None, n_threads=1, random_state=0, start=None, settings=None, progress=None, should_stop=None)
 sequential_rounding (problem, coef, *, cutoff=inf)
+show_config (mode='stdout')
 standard_cpa (problem, *, relaxation=False, gap_tolerance=0.0, time_limit=60.0, max_iterations=10000, bounds=None, stop=None)
 """  # noqa: E501
 

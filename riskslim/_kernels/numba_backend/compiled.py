@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+import llvmlite.binding as llvmlite
 import numba
 from numba import types
 
@@ -37,6 +38,7 @@ helper: Any = numba.njit(**_HELPER)
 inlined: Any = numba.njit(forceinline=True, **_HELPER)
 
 _compiling = Lock()
+_dispatchers: list[Any] = []
 
 
 def kernel(*signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -49,6 +51,7 @@ def kernel(*signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         function.__qualname__ = f"{function.__name__}_{_DIGEST}"
         dispatcher: Any = numba.njit(cache=True, **_OPTIONS)(function)
+        _dispatchers.append(dispatcher)
 
         def call(*arguments: Any) -> Any:
             if not dispatcher.overloads:
@@ -61,3 +64,21 @@ def kernel(*signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]
         return call
 
     return decorate
+
+
+# ---- for riskslim.show_config -----------------------------------------------------------------
+
+
+def compiler() -> str:
+    """Name and version of the compiler."""
+    return f"numba {numba.__version__}, LLVM {'.'.join(map(str, llvmlite.llvm_version_info))}"
+
+
+def processor() -> str:
+    """Name of the processor for which LLVM compiles."""
+    return str(llvmlite.get_host_cpu_name())
+
+
+def cache_folder() -> str:
+    """Where compiled kernels are kept."""
+    return str(_dispatchers[0].stats.cache_path)
