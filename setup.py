@@ -48,6 +48,7 @@ class BuildKernels(build_ext):
         for extension in self.extensions:
             extension.extra_compile_args += compiling
             extension.extra_link_args += linking
+            extension.optional = True
         super().build_extensions()
         if self.failed:
             self.warn(
@@ -93,8 +94,6 @@ setup(
                 include_dirs=["riskslim/_kernels", np.get_include()],
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
                 extra_compile_args=compile_args,
-                # It may be missing: without a compiler the numba kernels do.
-                optional=True,
             )
             for name in KERNELS
         ],

@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from riskslim._kernels import integer, ranges, real
+from riskslim._kernels import BACKENDS, integer, load, ranges, real
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -499,6 +499,18 @@ def every_kernel(rows, n_threads):
     return found
 
 
+def assert_same_bits(results, others):
+    assert results.keys() == others.keys()
+    for name, result in results.items():
+        other = others[name]
+        for got, expected in zip(
+            result if isinstance(result, tuple) else (result,),
+            other if isinstance(other, tuple) else (other,),
+            strict=True,
+        ):
+            np.testing.assert_array_equal(got, expected, err_msg=name)
+
+
 @pytest.mark.parametrize("n", [1, CHUNK, CHUNK + 1, 5 * CHUNK + 17])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_number_of_threads_does_not_change_a_bit(n, weighted):
@@ -509,13 +521,18 @@ def test_number_of_threads_does_not_change_a_bit(n, weighted):
         math.fsum(naive_losses(one["real scores"] * rows.labels) * rows.weight), rel=1e-14
     )
     for n_threads in THREADS:
-        for name, result in every_kernel(rows, n_threads).items():
-            for got, expected in zip(
-                result if isinstance(result, tuple) else (result,),
-                one[name] if isinstance(one[name], tuple) else (one[name],),
-                strict=True,
-            ):
-                np.testing.assert_array_equal(got, expected, err_msg=f"{name}, {n_threads} threads")
+        assert_same_bits(every_kernel(rows, n_threads), one)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_backends_agree_to_the_last_bit(monkeypatch, weighted):
+    rows, found = Rows(0, CHUNK + 3 * BLOCK + 17, weighted=weighted), []
+    for backend in BACKENDS:
+        modules = load(backend)
+        for name in ("integer", "real", "ranges"):
+            monkeypatch.setitem(globals(), name, modules[name])
+        found.append(every_kernel(rows, 1))
+    assert_same_bits(*found)
 
 
 def test_counts_are_added_to_what_is_there():

@@ -145,6 +145,14 @@ def add_4_columns_i8(s, x0, x1, x2, x3, c0, c1, c2, c3):
         )
 
 
+@helper
+def add_8_columns_f64(s, x0, x1, x2, x3, x4, x5, x6, x7, c0, c1, c2, c3, c4, c5, c6, c7):
+    for i in range(s.shape[0]):
+        s[i] += ((c0 * x0[i] + c1 * x1[i]) + (c2 * x2[i] + c3 * x3[i])) + (
+            (c4 * x4[i] + c5 * x5[i]) + (c6 * x6[i] + c7 * x7[i])
+        )
+
+
 # ---- 16-bit positions -------------------------------------------------------------------
 
 

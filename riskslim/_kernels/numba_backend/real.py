@@ -17,18 +17,28 @@ from riskslim._kernels.numba_backend.chunks import (
 )
 from riskslim._kernels.numba_backend.compiled import helper, kernel, read, write
 
-# Columns and coefficients of integers (with the non-zero ones of these) and reals, intercept; as
-# _model gives them.
-_MODEL = (read(int8, 2), read(float64), read(int64), read(float64, 2), read(float64), float64)
+# Columns of integers, their coefficients, the non-zero ones of these; columns of reals, the indices
+# and coefficients of those to be added; the intercept. As _model gives them.
+_MODEL = (
+    *(read(int8, 2), read(float64), read(int64)),
+    *(read(float64, 2), read(int64), read(float64), float64),
+)
 _NO_SCORES = np.empty(0)
 
 
 def _model(columns, coef, real_columns, real_coef, intercept):
-    return columns.T, coef, np.flatnonzero(coef), real_columns.T, real_coef, intercept
+    real_used = np.flatnonzero(real_coef)
+    factors = real_coef[real_used]
+    rest = len(real_used) % 8
+    if rest > 1:  # the first column of the rest once more, zero times, fills up the eight
+        real_used = np.append(real_used, np.repeat(real_used[-rest], 8 - rest))
+        factors = np.append(factors, np.zeros(8 - rest))
+    used = np.flatnonzero(coef)
+    return columns.T, coef, used, real_columns.T, real_used, factors, intercept
 
 
 @helper
-def _block_scores(scores, columns, coef, used, real_columns, real_coef, intercept, start):
+def _block_scores(scores, columns, coef, used, real_columns, real_used, factors, intercept, start):
     stop = start + scores.shape[0]
     for i in range(scores.shape[0]):
         scores[i] = intercept
@@ -48,16 +58,42 @@ def _block_scores(scores, columns, coef, used, real_columns, real_coef, intercep
         )
     for k in range(whole, used.shape[0]):
         blocks.add_column_i8(scores, columns[used[k], start:stop], coef[used[k]])
-    for j in range(real_coef.shape[0]):
-        if real_coef[j] != 0.0:
-            blocks.add_column_f64(scores, real_columns[j, start:stop], real_coef[j])
+    _add_real_columns(scores, real_columns, real_used, factors, start)
+
+
+@helper
+def _add_real_columns(scores, columns, used, c, start):
+    stop = start + scores.shape[0]
+    whole = used.shape[0] // 8 * 8
+    for k in range(0, whole, 8):
+        blocks.add_8_columns_f64(
+            scores,
+            columns[used[k], start:stop],
+            columns[used[k + 1], start:stop],
+            columns[used[k + 2], start:stop],
+            columns[used[k + 3], start:stop],
+            columns[used[k + 4], start:stop],
+            columns[used[k + 5], start:stop],
+            columns[used[k + 6], start:stop],
+            columns[used[k + 7], start:stop],
+            c[k],
+            c[k + 1],
+            c[k + 2],
+            c[k + 3],
+            c[k + 4],
+            c[k + 5],
+            c[k + 6],
+            c[k + 7],
+        )
+    for k in range(whole, used.shape[0]):
+        blocks.add_column_f64(scores, columns[used[k], start:stop], c[k])
 
 
 @kernel(*_MODEL, write(float64), int64, int64)
-def _scores(columns, coef, used, real_columns, real_coef, intercept, out, begin, end):
+def _scores(columns, coef, used, real_columns, real_used, factors, intercept, out, begin, end):
     for start in range(begin, end, BLOCK):
         part = out[start : min(start + BLOCK, end)]
-        _block_scores(part, columns, coef, used, real_columns, real_coef, intercept, start)
+        _block_scores(part, columns, coef, used, real_columns, real_used, factors, intercept, start)
 
 
 def scores(columns, coef, real_columns, real_coef, intercept, out, n_threads):
@@ -75,8 +111,8 @@ def scores(columns, coef, real_columns, real_coef, intercept, out, n_threads):
     *(write(float64), int64, int64),
 )
 def _loss(
-    columns, coef, used, real_columns, real_coef, intercept, labels, weights, given, sums, room,
-    lane, first, last,
+    columns, coef, used, real_columns, real_used, factors, intercept, labels, weights,
+    given, sums, room, lane, first, last,
 ):  # fmt: skip
     for chunk in range(first, last):
         end = min((chunk + 1) * CHUNK, labels.shape[0])
@@ -87,7 +123,7 @@ def _loss(
                 blocks.losses(losses, given[start:stop], labels[start:stop])
             else:
                 _block_scores(
-                    scores, columns, coef, used, real_columns, real_coef, intercept, start
+                    scores, columns, coef, used, real_columns, real_used, factors, intercept, start
                 )
                 blocks.losses(losses, scores, labels[start:stop])
             if weights.shape[0]:
@@ -122,8 +158,8 @@ def loss(columns, coef, real_columns, real_coef, intercept, labels, weights, n_t
     *(int64, int64),
 )
 def _loss_and_gradient(
-    columns, coef, used, real_columns, real_coef, intercept, labels, weights, sums, room, lane,
-    first, last,
+    columns, coef, used, real_columns, real_used, factors, intercept, labels, weights,
+    sums, room, lane, first, last,
 ):  # fmt: skip
     d = coef.shape[0]
     for chunk in range(first, last):
@@ -132,7 +168,9 @@ def _loss_and_gradient(
             stop = min(start + BLOCK, end)
             m = stop - start
             scores, losses, slopes = room[0, :m], room[1, :m], room[2, :m]
-            _block_scores(scores, columns, coef, used, real_columns, real_coef, intercept, start)
+            _block_scores(
+                scores, columns, coef, used, real_columns, real_used, factors, intercept, start
+            )
             blocks.losses_and_slopes(losses, slopes, scores, labels[start:stop])
             if weights.shape[0]:
                 blocks.multiply(losses, weights[start:stop])
@@ -141,7 +179,7 @@ def _loss_and_gradient(
             blocks.add_to(own, 1, blocks.total(slopes, lane))
             for j in range(d):
                 blocks.add_to(own, 2 + j, blocks.dot(slopes, columns[j, start:stop], lane))
-            for j in range(real_coef.shape[0]):
+            for j in range(real_columns.shape[0]):
                 value = blocks.dot(slopes, real_columns[j, start:stop], lane)
                 blocks.add_to(own, 2 + d + j, value)
 
