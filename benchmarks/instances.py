@@ -72,7 +72,9 @@ class Instance:
         X, y, weights = make_table(case)
         self.data = TrainingData(X, y, weights)
         coefficients = CoefficientSet(self.data.feature_names, -5, 5)
-        self.problem = RiskScoreProblem(LogisticLoss(self.data, coefficients), coefficients)
+        # Kernels are compared row by row; merged rows would be an advantage of another kind.
+        loss = LogisticLoss(self.data, coefficients, compress=False)
+        self.problem = RiskScoreProblem(loss, coefficients)
         self.loss = self.problem.loss
         largest = None
         if self.loss.form == "lookup_table":

@@ -79,7 +79,7 @@ def test_loss_of_scores(instance, measure, role):
             return reference.value_of_scores(scores, by_table=by_table)
     else:
         data = TrainingData(scores[:, None], instance.data.labels, instance.data.sample_weight)
-        loss = LogisticLoss(data, CoefficientSet(data.feature_names, -1, 1))
+        loss = LogisticLoss(data, CoefficientSet(data.feature_names, -1, 1), compress=False)
 
         def call():
             return loss.value([0, 1])

@@ -133,10 +133,14 @@ def distinct_rows(data: TrainingData, *, always: bool = False) -> Rows | None:
     value; hash values only propose what to compare. Sums of weights carry their rounding
     errors along and are rounded once.
 
-    **When it pays.** At most :data:`MAX_SHARE` of the rows are distinct. A pass over counted
-    rows costs up to twice as much per row as one over plain rows (see ``docs/kernels.md``), so
-    that it is never slower, and below that share it gains in proportion. Grouping ends
-    as soon as there are more distinct rows.
+    **When it pays.** At most :data:`MAX_SHARE` of the rows are distinct. Per row, counted rows
+    cost more than plain ones: measured on 10 and 30 small integers, 1.2 to 1.5 times as much for a
+    value and a gradient, up to 1.75 times for a heuristic, and no more for real-valued data. Half
+    as many rows are therefore never slower, and fewer gain in proportion. Grouping ends as soon as
+    there are more distinct rows than that.
+
+    **What it costs.** At 10^7 rows 0.1 s for 10 binary features with 1,600 distinct rows, and 1.1 s
+    for 10 integers with 2.5 million; about 90 bytes per distinct row on the way.
 
     **A cheap test first.** Among s rows drawn at random there are
     :math:`\binom{s}{2} \sum_g n_g (n_g - 1) / (n (n - 1))` pairs of equal rows on average. If the

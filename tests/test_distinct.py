@@ -87,7 +87,7 @@ def test_rows_are_the_distinct_ones(d_int, d_real, weighted):
     first, counts, weights = oracle(data)
     if weighted:
         first, expected = first[weights > 0], weights[weights > 0]
-        assert rows.weights == pytest.approx(expected, rel=1e-13)
+        assert rows.weights == pytest.approx(expected, rel=1e-13, abs=0)
         assert rows.numbers.size == 0
     else:
         assert (rows.weights == counts).all()
@@ -202,7 +202,7 @@ def test_small_weights_are_not_lost():
     weights[[0, -1]] = 1.0
     data = TrainingData(X, np.arange(n) == n - 1, weights)
     rows = distinct_rows(data)
-    assert rows.weights[0] == pytest.approx(1.0 + (n - 2) * 1e-17, rel=1e-15)
+    assert rows.weights[0] == pytest.approx(1.0 + (n - 2) * 1e-17, rel=2e-15, abs=0)
 
 
 def test_order_and_choice_are_deterministic():
@@ -287,13 +287,14 @@ def test_integer_losses_are_equal_to_the_last_bit(seed, n, values, bound):
         value, gradient = merged.value_and_gradient(coef)
         expected, by_row = loss.value_and_gradient(coef)
         assert value == expected
-        if bound < 1000:
+        slopes = np.exp(-np.logaddexp(0, data.labels * loss.scores(coef).astype(float)))
+        if bound < 1000 and slopes.mean() > 1 / 64:
             assert (gradient == by_row).all()
         scale = np.abs(by_row).max(initial=1e-300)
         assert gradient == pytest.approx(by_row, rel=1e-12, abs=1e-12 * scale)
         assert (merged.scores(coef) == loss.scores(coef)).all()
         assert merged.reference_value(coef) == loss.reference_value(coef)
-    assert merged.bounds() == pytest.approx(loss.bounds(), rel=1e-14)
+    assert merged.bounds() == pytest.approx(loss.bounds(), rel=1e-14, abs=0)
 
 
 @settings(max_examples=60)
@@ -311,15 +312,15 @@ def test_other_losses_agree_to_rounding(seed, n, d_int, weighted, integral):
     assert merged.coefficients == loss.coefficients
     for _ in range(5):
         coef = rng.integers(-5, 6, 4) if integral else rng.uniform(-5, 5, 4)
-        assert merged.value(coef) == pytest.approx(loss.value(coef), rel=1e-15)
+        assert merged.value(coef) == pytest.approx(loss.value(coef), rel=2e-15, abs=0)
         assert merged.value(coef, every_row=True) == loss.value(coef)
         assert merged.reference_value(coef) == loss.reference_value(coef)
         value, gradient = merged.value_and_gradient(coef)
         expected, by_row = loss.value_and_gradient(coef)
-        assert value == pytest.approx(expected, rel=1e-15)
+        assert value == pytest.approx(expected, rel=2e-15, abs=0)
         assert gradient == pytest.approx(by_row, rel=1e-12, abs=1e-14)
         assert merged.scores(coef) == pytest.approx(loss.scores(coef), rel=1e-15, abs=1e-15)
-    assert merged.bounds(1) == pytest.approx(loss.bounds(1), rel=1e-14)
+    assert merged.bounds(1) == pytest.approx(loss.bounds(1), rel=1e-14, abs=0)
 
 
 @pytest.mark.parametrize("compress", [False, True])
@@ -331,7 +332,7 @@ def test_table_wider_than_16_bits(compress):
     loss = LogisticLoss(data, coefficients, compress=compress)
     assert loss.score_range[1] - loss.score_range[0] > 2**15
     for coef in ([0, 300, -300, 300], [7, 1, 0, -2]):
-        assert loss.value(coef) == pytest.approx(loss.reference_value(coef), rel=1e-14)
+        assert loss.value(coef) == pytest.approx(loss.reference_value(coef), rel=1e-14, abs=0)
         plain = LogisticLoss(data, coefficients, compress=False)
         assert loss.value(coef) == plain.value(coef)
 
@@ -418,14 +419,14 @@ def test_heuristics_find_the_same(seed, n, d_real, weighted, swaps):
     start[1 + rng.permutation(5)[:3]] = rng.integers(-4, 5, 3)
     found = [discrete_coordinate_descent(p, start, swaps=swaps) for p in (plain, merged)]
     assert (found[0].coefficients == found[1].coefficients).all()
-    assert found[0].objective == pytest.approx(found[1].objective, rel=1e-15)
+    assert found[0].objective == pytest.approx(found[1].objective, rel=2e-15, abs=0)
     if not weighted and not d_real:
         assert found[0].objective == found[1].objective
     point = np.clip(rng.uniform(-4, 4, 6), plain.lower, plain.upper)
     point[4:] = 0
     rounded = [sequential_rounding(p, point) for p in (plain, merged)]
     assert (rounded[0].coefficients == rounded[1].coefficients).all()
-    assert rounded[0].objective == pytest.approx(rounded[1].objective, rel=1e-15)
+    assert rounded[0].objective == pytest.approx(rounded[1].objective, rel=2e-15, abs=0)
 
 
 @pytest.mark.parametrize("d_real", [0, 2])
