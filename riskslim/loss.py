@@ -224,8 +224,8 @@ class LogisticLoss:
     **Distinct rows.** With and without ``compress`` the loss of integer scores of rows without
     weights is the same to the last bit, since both count the same histogram; so is its gradient,
     if all features are small integers, the table has at most 32768 scores, and the slopes do not
-    all but vanish (their mean absolute value is above 2^-6). Other losses, weighted ones among them, agree to
-    their rounding errors (relatively 1e-15 at most over 10^4 random data sets).
+    all but vanish (their mean absolute value is above 2^-6). Other losses, weighted ones among
+    them, agree to their rounding errors (relatively 1e-15 at most over 10^4 random data sets).
     :meth:`reference_value` reads every row of the data in any case.
 
     **Intercept bounds.** Where the coefficient set leaves a bound of the intercept open, it is
