@@ -14,6 +14,7 @@ from riskslim._kernels.numba_backend.compiled import helper, inlined
 
 BLOCK = 2048
 LANES = 32
+STRIP = 4 * LANES  # the lanes are read and written once for so many rows
 COPIES = 4
 DIGIT_ROWS = 256
 DIGIT_BASE = 65535
@@ -395,42 +396,65 @@ def _fold(lane):
 @helper
 def total(v, lane):
     """Sum of ``v``; ``lane`` is scratch here and below."""
-    lane[:] = 0.0
-    whole = v.shape[0] // LANES * LANES
-    for i in range(0, whole, LANES):
-        part = v[i : i + LANES]
+    for k in range(LANES):
+        lane[k] = 0.0
+    whole = v.shape[0] // STRIP * STRIP
+    for i in range(0, whole, STRIP):
+        a = v[i : i + STRIP]
         for k in range(LANES):
-            lane[k] += part[k]
+            value = lane[k]
+            value += a[k]
+            value += a[k + LANES]
+            value += a[k + 2 * LANES]
+            value += a[k + 3 * LANES]
+            lane[k] = value
     for i in range(whole, v.shape[0]):
-        lane[i - whole] += v[i]
+        lane[(i - whole) % LANES] += v[i]
     return _fold(lane)
 
 
 @helper
 def dot(v, x, lane):
     """Sum of v x for a column x of either kind."""
-    lane[:] = 0.0
-    whole = v.shape[0] // LANES * LANES
-    for i in range(0, whole, LANES):
-        a, b = v[i : i + LANES], x[i : i + LANES]
+    for k in range(LANES):
+        lane[k] = 0.0
+    whole = v.shape[0] // STRIP * STRIP
+    for i in range(0, whole, STRIP):
+        a, b = v[i : i + STRIP], x[i : i + STRIP]
         for k in range(LANES):
-            lane[k] += a[k] * np.float64(b[k])
+            value = lane[k]
+            value += a[k] * np.float64(b[k])
+            value += a[k + LANES] * np.float64(b[k + LANES])
+            value += a[k + 2 * LANES] * np.float64(b[k + 2 * LANES])
+            value += a[k + 3 * LANES] * np.float64(b[k + 3 * LANES])
+            lane[k] = value
     for i in range(whole, v.shape[0]):
-        lane[i - whole] += v[i] * np.float64(x[i])
+        lane[(i - whole) % LANES] += v[i] * np.float64(x[i])
     return _fold(lane)
+
+
+@inlined
+def _square(x):
+    return np.float64(x) * np.float64(x)
 
 
 @helper
 def dot_square(v, x, lane):
     """Sum of v x^2 for a column x of either kind."""
-    lane[:] = 0.0
-    whole = v.shape[0] // LANES * LANES
-    for i in range(0, whole, LANES):
-        a, b = v[i : i + LANES], x[i : i + LANES]
+    for k in range(LANES):
+        lane[k] = 0.0
+    whole = v.shape[0] // STRIP * STRIP
+    for i in range(0, whole, STRIP):
+        a, b = v[i : i + STRIP], x[i : i + STRIP]
         for k in range(LANES):
-            lane[k] += a[k] * (np.float64(b[k]) * np.float64(b[k]))
+            value = lane[k]
+            value += a[k] * _square(b[k])
+            value += a[k + LANES] * _square(b[k + LANES])
+            value += a[k + 2 * LANES] * _square(b[k + 2 * LANES])
+            value += a[k + 3 * LANES] * _square(b[k + 3 * LANES])
+            lane[k] = value
     for i in range(whole, v.shape[0]):
-        lane[i - whole] += v[i] * (np.float64(x[i]) * np.float64(x[i]))
+        lane[(i - whole) % LANES] += v[i] * _square(x[i])
     return _fold(lane)
 
 
