@@ -206,8 +206,8 @@ def loss_and_gradient(
     *(write(float64), int64, int64),
 )
 def _hessian(
-    columns, coef, used, real_columns, real_coef, intercept, weights, slot, sums, room, tile, lane,
-    first, last,
+    columns, coef, used, real_columns, real_used, factors, intercept, weights, slot,
+    sums, room, tile, lane, first, last,
 ):  # fmt: skip
     n = columns.shape[1]
     for part in range(first, last):
@@ -216,7 +216,9 @@ def _hessian(
             stop = min(start + BLOCK, end)
             m = stop - start
             scores, curvatures, weighted = room[0, :m], room[1, :m], room[2, :m]
-            _block_scores(scores, columns, coef, used, real_columns, real_coef, intercept, start)
+            _block_scores(
+                scores, columns, coef, used, real_columns, real_used, factors, intercept, start
+            )
             blocks.score_curvatures(curvatures, scores)
             if weights.shape[0]:
                 blocks.multiply(curvatures, weights[start:stop])
