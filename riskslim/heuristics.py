@@ -361,6 +361,17 @@ def _rows(
     )
 
 
+def _with_margins(losses: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Copy a table into the middle of zeros.
+
+    A line search moves all cells of a joint histogram, also those without rows, whose losses
+    are multiplied by zero. They may leave the table by less than its width.
+    """
+    width = losses.shape[1]
+    padded = np.pad(losses.reshape(-1), width)
+    return padded[width : 3 * width].reshape(2, width)
+
+
 def _scores(
     problem: RiskScoreProblem, vector: NDArray[np.int64]
 ) -> tuple[
@@ -401,6 +412,7 @@ def _scores(
         )
     low = int(span[0])
     losses, slopes = tables_by_score(low, int(span[1]))
+    losses = _with_margins(losses)
     feature_min = np.where(data.is_integer, data.feature_min, 0).astype(np.int64)
     feature_max = np.where(data.is_integer, data.feature_max, 0).astype(np.int64)
     position = np.empty(rows.n_rows, dtype=np.int32)

@@ -50,6 +50,7 @@ class _Rows(NamedTuple):
     width: Any
     losses: Any  # by position
     slopes: Any  # d loss / d score, by position
+    padded: Any  # losses, with `width` zeros before and after them
     counts: Any  # joint histogram, 2 * width positions per feature value
     mass: Any  # the same in float64, or sums of weights
     # Real-valued scores.
@@ -176,6 +177,7 @@ def _prepare_line(rows, index, first, last, begin, end):
 
 @helper
 def _joint_loss(rows, line, step, shift):
+    """Cells that hold no rows may be moved out of the table, there by less than its width."""
     length = line.end - line.begin
     high = low = 0.0
     for v in range(line.n_values):
@@ -184,7 +186,7 @@ def _joint_loss(rows, line, step, shift):
             cell = c * rows.width + line.begin
             value = blocks.dot(
                 rows.mass[v * 2 * rows.width + cell : v * 2 * rows.width + cell + length],
-                rows.losses[cell + move : cell + move + length],
+                rows.padded[rows.width + cell + move : rows.width + cell + move + length],
                 rows.lane,
             )
             high, low = blocks.add(high, low, value)
@@ -626,7 +628,7 @@ def _take(rows, vector, line, value):
 
 @kernel(
     *(read(int8, 2), read(float64, 2), read(int64), read(int8), read(float64), float64),
-    *(boolean, int64, read(float64), read(float64), read(int64), read(int64)),
+    *(boolean, int64, read(float64), read(float64), read(float64), read(int64), read(int64)),
     *(write(int32), write(float64), write(int64), write(float64), write(int64), read(int64)),
     *(read(int64), read(float64), read(float64), read(uint8), write(uint8), write(float64, 2)),
     *(int64, int64, boolean, boolean, int64, float64, *_SCRATCH),
@@ -634,14 +636,14 @@ def _take(rows, vector, line, value):
 )
 def _coordinate_descent(
     columns, real_columns, slot, labels, weights, total_weight,
-    integer, low, losses, slopes, feature_min, feature_max,
+    integer, low, losses, slopes, padded, feature_min, feature_max,
     position, scores, counts, mass, coef, lower, upper, penalty, magnitude, direction,
     wanted, workspace, min_size, max_size, exhaustive, swaps, max_iterations, tolerance,
     cells, block, lane, sums, n_evaluations, size, value, loss, n_remembered, slack,
 ):  # fmt: skip
     rows = _Rows(
         columns, real_columns, slot, labels, weights, total_weight,
-        integer, position, low, losses.shape[0] // 2, losses, slopes,
+        integer, position, low, losses.shape[0] // 2, losses, slopes, padded,
         counts, mass, scores, cells, block, lane, sums, n_evaluations,
     )  # fmt: skip
     for line in range(1, coef.shape[0]):
@@ -679,7 +681,8 @@ def coordinate_descent(
     scratch = _scratch(len(coef))
     n_moves = _coordinate_descent(
         columns.T, real_columns.T, slot, labels, weights, total_weight,
-        integer, low, losses.reshape(-1), slopes.reshape(-1), feature_min, feature_max,
+        integer, low, losses.reshape(-1), slopes.reshape(-1),
+        np.pad(losses.reshape(-1), losses.shape[1]), feature_min, feature_max,
         position, scores, counts[0], mass, coef, lower, upper, penalty, magnitude, direction,
         wanted, workspace, min_size, max_size, exhaustive, swaps, max_iterations, tolerance,
         *scratch, np.zeros(1, np.int64), np.empty(_REMEMBERED, np.int64), np.empty(_REMEMBERED),
@@ -778,7 +781,7 @@ def _sequential_rounding(
 ):  # fmt: skip
     rows = _Rows(
         columns, real_columns, slot, labels, weights, total_weight,
-        False, cells, 0, 0, none, none, no_counts, lane, scores,
+        False, cells, 0, 0, none, none, none, no_counts, lane, scores,
         cells, block, lane, sums, n_evaluations,
     )  # fmt: skip
     bounds = _Bounds(pending, workspace[0], workspace[1], workspace[2], magnitude, slack)
