@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from benchmarks.instances import Case
-from riskslim import CoefficientSet, LogisticLoss, TrainingData
 
 DEFAULT_CASES = [
     *(Case(kind, n, d) for n in (10**5, 10**6) for d in (10, 30) for kind in ("integer", "real")),
@@ -67,7 +66,7 @@ def test_value_and_gradient(instance, measure, role, point):
 
 @pytest.mark.parametrize("role", ROLES)
 def test_loss_of_scores(instance, measure, role):
-    """Scores that are given: a data set whose only feature is the score."""
+    """Scores that are given, as integers where the model's are."""
     point = "five" if instance.loss.form == "lookup_table" else "fractional"
     coef = instance.point(point)
     reference = instance.reference
@@ -78,15 +77,14 @@ def test_loss_of_scores(instance, measure, role):
         def call():
             return reference.value_of_scores(scores, by_table=by_table)
     else:
-        data = TrainingData(scores[:, None], instance.data.labels, instance.data.sample_weight)
-        loss = LogisticLoss(data, CoefficientSet(data.feature_names, -1, 1), compress=False)
+        given = scores.astype(np.int32) if point == "five" else scores
 
         def call():
-            return loss.value([0, 1])
+            return instance.loss.value_of_scores(given)
 
     value = measure(
         call, family="loss", kernel="loss of given scores", role=role, case=instance.case,
-        bytes_per_row=(1 if point == "five" else 8) + instance.bytes_per_row(np.zeros_like(coef)),
+        bytes_per_row=(4 if point == "five" else 8) + instance.bytes_per_row(np.zeros_like(coef)),
     )  # fmt: skip
     expected = instance.expected(f"value {point}", lambda: reference.value(coef))
     assert value == pytest.approx(expected, rel=1e-12)

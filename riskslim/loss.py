@@ -24,7 +24,7 @@ import operator
 import os
 from collections.abc import Iterable, Iterator
 from time import perf_counter
-from typing import Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -67,6 +67,9 @@ _MAX_POSITIONS = 2**16
 
 # More threads than this are a mistake, for example a number of rows.
 _MAX_THREADS = 4096
+
+# Scores up to which a histogram of the whole table costs less than finding the scores' range.
+_FEW_SCORES = 2**12
 
 # Mean absolute slope of the rows above which fixed-point gradients are exact to 1e-12.
 _SMALLEST_MEAN_SLOPE = 2.0**-6
@@ -564,6 +567,85 @@ class LogisticLoss:
         self.seconds += perf_counter() - start
         return out
 
+    def value_of_scores(self, scores: ArrayLike) -> float:
+        """Loss of given scores, for example of another model's.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n,)
+            One finite number per row of the data. Integers (by their dtype) are counted and looked
+            up in a table where this is possible.
+
+        Returns
+        -------
+        float
+            Within 1e-14 of the exact value, relatively.
+
+        Raises
+        ------
+        ValueError
+            Wrong length, or scores that are not finite.
+
+        Examples
+        --------
+        >>> from riskslim import CoefficientSet, LogisticLoss, TrainingData
+        >>> data = TrainingData({"a": [0, 1, 1, 0], "b": [1, 0, 1, 0]}, [0, 1, 1, 0])
+        >>> loss = LogisticLoss(data, CoefficientSet(data.feature_names, -3, 3))
+        >>> loss.value_of_scores(loss.scores([-1, 2, 0])) == loss.value([-1, 2, 0])
+        True
+        """
+        given = np.asarray(scores)
+        if given.shape != (self.data.n_samples,):
+            raise ValueError(
+                f"scores have shape {given.shape}, expected ({self.data.n_samples},): "
+                "one per row of the data"
+            )
+        start = perf_counter()
+        rows = all_rows(self.data)
+        total = self._counted_loss(rows, given) if given.dtype.kind in "iu" else None
+        if total is None:
+            values = np.ascontiguousarray(given, dtype=np.float64)
+            total = real.scores_loss(values, rows.labels, rows.weights, self.n_threads)
+            if not math.isfinite(total):
+                _check_finite(values, "scores")
+        self._count(start)
+        return float(total / rows.total_weight)
+
+    def _counted_loss(self, rows: Rows, scores: NDArray[np.integer[Any]]) -> float | None:
+        """Sum the losses of integer scores from a histogram; None if it does not apply."""
+        if len(rows.weights):
+            return None
+        limits = np.iinfo(np.int32)
+        if scores.dtype != np.int32 and (scores.min() < limits.min or scores.max() > limits.max):
+            return None
+        given = np.ascontiguousarray(scores, dtype=np.int32)
+        low, width = int(self.score_range[0]), self._tail.size
+        if 0 < width <= _FEW_SCORES:
+            total = self._counted_between(rows, given, low, width, self._tail, self._slope)
+            if total is not None:
+                return total
+        # Beyond the table, or in a small part of it.
+        low, width = int(scores.min()), int(scores.max()) - int(scores.min()) + 1
+        if 2 * width > _MAX_POSITIONS:
+            return None
+        tail, slope = np.empty(width), np.empty((2, width))
+        integer.fill_tables(low, tail, slope)
+        return self._counted_between(rows, given, low, width, tail, slope)
+
+    def _counted_between(
+        self,
+        rows: Rows,
+        scores: NDArray[np.int32],
+        low: int,
+        width: int,
+        tail: NDArray[np.float64],
+        slope: NDArray[np.float64],
+    ) -> float | None:
+        counts = np.zeros((integer.n_copies(), 2, width), dtype=np.int64)
+        outside = np.zeros(1, dtype=np.int64)
+        integer.count_given(scores, rows.labels, low, counts, outside, self.n_threads)
+        return None if outside[0] else integer.histogram_loss(counts, low, tail, slope)[0]
+
     def bounds(self, max_size: int | None = None) -> tuple[float, float]:
         r"""Bounds on the loss over the coefficient set (Proposition 1).
 
@@ -811,6 +893,15 @@ def _intercept_bounds(coefficients: CoefficientSet) -> tuple[int, int]:
     assert lower is not None
     assert upper is not None
     return lower, upper
+
+
+def _check_finite(values: NDArray[np.float64], what: str) -> None:
+    wrong = np.flatnonzero(~np.isfinite(values))
+    if wrong.size:
+        raise ValueError(
+            f"{wrong.size} of {values.size} {what} are NaN or infinite, the first one at "
+            f"position {wrong[0]}"
+        )
 
 
 def column_slots(rows: Rows) -> NDArray[np.int64]:

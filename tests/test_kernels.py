@@ -167,6 +167,18 @@ class TestInteger:
             counts = np.zeros((integer.n_copies(), *expected.shape), dtype=np.int64)
             integer.count_scores(*arguments, low, counts, 1)
             np.testing.assert_array_equal(counts.sum(axis=0), expected)
+            counts, outside = np.zeros_like(counts), np.zeros(1, dtype=np.int64)
+            given = (rows.scores.astype(np.int32), rows.labels)
+            integer.count_given(*given, low, counts, outside, 1)
+            np.testing.assert_array_equal(counts.sum(axis=0), expected)
+            assert outside[0] == 0
+            integer.count_given(*given, low + 1, np.zeros_like(counts), outside, 1)
+            assert outside[0] == np.count_nonzero(rows.scores == low)
+            for extreme in (-(2**31), 2**31 - 1):
+                outside[0] = 0
+                far = np.full(n, extreme, dtype=np.int32)
+                integer.count_given(far, rows.labels, low, np.zeros_like(counts), outside, 1)
+                assert outside[0] == n
 
     def test_gradient(self, n, weighted):
         rows = Rows(n, n, weighted=weighted)
@@ -461,6 +473,12 @@ def every_kernel(rows, n_threads):
     counts, sums = np.zeros((integer.n_copies(), 2, width), dtype=np.int64), np.zeros(2)
     integer.count_scores(*arguments, low, counts, n_threads)
     found["count_scores"] = counts.sum(axis=0)
+    counts, outside = np.zeros_like(counts), np.zeros(1, dtype=np.int64)
+    given = (found["scores"], rows.labels)
+    integer.count_given(*given, low, counts, outside, n_threads)
+    found["count_given"] = counts.sum(axis=0), outside.copy()
+    integer.count_given(*given, low + 1, np.zeros_like(counts), outside, n_threads)
+    found["count_given outside"] = outside
     digits = np.empty((2, width), dtype=np.uint64)
     integer.fill_digits(slope, digits)
     counts, sums = np.zeros_like(counts), np.zeros((4, 3), dtype=np.int64)

@@ -125,6 +125,35 @@ class TestEvaluation:
         np.testing.assert_allclose(got, expected, rtol=1e-13, atol=1e-13)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_value_of_scores(kind, weighted):
+    loss, rng = make_loss(8, kind=kind, weighted=weighted, n=3000)
+    for coef in (rng.integers(-4, 5, 6), rng.integers(-300, 300, 6), rng.normal(size=6)):
+        scores = loss.scores(coef)
+        assert loss.value_of_scores(scores) == pytest.approx(loss.value(coef), rel=1e-14)
+    for scale in (1, 3000, 10**6, 2**40):
+        scores = scale * rng.integers(-5, 6, 3000)
+        expected = loss.value_of_scores(scores.astype(float))
+        for dtype in (np.int64, np.int32, np.int16, np.uint8, "i8"):
+            if np.array_equal(scores.astype(dtype), scores):
+                assert loss.value_of_scores(scores.astype(dtype)) == pytest.approx(
+                    expected, rel=1e-14
+                )
+    strided = np.repeat(scores, 2)[::2]
+    assert loss.value_of_scores(strided) == loss.value_of_scores(scores)
+
+
+def test_value_of_scores_refuses():
+    loss, _ = make_loss()
+    with pytest.raises(ValueError, match=r"shape \(3,\), expected \(120,\): one per row"):
+        loss.value_of_scores([1, 2, 3])
+    scores = np.zeros(120)
+    scores[[7, 9]] = np.nan, np.inf
+    with pytest.raises(ValueError, match=r"2 of 120 scores are NaN or infinite, .* position 7"):
+        loss.value_of_scores(scores)
+
+
 def test_one_class_separated_by_far_keeps_relative_accuracy():
     data = TrainingData([[0], [1]] * 50, [0, 1] * 50)
     loss = LogisticLoss(data, CoefficientSet(["x1"], -100, 100))

@@ -35,6 +35,7 @@ LogisticLoss.value (self, coef, *, every_row=False)
 LogisticLoss.value_and_gradient (self, coef)
 LogisticLoss.hessian (self, coef, features=None)
 LogisticLoss.scores (self, coef)
+LogisticLoss.value_of_scores (self, scores)
 LogisticLoss.bounds (self, max_size=None)
 LogisticLoss.reference_value (self, coef)
 LogisticLoss.n_samples property

@@ -167,6 +167,20 @@ RS_KERNEL void rs_split_classes_u16(
     for (ptrdiff_t i = 0; i < n; i++) s[i] += (uint16_t)(label[i] > 0 ? width : 0);
 }
 
+/* Positions of given scores; returns how many of them lie outside of low .. low + width - 1. */
+RS_KERNEL int32_t rs_given_positions_u16(
+    uint16_t *RS_RESTRICT position, const int32_t *RS_RESTRICT s,
+    const int8_t *RS_RESTRICT label, int32_t low, int32_t width, ptrdiff_t n)
+{
+    int32_t outside = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const uint32_t p = (uint32_t)s[i] - (uint32_t)low;
+        outside += p >= (uint32_t)width;
+        position[i] = (uint16_t)(p + (label[i] > 0 ? (uint32_t)width : 0));
+    }
+    return outside;
+}
+
 /* Row i counts in copy i mod RS_COPIES; the copies are `length` apart. */
 static inline void rs_count_u16(
     int64_t *RS_RESTRICT counts, ptrdiff_t length, const uint16_t *RS_RESTRICT s, ptrdiff_t n)

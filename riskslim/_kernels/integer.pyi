@@ -14,6 +14,14 @@ def count_scores(
     counts: NDArray[np.int64],
     n_threads: int,
 ) -> None: ...
+def count_given(
+    scores: NDArray[np.int32],
+    labels: NDArray[np.int8],
+    low: int,
+    counts: NDArray[np.int64],
+    outside: NDArray[np.int64],
+    n_threads: int,
+) -> None: ...
 def count_scores_and_slopes(
     columns: NDArray[np.int8],
     coef: NDArray[np.int32],

@@ -51,6 +51,9 @@ cdef extern from "blocks.h" nogil:
     void rs_add_4_columns_u16(
         uint16_t *s, const int8_t *x0, const int8_t *x1, const int8_t *x2, const int8_t *x3,
         int16_t c0, int16_t c1, int16_t c2, int16_t c3, Py_ssize_t n) noexcept
+    int32_t rs_given_positions_u16(
+        uint16_t *position, const int32_t *s, const int8_t *label, int32_t low, int32_t width,
+        Py_ssize_t n) noexcept
     void rs_count_u16(int64_t *counts, Py_ssize_t length, const uint16_t *s,
                       Py_ssize_t n) noexcept
     void rs_split_classes_u16(uint16_t *s, const int8_t *label, uint16_t width,
@@ -146,11 +149,12 @@ cdef struct Rows:
     int32_t low
     int32_t width
     int32_t *scores
+    const int32_t *given         # scores that need not be computed
     const uint64_t *digits
     const double *slope
     int64_t *counts
     Py_ssize_t count_stride      # from the counts of one worker to those of the next
-    int64_t *digit_sums
+    int64_t *digit_sums          # or the number of scores outside of the range
     int n_digits                 # per column
     Py_ssize_t digit_stride
     rs_sum *sums                 # weights by part and position, or slopes by chunk and column
@@ -173,6 +177,7 @@ cdef Rows described(
     rows.numbers = NULL
     rows.low = rows.width = 0
     rows.scores = NULL
+    rows.given = NULL
     rows.digits = NULL
     rows.slope = NULL
     rows.counts = rows.digit_sums = NULL
@@ -332,6 +337,49 @@ def count_scores(
     with nogil:
         failed = run_counting(
             count_chunk, &rows, counts.shape[0] * 2 * counts.shape[2], n_threads)
+    if failed:
+        raise MemoryError
+
+
+cdef void count_given_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
+    cdef Rows *rows = <Rows *>argument
+    cdef Py_ssize_t block, start, m, end = chunk_end(rows, chunk)
+    cdef int32_t n_outside
+    cdef uint16_t[RS_BLOCK] position
+    for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
+        start = block * RS_BLOCK
+        m = min(RS_BLOCK, end - start)
+        n_outside = rs_given_positions_u16(
+            position, rows.given + start, rows.labels + start, rows.low, rows.width, m)
+        if n_outside == 0:
+            rs_count_u16(rows.counts + worker * rows.count_stride, 2 * rows.width, position, m)
+        else:
+            rows.digit_sums[worker * rows.digit_stride] += n_outside
+
+
+def count_given(
+    const int32_t[::1] scores, const int8_t[::1] labels, int32_t low,
+    int64_t[:, :, ::1] counts, int64_t[::1] outside, int n_threads,
+):
+    """As count_scores, for given scores.
+
+    The number of scores that have no place in ``counts`` is added to outside[0]; if there are
+    any, not all of the others are counted.
+    """
+    cdef Rows rows
+    cdef int failed
+    rows.n = labels.shape[0]
+    rows.given = &scores[0]
+    rows.labels = &labels[0]
+    rows.low = low
+    rows.width = <int32_t>counts.shape[2]
+    rows.counts = &counts[0, 0, 0]
+    rows.digit_sums = &outside[0]
+    rows.d = rows.n_digits = 1
+    rows.count_stride = rows.digit_stride = 0
+    with nogil:
+        failed = run_counting(
+            count_given_chunk, &rows, counts.shape[0] * 2 * counts.shape[2], n_threads)
     if failed:
         raise MemoryError
 

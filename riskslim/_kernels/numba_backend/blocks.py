@@ -182,6 +182,16 @@ def split_classes_u16(s, label, width):
 
 
 @helper
+def given_positions_u16(position, s, label, low, width):
+    outside = 0
+    for i in range(s.shape[0]):
+        p = np.int64(s[i]) - low
+        outside += p < 0 or p >= width
+        position[i] = np.uint16(p + (width if label[i] > 0 else 0))
+    return outside
+
+
+@helper
 def count_u16(copy0, copy1, copy2, copy3, s):
     whole = s.shape[0] // COPIES * COPIES
     for i in range(0, whole, COPIES):

@@ -129,6 +129,23 @@ def _count_and_slopes(
                 blocks.dot_digits(sums[j], d0, d1, d2, columns[j, start:stop], wide)
 
 
+@kernel(
+    *(read(int32), read(int8), int64, int64, write(int64, 2), write(int64), write(uint16)),
+    *(int64, int64),
+)
+def _count_given(scores, labels, low, width, counts, outside, positions, begin, end):
+    for start in range(begin, end, BLOCK):
+        stop = min(start + BLOCK, end)
+        position = positions[: stop - start]
+        n_outside = blocks.given_positions_u16(
+            position, scores[start:stop], labels[start:stop], low, width
+        )
+        if n_outside == 0:
+            blocks.count_u16(counts[0], counts[1], counts[2], counts[3], position)
+        else:
+            outside[0] += n_outside
+
+
 def _run_counting(work, n, results, n_threads):
     """Run work(begin, end, *own); more workers than one have results of their own to add up."""
     chunks = n_chunks(n)
@@ -168,6 +185,15 @@ def _run_count_and_slopes(rows, table, counts, sums, n_threads):
 def count_scores(columns, coef, intercept, labels, low, counts, n_threads):
     rows = _rows(columns, coef, intercept, labels, _NO_NUMBERS, low, counts.shape[2])
     _run_count(rows, counts, n_threads)
+
+
+def count_given(scores, labels, low, counts, outside, n_threads):
+    def work(begin, end, counts, outside):
+        room = np.empty(BLOCK, np.uint16)
+        _count_given(scores, labels, low, width, counts, outside, room, begin, end)
+
+    width = counts.shape[2]
+    _run_counting(work, len(labels), [counts.reshape(len(counts), -1), outside], n_threads)
 
 
 def count_scores_and_slopes(columns, coef, intercept, labels, low, digits, counts, sums, n_threads):
