@@ -17,6 +17,9 @@ from riskslim.simulation import simulate
 # weighted: integer, with a weight per row.
 KINDS = ("integer", "binary", "real", "mixed", "weighted")
 
+# Role of benchmarks of the package on two threads, beside "riskslim" and "reference".
+TWO_THREADS = "riskslim, 2 threads"
+
 _SIMULATED: dict[str, Literal["integer", "binary", "real"]] = {
     "integer": "integer",
     "binary": "binary",
@@ -83,6 +86,10 @@ class Instance:
             ReferenceLoss, X, y, weights, largest_score=largest
         )
         self._results: dict[str, Any] = {}
+
+    def use_threads(self, role: str) -> None:
+        """Let the package's passes over the rows run on as many threads as a role says."""
+        self.loss.n_threads = 2 if role == TWO_THREADS else 1
 
     @functools.cached_property
     def reference(self) -> ReferenceLoss:

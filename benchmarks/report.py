@@ -167,11 +167,13 @@ def _bandwidth(entries: Sequence[Entry], _: float | None) -> Iterator[str]:
 def _kernels(entries: Sequence[Entry], bandwidth: float | None) -> Iterator[str]:
     references = {entry.case: entry for entry in entries if entry.info["role"] == REFERENCE}
     by_role = {(entry.case, entry.info["role"]): entry for entry in entries}
-    others = sorted(
-        {entry.info["role"] for entry in entries} - {PACKAGE, REFERENCE}
-    )  # other references, each with a column of its own
+    # Other references, and the package on more threads, have a column each.
+    others = sorted({entry.info["role"] for entry in entries} - {PACKAGE, REFERENCE})
+    threads = [role for role in others if role.startswith(PACKAGE)]
+    others = [role for role in others if role not in threads]
     head = ["kernel", "data", "n", "d", "time", "reference", "ratio", "floor / goal"]
     head += [f"ratio to {role}" for role in others]
+    head += [f"speed-up of {role.removeprefix(f'{PACKAGE}, ')}" for role in threads]
     head += ["bytes per row", "GB/s", "of bandwidth", "rounds"]
     rows = []
     for entry in sorted(_packaged(entries), key=_order):
@@ -180,6 +182,7 @@ def _kernels(entries: Sequence[Entry], bandwidth: float | None) -> Iterator[str]
         row += [_time(reference.seconds) if reference else "", _ratio(reference, entry)]
         row += [_target(entry)]
         row += [_ratio(by_role.get((entry.case, role)), entry) for role in others]
+        row += [_speedup(entry, by_role.get((entry.case, role))) for role in threads]
         row += [*_traffic(entry, bandwidth), str(entry.rounds)]
         rows.append(row)
     yield from _table(head, rows)
@@ -247,6 +250,10 @@ def _description(entry: Entry) -> list[str]:
 
 def _ratio(reference: Entry | None, entry: Entry) -> str:
     return f"{reference.seconds / entry.seconds:.1f}" if reference else ""
+
+
+def _speedup(entry: Entry, other: Entry | None) -> str:
+    return f"{entry.seconds / other.seconds:.2f}" if other else ""
 
 
 def _target(entry: Entry) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from benchmarks import reference
-from benchmarks.instances import Case
+from benchmarks.instances import TWO_THREADS, Case
 from riskslim import discrete_coordinate_descent, sequential_rounding
 
 DEFAULT_CASES = [
@@ -30,8 +30,12 @@ FULL_CASES = [
 _SLOW_CELLS = 10**6
 
 
-@pytest.mark.parametrize("role", ["reference", "riskslim"])
+ROLES = ["reference", "riskslim", TWO_THREADS]
+
+
+@pytest.mark.parametrize("role", ROLES)
 def test_coordinate_descent(instance, measure, benchmark, role):
+    instance.use_threads(role)
     problem, start = instance.problem, np.rint(instance.point("fractional"))
     plain = functools.partial(
         reference.coordinate_descent, instance.reference, problem, start
@@ -45,8 +49,9 @@ def test_coordinate_descent(instance, measure, benchmark, role):
     benchmark.extra_info["bytes_per_row"] = instance.bytes_per_row() * (found[2] + 1)
 
 
-@pytest.mark.parametrize("role", ["reference", "riskslim"])
+@pytest.mark.parametrize("role", ROLES)
 def test_sequential_rounding(instance, measure, benchmark, role):
+    instance.use_threads(role)
     problem, start = instance.problem, instance.point("fractional")
     plain = functools.partial(reference.sequential_rounding, instance.reference, problem, start)
 

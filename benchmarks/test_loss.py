@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.instances import Case
+from benchmarks.instances import TWO_THREADS, Case
 
 DEFAULT_CASES = [
     *(Case(kind, n, d) for n in (10**5, 10**6) for d in (10, 30) for kind in ("integer", "real")),
@@ -21,7 +21,7 @@ FULL_CASES = [
 POINTS = {"five": "5 non-zero", "all": "all non-zero", "fractional": "fractional"}
 
 
-ROLES = ["reference", "riskslim"]
+ROLES = ["reference", "riskslim", TWO_THREADS]
 
 
 @pytest.mark.parametrize(
@@ -33,11 +33,11 @@ ROLES = ["reference", "riskslim"]
 )
 def test_value(instance, measure, role, point):
     coef = instance.point(point)
+    instance.use_threads(role)
     function = {
         "reference": instance.reference.value,
         "reference, non-zero columns": instance.reference.value_nonzero,
-        "riskslim": instance.loss.value,
-    }[role]
+    }.get(role, instance.loss.value)
     value = measure(
         lambda: function(coef), family="loss", kernel=f"value, {POINTS[point]}", role=role,
         case=instance.case, bytes_per_row=instance.bytes_per_row(coef), form=instance.loss.kernel,
@@ -50,6 +50,7 @@ def test_value(instance, measure, role, point):
 @pytest.mark.parametrize("role", ROLES)
 def test_value_and_gradient(instance, measure, role, point):
     coef = instance.point(point)
+    instance.use_threads(role)
     evaluator = instance.reference if role == "reference" else instance.loss
     value, gradient = measure(
         lambda: evaluator.value_and_gradient(coef), family="loss",
@@ -64,12 +65,32 @@ def test_value_and_gradient(instance, measure, role, point):
     np.testing.assert_allclose(gradient, expected_gradient, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("which", ["5", "all"])
+@pytest.mark.parametrize("role", ROLES)
+def test_hessian(instance, measure, role, which):
+    """Second derivatives by the intercept and some coefficients."""
+    coef, d = instance.point("fractional"), instance.case.d
+    features = range(d if which == "all" else min(5, d))
+    instance.use_threads(role)
+    evaluator = instance.reference if role == "reference" else instance.loss
+    hessian = measure(
+        lambda: evaluator.hessian(coef, features), family="loss",
+        kernel=f"second derivatives, {which} features", role=role, case=instance.case,
+        bytes_per_row=instance.bytes_per_row(),
+    )  # fmt: skip
+    expected = instance.expected(
+        f"hessian {which}", lambda: instance.reference.hessian(coef, features)
+    )
+    np.testing.assert_allclose(hessian, expected, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("role", ROLES)
 def test_loss_of_scores(instance, measure, role):
     """Scores that are given, as integers where the model's are."""
     point = "five" if instance.loss.form == "lookup_table" else "fractional"
     coef = instance.point(point)
     reference = instance.reference
+    instance.use_threads(role)
     scores = reference.scores(coef)
     if role == "reference":
         by_table = instance.loss.form == "lookup_table"

@@ -19,7 +19,7 @@ sys.path.append(str(ROOT))
 import riskslim  # noqa: E402
 from benchmarks import memory, report, scaling  # noqa: E402
 from benchmarks.children import run_python  # noqa: E402
-from benchmarks.instances import KINDS, Case, Instance, make_table  # noqa: E402
+from benchmarks.instances import KINDS, TWO_THREADS, Case, Instance, make_table  # noqa: E402
 from benchmarks.machine import describe_machine  # noqa: E402
 from benchmarks.reference import (  # noqa: E402
     ReferenceLoss,
@@ -54,6 +54,10 @@ def test_reference_loss_agrees_with_the_package(instance, point):
     assert reference.value(coef) == pytest.approx(found, rel=1e-14)
     assert reference.value_nonzero(coef) == pytest.approx(found, rel=1e-13)
     by_table = reference.has_table and point != "fractional"
+    chosen = [4, 0]
+    np.testing.assert_allclose(
+        reference.hessian(coef, chosen), instance.loss.hessian(coef, chosen), rtol=1e-11
+    )
     of_scores = reference.value_of_scores(reference.scores(coef), by_table=by_table)
     assert of_scores == pytest.approx(found, rel=1e-14)
 
@@ -259,6 +263,7 @@ def test_report(tmp_path, capsys):
             ({**KERNEL, "role": "reference"}, 0.045),
             ({**KERNEL, "role": "riskslim"}, 0.0015),
             ({**KERNEL, "role": "reference, non-zero columns"}, 0.015),
+            ({**KERNEL, "role": TWO_THREADS}, 0.0008),
             ({**KERNEL, "role": "riskslim", "kind": "real", "bytes_per_row": 41}, 0.0041),
             (MEMORY, 1.0),
             (FIT, 4.0),
@@ -272,11 +277,12 @@ def test_report(tmp_path, capsys):
     # 6 bytes of 10^6 rows in 1.5 ms are 4 GB/s of 20 GB/s; 45 ms are 30 times 1.5 ms.
     assert (
         "| value, 5 non-zero | integer | 1,000,000 | 30 | 1.5 ms | 45 ms | 30.0 | 20 / 40 | 10.0 "
-        "| 6 | 4.0 | 20% | 7 |"
+        "| 1.88 | 6 | 4.0 | 20% | 7 |"
     ) in lines
     # Without a reference there is no ratio.
     assert (
-        "| value, 5 non-zero | real | 1,000,000 | 30 | 4.1 ms |  |  |  |  | 41 | 10.0 | 50% | 7 |"
+        "| value, 5 non-zero | real | 1,000,000 | 30 | 4.1 ms |  |  |  |  |  | 41 | 10.0 | 50% "
+        "| 7 |"
     ) in lines
     assert (
         "| from pandas | integer | 262,144 | 4 | 8.0 MiB | 3.0 MiB / 1.0 MiB | 1.00 | 3.00 |"
