@@ -10,18 +10,25 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from cplex.callbacks import HeuristicCallback, IncumbentCallback, LazyConstraintCallback
 
 from riskslim._lattice_cpa.initialization import best_possible_bounds
-from riskslim._lattice_cpa.model import OBJECTIVE_SCALE, RiskSlimMIP
+from riskslim._lattice_cpa.model import OBJECTIVE_SCALE, RiskSlimMIP, import_cplex
 from riskslim._lattice_cpa.search import Search
+
+import_cplex()  # in its own way, before anything else imports it
+
+from cplex.callbacks import (  # noqa: E402
+    HeuristicCallback,
+    IncumbentCallback,
+    LazyConstraintCallback,
+)
 
 __all__ = ["register"]
 
 # A cut is added where the surrogate's loss is too low by more than CPLEX could tell apart
-# (1e-9 in its units is 1e-12 of loss) ...
+# (1e-9 in its units is 1e-12 of loss). A candidate is refused only where it is too low by more
+# than the solver's accuracy, the search's ``tolerance``.
 VIOLATION = 1e-11
-# ... and a candidate is refused only where it is too low by more than the solver's accuracy.
 # Times that one incumbent is proposed to CPLEX before it is left alone.
 MAX_PROPOSALS = 3
 

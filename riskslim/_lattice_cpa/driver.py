@@ -6,15 +6,18 @@ a cut at every integer solution that the search meets (Ustun & Rudin 2019, Algor
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import copy
 import dataclasses
 import logging
 import math
 import numbers
+import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -263,6 +266,8 @@ class _Run:
         cpx.MIP_starts.add([indices, values], cpx.MIP_starts.effort_level.check_feasibility)
         register(model, search, self.out_of_time)
         self.aborter = _aborter(cpx)
+        if self.stop_requested():
+            self.aborter.abort()
         try:
             with translated_errors(model):
                 cpx.solve()
@@ -418,18 +423,42 @@ def _interruptibly(run: _Run) -> Solution:
 
     context = contextvars.copy_context()
     worker = threading.Thread(target=context.run, args=(work,), name="lattice_cpa", daemon=True)
-    worker.start()
-    while not done.is_set():
-        try:
-            done.wait(0.1)
-        except KeyboardInterrupt:
-            if run.interrupted.is_set():
-                raise
-            logger.warning("interrupted: ending the search, the best score so far is kept")
-            run.interrupt()
+    with _interrupt_on_ctrl_c(run):
+        worker.start()
+        while not done.is_set():
+            try:
+                done.wait(0.1)
+            except KeyboardInterrupt:  # by a handler that is not ours, or the second Ctrl-C
+                if run.interrupted.is_set():
+                    raise
+                run.interrupt()
     if failure:
         raise failure[0]
     return outcome[0]
+
+
+@contextlib.contextmanager
+def _interrupt_on_ctrl_c(run: _Run) -> Iterator[None]:
+    """Let the first Ctrl-C end the search, and the second raise KeyboardInterrupt.
+
+    A handler, and no exception that is caught: it cannot arrive between two statements. Whoever
+    has a handler of their own keeps it.
+    """
+
+    def handle(signum: int, frame: FrameType | None) -> None:
+        if run.interrupted.is_set():
+            raise KeyboardInterrupt
+        logger.warning("interrupted: ending the search, the best score so far is kept")
+        run.interrupt()
+
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _ending(cpx: Any) -> str:

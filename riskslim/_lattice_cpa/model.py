@@ -40,6 +40,7 @@ __all__ = [
     "RiskSlimLP",
     "RiskSlimMIP",
     "accuracy_of",
+    "import_cplex",
     "new_cplex",
     "translated_errors",
 ]
@@ -465,7 +466,7 @@ def new_cplex() -> Any:
     SolverUnavailableError
         The package cplex is missing, or its library cannot be started.
     """
-    cplex = _import_cplex()
+    cplex = import_cplex()
     try:
         cpx = cplex.Cplex()
     except cplex.exceptions.CplexError as error:
@@ -486,12 +487,21 @@ def new_cplex() -> Any:
     return cpx
 
 
-def _import_cplex() -> Any:
+def import_cplex() -> Any:
     """Import cplex such that Ctrl-C stays with Python.
 
     By default cplex takes SIGINT for itself during every solve, and a signal that arrives at the
     end of one is lost. It reads this variable when it is imported; where somebody has imported it
     before, an interrupted solve is recognised by its status.
+
+    Returns
+    -------
+    module
+
+    Raises
+    ------
+    SolverUnavailableError
+        The package cannot be imported.
     """
     variable = "CPLEX_PY_DISABLE_SIGHANDLER"
     before = os.environ.get(variable)
