@@ -30,6 +30,9 @@ __all__ = [
 # Two ways of computing one loss in double precision may differ by this much, relatively.
 RECHECK_TOLERANCE = 1e-11
 
+# A bound more exact than this needs no word about its accuracy.
+_UNSEEN_TOLERANCE = 1e-8
+
 # Any loss is above 0: a gap as large as this says next to nothing.
 _NOTHING_PROVEN = 0.99
 
@@ -125,7 +128,11 @@ class Certificate:
         if self.status is Status.INFEASIBLE:
             return f"No risk score meets the requirements: {self.message}."
         if self.lower_bound >= self.objective:
-            proven = "No risk score that meets the requirements has a lower objective."
+            proven = "No risk score that meets the requirements has a lower objective"
+            # Beyond the digits that are shown, the accuracy of the bound is part of the claim.
+            if self.bound_tolerance > _UNSEEN_TOLERANCE * max(1.0, abs(self.objective)):
+                proven += f" by more than {self.bound_tolerance:.1g}, the accuracy of the bound"
+            proven += "."
         elif not self.is_optimal and self.optimality_gap > _NOTHING_PROVEN:
             proven = (
                 "There is no useful lower bound yet: how much better another risk score could be "

@@ -339,3 +339,18 @@ def test_solutions_can_be_pickled():
     again = pickle.loads(pickle.dumps(SOLUTION))
     np.testing.assert_array_equal(again.coef, SOLUTION.coef)
     assert again.certificate == CERTIFICATE
+
+
+@pytest.mark.parametrize(
+    ("bound_tolerance", "words"),
+    [
+        (0.0, "has a lower objective."),
+        (1e-9, "has a lower objective."),
+        (2e-5, "has a lower objective by more than 2e-05, the accuracy of the bound."),
+    ],
+)
+def test_explain_claims_no_more_than_the_bound_is_accurate_to(bound_tolerance, words):
+    certificate = Certificate(
+        Status.OPTIMAL, 0.4, 0.39, 2, 0.4, 0.0, bound_tolerance, "example", 100
+    )
+    assert certificate.explain().endswith(words)

@@ -39,7 +39,6 @@ class _Shared:
     search: Search
     model: RiskSlimMIP
     should_stop: Callable[[], bool]
-    n_threads: int
 
     def _point(self) -> tuple[Any, float]:
         """Coefficients and loss of the present LP solution or candidate."""
