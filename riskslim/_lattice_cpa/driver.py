@@ -6,18 +6,12 @@ a cut at every integer solution that the search meets (Ustun & Rudin 2019, Algor
 
 from __future__ import annotations
 
-import contextlib
-import contextvars
 import copy
 import dataclasses
 import logging
-import math
-import numbers
-import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
-from types import FrameType
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -38,26 +32,17 @@ from riskslim._lattice_cpa.model import (
 )
 from riskslim._lattice_cpa.search import LatticeCPASettings, Search
 from riskslim.exceptions import CertificateError, RiskSLIMError
-from riskslim.loss import checked_threads
 from riskslim.problem import RiskScoreProblem
-from riskslim.solution import (
-    Certificate,
-    Solution,
-    SolveStatistics,
-    Status,
-    TraceRecord,
-    certify,
-)
+from riskslim.runs import checked_limits, checked_start, infeasible_solution, run_interruptibly
+from riskslim.solution import Certificate, Solution, SolveStatistics, TraceRecord, certify
 from riskslim.subsampling import Subsampling, pays
 
 __all__ = ["lattice_cpa"]
 
 logger = logging.getLogger("riskslim.lattice_cpa")
 
-# What CPLEX's parameters can hold.
+# What CPLEX's parameter can hold.
 MAX_SECONDS = 1e9
-MAX_NODES = 2**62
-MAX_SEED = 2_000_000_000
 
 # Most by which a solution that violates unscaled rows a little can understate its objective.
 UNSCALED_INFEASIBILITY = 1e-6
@@ -141,12 +126,12 @@ def lattice_cpa(
     >>> solution.points, solution.certificate.status.value
     ({'age >= 60': 3}, 'optimal')
     """
-    limits = _checked_limits(time_limit, gap_tolerance, node_limit, n_threads, random_state)
+    limits = checked_limits(time_limit, gap_tolerance, node_limit, n_threads, random_state)
     if not isinstance(problem, RiskScoreProblem):
         raise TypeError(f"problem must be a RiskScoreProblem, got {type(problem).__name__}")
     if settings is not None and not isinstance(settings, LatticeCPASettings):
         raise TypeError(f"settings must be LatticeCPASettings, got {type(settings).__name__}")
-    vector = _checked_start(problem, start)
+    vector = checked_start(problem, start)
     run = _Run(
         problem=problem,
         settings=settings or LatticeCPASettings(),
@@ -155,7 +140,7 @@ def lattice_cpa(
         progress=progress,
         should_stop=should_stop,
     )
-    return _interruptibly(run)
+    return run_interruptibly(run)
 
 
 class _Run:
@@ -183,6 +168,7 @@ class _Run:
         self.subsampling: Subsampling | None = None
         if settings.subsampling or (settings.subsampling is None and pays(self.problem.loss)):
             self.subsampling = Subsampling(settings.subsampling_delta, limits["random_state"])
+        self.name = "lattice_cpa"
         self.interrupted = threading.Event()
         self.began = time.perf_counter()
         self.deadline = self.began + limits["time_limit"]
@@ -379,86 +365,12 @@ class _Run:
         )
 
     def _infeasible(self, reason: str) -> Solution:
-        certificate = Certificate(
-            status=Status.INFEASIBLE,
-            objective=math.inf,
-            loss=math.inf,
-            model_size=0,
-            lower_bound=math.inf,
-            gap_tolerance=self.limits["gap_tolerance"],
-            bound_tolerance=0.0,
-            engine="lattice_cpa",
-            n_samples=self.problem.loss.data.n_samples,
-            message=reason,
+        return infeasible_solution(
+            self.problem, reason, "lattice_cpa", self.limits["gap_tolerance"], self._settings()
         )
-        return Solution(
-            None, None, certificate, self.problem.coefficients.feature_names,
-            settings=self._settings(),
-        )  # fmt: skip
 
     def _settings(self) -> dict[str, Any]:
         return {"engine": "lattice_cpa", **self.limits, **dataclasses.asdict(self.settings)}
-
-
-def _interruptibly(run: _Run) -> Solution:
-    """Run in a second thread, so that Ctrl-C is seen while CPLEX computes.
-
-    Python handles signals in the main thread only, and not while that thread is inside CPLEX.
-    Outside of the main thread there is no Ctrl-C to wait for.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        return run.solve()
-    # Not Thread.join: interrupted, it can take a running thread for one that has ended.
-    done = threading.Event()
-    outcome: list[Solution] = []
-    failure: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            outcome.append(run.solve())
-        except BaseException as error:
-            failure.append(error)
-        finally:
-            done.set()
-
-    context = contextvars.copy_context()
-    worker = threading.Thread(target=context.run, args=(work,), name="lattice_cpa", daemon=True)
-    with _interrupt_on_ctrl_c(run):
-        worker.start()
-        while not done.is_set():
-            try:
-                done.wait(0.1)
-            except KeyboardInterrupt:  # by a handler that is not ours, or the second Ctrl-C
-                if run.interrupted.is_set():
-                    raise
-                run.interrupt()
-    if failure:
-        raise failure[0]
-    return outcome[0]
-
-
-@contextlib.contextmanager
-def _interrupt_on_ctrl_c(run: _Run) -> Iterator[None]:
-    """Let the first Ctrl-C end the search, and the second raise KeyboardInterrupt.
-
-    A handler, and no exception that is caught: it cannot arrive between two statements. Whoever
-    has a handler of their own keeps it.
-    """
-
-    def handle(signum: int, frame: FrameType | None) -> None:
-        if run.interrupted.is_set():
-            raise KeyboardInterrupt
-        logger.warning("interrupted: ending the search, the best score so far is kept")
-        run.interrupt()
-
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
-    signal.signal(signal.SIGINT, handle)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _ending(cpx: Any) -> str:
@@ -495,46 +407,3 @@ def _aborter(cpx: Any) -> Any:
     aborter = cplex.Aborter()
     cpx.use_aborter(aborter)
     return aborter
-
-
-def _checked_limits(
-    time_limit: float, gap_tolerance: float, node_limit: int | None, n_threads: int, seed: int
-) -> dict[str, Any]:
-    """Limits as CPLEX takes them."""
-    limits: dict[str, Any] = {
-        "time_limit": _checked_number("time_limit", time_limit),
-        "gap_tolerance": _checked_number("gap_tolerance", gap_tolerance),
-    }
-    if not limits["time_limit"] > 0:
-        raise ValueError(f"time_limit must be positive, got {time_limit!r}")
-    if not 0 <= limits["gap_tolerance"] < 1:
-        raise ValueError(f"gap_tolerance must be at least 0 and below 1, got {gap_tolerance!r}")
-    limits["node_limit"] = None
-    if node_limit is not None:
-        limits["node_limit"] = _checked_int("node_limit", node_limit, 0, MAX_NODES)
-    limits["n_threads"] = checked_threads(n_threads)
-    limits["random_state"] = _checked_int("random_state", seed, 0, MAX_SEED)
-    return limits
-
-
-def _checked_number(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    return float(value)
-
-
-def _checked_int(name: str, value: Any, least: int, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} must be an int, got {value!r}")
-    if not least <= value <= most:
-        raise ValueError(f"{name} must be between {least} and {most}, got {value}")
-    return int(value)
-
-
-def _checked_start(problem: RiskScoreProblem, start: ArrayLike | None) -> NDArray[np.int64] | None:
-    if start is None or problem.infeasibility is not None:
-        return None
-    violations = problem.violations(start)
-    if violations:
-        raise ValueError(f"start is not feasible: {'; '.join(violations)}")
-    return np.asarray(start).astype(np.int64)
