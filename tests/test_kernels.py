@@ -101,6 +101,30 @@ def test_loss_of_one_score_is_accurate(margin):
     assert real.scores_loss(np.array([-margin]), -one, none, 1) == got
 
 
+@pytest.mark.parametrize("n", [1, 31, 255, 256, 257, 700])
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 30.0, 700.0])
+def test_losses_that_share_a_logarithm_keep_their_accuracy(n, scale):
+    rng = np.random.default_rng(n)
+    labels = rng.choice(np.array([-1, 1], dtype=np.int8), n)
+    # All margins positive: the sum is as small as the tails are.
+    scores = labels * rng.uniform(0.5, 1.0, n) * scale
+    for signs in (1.0, rng.choice([-1.0, 1.0], n)):
+        with mpmath.workdps(50):
+            terms = [mpmath.log1p(mpmath.exp(-mpmath.mpf(m))) for m in signs * scores * labels]
+            expected = float(mpmath.fsum(terms))
+        assert real.scores_loss(signs * scores, labels, np.empty(0), 1) == pytest.approx(
+            expected, rel=1e-15
+        )
+
+
+@pytest.mark.parametrize("value", [np.nan, -np.inf])
+@pytest.mark.parametrize("weights", [np.empty(0), np.ones(300)])
+def test_scores_that_are_not_finite_are_not_hidden(value, weights):
+    scores, labels = np.zeros(300), np.ones(300, dtype=np.int8)
+    scores[137] = value
+    assert not math.isfinite(real.scores_loss(scores, labels, weights, 1))
+
+
 @pytest.mark.parametrize("margin", ADVERSARIAL)
 def test_slope_of_one_score_is_accurate(margin):
     sums, errors = np.zeros((2, 1))

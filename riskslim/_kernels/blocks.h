@@ -393,29 +393,7 @@ RS_KERNEL void rs_line_f64(
     for (ptrdiff_t i = 0; i < n; i++) out[i] = s[i] + (step * x[i] + shift);
 }
 
-/* ---- loss and slope of real-valued scores -------------------------------------- */
-
-RS_KERNEL void rs_losses(
-    double *RS_RESTRICT out, const double *RS_RESTRICT s, const int8_t *RS_RESTRICT label,
-    ptrdiff_t n)
-{
-    for (ptrdiff_t i = 0; i < n; i++) out[i] = rs_loss(s[i] * (double)label[i]);
-}
-
-/* Loss and d loss / d score of each row, from one exponential. */
-RS_KERNEL void rs_losses_and_slopes(
-    double *RS_RESTRICT out, double *RS_RESTRICT slope, const double *RS_RESTRICT s,
-    const int8_t *RS_RESTRICT label, ptrdiff_t n)
-{
-    for (ptrdiff_t i = 0; i < n; i++) {
-        const double y = (double)label[i];
-        const double margin = s[i] * y;
-        const double e = rs_exp_nonpositive(-fabs(margin));
-        const double tail = rs_log1p_unit(e);
-        out[i] = margin < 0.0 ? tail - margin : tail;
-        slope[i] = -y * ((margin < 0.0 ? 1.0 : e) / (1.0 + e));
-    }
-}
+/* ---- curvature of real-valued scores ------------------------------------------- */
 
 /* Second derivative of the loss by the score, from the first one: |slope| (1 - |slope|). */
 RS_KERNEL void rs_curvatures(
@@ -519,6 +497,107 @@ RS_KERNEL double rs_dot_square_f64(
     for (; i + RS_LANES <= n; i += RS_LANES)
         for (int k = 0; k < RS_LANES; k++) lane[k] += v[i + k] * (x[i + k] * x[i + k]);
     for (int k = 0; i < n; i++, k++) lane[k] += v[i] * (x[i] * x[i]);
+    return rs_fold(lane);
+}
+
+/* ---- losses of real-valued scores, summed ---------------------------------------- */
+
+/* Rows come in strips of RS_STRIP. A loss is log(1 + tail) + hinge with tail = exp(-|margin|) and
+ * hinge = max(-margin, 0). Eight rows of a strip share one logarithm (rs_join), unless
+ * they have weights; rows that are missing in the last strip have tail and hinge zero. */
+typedef struct {
+    double tail[RS_STRIP];
+    double hinge[RS_STRIP];
+} rs_strip;
+
+RS_INLINE void rs_read_strip(
+    rs_strip *RS_RESTRICT strip, const double *RS_RESTRICT s, const int8_t *RS_RESTRICT label,
+    ptrdiff_t n)
+{
+    int32_t wide[RS_STRIP];
+    rs_widen_i32(wide, label, n);
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const double margin = s[i] * (double)wide[i];
+        strip->tail[i] = rs_exp_nonpositive(-fabs(margin));
+        strip->hinge[i] = margin < 0.0 ? -margin : 0.0;
+    }
+    for (ptrdiff_t i = n; i < RS_STRIP; i++) strip->tail[i] = strip->hinge[i] = 0.0;
+}
+
+/* The same, and d loss / d score of each row from the same exponential. */
+RS_INLINE void rs_read_strip_and_slopes(
+    rs_strip *RS_RESTRICT strip, double *RS_RESTRICT slope, const double *RS_RESTRICT s,
+    const int8_t *RS_RESTRICT label, ptrdiff_t n)
+{
+    int32_t wide[RS_STRIP];
+    rs_widen_i32(wide, label, n);
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const double y = (double)wide[i];
+        const double margin = s[i] * y;
+        const double e = rs_exp_nonpositive(-fabs(margin));
+        strip->tail[i] = e;
+        strip->hinge[i] = margin < 0.0 ? -margin : 0.0;
+        slope[i] = -y * ((margin < 0.0 ? 1.0 : e) / (1.0 + e));
+    }
+    for (ptrdiff_t i = n; i < RS_STRIP; i++) strip->tail[i] = strip->hinge[i] = 0.0;
+}
+
+RS_INLINE void rs_add_strip(double *RS_RESTRICT lane, const rs_strip *RS_RESTRICT strip)
+{
+    const double *RS_RESTRICT t = strip->tail, *RS_RESTRICT h = strip->hinge;
+    for (int k = 0; k < RS_LANES; k++) {
+        const double t0 = rs_join(t[k], t[k + RS_LANES]);
+        const double t2 = rs_join(t[k + 2 * RS_LANES], t[k + 3 * RS_LANES]);
+        const double t4 = rs_join(t[k + 4 * RS_LANES], t[k + 5 * RS_LANES]);
+        const double t6 = rs_join(t[k + 6 * RS_LANES], t[k + 7 * RS_LANES]);
+        const double h0 = (h[k] + h[k + RS_LANES]) + (h[k + 2 * RS_LANES] + h[k + 3 * RS_LANES]);
+        const double h4 = (h[k + 4 * RS_LANES] + h[k + 5 * RS_LANES])
+                        + (h[k + 6 * RS_LANES] + h[k + 7 * RS_LANES]);
+        lane[k] += rs_log1p(rs_join(rs_join(t0, t2), rs_join(t4, t6))) + (h0 + h4);
+    }
+}
+
+RS_INLINE void rs_add_weighted_strip(
+    double *RS_RESTRICT lane, const rs_strip *RS_RESTRICT strip,
+    const double *RS_RESTRICT weight, ptrdiff_t n)
+{
+    double loss[RS_STRIP];
+    for (ptrdiff_t i = 0; i < n; i++)
+        loss[i] = weight[i] * (rs_log1p(strip->tail[i]) + strip->hinge[i]);
+    for (ptrdiff_t i = n; i < RS_STRIP; i++) loss[i] = 0.0;
+    for (ptrdiff_t i = 0; i < RS_STRIP; i += RS_LANES)
+        for (int k = 0; k < RS_LANES; k++) lane[k] += loss[i + k];
+}
+
+/* Sum of the losses of rows with scores s, without weights (NULL) or with them. */
+RS_KERNEL double rs_sum_losses(
+    const double *RS_RESTRICT s, const int8_t *RS_RESTRICT label,
+    const double *RS_RESTRICT weight, ptrdiff_t n)
+{
+    rs_strip strip;
+    double lane[RS_LANES] = {0};
+    for (ptrdiff_t begin = 0; begin < n; begin += RS_STRIP) {
+        const ptrdiff_t m = n - begin < RS_STRIP ? n - begin : RS_STRIP;
+        rs_read_strip(&strip, s + begin, label + begin, m);
+        if (weight) rs_add_weighted_strip(lane, &strip, weight + begin, m);
+        else rs_add_strip(lane, &strip);
+    }
+    return rs_fold(lane);
+}
+
+/* The same; leaves d loss / d score of each row, without its weight, in `slope`. */
+RS_KERNEL double rs_sum_losses_and_slopes(
+    double *RS_RESTRICT slope, const double *RS_RESTRICT s, const int8_t *RS_RESTRICT label,
+    const double *RS_RESTRICT weight, ptrdiff_t n)
+{
+    rs_strip strip;
+    double lane[RS_LANES] = {0};
+    for (ptrdiff_t begin = 0; begin < n; begin += RS_STRIP) {
+        const ptrdiff_t m = n - begin < RS_STRIP ? n - begin : RS_STRIP;
+        rs_read_strip_and_slopes(&strip, slope + begin, s + begin, label + begin, m);
+        if (weight) rs_add_weighted_strip(lane, &strip, weight + begin, m);
+        else rs_add_strip(lane, &strip);
+    }
     return rs_fold(lane);
 }
 

@@ -52,9 +52,10 @@ cdef extern from "blocks.h" nogil:
                     Py_ssize_t n) noexcept
     void rs_line_f64(double *out, const double *s, const double *x, double step,
                      double shift, Py_ssize_t n) noexcept
-    void rs_losses(double *out, const double *s, const int8_t *label, Py_ssize_t n) noexcept
-    void rs_losses_and_slopes(double *out, double *slope, const double *s,
-                              const int8_t *label, Py_ssize_t n) noexcept
+    double rs_sum_losses(const double *s, const int8_t *label, const double *weight,
+                         Py_ssize_t n) noexcept
+    double rs_sum_losses_and_slopes(double *slope, const double *s, const int8_t *label,
+                                    const double *weight, Py_ssize_t n) noexcept
     void rs_multiply(double *v, const double *weight, Py_ssize_t n) noexcept
     double rs_total(const double *v, Py_ssize_t n) noexcept
     double rs_dot_f64(const double *v, const double *x, Py_ssize_t n) noexcept
@@ -271,7 +272,6 @@ cdef void line_loss_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept
     cdef Rows *rows = <Rows *>argument
     cdef Py_ssize_t block, start, m, end = min(rows.n, (chunk + 1) * RS_CHUNK)
     cdef double[RS_BLOCK] values
-    cdef double[RS_BLOCK] moved
     cdef rs_sum total
     total.high = total.low = 0.0
     for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
@@ -279,13 +279,25 @@ cdef void line_loss_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept
         m = min(RS_BLOCK, end - start)
         if rows.integer:
             table_losses(rows, values, <int32_t>rows.step, <int32_t>rows.shift, start, m)
+            rs_add(&total, weighted_total(rows, values, start, m))
         else:
-            moved_scores(rows, moved, rows.step, rows.shift, start, m)
-            rs_losses(values, moved, rows.labels + start, m)
-        if rows.weights != NULL:
-            rs_multiply(values, rows.weights + start, m)
-        rs_add(&total, rs_total(values, m))
+            moved_scores(rows, values, rows.step, rows.shift, start, m)
+            rs_add(&total, rs_sum_losses(values, rows.labels + start,
+                                         weights_from(rows, start), m))
     rows.sums[chunk] = total
+
+
+cdef inline const double *weights_from(const Rows *rows, Py_ssize_t start) noexcept nogil:
+    return rows.weights + start if rows.weights != NULL else NULL
+
+
+cdef inline double weighted_total(
+    const Rows *rows, double *values, Py_ssize_t start, Py_ssize_t m
+) noexcept nogil:
+    """Sum of a block's values times the weights, which are left in ``values``."""
+    if rows.weights != NULL:
+        rs_multiply(values, rows.weights + start, m)
+    return rs_total(values, m)
 
 
 cdef void table_losses(
@@ -388,14 +400,14 @@ cdef void measure_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept n
         if rows.integer:
             rs_lookup(losses, rows.losses, rows.position + start, m)
             rs_lookup(slopes, rows.slopes, rows.position + start, m)
+            rs_add(&sums[0], weighted_total(rows, losses, start, m))
         else:
-            rs_losses_and_slopes(losses, slopes, rows.scores + start, rows.labels + start, m)
+            rs_add(&sums[0], rs_sum_losses_and_slopes(
+                slopes, rows.scores + start, rows.labels + start, weights_from(rows, start), m))
         rs_curvatures(curvatures, slopes, m)
         if rows.weights != NULL:
-            rs_multiply(losses, rows.weights + start, m)
             rs_multiply(slopes, rows.weights + start, m)
             rs_multiply(curvatures, rows.weights + start, m)
-        rs_add(&sums[0], rs_total(losses, m))
         for line in range(rows.n_lines):
             if not rows.bounds.wanted[line]:
                 continue

@@ -2,8 +2,8 @@
 """Loss and gradient of real-valued scores: any coefficients on any columns.
 
 The exponential is taken of -|margin| only (numerics.h). Rows are summed in a fixed order:
-32 partial sums within a block, which has 64 rows for each of them; then blocks, and chunks of
-blocks, with their rounding errors kept. The result is the same for any number of threads.
+32 partial sums within a block, which has 64 rows for each of them, eight of which share a
+logarithm; then blocks, and chunks of blocks, with their rounding errors kept. The result is the same for any number of threads.
 """
 
 from libc.stdint cimport int8_t, int64_t
@@ -31,9 +31,10 @@ cdef extern from "blocks.h" nogil:
     void rs_add_column_f64(double *s, const double *x, double c, Py_ssize_t n) noexcept
     void rs_add_8_columns_f64(double *s, const double **x, const double *c,
                               Py_ssize_t n) noexcept
-    void rs_losses(double *out, const double *s, const int8_t *label, Py_ssize_t n) noexcept
-    void rs_losses_and_slopes(double *out, double *slope, const double *s,
-                              const int8_t *label, Py_ssize_t n) noexcept
+    double rs_sum_losses(const double *s, const int8_t *label, const double *weight,
+                         Py_ssize_t n) noexcept
+    double rs_sum_losses_and_slopes(double *slope, const double *s, const int8_t *label,
+                                    const double *weight, Py_ssize_t n) noexcept
     void rs_multiply(double *v, const double *weight, Py_ssize_t n) noexcept
     void rs_score_curvatures(double *curvature, const double *s, Py_ssize_t n) noexcept
     void rs_tile_i8(double *z, const int8_t *x, Py_ssize_t n) noexcept
@@ -157,22 +158,24 @@ def scores(
         rs_run(score_chunk, &rows, n_chunks(rows.n), n_workers(n_chunks(rows.n), n_threads))
 
 
+cdef inline const double *weights_from(const Rows *rows, Py_ssize_t start) noexcept nogil:
+    return rows.weights + start if rows.weights != NULL else NULL
+
+
 cdef void loss_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
     cdef Rows *rows = <Rows *>argument
     cdef Py_ssize_t block, start, m, end = min(rows.n, (chunk + 1) * RS_CHUNK)
-    cdef double[RS_BLOCK] scores
-    cdef double[RS_BLOCK] losses
+    cdef double[RS_BLOCK] computed
+    cdef const double *scores = computed
     for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
         start = block * RS_BLOCK
         m = min(RS_BLOCK, end - start)
         if rows.given != NULL:
-            rs_losses(losses, rows.given + start, rows.labels + start, m)
+            scores = rows.given + start
         else:
-            block_scores(rows, scores, start, m)
-            rs_losses(losses, scores, rows.labels + start, m)
-        if rows.weights != NULL:
-            rs_multiply(losses, rows.weights + start, m)
-        rs_add(&rows.sums[chunk], rs_total(losses, m))
+            block_scores(rows, computed, start, m)
+        rs_add(&rows.sums[chunk],
+               rs_sum_losses(scores, rows.labels + start, weights_from(rows, start), m))
 
 
 cdef double summed_loss(Rows *rows, int n_threads) noexcept nogil:
@@ -230,17 +233,15 @@ cdef void gradient_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept 
     cdef rs_sum *sums = rows.sums + chunk * rows.n_sums
     cdef rs_sum *real_sums = sums + 2 + rows.d
     cdef double[RS_BLOCK] scores
-    cdef double[RS_BLOCK] losses
     cdef double[RS_BLOCK] slopes
     for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
         start = block * RS_BLOCK
         m = min(RS_BLOCK, end - start)
         block_scores(rows, scores, start, m)
-        rs_losses_and_slopes(losses, slopes, scores, rows.labels + start, m)
+        rs_add(&sums[0], rs_sum_losses_and_slopes(
+            slopes, scores, rows.labels + start, weights_from(rows, start), m))
         if rows.weights != NULL:
-            rs_multiply(losses, rows.weights + start, m)
             rs_multiply(slopes, rows.weights + start, m)
-        rs_add(&sums[0], rs_total(losses, m))
         rs_add(&sums[1], rs_total(slopes, m))
         for j in range(rows.d):
             rs_add(&sums[2 + j], rs_dot_i8(slopes, rows.columns + j * rows.n + start, m))

@@ -15,6 +15,7 @@ from riskslim._kernels.numba_backend.compiled import helper, inlined
 BLOCK = 2048
 LANES = 32
 STRIP = 4 * LANES  # the lanes are read and written once for so many rows
+LOSS_STRIP = 8 * LANES  # eight rows share a logarithm
 COPIES = 4
 DIGIT_ROWS = 256
 DIGIT_BASE = 65535
@@ -64,50 +65,56 @@ def _power_of_two(k):
 @inlined
 def exp_nonpositive(x):
     y = -746.0 if x < -746.0 else x
-    k = (y * 1.44269504088896340736 + _SHIFT) - _SHIFT
+    shifted = y * 1.44269504088896340736 + _SHIFT
+    k = shifted - _SHIFT
     r = (y - k * _LN2_HIGH) - k * _LN2_LOW
-    k1 = -1000.0 if k < -1000.0 else k
-    p = 1.0 / 6227020800.0
-    p = p * r + 1.0 / 479001600.0
-    p = p * r + 1.0 / 39916800.0
-    p = p * r + 1.0 / 3628800.0
-    p = p * r + 1.0 / 362880.0
-    p = p * r + 1.0 / 40320.0
-    p = p * r + 1.0 / 5040.0
-    p = p * r + 1.0 / 720.0
-    p = p * r + 1.0 / 120.0
-    p = p * r + 1.0 / 24.0
-    p = p * r + 1.0 / 6.0
-    p = p * r + 0.5
-    p = 1.0 + (r + r * r * p)
-    return p * _power_of_two(k1) * _power_of_two(k - k1)
+    first = _SHIFT - 1000.0 if shifted < _SHIFT - 1000.0 else shifted
+    p = 2.5000056708160523e-08
+    p = p * r + 2.7630247990155085e-07
+    p = p * r + 2.755758638843295e-06
+    p = p * r + 2.480149310007098e-05
+    p = p * r + 0.0001984126950656571
+    p = p * r + 0.0013888888943628945
+    p = p * r + 0.008333333333494465
+    p = p * r + 0.04166666666653016
+    p = p * r + 0.16666666666666413
+    p = p * r + 0.5000000000000011
+    p = np.float64(1.0 + (r + r * r * p))
+    scaled = np.int64(p.view(np.int64) + (np.float64(first).view(np.int64) << 52))
+    return scaled.view(np.float64) * _power_of_two(shifted - first)
 
 
 @inlined
-def log1p_unit(t):
-    large = t > 0.41421356237309503
-    f = 0.5 * (t - 1.0) if large else t
-    k = 1.0 if large else 0.0
+def log1p(t):
+    u = np.float64(1.0 + t)
+    bits = u.view(np.uint64) + np.uint64(0x95F619980C433)
+    exponent = np.uint64((bits >> np.uint64(52)) | np.uint64(0x4330000000000000))
+    k = exponent.view(np.float64) - 4503599627371519.0
+    scale = np.uint64(np.uint64(0x7FE0000000000000) - (bits & np.uint64(0xFFF0000000000000)))
+    f = u * scale.view(np.float64) - 1.0 if k > 0.0 else t
     half = 0.5 * f * f
     s = f / (2.0 + f)
     z = s * s
-    p = 2.0 / 21.0
-    p = p * z + 2.0 / 19.0
-    p = p * z + 2.0 / 17.0
-    p = p * z + 2.0 / 15.0
-    p = p * z + 2.0 / 13.0
-    p = p * z + 2.0 / 11.0
-    p = p * z + 2.0 / 9.0
-    p = p * z + 2.0 / 7.0
-    p = p * z + 2.0 / 5.0
-    p = p * z + 2.0 / 3.0
+    p = 0.14796103418642567
+    p = p * z + 0.15314035998176853
+    p = p * z + 0.18183564862510312
+    p = p * z + 0.22222198563504947
+    p = p * z + 0.2857142874247555
+    p = p * z + 0.3999999999941431
+    p = p * z + 0.6666666666666734
     p = p * z
     return k * _LN2_HIGH - ((half - (s * (half + p) + k * _LN2_LOW)) - f)
 
 
 @inlined
+def _join(a, b):
+    """(1 + a) (1 + b) - 1: two logarithms from one."""
+    return (a + b) + a * b
+
+
+@inlined
 def loss(margin):
-    tail = log1p_unit(exp_nonpositive(-abs(margin)))
+    tail = log1p(exp_nonpositive(-abs(margin)))
     return tail - margin if margin < 0.0 else tail
 
 
@@ -351,24 +358,7 @@ def line(out, s, x, step, shift):
         out[i] = s[i] + (step * np.float64(x[i]) + shift)
 
 
-# ---- loss and slope of real-valued scores -------------------------------------------------
-
-
-@helper
-def losses(out, s, label):
-    for i in range(out.shape[0]):
-        out[i] = loss(s[i] * np.float64(label[i]))
-
-
-@helper
-def losses_and_slopes(out, slopes, s, label):
-    for i in range(out.shape[0]):
-        y = np.float64(label[i])
-        margin = s[i] * y
-        e = exp_nonpositive(-abs(margin))
-        tail = log1p_unit(e)
-        out[i] = tail - margin if margin < 0.0 else tail
-        slopes[i] = -y * ((1.0 if margin < 0.0 else e) / (1.0 + e))
+# ---- curvature of real-valued scores -------------------------------------------------------
 
 
 @helper
@@ -465,6 +455,92 @@ def dot_square(v, x, lane):
             lane[k] = value
     for i in range(whole, v.shape[0]):
         lane[(i - whole) % LANES] += v[i] * _square(x[i])
+    return _fold(lane)
+
+
+# ---- losses of real-valued scores, summed ---------------------------------------------------
+
+
+@helper
+def _read_strip(tail, hinge, s, label):
+    n = s.shape[0]
+    for i in range(n):
+        margin = s[i] * np.float64(label[i])
+        tail[i] = exp_nonpositive(-abs(margin))
+        hinge[i] = -margin if margin < 0.0 else 0.0
+    for i in range(n, LOSS_STRIP):
+        tail[i] = hinge[i] = 0.0
+
+
+@helper
+def _read_strip_and_slopes(tail, hinge, slopes, s, label):
+    n = s.shape[0]
+    for i in range(n):
+        y = np.float64(label[i])
+        margin = s[i] * y
+        e = exp_nonpositive(-abs(margin))
+        tail[i] = e
+        hinge[i] = -margin if margin < 0.0 else 0.0
+        slopes[i] = -y * ((1.0 if margin < 0.0 else e) / (1.0 + e))
+    for i in range(n, LOSS_STRIP):
+        tail[i] = hinge[i] = 0.0
+
+
+@helper
+def _add_strip(lane, t, h):
+    for k in range(LANES):
+        t0 = _join(t[k], t[k + LANES])
+        t2 = _join(t[k + 2 * LANES], t[k + 3 * LANES])
+        t4 = _join(t[k + 4 * LANES], t[k + 5 * LANES])
+        t6 = _join(t[k + 6 * LANES], t[k + 7 * LANES])
+        h0 = (h[k] + h[k + LANES]) + (h[k + 2 * LANES] + h[k + 3 * LANES])
+        h4 = (h[k + 4 * LANES] + h[k + 5 * LANES]) + (h[k + 6 * LANES] + h[k + 7 * LANES])
+        lane[k] += log1p(_join(_join(t0, t2), _join(t4, t6))) + (h0 + h4)
+
+
+@helper
+def _add_weighted_strip(lane, tail, hinge, weight):
+    n = weight.shape[0]
+    for i in range(n):
+        tail[i] = weight[i] * (log1p(tail[i]) + hinge[i])
+    for i in range(n, LOSS_STRIP):
+        tail[i] = 0.0
+    for i in range(0, LOSS_STRIP, LANES):
+        for k in range(LANES):
+            lane[k] += tail[i + k]
+
+
+@helper
+def _add_losses(lane, tail, hinge, weight, begin, end):
+    if weight.shape[0]:
+        _add_weighted_strip(lane, tail, hinge, weight[begin:end])
+    else:
+        _add_strip(lane, tail, hinge)
+
+
+@helper
+def sum_losses(s, label, weight, strip, lane):
+    """Sum of the losses; ``strip`` (2, LOSS_STRIP) and ``lane`` are scratch."""
+    tail, hinge = strip[0], strip[1]
+    for k in range(LANES):
+        lane[k] = 0.0
+    for begin in range(0, s.shape[0], LOSS_STRIP):
+        end = min(begin + LOSS_STRIP, s.shape[0])
+        _read_strip(tail, hinge, s[begin:end], label[begin:end])
+        _add_losses(lane, tail, hinge, weight, begin, end)
+    return _fold(lane)
+
+
+@helper
+def sum_losses_and_slopes(slopes, s, label, weight, strip, lane):
+    """The same; leaves d loss / d score of each row, without its weight, in ``slopes``."""
+    tail, hinge = strip[0], strip[1]
+    for k in range(LANES):
+        lane[k] = 0.0
+    for begin in range(0, s.shape[0], LOSS_STRIP):
+        end = min(begin + LOSS_STRIP, s.shape[0])
+        _read_strip_and_slopes(tail, hinge, slopes[begin:end], s[begin:end], label[begin:end])
+        _add_losses(lane, tail, hinge, weight, begin, end)
     return _fold(lane)
 
 

@@ -26,7 +26,7 @@ _SCRATCH = (write(int32), write(float64, 2), write(float64), write(float64, 3), 
 def _scratch(n_lines):
     return (
         np.empty(BLOCK, np.int32),
-        np.empty((3, BLOCK)),
+        np.empty((4, BLOCK)),
         np.empty(blocks.LANES),
         np.empty((2, 2 * n_lines + 1, 2)),
         np.zeros(1, np.int64),
@@ -194,22 +194,30 @@ def _joint_loss(rows, line, step, shift):
 
 
 @helper
+def _weighted_total(values, weights, lane):
+    """Sum of values times weights, which are left in ``values``."""
+    if weights.shape[0]:
+        blocks.multiply(values, weights)
+    return blocks.total(values, lane)
+
+
+@helper
 def _line_loss_of_chunk(rows, line, step, shift, begin):
     end = min(begin + CHUNK, rows.labels.shape[0])
     high = low = 0.0
     for start in range(begin, end, BLOCK):
         stop = min(start + BLOCK, end)
-        values, moved = rows.block[0, : stop - start], rows.block[1, : stop - start]
+        values, weights = rows.block[0, : stop - start], rows.weights[start:stop]
         if rows.integer:
             cells = rows.cells[: stop - start]
             _add_column_moves(rows, line.index, cells, start, np.int64(step), np.int64(shift))
             blocks.lookup(values, rows.losses, cells)
+            value = _weighted_total(values, weights, rows.lane)
         else:
-            _moved_scores(rows, line.index, moved, start, step, shift)
-            blocks.losses(values, moved, rows.labels[start:stop])
-        if rows.weights.shape[0]:
-            blocks.multiply(values, rows.weights[start:stop])
-        high, low = blocks.add(high, low, blocks.total(values, rows.lane))
+            _moved_scores(rows, line.index, values, start, step, shift)
+            labels, strip = rows.labels[start:stop], rows.block[1:]
+            value = blocks.sum_losses(values, labels, weights, strip, rows.lane)
+        high, low = blocks.add(high, low, value)
     return high, low
 
 
@@ -267,20 +275,20 @@ def _measure_chunk(rows, wanted, sums, begin):
     for start in range(begin, end, BLOCK):
         stop = min(start + BLOCK, end)
         m = stop - start
-        losses, slopes, curvatures = rows.block[0, :m], rows.block[1, :m], rows.block[2, :m]
+        slopes, curvatures, weights = rows.block[0, :m], rows.block[1, :m], rows.weights[start:stop]
         if rows.integer:
+            losses = rows.block[2, :m]
             blocks.lookup(losses, rows.losses, rows.position[start:stop])
             blocks.lookup(slopes, rows.slopes, rows.position[start:stop])
+            value = _weighted_total(losses, weights, rows.lane)
         else:
-            blocks.losses_and_slopes(
-                losses, slopes, rows.scores[start:stop], rows.labels[start:stop]
-            )
+            scores, labels, strip = rows.scores[start:stop], rows.labels[start:stop], rows.block[2:]
+            value = blocks.sum_losses_and_slopes(slopes, scores, labels, weights, strip, rows.lane)
+        blocks.add_to(sums, 0, value)
         blocks.curvatures(curvatures, slopes)
-        if rows.weights.shape[0]:
-            blocks.multiply(losses, rows.weights[start:stop])
-            blocks.multiply(slopes, rows.weights[start:stop])
-            blocks.multiply(curvatures, rows.weights[start:stop])
-        blocks.add_to(sums, 0, blocks.total(losses, rows.lane))
+        if weights.shape[0]:
+            blocks.multiply(slopes, weights)
+            blocks.multiply(curvatures, weights)
         for line in range(wanted.shape[0]):
             if not wanted[line]:
                 continue

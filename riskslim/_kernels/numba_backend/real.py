@@ -118,24 +118,23 @@ def _loss(
         end = min((chunk + 1) * CHUNK, labels.shape[0])
         for start in range(chunk * CHUNK, end, BLOCK):
             stop = min(start + BLOCK, end)
-            scores, losses = room[0, : stop - start], room[1, : stop - start]
+            scores, strip = room[0, : stop - start], room[1:]
             if given.shape[0]:
-                blocks.losses(losses, given[start:stop], labels[start:stop])
+                for i in range(stop - start):
+                    scores[i] = given[start + i]
             else:
                 _block_scores(
                     scores, columns, coef, used, real_columns, real_used, factors, intercept, start
                 )
-                blocks.losses(losses, scores, labels[start:stop])
-            if weights.shape[0]:
-                blocks.multiply(losses, weights[start:stop])
-            blocks.add_to(sums[chunk], 0, blocks.total(losses, lane))
+            value = blocks.sum_losses(scores, labels[start:stop], weights[start:stop], strip, lane)
+            blocks.add_to(sums[chunk], 0, value)
 
 
 def _summed_loss(model, labels, weights, given, n_threads):
     sums, total = np.zeros((n_chunks(len(labels)), 1, 2)), np.zeros((1, 2))
 
     def work(first, end, _):
-        scratch = np.empty((2, BLOCK)), np.empty(blocks.LANES)
+        scratch = np.empty((3, BLOCK)), np.empty(blocks.LANES)
         _loss(*model, labels, weights, given, sums, *scratch, first, end)
 
     run(work, len(sums), n_threads)
@@ -167,15 +166,16 @@ def _loss_and_gradient(
         for start in range(chunk * CHUNK, end, BLOCK):
             stop = min(start + BLOCK, end)
             m = stop - start
-            scores, losses, slopes = room[0, :m], room[1, :m], room[2, :m]
+            scores, slopes, strip = room[0, :m], room[1, :m], room[2:]
             _block_scores(
                 scores, columns, coef, used, real_columns, real_used, factors, intercept, start
             )
-            blocks.losses_and_slopes(losses, slopes, scores, labels[start:stop])
+            value = blocks.sum_losses_and_slopes(
+                slopes, scores, labels[start:stop], weights[start:stop], strip, lane
+            )
+            blocks.add_to(own, 0, value)
             if weights.shape[0]:
-                blocks.multiply(losses, weights[start:stop])
                 blocks.multiply(slopes, weights[start:stop])
-            blocks.add_to(own, 0, blocks.total(losses, lane))
             blocks.add_to(own, 1, blocks.total(slopes, lane))
             for j in range(d):
                 blocks.add_to(own, 2 + j, blocks.dot(slopes, columns[j, start:stop], lane))
@@ -191,7 +191,7 @@ def loss_and_gradient(
     sums, total = np.zeros((n_chunks(len(labels)), 1 + len(gradient), 2)), np.zeros((1, 2))
 
     def work(first, end, _):
-        scratch = np.empty((3, BLOCK)), np.empty(blocks.LANES)
+        scratch = np.empty((4, BLOCK)), np.empty(blocks.LANES)
         _loss_and_gradient(*model, labels, weights, sums, *scratch, first, end)
 
     run(work, len(sums), n_threads)
