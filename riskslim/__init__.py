@@ -15,6 +15,7 @@ _HOMES = {
     "Certificate": "solution",
     "CoefficientSet": "coefficients",
     "LatticeCPASettings": "_lattice_cpa",
+    "LinearConstraint": "constraints",
     "LogisticLoss": "loss",
     "RiskScore": "risk_score",
     "RiskScoreProblem": "problem",
@@ -23,8 +24,13 @@ _HOMES = {
     "Solution": "solution",
     "Status": "solution",
     "TrainingData": "data",
+    "at_least": "constraints",
+    "at_most": "constraints",
     "chained_updates": "bounds",
     "discrete_coordinate_descent": "heuristics",
+    "either_or": "constraints",
+    "exactly": "constraints",
+    "if_then": "constraints",
     "lattice_cpa": "_lattice_cpa",
     "sequential_rounding": "heuristics",
     "show_config": "config",
@@ -35,6 +41,7 @@ __all__ = [
     "Certificate",
     "CoefficientSet",
     "LatticeCPASettings",
+    "LinearConstraint",
     "LogisticLoss",
     "RiskScore",
     "RiskScoreProblem",
@@ -43,8 +50,13 @@ __all__ = [
     "Solution",
     "Status",
     "TrainingData",
+    "at_least",
+    "at_most",
     "chained_updates",
     "discrete_coordinate_descent",
+    "either_or",
+    "exactly",
+    "if_then",
     "lattice_cpa",
     "sequential_rounding",
     "show_config",
@@ -62,6 +74,14 @@ if TYPE_CHECKING:
     from riskslim.bounds import chained_updates
     from riskslim.coefficients import CoefficientSet
     from riskslim.config import show_config
+    from riskslim.constraints import (
+        LinearConstraint,
+        at_least,
+        at_most,
+        either_or,
+        exactly,
+        if_then,
+    )
     from riskslim.data import TrainingData
     from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding
     from riskslim.loss import LogisticLoss

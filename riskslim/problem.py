@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim.coefficients import CoefficientSet
+from riskslim.constraints import INTERCEPT, ConstraintRows, LinearConstraint
 from riskslim.loss import LogisticLoss
 from riskslim.tables import listing
 
@@ -23,6 +25,8 @@ MAX_PENALTY = 1e4
 _WIDEST_SPAN = 10.0
 # Where a feature should be divided, one point is to span at most half of this.
 _GOOD_SPAN = 5.0
+# Constraints that a sentence names.
+_MAX_NAMED = 5
 
 
 class RiskScoreProblem:
@@ -34,7 +38,8 @@ class RiskScoreProblem:
         \mathbb{1}[\lambda_j \ne 0]
         \quad \text{subject to} \quad R^{\min} \le \|\lambda_{[1,d]}\|_0 \le R^{\max}
 
-    with the normalised logistic loss :math:`l`. The intercept :math:`\lambda_0` is neither
+    with the normalised logistic loss :math:`l`, and to linear constraints on points and on which
+    features are used, where there are any. The intercept :math:`\lambda_0` is neither
     penalised nor counted.
 
     Parameters
@@ -52,6 +57,9 @@ class RiskScoreProblem:
         :math:`C_0 \ge 0` of the features that have none of their own in ``coefficients``.
         With a value this small the problem is to find the lowest loss within ``max_size``,
         and the fewest features among equal losses.
+    constraints : iterable of LinearConstraint, optional
+        Further requirements, all of which must be met. One that names the intercept needs
+        intercept bounds that are given, not derived.
 
     Attributes
     ----------
@@ -63,12 +71,18 @@ class RiskScoreProblem:
     l0_penalty : ndarray of float64, shape (d,)
     lower, upper : ndarray of int64, shape (d + 1,)
         Bounds of the coefficient vector, intercept first.
+    constraints : tuple of LinearConstraint
+    constraint_rows : ConstraintRows or None
+        The constraints by position of their features; None without constraints.
+    rows_with_size : ConstraintRows or None
+        The same with one more row, the limits of the model size.
 
     Raises
     ------
     TypeError, ValueError
         Arguments of the wrong kind, sizes or penalties out of range, names that differ from
-        the loss's, bounds wider than the loss's.
+        the loss's, bounds wider than the loss's, constraints on features that do not exist or on
+        an intercept without given bounds.
 
     Notes
     -----
@@ -96,6 +110,7 @@ class RiskScoreProblem:
         max_size: int | None = None,
         min_size: int = 0,
         l0_penalty: float = 1e-6,
+        constraints: Iterable[LinearConstraint] = (),
     ) -> None:
         if not isinstance(loss, LogisticLoss):
             raise TypeError(
@@ -139,6 +154,24 @@ class RiskScoreProblem:
         self.coefficients = self.coefficients.replace(intercept_lower=low, intercept_upper=high)
         self.lower = _prepend(low, self.coefficients.lower)
         self.upper = _prepend(high, self.coefficients.upper)
+        self._set_constraints(constraints)
+
+    def _set_constraints(self, constraints: Iterable[LinearConstraint]) -> None:
+        names = self.coefficients.feature_names
+        rows = ConstraintRows(constraints, names)
+        self.constraints = rows.constraints
+        self.constraint_rows = self.rows_with_size = None
+        if not len(rows):
+            return
+        _check_constrained_intercept(rows, self.loss.given_coefficients)
+        self.constraint_rows = rows
+        size = LinearConstraint(
+            used=dict.fromkeys(names, 1.0),
+            lower=self.min_size,
+            upper=self.max_size,
+            name=f"model size {self.min_size} to {self.max_size}",
+        )
+        self.rows_with_size = ConstraintRows((*rows.constraints, size), names)
 
     @property
     def n_features(self) -> int:
@@ -168,7 +201,22 @@ class RiskScoreProblem:
             )
         if n_usable < self.min_size:
             return f"min_size is {self.min_size}, but only {n_usable} features can be used"
-        return None
+        return self._conflict()
+
+    def _conflict(self) -> str | None:
+        """Constraints that propagation alone finds to be impossible, in words."""
+        rows = self.rows_with_size
+        if rows is None:
+            return None
+        names = rows.contradiction(self.lower, self.upper)
+        if names is None:
+            return None
+        if len(names) == 1:
+            return f"no points within their bounds meet the constraint ({names[0]})"
+        more = len(names) - _MAX_NAMED
+        ending = f" and {more} more" if more > 0 else ""
+        named = " and ".join(f"({name})" for name in names[:_MAX_NAMED])
+        return f"these constraints contradict each other: {named}{ending}"
 
     def objective(self, coef: ArrayLike) -> float:
         """Loss plus penalty of a coefficient vector, feasible or not.
@@ -218,7 +266,7 @@ class RiskScoreProblem:
         return int(np.count_nonzero(np.asarray(coef)[1:]))
 
     def is_feasible(self, coef: ArrayLike) -> bool:
-        """Whether a vector is integer, within its bounds and of a permitted size.
+        """Whether a vector is integer, within its bounds, of a permitted size, and as constrained.
 
         Parameters
         ----------
@@ -247,7 +295,7 @@ class RiskScoreProblem:
             return [f"{vector.shape} coefficients, expected shape {self.lower.shape}"]
         if not np.all(np.isfinite(vector)):
             return ["coefficients that are not finite"]
-        names = ("(intercept)", *self.coefficients.feature_names)
+        names = (INTERCEPT, *self.coefficients.feature_names)
         found = [
             f"coefficient of {names[j]!r} is {vector[j]!r}, not an integer"
             for j in np.flatnonzero(vector != np.rint(vector))
@@ -260,6 +308,8 @@ class RiskScoreProblem:
         size = self.model_size(vector)
         if not self.min_size <= size <= self.max_size:
             found.append(f"model size is {size}, outside of {self.min_size}..{self.max_size}")
+        if self.constraint_rows is not None:
+            found += self.constraint_rows.violations(vector)
         return found
 
     def remarks(self, coef: ArrayLike) -> tuple[str, ...]:
@@ -389,6 +439,21 @@ def _check_intercept(inner: CoefficientSet, given: CoefficientSet) -> None:
         raise ValueError(
             f"the intercept's bounds {own_low}..{own_high} are wider than those that the loss was "
             f"built with ({low}..{high}); build the LogisticLoss with this CoefficientSet"
+        )
+
+
+def _check_constrained_intercept(rows: ConstraintRows, given: CoefficientSet) -> None:
+    """Refuse constraints on an intercept whose bounds are derived.
+
+    Those hold an optimal intercept if it may follow the other coefficients freely.
+    """
+    named = np.flatnonzero(rows.points[:, 0])
+    if named.size and None in (given.intercept_lower, given.intercept_upper):
+        raise ValueError(
+            f"the constraint ({rows.names[named[0]]}) names the intercept, whose bounds must then "
+            "be given: bounds that are derived from the data need not hold an intercept that meets "
+            "it. Build the LogisticLoss with CoefficientSet(..., intercept_lower=-20, "
+            "intercept_upper=20)"
         )
 
 

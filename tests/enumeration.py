@@ -14,7 +14,13 @@ import warnings
 
 import numpy as np
 
-from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+from riskslim import (
+    CoefficientSet,
+    LinearConstraint,
+    LogisticLoss,
+    RiskScoreProblem,
+    TrainingData,
+)
 from riskslim.exceptions import ConstantFeatureWarning
 
 # Objectives of one vector, added up in two ways, differ by less than this.
@@ -46,6 +52,7 @@ class SmallProblem:
     min_size: int
     max_size: int | None
     intercept: tuple[int | None, int | None]
+    constraints: tuple[LinearConstraint, ...] = ()
 
     @property
     def d(self) -> int:
@@ -108,6 +115,7 @@ class SmallProblem:
             max_size=self.max_size,
             min_size=self.min_size,
             l0_penalty=self.l0_penalty,
+            constraints=self.constraints,
         )
 
 
@@ -152,7 +160,33 @@ def violations(problem: SmallProblem, vector: np.ndarray) -> list[str]:
         found.append("intercept out of bounds")
     if size < problem.min_size or (problem.max_size is not None and size > problem.max_size):
         found.append(f"size {size}")
+    if not meets_constraints(problem, np.asarray(vector)[None, :])[0]:
+        found.append("a constraint")
     return found
+
+
+def meets_constraints(problem: SmallProblem, vectors: np.ndarray) -> np.ndarray:
+    """Which vectors, (k, d + 1) with the intercept first, meet the constraints, (k,) bool."""
+    return meet(problem.constraints, problem.names, vectors)
+
+
+def meet(
+    constraints: tuple[LinearConstraint, ...], names: list[str], vectors: np.ndarray
+) -> np.ndarray:
+    """Which vectors meet constraints: sums term by term, as documented."""
+    position = {name: 1 + j for j, name in enumerate(names)} | {"(intercept)": 0}
+    good = np.ones(len(vectors), dtype=bool)
+    for constraint in constraints:
+        total = np.zeros(len(vectors))
+        for name, value in constraint.points.items():
+            total += value * vectors[:, position[name]]
+        for name, value in constraint.used.items():
+            total += value * (vectors[:, position[name]] != 0)
+        values = [*constraint.points.values(), *constraint.used.values()]
+        exact = all(value == round(value) for value in values)
+        allowance = 0.0 if exact else 1e-9 * max(map(abs, values))
+        good &= (constraint.lower - allowance <= total) & (total <= constraint.upper + allowance)
+    return good
 
 
 def slopes(problem: SmallProblem) -> np.ndarray:

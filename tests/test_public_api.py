@@ -28,6 +28,13 @@ CoefficientSet (feature_names, lower=-5, upper=5, *, sign=None, l0_penalty=None,
 CoefficientSet.index (self, name)
 CoefficientSet.replace (self, *, fix_at_zero=(), intercept_lower=None, intercept_upper=None)
 LatticeCPASettings (initialization=True, chained_updates=True, rounding=True, polishing=True, polishing_margin=0.1, swaps=True, initialization_time_limit=20.0, initialization_gap=0.001, initialization_max_iterations=500, subsampling=None, subsampling_delta=0.05)
+LinearConstraint (*, points=None, used=None, lower=-inf, upper=inf, name=None)
+LinearConstraint.describe (self)
+LinearConstraint.points property
+LinearConstraint.used property
+LinearConstraint.lower property
+LinearConstraint.upper property
+LinearConstraint.name property
 LogisticLoss (data, coefficients, *, max_size=None, n_threads=1, compress='auto')
 LogisticLoss.on_rows (self, rows)
 LogisticLoss.tighten (self, max_size)
@@ -54,7 +61,7 @@ RiskScore.to_json (self)
 RiskScore.from_json (cls, text)
 RiskScore.save (self, path)
 RiskScore.load (cls, path)
-RiskScoreProblem (loss, coefficients, *, max_size=None, min_size=0, l0_penalty=1e-06)
+RiskScoreProblem (loss, coefficients, *, max_size=None, min_size=0, l0_penalty=1e-06, constraints=())
 RiskScoreProblem.objective (self, coef)
 RiskScoreProblem.penalty (self, coef)
 RiskScoreProblem.model_size (self, coef)
@@ -81,8 +88,13 @@ Status {OPTIMAL='optimal', FEASIBLE='feasible', INFEASIBLE='infeasible', INTERRU
 TrainingData (X, y, sample_weight=None, *, feature_names=None, outcome_name=None, positive_label=None)
 TrainingData.from_file (cls, path, outcome, *, weights=None, positive_label=None, features=None, exclude=())
 TrainingData.column (self, j)
+at_least (n, features)
+at_most (n, features)
 chained_updates (bounds, l0_penalty)
 discrete_coordinate_descent (problem, coef, *, directions=None, line_search='golden_section', swaps=False, max_iterations=None)
+either_or (a, b)
+exactly (n, features)
+if_then (feature, then)
 lattice_cpa (problem, *, time_limit=60.0, gap_tolerance=0.0, node_limit=None, n_threads=1, random_state=0, start=None, settings=None, progress=None, should_stop=None)
 sequential_rounding (problem, coef, *, cutoff=inf)
 show_config (mode='stdout')

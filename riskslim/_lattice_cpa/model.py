@@ -204,6 +204,8 @@ class RiskSlimMIP:
     def __init__(
         self, problem: RiskScoreProblem, bounds: ObjectiveBounds, *, relaxed: bool = False
     ) -> None:
+        if problem.constraint_rows is not None:
+            raise NotImplementedError("constraints are not yet part of the model")
         self.problem = problem
         self.relaxed = relaxed
         self.accuracy = accuracy_of(problem)
