@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from riskslim._kernels import distinct
 from riskslim.data import TrainingData
 
-__all__ = ["MAX_SHARE", "Rows", "all_rows", "distinct_rows"]
+__all__ = ["MAX_SHARE", "Rows", "all_rows", "distinct_rows", "merge_features"]
 
 # Largest share of distinct rows for which they are used (see distinct_rows).
 MAX_SHARE = 0.5
@@ -172,6 +172,63 @@ def distinct_rows(data: TrainingData, *, always: bool = False) -> Rows | None:
     return take_rows(
         source, first, weights=counts.astype(np.float64), numbers=counts.astype(np.uint16)
     )
+
+
+def merge_features(
+    integer_columns: NDArray[np.int8],
+    real_columns: NDArray[np.float64],
+    positive: NDArray[np.float64],
+    negative: NDArray[np.float64],
+    limit: int,
+) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]] | None:
+    """Merge rows with equal features, whatever their labels.
+
+    Parameters
+    ----------
+    integer_columns : int8 array of shape (m, d_int), Fortran order
+    real_columns : float64 array of shape (m, d_real), Fortran order
+    positive, negative : float64 array of shape (m,)
+        Weights of the two classes in each row.
+    limit : int
+        Most groups that are worth it.
+
+    Returns
+    -------
+    first : intp array
+        First row of each group.
+    positive, negative : float64 array
+        Sums of the weights.
+    None
+        There are more than ``limit`` groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim.distinct import merge_features
+    >>> columns = np.array([[0], [1], [0]], np.int8, order="F")
+    >>> none = np.empty((3, 0), order="F")
+    >>> weights = np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 2.0])
+    >>> merge_features(columns, none, *weights, limit=2)
+    (array([0, 1]), array([1., 0.]), array([2., 1.]))
+    """
+    n = len(positive)
+    source = Rows(
+        integer_columns=integer_columns,
+        integer_index=np.arange(integer_columns.shape[1], dtype=np.intp),
+        real_columns=real_columns,
+        real_index=np.arange(real_columns.shape[1], dtype=np.intp),
+        labels=np.ones(n, np.int8),
+        weights=positive,
+        numbers=_NO_NUMBERS,
+        total_weight=1.0,
+        n_samples=n,
+    )
+    groups = _Groups(source, limit)
+    if not groups.fill():
+        return None
+    others = _Groups(dataclasses.replace(source, weights=negative), limit)
+    others.fill()
+    return groups.first.copy(), groups.weights, others.weights
 
 
 def take_rows(

@@ -312,7 +312,7 @@ class SolveStatistics:
     nodes : int
         Nodes processed.
     cuts : int
-        Cuts of the loss that were generated.
+        Linearisations of the loss: cuts of LCPA, gradients at nodes of branch and bound.
     incumbent_updates : int
         Times that the best score improved.
     loss_evaluations : int
@@ -342,6 +342,58 @@ class SolveStatistics:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
+class SolutionPool:
+    """Several of the best risk scores, and what is proven about all others.
+
+    Parameters
+    ----------
+    coefficients : ndarray of int64, shape (m, d + 1)
+        Distinct vectors, intercept first, sorted by objective.
+    objectives : ndarray of float64, shape (m,)
+    feature_names : tuple of str, length d
+    complete : bool
+        Whether these are all scores that were asked for.
+    bound : float
+        No feasible vector that is not listed has a smaller objective, to within the
+        ``bound_tolerance`` of the certificate; infinite if there is no other one. Where the
+        search was stopped early, the listed ones below it are certainly the best.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim import SolutionPool
+    >>> pool = SolutionPool(np.array([[-3, 2, 0]]), np.array([0.4]), ("age >= 60", "smoker"),
+    ...                     complete=True, bound=0.41)
+    >>> len(pool), pool.points(0)
+    (1, {'age >= 60': 2})
+    """
+
+    coefficients: NDArray[np.int64]
+    objectives: NDArray[np.float64]
+    feature_names: tuple[str, ...]
+    complete: bool
+    bound: float
+
+    def __len__(self) -> int:
+        return len(self.objectives)
+
+    def points(self, index: int) -> dict[str, int]:
+        """Non-zero coefficients of one score by feature name.
+
+        Parameters
+        ----------
+        index : int
+            Its rank, 0 for the best.
+
+        Returns
+        -------
+        dict
+        """
+        coef = self.coefficients[index]
+        return {self.feature_names[j]: int(coef[1 + j]) for j in np.flatnonzero(coef[1:])}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class Solution:
     """A risk score's coefficients with their certificate.
 
@@ -356,6 +408,8 @@ class Solution:
     statistics : SolveStatistics
     settings : dict
         Everything the engine was told, limits included.
+    pool : SolutionPool, optional
+        The best scores, where several were asked for.
 
     Examples
     --------
@@ -374,6 +428,7 @@ class Solution:
     trace: Trace = dataclasses.field(default_factory=Trace)
     statistics: SolveStatistics = dataclasses.field(default_factory=SolveStatistics)
     settings: dict[str, Any] = dataclasses.field(default_factory=dict)
+    pool: SolutionPool | None = None
 
     @property
     def coef(self) -> NDArray[np.int64]:

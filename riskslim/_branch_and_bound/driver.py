@@ -1,0 +1,323 @@
+r"""Branch and bound without a solver: limits, interruption, certificate."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from riskslim._branch_and_bound.incumbents import MAX_SOLUTIONS, Incumbents
+from riskslim._branch_and_bound.search import BOUND_TOLERANCE, BranchAndBoundSettings, Search
+from riskslim.exceptions import RiskSLIMError
+from riskslim.problem import RiskScoreProblem
+from riskslim.runs import checked_limits, checked_start, infeasible_solution, run_interruptibly
+from riskslim.solution import (
+    Solution,
+    SolutionPool,
+    SolveStatistics,
+    TraceRecord,
+    certify,
+)
+
+__all__ = ["branch_and_bound"]
+
+logger = logging.getLogger("riskslim.branch_and_bound")
+
+ENGINE = "branch_and_bound"
+INTERRUPTED = "interrupted"
+# Longest wait that a timer takes.
+MAX_WAIT = 1e6
+
+
+def branch_and_bound(
+    problem: RiskScoreProblem,
+    *,
+    time_limit: float = 60.0,
+    gap_tolerance: float = 0.0,
+    node_limit: int | None = None,
+    n_threads: int = 1,
+    random_state: int = 0,
+    start: ArrayLike | None = None,
+    n_solutions: int | None = None,
+    within: float | None = None,
+    settings: BranchAndBoundSettings | None = None,
+    progress: Callable[[TraceRecord], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Solution:
+    r"""Solve the risk score problem by branch and bound on the convex relaxation of its loss.
+
+    No solver is needed, and the number of features is not limited.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    time_limit : float, default 60.0
+        Seconds of wall-clock time for everything.
+    gap_tolerance : float, default 0.0
+        Relative optimality gap at which the search may stop. A search for several scores goes on
+        until it has all of them.
+    node_limit : int, optional
+        Most nodes of the search tree. The last batch is finished.
+    n_threads : int, default 1
+        Nodes that are worked on at once, and threads of each pass of the heuristics over the
+        rows. -1 for all cores. The result does not depend on it.
+    random_state : int, default 0
+        Nothing here is random: it is there for the engines to be called alike.
+    start : array-like of int, shape (d + 1,), optional
+        A feasible vector to start from, intercept first.
+    n_solutions : int, optional
+        Find this many of the best risk scores; ``solution.pool`` has them.
+    within : float, optional
+        Find all risk scores with an objective of at most (1 + within) times the optimum, or the
+        best ``n_solutions`` of them.
+    settings : BranchAndBoundSettings, optional
+    progress : callable, optional
+        Called with a :class:`~riskslim.solution.TraceRecord` at each change of a bound.
+    should_stop : callable, optional
+        Asked several times a second; True interrupts the search.
+
+    Returns
+    -------
+    Solution
+        Its certificate has status OPTIMAL, FEASIBLE (a limit was reached), INFEASIBLE or
+        INTERRUPTED. Ctrl-C and ``should_stop`` interrupt the search; the best score so far is
+        returned with its certificate.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Limits out of range; ``start`` not feasible.
+    RiskSLIMError
+        A limit was reached before any vector was found that meets the constraints.
+    CertificateError
+        The result failed its re-check.
+
+    Notes
+    -----
+    A node is a box of integers. Its bound is the minimum, over the integer vectors of the box that
+    have a permitted size, of a linearisation of the loss at the solution of the node's convex
+    relaxation; since the loss is convex it is valid however accurate that solution is, and the
+    rounding errors of its sums are subtracted. Bound and objective that agree to within
+    ``certificate.bound_tolerance`` (1e-10) count as equal. See docs/branch_and_bound.md.
+
+    Examples
+    --------
+    >>> from riskslim import (CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData,
+    ...                       branch_and_bound)
+    >>> X = [[0, 1], [1, 0], [1, 1], [0, 0], [1, 1], [0, 1]]
+    >>> data = TrainingData(X, [0, 1, 1, 0, 0, 0], feature_names=["age >= 60", "smoker"])
+    >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
+    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=1)
+    >>> solution = branch_and_bound(problem, n_solutions=2)
+    >>> solution.points, solution.certificate.status.value
+    ({'age >= 60': 3}, 'optimal')
+    >>> solution.pool.coefficients
+    array([[-2,  3,  0],
+           [-2,  2,  0]])
+    """
+    limits = checked_limits(time_limit, gap_tolerance, node_limit, n_threads, random_state)
+    if not isinstance(problem, RiskScoreProblem):
+        raise TypeError(f"problem must be a RiskScoreProblem, got {type(problem).__name__}")
+    if settings is not None and not isinstance(settings, BranchAndBoundSettings):
+        raise TypeError(f"settings must be BranchAndBoundSettings, got {type(settings).__name__}")
+    limits["n_solutions"], limits["within"] = _checked_pool(n_solutions, within)
+    run = _Run(
+        problem=problem,
+        settings=settings or BranchAndBoundSettings(),
+        limits=limits,
+        start=checked_start(problem, start),
+        progress=progress,
+        should_stop=should_stop,
+    )
+    return run_interruptibly(run)
+
+
+def _checked_pool(n_solutions: int | None, within: float | None) -> tuple[int | None, float | None]:
+    if n_solutions is not None:
+        if isinstance(n_solutions, bool) or not isinstance(n_solutions, (int, np.integer)):
+            raise TypeError(f"n_solutions must be an int, got {n_solutions!r}")
+        if not 1 <= n_solutions <= MAX_SOLUTIONS:
+            raise ValueError(
+                f"n_solutions must be between 1 and {MAX_SOLUTIONS}, got {n_solutions}"
+            )
+        n_solutions = int(n_solutions)
+    if within is not None:
+        if isinstance(within, bool) or not isinstance(within, (int, float, np.number)):
+            raise TypeError(f"within must be a number, got {within!r}")
+        if not 0 <= within < math.inf:
+            raise ValueError(f"within must be at least 0 and finite, got {within!r}")
+        return n_solutions, float(within)
+    return (1 if n_solutions is None else n_solutions), None
+
+
+class _Run:
+    """One call of :func:`branch_and_bound`."""
+
+    def __init__(
+        self,
+        problem: RiskScoreProblem,
+        settings: BranchAndBoundSettings,
+        limits: dict[str, Any],
+        start: NDArray[np.int64] | None,
+        progress: Callable[[TraceRecord], None] | None,
+        should_stop: Callable[[], bool] | None,
+    ) -> None:
+        self.name = ENGINE
+        # Counters of the loss are this run's; the caller's problem is left as it is.
+        self.problem = copy.copy(problem)
+        self.problem.loss = copy.copy(problem.loss)
+        self.problem.loss.seconds, self.problem.loss.n_evaluations = 0.0, 0
+        self.problem.loss.n_threads = limits["n_threads"]
+        self.settings = settings
+        self.limits = limits
+        self.start = start
+        self.progress = progress
+        self.user_stop = should_stop
+        self.interrupted = threading.Event()
+        self.ended = threading.Event()
+        self.stop = np.zeros(1, np.int64)
+        self.began = time.perf_counter()
+        self.deadline = self.began + limits["time_limit"]
+        self.initialization_seconds = 0.0
+        self.failure: BaseException | None = None
+
+    def interrupt(self) -> None:
+        """End the search as soon as possible; may be called from another thread."""
+        self.interrupted.set()
+        self.stop[0] = 1
+
+    def solve(self) -> Solution:
+        """Search, and certify the best score."""
+        if self.problem.infeasibility is not None:
+            return self._infeasible(self.problem.infeasibility)
+        watch = threading.Thread(target=self._watch, name="branch_and_bound limits", daemon=True)
+        watch.start()
+        try:
+            incumbents = Incumbents(
+                self.problem,
+                self.limits["n_solutions"],
+                self.limits["within"],
+                swaps=self.settings.swaps,
+                tolerance=BOUND_TOLERANCE,
+            )
+            search = Search(
+                self.problem,
+                self.settings,
+                incumbents,
+                self.limits["n_threads"],
+                self.stop,
+                self.began,
+                self.progress,
+            )
+            message = self._search(search)
+        finally:
+            self.ended.set()
+            watch.join()
+        if self.interrupted.is_set():
+            message = INTERRUPTED
+        if incumbents.best is None:
+            return self._without_score(search, message)
+        return self._solution(search, message)
+
+    def _watch(self) -> None:
+        """Set the flag that ends the search, when time is over or the user wants it."""
+        try:
+            while not self.ended.is_set() and not self.stop[0]:
+                remaining = self.deadline - time.perf_counter()
+                if remaining <= 0:
+                    self.stop[0] = 1
+                elif self.user_stop is not None and self.user_stop():
+                    self.interrupt()
+                self.ended.wait(min(max(remaining, 0.001), 0.1 if self.user_stop else MAX_WAIT))
+        except BaseException as error:  # by the user's function: it is raised in _search
+            self.failure = error
+            self.interrupt()
+
+    def _search(self, search: Search) -> str:
+        if self.start is not None:
+            search.incumbents.polish(self.start)
+            search.incumbents.offer(self.start)
+        search.solve_root()
+        self.initialization_seconds = time.perf_counter() - self.began
+        message = search.run(
+            self.limits["gap_tolerance"], self.limits["node_limit"], self.deadline
+        )
+        if self.failure is not None:
+            raise self.failure
+        return message
+
+    def _solution(self, search: Search, message: str) -> Solution:
+        coef = search.incumbents.best
+        assert coef is not None
+        certificate = certify(
+            self.problem,
+            coef,
+            search.objective if search.complete else min(search.lower_bound, search.objective),
+            gap_tolerance=self.limits["gap_tolerance"],
+            bound_tolerance=BOUND_TOLERANCE,
+            engine=ENGINE,
+            message=message,
+            interrupted=message == INTERRUPTED,
+        )
+        pool = None if search.incumbents.is_single else self._pool(search)
+        search.finish(certificate)
+        logger.info("%s: %s", certificate.status, certificate.explain())
+        return Solution(
+            coefficients=coef[1:],
+            intercept=int(coef[0]),
+            certificate=certificate,
+            feature_names=self.problem.coefficients.feature_names,
+            trace=search.trace,
+            statistics=self._statistics(search),
+            settings=self._settings(),
+            pool=pool,
+        )
+
+    def _pool(self, search: Search) -> SolutionPool:
+        chosen = search.incumbents.chosen()
+        # Infinite if there are fewer feasible vectors than were asked for.
+        outside = search.incumbents.cutoff if search.complete else search.lower_bound
+        return SolutionPool(
+            coefficients=np.array([coef for _, coef in chosen], np.int64),
+            objectives=np.array([objective for objective, _ in chosen]),
+            feature_names=self.problem.coefficients.feature_names,
+            complete=search.complete,
+            bound=outside,
+        )
+
+    def _statistics(self, search: Search) -> SolveStatistics:
+        evaluations, gradients, _, _, seconds = search.statistics
+        loss = self.problem.loss
+        return SolveStatistics(
+            total_seconds=time.perf_counter() - self.began,
+            data_seconds=loss.seconds + float(seconds),
+            initialization_seconds=self.initialization_seconds,
+            nodes=search.nodes,
+            cuts=int(gradients),
+            incumbent_updates=search.incumbents.n_updates,
+            loss_evaluations=loss.n_evaluations + int(evaluations),
+        )
+
+    def _without_score(self, search: Search, message: str) -> Solution:
+        if search.complete:
+            return self._infeasible("no coefficient vector meets all constraints")
+        raise RiskSLIMError(
+            f"{message} before any risk score was found that meets the constraints; whether there "
+            "is one is not known. Give more time, or a start"
+        )
+
+    def _infeasible(self, reason: str) -> Solution:
+        return infeasible_solution(
+            self.problem, reason, ENGINE, self.limits["gap_tolerance"], self._settings()
+        )
+
+    def _settings(self) -> dict[str, Any]:
+        return {"engine": ENGINE, **self.limits, **dataclasses.asdict(self.settings)}

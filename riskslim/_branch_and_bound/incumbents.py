@@ -1,0 +1,203 @@
+"""The best vectors found so far: one, or all that a user asked for."""
+
+from __future__ import annotations
+
+import bisect
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding
+
+if TYPE_CHECKING:
+    from riskslim.problem import RiskScoreProblem
+
+__all__ = ["MAX_SOLUTIONS", "Incumbents"]
+
+# Scores within a share of the optimum can be many more than anybody looks at.
+MAX_SOLUTIONS = 100_000
+# Roundings whose objective is within this share of the best one are polished with exchanges.
+EXCHANGE_MARGIN = 0.02
+
+
+class Incumbents:
+    """The best feasible vectors, distinct and sorted.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    n_solutions : int, optional
+        How many are kept. None: all within ``within``.
+    within : float, optional
+        Keep those whose objective is at most (1 + within) times the best one.
+    swaps : bool
+        Whether polishing may exchange features.
+    tolerance : float
+        Difference of objectives that is not told apart.
+
+    Attributes
+    ----------
+    n_updates : int
+        Times that the best one changed.
+    """
+
+    def __init__(
+        self,
+        problem: RiskScoreProblem,
+        n_solutions: int | None,
+        within: float | None,
+        *,
+        swaps: bool,
+        tolerance: float,
+    ) -> None:
+        self.problem = problem
+        self.n_solutions = n_solutions
+        self.within = within
+        self.swaps = swaps
+        self.tolerance = tolerance
+        self.n_updates = 0
+        self._sorted: list[tuple[float, tuple[int, ...]]] = []
+        self._offered: set[bytes] = set()
+        self._rounded: set[bytes] = set()
+        self._spread = np.concatenate(([1.0], _spread(problem)))
+
+    @property
+    def is_single(self) -> bool:
+        """Whether one optimal vector is enough."""
+        return self.n_solutions == 1 and self.within is None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are more vectors than are meant to be kept."""
+        return self.n_solutions is None and len(self._sorted) > MAX_SOLUTIONS
+
+    @property
+    def objective(self) -> float:
+        """The best objective, infinite without a vector."""
+        return self._sorted[0][0] if self._sorted else math.inf
+
+    @property
+    def best(self) -> NDArray[np.int64] | None:
+        """The best vector, the lexicographically smallest of equal ones."""
+        return np.array(self._sorted[0][1], np.int64) if self._sorted else None
+
+    @property
+    def cutoff(self) -> float:
+        """Bound from which on a node has nothing to offer."""
+        limits = [math.inf]
+        if self.n_solutions is not None and len(self._sorted) >= self.n_solutions:
+            limits.append(self._sorted[self.n_solutions - 1][0] - self.tolerance)
+        if self.within is not None and self._sorted:
+            limits.append(self.ceiling + self.tolerance)
+        return min(limits)
+
+    @property
+    def ceiling(self) -> float:
+        """Largest objective within the share of the best one that was asked for."""
+        if self.within is None:
+            return math.inf
+        return self.objective + self.within * abs(self.objective)
+
+    def chosen(self) -> list[tuple[float, tuple[int, ...]]]:
+        """Objectives and vectors of what was asked for, so far."""
+        within = [entry for entry in self._sorted if entry[0] <= self.ceiling]
+        return within[: self.n_solutions]
+
+    def offer(self, coef: NDArray[np.int64]) -> float:
+        """Take a vector if it is feasible and good enough.
+
+        Parameters
+        ----------
+        coef : ndarray of int64, shape (d + 1,)
+
+        Returns
+        -------
+        float
+            Its objective; infinite if it is not feasible or was offered before.
+        """
+        key = coef.tobytes()
+        if key in self._offered or not self.problem.is_feasible(coef):
+            return math.inf
+        self._offered.add(key)
+        objective = self.problem.objective(coef)
+        if objective < self.cutoff or not self._sorted:
+            before = self._sorted[:1]
+            bisect.insort(self._sorted, (objective, tuple(coef.tolist())))
+            self.n_updates += self._sorted[:1] != before
+            if self.n_solutions is not None:
+                del self._sorted[self.n_solutions :]
+        return objective
+
+    def round(self, coef: NDArray[np.float64]) -> None:
+        """Round a relaxed vector, polish it and offer the results.
+
+        Parameters
+        ----------
+        coef : ndarray of float64, shape (d + 1,)
+        """
+        vector = self._nearest(coef)
+        key = vector.tobytes()
+        if key in self._rounded:
+            return
+        self._rounded.add(key)
+        if not self.problem.is_feasible(vector):
+            found = sequential_rounding(self.problem, self._within_box(coef)).coefficients
+            if found is None:
+                return
+            vector = found
+        self.polish(vector)
+
+    def polish(self, vector: NDArray[np.int64]) -> None:
+        """Improve a feasible vector by coordinate descent, and offer both.
+
+        Parameters
+        ----------
+        vector : ndarray of int64, shape (d + 1,)
+        """
+        if not self.is_single:
+            self.offer(vector)
+        polished = discrete_coordinate_descent(self.problem, vector)
+        assert polished.coefficients is not None
+        self.offer(polished.coefficients)
+        key = b"exchanged" + polished.coefficients.tobytes()
+        margin = EXCHANGE_MARGIN * abs(self.objective)
+        if not self.swaps or key in self._rounded or polished.objective > self.objective + margin:
+            return
+        self._rounded.add(key)
+        exchanged = discrete_coordinate_descent(self.problem, polished.coefficients, swaps=True)
+        assert exchanged.coefficients is not None
+        self.offer(exchanged.coefficients)
+
+    def _within_box(self, coef: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.clip(coef, self.problem.lower, self.problem.upper)
+
+    def _nearest(self, coef: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Nearest integers; of too many features those whose points move scores most."""
+        problem = self.problem
+        vector = np.rint(self._within_box(coef)).astype(np.int64)
+        used = 1 + np.flatnonzero(vector[1:])
+        if len(used) > problem.max_size:
+            weight = np.abs(coef[used]) * self._spread[used]
+            weight[problem.required[used - 1]] = math.inf
+            order = np.argsort(-weight, kind="stable")
+            vector[used[order[problem.max_size :]]] = 0
+        return vector
+
+
+def _spread(problem: RiskScoreProblem) -> NDArray[np.float64]:
+    """Standard deviation of each feature over the rows that evaluations read."""
+    rows = problem.loss.rows
+    weights = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
+    weights = weights / weights.sum()
+    spread = np.empty(problem.n_features)
+    for columns, index in (
+        (rows.integer_columns, rows.integer_index),
+        (rows.real_columns, rows.real_index),
+    ):
+        for k, j in enumerate(index):
+            column = columns[:, k].astype(np.float64)
+            centred = column - weights @ column
+            spread[j] = math.sqrt(weights @ (centred * centred))
+    return spread

@@ -1,0 +1,54 @@
+/* Loops of the branch and bound's node relaxation that blocks.h does not have.
+ *
+ * A row stands for all rows with its features: `positive` and `negative` are the weights of its two
+ * classes, and all weights add up to one.
+ */
+#ifndef RISKSLIM_NODES_H
+#define RISKSLIM_NODES_H
+
+#include <time.h>
+#include "blocks.h"
+
+/* Wall-clock time in seconds, for statistics. */
+RS_INLINE double rs_seconds(void)
+{
+    struct timespec now;
+    timespec_get(&now, TIME_UTC);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Loss, d loss / d score and second derivative of each row, from one exponential. Every term is
+ * at least zero, so that losses keep their relative accuracy. */
+RS_KERNEL void rs_node_losses(
+    double *RS_RESTRICT loss, double *RS_RESTRICT slope, double *RS_RESTRICT curvature,
+    const double *RS_RESTRICT s, const double *RS_RESTRICT positive,
+    const double *RS_RESTRICT negative, ptrdiff_t n)
+{
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const double e = rs_exp_nonpositive(-fabs(s[i]));
+        const double q = 1.0 / (1.0 + e);
+        const double wrong = s[i] > 0.0 ? negative[i] : positive[i];
+        const double right = s[i] > 0.0 ? positive[i] : negative[i];
+        const double slope_size = q * (wrong - right * e);
+        loss[i] = (wrong + right) * rs_log1p_unit(e) + wrong * fabs(s[i]);
+        slope[i] = s[i] > 0.0 ? slope_size : -slope_size;
+        curvature[i] = (wrong + right) * (e * q * q);
+    }
+}
+
+RS_KERNEL double rs_total_size(const double *RS_RESTRICT v, ptrdiff_t n)
+{
+    double lane[RS_LANES] = {0};
+    ptrdiff_t i = 0;
+    for (; i + RS_LANES <= n; i += RS_LANES)
+        for (int k = 0; k < RS_LANES; k++) lane[k] += fabs(v[i + k]);
+    for (int k = 0; i < n; i++, k++) lane[k] += fabs(v[i]);
+    return rs_fold(lane);
+}
+
+RS_KERNEL void rs_shift_f64(double *RS_RESTRICT s, double shift, ptrdiff_t n)
+{
+    for (ptrdiff_t i = 0; i < n; i++) s[i] += shift;
+}
+
+#endif

@@ -1,0 +1,1215 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+r"""Nodes of the branch and bound: relaxation, bound, tightening, branching.
+
+A node is an integer box. A feature is *in* (its box excludes zero), *out* (its box is zero) or
+*free*. The relaxation minimises
+
+    loss(coef) + sum_in C0_j + sum_free C0_j use_j(coef_j),   sum_free use_j <= max_size - n_in,
+
+with use_j = coef_j / upper_j above zero and coef_j / lower_j below it, by projected Newton steps on
+a working set of coefficients. Whatever the point that it ends in, the loss is at least its
+linearisation there, and the minimum of that over the node's integer vectors is a valid bound.
+"""
+
+from libc.math cimport ceil, fabs, floor, INFINITY, rint, sqrt
+from libc.stdint cimport int8_t, int64_t
+from libc.string cimport memcpy, memset
+
+cdef extern from "nodes.h" nogil:
+    enum:
+        RS_BLOCK
+        RS_TILE
+        RS_TILE_LANES
+    ctypedef struct rs_sum:
+        double high
+        double low
+    double rs_seconds() noexcept
+    void rs_add(rs_sum *sum, double value) noexcept
+    void rs_fill_f64(double *s, double value, Py_ssize_t n) noexcept
+    void rs_shift_f64(double *s, double shift, Py_ssize_t n) noexcept
+    void rs_add_column_i8(double *s, const int8_t *x, double c, Py_ssize_t n) noexcept
+    void rs_add_4_columns_i8(
+        double *s, const int8_t *x0, const int8_t *x1, const int8_t *x2, const int8_t *x3,
+        double c0, double c1, double c2, double c3, Py_ssize_t n) noexcept
+    void rs_add_column_f64(double *s, const double *x, double c, Py_ssize_t n) noexcept
+    void rs_node_losses(double *loss, double *slope, double *curvature, const double *s,
+                        const double *positive, const double *negative, Py_ssize_t n) noexcept
+    void rs_tile_i8(double *z, const int8_t *x, Py_ssize_t n) noexcept
+    void rs_tile_product(double *out, const double *a, const double *b) noexcept
+    void rs_add_tile_products(double *sums, const double *v, const double *z) noexcept
+    double rs_total(const double *v, Py_ssize_t n) noexcept
+    double rs_total_size(const double *v, Py_ssize_t n) noexcept
+    double rs_dot_i8(const double *v, const int8_t *x, Py_ssize_t n) noexcept
+    double rs_dot_f64(const double *v, const double *x, Py_ssize_t n) noexcept
+
+
+# Relative slack of a quotient before it is rounded to an integer; loosens boxes only.
+DEF SLACK = 1e-9
+# Features that enter the working set at a time.
+DEF ENTERING = 12
+DEF CANDIDATES = 8
+# Rounding errors of a gradient, relative to the sum of its terms' sizes, and of sums of p terms.
+DEF GRADIENT_ERROR = 2e-14
+DEF SUM_ERROR = 1e-15
+
+# How a node ended.
+PRUNED, OPEN = 1, 0
+DEF IS_PRUNED = 1
+DEF IS_OPEN = 0
+
+
+cdef struct Problem:
+    Py_ssize_t n                  # rows
+    Py_ssize_t p                  # coefficients, the intercept first
+    const int8_t *integers
+    const double *reals
+    const int64_t *slot           # k: integer column k; -1 - k: real column k; by feature
+    const double *positive
+    const double *negative
+    const double *penalty         # by coefficient; 0 for the intercept
+    const double *largest         # largest |x| of each column; 1 for the intercept
+    const int64_t *twin           # coefficient that has to be at an end before this one is used
+    const double *end_above       # the twin's value if this one is positive,
+    const double *end_below       # and if it is negative
+    Py_ssize_t max_size
+    Py_ssize_t min_size
+    double cutoff
+    double tolerance
+    const int64_t *stop           # another thread may set it to end all work
+    double *counters              # evaluations, gradients, Hessians, QPs, seconds on rows
+
+
+cdef struct Model:
+    # Quadratic model of the loss at a point, on a working set.
+    Py_ssize_t m
+    Py_ssize_t *working
+    double *hessian               # m x m, rows of m
+    double *point                 # p
+    double *gradient              # p
+    double loss
+
+
+cdef struct Node:
+    double *lower                 # p
+    double *upper
+    double *coef
+    double *gradient
+    double loss
+    double objective              # of the relaxation
+    double bound
+    double multiplier             # of the budget
+    double slope_size             # sum of |d loss / d score|
+    Py_ssize_t n_in
+
+
+cdef struct Scratch:
+    double *scores                # n
+    double *slopes
+    double *curvatures
+    double *losses                # RS_BLOCK
+    double *tile                  # (p + 6) x RS_TILE
+    double *lanes
+    double *factor                # p x p
+    double *qp                    # 12 p
+    double *value                 # p
+    double *saved                 # p
+    Py_ssize_t *order             # p
+    Py_ssize_t *interior          # p
+    int *state                    # p
+
+
+# ---- passes over the rows ------------------------------------------------------------------
+
+cdef inline bint is_free(const Node *node, Py_ssize_t j) noexcept nogil:
+    return j > 0 and node.lower[j] <= 0.0 and node.upper[j] >= 0.0 and (
+        node.lower[j] < node.upper[j])
+
+
+cdef inline bint is_in(const Node *node, Py_ssize_t j) noexcept nogil:
+    return j > 0 and (node.lower[j] > 0.0 or node.upper[j] < 0.0)
+
+
+cdef void block_scores(
+    const Problem *pb, const double *coef, double *s, Py_ssize_t start, Py_ssize_t n
+) noexcept nogil:
+    cdef Py_ssize_t j, k = 0
+    cdef int64_t slot
+    cdef (const int8_t *)[4] x
+    cdef double[4] c
+    rs_fill_f64(s, coef[0], n)
+    for j in range(1, pb.p):
+        if coef[j] == 0.0:
+            continue
+        slot = pb.slot[j - 1]
+        if slot < 0:
+            rs_add_column_f64(s, pb.reals + (-1 - slot) * pb.n + start, coef[j], n)
+            continue
+        x[k] = pb.integers + slot * pb.n + start
+        c[k] = coef[j]
+        k += 1
+        if k == 4:
+            rs_add_4_columns_i8(s, x[0], x[1], x[2], x[3], c[0], c[1], c[2], c[3], n)
+            k = 0
+    for j in range(k):
+        rs_add_column_i8(s, x[j], c[j], n)
+
+
+cdef void losses(
+    const Problem *pb, Node *node, Scratch *sc, bint shifted, double shift,
+    double *slope_sum, double *curvature_sum,
+) noexcept nogil:
+    """Scores of node.coef (or the present ones and a shift), loss, slopes, curvatures."""
+    cdef Py_ssize_t start = 0, n
+    cdef double began = rs_seconds()
+    cdef rs_sum loss, slope, curvature, size
+    loss.high = loss.low = slope.high = slope.low = 0.0
+    curvature.high = curvature.low = size.high = size.low = 0.0
+    pb.counters[0] += 1.0
+    while start < pb.n:
+        n = min(RS_BLOCK, pb.n - start)
+        if shifted:
+            rs_shift_f64(sc.scores + start, shift, n)
+        else:
+            block_scores(pb, node.coef, sc.scores + start, start, n)
+        rs_node_losses(sc.losses, sc.slopes + start, sc.curvatures + start, sc.scores + start,
+                       pb.positive + start, pb.negative + start, n)
+        rs_add(&loss, rs_total(sc.losses, n))
+        rs_add(&slope, rs_total(sc.slopes + start, n))
+        rs_add(&curvature, rs_total(sc.curvatures + start, n))
+        rs_add(&size, rs_total_size(sc.slopes + start, n))
+        start += n
+    node.loss = loss.high + loss.low
+    node.slope_size = size.high + size.low
+    slope_sum[0] = slope.high + slope.low
+    curvature_sum[0] = curvature.high + curvature.low
+    pb.counters[4] += rs_seconds() - began
+
+
+cdef void evaluate(const Problem *pb, Node *node, Scratch *sc) noexcept nogil:
+    """Loss, slopes and curvatures at node.coef, whose intercept is polished.
+
+    The bound multiplies the intercept's derivative by the width of its box, which is wide: a
+    derivative that is not zero costs more there than two more looks at the scores.
+    """
+    cdef double slope, curvature, change
+    cdef int i
+    losses(pb, node, sc, False, 0.0, &slope, &curvature)
+    for i in range(3):
+        if fabs(slope) * (node.upper[0] - node.lower[0]) < 0.05 * pb.tolerance:
+            break
+        if not curvature > 0.0:
+            break
+        change = -slope / curvature
+        change = min(max(change, node.lower[0] - node.coef[0]), node.upper[0] - node.coef[0])
+        if change == 0.0 or fabs(change) > 2.0:
+            break
+        losses(pb, node, sc, True, change, &slope, &curvature)
+        node.coef[0] += change
+    node.gradient[0] = slope
+
+
+cdef void fill_gradient(const Problem *pb, Node *node, Scratch *sc) noexcept nogil:
+    """Derivatives of coefficients that can change; the others are multiplied by zero."""
+    cdef Py_ssize_t j, start, n
+    cdef int64_t slot
+    cdef double began = rs_seconds()
+    cdef rs_sum sum
+    pb.counters[1] += 1.0
+    for j in range(1, pb.p):
+        node.gradient[j] = 0.0
+        if node.lower[j] == node.upper[j]:
+            continue
+        slot = pb.slot[j - 1]
+        sum.high = sum.low = 0.0
+        start = 0
+        while start < pb.n:
+            n = min(RS_BLOCK, pb.n - start)
+            if slot < 0:
+                rs_add(&sum, rs_dot_f64(
+                    sc.slopes + start, pb.reals + (-1 - slot) * pb.n + start, n))
+            else:
+                rs_add(&sum, rs_dot_i8(sc.slopes + start, pb.integers + slot * pb.n + start, n))
+            start += n
+        node.gradient[j] = sum.high + sum.low
+    pb.counters[4] += rs_seconds() - began
+
+
+cdef inline Py_ssize_t padded(Py_ssize_t m) noexcept nogil:
+    return (m + 3) // 4 * 4
+
+
+cdef void fill_hessian(const Problem *pb, Model *model, Scratch *sc) noexcept nogil:
+    """Second derivatives on the working set from the curvatures; a small ridge is added."""
+    cdef Py_ssize_t m = model.m, width = padded(m), products = width * (width + 4) // 2
+    cdef Py_ssize_t i, j, k, a, start = 0, n, product = 0
+    cdef int64_t slot
+    cdef double *weighted = sc.tile + width * RS_TILE
+    cdef double *lanes
+    cdef double[RS_TILE] curvature
+    cdef double total, began = rs_seconds()
+    pb.counters[2] += 1.0
+    memset(sc.tile, 0, width * RS_TILE * sizeof(double))
+    memset(sc.lanes, 0, products * RS_TILE_LANES * sizeof(double))
+    for i in range(RS_TILE):
+        sc.tile[i] = 1.0
+    while start < pb.n:
+        n = min(RS_TILE, pb.n - start)
+        for a in range(1, m):
+            slot = pb.slot[model.working[a] - 1]
+            if slot < 0:
+                memcpy(sc.tile + a * RS_TILE, pb.reals + (-1 - slot) * pb.n + start,
+                       n * sizeof(double))
+            else:
+                rs_tile_i8(sc.tile + a * RS_TILE, pb.integers + slot * pb.n + start, n)
+        memcpy(curvature, sc.curvatures + start, n * sizeof(double))
+        for i in range(n, RS_TILE):
+            curvature[i] = 0.0
+        lanes = sc.lanes
+        for j in range(0, width, 2):
+            rs_tile_product(weighted, curvature, sc.tile + j * RS_TILE)
+            rs_tile_product(weighted + RS_TILE, curvature, sc.tile + (j + 1) * RS_TILE)
+            for k in range(j - j % 4, width, 4):
+                rs_add_tile_products(lanes, weighted, sc.tile + k * RS_TILE)
+                lanes += 8 * RS_TILE_LANES
+        start += n
+    lanes = sc.lanes
+    for j in range(0, width, 2):
+        for k in range(j - j % 4, width, 4):
+            for i in range(8):
+                total = 0.0
+                for a in range(RS_TILE_LANES):
+                    total += lanes[a]
+                lanes += RS_TILE_LANES
+                if j + i // 4 < m and k + i % 4 < m:
+                    model.hessian[(j + i // 4) * m + k + i % 4] = total
+                    model.hessian[(k + i % 4) * m + j + i // 4] = total
+    pb.counters[4] += rs_seconds() - began
+
+
+# ---- the safe bound, and what it says about the box ------------------------------------------
+
+cdef struct Choice:
+    # Features that the minimum of a linearisation uses.
+    double bound
+    double worst                  # most expensive one that is used
+    double following              # cheapest one that is not
+    Py_ssize_t n_used
+    Py_ssize_t room
+    Py_ssize_t forced
+
+
+cdef inline double cheapest(double g, double lower, double upper) noexcept nogil:
+    """Least g z over the non-zero integers z of a box around zero."""
+    cdef double least = INFINITY
+    if upper >= 1.0:
+        least = min(g * upper, g)
+    if lower <= -1.0:
+        least = min(least, min(g * lower, -g))
+    return least
+
+
+cdef bint linear_bound(
+    const Problem *pb, Node *node, const double *coef, const double *gradient, double loss,
+    double slope_size, Scratch *sc, Choice *choice,
+) noexcept nogil:
+    """Minimum of loss + gradient (z - coef) + penalties over the node's integer vectors z.
+
+    False if there is none. ``sc.value`` has the price of using each free feature.
+    """
+    cdef Py_ssize_t j, k, n_free = 0
+    cdef double bound = loss, size = loss, reach = 0.0, least, v
+    node.n_in = 0
+    for j in range(pb.p):
+        if node.lower[j] > node.upper[j]:
+            return False
+        if node.lower[j] == node.upper[j] and node.lower[j] == 0.0 and j > 0:
+            if coef[j] != 0.0:
+                v = gradient[j] * coef[j]
+                bound -= v
+                size += fabs(v)
+                reach += 2.0 * pb.largest[j] * fabs(coef[j])
+            continue
+        v = gradient[j] * coef[j]
+        bound -= v
+        size += fabs(v)
+        reach += pb.largest[j] * (
+            2.0 * fabs(coef[j]) + max(fabs(node.lower[j]), fabs(node.upper[j])))
+        if is_free(node, j):
+            v = pb.penalty[j] + cheapest(gradient[j], node.lower[j], node.upper[j])
+            sc.value[j] = v
+            k = n_free
+            while k > 0 and sc.value[sc.order[k - 1]] > v:
+                sc.order[k] = sc.order[k - 1]
+                k -= 1
+            sc.order[k] = j
+            n_free += 1
+            continue
+        least = min(gradient[j] * node.lower[j], gradient[j] * node.upper[j])
+        if j > 0:
+            node.n_in += 1
+            least += pb.penalty[j]
+        bound += least
+        size += fabs(least)
+    choice.room = pb.max_size - node.n_in
+    choice.forced = max(0, pb.min_size - node.n_in)
+    if choice.room < 0 or choice.forced > n_free:
+        return False
+    k = 0
+    while k < n_free and k < choice.room:
+        v = sc.value[sc.order[k]]
+        if v >= 0.0 and k >= choice.forced:
+            break
+        bound += v
+        size += fabs(v)
+        k += 1
+    choice.n_used = k
+    choice.worst = sc.value[sc.order[k - 1]] if k > 0 else -INFINITY
+    choice.following = sc.value[sc.order[k]] if k < n_free else INFINITY
+    for j in range(n_free):
+        # Marks what is used, for tighten().
+        sc.state[sc.order[j]] = 1 if j < k else 0
+    choice.bound = bound - (
+        SUM_ERROR * (pb.p + 10) * size + GRADIENT_ERROR * (slope_size * reach + loss))
+    return True
+
+
+cdef inline double lowered(double bound, double quotient, double start) noexcept nogil:
+    """min(bound, start + floor(quotient)), on the loose side."""
+    if not quotient < 1e9:
+        return bound
+    return min(bound, start + floor(quotient + SLACK * (1.0 + fabs(quotient))))
+
+
+cdef inline double raised(double bound, double quotient, double start) noexcept nogil:
+    if not quotient < 1e9:
+        return bound
+    return max(bound, start - floor(quotient + SLACK * (1.0 + fabs(quotient))))
+
+
+cdef int tighten_used(
+    const Problem *pb, Node *node, Py_ssize_t j, double g, double slack
+) noexcept nogil:
+    """The intercept or a feature that is in: one unit away from its best end costs |g|."""
+    cdef double before
+    if g > 0.0:
+        before = node.upper[j]
+        node.upper[j] = lowered(before, slack / g, node.lower[j])
+        return node.upper[j] != before
+    if g < 0.0:
+        before = node.lower[j]
+        node.lower[j] = raised(before, slack / -g, node.upper[j])
+        return node.lower[j] != before
+    return 0
+
+
+cdef int tighten_free(
+    const Problem *pb, Node *node, Py_ssize_t j, double g, const Choice *choice, bint used,
+    double value,
+) noexcept nogil:
+    """A free feature: values that the bound with the feature in, or out, excludes. -1: all."""
+    cdef double others, without, room, low = node.lower[j], high = node.upper[j]
+    cdef double least = 1.0, most = -1.0    # ends of the sides next to zero
+    if choice.room <= 0:
+        node.lower[j] = node.upper[j] = 0.0
+        return 1
+    if used:
+        others = choice.bound - value
+        without = others + (
+            min(0.0, choice.following) if choice.n_used > choice.forced else choice.following)
+    else:
+        others = choice.bound - (
+            max(0.0, choice.worst) if choice.n_used < choice.room else choice.worst)
+        without = choice.bound
+    # z costs others + penalty + g z; it stays if g z <= room.
+    room = pb.cutoff - others - pb.penalty[j]
+    if high >= 1.0:
+        if g > 0.0:
+            high = lowered(high, room / g, 0.0) if room >= 0.0 else 0.0
+        elif g * high > room:
+            high = 0.0
+        elif g < 0.0 and room < 0.0:
+            least = max(1.0, ceil(room / g - SLACK * (1.0 + fabs(room / g))))
+    if low <= -1.0:
+        if g < 0.0:
+            low = raised(low, room / -g, 0.0) if room >= 0.0 else 0.0
+        elif g * low > room:
+            low = 0.0
+        elif g > 0.0 and room < 0.0:
+            most = min(-1.0, floor(room / g + SLACK * (1.0 + fabs(room / g))))
+    high, low = max(high, 0.0), min(low, 0.0)
+    if without >= pb.cutoff:
+        if high == 0.0 and low == 0.0:
+            return -1
+        if low == 0.0:
+            low = least
+        elif high == 0.0:
+            high = most
+    if low > high:
+        return -1
+    if low == node.lower[j] and high == node.upper[j]:
+        return 0
+    node.lower[j], node.upper[j] = low, high
+    return 1
+
+
+cdef int tighten(
+    const Problem *pb, Node *node, const double *gradient, const Choice *choice, Scratch *sc
+) noexcept nogil:
+    """Shrink the box by what the bound excludes; the number of changes, -1 if nothing is left."""
+    cdef Py_ssize_t j
+    cdef int changes = 0, change
+    cdef double slack = pb.cutoff - choice.bound
+    if slack <= 0.0:
+        return -1
+    if slack == INFINITY:
+        return 0
+    for j in range(pb.p):
+        if node.lower[j] == node.upper[j]:
+            continue
+        if is_free(node, j):
+            change = tighten_free(
+                pb, node, j, gradient[j], choice, sc.state[j], sc.value[j])
+        else:
+            change = tighten_used(pb, node, j, gradient[j], slack)
+        if change < 0 or node.lower[j] > node.upper[j]:
+            return -1
+        changes += change
+    return changes
+
+
+cdef int order_twins(const Problem *pb, Node *node) noexcept nogil:
+    """Of columns that say the same, the later is used where the earlier is at its end."""
+    cdef Py_ssize_t j, a
+    cdef int changes = 0
+    cdef double end
+    for j in range(1, pb.p):
+        a = pb.twin[j]
+        if a < 0 or node.lower[j] == 0.0 == node.upper[j]:
+            continue
+        if node.upper[j] > 0.0 and not node.lower[a] <= pb.end_above[j] <= node.upper[a]:
+            node.upper[j] = 0.0
+            changes += 1
+        if node.lower[j] < 0.0 and not node.lower[a] <= pb.end_below[j] <= node.upper[a]:
+            node.lower[j] = 0.0
+            changes += 1
+        if node.lower[j] > node.upper[j]:
+            return -1
+        if is_in(node, j) and node.lower[a] < node.upper[a]:
+            end = pb.end_above[j] if node.lower[j] > 0.0 else pb.end_below[j]
+            node.lower[a] = node.upper[a] = end
+            changes += 1
+    return changes
+
+
+cdef int bound_and_tighten(
+    const Problem *pb, Node *node, const double *coef, const double *gradient, double loss,
+    double slope_size, Scratch *sc,
+) noexcept nogil:
+    """Bound of a linearisation; changes of the box, or -1 if the node is done with."""
+    cdef Choice choice
+    cdef int changes, more
+    if not linear_bound(pb, node, coef, gradient, loss, slope_size, sc, &choice):
+        node.bound = INFINITY
+        return -1
+    node.bound = max(node.bound, choice.bound)
+    if node.bound >= pb.cutoff:
+        return -1
+    changes = tighten(pb, node, gradient, &choice, sc)
+    if changes < 0:
+        return -1
+    more = order_twins(pb, node)
+    return -1 if more < 0 else changes + more
+
+
+# ---- the relaxation ----------------------------------------------------------------------------
+
+cdef inline double use(double x, double lower, double upper) noexcept nogil:
+    if x > 0.0:
+        return x / upper
+    if x < 0.0:
+        return x / lower
+    return 0.0
+
+
+cdef bint project(const Problem *pb, Node *node, double *coef) noexcept nogil:
+    """Move a point into the box and the budget; whether it moved."""
+    cdef Py_ssize_t j
+    cdef double total = 0.0, room
+    cdef bint moved = False
+    node.n_in = 0
+    for j in range(pb.p):
+        if coef[j] < node.lower[j]:
+            coef[j] = node.lower[j]
+            moved = True
+        elif coef[j] > node.upper[j]:
+            coef[j] = node.upper[j]
+            moved = True
+        if is_in(node, j):
+            node.n_in += 1
+        elif is_free(node, j):
+            total += use(coef[j], node.lower[j], node.upper[j])
+    room = pb.max_size - node.n_in
+    if total > room and total > 0.0:
+        moved = moved or total > room * (1.0 + 1e-12)
+        for j in range(1, pb.p):
+            if is_free(node, j):
+                coef[j] *= room / total
+    return moved
+
+
+cdef double penalties(const Problem *pb, const Node *node) noexcept nogil:
+    cdef Py_ssize_t j
+    cdef double total = 0.0
+    for j in range(1, pb.p):
+        if is_in(node, j):
+            total += pb.penalty[j]
+        elif is_free(node, j):
+            total += pb.penalty[j] * use(node.coef[j], node.lower[j], node.upper[j])
+    return total
+
+
+cdef void choose_working_set(
+    const Problem *pb, const Node *node, Model *model, Scratch *sc
+) noexcept nogil:
+    """Intercept, non-zero and required features, and the zeros that promise most."""
+    cdef Py_ssize_t j, k, n = 0, entering = 0
+    cdef double v
+    model.working[0] = 0
+    model.m = 1
+    for j in range(1, pb.p):
+        if node.lower[j] == node.upper[j]:
+            continue
+        if node.coef[j] != 0.0 or is_in(node, j):
+            model.working[model.m] = j
+            model.m += 1
+            continue
+        v = -(min(node.gradient[j] * node.lower[j], node.gradient[j] * node.upper[j])
+              + pb.penalty[j])
+        if v <= 0.98 * node.multiplier or v <= 0.0:
+            continue
+        sc.value[j] = v
+        k = n
+        while k > 0 and sc.value[sc.order[k - 1]] < v:
+            if k < ENTERING:
+                sc.order[k] = sc.order[k - 1]
+            k -= 1
+        if k < ENTERING:
+            sc.order[k] = j
+            n = min(n + 1, ENTERING)
+    for k in range(n):
+        model.working[model.m] = sc.order[k]
+        model.m += 1
+
+
+cdef void build_model(const Problem *pb, const Node *node, Model *model, Scratch *sc) noexcept nogil:
+    choose_working_set(pb, node, model, sc)
+    fill_hessian(pb, model, sc)
+    memcpy(model.point, node.coef, pb.p * sizeof(double))
+    memcpy(model.gradient, node.gradient, pb.p * sizeof(double))
+    model.loss = node.loss
+
+
+# The quadratic program: states of its variables.
+DEF FIXED = 0
+DEF INTERIOR = 1
+
+
+cdef bint factorise(
+    const double *h, Py_ssize_t m, const Py_ssize_t *index, Py_ssize_t f, const double *ridge,
+    double *factor,
+) noexcept nogil:
+    """Cholesky factor of the rows and columns ``index`` of h; dependent columns do not move."""
+    cdef Py_ssize_t a, b, k
+    cdef double v, diagonal
+    for a in range(f):
+        for b in range(a + 1):
+            v = h[index[a] * m + index[b]]
+            if a == b:
+                v += ridge[index[a]]
+                diagonal = v
+            for k in range(b):
+                v -= factor[a * f + k] * factor[b * f + k]
+            if a == b:
+                factor[a * f + a] = sqrt(v) if v > 1e-13 * diagonal else 1e100
+            else:
+                factor[a * f + b] = v / factor[b * f + b]
+    return True
+
+
+cdef void substitute(const double *factor, Py_ssize_t f, double *v) noexcept nogil:
+    cdef Py_ssize_t a, k
+    for a in range(f):
+        for k in range(a):
+            v[a] -= factor[a * f + k] * v[k]
+        v[a] /= factor[a * f + a]
+    for a in range(f - 1, -1, -1):
+        for k in range(a + 1, f):
+            v[a] -= factor[k * f + a] * v[k]
+        v[a] /= factor[a * f + a]
+
+
+cdef double solve_qp(
+    const Problem *pb, const Node *node, const Model *model, double *coef, double *multiplier,
+    double accuracy, Scratch *sc,
+) noexcept nogil:
+    """Minimise the model over the node's relaxed box and budget, from the feasible ``coef``.
+
+    Primal active set method; ``coef`` is changed on the working set. Returns the value of the
+    model (loss part relative to the model's point, and the penalties' linear parts).
+    """
+    cdef Py_ssize_t m = model.m, a, b, i, j, f, block, limit = 30 + 8 * m
+    cdef Py_ssize_t *interior = sc.interior
+    cdef int *state = sc.state
+    cdef double *x = sc.qp
+    cdef double *y = sc.qp + m              # hessian (x - point)
+    cdef double *weight = sc.qp + 2 * m     # use per unit, on the side where x moves
+    cdef double *ridge = sc.qp + 3 * m
+    cdef double *step = sc.qp + 4 * m
+    cdef double *along = sc.qp + 5 * m
+    cdef double *low = sc.qp + 6 * m
+    cdef double *high = sc.qp + 7 * m
+    cdef double *c = sc.qp + 8 * m
+    cdef double *cost = sc.qp + 9 * m
+    cdef const double *h = model.hessian
+    cdef double used = 0.0, room, mu = 0.0, alpha, limit_a, wd, wz, v, worst, slope, total
+    cdef bint tight
+    cdef int stalled = 0, side
+    pb.counters[3] += 1.0
+    room = pb.max_size
+    for j in range(1, pb.p):
+        if is_in(node, j):
+            room -= 1.0
+    for a in range(m):
+        j = model.working[a]
+        x[a] = coef[j]
+        low[a], high[a] = node.lower[j], node.upper[j]
+        cost[a] = pb.penalty[j]
+        c[a] = model.gradient[j]
+        ridge[a] = 1e-9 * h[a * m + a] + 1e-12 / (1.0 + (high[a] - low[a]) * (high[a] - low[a]))
+        weight[a] = 0.0
+        state[a] = FIXED
+        if low[a] == high[a]:
+            continue
+        if is_free(node, j):
+            used += use(x[a], low[a], high[a])
+            if x[a] > 0.0:
+                weight[a] = 1.0 / high[a]
+                state[a] = INTERIOR if x[a] < high[a] else FIXED
+            elif x[a] < 0.0:
+                weight[a] = 1.0 / low[a]
+                state[a] = INTERIOR if x[a] > low[a] else FIXED
+        elif low[a] < x[a] < high[a]:
+            state[a] = INTERIOR
+    for a in range(m):
+        y[a] = 0.0
+        for b in range(m):
+            y[a] += h[a * m + b] * (x[b] - model.point[model.working[b]])
+    tight = used >= room - 1e-9
+    while limit > 0:
+        limit -= 1
+        f = 0
+        for a in range(m):
+            if state[a] == INTERIOR:
+                interior[f] = a
+                f += 1
+        block = -1
+        alpha = 1.0
+        if f > 0:
+            factorise(h, m, interior, f, ridge, sc.factor)
+            wd = wz = 0.0
+            for i in range(f):
+                a = interior[i]
+                step[i] = -(c[a] + y[a] + cost[a] * weight[a])
+            substitute(sc.factor, f, step)
+            for i in range(f):
+                wd += weight[interior[i]] * step[i]
+            mu = 0.0
+            if tight:
+                for i in range(f):
+                    along[i] = weight[interior[i]]
+                substitute(sc.factor, f, along)
+                for i in range(f):
+                    wz += weight[interior[i]] * along[i]
+                if wz > 0.0:
+                    mu = wd / wz
+                    if mu < 0.0:
+                        mu = 0.0
+                        tight = False
+                    else:
+                        for i in range(f):
+                            step[i] -= mu * along[i]
+            if not tight and wd > 0.0 and used + wd > room:
+                alpha = max(0.0, (room - used) / wd)
+                block = m
+            for i in range(f):
+                a = interior[i]
+                if step[i] > 0.0:
+                    v = high[a] if weight[a] >= 0.0 else 0.0
+                elif step[i] < 0.0:
+                    v = low[a] if weight[a] <= 0.0 else 0.0
+                else:
+                    continue
+                limit_a = (v - x[a]) / step[i]
+                if limit_a < alpha:
+                    alpha = max(limit_a, 0.0)
+                    block = i
+            total = 0.0
+            for i in range(f):
+                v = alpha * step[i]
+                if v == 0.0:
+                    continue
+                a = interior[i]
+                total += fabs(v)
+                x[a] += v
+                used += weight[a] * v
+                for b in range(m):
+                    y[b] += v * h[a * m + b]
+            if block == m:
+                tight = True
+                continue
+            if block >= 0:
+                a = interior[block]
+                if step[block] > 0.0:
+                    v = high[a] if weight[a] >= 0.0 else 0.0
+                else:
+                    v = low[a] if weight[a] <= 0.0 else 0.0
+                x[a] = v
+                state[a] = FIXED
+                if v == 0.0:
+                    weight[a] = 0.0
+                if alpha < 1e-12:
+                    stalled += 1
+                    if stalled > 2 * m + 10:
+                        break
+                continue
+        elif tight:
+            # No interior variable says what the budget is worth: the least useful one at its end.
+            mu = INFINITY
+            for a in range(m):
+                if weight[a] != 0.0:
+                    mu = min(mu, -(c[a] + y[a]) / weight[a] - cost[a])
+            mu = max(0.0, mu) if mu < INFINITY else 0.0
+        else:
+            mu = 0.0
+        # Which fixed variable gains most by moving?
+        block, worst, side = -1, accuracy, 0
+        for a in range(m):
+            if state[a] == INTERIOR or low[a] == high[a]:
+                continue
+            slope = c[a] + y[a]
+            j = model.working[a]
+            if is_free(node, j):
+                if x[a] == 0.0:
+                    v = 0.0
+                    if high[a] > 0.0:
+                        v = -(slope + (cost[a] + mu) / high[a])
+                        b = 1
+                    if low[a] < 0.0 and slope + (cost[a] + mu) / low[a] > v:
+                        v = slope + (cost[a] + mu) / low[a]
+                        b = -1
+                elif x[a] > 0.0:
+                    v = slope + (cost[a] + mu) / high[a]
+                    b = 2
+                else:
+                    v = -(slope + (cost[a] + mu) / low[a])
+                    b = 2
+            elif x[a] <= low[a]:
+                v = -slope
+                b = 2
+            else:
+                v = slope
+                b = 2
+            if v <= 0.0:
+                continue
+            v = min(0.5 * v * v / (h[a * m + a] + ridge[a]), v * (high[a] - low[a]))
+            if v > worst:
+                worst, block, side = v, a, <int>b
+        if block < 0:
+            break
+        state[block] = INTERIOR
+        if side == 1:
+            weight[block] = 1.0 / high[block]
+        elif side == -1:
+            weight[block] = 1.0 / low[block]
+    multiplier[0] = mu
+    total = 0.0
+    for a in range(m):
+        j = model.working[a]
+        coef[j] = x[a]
+        v = x[a] - model.point[j]
+        total += (c[a] + 0.5 * y[a]) * v
+        if is_free(node, j):
+            total += cost[a] * use(x[a], low[a], high[a])
+        elif is_in(node, j):
+            total += cost[a]
+    return total
+
+
+cdef void evaluate_relaxation(const Problem *pb, Node *node, Scratch *sc) noexcept nogil:
+    evaluate(pb, node, sc)
+    node.objective = node.loss + penalties(pb, node)
+
+
+cdef int relax(
+    const Problem *pb, Node *node, Model *model, const Model *given, Scratch *sc, int iterations
+) noexcept nogil:
+    """Solve the relaxation to the tolerance, or until the node is pruned.
+
+    ``given`` is a model to begin with (the parent's), or NULL.
+    """
+    cdef const Model *present = given
+    cdef bint known = False             # whether node.objective belongs to node.coef
+    cdef int i, changes, halving
+    cdef Py_ssize_t j
+    cdef double before, t
+    project(pb, node, node.coef)
+    for i in range(iterations):
+        if pb.stop[0]:
+            return IS_OPEN    # the bound is valid as far as it got
+        if present == NULL:
+            if not known:
+                evaluate_relaxation(pb, node, sc)
+                known = True
+            fill_gradient(pb, node, sc)
+            changes = bound_and_tighten(
+                pb, node, node.coef, node.gradient, node.loss, node.slope_size, sc)
+            if changes < 0:
+                return IS_PRUNED
+            if changes > 0:
+                if project(pb, node, node.coef):
+                    known = False
+                    continue
+                node.objective = node.loss + penalties(pb, node)
+            if node.objective - node.bound <= pb.tolerance:
+                return IS_OPEN
+            build_model(pb, node, model, sc)
+            present = model
+        memcpy(sc.saved, node.coef, pb.p * sizeof(double))
+        before = node.objective
+        solve_qp(pb, node, present, node.coef, &node.multiplier,
+                 0.001 * pb.tolerance / present.m, sc)
+        present = NULL
+        evaluate_relaxation(pb, node, sc)
+        if known:
+            t = 1.0
+            halving = 0
+            while node.objective > before + 1e-15 and halving < 10:
+                halving += 1
+                t *= 0.5
+                for j in range(pb.p):
+                    node.coef[j] = sc.saved[j] + 0.5 * (node.coef[j] - sc.saved[j])
+                evaluate_relaxation(pb, node, sc)
+            if node.objective > before - 1e-13:
+                # No progress: the bound at this point is the last one.
+                fill_gradient(pb, node, sc)
+                changes = bound_and_tighten(
+                    pb, node, node.coef, node.gradient, node.loss, node.slope_size, sc)
+                if changes < 0:
+                    return IS_PRUNED
+                return IS_OPEN
+        known = True
+    return IS_OPEN
+
+
+# ---- branching ----------------------------------------------------------------------------------
+
+cdef struct Branch:
+    Py_ssize_t variable           # -1: none
+    int kind                      # 0: a free feature, three ways; 1: two ways at `at`
+    double at
+
+
+cdef double predicted(
+    const Problem *pb, Node *node, const Model *model, Py_ssize_t j, double lower, double upper,
+    double *coef, Scratch *sc,
+) noexcept nogil:
+    """Value of the model's minimum with the box of one coefficient replaced."""
+    cdef double low = node.lower[j], high = node.upper[j], value, mu = node.multiplier
+    node.lower[j], node.upper[j] = lower, upper
+    memcpy(coef, node.coef, pb.p * sizeof(double))
+    project(pb, node, coef)
+    value = solve_qp(pb, node, model, coef, &mu, 1e-3 * pb.tolerance, sc)
+    node.lower[j], node.upper[j] = low, high
+    return value
+
+
+cdef Branch choose_branch(
+    const Problem *pb, Node *node, const Model *model, double *coef, Scratch *sc, int rule
+) noexcept nogil:
+    cdef Branch branch
+    cdef Py_ssize_t[CANDIDATES] top
+    cdef double[CANDIDATES] weight
+    cdef Py_ssize_t a, j, k, n = 0
+    cdef double x, v, best, base, zero, same, other, gap
+    branch.variable, branch.kind, branch.at = -1, 0, 0.0
+    for a in range(1, model.m):
+        j = model.working[a]
+        x = node.coef[j]
+        if not is_free(node, j) or fabs(x) < 1e-9:
+            continue
+        if use(x, node.lower[j], node.upper[j]) >= 1.0 - 1e-6 and fabs(x - rint(x)) <= 1e-6:
+            continue
+        v = x * x * model.hessian[a * model.m + a]
+        k = n
+        while k > 0 and weight[k - 1] < v:
+            if k < CANDIDATES:
+                weight[k], top[k] = weight[k - 1], top[k - 1]
+            k -= 1
+        if k < CANDIDATES:
+            weight[k], top[k] = v, j
+            n = min(n + 1, CANDIDATES)
+    if n == 1 or (n > 1 and rule == 0):
+        branch.variable = top[0]
+        return branch
+    if n > 1:
+        best = -INFINITY
+        base = predicted(pb, node, model, top[0], node.lower[top[0]], node.upper[top[0]], coef, sc)
+        gap = max(pb.cutoff - node.objective, 1e-9) if pb.cutoff < INFINITY else 1.0
+        for k in range(n):
+            j = top[k]
+            zero = predicted(pb, node, model, j, 0.0, 0.0, coef, sc) - base
+            if node.coef[j] > 0.0:
+                same = predicted(pb, node, model, j, 1.0, node.upper[j], coef, sc) - base
+            else:
+                same = predicted(pb, node, model, j, node.lower[j], -1.0, coef, sc) - base
+            zero, same = max(zero, 0.0), max(same, 0.0)
+            if rule == 1:
+                v = zero
+            elif rule == 2:
+                v = min(zero, gap) * max(min(same, gap), 1e-3 * gap)
+            elif rule == 3:
+                v = min(zero, gap) + min(same, gap)
+            else:
+                v = 0.8 * min(min(zero, same), gap) + 0.2 * min(max(zero, same), gap)
+            if v > best:
+                best = v
+                branch.variable = j
+        return branch
+    # The support is settled: split the values of the coefficient that is furthest from integer.
+    branch.kind = 1
+    best = 1e-6
+    for j in range(pb.p):
+        if node.lower[j] < node.upper[j]:
+            v = fabs(node.coef[j] - rint(node.coef[j]))
+            if v > best:
+                best = v
+                branch.variable = j
+                branch.at = floor(node.coef[j])
+    if branch.variable >= 0:
+        return branch
+    # An integer point whose bound is not closed: the widest box is split next to it.
+    best = 0.0
+    for j in range(pb.p):
+        v = (node.upper[j] - node.lower[j]) * (1.0 if j > 0 else 0.5)
+        if v > best:
+            best = v
+            branch.variable = j
+    if branch.variable >= 0:
+        j = branch.variable
+        x = rint(node.coef[j])
+        branch.at = x if x < node.upper[j] else x - 1.0
+        if is_free(node, j):
+            branch.kind = 0
+    return branch
+
+
+cdef Py_ssize_t padded_p(Py_ssize_t p) noexcept nogil:
+    return padded(p) + 8
+
+
+def scratch_sizes(Py_ssize_t n, Py_ssize_t p):
+    """Numbers of float64 and of int64 that :func:`expand` and :func:`solve_root` work in."""
+    cdef Py_ssize_t width = padded_p(p)
+    return (
+        3 * n + RS_BLOCK + (width + 2) * RS_TILE + width * (width + 4) // 2 * RS_TILE_LANES
+        + 3 * p * p + 12 * p + 14 * p,
+        5 * p,
+    )
+
+
+cdef void lay_out(
+    Scratch *sc, Model *own, Model *parent, double **rest, double[::1] work, int64_t[::1] index,
+    Py_ssize_t n, Py_ssize_t p,
+) noexcept nogil:
+    cdef double *at = &work[0]
+    cdef Py_ssize_t *indices = <Py_ssize_t *>&index[0]
+    cdef Py_ssize_t width = padded_p(p)
+    sc.scores = at; at += n
+    sc.slopes = at; at += n
+    sc.curvatures = at; at += n
+    sc.losses = at; at += RS_BLOCK
+    sc.tile = at; at += (width + 2) * RS_TILE
+    sc.lanes = at; at += width * (width + 4) // 2 * RS_TILE_LANES
+    sc.factor = at; at += p * p
+    own.hessian = at; at += p * p
+    parent.hessian = at; at += p * p
+    sc.qp = at; at += 12 * p
+    sc.value = at; at += p
+    sc.saved = at; at += p
+    own.point = at; at += p
+    own.gradient = at; at += p
+    parent.point = at; at += p
+    parent.gradient = at; at += p
+    rest[0] = at
+    sc.order = indices
+    sc.interior = indices + p
+    own.working = indices + 2 * p
+    parent.working = indices + 3 * p
+    sc.state = <int *>(indices + 4 * p)
+
+
+cdef Problem described(
+    const int8_t[::1, :] integers, const double[::1, :] reals, const int64_t[::1] slot,
+    const double[::1] positive, const double[::1] negative, const double[::1] penalty,
+    const double[::1] largest, const int64_t[::1] twin, const double[:, ::1] ends,
+    Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
+    double tolerance, const int64_t[::1] stop, double[::1] counters,
+) noexcept nogil:
+    cdef Problem pb
+    pb.n = positive.shape[0]
+    pb.p = penalty.shape[0]
+    pb.integers = &integers[0, 0]
+    pb.reals = &reals[0, 0]
+    pb.slot = &slot[0]
+    pb.positive = &positive[0]
+    pb.negative = &negative[0]
+    pb.penalty = &penalty[0]
+    pb.largest = &largest[0]
+    pb.twin = &twin[0]
+    pb.end_above = &ends[0, 0]
+    pb.end_below = &ends[1, 0]
+    pb.max_size = max_size
+    pb.min_size = min_size
+    pb.cutoff = cutoff
+    pb.tolerance = tolerance
+    pb.stop = &stop[0]
+    pb.counters = &counters[0]
+    return pb
+
+
+def solve_root(
+    const int8_t[::1, :] integers, const double[::1, :] reals, const int64_t[::1] slot,
+    const double[::1] positive, const double[::1] negative, const double[::1] penalty,
+    const double[::1] largest, const int64_t[::1] twin, const double[:, ::1] ends,
+    Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
+    double tolerance, int iterations, double[:, ::1] box, double[::1] coef, double[::1] result,
+    const int64_t[::1] stop, double[::1] counters, double[::1] work, int64_t[::1] index,
+):
+    """Relax one node from scratch; box, coef and result (bound, objective, multiplier) change."""
+    cdef Problem pb = described(integers, reals, slot, positive, negative, penalty, largest,
+                                twin, ends, min_size, max_size, cutoff, tolerance, stop, counters)
+    cdef Scratch sc
+    cdef Model own, parent
+    cdef Node node
+    cdef double *rest
+    cdef int status
+    with nogil:
+        lay_out(&sc, &own, &parent, &rest, work, index, pb.n, pb.p)
+        node.lower, node.upper = &box[0, 0], &box[1, 0]
+        node.coef, node.gradient = &coef[0], rest
+        node.bound, node.objective, node.multiplier = result[0], INFINITY, result[2]
+        status = relax(&pb, &node, &own, NULL, &sc, iterations)
+        result[0], result[1], result[2] = node.bound, node.objective, node.multiplier
+    return status
+
+
+def expand(
+    const int8_t[::1, :] integers, const double[::1, :] reals, const int64_t[::1] slot,
+    const double[::1] positive, const double[::1] negative, const double[::1] penalty,
+    const double[::1] largest, const int64_t[::1] twin, const double[:, ::1] ends,
+    Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
+    double tolerance, int iterations, int rule, double[:, ::1] box, double[::1] coef,
+    double[::1] result, double[:, :, ::1] child_box, double[:, ::1] child_coef,
+    double[:, ::1] child_result, const int64_t[::1] stop, double[::1] counters, double[::1] work, int64_t[::1] index,
+):
+    """Branch on a node and relax its children; returns how many of them stay open.
+
+    -1: the node itself is pruned; -2: its box is a single point.
+    """
+    cdef Problem pb = described(integers, reals, slot, positive, negative, penalty, largest,
+                                twin, ends, min_size, max_size, cutoff, tolerance, stop, counters)
+    cdef Scratch sc
+    cdef Model own, parent
+    cdef Node node, child
+    cdef Branch branch
+    cdef double *rest
+    cdef Py_ssize_t n_open = 0
+    with nogil:
+        lay_out(&sc, &own, &parent, &rest, work, index, pb.n, pb.p)
+        node.lower, node.upper = &box[0, 0], &box[1, 0]
+        node.coef, node.gradient = &coef[0], rest
+        node.bound, node.multiplier = result[0], result[2]
+        project(&pb, &node, node.coef)
+        n_open = prepare(&pb, &node, &parent, &sc)
+        result[0] = node.bound
+        if n_open == 0:
+            branch = choose_branch(&pb, &node, &parent, rest + 2 * pb.p, &sc, rule)
+            result[3] = branch.variable
+            if branch.variable < 0:
+                n_open = -2
+            else:
+                n_open = relax_children(
+                    &pb, &node, &branch, &own, &parent, &sc, rest + pb.p, iterations,
+                    child_box, child_coef, child_result)
+    return n_open
+
+
+cdef int prepare(const Problem *pb, Node *node, Model *model, Scratch *sc) noexcept nogil:
+    """Model of the loss at the node's point; -1 if the present cutoff prunes the node."""
+    cdef int changes, i
+    for i in range(20):
+        evaluate_relaxation(pb, node, sc)
+        fill_gradient(pb, node, sc)
+        changes = bound_and_tighten(
+            pb, node, node.coef, node.gradient, node.loss, node.slope_size, sc)
+        if changes < 0:
+            return -1
+        if not project(pb, node, node.coef):
+            break
+    build_model(pb, node, model, sc)
+    return 0
+
+
+cdef Py_ssize_t relax_children(
+    const Problem *pb, const Node *node, const Branch *branch, Model *own, const Model *parent,
+    Scratch *sc, double *gradient, int iterations, double[:, :, ::1] child_box,
+    double[:, ::1] child_coef, double[:, ::1] child_result,
+) noexcept nogil:
+    cdef Node child
+    cdef Py_ssize_t n_open = 0, j = branch.variable
+    cdef int way
+    cdef double low, high
+    for way in range(3 if branch.kind == 0 else 2):
+        low, high = node.lower[j], node.upper[j]
+        if branch.kind == 0:
+            if way == 0:
+                low = max(low, 1.0)
+            elif way == 1:
+                low, high = 0.0, 0.0
+            else:
+                high = min(high, -1.0)
+        elif way == 0:
+            high = branch.at
+        else:
+            low = branch.at + 1.0
+        if low > high:
+            continue
+        child.lower, child.upper = &child_box[n_open, 0, 0], &child_box[n_open, 1, 0]
+        child.coef, child.gradient = &child_coef[n_open, 0], gradient
+        memcpy(child.lower, node.lower, pb.p * sizeof(double))
+        memcpy(child.upper, node.upper, pb.p * sizeof(double))
+        memcpy(child.coef, node.coef, pb.p * sizeof(double))
+        child.lower[j], child.upper[j] = low, high
+        child.bound, child.multiplier = node.bound, node.multiplier
+        child.objective = INFINITY
+        # What the parent's linearisation says about the child costs no look at the rows.
+        if bound_and_tighten(pb, &child, node.coef, node.gradient, node.loss, node.slope_size,
+                             sc) < 0:
+            continue
+        if relax(pb, &child, own, parent, sc, iterations) == IS_PRUNED:
+            continue
+        child_result[n_open, 0] = child.bound
+        child_result[n_open, 1] = child.objective
+        child_result[n_open, 2] = child.multiplier
+        n_open += 1
+    return n_open
