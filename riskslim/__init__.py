@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "BranchAndBoundSettings": "_branch_and_bound",
     "Certificate": "solution",
     "CoefficientSet": "coefficients",
     "LatticeCPASettings": "_lattice_cpa",
@@ -22,10 +23,12 @@ _HOMES = {
     "RiskSlimLP": "_lattice_cpa",
     "RiskSlimMIP": "_lattice_cpa",
     "Solution": "solution",
+    "SolutionPool": "solution",
     "Status": "solution",
     "TrainingData": "data",
     "at_least": "constraints",
     "at_most": "constraints",
+    "branch_and_bound": "_branch_and_bound",
     "chained_updates": "bounds",
     "discrete_coordinate_descent": "heuristics",
     "either_or": "constraints",
@@ -38,6 +41,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "BranchAndBoundSettings",
     "Certificate",
     "CoefficientSet",
     "LatticeCPASettings",
@@ -48,10 +52,12 @@ __all__ = [
     "RiskSlimLP",
     "RiskSlimMIP",
     "Solution",
+    "SolutionPool",
     "Status",
     "TrainingData",
     "at_least",
     "at_most",
+    "branch_and_bound",
     "chained_updates",
     "discrete_coordinate_descent",
     "either_or",
@@ -64,6 +70,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from riskslim._branch_and_bound import BranchAndBoundSettings, branch_and_bound
     from riskslim._lattice_cpa import (
         LatticeCPASettings,
         RiskSlimLP,
@@ -87,7 +94,7 @@ if TYPE_CHECKING:
     from riskslim.loss import LogisticLoss
     from riskslim.problem import RiskScoreProblem
     from riskslim.risk_score import RiskScore
-    from riskslim.solution import Certificate, Solution, Status
+    from riskslim.solution import Certificate, Solution, SolutionPool, Status
 
 
 def __getattr__(name: str) -> Any:

@@ -179,6 +179,11 @@ class RiskScoreProblem:
         return len(self.coefficients)
 
     @property
+    def intercept_is_derived(self) -> bool:
+        """Whether both bounds of the intercept are derived from the data, none given."""
+        return not self._given_intercepts
+
+    @property
     def required(self) -> NDArray[np.bool_]:
         """Features whose bounds exclude zero, shape (d,)."""
         return (self.lower[1:] > 0) | (self.upper[1:] < 0)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Certificate",
     "Solution",
+    "SolutionPool",
     "SolveStatistics",
     "Status",
     "Trace",

@@ -247,9 +247,7 @@ class _Run:
             search.incumbents.offer(self.start)
         search.solve_root()
         self.initialization_seconds = time.perf_counter() - self.began
-        message = search.run(
-            self.limits["gap_tolerance"], self.limits["node_limit"], self.deadline
-        )
+        message = search.run(self.limits["gap_tolerance"], self.limits["node_limit"], self.deadline)
         if self.failure is not None:
             raise self.failure
         return message

@@ -119,9 +119,7 @@ class NodeRows:
         taken = self._taken(features, first)
         return dataclasses.replace(taken, positive=positive, negative=negative)
 
-    def _columns(
-        self, features: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
+    def _columns(self, features: NDArray[np.bool_]) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
         slot = self.slot[features]
         return (
             np.asfortranarray(self.integer_columns[:, slot[slot >= 0]]),
@@ -132,7 +130,8 @@ class NodeRows:
         """Chosen columns of all or some rows."""
         integers, reals = self._columns(features)
         if index is not None:
-            integers, reals = integers[index], reals[index]
+            integers = integers[index] if integers.shape[1] else integers
+            reals = reals[index] if reals.shape[1] else reals
         chosen = np.flatnonzero(features)
         is_integer = self.slot[chosen] >= 0
         slot = np.zeros(len(features), np.int64)

@@ -233,7 +233,9 @@ class Search:
         constraints = self.problem.constraint_rows
         if constraints is None:
             return self.problem.usable
-        involved = (constraints.points[:, 1:] != 0).any(axis=0) | (constraints.used != 0).any(axis=0)
+        involved = (constraints.points[:, 1:] != 0).any(axis=0) | (constraints.used != 0).any(
+            axis=0
+        )
         if (constraints.points[:, 0] != 0).any():
             involved[:] = True
         return self.problem.usable & ~involved

@@ -15,6 +15,8 @@ reals (float64) apart; an empty weight array means that every row counts once.
     Smallest and largest score of each row over a coefficient set.
 ``heuristics``
     Discrete coordinate descent and sequential rounding, each compiled as a whole.
+``nodes``
+    Nodes of the branch and bound: relaxation, bound, branching, each node compiled as a whole.
 
 The Cython modules drive blocks of rows through the loops of ``blocks.h``, which compilers
 vectorise; ``numerics.h`` has the scalar functions that these loops inline.
@@ -33,7 +35,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import NamedTuple
 
-MODULES = ("distinct", "heuristics", "integer", "ranges", "real")
+MODULES = ("distinct", "heuristics", "integer", "nodes", "ranges", "real")
 BACKENDS = ("cython", "numba")
 VARIABLE = "RISKSLIM_KERNELS"
 

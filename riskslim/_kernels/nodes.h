@@ -30,7 +30,7 @@ RS_KERNEL void rs_node_losses(
         const double wrong = s[i] > 0.0 ? negative[i] : positive[i];
         const double right = s[i] > 0.0 ? positive[i] : negative[i];
         const double slope_size = q * (wrong - right * e);
-        loss[i] = (wrong + right) * rs_log1p_unit(e) + wrong * fabs(s[i]);
+        loss[i] = (wrong + right) * rs_log1p(e) + wrong * fabs(s[i]);
         slope[i] = s[i] > 0.0 ? slope_size : -slope_size;
         curvature[i] = (wrong + right) * (e * q * q);
     }
