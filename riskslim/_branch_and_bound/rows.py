@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections import OrderedDict
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -263,7 +264,7 @@ def find_twins(
         if eligible[j]:
             groups.setdefault(rows.real_columns[:, k].tobytes(), []).append((int(j) + 1, 1))
     for members in groups.values():
-        for (a, sign_a), (b, sign_b) in zip(members, members[1:], strict=False):
+        for (a, sign_a), (b, sign_b) in pairwise(members):
             same = sign_a == sign_b
             low, high = (lower[a], upper[a]) if same else (-upper[a], -lower[a])
             contains = low <= lower[b] <= 0 <= upper[b] <= high

@@ -46,11 +46,14 @@ cdef extern from "nodes.h" nogil:
 # Relative slack of a quotient before it is rounded to an integer; loosens boxes only.
 DEF SLACK = 1e-9
 # Features that enter the working set at a time.
-DEF ENTERING = 12
-DEF CANDIDATES = 8
+DEF ENTERING = 8
+DEF CANDIDATES = 5
 # Rounding errors of a gradient, relative to the sum of its terms' sizes, and of sums of p terms.
 DEF GRADIENT_ERROR = 2e-14
 DEF SUM_ERROR = 1e-15
+
+# Second derivatives are renewed where a step with the present ones leaves more of the gap.
+DEF STALE = 0.2
 
 # How a node ended.
 PRUNED, OPEN = 1, 0
@@ -609,6 +612,19 @@ cdef void build_model(const Problem *pb, const Node *node, Model *model, Scratch
     model.loss = node.loss
 
 
+cdef void move_model(
+    const Problem *pb, const Node *node, Model *model, const Model *source
+) noexcept nogil:
+    """The second derivatives of another point, with value and slope of this one."""
+    if model != source:
+        model.m = source.m
+        memcpy(model.working, source.working, source.m * sizeof(Py_ssize_t))
+        memcpy(model.hessian, source.hessian, source.m * source.m * sizeof(double))
+    memcpy(model.point, node.coef, pb.p * sizeof(double))
+    memcpy(model.gradient, node.gradient, pb.p * sizeof(double))
+    model.loss = node.loss
+
+
 # The quadratic program: states of its variables.
 DEF FIXED = 0
 DEF INTERIOR = 1
@@ -855,18 +871,19 @@ cdef int relax(
 ) noexcept nogil:
     """Solve the relaxation to the tolerance, or until the node is pruned.
 
-    ``given`` is a model to begin with (the parent's), or NULL.
+    ``given`` is a model to begin with (the parent's), or NULL. Second derivatives cost more than
+    everything else: those at hand are kept while steps with them close the gap fast enough.
     """
     cdef const Model *present = given
     cdef bint known = False             # whether node.objective belongs to node.coef
     cdef int i, changes, halving
     cdef Py_ssize_t j
-    cdef double before, t
+    cdef double before, gap, gap_before = INFINITY
     project(pb, node, node.coef)
     for i in range(iterations):
         if pb.stop[0]:
             return IS_OPEN    # the bound is valid as far as it got
-        if present == NULL:
+        if i > 0 or given == NULL:
             if not known:
                 evaluate_relaxation(pb, node, sc)
                 known = True
@@ -880,22 +897,25 @@ cdef int relax(
                     known = False
                     continue
                 node.objective = node.loss + penalties(pb, node)
-            if node.objective - node.bound <= pb.tolerance:
+            gap = node.objective - node.bound
+            if gap <= pb.tolerance:
                 return IS_OPEN
-            build_model(pb, node, model, sc)
+            if present == NULL or gap > STALE * gap_before:
+                build_model(pb, node, model, sc)
+                gap_before = INFINITY
+            else:
+                move_model(pb, node, model, present)
+                gap_before = gap
             present = model
         memcpy(sc.saved, node.coef, pb.p * sizeof(double))
         before = node.objective
         solve_qp(pb, node, present, node.coef, &node.multiplier,
                  0.001 * pb.tolerance / present.m, sc)
-        present = NULL
         evaluate_relaxation(pb, node, sc)
         if known:
-            t = 1.0
             halving = 0
             while node.objective > before + 1e-15 and halving < 10:
                 halving += 1
-                t *= 0.5
                 for j in range(pb.p):
                     node.coef[j] = sc.saved[j] + 0.5 * (node.coef[j] - sc.saved[j])
                 evaluate_relaxation(pb, node, sc)
@@ -904,9 +924,7 @@ cdef int relax(
                 fill_gradient(pb, node, sc)
                 changes = bound_and_tighten(
                     pb, node, node.coef, node.gradient, node.loss, node.slope_size, sc)
-                if changes < 0:
-                    return IS_PRUNED
-                return IS_OPEN
+                return IS_PRUNED if changes < 0 else IS_OPEN
         known = True
     return IS_OPEN
 
