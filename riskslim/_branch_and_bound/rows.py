@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim._kernels import nodes as kernels
 from riskslim.distinct import merge_features
 
 if TYPE_CHECKING:
@@ -93,8 +94,17 @@ class NodeRows:
             np.where(rows.labels < 0, weights, 0.0),
             np.ones(len(features), np.bool_),
         )
+        if source.n_rows > kernels.HESSIAN_ROWS:
+            # The first rows are a sample of all: second derivatives are estimated from them.
+            order = np.random.default_rng(0).permutation(source.n_rows)
+            source = source._taken(source.features, order)._reweighted(order)
         merged = source.merged(features)
         return source._taken(features, None) if merged is None else merged
+
+    def _reweighted(self, index: NDArray[np.intp]) -> NodeRows:
+        return dataclasses.replace(
+            self, positive=self.positive[index], negative=self.negative[index]
+        )
 
     def merged(self, features: NDArray[np.bool_]) -> NodeRows | None:
         """Merge rows that some features do not tell apart.

@@ -1,6 +1,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+HESSIAN_ROWS: int
 PRUNED: int
 OPEN: int
 

@@ -55,6 +55,10 @@ DEF SUM_ERROR = 1e-15
 # Second derivatives are renewed where a step with the present ones leaves more of the gap.
 DEF STALE = 0.2
 
+# Rows whose second derivatives stand for those of all rows.
+HESSIAN_ROWS = 32768
+cdef Py_ssize_t FIRST_ROWS = HESSIAN_ROWS
+
 # How a node ended.
 PRUNED, OPEN = 1, 0
 DEF IS_PRUNED = 1
@@ -102,6 +106,7 @@ cdef struct Node:
     double bound
     double multiplier             # of the budget
     double slope_size             # sum of |d loss / d score|
+    double curvature              # sum of second derivatives by the score
     Py_ssize_t n_in
 
 
@@ -209,6 +214,7 @@ cdef void evaluate(const Problem *pb, Node *node, Scratch *sc) noexcept nogil:
         losses(pb, node, sc, True, change, &slope, &curvature)
         node.coef[0] += change
     node.gradient[0] = slope
+    node.curvature = curvature
 
 
 cdef void fill_gradient(const Problem *pb, Node *node, Scratch *sc) noexcept nogil:
@@ -241,22 +247,30 @@ cdef inline Py_ssize_t padded(Py_ssize_t m) noexcept nogil:
     return (m + 3) // 4 * 4
 
 
-cdef void fill_hessian(const Problem *pb, Model *model, Scratch *sc) noexcept nogil:
-    """Second derivatives on the working set from the curvatures; a small ridge is added."""
+cdef void fill_hessian(
+    const Problem *pb, Model *model, Scratch *sc, double curvature_sum, bint exact
+) noexcept nogil:
+    """Second derivatives on the working set from the curvatures.
+
+    Unless they are to be exact, the first rows stand for all of them where there are many: rows
+    come in random order, and the bound needs no second derivatives.
+    """
     cdef Py_ssize_t m = model.m, width = padded(m), products = width * (width + 4) // 2
     cdef Py_ssize_t i, j, k, a, start = 0, n, product = 0
     cdef int64_t slot
     cdef double *weighted = sc.tile + width * RS_TILE
     cdef double *lanes
     cdef double[RS_TILE] curvature
-    cdef double total, began = rs_seconds()
+    cdef double total, seen = 0.0, began = rs_seconds()
+    cdef Py_ssize_t rows = pb.n if exact else min(pb.n, FIRST_ROWS)
     pb.counters[2] += 1.0
     memset(sc.tile, 0, width * RS_TILE * sizeof(double))
     memset(sc.lanes, 0, products * RS_TILE_LANES * sizeof(double))
     for i in range(RS_TILE):
         sc.tile[i] = 1.0
-    while start < pb.n:
-        n = min(RS_TILE, pb.n - start)
+    while start < rows:
+        n = min(RS_TILE, rows - start)
+        seen += rs_total(sc.curvatures + start, n)
         for a in range(1, m):
             slot = pb.slot[model.working[a] - 1]
             if slot < 0:
@@ -275,13 +289,14 @@ cdef void fill_hessian(const Problem *pb, Model *model, Scratch *sc) noexcept no
                 rs_add_tile_products(lanes, weighted, sc.tile + k * RS_TILE)
                 lanes += 8 * RS_TILE_LANES
         start += n
+    seen = curvature_sum / seen if rows < pb.n and seen > 0.0 else 1.0
     lanes = sc.lanes
     for j in range(0, width, 2):
         for k in range(j - j % 4, width, 4):
             for i in range(8):
                 total = 0.0
                 for a in range(RS_TILE_LANES):
-                    total += lanes[a]
+                    total += seen * lanes[a]
                 lanes += RS_TILE_LANES
                 if j + i // 4 < m and k + i % 4 < m:
                     model.hessian[(j + i // 4) * m + k + i % 4] = total
@@ -604,9 +619,11 @@ cdef void choose_working_set(
         model.m += 1
 
 
-cdef void build_model(const Problem *pb, const Node *node, Model *model, Scratch *sc) noexcept nogil:
+cdef void build_model(
+    const Problem *pb, const Node *node, Model *model, Scratch *sc, bint exact
+) noexcept nogil:
     choose_working_set(pb, node, model, sc)
-    fill_hessian(pb, model, sc)
+    fill_hessian(pb, model, sc, node.curvature, exact)
     memcpy(model.point, node.coef, pb.p * sizeof(double))
     memcpy(model.gradient, node.gradient, pb.p * sizeof(double))
     model.loss = node.loss
@@ -876,6 +893,7 @@ cdef int relax(
     """
     cdef const Model *present = given
     cdef bint known = False             # whether node.objective belongs to node.coef
+    cdef bint renewed = False, exact
     cdef int i, changes, halving
     cdef Py_ssize_t j
     cdef double before, gap, gap_before = INFINITY
@@ -901,10 +919,14 @@ cdef int relax(
             if gap <= pb.tolerance:
                 return IS_OPEN
             if present == NULL or gap > STALE * gap_before:
-                build_model(pb, node, model, sc)
-                gap_before = INFINITY
+                # A second renewal in a row: the first rows were not good enough.
+                exact = renewed and gap > 0.7 * gap_before
+                build_model(pb, node, model, sc, exact)
+                renewed = present != NULL
+                gap_before = gap if pb.n > FIRST_ROWS else INFINITY
             else:
                 move_model(pb, node, model, present)
+                renewed = False
                 gap_before = gap
             present = model
         memcpy(sc.saved, node.coef, pb.p * sizeof(double))
@@ -1184,7 +1206,7 @@ cdef int prepare(const Problem *pb, Node *node, Model *model, Scratch *sc) noexc
             return -1
         if not project(pb, node, node.coef):
             break
-    build_model(pb, node, model, sc)
+    build_model(pb, node, model, sc, False)
     return 0
 
 
