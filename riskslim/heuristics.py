@@ -221,8 +221,9 @@ def sequential_rounding(
     *Convexity.* First and second derivatives at the current vector bound the loss of every
     candidate from below (see ``riskslim/_kernels/heuristics.pyx``). Candidates are evaluated in
     the order of their bounds until the next bound exceeds the best value, which saves most
-    evaluations and changes no choice. With the gradient g any rounding of all remaining
-    coefficients has a loss of at least
+    evaluations and changes no choice. Losses of candidates are computed quickly first, and in
+    full accuracy only where that leaves more than one. With the gradient g any rounding of all
+    remaining coefficients has a loss of at least
     :math:`l(\lambda) + \sum_j \min(g_j \delta_j^{up}, g_j \delta_j^{down})`; this bound, with
     the penalties added, is compared with the cutoff.
 
@@ -253,7 +254,9 @@ def sequential_rounding(
     )
     outcome, n_evaluations = kernels.sequential_rounding(
         *_rows(problem),
+        *_integer_ranges(problem),
         scores,
+        np.empty_like(scores),
         vector,
         problem.l0_penalty,
         _magnitude(problem),
@@ -262,7 +265,7 @@ def sequential_rounding(
         cutoff,
         pending,
         np.empty((3, vector.size)),
-        np.empty((2, vector.size)),
+        np.empty((4, vector.size)),
         loss.n_threads,
     )
     loss.seconds += perf_counter() - start
@@ -361,6 +364,15 @@ def _rows(
     )
 
 
+def _integer_ranges(problem: RiskScoreProblem) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Smallest and largest value of each feature of integers; zeros for the others."""
+    data = problem.loss.data
+    return (
+        np.where(data.is_integer, data.feature_min, 0).astype(np.int64),
+        np.where(data.is_integer, data.feature_max, 0).astype(np.int64),
+    )
+
+
 def _with_margins(losses: NDArray[np.float64]) -> NDArray[np.float64]:
     """Copy a table into the middle of zeros.
 
@@ -413,8 +425,7 @@ def _scores(
     low = int(span[0])
     losses, slopes = tables_by_score(low, int(span[1]))
     losses = _with_margins(losses)
-    feature_min = np.where(data.is_integer, data.feature_min, 0).astype(np.int64)
-    feature_max = np.where(data.is_integer, data.feature_max, 0).astype(np.int64)
+    feature_min, feature_max = _integer_ranges(problem)
     position = np.empty(rows.n_rows, dtype=np.int32)
     integer.positions(
         rows.integer_columns,
