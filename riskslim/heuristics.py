@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskslim._kernels import heuristics as kernels
 from riskslim._kernels import integer, real
+from riskslim.constrained import descend, round_sequentially
 from riskslim.loss import choose_form, column_slots, score_range, tables_by_score
 
 if TYPE_CHECKING:
@@ -147,6 +148,49 @@ def discrete_coordinate_descent(
         raise ValueError(f"the vector to be improved is not feasible: {'; '.join(violations)}")
     vector = np.array(coef, dtype=np.int64)
     direction = _checked_directions(problem, directions)
+    most = sys.maxsize if max_iterations is None else max_iterations
+    exhaustive = line_search == "exhaustive"
+    run = _compiled_descent if problem.constraint_rows is None else _constrained_descent
+    vector, n_moves, n_evaluations = run(problem, vector, direction, exhaustive, swaps, most)
+    stopped = max_iterations is not None and n_moves == max_iterations
+    return HeuristicResult(
+        coefficients=vector,
+        objective=problem.objective(vector),
+        n_iterations=n_moves,
+        n_evaluations=n_evaluations,
+        reason="iteration limit" if stopped else "no move improves the objective",
+    )
+
+
+def _constrained_descent(
+    problem: RiskScoreProblem,
+    vector: NDArray[np.int64],
+    direction: NDArray[np.uint8],
+    exhaustive: bool,
+    swaps: bool,
+    max_iterations: int,
+) -> tuple[NDArray[np.int64], int, int]:
+    before = problem.loss.n_evaluations
+    improved, n_moves = descend(
+        problem,
+        vector,
+        direction.astype(bool),
+        exhaustive=exhaustive,
+        swaps=swaps,
+        max_iterations=max_iterations,
+        tolerance=_TOLERANCE,
+    )
+    return improved, n_moves, problem.loss.n_evaluations - before
+
+
+def _compiled_descent(
+    problem: RiskScoreProblem,
+    vector: NDArray[np.int64],
+    direction: NDArray[np.uint8],
+    exhaustive: bool,
+    swaps: bool,
+    max_iterations: int,
+) -> tuple[NDArray[np.int64], int, int]:
     loss = problem.loss
     start = perf_counter()
     arguments = (*_rows(problem), *_scores(problem, vector))
@@ -162,22 +206,15 @@ def discrete_coordinate_descent(
         np.empty((3, vector.size)),
         problem.min_size,
         problem.max_size,
-        line_search == "exhaustive",
+        exhaustive,
         swaps,
-        sys.maxsize if max_iterations is None else max_iterations,
+        max_iterations,
         _TOLERANCE,
         loss.n_threads,
     )
     loss.seconds += perf_counter() - start
     loss.n_evaluations += n_evaluations
-    stopped = max_iterations is not None and n_moves == max_iterations
-    return HeuristicResult(
-        coefficients=vector,
-        objective=problem.objective(vector),
-        n_iterations=n_moves,
-        n_evaluations=n_evaluations,
-        reason="iteration limit" if stopped else "no move improves the objective",
-    )
+    return vector, n_moves, n_evaluations
 
 
 def sequential_rounding(
@@ -238,6 +275,28 @@ def sequential_rounding(
     array([-1,  2,  0])
     """
     vector = within_box(problem, coef)
+    run = _compiled_rounding if problem.constraint_rows is None else _constrained_rounding
+    rounded, n_rounded, n_evaluations, reason = run(problem, vector, cutoff)
+    return HeuristicResult(
+        coefficients=rounded,
+        objective=np.inf if rounded is None else problem.objective(rounded),
+        n_iterations=n_rounded,
+        n_evaluations=n_evaluations,
+        reason=reason,
+    )
+
+
+def _constrained_rounding(
+    problem: RiskScoreProblem, vector: NDArray[np.float64], cutoff: float
+) -> tuple[NDArray[np.int64] | None, int, int, str]:
+    before = problem.loss.n_evaluations
+    rounded, n_rounded, reason = round_sequentially(problem, vector, cutoff)
+    return rounded, n_rounded, problem.loss.n_evaluations - before, reason
+
+
+def _compiled_rounding(
+    problem: RiskScoreProblem, vector: NDArray[np.float64], cutoff: float
+) -> tuple[NDArray[np.int64] | None, int, int, str]:
     loss, rows = problem.loss, problem.loss.rows
     pending = (vector != np.rint(vector)).astype(np.uint8)
     n_pending = int(pending.sum())
@@ -271,13 +330,8 @@ def sequential_rounding(
     loss.seconds += perf_counter() - start
     loss.n_evaluations += n_evaluations
     rounded = np.rint(vector).astype(np.int64) if outcome == 0 else None
-    return HeuristicResult(
-        coefficients=rounded,
-        objective=np.inf if rounded is None else problem.objective(rounded),
-        n_iterations=n_pending - int(pending.sum()),
-        n_evaluations=n_evaluations,
-        reason=("all rounded", "cutoff", "no rounding has a permitted size")[outcome],
-    )
+    reason = ("all rounded", "cutoff", "no rounding has a permitted size")[outcome]
+    return rounded, n_pending - int(pending.sum()), n_evaluations, reason
 
 
 def _checked_directions(
