@@ -2,7 +2,8 @@ r"""Heuristics of the risk score problem: polish integer vectors, round real-val
 
 Discrete coordinate descent (Ustun & Rudin 2019, Section 4.1) and sequential rounding
 (Section 4.2). Both run compiled as a whole: they keep the scores of all rows and update them by
-one column at a time. The time they spend counts in ``problem.loss.seconds``.
+one column at a time. Problems with constraints have heuristics of their own
+(:mod:`riskslim.constrained`). The time they spend counts in ``problem.loss.seconds``.
 """
 
 from __future__ import annotations
@@ -122,6 +123,10 @@ def discrete_coordinate_descent(
     value and 0 are compared. A zero coefficient stays zero while the model has ``max_size``
     features, and none becomes zero while it has ``min_size``.
 
+    With constraints, each coefficient is searched among the values that meet them while the
+    others are kept, and an exchange goes to the best of the eight most promising features, without
+    a search of the intercept in between.
+
     Coefficients are searched in the order of a lower bound on the objective that they can
     reach, from first and second derivatives of the loss, until the next bound exceeds the best
     objective found. The move is the same as if all of them had been searched.
@@ -239,7 +244,8 @@ def sequential_rounding(
     Returns
     -------
     HeuristicResult
-        Without coefficients if the cutoff stopped it, or if no rounding has a permitted size.
+        Without coefficients if the cutoff stopped it, or if no rounding has a permitted size and
+        meets the constraints; ``reason`` says which.
 
     Raises
     ------
@@ -263,6 +269,10 @@ def sequential_rounding(
     remaining coefficients has a loss of at least
     :math:`l(\lambda) + \sum_j \min(g_j \delta_j^{up}, g_j \delta_j^{down})`; this bound, with
     the penalties added, is compared with the cutoff.
+
+    With constraints, a rounding is made only if propagation finds that the others can still meet
+    them (:meth:`~riskslim.constraints.ConstraintRows.propagate`). At the end integers are changed
+    as well, where without that no rounding would do.
 
     Examples
     --------
