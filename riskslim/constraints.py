@@ -25,6 +25,7 @@ __all__ = [
     "LinearConstraint",
     "at_least",
     "at_most",
+    "clash",
     "either_or",
     "exactly",
     "if_then",
@@ -40,6 +41,8 @@ MAX_TERM = 1e6
 ROW_TOLERANCE = 1e-9
 # Rounds of propagation: bounds that creep by 1 per round are left to the search.
 MAX_ROUNDS = 50
+# Constraints that a sentence names.
+MAX_NAMED = 5
 
 
 class LinearConstraint:
@@ -671,6 +674,26 @@ class ConstraintRows:
         """What rounding errors of sums of a given size can amount to, and much more."""
         slack: NDArray[np.float64] = SLACK * np.maximum(self._bound_size, size)
         return slack
+
+
+def clash(names: Sequence[str]) -> str:
+    """Say that constraints cannot be met, in a sentence without a full stop.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Those that contradict each other, or one alone.
+
+    Returns
+    -------
+    str
+    """
+    if len(names) == 1:
+        return f"no points within their bounds meet the constraint ({names[0]})"
+    more = len(names) - MAX_NAMED
+    ending = f" and {more} more" if more > 0 else ""
+    named = " and ".join(f"({name})" for name in names[:MAX_NAMED])
+    return f"these constraints contradict each other: {named}{ending}"
 
 
 class _Left(NamedTuple):

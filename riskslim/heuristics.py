@@ -2,7 +2,8 @@ r"""Heuristics of the risk score problem: polish integer vectors, round real-val
 
 Discrete coordinate descent (Ustun & Rudin 2019, Section 4.1) and sequential rounding
 (Section 4.2). Both run compiled as a whole: they keep the scores of all rows and update them by
-one column at a time. The time they spend counts in ``problem.loss.seconds``.
+one column at a time. Problems with constraints have heuristics of their own
+(:mod:`riskslim.constrained`). The time they spend counts in ``problem.loss.seconds``.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskslim._kernels import heuristics as kernels
 from riskslim._kernels import integer, real
+from riskslim.constrained import descend, round_sequentially
 from riskslim.loss import choose_form, column_slots, score_range, tables_by_score
 
 if TYPE_CHECKING:
@@ -121,6 +123,10 @@ def discrete_coordinate_descent(
     value and 0 are compared. A zero coefficient stays zero while the model has ``max_size``
     features, and none becomes zero while it has ``min_size``.
 
+    With constraints, each coefficient is searched among the values that meet them while the
+    others are kept, and an exchange goes to the best of the eight most promising features, without
+    a search of the intercept in between.
+
     Coefficients are searched in the order of a lower bound on the objective that they can
     reach, from first and second derivatives of the loss, until the next bound exceeds the best
     objective found. The move is the same as if all of them had been searched.
@@ -147,6 +153,49 @@ def discrete_coordinate_descent(
         raise ValueError(f"the vector to be improved is not feasible: {'; '.join(violations)}")
     vector = np.array(coef, dtype=np.int64)
     direction = _checked_directions(problem, directions)
+    most = sys.maxsize if max_iterations is None else max_iterations
+    exhaustive = line_search == "exhaustive"
+    run = _compiled_descent if problem.constraint_rows is None else _constrained_descent
+    vector, n_moves, n_evaluations = run(problem, vector, direction, exhaustive, swaps, most)
+    stopped = max_iterations is not None and n_moves == max_iterations
+    return HeuristicResult(
+        coefficients=vector,
+        objective=problem.objective(vector),
+        n_iterations=n_moves,
+        n_evaluations=n_evaluations,
+        reason="iteration limit" if stopped else "no move improves the objective",
+    )
+
+
+def _constrained_descent(
+    problem: RiskScoreProblem,
+    vector: NDArray[np.int64],
+    direction: NDArray[np.uint8],
+    exhaustive: bool,
+    swaps: bool,
+    max_iterations: int,
+) -> tuple[NDArray[np.int64], int, int]:
+    before = problem.loss.n_evaluations
+    improved, n_moves = descend(
+        problem,
+        vector,
+        direction.astype(bool),
+        exhaustive=exhaustive,
+        swaps=swaps,
+        max_iterations=max_iterations,
+        tolerance=_TOLERANCE,
+    )
+    return improved, n_moves, problem.loss.n_evaluations - before
+
+
+def _compiled_descent(
+    problem: RiskScoreProblem,
+    vector: NDArray[np.int64],
+    direction: NDArray[np.uint8],
+    exhaustive: bool,
+    swaps: bool,
+    max_iterations: int,
+) -> tuple[NDArray[np.int64], int, int]:
     loss = problem.loss
     start = perf_counter()
     arguments = (*_rows(problem), *_scores(problem, vector))
@@ -162,22 +211,15 @@ def discrete_coordinate_descent(
         np.empty((3, vector.size)),
         problem.min_size,
         problem.max_size,
-        line_search == "exhaustive",
+        exhaustive,
         swaps,
-        sys.maxsize if max_iterations is None else max_iterations,
+        max_iterations,
         _TOLERANCE,
         loss.n_threads,
     )
     loss.seconds += perf_counter() - start
     loss.n_evaluations += n_evaluations
-    stopped = max_iterations is not None and n_moves == max_iterations
-    return HeuristicResult(
-        coefficients=vector,
-        objective=problem.objective(vector),
-        n_iterations=n_moves,
-        n_evaluations=n_evaluations,
-        reason="iteration limit" if stopped else "no move improves the objective",
-    )
+    return vector, n_moves, n_evaluations
 
 
 def sequential_rounding(
@@ -202,7 +244,8 @@ def sequential_rounding(
     Returns
     -------
     HeuristicResult
-        Without coefficients if the cutoff stopped it, or if no rounding has a permitted size.
+        Without coefficients if the cutoff stopped it, or if no rounding has a permitted size and
+        meets the constraints; ``reason`` says which.
 
     Raises
     ------
@@ -221,10 +264,15 @@ def sequential_rounding(
     *Convexity.* First and second derivatives at the current vector bound the loss of every
     candidate from below (see ``riskslim/_kernels/heuristics.pyx``). Candidates are evaluated in
     the order of their bounds until the next bound exceeds the best value, which saves most
-    evaluations and changes no choice. With the gradient g any rounding of all remaining
-    coefficients has a loss of at least
+    evaluations and changes no choice. Losses of candidates are computed quickly first, and in
+    full accuracy only where that leaves more than one. With the gradient g any rounding of all
+    remaining coefficients has a loss of at least
     :math:`l(\lambda) + \sum_j \min(g_j \delta_j^{up}, g_j \delta_j^{down})`; this bound, with
     the penalties added, is compared with the cutoff.
+
+    With constraints, a rounding is made only if propagation finds that the others can still meet
+    them (:meth:`~riskslim.constraints.ConstraintRows.propagate`). At the end integers are changed
+    as well, where without that no rounding would do.
 
     Examples
     --------
@@ -237,6 +285,28 @@ def sequential_rounding(
     array([-1,  2,  0])
     """
     vector = within_box(problem, coef)
+    run = _compiled_rounding if problem.constraint_rows is None else _constrained_rounding
+    rounded, n_rounded, n_evaluations, reason = run(problem, vector, cutoff)
+    return HeuristicResult(
+        coefficients=rounded,
+        objective=np.inf if rounded is None else problem.objective(rounded),
+        n_iterations=n_rounded,
+        n_evaluations=n_evaluations,
+        reason=reason,
+    )
+
+
+def _constrained_rounding(
+    problem: RiskScoreProblem, vector: NDArray[np.float64], cutoff: float
+) -> tuple[NDArray[np.int64] | None, int, int, str]:
+    before = problem.loss.n_evaluations
+    rounded, n_rounded, reason = round_sequentially(problem, vector, cutoff)
+    return rounded, n_rounded, problem.loss.n_evaluations - before, reason
+
+
+def _compiled_rounding(
+    problem: RiskScoreProblem, vector: NDArray[np.float64], cutoff: float
+) -> tuple[NDArray[np.int64] | None, int, int, str]:
     loss, rows = problem.loss, problem.loss.rows
     pending = (vector != np.rint(vector)).astype(np.uint8)
     n_pending = int(pending.sum())
@@ -253,7 +323,9 @@ def sequential_rounding(
     )
     outcome, n_evaluations = kernels.sequential_rounding(
         *_rows(problem),
+        *_integer_ranges(problem),
         scores,
+        np.empty_like(scores),
         vector,
         problem.l0_penalty,
         _magnitude(problem),
@@ -262,19 +334,14 @@ def sequential_rounding(
         cutoff,
         pending,
         np.empty((3, vector.size)),
-        np.empty((2, vector.size)),
+        np.empty((4, vector.size)),
         loss.n_threads,
     )
     loss.seconds += perf_counter() - start
     loss.n_evaluations += n_evaluations
     rounded = np.rint(vector).astype(np.int64) if outcome == 0 else None
-    return HeuristicResult(
-        coefficients=rounded,
-        objective=np.inf if rounded is None else problem.objective(rounded),
-        n_iterations=n_pending - int(pending.sum()),
-        n_evaluations=n_evaluations,
-        reason=("all rounded", "cutoff", "no rounding has a permitted size")[outcome],
-    )
+    reason = ("all rounded", "cutoff", "no rounding has a permitted size")[outcome]
+    return rounded, n_pending - int(pending.sum()), n_evaluations, reason
 
 
 def _checked_directions(
@@ -361,6 +428,15 @@ def _rows(
     )
 
 
+def _integer_ranges(problem: RiskScoreProblem) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Smallest and largest value of each feature of integers; zeros for the others."""
+    data = problem.loss.data
+    return (
+        np.where(data.is_integer, data.feature_min, 0).astype(np.int64),
+        np.where(data.is_integer, data.feature_max, 0).astype(np.int64),
+    )
+
+
 def _with_margins(losses: NDArray[np.float64]) -> NDArray[np.float64]:
     """Copy a table into the middle of zeros.
 
@@ -413,8 +489,7 @@ def _scores(
     low = int(span[0])
     losses, slopes = tables_by_score(low, int(span[1]))
     losses = _with_margins(losses)
-    feature_min = np.where(data.is_integer, data.feature_min, 0).astype(np.int64)
-    feature_max = np.where(data.is_integer, data.feature_max, 0).astype(np.int64)
+    feature_min, feature_max = _integer_ranges(problem)
     position = np.empty(rows.n_rows, dtype=np.int32)
     integer.positions(
         rows.integer_columns,

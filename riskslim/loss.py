@@ -612,9 +612,7 @@ class LogisticLoss:
         return float(total / rows.total_weight)
 
     def _counted_loss(self, rows: Rows, scores: NDArray[np.integer[Any]]) -> float | None:
-        """Sum the losses of integer scores from a histogram; None if it does not apply."""
-        if len(rows.weights):
-            return None
+        """Sum the losses of integer scores by way of a table; None if it does not apply."""
         limits = np.iinfo(np.int32)
         if scores.dtype != np.int32 and (scores.min() < limits.min or scores.max() > limits.max):
             return None
@@ -641,8 +639,12 @@ class LogisticLoss:
         tail: NDArray[np.float64],
         slope: NDArray[np.float64],
     ) -> float | None:
-        counts = np.zeros((integer.n_copies(), 2, width), dtype=np.int64)
         outside = np.zeros(1, dtype=np.int64)
+        if len(rows.weights):
+            losses, given = _losses_of_classes(low, tail), (scores, rows.labels, rows.weights)
+            total = integer.given_loss(*given, low, losses, outside, self.n_threads)
+            return None if outside[0] else total
+        counts = np.zeros((integer.n_copies(), 2, width), dtype=np.int64)
         integer.count_given(scores, rows.labels, low, counts, outside, self.n_threads)
         return None if outside[0] else integer.histogram_loss(counts, low, tail, slope)[0]
 
@@ -927,8 +929,13 @@ def tables_by_score(low: int, high: int) -> tuple[NDArray[np.float64], NDArray[n
     """
     tail, slopes = np.empty(high - low + 1), np.empty((2, high - low + 1))
     integer.fill_tables(low, tail, slopes)
-    scores = np.arange(low, high + 1, dtype=np.float64)
-    return np.stack((tail + np.maximum(scores, 0.0), tail + np.maximum(-scores, 0.0))), slopes
+    return _losses_of_classes(low, tail), slopes
+
+
+def _losses_of_classes(low: int, tail: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Losses of scores from ``low`` on for the negative and the positive class."""
+    scores = np.arange(low, low + len(tail), dtype=np.float64)
+    return np.stack((tail + np.maximum(scores, 0.0), tail + np.maximum(-scores, 0.0)))
 
 
 def score_range(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim.coefficients import CoefficientSet
-from riskslim.constraints import INTERCEPT, ConstraintRows, LinearConstraint
+from riskslim.constraints import INTERCEPT, ConstraintRows, LinearConstraint, clash
 from riskslim.loss import LogisticLoss
 from riskslim.tables import listing
 
@@ -25,8 +25,6 @@ MAX_PENALTY = 1e4
 _WIDEST_SPAN = 10.0
 # Where a feature should be divided, one point is to span at most half of this.
 _GOOD_SPAN = 5.0
-# Constraints that a sentence names.
-_MAX_NAMED = 5
 
 
 class RiskScoreProblem:
@@ -214,14 +212,7 @@ class RiskScoreProblem:
         if rows is None:
             return None
         names = rows.contradiction(self.lower, self.upper)
-        if names is None:
-            return None
-        if len(names) == 1:
-            return f"no points within their bounds meet the constraint ({names[0]})"
-        more = len(names) - _MAX_NAMED
-        ending = f" and {more} more" if more > 0 else ""
-        named = " and ".join(f"({name})" for name in names[:_MAX_NAMED])
-        return f"these constraints contradict each other: {named}{ending}"
+        return None if names is None else clash(names)
 
     def objective(self, coef: ArrayLike) -> float:
         """Loss plus penalty of a coefficient vector, feasible or not.

@@ -20,13 +20,21 @@ from riskslim import (
     LogisticLoss,
     RiskScoreProblem,
     TrainingData,
+    at_least,
+    at_most,
+    either_or,
+    exactly,
+    if_then,
 )
 from riskslim.exceptions import ConstantFeatureWarning
 
+INTERCEPT = "(intercept)"
 # Objectives of one vector, added up in two ways, differ by less than this.
 SAME = 1e-12
 # Slope vectors that one enumeration may have.
 MAX_SLOPES = 40_000
+# The same where constraints are drawn: there may be an enumeration of intercepts for each.
+MAX_CONSTRAINED_SLOPES = 3_000
 # Slope vectors whose scores are held at a time (times up to 200 rows: it stays in the cache).
 CHUNK = 1024
 
@@ -190,7 +198,10 @@ def meet(
 
 
 def slopes(problem: SmallProblem) -> np.ndarray:
-    """All slope vectors within bounds and of a permitted size, (k, d)."""
+    """All slope vectors within bounds, of a permitted size, and as constrained, (k, d).
+
+    Constraints that name the intercept are left to :func:`enumerate_optimum`.
+    """
     low, high = problem.box()
     grid = np.array(
         list(itertools.product(*(range(a, b + 1) for a, b in zip(low, high, strict=True)))),
@@ -198,7 +209,9 @@ def slopes(problem: SmallProblem) -> np.ndarray:
     ).reshape(-1, problem.d)
     size = np.count_nonzero(grid, axis=1)
     most = problem.d if problem.max_size is None else problem.max_size
-    return grid[(size >= problem.min_size) & (size <= most)]
+    grid = grid[(size >= problem.min_size) & (size <= most)]
+    others = tuple(c for c in problem.constraints if INTERCEPT not in c.points)
+    return grid[meet(others, problem.names, np.column_stack((np.zeros(len(grid)), grid)))]
 
 
 def enumerate_optimum(problem: SmallProblem) -> Enumerated:
@@ -212,14 +225,19 @@ def enumerate_optimum(problem: SmallProblem) -> Enumerated:
     vectors, values = [], []
     for start in range(0, len(grid), CHUNK):
         part = grid[start : start + CHUNK]
-        intercepts, losses = _best_intercepts(part @ X.T, y, weights, first, last)
+        if any(INTERCEPT in constraint.points for constraint in problem.constraints):
+            intercepts, losses = _best_intercepts_allowed(problem, part, X, y, weights)
+        else:
+            intercepts, losses = _best_intercepts(part @ X.T, y, weights, first, last)
         total = losses + (part != 0) @ prices
         # Only what can still win is kept; the slack is for the rounding of these sums.
-        near = total <= total.min() + 10 * SAME
+        near = (total <= total.min() + 10 * SAME) & np.isfinite(total)
         vectors.append(np.column_stack((intercepts, part))[near])
         values.append(total[near])
     candidates = np.concatenate(vectors)
     rough = np.concatenate(values)
+    if not len(candidates):
+        return Enumerated(math.inf, np.empty((0, problem.d + 1), dtype=np.int64), len(grid))
     candidates = candidates[rough <= rough.min() + 10 * SAME]
     exact = np.array([objective(problem, vector) for vector in candidates])
     best = exact.min()
@@ -234,6 +252,7 @@ def enumerate_completely(problem: SmallProblem) -> float:
             objective(problem, np.concatenate(([intercept], slope)))
             for slope in slopes(problem)
             for intercept in range(first, last + 1)
+            if meets_constraints(problem, np.concatenate(([[intercept]], [slope]), axis=1))[0]
         ),
         default=math.inf,
     )
@@ -283,6 +302,23 @@ def _best_intercepts(
     return np.where(at_high < at_low, high, low), np.minimum(at_low, at_high)
 
 
+def _best_intercepts_allowed(
+    problem: SmallProblem, slopes: np.ndarray, X: np.ndarray, y: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Best intercept for each vector of slopes where constraints name it: all are tried."""
+    first, last = problem.intercept_range()
+    best = np.full(len(slopes), first, dtype=np.int64)
+    least = np.full(len(slopes), math.inf)
+    decay = np.exp(-y * (slopes @ X.T))
+    for intercept in range(first, last + 1):
+        vectors = np.column_stack((np.full(len(slopes), intercept), slopes))
+        losses = np.log1p(decay * np.exp(-y * float(intercept))) @ weights
+        losses[~meets_constraints(problem, vectors)] = math.inf
+        better = losses < least
+        best[better], least[better] = intercept, losses[better]
+    return best, least
+
+
 # ---------------------------------------------------------------------------------------------
 # Random problems
 # ---------------------------------------------------------------------------------------------
@@ -313,6 +349,75 @@ def random_problem(rng: np.random.Generator) -> SmallProblem:
     small.intercept = _random_intercept(rng, intercept)
     small.weights = _random_weights(rng, small.y)
     return small
+
+
+def random_constrained_problem(rng: np.random.Generator) -> SmallProblem:
+    """Draw a problem with one to four constraints; about one in four is infeasible."""
+    small = random_problem(rng)
+    _limit_number_of_slopes(rng, small, MAX_CONSTRAINED_SLOPES)
+    names_intercept = rng.random() < 0.2
+    if names_intercept:
+        small.intercept = (int(rng.integers(-9, 1)), int(rng.integers(1, 9)))
+    # Constraints that one vector meets, most of them, can be met together.
+    met = rng.integers(*small.box(), endpoint=True)
+    met[rng.random(small.d) < 0.3] = 0
+    vector = np.concatenate(([rng.integers(-2, 3)], met))
+    drawn = [_random_constraint(rng, small, vector) for _ in range(rng.integers(1, 4))]
+    if names_intercept:
+        drawn.append(_random_row(rng, small, vector, intercept=True))
+    small.constraints = tuple(drawn)
+    return small
+
+
+def _random_constraint(
+    rng: np.random.Generator, small: SmallProblem, vector: np.ndarray
+) -> LinearConstraint:
+    chosen = rng.permutation(small.names)[: rng.integers(1, small.d + 1)].tolist()
+    kind = rng.choice(["row", "row", "row", "most", "least", "exactly", "either", "then"])
+    if kind == "row":
+        return _random_row(rng, small, vector)
+    if kind == "either" or kind == "then":
+        a, *others = rng.permutation(small.names).tolist()
+        return either_or(a, others[0]) if kind == "either" else if_then(a, others[:2])
+    used = sum(vector[1 + small.names.index(name)] != 0 for name in chosen)
+    if rng.random() < 0.1:
+        used = rng.integers(0, len(chosen) + 1)
+    return {"most": at_most, "least": at_least, "exactly": exactly}[kind](int(used), chosen)
+
+
+def _random_row(
+    rng: np.random.Generator, small: SmallProblem, vector: np.ndarray, intercept: bool = False
+) -> LinearConstraint:
+    """A row on points, on use or on both, with bounds next to what a vector gives."""
+    style = rng.choice(["ones", "integer", "decimal", "real"])
+
+    def terms(names: list[str]) -> dict[str, float]:
+        n = len(names)
+        values = {
+            "ones": rng.choice([-1.0, 1.0, 1.0], n),
+            "integer": rng.integers(-4, 5, n).astype(float),
+            "decimal": rng.integers(-20, 21, n) / 10,
+            "real": rng.normal(size=n) * 10.0 ** rng.integers(-2, 3),
+        }[style]
+        return dict(zip(names, values.tolist(), strict=True))
+
+    chosen = [name for name in small.names if rng.random() < 0.7]
+    points = terms(chosen) if rng.random() < 0.7 or intercept else {}
+    used = terms(chosen) if rng.random() < 0.5 else {}
+    if intercept:
+        points[INTERCEPT] = float(rng.choice([-1.0, 0.5, 1.0]))
+    if not any(points.values()) and not any(used.values()):
+        used = {small.names[0]: 1.0}
+    position = {name: 1 + j for j, name in enumerate(small.names)} | {INTERCEPT: 0}
+    total = sum(value * vector[position[name]] for name, value in points.items())
+    total += sum(value * (vector[position[name]] != 0) for name, value in used.items())
+    size = max(map(abs, [*points.values(), *used.values()]))
+    low, high = total - size * rng.choice([0, 0, 1, 2.5]), total + size * rng.choice([0, 0, 1, 2.5])
+    if rng.random() < 0.07:
+        low = high = low + 5 * size
+    if rng.random() < 0.6:
+        low, high = (-math.inf, high) if rng.random() < 0.5 else (low, math.inf)
+    return LinearConstraint(points=points, used=used, lower=low, upper=high)
 
 
 def _log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
@@ -424,11 +529,13 @@ def _random_intercept(rng: np.random.Generator, near: int) -> tuple[int | None, 
     return (a, None) if rng.random() < 0.5 else (None, b)
 
 
-def _limit_number_of_slopes(rng: np.random.Generator, small: SmallProblem) -> None:
+def _limit_number_of_slopes(
+    rng: np.random.Generator, small: SmallProblem, most: int = MAX_SLOPES
+) -> None:
     """Narrow bounds at random until an enumeration takes a fraction of a second."""
     while True:
         low, high = small.box()
-        if np.prod(high - low + 1) <= MAX_SLOPES:
+        if np.prod(high - low + 1) <= most:
             return
         j = int(rng.choice(np.flatnonzero(high - low > 1)))
         if abs(low[j]) > abs(high[j]):

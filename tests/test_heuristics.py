@@ -1,6 +1,7 @@
 """Discrete coordinate descent and sequential rounding against brute force."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,8 +12,11 @@ from riskslim import (
     RiskScoreProblem,
     TrainingData,
     discrete_coordinate_descent,
+    heuristics,
     sequential_rounding,
 )
+from riskslim._kernels import BACKENDS, load, real
+from riskslim.heuristics import within_box
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -360,6 +364,146 @@ def test_rounding_refuses_bad_input():
         sequential_rounding(problem, [9.5, *zero[1:]])
     with pytest.raises(ValueError, match="nan"):
         sequential_rounding(problem, [np.nan, *zero[1:]])
+
+
+def exhaustive_rounding(problem, point):
+    """Sequential rounding that computes every loss with the kernel of given scores."""
+    rows, coef = problem.loss.rows, within_box(problem, point)
+    columns = np.ones((rows.n_rows, len(coef)))
+    columns[:, 1 + rows.integer_index] = rows.integer_columns
+    columns[:, 1 + rows.real_index] = rows.real_columns
+    scores = np.empty(rows.n_rows)
+    real.scores(
+        rows.integer_columns,
+        coef[1 + rows.integer_index],
+        rows.real_columns,
+        coef[1 + rows.real_index],
+        coef[0],
+        scores,
+        1,
+    )
+    pending = [j for j in range(len(coef)) if coef[j] != np.rint(coef[j])]
+    while pending:
+        used = sum(price for j, price in enumerate(problem.l0_penalty, 1) if coef[j] != 0)
+        best = (np.inf, None)
+        for direction in (np.floor, np.ceil):
+            for j in pending:
+                moved = scores + columns[:, j] * (direction(coef[j]) - coef[j])
+                value = real.scores_loss(moved, rows.labels, rows.weights, 1)
+                value = value / rows.total_weight + used
+                if j > 0 and direction(coef[j]) == 0.0:
+                    value -= problem.l0_penalty[j - 1]
+                if value < best[0]:
+                    best = (value, (j, direction(coef[j]), moved))
+        j, coef[j], scores = best[1][0], best[1][1], best[1][2]
+        pending.remove(j)
+    return coef.astype(np.int64)
+
+
+def adversarial_problem(seed, n=None):
+    """Columns that are equal, opposite, or multiples of each other; extreme weights and ranges."""
+    rng = np.random.default_rng(seed)
+    n, d = n or int(rng.integers(10, 200)), int(rng.integers(2, 8))
+    X = make_features(rng, KINDS[seed % 5], n, d)
+    X[:, -1] = X[:, 0] * rng.choice([1, 1, -1, 2])
+    if seed % 3 == 0:
+        X[:, rng.integers(d)] = rng.integers(-128, 128, n)
+    if seed % 7 == 0:
+        X[:, rng.integers(d)] = rng.normal(size=n) * 10.0 ** rng.integers(-6, 4)
+    y = rng.random(n) < 0.4
+    if seed % 4 == 0:  # separated: losses close to nothing
+        y = X[:, 0] > np.median(X[:, 0])
+    y[:2] = [True, False]
+    weights = None
+    if seed % 2:
+        weights = 10.0 ** rng.uniform(*rng.choice([(-1, 1), (-9, 9), (0, 12)]), n)
+    data = TrainingData(X, y, weights)
+    bound = int(rng.choice([1, 2, 5, 30]))
+    coefficients = CoefficientSet(
+        data.feature_names, -bound, bound, intercept_lower=-40, intercept_upper=40
+    )
+    penalty = float(rng.choice([0.0, 1e-9, 1e-3, 0.1]))
+    loss = LogisticLoss(data, coefficients, compress=bool(seed % 5 == 1))
+    problem = RiskScoreProblem(loss, coefficients, l0_penalty=max(penalty, 1e-15))
+    point = rng.uniform(problem.lower, problem.upper)
+    if seed % 3 == 1:
+        point = np.clip(np.rint(point) + 0.5, problem.lower, problem.upper)  # down or up: a tie
+    point[-1] = point[1]
+    return problem, point
+
+
+def test_rounding_is_the_exhaustive_one_to_the_last_tie():
+    for seed in range(240):
+        problem, point = adversarial_problem(seed)
+        result = sequential_rounding(problem, point)
+        expected = exhaustive_rounding(problem, point)
+        np.testing.assert_array_equal(result.coefficients, expected, err_msg=str(seed))
+        # Every value below it would be an improvement; the one found is none.
+        above = sequential_rounding(problem, point, cutoff=result.objective * (1 + 1e-9) + 1e-12)
+        np.testing.assert_array_equal(above.coefficients, expected, err_msg=str(seed))
+
+
+@pytest.mark.parametrize("seed", range(7))
+def test_rounding_of_many_chunks_is_the_exhaustive_one(seed):
+    problem, point = adversarial_problem(seed, n=9 * 16384 + 77)
+    expected = exhaustive_rounding(problem, point)
+    for n_threads in (1, 2):
+        problem.loss.n_threads = n_threads
+        result = sequential_rounding(problem, point)
+        np.testing.assert_array_equal(result.coefficients, expected)
+
+
+def test_backends_compute_the_same_losses():
+    for seed in (*range(40), 1000, 1001):
+        problem, point = adversarial_problem(seed, n=5 * 16384 + 3 if seed >= 1000 else None)
+        found = []
+        for backend in BACKENDS:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(heuristics, "kernels", load(backend)["heuristics"])
+                found.append(sequential_rounding(problem, point))
+        first, *others = found
+        for other in others:
+            np.testing.assert_array_equal(first.coefficients, other.coefficients)
+            assert first.n_evaluations == other.n_evaluations, seed
+
+
+def rounded_scores(monkeypatch, problem, point):
+    """Scores that a rounding was given, and what it left of them."""
+    kernels, kept = heuristics.kernels, []
+
+    def watched(*arguments):
+        scores = arguments[8]
+        kept.extend((scores.copy(), scores))
+        return kernels.sequential_rounding(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(heuristics, "kernels", SimpleNamespace(sequential_rounding=watched))
+        sequential_rounding(problem, point)
+    return kept
+
+
+def test_exact_losses_are_only_computed_when_odds_do_not_decide(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = make_features(rng, "integer", 500, 4)
+    y = rng.random(500) < 1 / (1 + np.exp(X[:, 0] - X[:, 1] / 2))
+    point = np.array([0.3, -0.7, 0.4, 0.2, -0.1])
+
+    def problem_of(X, largest=5):
+        data = TrainingData(X, y)
+        coefficients = CoefficientSet(
+            data.feature_names, -largest, largest, intercept_lower=-9, intercept_upper=9
+        )
+        return RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+
+    before, after = rounded_scores(monkeypatch, problem_of(X), point)
+    np.testing.assert_array_equal(before, after)
+    twins = np.column_stack((X, X[:, 0]))
+    before, after = rounded_scores(monkeypatch, problem_of(twins), [*point, -0.7])
+    assert (before != after).any()
+    far = problem_of(X * 15, 20)
+    before, after = rounded_scores(monkeypatch, far, point * 25)
+    assert np.abs(before).max() > 170
+    assert (before != after).any()
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -503,6 +503,15 @@ def every_kernel(rows, n_threads):
     found["count_given"] = counts.sum(axis=0), outside.copy()
     integer.count_given(*given, low + 1, np.zeros_like(counts), outside, n_threads)
     found["count_given outside"] = outside
+    if rows.weights.size:
+        losses, outside = np.vstack((slope, tail))[:2], np.zeros(1, dtype=np.int64)
+        given = (*given, rows.weights)
+        found["given_loss"] = integer.given_loss(*given, low, losses, outside, n_threads)
+        assert outside[0] == 0
+        found["given_loss outside"] = (
+            integer.given_loss(*given, low + 1, losses, outside, n_threads),
+            outside,
+        )
     digits = np.empty((2, width), dtype=np.uint64)
     integer.fill_digits(slope, digits)
     counts, sums = np.zeros_like(counts), np.zeros((4, 3), dtype=np.int64)
@@ -588,6 +597,26 @@ def test_counts_are_added_to_what_is_there():
     twice = once.copy()
     integer.count_scores(*arguments, twice, 3)
     np.testing.assert_array_equal(twice.sum(axis=0), 2 * once.sum(axis=0))
+
+
+@pytest.mark.parametrize("n", [1, 31, 32, 33, BLOCK + 1, 2 * CHUNK + 65])
+def test_weighted_loss_of_given_scores(n):
+    rng = np.random.default_rng(n)
+    scores, labels = rng.integers(-40, 9, n).astype(np.int32), rng.choice([-1, 1], n)
+    labels, weights = labels.astype(np.int8), 10.0 ** rng.uniform(-9, 9, n)
+    losses = naive_losses(np.array([[1], [-1]]) * -np.arange(-40.0, 9.0))
+    outside = np.zeros(1, dtype=np.int64)
+    for n_threads in (1, 3):
+        total = integer.given_loss(scores, labels, weights, -40, losses, outside, n_threads)
+        assert outside[0] == 0
+        assert total == pytest.approx(
+            math.fsum(weights * losses[(labels + 1) // 2, scores + 40]), rel=1e-14
+        )
+    far = scores.copy()
+    far[-1] = np.iinfo(np.int32).min
+    far[: (n - 1) // 2] = np.iinfo(np.int32).max
+    integer.given_loss(far, labels, weights, -40, losses, outside, 2)
+    assert outside[0] == 1 + (n - 1) // 2
 
 
 def test_weights_in_parts_keep_their_rounding_errors():

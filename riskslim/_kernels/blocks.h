@@ -353,6 +353,20 @@ static inline void rs_lookup(
     for (ptrdiff_t i = 0; i < n; i++) out[i] = table[position[i]];
 }
 
+/* Positions of given scores; returns how many of them lie outside of low .. low + width - 1. */
+RS_KERNEL int32_t rs_given_positions(
+    int32_t *RS_RESTRICT position, const int32_t *RS_RESTRICT s,
+    const int8_t *RS_RESTRICT label, int32_t low, int32_t width, ptrdiff_t n)
+{
+    int32_t outside = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const uint32_t p = (uint32_t)s[i] - (uint32_t)low;
+        outside += p >= (uint32_t)width;
+        position[i] = (int32_t)(p + (label[i] > 0 ? (uint32_t)width : 0));
+    }
+    return outside;
+}
+
 /* ---- lines: scores moved along one column ---------------------------------------- */
 
 RS_KERNEL void rs_add_column_positions(
@@ -465,6 +479,19 @@ RS_KERNEL double rs_dot_f64(
     for (; i + RS_LANES <= n; i += RS_LANES)
         for (int k = 0; k < RS_LANES; k++) lane[k] += v[i + k] * x[i + k];
     for (int k = 0; i < n; i++, k++) lane[k] += v[i] * x[i];
+    return rs_fold(lane);
+}
+
+/* Sum of weight times table entry. */
+RS_KERNEL double rs_dot_table(
+    const double *RS_RESTRICT weight, const double *RS_RESTRICT table,
+    const int32_t *RS_RESTRICT position, ptrdiff_t n)
+{
+    double lane[RS_LANES] = {0};
+    ptrdiff_t i = 0;
+    for (; i + RS_LANES <= n; i += RS_LANES)
+        for (int k = 0; k < RS_LANES; k++) lane[k] += weight[i + k] * table[position[i + k]];
+    for (int k = 0; i < n; i++, k++) lane[k] += weight[i] * table[position[i]];
     return rs_fold(lane);
 }
 

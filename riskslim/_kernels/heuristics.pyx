@@ -22,16 +22,60 @@ self-concordant: its third derivative is at most its second one), whence
 One pass gives g and h of all lines. Lines are searched in the order of the objective that
 this bound leaves possible, until the next one cannot beat the best move found: the move is the
 same as if all lines had been searched.
+
+Sequential rounding looks for the best of some dozens of steps, one of which is taken. Which one
+that is mostly shows in *quick losses* from products of odds (odds.h), in a fraction of the time,
+and these are given up as soon as the rows seen so far, together with the bound on the others,
+tell that the step cannot win. Only if several steps are left, whose quick losses differ by no
+more than their rounding errors, are their losses computed in full accuracy, and compared: the
+step is the same as if that had been done for all of them.
 """
 
 from libc.math cimport INFINITY, ceil, exp, fabs, floor, log
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
 
 from riskslim._kernels.threads cimport (
     RS_BLOCK, RS_CHUNK, RS_CHUNK_BLOCKS, n_blocks, n_chunks, n_parts,
     n_workers, part_begin, rs_run, rs_work,
 )
+
+
+cdef extern from "odds.h" nogil:
+    enum:
+        RS_ODDS_BITS
+        RS_ODDS_VALUES
+        RS_ODDS_NARROW
+    const double RS_ODDS_REACH
+    const double RS_ODDS_SLOPE_UNIT
+    const double RS_ODDS_CURVATURE_UNIT
+    ctypedef struct rs_product:
+        pass
+    double rs_exp_moderate(double x) noexcept
+    void rs_odds(double *odds, const double *s, Py_ssize_t n) noexcept
+    int64_t rs_odds_outside(const double *odds, double bottom, double top,
+                            Py_ssize_t n) noexcept
+    void rs_odds_all(double *out, const double *odds, double factor, Py_ssize_t n) noexcept
+    void rs_odds_bit(double *out, const double *odds, const int8_t *x, int64_t first,
+                     const double *factor, Py_ssize_t n) noexcept
+    void rs_odds_bits(double *out, const double *odds, const int8_t *x, int64_t first,
+                      const double *factor, Py_ssize_t n) noexcept
+    void rs_odds_table(double *out, const double *odds, const int8_t *x, int32_t first,
+                       const double *factor, Py_ssize_t n) noexcept
+    void rs_odds_real(double *out, const double *odds, const double *x, double step,
+                      Py_ssize_t n) noexcept
+    void rs_product_open(rs_product *product) noexcept
+    void rs_product_extend(rs_product *product, const double *odds, Py_ssize_t n) noexcept
+    double rs_product_log(const rs_product *product) noexcept
+    void rs_log_odds(double *odds, Py_ssize_t n) noexcept
+    void rs_odds_slopes(double *slope, const double *odds, const int8_t *label,
+                        Py_ssize_t n) noexcept
+    void rs_odds_digits(int16_t *high, int16_t *low, int16_t *flat, const double *slope,
+                        const double *curvature, Py_ssize_t n) noexcept
+    void rs_dot_odds_digits(int64_t *sums, const int16_t *high, const int16_t *low,
+                            const int16_t *flat, const int8_t *x, Py_ssize_t n) noexcept
+    void rs_negative(double *out, const int8_t *label, Py_ssize_t n) noexcept
 
 
 cdef extern from "blocks.h" nogil:
@@ -372,16 +416,21 @@ cdef void open_bounds(
 
 cdef double measure_lines(Rows *rows, Bounds *bounds) noexcept nogil:
     """First and second derivatives along the wanted lines; returns the loss."""
-    cdef Py_ssize_t line, stride = 2 * rows.n_lines + 1
     rows.n_evaluations += 1
     rows.bounds = bounds
     run_chunks(rows, measure_chunk)
+    add_measures(rows, bounds)
+    return summed(rows, 0, 2 * rows.n_lines + 1) / rows.total_weight
+
+
+cdef void add_measures(const Rows *rows, Bounds *bounds) noexcept nogil:
+    """Derivatives of all rows from the sums of the chunks."""
+    cdef Py_ssize_t line, stride = 2 * rows.n_lines + 1
     for line in range(rows.n_lines):
         bounds.gradient[line] = bounds.curvature[line] = 0.0
         if bounds.wanted[line]:
             bounds.gradient[line] = summed(rows, 2 * line + 1, stride) / rows.total_weight
             bounds.curvature[line] = summed(rows, 2 * line + 2, stride) / rows.total_weight
-    return summed(rows, 0, stride) / rows.total_weight
 
 
 cdef void measure_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
@@ -390,7 +439,6 @@ cdef void measure_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept n
     cdef double[RS_BLOCK] losses
     cdef double[RS_BLOCK] slopes
     cdef double[RS_BLOCK] curvatures
-    cdef double first, second
     cdef rs_sum *sums = rows.sums + chunk * (2 * rows.n_lines + 1)
     for k in range(2 * rows.n_lines + 1):
         sums[k].high = sums[k].low = 0.0
@@ -409,31 +457,46 @@ cdef void measure_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept n
             rs_multiply(slopes, rows.weights + start, m)
             rs_multiply(curvatures, rows.weights + start, m)
         for line in range(rows.n_lines):
-            if not rows.bounds.wanted[line]:
-                continue
-            if line == 0:
-                first = rs_total(slopes, m)
-                second = rs_total(curvatures, m)
-            elif rows.slot[line - 1] >= 0:
-                first = rs_dot_i8(slopes, integer_column(rows, line) + start, m)
-                second = rs_dot_square_i8(curvatures, integer_column(rows, line) + start, m)
-            else:
-                first = rs_dot_f64(slopes, real_column(rows, line) + start, m)
-                second = rs_dot_square_f64(curvatures, real_column(rows, line) + start, m)
-            rs_add(&sums[2 * line + 1], first)
-            rs_add(&sums[2 * line + 2], second)
+            if rows.bounds.wanted[line]:
+                add_derivatives(rows, sums, line, slopes, curvatures, start, m)
 
 
-cdef double change_bound(const Bounds *bounds, Py_ssize_t line, double step) noexcept nogil:
-    """Lower bound on the change of the loss by a step along a line."""
+cdef inline void add_derivatives(
+    const Rows *rows, rs_sum *sums, Py_ssize_t line, const double *slopes,
+    const double *curvatures, Py_ssize_t start, Py_ssize_t m,
+) noexcept nogil:
+    """Add a block's first and second derivatives along a line to a chunk's sums."""
+    cdef double first, second
+    if line == 0:
+        first = rs_total(slopes, m)
+        second = rs_total(curvatures, m)
+    elif rows.slot[line - 1] >= 0:
+        first = rs_dot_i8(slopes, integer_column(rows, line) + start, m)
+        second = rs_dot_square_i8(curvatures, integer_column(rows, line) + start, m)
+    else:
+        first = rs_dot_f64(slopes, real_column(rows, line) + start, m)
+        second = rs_dot_square_f64(curvatures, real_column(rows, line) + start, m)
+    rs_add(&sums[2 * line + 1], first)
+    rs_add(&sums[2 * line + 2], second)
+
+
+cdef double curvature_factor(
+    const Bounds *bounds, Py_ssize_t line, double step
+) noexcept nogil:
+    """What a step along a line costs per curvature, at least."""
     cdef double t = bounds.magnitude[line] * fabs(step)
     cdef double omega
     if t < 1e-2:    # without cancellation; still a lower bound of exp(-t) + t - 1
         omega = t * t * (0.5 - t / 6.0)
     else:
         omega = exp(-t) + t - 1.0
+    return omega / bounds.magnitude[line] / bounds.magnitude[line]
+
+
+cdef double change_bound(const Bounds *bounds, Py_ssize_t line, double step) noexcept nogil:
+    """Lower bound on the change of the loss by a step along a line."""
     return (bounds.gradient[line] * step
-            + bounds.curvature[line] * omega / bounds.magnitude[line] / bounds.magnitude[line])
+            + bounds.curvature[line] * curvature_factor(bounds, line, step))
 
 
 cdef double least_change(
@@ -848,29 +911,600 @@ def coordinate_descent(
     return n_moves, rows.n_evaluations
 
 
-# ---- sequential rounding --------------------------------------------------------------
+# ---- sequential rounding: which candidates cannot win -----------------------------------
 
 cdef enum:
     DOWN = 0
     UP = 1
+    # A quick loss may be given up after each wave of chunks: so many waves, of so many chunks
+    # at least.
+    WAVES = 16
+    WAVE = 4
+
+
+cdef struct Race:
+    # Odds of the rows, exp(-score), and sums of log(1 + odds): quick losses (odds.h).
+    Rows *rows
+    bint open                    # all odds are within reach, now and after any rounding
+    double *odds
+    const int64_t *feature_min   # of integer columns
+    const int64_t *feature_max
+    # By chunk.
+    double *negative             # negative class: sum of each feature, then of the scores
+    double *moved                # sum of log(1 + odds) after a step
+    int64_t *outside             # rows whose odds are not within bottom .. top
+    double bottom
+    double top
+    double noise                 # most by which a quick loss differs from line_loss
+    rs_sum score_sum             # of the rows of the negative class
+    # The current step; and the chunks that are looked at.
+    Py_ssize_t line
+    double step
+    double[RS_ODDS_VALUES] factor
+    Py_ssize_t first_chunk
+    # Steps taken: those from n_settled on are not in rows.scores yet.
+    Py_ssize_t n_steps
+    Py_ssize_t n_settled
+    int64_t *step_line
+    double *step_size
+
+
+cdef int open_race(
+    Race *race, Rows *rows, double[::1] odds, const int64_t[::1] feature_min,
+    const int64_t[::1] feature_max,
+) except -1:
+    cdef Py_ssize_t chunks = n_chunks(rows.n)
+    race.rows = rows
+    race.open = True
+    race.odds = &odds[0]
+    race.feature_min = &feature_min[0]
+    race.feature_max = &feature_max[0]
+    race.n_steps = race.n_settled = 0
+    race.line = 0
+    race.step = 0.0
+    race.negative = <double *>calloc(chunks * (rows.n_lines + 1), sizeof(double))
+    race.moved = <double *>calloc(chunks, sizeof(double))
+    race.outside = <int64_t *>calloc(chunks, sizeof(int64_t))
+    race.step_line = <int64_t *>calloc(rows.n_lines, sizeof(int64_t))
+    race.step_size = <double *>calloc(rows.n_lines, sizeof(double))
+    if (race.negative == NULL or race.moved == NULL or race.outside == NULL
+            or race.step_line == NULL or race.step_size == NULL):
+        close_race(race)
+        raise MemoryError
+    return 0
+
+
+cdef void close_race(Race *race) noexcept nogil:
+    free(race.negative)
+    free(race.moved)
+    free(race.outside)
+    free(race.step_line)
+    free(race.step_size)
+
+
+cdef void begin_race(Race *race) noexcept nogil:
+    """Odds of all rows, and what the negative class adds to a quick loss."""
+    cdef Py_ssize_t chunk, stride = race.rows.n_lines + 1, chunks = n_chunks(race.rows.n)
+    rs_run(begin_chunk, race, chunks, n_workers(chunks, race.rows.n_threads))
+    race.score_sum.high = race.score_sum.low = 0.0
+    for chunk in range(chunks):
+        rs_add(&race.score_sum, race.negative[chunk * stride + stride - 1])
+
+
+cdef void begin_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
+    cdef Race *race = <Race *>argument
+    cdef const Rows *rows = race.rows
+    cdef Py_ssize_t block, start, m, line, end = min(rows.n, (chunk + 1) * RS_CHUNK)
+    cdef double *sums = race.negative + chunk * (rows.n_lines + 1)
+    cdef double[RS_BLOCK] negative
+    for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
+        start = block * RS_BLOCK
+        m = min(RS_BLOCK, end - start)
+        rs_odds(race.odds + start, rows.scores + start, m)
+        rs_negative(negative, rows.labels + start, m)
+        if rows.weights != NULL:
+            rs_multiply(negative, rows.weights + start, m)
+        sums[rows.n_lines] += rs_dot_f64(negative, rows.scores + start, m)
+        for line in range(rows.n_lines):
+            if not rows.bounds.wanted[line]:
+                continue
+            if line == 0:
+                sums[0] += rs_total(negative, m)
+            elif rows.slot[line - 1] >= 0:
+                sums[line] += rs_dot_i8(negative, integer_column(rows, line) + start, m)
+            else:
+                sums[line] += rs_dot_f64(negative, real_column(rows, line) + start, m)
+
+
+cdef inline bint has_bits(const Race *race, Py_ssize_t line) noexcept nogil:
+    """Whether the values of an integer column are few enough for rs_odds_bits."""
+    return race.feature_max[line - 1] - race.feature_min[line - 1] < 1 << RS_ODDS_BITS
+
+
+cdef void prepare_step(Race *race, Py_ssize_t line, double step) noexcept nogil:
+    """Make a step the current one: by what factors it changes the odds."""
+    cdef Py_ssize_t k
+    cdef double first
+    race.line = line
+    race.step = step
+    if line == 0:
+        race.factor[0] = rs_exp_moderate(-step)
+    elif race.rows.slot[line - 1] >= 0:
+        first = <double>race.feature_min[line - 1]
+        if has_bits(race, line):
+            race.factor[0] = rs_exp_moderate(-(step * first))
+            for k in range(RS_ODDS_BITS):
+                race.factor[k + 1] = rs_exp_moderate(-(step * <double>(1 << k)))
+        else:
+            for k in range(race.feature_max[line - 1] - race.feature_min[line - 1] + 1):
+                race.factor[k] = rs_exp_moderate(-(step * (first + <double>k)))
+
+
+cdef inline void moved_odds(
+    const Race *race, double *out, Py_ssize_t start, Py_ssize_t m
+) noexcept nogil:
+    """Odds of a block after the current step."""
+    cdef const Rows *rows = race.rows
+    cdef const double *odds = race.odds + start
+    cdef Py_ssize_t line = race.line
+    cdef const int8_t *x
+    if line == 0:
+        rs_odds_all(out, odds, race.factor[0], m)
+    elif rows.slot[line - 1] < 0:
+        rs_odds_real(out, odds, real_column(rows, line) + start, race.step, m)
+    else:
+        x = integer_column(rows, line) + start
+        if race.feature_max[line - 1] - race.feature_min[line - 1] == 1:
+            rs_odds_bit(out, odds, x, race.feature_min[line - 1], race.factor, m)
+        elif has_bits(race, line):
+            rs_odds_bits(out, odds, x, race.feature_min[line - 1], race.factor, m)
+        else:
+            rs_odds_table(out, odds, x, <int32_t>race.feature_min[line - 1], race.factor, m)
+
+
+cdef inline void add_log_odds(
+    const Rows *rows, double *odds, rs_product *product, rs_sum *sum, Py_ssize_t start,
+    Py_ssize_t m,
+) noexcept nogil:
+    """Add log(1 + odds) of a block to a product, or, times the weights, to a sum."""
+    if rows.weights == NULL:
+        rs_product_extend(product, odds, m)
+        return
+    rs_log_odds(odds, m)
+    rs_multiply(odds, rows.weights + start, m)
+    rs_add(sum, rs_total(odds, m))
+
+
+cdef double measure_race(Race *race, Bounds *bounds) noexcept nogil:
+    """First and second derivatives along the wanted lines after the step taken last.
+
+    Returns the loss; closes the race if odds are out of reach.
+    """
+    cdef Rows *rows = race.rows
+    cdef Py_ssize_t chunk, chunks = n_chunks(rows.n)
+    cdef int64_t outside = 0
+    rows.n_evaluations += 1
+    rows.bounds = bounds
+    rs_run(measure_odds_chunk, race, chunks, n_workers(chunks, rows.n_threads))
+    race.step = 0.0
+    for chunk in range(chunks):
+        outside += race.outside[chunk]
+    race.open = outside == 0
+    add_measures(rows, bounds)
+    return (summed(rows, 0, 2 * rows.n_lines + 1)
+            + (race.score_sum.high + race.score_sum.low)) / rows.total_weight
+
+
+cdef void measure_odds_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
+    cdef Race *race = <Race *>argument
+    cdef const Rows *rows = race.rows
+    cdef Py_ssize_t block, start, m, k, end = min(rows.n, (chunk + 1) * RS_CHUNK)
+    cdef rs_sum *sums = rows.sums + chunk * (2 * rows.n_lines + 1)
+    cdef double *odds
+    cdef rs_product product
+    cdef double[RS_BLOCK] moved
+    cdef double[RS_BLOCK] slopes
+    cdef double[RS_BLOCK] curvatures
+    rs_product_open(&product)
+    for k in range(2 * rows.n_lines + 1):
+        sums[k].high = sums[k].low = 0.0
+    race.outside[chunk] = 0
+    for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
+        start = block * RS_BLOCK
+        m = min(RS_BLOCK, end - start)
+        odds = race.odds + start
+        if race.step != 0.0:
+            moved_odds(race, moved, start, m)
+            memcpy(odds, moved, m * sizeof(double))
+        race.outside[chunk] += rs_odds_outside(odds, race.bottom, race.top, m)
+        rs_odds_slopes(slopes, odds, rows.labels + start, m)
+        rs_curvatures(curvatures, slopes, m)
+        if rows.weights != NULL:
+            rs_multiply(slopes, rows.weights + start, m)
+            rs_multiply(curvatures, rows.weights + start, m)
+        if rows.weights != NULL:
+            memcpy(moved, odds, m * sizeof(double))
+            odds = moved
+        add_log_odds(rows, odds, &product, &sums[0], start, m)
+        add_odds_derivatives(race, sums, slopes, curvatures, start, m)
+    if rows.weights == NULL:
+        sums[0].high = rs_product_log(&product)
+
+
+cdef inline bint has_digits(const Race *race, Py_ssize_t line) noexcept nogil:
+    """Whether derivatives along a line come from digits: no weights, small integers."""
+    return (race.rows.weights == NULL and line > 0 and race.rows.slot[line - 1] >= 0
+            and race.rows.bounds.magnitude[line] <= RS_ODDS_NARROW)
+
+
+cdef void add_odds_derivatives(
+    const Race *race, rs_sum *sums, const double *slopes, const double *curvatures,
+    Py_ssize_t start, Py_ssize_t m,
+) noexcept nogil:
+    """Add a block's first and second derivatives along the wanted lines to a chunk's sums."""
+    cdef const Rows *rows = race.rows
+    cdef Py_ssize_t line
+    cdef int64_t[2] dots
+    cdef int16_t[RS_BLOCK] high
+    cdef int16_t[RS_BLOCK] low
+    cdef int16_t[RS_BLOCK] flat
+    if rows.weights == NULL:
+        rs_odds_digits(high, low, flat, slopes, curvatures, m)
+    for line in range(rows.n_lines):
+        if not rows.bounds.wanted[line]:
+            continue
+        if not has_digits(race, line):
+            add_derivatives(rows, sums, line, slopes, curvatures, start, m)
+            continue
+        rs_dot_odds_digits(dots, high, low, flat, integer_column(rows, line) + start, m)
+        rs_add(&sums[2 * line + 1], <double>dots[0] * RS_ODDS_SLOPE_UNIT)
+        rs_add(&sums[2 * line + 2], <double>dots[1] * RS_ODDS_CURVATURE_UNIT)
+
+
+cdef void race_chunk(void *argument, Py_ssize_t item, int worker) noexcept nogil:
+    cdef Race *race = <Race *>argument
+    cdef const Rows *rows = race.rows
+    cdef Py_ssize_t chunk = race.first_chunk + item
+    cdef Py_ssize_t block, start, m, end = min(rows.n, (chunk + 1) * RS_CHUNK)
+    cdef double[RS_BLOCK] moved
+    cdef rs_product product
+    cdef rs_sum total
+    total.high = total.low = 0.0
+    rs_product_open(&product)
+    for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
+        start = block * RS_BLOCK
+        m = min(RS_BLOCK, end - start)
+        moved_odds(race, moved, start, m)
+        add_log_odds(rows, moved, &product, &total, start, m)
+    race.moved[chunk] = total.high + total.low
+    if rows.weights == NULL:
+        race.moved[chunk] = rs_product_log(&product)
+
+
+cdef inline double digits_error(const Race *race, Py_ssize_t line, double step) noexcept nogil:
+    """Most by which digits make the slope along a line, times a step, too large."""
+    if not race.open or not has_digits(race, line):
+        return 0.0
+    return RS_ODDS_SLOPE_UNIT * race.rows.bounds.magnitude[line] * fabs(step)
+
+
+cdef double quick_change(
+    Race *race, const Bounds *bounds, Py_ssize_t line, double step, double enough
+) noexcept nogil:
+    """Change of the loss by a step along a line; infinity once it is seen to exceed ``enough``.
+
+    Of the rows not seen yet the bound from first and second derivatives is added.
+    """
+    cdef Rows *rows = race.rows
+    cdef Py_ssize_t chunk, k, wave, chunks = n_chunks(rows.n)
+    cdef Py_ssize_t stride = 2 * rows.n_lines + 1
+    cdef double least, flattened = curvature_factor(bounds, line, step)
+    cdef const rs_sum *sums
+    cdef rs_sum seen, rest
+    seen.high = seen.low = rest.low = 0.0
+    rest.high = rows.total_weight * (
+        change_bound(bounds, line, step) - digits_error(race, line, step))
+    rows.n_evaluations += 1
+    prepare_step(race, line, step)
+    chunk = 0
+    while chunk < chunks:
+        wave = min(max(WAVE, (chunks + WAVES - 1) // WAVES), chunks - chunk)
+        race.first_chunk = chunk
+        rs_run(race_chunk, race, wave, n_workers(wave, rows.n_threads))
+        for k in range(chunk, chunk + wave):
+            sums = rows.sums + k * stride
+            rs_add(&seen, race.moved[k] - (sums[0].high + sums[0].low))
+            rs_add(&seen, step * race.negative[k * (rows.n_lines + 1) + line])
+            rs_add(&rest, -step * sums[2 * line + 1].high)
+            rs_add(&rest, -flattened * sums[2 * line + 2].high)
+        chunk += wave
+        least = (seen.high + rest.high) + (seen.low + rest.low)
+        if chunk < chunks and least / rows.total_weight > enough:
+            return INFINITY
+    return (seen.high + seen.low) / rows.total_weight
+
+
+cdef void settle(Race *race) noexcept nogil:
+    """Bring the scores up to date."""
+    while race.n_settled < race.n_steps:
+        move_scores(race.rows, race.step_line[race.n_settled], race.step_size[race.n_settled])
+        race.n_settled += 1
+
+
+# ---- sequential rounding ------------------------------------------------------------------
+
+cdef struct Rounding:
+    Race race
+    Bounds bounds
+    Py_ssize_t d
+    double *coef
+    uint8_t *pending
+    const double *penalty
+    Py_ssize_t min_size
+    Py_ssize_t max_size
+    Py_ssize_t n_pending
+    Py_ssize_t used              # features that stay whatever is rounded how
+    Py_ssize_t optional          # features that may become zero
+    double settled               # penalty of all non-zero coefficients, pending ones included
+    double loss
+    double slack                 # rounding errors of the bounds
+    double *bound                # of down and up: least objective; infinity if out of question
+    double *value                # of down and up: quick objective
+
+
+cdef struct Choice:
+    Py_ssize_t line              # -1: none
+    int direction
+    double value
 
 
 cdef inline double rounded(double coef, int direction) noexcept nogil:
     return ceil(coef) if direction == UP else floor(coef)
 
 
+cdef inline double step_to(const Rounding *r, Py_ssize_t line, int direction) noexcept nogil:
+    return rounded(r.coef[line], direction) - r.coef[line]
+
+
+cdef inline double price_of(const Rounding *r, Py_ssize_t line, int direction) noexcept nogil:
+    """Penalty that is saved by rounding to zero."""
+    if line > 0 and rounded(r.coef[line], direction) == 0.0:
+        return r.penalty[line - 1]
+    return 0.0
+
+
+cdef inline bint may_vanish(const Rounding *r, Py_ssize_t line) noexcept nogil:
+    return line > 0 and (floor(r.coef[line]) == 0.0 or ceil(r.coef[line]) == 0.0)
+
+
+cdef bint size_possible(Rounding *r) noexcept nogil:
+    """Count features; whether a permitted size can be reached."""
+    cdef Py_ssize_t j
+    r.n_pending = r.used = r.optional = 0
+    r.settled = 0.0
+    for j in range(r.d + 1):
+        r.n_pending += r.pending[j]
+        if j == 0 or r.coef[j] == 0.0:
+            continue
+        r.settled += r.penalty[j - 1]
+        if r.pending[j] and may_vanish(r, j):
+            r.optional += 1
+        else:
+            r.used += 1
+    return r.used <= r.max_size and r.used + r.optional >= r.min_size
+
+
+cdef inline bint permitted(const Rounding *r, Py_ssize_t line, int direction) noexcept nogil:
+    if not may_vanish(r, line):
+        return True
+    if rounded(r.coef[line], direction) != 0.0:
+        return r.used + 1 <= r.max_size
+    return r.used + r.optional - 1 >= r.min_size
+
+
+cdef double widest_step(const Rounding *r) noexcept nogil:
+    """Largest change of a score by one rounding."""
+    cdef Py_ssize_t j
+    cdef double widest = 0.0
+    for j in range(r.d + 1):
+        if r.pending[j]:
+            widest = max(widest, r.bounds.magnitude[j] * max(
+                step_to(r, j, UP), -step_to(r, j, DOWN)))
+    return widest
+
+
+cdef void measure(Rounding *r) noexcept nogil:
+    """Loss and derivatives at the present vector, from odds if they are within reach."""
+    cdef Race *race = &r.race
+    cdef Rows *rows = race.rows
+    cdef double widest = widest_step(r), level
+    cdef Py_ssize_t stride = 2 * rows.n_lines + 1
+    r.slack = 0.0
+    if race.open and widest < RS_ODDS_REACH:
+        race.top = rs_exp_moderate(RS_ODDS_REACH - widest)
+        race.bottom = 1.0 / race.top
+        r.loss = measure_race(race, &r.bounds)
+        if race.open:
+            # A step taken puts 20 roundings into the odds, and moves of the score by less than
+            # RS_ODDS_REACH, of 2^-53 each: below 1e-13. Sums of up to 64 terms are below
+            # 64 * 2^-53 of their size; the terms are logarithms and scores.
+            level = summed(rows, 0, stride) / rows.total_weight
+            race.noise = 1e-13 * (
+                (1.0 + widest) * <double>(2 + race.n_steps) + level + fabs(r.loss - level)
+                + fabs(r.loss))
+            r.slack = race.noise
+            return
+    race.open = False
+    settle(race)
+    r.loss = measure_lines(rows, &r.bounds)
+
+
+cdef double bound_roundings(Rounding *r) noexcept nogil:
+    """Bound the objective of each rounding into r.bound; returns that of all of them together."""
+    cdef Py_ssize_t j
+    cdef int direction
+    cdef double least, step, price, error, common = r.loss + r.settled
+    for j in range(r.d + 1):
+        if not r.pending[j]:
+            continue
+        r.slack = max(r.slack, 1e-13 * (1.0 + r.loss + r.bounds.magnitude[j]))
+        least = INFINITY
+        for direction in range(2):
+            step = step_to(r, j, direction)
+            price = -price_of(r, j, direction)
+            error = digits_error(&r.race, j, step)
+            least = min(least, r.bounds.gradient[j] * step - error + price)
+            r.bound[direction * (r.d + 1) + j] = INFINITY
+            if permitted(r, j, direction):
+                r.bound[direction * (r.d + 1) + j] = (
+                    r.loss + r.settled + (change_bound(&r.bounds, j, step) - error) + price)
+        common += least
+    return common - r.slack * r.n_pending
+
+
+cdef Choice next_candidate(const Rounding *r) noexcept nogil:
+    """The rounding with the least bound."""
+    cdef Choice least
+    cdef int direction
+    cdef Py_ssize_t j
+    cdef double bound
+    least.line = -1
+    least.direction = DOWN
+    least.value = INFINITY
+    for direction in range(2):
+        for j in range(r.d + 1):
+            bound = r.bound[direction * (r.d + 1) + j]
+            if r.pending[j] and bound < least.value:
+                least.line = j
+                least.direction = direction
+                least.value = bound
+    return least
+
+
+cdef Choice likely_winner(const Rounding *r) noexcept nogil:
+    """The rounding with the least objective by second derivatives."""
+    cdef Choice least
+    cdef int direction
+    cdef Py_ssize_t j
+    cdef double step, value
+    least.line = -1
+    least.direction = DOWN
+    least.value = INFINITY
+    for direction in range(2):
+        for j in range(r.d + 1):
+            if not r.pending[j] or r.bound[direction * (r.d + 1) + j] == INFINITY:
+                continue
+            step = step_to(r, j, direction)
+            value = (r.bounds.gradient[j] + 0.5 * r.bounds.curvature[j] * step) * step
+            value -= price_of(r, j, direction)
+            if value < least.value:
+                least.line = j
+                least.direction = direction
+                least.value = value
+    return least
+
+
+cdef Choice run_race(Rounding *r) noexcept nogil:
+    """Leave finite bounds to the roundings that may be best; returns the best by quick losses."""
+    cdef Choice best, tried
+    cdef Py_ssize_t k, n_left = 0
+    cdef double base, change
+    best.line = -1
+    best.direction = DOWN
+    best.value = INFINITY
+    for k in range(2 * (r.d + 1)):
+        r.value[k] = INFINITY
+    tried = likely_winner(r)
+    while tried.line >= 0:
+        k = tried.direction * (r.d + 1) + tried.line
+        base = r.loss + r.settled - price_of(r, tried.line, tried.direction)
+        change = quick_change(
+            &r.race, &r.bounds, tried.line, step_to(r, tried.line, tried.direction),
+            best.value + 2.0 * r.slack - base)
+        r.bound[k] = INFINITY
+        r.value[k] = base + change
+        if r.value[k] < best.value:
+            best.line = tried.line
+            best.direction = tried.direction
+            best.value = r.value[k]
+        tried = next_candidate(r)
+        if tried.value > best.value + 2.0 * r.slack:
+            break
+    for k in range(2 * (r.d + 1)):
+        r.bound[k] = INFINITY
+        if r.value[k] <= best.value + 2.0 * r.slack:
+            r.bound[k] = r.value[k]
+            n_left += 1
+    if n_left != 1:
+        best.line = -1
+    return best
+
+
+cdef Choice exact_best(Rounding *r) noexcept nogil:
+    """The best rounding among those with finite bounds, by losses in full accuracy."""
+    cdef Choice best, tried
+    cdef double value
+    best.line = -1
+    best.direction = DOWN
+    best.value = INFINITY
+    while True:
+        tried = next_candidate(r)
+        if tried.line < 0 or tried.value - r.slack > best.value:
+            return best
+        r.bound[tried.direction * (r.d + 1) + tried.line] = INFINITY
+        r.race.rows.line = tried.line
+        value = line_loss(
+            r.race.rows, step_to(r, tried.line, tried.direction), 0.0) + r.settled
+        value -= price_of(r, tried.line, tried.direction)
+        # Equal values: down before up, then the lowest index, as in the paper.
+        if value < best.value or (value == best.value and (
+                tried.direction < best.direction
+                or (tried.direction == best.direction and tried.line < best.line))):
+            best = tried
+            best.value = value
+
+
+cdef Choice best_rounding(Rounding *r) noexcept nogil:
+    cdef Choice best
+    if r.race.open:
+        best = run_race(r)
+        if best.line >= 0:
+            return best
+        settle(&r.race)
+    return exact_best(r)
+
+
+cdef void take_rounding(Rounding *r, Choice best) noexcept nogil:
+    cdef Race *race = &r.race
+    cdef double step = step_to(r, best.line, best.direction)
+    cdef Py_ssize_t chunk, stride = race.rows.n_lines + 1
+    race.step_line[race.n_steps] = best.line
+    race.step_size[race.n_steps] = step
+    race.n_steps += 1
+    if race.open:
+        prepare_step(race, best.line, step)
+        for chunk in range(n_chunks(race.rows.n)):
+            rs_add(&race.score_sum, step * race.negative[chunk * stride + best.line])
+    else:
+        settle(race)
+    r.coef[best.line] = rounded(r.coef[best.line], best.direction)
+    r.pending[best.line] = 0
+
+
 def sequential_rounding(
     const int8_t[::1, :] columns, const double[::1, :] real_columns, const int64_t[::1] slot,
     const int8_t[::1] labels, const double[::1] weights, double total_weight,
-    double[::1] scores, double[::1] coef, const double[::1] penalty,
+    const int64_t[::1] feature_min, const int64_t[::1] feature_max,
+    double[::1] scores, double[::1] odds, double[::1] coef, const double[::1] penalty,
     const double[::1] magnitude, Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
     uint8_t[::1] pending, double[:, ::1] workspace, double[:, ::1] bound, int n_threads,
 ):
     """Round ``coef`` in place, one coefficient at a time, in the direction that costs least.
 
-    ``scores`` belong to ``coef`` on entry, and are used up. ``pending`` marks the coefficients
-    that are no integers (and is used up); ``workspace`` (3, d + 1) and ``bound`` (2, d + 1) are
-    scratch; ``magnitude`` (d + 1,) is the largest absolute value of each feature.
+    ``scores`` belong to ``coef`` on entry, and are used up. ``feature_min`` and ``feature_max``
+    (d,) are those of the integer columns; ``magnitude`` (d + 1,) is the largest absolute value
+    of each feature. ``pending`` marks the coefficients that are no integers (and is used up);
+    ``odds`` (n,), ``workspace`` (3, d + 1) and ``bound`` (4, d + 1) are scratch.
 
     Returns the outcome (0: rounded, 1: stopped by the cutoff, 2: no rounding has a permitted
     size) and the number of losses computed.
@@ -879,94 +1513,46 @@ def sequential_rounding(
     pending coefficients at once, which is compared with the cutoff.
     """
     cdef Rows rows
-    cdef Bounds bounds
-    cdef Py_ssize_t j, d = slot.shape[0]
-    cdef Py_ssize_t best_line, line, n_pending, used, optional
-    cdef int direction, side = DOWN, best_direction = DOWN
+    cdef Rounding r
+    cdef Choice best
     cdef int outcome = 0
-    cdef double loss, floor_value, value, best, least, slack, target, price, settled, all_terms
-    cdef bint zero_possible
     open_rows(&rows, columns, real_columns, slot, labels, weights, total_weight, n_threads)
     rows.integer = False
     rows.scores = &scores[0]
     rows.n_values = 0
-    open_bounds(&bounds, pending, workspace, magnitude)
+    try:
+        open_race(&r.race, &rows, odds, feature_min, feature_max)
+    except MemoryError:
+        free(rows.sums)
+        raise
+    open_bounds(&r.bounds, pending, workspace, magnitude)
+    rows.bounds = &r.bounds
+    r.d = slot.shape[0]
+    r.coef = &coef[0]
+    r.pending = &pending[0]
+    r.penalty = &penalty[0]
+    r.min_size = min_size
+    r.max_size = max_size
+    r.bound = &bound[0, 0]
+    r.value = &bound[2, 0]
     with nogil:
         while True:
-            # Size of the result: `used` at least, `used + optional` at most.
-            n_pending = used = optional = 0
-            settled = 0.0
-            for j in range(d + 1):
-                n_pending += pending[j]
-                if j == 0 or coef[j] == 0.0:
-                    continue
-                settled += penalty[j - 1]
-                if pending[j] and (floor(coef[j]) == 0.0 or ceil(coef[j]) == 0.0):
-                    optional += 1
-                else:
-                    used += 1
-            if used > max_size or used + optional < min_size:
+            if not size_possible(&r):
                 outcome = 2
                 break
-            if n_pending == 0:
+            if r.n_pending == 0:
                 break
-            loss = measure_lines(&rows, &bounds)
-            # `settled` is the penalty of all non-zero coefficients, pending ones included.
-            floor_value = loss + settled
-            slack = 0.0
-            for j in range(d + 1):
-                if not pending[j]:
-                    continue
-                slack = max(slack, 1e-13 * (1.0 + loss + magnitude[j]))
-                least = INFINITY
-                for direction in range(2):
-                    target = rounded(coef[j], direction)
-                    price = -penalty[j - 1] if j > 0 and target == 0.0 else 0.0
-                    least = min(least, bounds.gradient[j] * (target - coef[j]) + price)
-                    bound[direction, j] = (
-                        loss + settled + change_bound(&bounds, j, target - coef[j]) + price)
-                    if j > 0 and (floor(coef[j]) == 0.0 or ceil(coef[j]) == 0.0):
-                        if target != 0.0 and used + 1 > max_size:
-                            bound[direction, j] = INFINITY
-                        if target == 0.0 and used + optional - 1 < min_size:
-                            bound[direction, j] = INFINITY
-                floor_value += least
-            if floor_value - slack * n_pending >= cutoff:
+            if r.race.n_steps == 0:
+                begin_race(&r.race)
+            measure(&r)
+            if bound_roundings(&r) >= cutoff:
                 outcome = 1
                 break
-            best = INFINITY
-            best_line = -1
-            best_direction = DOWN
-            while True:
-                line = -1
-                for direction in range(2):
-                    for j in range(d + 1):
-                        if pending[j] and bound[direction, j] < INFINITY and (
-                                line < 0 or bound[direction, j] < least):
-                            line = j
-                            side = direction
-                            least = bound[direction, j]
-                if line < 0 or least - slack > best:
-                    break
-                bound[side, line] = INFINITY
-                target = rounded(coef[line], side)
-                rows.line = line
-                value = line_loss(&rows, target - coef[line], 0.0) + settled
-                if line > 0 and target == 0.0:
-                    value -= penalty[line - 1]
-                # Equal values: down before up, then the lowest index, as in the paper.
-                if value < best or (value == best and (
-                        side < best_direction
-                        or (side == best_direction and line < best_line))):
-                    best = value
-                    best_line = line
-                    best_direction = side
-            if best_line < 0:    # scores that overflow compare as nothing
+            best = best_rounding(&r)
+            if best.line < 0:    # scores that overflow compare as nothing
                 outcome = 2
                 break
-            target = rounded(coef[best_line], best_direction)
-            move_scores(&rows, best_line, target - coef[best_line])
-            coef[best_line] = target
-            pending[best_line] = 0
+            take_rounding(&r, best)
+        close_race(&r.race)
         free(rows.sums)
     return outcome, rows.n_evaluations

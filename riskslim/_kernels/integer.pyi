@@ -95,6 +95,15 @@ def weighted_histogram(
     error: NDArray[np.float64],
     n_threads: int,
 ) -> None: ...
+def given_loss(
+    scores: NDArray[np.int32],
+    labels: NDArray[np.int8],
+    weights: NDArray[np.float64],
+    low: int,
+    losses: NDArray[np.float64],
+    outside: NDArray[np.int64],
+    n_threads: int,
+) -> float: ...
 def histogram_loss(
     counts: NDArray[np.int64],
     low: int,

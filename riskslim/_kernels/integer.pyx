@@ -82,6 +82,11 @@ cdef extern from "blocks.h" nogil:
                           Py_ssize_t n) noexcept
     void rs_lookup(double *out, const double *table, const int32_t *position,
                    Py_ssize_t n) noexcept
+    int32_t rs_given_positions(
+        int32_t *position, const int32_t *s, const int8_t *label, int32_t low, int32_t width,
+        Py_ssize_t n) noexcept
+    double rs_dot_table(const double *weight, const double *table, const int32_t *position,
+                        Py_ssize_t n) noexcept
     void rs_multiply(double *v, const double *weight, Py_ssize_t n) noexcept
     double rs_dot_i8(const double *v, const int8_t *x, Py_ssize_t n) noexcept
     double rs_dot_f64(const double *v, const double *x, Py_ssize_t n) noexcept
@@ -606,6 +611,71 @@ def weighted_histogram(
             for k in range(cells):
                 add_sum(&total[0, 0] + k, &error[0, 0] + k, rows.sums[part * cells + k])
         free(rows.sums)
+
+
+cdef struct Given:
+    # Given scores, a table of losses by position, and by chunk the sum and the rows beyond it.
+    Py_ssize_t n
+    const int32_t *scores
+    const int8_t *labels
+    const double *weights
+    int32_t low
+    int32_t width
+    const double *losses
+    rs_sum *sums
+    int64_t *outside
+
+
+cdef void given_loss_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
+    cdef Given *given = <Given *>argument
+    cdef Py_ssize_t block, start, m, end = min(given.n, (chunk + 1) * RS_CHUNK)
+    cdef int32_t n_outside
+    cdef int32_t[RS_BLOCK] position
+    for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
+        start = block * RS_BLOCK
+        m = min(RS_BLOCK, end - start)
+        n_outside = rs_given_positions(
+            position, given.scores + start, given.labels + start, given.low, given.width, m)
+        given.outside[chunk] += n_outside
+        if n_outside == 0:
+            rs_add(&given.sums[chunk],
+                   rs_dot_table(given.weights + start, given.losses, position, m))
+
+
+def given_loss(
+    const int32_t[::1] scores, const int8_t[::1] labels, const double[::1] weights, int32_t low,
+    const double[:, ::1] losses, int64_t[::1] outside, int n_threads,
+):
+    """Sum of the weighted losses of given scores, which are losses[class, score - low].
+
+    A histogram of weights would take longer: its additions wait for each other, and keep
+    their rounding errors. The number of scores that have no place in ``losses`` is added to
+    outside[0]; if there are any, the sum lacks the blocks of rows with such scores.
+    """
+    cdef Given given
+    cdef Py_ssize_t chunk, chunks = n_chunks(labels.shape[0])
+    cdef double total = 0.0, error = 0.0
+    given.n = labels.shape[0]
+    given.scores = &scores[0]
+    given.labels = &labels[0]
+    given.weights = &weights[0]
+    given.low = low
+    given.width = <int32_t>losses.shape[1]
+    given.losses = &losses[0, 0]
+    given.sums = <rs_sum *>calloc(chunks, sizeof(rs_sum))
+    given.outside = <int64_t *>calloc(chunks, sizeof(int64_t))
+    if given.sums == NULL or given.outside == NULL:
+        free(given.sums)
+        free(given.outside)
+        raise MemoryError
+    with nogil:
+        rs_run(given_loss_chunk, &given, chunks, n_workers(chunks, n_threads))
+        for chunk in range(chunks):
+            add_sum(&total, &error, given.sums[chunk])
+            outside[0] += given.outside[chunk]
+        free(given.sums)
+        free(given.outside)
+    return total + error
 
 
 def histogram_loss(

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskslim._lattice_cpa.initialization import (
     INTERRUPTED,
+    InfeasibleProblemError,
     Initialization,
     best_possible_bounds,
     feasible_start,
@@ -196,7 +197,10 @@ class _Run:
         if self.problem.infeasibility is not None:
             return self._infeasible(self.problem.infeasibility)
         version = new_cplex().get_version()  # fails here, before any work, without the solver
-        initial = self._initialize()
+        try:
+            initial = self._initialize()
+        except InfeasibleProblemError as error:
+            return self._infeasible(error.reason)
         if initial.interrupted:
             self.interrupted.set()
         search = Search(
@@ -224,6 +228,7 @@ class _Run:
     def _initialize(self) -> Initialization:
         """The initialization procedure, or its result without CPA if it is switched off."""
         settings = self.settings
+        start = self._feasible_start()
         if settings.initialization:
             fifth = 0.2 * self.limits["time_limit"]
             return initialize(
@@ -234,9 +239,16 @@ class _Run:
                 polish=settings.polishing,
                 stop=self.out_of_time,
                 subsampling=self.subsampling,
+                start=start,
             )
-        coef, objective = feasible_start(self.problem)
-        return Initialization(coef, objective, [], 0, best_possible_bounds(self.problem))
+        return Initialization(*start, [], 0, best_possible_bounds(self.problem))
+
+    def _feasible_start(self) -> tuple[NDArray[np.int64], float]:
+        """A feasible vector, the user's where one has to be searched for."""
+        if self.problem.constraint_rows is not None and self.start is not None:
+            return self.start, self.problem.objective(self.start)
+        remaining = self.deadline - time.perf_counter()
+        return feasible_start(self.problem, time_limit=remaining, stop=self.out_of_time)
 
     def _search_tree(self, search: Search, initial: Initialization) -> str:
         """Branch and bound on RiskSlimMIP; says how it ended."""

@@ -26,6 +26,7 @@ from riskslim._lattice_cpa.model import (
     translated_errors,
 )
 from riskslim.bounds import ObjectiveBounds, chained_updates
+from riskslim.constraints import clash
 from riskslim.exceptions import RiskSLIMError
 from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding
 from riskslim.problem import RiskScoreProblem
@@ -35,6 +36,7 @@ from riskslim.subsampling import Subsampling
 __all__ = [
     "CPAIteration",
     "CPAResult",
+    "InfeasibleProblemError",
     "Initialization",
     "best_possible_bounds",
     "feasible_start",
@@ -45,6 +47,23 @@ __all__ = [
 logger = logging.getLogger("riskslim.lattice_cpa")
 
 INTERRUPTED = "interrupted by the user"
+
+# Seconds between two looks at whether a search for a feasible vector is still wanted.
+SLICE = 0.5
+
+
+class InfeasibleProblemError(ValueError):
+    """No coefficient vector meets the requirements.
+
+    Parameters
+    ----------
+    reason : str
+        Which of them clash.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the problem is infeasible: {reason}")
+        self.reason = reason
 
 
 @dataclasses.dataclass(frozen=True)
@@ -170,8 +189,29 @@ def standard_cpa(
     _require_feasible(problem)
     if time_limit < 0 or max_iterations < 0 or gap_tolerance < 0:
         raise ValueError("time_limit, max_iterations and gap_tolerance must be at least 0")
-    if bounds is None:
-        bounds = best_possible_bounds(problem)
+    if problem.constraint_rows is not None:
+        feasible_start(problem, time_limit=time_limit, stop=stop)
+    return _cutting_planes(
+        problem,
+        relaxation,
+        gap_tolerance,
+        time_limit,
+        max_iterations,
+        best_possible_bounds(problem) if bounds is None else bounds,
+        stop,
+    )
+
+
+def _cutting_planes(
+    problem: RiskScoreProblem,
+    relaxation: bool,
+    gap_tolerance: float,
+    time_limit: float,
+    max_iterations: int,
+    bounds: ObjectiveBounds,
+    stop: Callable[[], bool] | None,
+) -> CPAResult:
+    """:func:`standard_cpa` on a problem that is known to be feasible."""
     model = RiskSlimLP(problem, bounds) if relaxation else RiskSlimMIP(problem, bounds)
     run = _CuttingPlanes(model, bounds.objective_min, gap_tolerance)
     start = time.perf_counter()
@@ -368,6 +408,7 @@ def initialize(
     polish: bool = True,
     stop: Callable[[], bool] | None = None,
     subsampling: Subsampling | None = None,
+    start: tuple[NDArray[np.int64], float] | None = None,
 ) -> Initialization:
     """Initialization procedure of LCPA.
 
@@ -393,6 +434,8 @@ def initialize(
         Asked now and then; True ends the procedure with what there is.
     subsampling : Subsampling, optional
         Where iterates are rounded and polished; on all rows if None.
+    start : (coef, objective), optional
+        A feasible vector; that of :func:`feasible_start` if None.
 
     Returns
     -------
@@ -409,17 +452,9 @@ def initialize(
     -----
     Ustun & Rudin (2019), Algorithm *Initialization Procedure for LCPA*.
     """
+    best, objective = start or feasible_start(problem, time_limit=time_limit, stop=stop)
     bounds = best_possible_bounds(problem)
-    cpa = standard_cpa(
-        problem,
-        relaxation=True,
-        gap_tolerance=gap_tolerance,
-        time_limit=time_limit,
-        max_iterations=max_iterations,
-        bounds=bounds,
-        stop=stop,
-    )
-    best, objective = feasible_start(problem)
+    cpa = _cutting_planes(problem, True, gap_tolerance, time_limit, max_iterations, bounds, stop)
     deadline = time.perf_counter() + time_limit
     for point in _distinct_roundings(cpa.cuts, max_rounded):
         if time.perf_counter() > deadline or (stop is not None and stop()):
@@ -500,18 +535,36 @@ def best_possible_bounds(problem: RiskScoreProblem) -> ObjectiveBounds:
     return chained_updates(bounds, problem.l0_penalty[problem.usable])
 
 
-def feasible_start(problem: RiskScoreProblem) -> tuple[NDArray[np.int64], float]:
+def feasible_start(
+    problem: RiskScoreProblem,
+    *,
+    time_limit: float = math.inf,
+    stop: Callable[[], bool] | None = None,
+) -> tuple[NDArray[np.int64], float]:
     """The smallest feasible model, every coefficient as close to zero as it may be.
+
+    With constraints, any feasible vector: one that rounding finds next to zero or, failing that,
+    one that CPLEX finds on RiskSlimMIP without the loss.
 
     Parameters
     ----------
     problem : RiskScoreProblem
-        Must be feasible.
+    time_limit : float, default infinity
+        Seconds for CPLEX.
+    stop : callable, optional
+        Asked now and then while CPLEX searches.
 
     Returns
     -------
     coef : ndarray of int64, shape (d + 1,)
     objective : float
+
+    Raises
+    ------
+    ValueError
+        The problem is infeasible.
+    RiskSLIMError
+        CPLEX found no feasible vector in time.
     """
     _require_feasible(problem)
     coef = np.clip(0, problem.lower, problem.upper)
@@ -519,9 +572,64 @@ def feasible_start(problem: RiskScoreProblem) -> tuple[NDArray[np.int64], float]
     if missing > 0:
         unused = 1 + np.flatnonzero(problem.usable & (coef[1:] == 0))[:missing]
         coef[unused] = np.where(problem.upper[unused] > 0, 1, -1)
+    if not problem.is_feasible(coef):
+        rounded = sequential_rounding(problem, coef).coefficients
+        coef = _found_by_cplex(problem, time_limit, stop) if rounded is None else rounded
     start = discrete_coordinate_descent(problem, coef, directions=[0])
     assert start.coefficients is not None
     return start.coefficients, start.objective
+
+
+def _found_by_cplex(
+    problem: RiskScoreProblem, time_limit: float, stop: Callable[[], bool] | None
+) -> NDArray[np.int64]:
+    """Any feasible vector, from the constraints alone."""
+    model = RiskSlimMIP(
+        problem, ObjectiveBounds(0.0, math.inf, 0.0, math.inf, problem.min_size, problem.max_size)
+    )
+    cpx, status = model.cpx, model.cpx.solution.status
+    cpx.objective.set_linear(model.objective, 0.0)
+    cpx.parameters.mip.limits.solutions.set(1)
+    cpx.parameters.timelimit.set(SLICE)
+    deadline = time.perf_counter() + time_limit
+    with translated_errors(model):
+        cpx.solve()
+        while cpx.solution.get_status() == status.MIP_time_limit_infeasible:
+            if time.perf_counter() >= deadline or (stop is not None and stop()):
+                break
+            cpx.solve()  # goes on from where it was
+    if cpx.solution.get_status() in (status.MIP_infeasible, status.MIP_infeasible_or_unbounded):
+        raise InfeasibleProblemError(clash(_contradiction(model)))
+    if not cpx.solution.is_primal_feasible():
+        raise RiskSLIMError(
+            "no points that meet the constraints were found so far, and it is not known whether "
+            "there are any: give the search more time, or points to start from"
+        )
+    coef, _ = model.coef_and_loss(cpx.solution.get_values(*model.value_range))
+    found = np.rint(coef).astype(np.int64)
+    violations = problem.violations(found)
+    if violations:
+        raise RiskSLIMError(
+            "CPLEX's arithmetic does not tell whether the constraints can be met; state them with "
+            f"integer coefficients where possible ({'; '.join(violations)})"
+        )
+    return found
+
+
+def _contradiction(model: RiskSlimMIP) -> list[str]:
+    """Names of constraints that cannot be met together, none of them superfluous."""
+    rows, cpx = model.problem.rows_with_size, model.cpx
+    assert rows is not None
+    kinds = cpx.conflict.constraint_type
+    of_rows = [tuple((kinds.linear, row) for row in added) for added in model.constraint_rows]
+    of_size = ((kinds.lower_bound, model.size), (kinds.upper_bound, model.size))
+    named = [pair for pair in zip(rows.names, [*of_rows, of_size], strict=True) if pair[1]]
+    cpx.parameters.timelimit.set(10 * SLICE)
+    cpx.conflict.refine(*((1.0, group) for _, group in named))
+    # What the refiner has not excluded when its time is over is named as well.
+    excluded = cpx.conflict.group_status.excluded
+    states = zip(named, cpx.conflict.get(), strict=True)
+    return [name for (name, _), state in states if state != excluded]
 
 
 def _distinct_roundings(cuts: list[Cut], limit: int) -> Iterator[NDArray[np.float64]]:
@@ -538,4 +646,4 @@ def _distinct_roundings(cuts: list[Cut], limit: int) -> Iterator[NDArray[np.floa
 
 def _require_feasible(problem: RiskScoreProblem) -> None:
     if problem.infeasibility is not None:
-        raise ValueError(f"the problem is infeasible: {problem.infeasibility}")
+        raise InfeasibleProblemError(problem.infeasibility)

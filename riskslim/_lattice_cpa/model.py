@@ -11,7 +11,8 @@ RiskSlimMIP and RiskSlimLP):
     \lambda_j^{\min} \alpha_j \le \lambda_j \le \lambda_j^{\max} \alpha_j, \;
     L \ge l(\lambda^t) + \nabla l(\lambda^t) \cdot (\lambda - \lambda^t)
 
-with bounds on V, L, R and on every :math:`\lambda_j`. Features that cannot be used get no
+with bounds on V, L, R and on every :math:`\lambda_j`, and with the problem's linear constraints,
+in which :math:`\alpha_j` stands for :math:`1[\lambda_j \ne 0]`. Features that cannot be used get no
 variables. L and V are held in units of 1 / :data:`OBJECTIVE_SCALE`, so that CPLEX's smallest
 feasibility tolerance (1e-9) means 1e-12 of loss.
 """
@@ -58,6 +59,9 @@ CAUTION_FROM = 2e4
 LARGEST_FEATURE = 1e6
 # Cuts are lowered by this much, so that rounding errors cannot lift one above the loss.
 CUT_SLACK = 1e-13
+# Room that constraints with coefficients other than integers get, beside the room that the problem
+# itself allows them.
+EXTRA_ROOM = 1e-9
 INFINITY = 1e20  # as CPLEX has it
 COMMUNITY_EDITION_LIMIT = 1000
 _CPXERR_RESTRICTED_VERSION = 1016
@@ -204,8 +208,6 @@ class RiskSlimMIP:
     def __init__(
         self, problem: RiskScoreProblem, bounds: ObjectiveBounds, *, relaxed: bool = False
     ) -> None:
-        if problem.constraint_rows is not None:
-            raise NotImplementedError("constraints are not yet part of the model")
         self.problem = problem
         self.relaxed = relaxed
         self.accuracy = accuracy_of(problem)
@@ -217,9 +219,7 @@ class RiskSlimMIP:
         self.columns = np.concatenate(([0], 1 + np.flatnonzero(problem.usable))).astype(np.intp)
         m = len(self.columns) - 1
         self.loss = m + 1
-        # A size indicator of a feature that is not used satisfies the big-M links, so a
-        # minimum size holds only where the indicators are tied to values other than zero.
-        self._tie_indicators = problem.min_size > int(np.count_nonzero(problem.required))
+        self._tied = _tied_indicators(problem)
         self._add_coefficients()
         self.cpx.variables.add(names=["L"], lb=[0.0], ub=[INFINITY])
         self._add_indicators()
@@ -233,6 +233,7 @@ class RiskSlimMIP:
             types="" if relaxed else "CI",
         )
         self._add_definitions()
+        self.constraint_rows = self._add_constraints()
         self.set_bounds(bounds)
         self.n_fixed_rows: int = self.cpx.linear_constraints.get_num()
         self._cut_indices = [self.loss, *range(m + 1)]
@@ -263,7 +264,7 @@ class RiskSlimMIP:
             feature = int(j) - 1
             forced = float(required[feature])
             self.alpha[feature] = self._add_binary(f"alpha_{j}", forced)
-            if self._tie_indicators and self.problem.lower[j] < 0 < self.problem.upper[j]:
+            if self._tied[feature] and self.problem.lower[j] < 0 < self.problem.upper[j]:
                 self._negative[feature] = self._add_binary(f"beta_{j}", 0.0)
 
     def _add_binary(self, name: str, lower: float) -> int:
@@ -300,9 +301,47 @@ class RiskSlimMIP:
             self._add_row([variable, alpha], [1.0, -high], "L", 0.0)
         if low < 0:
             self._add_row([variable, alpha], [1.0, -low], "G", 0.0)
-        if self._tie_indicators:
+        if self._tied[j - 1]:
             sign = 1.0 if high > 0 else -1.0
             self._add_row([variable, alpha], [sign, -1.0], "G", 0.0)
+
+    def _add_constraints(self) -> list[list[int]]:
+        """Add the problem's constraints; returns the rows that each of them became."""
+        rows = self.problem.constraint_rows
+        added: list[list[int]] = []
+        for i in range(0 if rows is None else len(rows)):
+            first = self.cpx.linear_constraints.get_num()
+            self._add_constraint(i)
+            added.append(list(range(first, self.cpx.linear_constraints.get_num())))
+        return added
+
+    def _add_constraint(self, i: int) -> None:
+        """Add one constraint, without sides that hold in the whole box.
+
+        CPLEX satisfies a row to within an absolute tolerance, so that its largest coefficient is
+        scaled to about 1. Sums of integers cannot come near to their bounds without meeting
+        them. Others can, and get some more room: what CPLEX accepts beyond the constraint is
+        no incumbent, and makes its bound no larger.
+        """
+        rows, problem = self.problem.constraint_rows, self.problem
+        assert rows is not None
+        points, used = rows.points[i, self.columns], rows.used[i, list(self.alpha)]
+        largest = float(np.max(np.abs(np.concatenate((points, used))), initial=0.0))
+        if largest == 0.0:
+            return  # features that are fixed at 0: the problem is feasible
+        ends = points * problem.lower[self.columns], points * problem.upper[self.columns]
+        least = np.minimum(*ends).sum() + np.minimum(used, 0.0).sum()
+        most = np.maximum(*ends).sum() + np.maximum(used, 0.0).sum()
+        scale = 2.0 ** -math.ceil(math.log2(largest))
+        room = 0.0 if rows.is_integer[i] else EXTRA_ROOM
+        named, counted = np.flatnonzero(points), np.flatnonzero(used)
+        alpha = list(self.alpha.values())
+        indices = [*named.tolist(), *(alpha[k] for k in counted.tolist())]
+        values = (scale * np.concatenate((points[named], used[counted]))).tolist()
+        if rows.upper[i] < most:
+            self._add_row(indices, values, "L", scale * float(rows.upper[i]) + room)
+        if rows.lower[i] > least:
+            self._add_row(indices, values, "G", scale * float(rows.lower[i]) - room)
 
     def _add_row(self, indices: list[int], values: list[float], sense: str, rhs: float) -> None:
         self.cpx.linear_constraints.add(lin_expr=[[indices, values]], senses=sense, rhs=[rhs])
@@ -429,6 +468,23 @@ class RiskSlimMIP:
         values[self.objective] = objective
         values[self.size] = float(self.problem.model_size(coef))
         return list(range(len(values))), values, objective
+
+
+def _tied_indicators(problem: RiskScoreProblem) -> NDArray[np.bool_]:
+    """Features whose indicator must not be 1 while the coefficient is 0, shape (d,).
+
+    The big-M links allow for that. It does no good but where a row is easier to meet with more
+    features: a minimum size, or a constraint that features help to meet.
+    """
+    if problem.min_size > int(np.count_nonzero(problem.required)):
+        return np.ones(problem.n_features, dtype=bool)
+    rows = problem.constraint_rows
+    if rows is None:
+        return np.zeros(problem.n_features, dtype=bool)
+    helps_up = (rows.used > 0) & np.isfinite(rows.lower)[:, None]
+    helps_down = (rows.used < 0) & np.isfinite(rows.upper)[:, None]
+    tied: NDArray[np.bool_] = np.any(helps_up | helps_down, axis=0)
+    return tied
 
 
 class RiskSlimLP(RiskSlimMIP):

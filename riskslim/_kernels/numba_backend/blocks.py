@@ -329,6 +329,16 @@ def lookup(out, table, position):
         out[i] = table[position[i]]
 
 
+@helper
+def given_positions(position, s, label, low, width):
+    outside = 0
+    for i in range(s.shape[0]):
+        p = np.int64(s[i]) - low
+        outside += p < 0 or p >= width
+        position[i] = np.int32(p + (width if label[i] > 0 else 0))
+    return outside
+
+
 # ---- lines: scores moved along one column -------------------------------------------------
 
 
@@ -430,6 +440,21 @@ def dot(v, x, lane):
             lane[k] = value
     for i in range(whole, v.shape[0]):
         lane[(i - whole) % LANES] += v[i] * np.float64(x[i])
+    return _fold(lane)
+
+
+@helper
+def dot_table(weight, table, position, lane):
+    """Sum of weight times table entry."""
+    for k in range(LANES):
+        lane[k] = 0.0
+    whole = weight.shape[0] // LANES * LANES
+    for i in range(0, whole, LANES):
+        a, p = weight[i : i + LANES], position[i : i + LANES]
+        for k in range(LANES):
+            lane[k] += a[k] * table[p[k]]
+    for i in range(whole, weight.shape[0]):
+        lane[i - whole] += weight[i] * table[position[i]]
     return _fold(lane)
 
 

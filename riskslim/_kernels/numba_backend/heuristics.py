@@ -12,11 +12,11 @@ from math import ceil, exp, floor, inf, log
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import boolean, float64, int8, int32, int64, uint8
+from numba import boolean, float64, int8, int16, int32, int64, uint8
 
-from riskslim._kernels.numba_backend import blocks
+from riskslim._kernels.numba_backend import blocks, odds
 from riskslim._kernels.numba_backend.blocks import BLOCK
-from riskslim._kernels.numba_backend.chunks import CHUNK, n_parts, part_begin
+from riskslim._kernels.numba_backend.chunks import CHUNK, n_chunks, n_parts, part_begin
 from riskslim._kernels.numba_backend.compiled import helper, kernel, read, write
 
 # Of _Rows, as _scratch makes it.
@@ -259,14 +259,26 @@ def _measure_lines(rows, bounds):
         for k in range(part.shape[0]):
             part[k, 0] = part[k, 1] = 0.0
         _measure_chunk(rows, bounds.wanted, part, begin)
-        for k in range(part.shape[0]):
-            blocks.add_to(whole, k, part[k, 0])
-            whole[k, 1] += part[k, 1]
+        _add_chunk(whole, part)
+    _share_derivatives(rows, bounds)
+    return (whole[0, 0] + whole[0, 1]) / rows.total_weight
+
+
+@helper
+def _add_chunk(whole, part):
+    for k in range(part.shape[0]):
+        blocks.add_to(whole, k, part[k, 0])
+        whole[k, 1] += part[k, 1]
+
+
+@helper
+def _share_derivatives(rows, bounds):
+    """Derivatives of all rows from their sums."""
+    whole = rows.sums[1]
     for line in range(bounds.wanted.shape[0]):
         first, second = 2 * line + 1, 2 * line + 2
         bounds.gradient[line] = (whole[first, 0] + whole[first, 1]) / rows.total_weight
         bounds.curvature[line] = (whole[second, 0] + whole[second, 1]) / rows.total_weight
-    return (whole[0, 0] + whole[0, 1]) / rows.total_weight
 
 
 @helper
@@ -290,33 +302,43 @@ def _measure_chunk(rows, wanted, sums, begin):
             blocks.multiply(slopes, weights)
             blocks.multiply(curvatures, weights)
         for line in range(wanted.shape[0]):
-            if not wanted[line]:
-                continue
-            if line == 0:
-                first = blocks.total(slopes, rows.lane)
-                second = blocks.total(curvatures, rows.lane)
-            elif rows.slot[line - 1] >= 0:
-                x = rows.columns[rows.slot[line - 1], start:stop]
-                first = blocks.dot(slopes, x, rows.lane)
-                second = blocks.dot_square(curvatures, x, rows.lane)
-            else:
-                z = rows.real_columns[-1 - rows.slot[line - 1], start:stop]
-                first = blocks.dot(slopes, z, rows.lane)
-                second = blocks.dot_square(curvatures, z, rows.lane)
-            blocks.add_to(sums, 2 * line + 1, first)
-            blocks.add_to(sums, 2 * line + 2, second)
+            if wanted[line]:
+                _add_derivatives(rows, sums, line, slopes, curvatures, start)
+
+
+@helper
+def _add_derivatives(rows, sums, line, slopes, curvatures, start):
+    """Add a block's first and second derivatives along a line to a chunk's sums."""
+    stop = start + slopes.shape[0]
+    if line == 0:
+        first = blocks.total(slopes, rows.lane)
+        second = blocks.total(curvatures, rows.lane)
+    elif rows.slot[line - 1] >= 0:
+        x = rows.columns[rows.slot[line - 1], start:stop]
+        first = blocks.dot(slopes, x, rows.lane)
+        second = blocks.dot_square(curvatures, x, rows.lane)
+    else:
+        z = rows.real_columns[-1 - rows.slot[line - 1], start:stop]
+        first = blocks.dot(slopes, z, rows.lane)
+        second = blocks.dot_square(curvatures, z, rows.lane)
+    blocks.add_to(sums, 2 * line + 1, first)
+    blocks.add_to(sums, 2 * line + 2, second)
+
+
+@helper
+def _curvature_factor(bounds, line, step):
+    """What a step along a line costs per curvature, at least."""
+    t = bounds.magnitude[line] * abs(step)
+    # Without cancellation near 0; still a lower bound of exp(-t) + t - 1.
+    omega = t * t * (0.5 - t / 6.0) if t < 1e-2 else exp(-t) + t - 1.0
+    return omega / bounds.magnitude[line] / bounds.magnitude[line]
 
 
 @helper
 def _change_bound(bounds, line, step):
     """Lower bound on the change of the loss by a step along a line."""
-    t = bounds.magnitude[line] * abs(step)
-    # Without cancellation near 0; still a lower bound of exp(-t) + t - 1.
-    omega = t * t * (0.5 - t / 6.0) if t < 1e-2 else exp(-t) + t - 1.0
-    return (
-        bounds.gradient[line] * step
-        + bounds.curvature[line] * omega / bounds.magnitude[line] / bounds.magnitude[line]
-    )
+    factor = _curvature_factor(bounds, line, step)
+    return bounds.gradient[line] * step + bounds.curvature[line] * factor
 
 
 @helper
@@ -699,9 +721,304 @@ def coordinate_descent(
     return n_moves, int(scratch[-1][0])
 
 
-# ---- sequential rounding --------------------------------------------------------------------
+# ---- sequential rounding: which candidates cannot win ---------------------------------------
 
 _DOWN, _UP = 0, 1
+_WAVES, _WAVE = 16, 4
+
+# Entries of _Race.number and _Race.count.
+_STEP, _BOTTOM, _TOP, _NOISE, _SCORES, _SCORES_LOW = range(6)
+_OPEN, _OUTSIDE, _LINE, _STEPS, _SETTLED = range(5)
+
+_RACE = (
+    *(write(float64), write(float64, 2), write(float64), write(float64, 3), write(float64)),
+    *(write(int64), write(float64), write(int16, 2), write(float64), write(int64)),
+    *(write(int64), write(float64)),
+)
+
+
+class _Race(NamedTuple):
+    # Odds of the rows, exp(-score), and sums of log(1 + odds): quick losses.
+    feature_min: Any  # of integer columns
+    feature_max: Any
+    odds: Any
+    # By chunk.
+    negative: Any  # negative class: sum of each feature, then of the scores
+    moved: Any  # sum of log(1 + odds) after a step
+    sums: Any  # as in _Rows, for each chunk
+    # Scratch: a product; factors of the current step; digits of a block.
+    lane: Any
+    exponent: Any
+    factor: Any
+    digits: Any
+    number: Any
+    count: Any
+    # Steps taken; the scores lack those from count[_SETTLED] on.
+    step_line: Any
+    step_size: Any
+
+
+def _race(n, d):
+    chunks = n_chunks(n)
+    return (
+        np.zeros((chunks, d + 2)),
+        np.empty(chunks),
+        np.empty((chunks, 2 * d + 3, 2)),
+        np.empty(blocks.LANES),
+        np.empty(blocks.LANES, np.int64),
+        np.empty(odds.VALUES),
+        np.empty((3, BLOCK), np.int16),
+        np.zeros(6),
+        np.array([1, 0, 0, 0, 0]),
+        np.empty(d + 1, np.int64),
+        np.empty(d + 1),
+    )
+
+
+@helper
+def _begin_race(race, rows, wanted):
+    """Odds of all rows, and what the negative class adds to a quick loss."""
+    n, last = rows.labels.shape[0], race.negative.shape[1] - 1
+    for begin in range(0, n, CHUNK):
+        sums, end = race.negative[begin // CHUNK], min(begin + CHUNK, n)
+        for start in range(begin, end, BLOCK):
+            stop = min(start + BLOCK, end)
+            scores, negative = rows.scores[start:stop], rows.block[0, : stop - start]
+            odds.of_scores(race.odds[start:stop], scores)
+            odds.negative(negative, rows.labels[start:stop])
+            if rows.weights.shape[0]:
+                blocks.multiply(negative, rows.weights[start:stop])
+            sums[last] += blocks.dot(negative, scores, rows.lane)
+            for line in range(last):
+                if wanted[line]:
+                    sums[line] += _line_sum(rows, line, negative, start)
+    for chunk in range(race.negative.shape[0]):
+        _add_scores(race, race.negative[chunk, last])
+
+
+@helper
+def _line_sum(rows, line, values, start):
+    stop = start + values.shape[0]
+    if line == 0:
+        return blocks.total(values, rows.lane)
+    if rows.slot[line - 1] >= 0:
+        return blocks.dot(values, rows.columns[rows.slot[line - 1], start:stop], rows.lane)
+    return blocks.dot(values, rows.real_columns[-1 - rows.slot[line - 1], start:stop], rows.lane)
+
+
+@helper
+def _add_scores(race, value):
+    """Add to the sum of the scores of the negative class."""
+    high, low = blocks.add(race.number[_SCORES], race.number[_SCORES_LOW], value)
+    race.number[_SCORES], race.number[_SCORES_LOW] = high, low
+
+
+@helper
+def _prepare_step(race, rows, line, step):
+    """Make a step the current one: by what factors it changes the odds."""
+    race.count[_LINE], race.number[_STEP] = line, step
+    if line == 0:
+        race.factor[0] = odds.exp_moderate(-step)
+    elif rows.slot[line - 1] >= 0:
+        low, high = race.feature_min[line - 1], race.feature_max[line - 1]
+        first = np.float64(low)
+        if high - low < 1 << odds.BITS:
+            race.factor[0] = odds.exp_moderate(-(step * first))
+            for k in range(odds.BITS):
+                race.factor[k + 1] = odds.exp_moderate(-(step * np.float64(1 << k)))
+        else:
+            for k in range(high - low + 1):
+                race.factor[k] = odds.exp_moderate(-(step * (first + np.float64(k))))
+
+
+@helper
+def _moved_odds(race, rows, out, start):
+    """Odds of a block after the current step."""
+    stop, line = start + out.shape[0], race.count[_LINE]
+    now = race.odds[start:stop]
+    if line == 0:
+        odds.times(out, now, race.factor[0])
+    elif rows.slot[line - 1] < 0:
+        z = rows.real_columns[-1 - rows.slot[line - 1], start:stop]
+        odds.times_real(out, now, z, race.number[_STEP])
+    else:
+        x = rows.columns[rows.slot[line - 1], start:stop]
+        first, span = race.feature_min[line - 1], race.feature_max[line - 1]
+        span -= first
+        if span == 1:
+            odds.times_bit(out, now, x, first, race.factor)
+        elif span < 1 << odds.BITS:
+            odds.times_bits(out, now, x, first, race.factor)
+        else:
+            odds.times_table(out, now, x, first, race.factor)
+
+
+@helper
+def _add_log_odds(race, rows, values, start, high, low):
+    """Add log(1 + odds) of a block to the product, or, times the weights, to a sum."""
+    if rows.weights.shape[0] == 0:
+        odds.product_extend(race.lane, race.exponent, values)
+        return high, low
+    odds.logs(values)
+    blocks.multiply(values, rows.weights[start : start + values.shape[0]])
+    return blocks.add(high, low, blocks.total(values, rows.lane))
+
+
+@helper
+def _measure_race(race, rows, bounds):
+    """First and second derivatives along the wanted lines after the step taken last.
+
+    Returns the loss; closes the race if odds are out of reach.
+    """
+    whole = rows.sums[1]
+    rows.n_evaluations[0] += 1
+    race.count[_OUTSIDE] = 0
+    for k in range(whole.shape[0]):
+        whole[k, 0] = whole[k, 1] = 0.0
+    for begin in range(0, rows.labels.shape[0], CHUNK):
+        sums = race.sums[begin // CHUNK]
+        _measure_odds_of_chunk(race, rows, bounds, sums, begin)
+        _add_chunk(whole, sums)
+    race.number[_STEP] = 0.0
+    race.count[_OPEN] = int(race.count[_OUTSIDE] == 0)
+    _share_derivatives(rows, bounds)
+    scores = race.number[_SCORES] + race.number[_SCORES_LOW]
+    return ((whole[0, 0] + whole[0, 1]) + scores) / rows.total_weight
+
+
+@helper
+def _measure_odds_of_chunk(race, rows, bounds, sums, begin):
+    end = min(begin + CHUNK, rows.labels.shape[0])
+    odds.product_open(race.lane, race.exponent)
+    for k in range(sums.shape[0]):
+        sums[k, 0] = sums[k, 1] = 0.0
+    for start in range(begin, end, BLOCK):
+        stop = min(start + BLOCK, end)
+        m = stop - start
+        slopes, curvatures, moved = rows.block[0, :m], rows.block[1, :m], rows.block[2, :m]
+        now = race.odds[start:stop]
+        if race.number[_STEP] != 0.0:
+            _moved_odds(race, rows, now, start)
+        race.count[_OUTSIDE] += odds.outside(now, race.number[_BOTTOM], race.number[_TOP])
+        odds.slopes(slopes, now, rows.labels[start:stop])
+        blocks.curvatures(curvatures, slopes)
+        if rows.weights.shape[0]:
+            blocks.multiply(slopes, rows.weights[start:stop])
+            blocks.multiply(curvatures, rows.weights[start:stop])
+            for i in range(m):
+                moved[i] = now[i]
+            now = moved
+        sums[0, 0], sums[0, 1] = _add_log_odds(race, rows, now, start, sums[0, 0], sums[0, 1])
+        _add_odds_derivatives(race, rows, bounds, sums, slopes, curvatures, start)
+    if rows.weights.shape[0] == 0:
+        sums[0, 0] = odds.product_log(race.lane, race.exponent)
+
+
+@helper
+def _has_digits(rows, bounds, line):
+    """Whether derivatives along a line come from digits: no weights, small integers."""
+    return (
+        rows.weights.shape[0] == 0
+        and line > 0
+        and rows.slot[line - 1] >= 0
+        and bounds.magnitude[line] <= odds.NARROW
+    )
+
+
+@helper
+def _add_odds_derivatives(race, rows, bounds, sums, slopes, curvatures, start):
+    """Add a block's first and second derivatives along the wanted lines to a chunk's sums."""
+    m = slopes.shape[0]
+    high, low, flat = race.digits[0, :m], race.digits[1, :m], race.digits[2, :m]
+    if rows.weights.shape[0] == 0:
+        odds.digits(high, low, flat, slopes, curvatures)
+    for line in range(bounds.wanted.shape[0]):
+        if not bounds.wanted[line]:
+            continue
+        if not _has_digits(rows, bounds, line):
+            _add_derivatives(rows, sums, line, slopes, curvatures, start)
+            continue
+        x = rows.columns[rows.slot[line - 1], start : start + m]
+        first, second = odds.dot_digits(high, low, flat, x)
+        blocks.add_to(sums, 2 * line + 1, np.float64(first) * odds.SLOPE_UNIT)
+        blocks.add_to(sums, 2 * line + 2, np.float64(second) * odds.CURVATURE_UNIT)
+
+
+@helper
+def _log_odds_of_chunk(race, rows, begin):
+    """Sum of log(1 + odds) of a chunk after the current step."""
+    end = min(begin + CHUNK, rows.labels.shape[0])
+    high = low = 0.0
+    odds.product_open(race.lane, race.exponent)
+    for start in range(begin, end, BLOCK):
+        moved = rows.block[2, : min(BLOCK, end - start)]
+        _moved_odds(race, rows, moved, start)
+        high, low = _add_log_odds(race, rows, moved, start, high, low)
+    if rows.weights.shape[0] == 0:
+        return odds.product_log(race.lane, race.exponent)
+    return high + low
+
+
+@helper
+def _digits_error(race, rows, bounds, line, step):
+    """Most by which digits make the slope along a line, times a step, too large."""
+    if race.count[_OPEN] == 0 or not _has_digits(rows, bounds, line):
+        return 0.0
+    return odds.SLOPE_UNIT * bounds.magnitude[line] * abs(step)
+
+
+@helper
+def _quick_change(race, rows, bounds, line, step, enough):
+    """Change of the loss by a step along a line; infinity once it is seen to exceed ``enough``.
+
+    Of the rows not seen yet the bound from first and second derivatives is added.
+    """
+    chunks, flattened = race.moved.shape[0], _curvature_factor(bounds, line, step)
+    high = low = rest_low = 0.0
+    rest = rows.total_weight * (
+        _change_bound(bounds, line, step) - _digits_error(race, rows, bounds, line, step)
+    )
+    rows.n_evaluations[0] += 1
+    _prepare_step(race, rows, line, step)
+    chunk = 0
+    while chunk < chunks:
+        wave = min(max(_WAVE, (chunks + _WAVES - 1) // _WAVES), chunks - chunk)
+        for k in range(chunk, chunk + wave):
+            race.moved[k] = _log_odds_of_chunk(race, rows, k * CHUNK)
+            sums = race.sums[k]
+            high, low = blocks.add(high, low, race.moved[k] - (sums[0, 0] + sums[0, 1]))
+            high, low = blocks.add(high, low, step * race.negative[k, line])
+            rest, rest_low = blocks.add(rest, rest_low, -step * sums[2 * line + 1, 0])
+            rest, rest_low = blocks.add(rest, rest_low, -flattened * sums[2 * line + 2, 0])
+        chunk += wave
+        least = (high + rest) + (low + rest_low)
+        if chunk < chunks and least / rows.total_weight > enough:
+            return inf
+    return (high + low) / rows.total_weight
+
+
+@helper
+def _settle(race, rows):
+    """Bring the scores up to date."""
+    while race.count[_SETTLED] < race.count[_STEPS]:
+        k = race.count[_SETTLED]
+        _move_scores(rows, race.step_line[k], race.step_size[k])
+        race.count[_SETTLED] += 1
+
+
+# ---- sequential rounding --------------------------------------------------------------------
+
+
+class _Rounding(NamedTuple):
+    race: Any
+    rows: Any
+    bounds: Any
+    coef: Any
+    penalty: Any
+    min_size: Any
+    max_size: Any
+    bound: Any  # of down and up: least objective; infinity if out of question
+    value: Any  # of down and up: quick objective
 
 
 @helper
@@ -710,12 +1027,30 @@ def _rounded(coef, direction):
 
 
 @helper
-def _sizes(coef, pending):
+def _step_to(r, line, direction):
+    return _rounded(r.coef[line], direction) - r.coef[line]
+
+
+@helper
+def _price_of(r, line, direction):
+    """Penalty that is saved by rounding to zero."""
+    if line > 0 and _rounded(r.coef[line], direction) == 0.0:
+        return r.penalty[line - 1]
+    return 0.0
+
+
+@helper
+def _may_vanish(r, line):
+    return line > 0 and (floor(r.coef[line]) == 0.0 or ceil(r.coef[line]) == 0.0)
+
+
+@helper
+def _sizes(r):
     """Features that stay whatever is rounded how, and features that may become zero."""
     used = optional = 0
-    for j in range(1, coef.shape[0]):
-        if coef[j] != 0.0:
-            if pending[j] and (floor(coef[j]) == 0.0 or ceil(coef[j]) == 0.0):
+    for j in range(1, r.coef.shape[0]):
+        if r.coef[j] != 0.0:
+            if r.bounds.wanted[j] and _may_vanish(r, j):
                 optional += 1
             else:
                 used += 1
@@ -723,69 +1058,188 @@ def _sizes(coef, pending):
 
 
 @helper
-def _bound_roundings(coef, penalty, bounds, loss, settled, sizes, min_size, max_size, bound):
-    """Bound the objective of each rounding into ``bound``, and that of all of them together.
-
-    Returns the common bound, its slack apart, and the slack of one coefficient.
-    """
-    used, optional = sizes
-    floor_value, slack = loss + settled, 0.0
-    for j in range(coef.shape[0]):
-        if not bounds.wanted[j]:
-            continue
-        slack = max(slack, 1e-13 * (1.0 + loss + bounds.magnitude[j]))
-        least = inf
-        for direction in range(2):
-            target = _rounded(coef[j], direction)
-            price = -penalty[j - 1] if j > 0 and target == 0.0 else 0.0
-            least = min(least, bounds.gradient[j] * (target - coef[j]) + price)
-            bound[direction, j] = (
-                loss + settled + _change_bound(bounds, j, target - coef[j]) + price
-            )
-            if j > 0 and (floor(coef[j]) == 0.0 or ceil(coef[j]) == 0.0):
-                if target != 0.0 and used + 1 > max_size:
-                    bound[direction, j] = inf
-                if target == 0.0 and used + optional - 1 < min_size:
-                    bound[direction, j] = inf
-        floor_value += least
-    return floor_value, slack
+def _permitted(r, line, direction, used, optional):
+    if not _may_vanish(r, line):
+        return True
+    if _rounded(r.coef[line], direction) != 0.0:
+        return used + 1 <= r.max_size
+    return used + optional - 1 >= r.min_size
 
 
 @helper
-def _best_rounding(rows, coef, penalty, pending, settled, slack, bound):
-    """Line and direction of the best permitted rounding; (-1, 0) if there is none."""
-    best, best_line, best_direction = inf, -1, _DOWN
-    while True:
-        line, side, least = -1, _DOWN, inf
+def _widest_step(r):
+    """Largest change of a score by one rounding."""
+    widest = 0.0
+    for j in range(r.coef.shape[0]):
+        if r.bounds.wanted[j]:
+            size = max(_step_to(r, j, _UP), -_step_to(r, j, _DOWN))
+            widest = max(widest, r.bounds.magnitude[j] * size)
+    return widest
+
+
+@helper
+def _measure(r):
+    """Loss and derivatives at the present vector, from odds if they are within reach.
+
+    Returns the loss, and by how much quick losses differ from it.
+    """
+    race, rows, widest = r.race, r.rows, _widest_step(r)
+    if race.count[_OPEN] and widest < odds.REACH:
+        race.number[_TOP] = odds.exp_moderate(odds.REACH - widest)
+        race.number[_BOTTOM] = 1.0 / race.number[_TOP]
+        loss = _measure_race(race, rows, r.bounds)
+        if race.count[_OPEN]:
+            level = (rows.sums[1, 0, 0] + rows.sums[1, 0, 1]) / rows.total_weight
+            return loss, 1e-13 * (
+                (1.0 + widest) * np.float64(2 + race.count[_STEPS])
+                + level
+                + abs(loss - level)
+                + abs(loss)
+            )
+    race.count[_OPEN] = 0
+    _settle(race, rows)
+    return _measure_lines(rows, r.bounds), 0.0
+
+
+@helper
+def _bound_roundings(r, loss, settled, noise, used, optional):
+    """Bound the objective of each rounding into ``bound``.
+
+    Returns the bound of all of them together, and the slack of one.
+    """
+    common, slack, n_pending = loss + settled, noise, 0
+    for j in range(r.coef.shape[0]):
+        if not r.bounds.wanted[j]:
+            continue
+        n_pending += 1
+        slack = max(slack, 1e-13 * (1.0 + loss + r.bounds.magnitude[j]))
+        least = inf
         for direction in range(2):
-            for j in range(coef.shape[0]):
-                if pending[j] and bound[direction, j] < least:
-                    line, side, least = j, direction, bound[direction, j]
+            step, price = _step_to(r, j, direction), -_price_of(r, j, direction)
+            error = _digits_error(r.race, r.rows, r.bounds, j, step)
+            least = min(least, r.bounds.gradient[j] * step - error + price)
+            r.bound[direction, j] = inf
+            if _permitted(r, j, direction, used, optional):
+                change = _change_bound(r.bounds, j, step) - error
+                r.bound[direction, j] = loss + settled + change + price
+        common += least
+    return common - slack * n_pending, slack
+
+
+@helper
+def _next_candidate(r):
+    """The rounding with the least bound: its line, direction and bound."""
+    line, side, least = -1, _DOWN, inf
+    for direction in range(2):
+        for j in range(r.coef.shape[0]):
+            if r.bounds.wanted[j] and r.bound[direction, j] < least:
+                line, side, least = j, direction, r.bound[direction, j]
+    return line, side, least
+
+
+@helper
+def _likely_winner(r):
+    """The rounding with the least objective by second derivatives."""
+    line, side, least = -1, _DOWN, inf
+    for direction in range(2):
+        for j in range(r.coef.shape[0]):
+            if not r.bounds.wanted[j] or r.bound[direction, j] == inf:
+                continue
+            step = _step_to(r, j, direction)
+            value = (r.bounds.gradient[j] + 0.5 * r.bounds.curvature[j] * step) * step
+            value -= _price_of(r, j, direction)
+            if value < least:
+                line, side, least = j, direction, value
+    return line, side
+
+
+@helper
+def _run_race(r, loss, settled, slack):
+    """Leave finite bounds to the roundings that may be best; returns the best by quick losses."""
+    best_line, best_side, best = -1, _DOWN, inf
+    for direction in range(2):
+        for j in range(r.coef.shape[0]):
+            r.value[direction, j] = inf
+    line, side = _likely_winner(r)
+    while line >= 0:
+        base = loss + settled - _price_of(r, line, side)
+        enough = best + 2.0 * slack - base
+        change = _quick_change(r.race, r.rows, r.bounds, line, _step_to(r, line, side), enough)
+        r.bound[side, line] = inf
+        r.value[side, line] = base + change
+        if r.value[side, line] < best:
+            best_line, best_side, best = line, side, r.value[side, line]
+        line, side, least = _next_candidate(r)
+        if least > best + 2.0 * slack:
+            break
+    n_left = 0
+    for direction in range(2):
+        for j in range(r.coef.shape[0]):
+            r.bound[direction, j] = inf
+            if r.value[direction, j] <= best + 2.0 * slack:
+                r.bound[direction, j] = r.value[direction, j]
+                n_left += 1
+    return best_line if n_left == 1 else -1, best_side
+
+
+@helper
+def _exact_best(r, settled, slack):
+    """The best rounding among those with finite bounds, by losses in full accuracy."""
+    best_line, best_side, best = -1, _DOWN, inf
+    while True:
+        line, side, least = _next_candidate(r)
         if line < 0 or least - slack > best:
-            return best_line, best_direction
-        bound[side, line] = inf
-        target = _rounded(coef[line], side)
-        value = _line_loss(rows, _Line(line, 0, 0, 0, 0), target - coef[line], 0.0) + settled
-        if line > 0 and target == 0.0:
-            value -= penalty[line - 1]
+            return best_line, best_side
+        r.bound[side, line] = inf
+        step = _step_to(r, line, side)
+        value = _line_loss(r.rows, _Line(line, 0, 0, 0, 0), step, 0.0) + settled
+        value -= _price_of(r, line, side)
         # Equal values: down before up, then the lowest index, as in the paper.
         if value < best or (
-            value == best
-            and (side < best_direction or (side == best_direction and line < best_line))
+            value == best and (side < best_side or (side == best_side and line < best_line))
         ):
-            best, best_line, best_direction = value, line, side
+            best, best_line, best_side = value, line, side
+
+
+@helper
+def _best_rounding(r, loss, settled, slack):
+    """Line and direction of the best permitted rounding; (-1, 0) if there is none."""
+    if r.race.count[_OPEN]:
+        line, side = _run_race(r, loss, settled, slack)
+        if line >= 0:
+            return line, side
+        _settle(r.race, r.rows)
+    return _exact_best(r, settled, slack)
+
+
+@helper
+def _take_rounding(r, line, side):
+    race, k, step = r.race, r.race.count[_STEPS], _step_to(r, line, side)
+    race.step_line[k], race.step_size[k] = line, step
+    race.count[_STEPS] += 1
+    if race.count[_OPEN]:
+        _prepare_step(race, r.rows, line, step)
+        for chunk in range(race.negative.shape[0]):
+            _add_scores(race, step * race.negative[chunk, line])
+    else:
+        _settle(race, r.rows)
+    r.coef[line] = _rounded(r.coef[line], side)
+    r.bounds.wanted[line] = 0
 
 
 @kernel(
     *(read(int8, 2), read(float64, 2), read(int64), read(int8), read(float64), float64),
-    *(write(float64), write(float64), read(float64), read(float64), int64, int64, float64),
-    *(write(uint8), write(float64, 2), write(float64, 2), *_SCRATCH),
-    *(write(float64), read(float64), write(int64)),
+    *(read(int64), read(int64), write(float64)),
+    *(write(float64), read(float64), read(float64), int64, int64, float64),
+    *(write(uint8), write(float64, 2), write(float64, 2), write(float64, 2), *_SCRATCH),
+    *(write(float64), read(float64), write(int64), *_RACE),
 )
 def _sequential_rounding(
-    columns, real_columns, slot, labels, weights, total_weight, scores, coef, penalty,
-    magnitude, min_size, max_size, cutoff, pending, workspace, bound,
-    cells, block, lane, sums, n_evaluations, slack, none, no_counts,
+    columns, real_columns, slot, labels, weights, total_weight, feature_min, feature_max,
+    scores, coef, penalty, magnitude, min_size, max_size, cutoff, pending, workspace,
+    bound, value, cells, block, lane, sums, n_evaluations, slack, none, no_counts,
+    row_odds, negative, moved, chunk_sums, product, exponent, factor, digits, number, count,
+    step_line, step_size,
 ):  # fmt: skip
     rows = _Rows(
         columns, real_columns, slot, labels, weights, total_weight,
@@ -793,8 +1247,13 @@ def _sequential_rounding(
         cells, block, lane, sums, n_evaluations,
     )  # fmt: skip
     bounds = _Bounds(pending, workspace[0], workspace[1], workspace[2], magnitude, slack)
+    race = _Race(
+        feature_min, feature_max, row_odds, negative, moved, chunk_sums,
+        product, exponent, factor, digits, number, count, step_line, step_size,
+    )  # fmt: skip
+    r = _Rounding(race, rows, bounds, coef, penalty, min_size, max_size, bound, value)
     while True:
-        used, optional = sizes = _sizes(coef, pending)
+        used, optional = _sizes(r)
         if used > max_size or used + optional < min_size:
             return 2
         n_pending = 0
@@ -806,29 +1265,28 @@ def _sequential_rounding(
         for j in range(1, coef.shape[0]):
             if coef[j] != 0.0:
                 settled += penalty[j - 1]
-        loss = _measure_lines(rows, bounds)
-        floor_value, noise = _bound_roundings(
-            coef, penalty, bounds, loss, settled, sizes, min_size, max_size, bound
-        )
-        if floor_value - noise * n_pending >= cutoff:
+        if count[_STEPS] == 0:
+            _begin_race(race, rows, pending)
+        loss, noise = _measure(r)
+        common, noise = _bound_roundings(r, loss, settled, noise, used, optional)
+        if common >= cutoff:
             return 1
-        line, direction = _best_rounding(rows, coef, penalty, pending, settled, noise, bound)
+        line, side = _best_rounding(r, loss, settled, noise)
         if line < 0:  # scores that overflow compare as nothing
             return 2
-        target = _rounded(coef[line], direction)
-        _move_scores(rows, line, target - coef[line])
-        coef[line] = target
-        pending[line] = 0
+        _take_rounding(r, line, side)
 
 
 def sequential_rounding(
-    columns, real_columns, slot, labels, weights, total_weight, scores, coef, penalty,
-    magnitude, min_size, max_size, cutoff, pending, workspace, bound, n_threads,
+    columns, real_columns, slot, labels, weights, total_weight, feature_min, feature_max,
+    scores, odds, coef, penalty, magnitude, min_size, max_size, cutoff, pending, workspace,
+    bound, n_threads,
 ):  # fmt: skip
     scratch = _scratch(len(coef))
     outcome = _sequential_rounding(
-        columns.T, real_columns.T, slot, labels, weights, total_weight, scores, coef, penalty,
-        magnitude, min_size, max_size, cutoff, pending, workspace, bound,
-        *scratch, np.zeros(1), np.empty(0), np.empty(0, np.int64),
+        columns.T, real_columns.T, slot, labels, weights, total_weight, feature_min, feature_max,
+        scores, coef, penalty, magnitude, min_size, max_size, cutoff, pending, workspace,
+        bound[:2], bound[2:], *scratch, np.zeros(1), np.empty(0), np.empty(0, np.int64),
+        odds, *_race(len(labels), len(slot)),
     )  # fmt: skip
     return outcome, int(scratch[-1][0])

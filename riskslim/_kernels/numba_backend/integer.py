@@ -339,6 +339,41 @@ def _add_to(total, error, sums):
     total[:], error[:] = both.T
 
 
+@kernel(
+    *(read(int32), read(int8), read(float64), int64, int64, read(float64), write(float64, 3)),
+    *(write(int64), write(int32), write(float64), int64, int64),
+)
+def _given_loss(
+    scores, labels, weights, low, width, losses, sums, outside, positions, lane, first, last
+):
+    for chunk in range(first, last):
+        end = min((chunk + 1) * CHUNK, labels.shape[0])
+        for start in range(chunk * CHUNK, end, BLOCK):
+            stop = min(start + BLOCK, end)
+            position = positions[: stop - start]
+            n_outside = blocks.given_positions(
+                position, scores[start:stop], labels[start:stop], low, width
+            )
+            outside[chunk] += n_outside
+            if n_outside == 0:
+                value = blocks.dot_table(weights[start:stop], losses, position, lane)
+                blocks.add_to(sums[chunk], 0, value)
+
+
+def given_loss(scores, labels, weights, low, losses, outside, n_threads):
+    chunks, total = n_chunks(len(labels)), np.zeros((1, 2))
+    sums, beyond = np.zeros((chunks, 1, 2)), np.zeros(chunks, np.int64)
+    arguments = (scores, labels, weights, low, losses.shape[1], losses.reshape(-1), sums, beyond)
+
+    def work(first, end, _):
+        _given_loss(*arguments, np.empty(BLOCK, np.int32), np.empty(blocks.LANES), first, end)
+
+    run(work, chunks, n_threads)
+    add_chunks(sums, total)
+    outside[0] += beyond.sum()
+    return float(total[0, 0] + total[0, 1])
+
+
 @kernel(read(int64, 3), int64, read(float64), read(float64, 2))
 def histogram_loss(counts, low, tail, slope):
     hinge = 0

@@ -1,0 +1,357 @@
+r"""The heuristics on problems with constraints.
+
+Descent and rounding as in :mod:`riskslim.heuristics`, with one difference: which values a
+coefficient may take depends on the other coefficients. They evaluate the loss one vector at a time
+and are meant for what constraints are about, models of a few features; without constraints
+the compiled heuristics are used.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from riskslim.constraints import ConstraintRows
+    from riskslim.problem import RiskScoreProblem
+
+__all__ = ["descend", "round_sequentially"]
+
+# Features that may come in for one that goes out, the most promising ones.
+MAX_SUBSTITUTES = 8
+
+
+class _Candidate(NamedTuple):
+    """An integer vector and its objective."""
+
+    objective: float
+    coef: NDArray[np.int64]
+
+
+def descend(
+    problem: RiskScoreProblem,
+    coef: NDArray[np.int64],
+    directions: NDArray[np.bool_],
+    *,
+    exhaustive: bool,
+    swaps: bool,
+    max_iterations: int,
+    tolerance: float,
+) -> tuple[NDArray[np.int64], int]:
+    """Discrete coordinate descent among the vectors that meet the constraints.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+        With constraints.
+    coef : ndarray of int64, shape (d + 1,)
+        Feasible.
+    directions : ndarray of bool, shape (d + 1,)
+        Coefficients that may change.
+    exhaustive : bool
+        Evaluate every value of a coefficient; otherwise bisection of the convex loss.
+    swaps : bool
+        Where no change helps, exchange a used feature for an unused one.
+    max_iterations : int
+    tolerance : float
+        Relative improvement below which a move is none.
+
+    Returns
+    -------
+    coef : ndarray of int64, shape (d + 1,)
+    n_iterations : int
+    """
+    descent = _Descent(problem, directions, exhaustive)
+    best = _Candidate(problem.objective(coef), coef)
+    for iteration in range(max_iterations):
+        target = best.objective - tolerance * abs(best.objective)
+        move = descent.best_move(best.coef, target)
+        if move is None and swaps:
+            move = descent.best_swap(best.coef, target)
+        if move is None:
+            return best.coef, iteration
+        best = move
+    return best.coef, max_iterations
+
+
+class _Descent:
+    """Moves of one coefficient, and exchanges of two."""
+
+    def __init__(
+        self, problem: RiskScoreProblem, directions: NDArray[np.bool_], exhaustive: bool
+    ) -> None:
+        assert problem.rows_with_size is not None
+        self.problem = problem
+        self.rows: ConstraintRows = problem.rows_with_size
+        self.directions = directions
+        self.exhaustive = exhaustive
+        self.prices = np.concatenate(([0.0], problem.l0_penalty))
+
+    def best_move(self, coef: NDArray[np.int64], target: float) -> _Candidate | None:
+        """Best change of one coefficient with an objective below the target."""
+        values = self.rows.allowed(coef, self.problem.lower, self.problem.upper)
+        loss, gradient = self.problem.loss.value_and_gradient(coef)
+        promise = self._promise(coef, loss, gradient, *values)
+        best = None
+        for j in np.argsort(promise, kind="stable").tolist():
+            if not promise[j] < target:
+                break
+            found = self._along(coef, j, values, gradient[j])
+            if found is not None and found.objective < target:
+                best, target = found, found.objective
+        return best
+
+    def best_swap(self, coef: NDArray[np.int64], target: float) -> _Candidate | None:
+        """Best exchange of a used feature for an unused one, with the best intercept to it."""
+        lower, upper = self.problem.lower, self.problem.upper
+        leaving = (coef != 0) & (lower <= 0) & (upper >= 0) & self.directions
+        best = None
+        for j in (1 + np.flatnonzero(leaving[1:])).tolist():
+            without = coef.copy()
+            without[j] = 0
+            for found in self._substitutes(without, j):
+                if found.objective < target:
+                    best, target = found, found.objective
+        return best
+
+    def _substitutes(self, coef: NDArray[np.int64], left: int) -> list[_Candidate]:
+        """Vectors that use one more feature, after feature ``left`` has gone out."""
+        values = self.rows.allowed(coef, self.problem.lower, self.problem.upper)
+        least, most, _ = values
+        entering = (coef == 0) & (least <= most) & self.directions
+        entering[[0, left]] = False
+        if not entering.any():
+            return []
+        loss, gradient = self.problem.loss.value_and_gradient(coef)
+        promise = np.where(entering, self._promise(coef, loss, gradient, *values), np.inf)
+        order = np.argsort(promise, kind="stable")[:MAX_SUBSTITUTES]
+        found = [
+            self._along(coef, j, (least, most, np.zeros_like(entering)), gradient[j])
+            for j in order.tolist()
+            if entering[j]
+        ]
+        return [self._with_best_intercept(candidate) for candidate in found if candidate]
+
+    def _with_best_intercept(self, candidate: _Candidate) -> _Candidate:
+        if not self.directions[0]:
+            return candidate
+        values = self.rows.allowed(candidate.coef, self.problem.lower, self.problem.upper)
+        _, gradient = self.problem.loss.value_and_gradient(candidate.coef)
+        found = self._along(candidate.coef, 0, values, gradient[0])
+        return candidate if found is None or found.objective > candidate.objective else found
+
+    def _promise(
+        self,
+        coef: NDArray[np.int64],
+        loss: float,
+        gradient: NDArray[np.float64],
+        least: NDArray[np.int64],
+        most: NDArray[np.int64],
+        zero: NDArray[np.bool_],
+    ) -> NDArray[np.float64]:
+        """Lower bound on the objective along each coefficient: the loss is above its tangent."""
+        fixed = loss + self.problem.penalty(coef) - np.where(coef != 0, self.prices, 0.0)
+        ends = np.minimum(gradient * (least - coef), gradient * (most - coef))
+        used = np.where(least <= most, fixed + ends + self.prices, np.inf)
+        unused = np.where(zero, fixed - gradient * coef, np.inf)
+        return np.where(self.directions, np.minimum(used, unused), np.inf)
+
+    def _along(
+        self,
+        coef: NDArray[np.int64],
+        j: int,
+        values: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]],
+        slope: float,
+    ) -> _Candidate | None:
+        """Best vector that differs from ``coef`` in coefficient j alone, or is equal to it."""
+        line = _Line(self.problem, coef, j)
+        least, most, zero = int(values[0][j]), int(values[1][j]), bool(values[2][j])
+        wanted = [0] if zero else []
+        if self.exhaustive:
+            wanted += [value for value in range(least, most + 1) if value]
+        elif least <= most:
+            wanted += line.around_minimum(*_downhill(int(coef[j]), least, most, slope))
+        # What rounding errors let through is a matter of the last digits of a bound.
+        found = [line.at(value) for value in wanted]
+        found = [one for one in found if not self.rows.broken(one.coef).size]
+        return min(found, key=lambda one: one.objective, default=None)
+
+
+def _downhill(value: int, least: int, most: int, slope: float) -> tuple[int, int]:
+    """Part of an interval in which a convex function falls at first, if there is one."""
+    if slope > 0:
+        return (least, min(value, most)) if least <= value else (least, least)
+    return (max(value, least), most) if value <= most else (most, most)
+
+
+class _Line:
+    """Objective along one coefficient, each value computed once."""
+
+    def __init__(self, problem: RiskScoreProblem, coef: NDArray[np.int64], j: int) -> None:
+        self.problem = problem
+        self.coef = coef
+        self.j = j
+        self._losses: dict[int, float] = {}
+
+    def at(self, value: int) -> _Candidate:
+        """Vector with this value, and its objective."""
+        changed = self._changed(value)
+        return _Candidate(self._loss(value) + self.problem.penalty(changed), changed)
+
+    def around_minimum(self, low: int, high: int) -> list[int]:
+        """Values other than zero, within an interval, one of which has the least loss."""
+        first, last = low, high
+        while first < last:
+            middle = (first + last) // 2
+            if self._loss(middle) <= self._loss(middle + 1):
+                last = middle
+            else:
+                first = middle + 1
+        nearest = [first] if first else [-1, 1]
+        return [value for value in nearest if low <= value <= high]
+
+    def _changed(self, value: int) -> NDArray[np.int64]:
+        changed = self.coef.copy()
+        changed[self.j] = value
+        return changed
+
+    def _loss(self, value: int) -> float:
+        if value not in self._losses:
+            self._losses[value] = self.problem.loss.value(self._changed(value))
+        return self._losses[value]
+
+
+def round_sequentially(
+    problem: RiskScoreProblem, point: NDArray[np.float64], cutoff: float
+) -> tuple[NDArray[np.int64] | None, int, str]:
+    """Round one coefficient at a time, each such that the constraints can still be met.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+        With constraints.
+    point : ndarray of float64, shape (d + 1,)
+        Within the box.
+    cutoff : float
+        Give up where no rounding can have an objective below it.
+
+    Returns
+    -------
+    coef : ndarray of int64, shape (d + 1,), or None
+    n_rounded : int
+    reason : str
+    """
+    return _Rounding(problem, point).run(cutoff)
+
+
+class _Rounding:
+    """A box that shrinks to one vector, and a point within it.
+
+    First the fractional coefficients are fixed, at the rounding of the best objective; then the
+    others at the values that they have, or next to them where that breaks a constraint.
+    """
+
+    def __init__(self, problem: RiskScoreProblem, point: NDArray[np.float64]) -> None:
+        assert problem.rows_with_size is not None
+        self.problem = problem
+        self.rows: ConstraintRows = problem.rows_with_size
+        self.point = point.copy()
+        self.lower, self.upper = problem.lower.copy(), problem.upper.copy()
+        self.n_rounded = 0
+
+    def run(self, cutoff: float) -> tuple[NDArray[np.int64] | None, int, str]:
+        if not self.rows.propagate(self.lower, self.upper):
+            return None, 0, "the constraints cannot be met"
+        np.clip(self.point, self.lower, self.upper, out=self.point)
+        pending = self.point != np.rint(self.point)
+        while pending.any():
+            loss, gradient = self.problem.loss.value_and_gradient(self.point)
+            if self._least_objective(pending, loss, gradient) >= cutoff:
+                return None, self.n_rounded, "cutoff"
+            pending[self._round_best(pending, loss, gradient)] = False
+            pending &= self.point != np.rint(self.point)
+        coef = self._settle()
+        if coef is None or not self.problem.is_feasible(coef):
+            return None, self.n_rounded, "no rounding meets the constraints"
+        return coef, self.n_rounded, "all rounded"
+
+    def _least_objective(
+        self, pending: NDArray[np.bool_], loss: float, gradient: NDArray[np.float64]
+    ) -> float:
+        """Lower bound on the objective of the roundings of a point, from the tangent there."""
+        down = gradient * (np.floor(self.point) - self.point)
+        up = gradient * (np.ceil(self.point) - self.point)
+        stays = np.abs(self.point[1:]) >= 1.0
+        prices = math.fsum(self.problem.l0_penalty[stays])
+        return loss + float(np.minimum(down, up)[pending].sum()) + prices
+
+    def _round_best(
+        self, pending: NDArray[np.bool_], loss: float, gradient: NDArray[np.float64]
+    ) -> int:
+        """Fix the coefficient and rounding of the best objective that leave the rest possible.
+
+        Where none does, the first coefficient is left for later.
+        """
+        base = loss + self.problem.penalty(self.point)
+        promising = []
+        for j in np.flatnonzero(pending).tolist():
+            for value in (math.floor(self.point[j]), math.ceil(self.point[j])):
+                saved = self.problem.l0_penalty[j - 1] if j and not value else 0.0
+                promise = base + gradient[j] * (value - self.point[j]) - saved
+                promising.append((promise, j, value))
+        best, chosen = math.inf, None
+        for promise, j, value in sorted(promising):
+            if promise >= best:
+                break  # the loss is above its tangent
+            rounded = self.point.copy()
+            rounded[j] = value
+            objective = self.problem.objective(rounded)
+            if objective < best and (box := self._box_with(j, value)) is not None:
+                best, chosen = objective, (j, box)
+        if chosen is None:
+            return int(np.flatnonzero(pending)[0])
+        j, box = chosen
+        self._narrow(*box)
+        self.n_rounded += 1
+        return j
+
+    def _box_with(self, j: int, value: int) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+        """What is left of the box with a coefficient fixed; None if propagation says nothing."""
+        if not self.lower[j] <= value <= self.upper[j]:
+            return None
+        lower, upper = self.lower.copy(), self.upper.copy()
+        lower[j] = upper[j] = value
+        return (lower, upper) if self.rows.propagate(lower, upper) else None
+
+    def _narrow(self, lower: NDArray[np.int64], upper: NDArray[np.int64]) -> None:
+        self.lower, self.upper = lower, upper
+        np.clip(self.point, lower, upper, out=self.point)
+
+    def _settle(self) -> NDArray[np.int64] | None:
+        """Fix what is left, used features first; None where propagation allows for no value."""
+        coef = np.rint(self.point).astype(np.int64)
+        if not self.rows.broken(coef).size:
+            return coef
+        _, gradient = self.problem.loss.value_and_gradient(coef)
+        # What is of little use is left out first, so that the most useful one has to come in
+        # where there are too few.
+        order = np.lexsort((np.abs(gradient), -np.abs(self.point)))
+        for j in order.tolist():
+            if self.lower[j] < self.upper[j]:
+                values = self._values_near(j, float(gradient[j]))
+                boxes = (self._box_with(j, value) for value in values)
+                box = next((box for box in boxes if box is not None), None)
+                if box is None:
+                    return None
+                self._narrow(*box)
+        return self.lower.copy()
+
+    def _values_near(self, j: int, slope: float) -> list[int]:
+        """Values to be tried for a coefficient, the nearest first."""
+        low, high, at = int(self.lower[j]), int(self.upper[j]), round(float(self.point[j]))
+        downhill = -1 if slope > 0 else 1
+        values = {at, at + downhill, at - downhill, at + 2 * downhill, 0, low, high}
+        return sorted(values, key=lambda value: (abs(value - at), -downhill * value))

@@ -1,0 +1,235 @@
+"""Descent and rounding under constraints against brute force."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+from enumeration import enumerate_optimum, random_constrained_problem, slopes, violations
+
+from riskslim import (
+    CoefficientSet,
+    LogisticLoss,
+    RiskScoreProblem,
+    TrainingData,
+    at_least,
+    at_most,
+    discrete_coordinate_descent,
+    exactly,
+    sequential_rounding,
+)
+from riskslim.subsampling import Subsampling
+
+SEEDS = range(60)
+
+
+def drawn(seed):
+    """A random feasible problem with constraints, feasible vectors of it, and a generator."""
+    rng = np.random.default_rng([seed, 33])
+    while True:
+        small = random_constrained_problem(rng)
+        if enumerate_optimum(small).feasible:
+            break
+    problem = small.build()
+    grid = rng.permutation(slopes(small))[:400]
+    intercepts = rng.integers(problem.lower[0], problem.upper[0], len(grid), endpoint=True)
+    vectors = np.column_stack((intercepts, grid))
+    feasible = [vector for vector in vectors if problem.is_feasible(vector)]
+    return small, problem, feasible[:3], rng
+
+
+def neighbours(problem, coef, directions=None):
+    """All feasible vectors that differ in one coefficient."""
+    for j in range(len(coef)) if directions is None else directions:
+        for value in range(problem.lower[j], problem.upper[j] + 1):
+            changed = coef.copy()
+            changed[j] = value
+            if value != coef[j] and problem.is_feasible(changed):
+                yield changed
+
+
+def is_one_opt(problem, coef, objective, directions=None):
+    near = (problem.objective(vector) for vector in neighbours(problem, coef, directions))
+    return min(near, default=np.inf) >= objective - 1e-12
+
+
+@pytest.mark.parametrize("line_search", ["golden_section", "exhaustive"])
+@pytest.mark.parametrize("swaps", [False, True])
+def test_descent_is_feasible_and_one_opt(line_search, swaps):
+    moves = 0
+    for seed in SEEDS:
+        small, problem, starts, _ = drawn(seed)
+        for start in starts[:1]:
+            found = discrete_coordinate_descent(
+                problem, start, line_search=line_search, swaps=swaps
+            )
+            moves += found.n_iterations
+            assert not violations(small, found.coefficients), seed
+            assert found.objective <= problem.objective(start)
+            assert found.objective == problem.objective(found.coefficients)
+            assert is_one_opt(problem, found.coefficients, found.objective), seed
+    assert moves > 60
+
+
+def test_line_searches_reach_the_same():
+    same = [
+        discrete_coordinate_descent(problem, start).objective
+        == discrete_coordinate_descent(problem, start, line_search="exhaustive").objective
+        for _, problem, starts, _ in map(drawn, SEEDS)
+        for start in starts[:1]
+    ]
+    assert np.mean(same) > 0.95  # the rest are ties that lead elsewhere
+
+
+def test_descent_in_restricted_directions():
+    for seed in SEEDS:
+        _, problem, starts, _ = drawn(seed)
+        for start in starts[:1]:
+            found = discrete_coordinate_descent(problem, start, directions=[0, 2], swaps=True)
+            kept = np.delete(np.arange(len(start)), [0, 2])
+            np.testing.assert_array_equal(found.coefficients[kept], start[kept])
+            assert is_one_opt(problem, found.coefficients, found.objective, [0, 2])
+
+
+def test_iterations_and_counters():
+    _, problem, starts, _ = drawn(4)
+    full = discrete_coordinate_descent(problem, starts[0])
+    assert full.n_iterations > 1
+    before, start = problem.loss.n_evaluations, starts[0].copy()
+    one = discrete_coordinate_descent(problem, starts[0], max_iterations=1)
+    assert one.n_iterations == 1
+    assert one.reason == "iteration limit"
+    assert 0 < one.n_evaluations <= problem.loss.n_evaluations - before
+    np.testing.assert_array_equal(starts[0], start)
+    none = discrete_coordinate_descent(problem, starts[0], max_iterations=0)
+    np.testing.assert_array_equal(none.coefficients, start)
+
+
+def test_descent_refuses_what_breaks_a_constraint():
+    problem = patients(at_most(1, ["x0", "x1"]))
+    with pytest.raises(ValueError, match="not feasible: at most 1 of 'x0', 'x1' is used: broken"):
+        discrete_coordinate_descent(problem, [0, 1, 1, 0, 0, 0])
+
+
+def patients(*constraints, seed=0, **options):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (120, 5))
+    y = X @ [3, 2, -1, 1, 0] + rng.normal(size=120) > 2
+    data = TrainingData(X, y, feature_names=[f"x{j}" for j in range(5)])
+    coefficients = CoefficientSet(data.feature_names, -4, 4)
+    loss = LogisticLoss(data, coefficients)
+    return RiskScoreProblem(loss, coefficients, constraints=constraints, **options)
+
+
+def test_swaps_leave_a_poor_choice():
+    problem = patients(exactly(2, [f"x{j}" for j in range(5)]))
+    start = [0, 0, 0, 0, -1, 1]
+    stuck = discrete_coordinate_descent(problem, start)
+    np.testing.assert_array_equal(stuck.coefficients[1:] != 0, [0, 0, 0, 1, 1])
+    swapped = discrete_coordinate_descent(problem, start, swaps=True)
+    np.testing.assert_array_equal(swapped.coefficients[1:] != 0, [1, 1, 0, 0, 0])
+
+
+def test_without_consequence_constraints_change_nothing():
+    """The same steps as the compiled descent and rounding."""
+    descents, roundings = [], []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        size = {"max_size": int(rng.integers(1, 6)), "l0_penalty": float(rng.choice([1e-6, 0.02]))}
+        free = patients(seed=seed, **size)
+        bound = patients(at_most(5, free.coefficients.feature_names), seed=seed, **size)
+        ends = [discrete_coordinate_descent(p, np.zeros(6, dtype=int)) for p in (free, bound)]
+        descents.append(np.array_equal(*(end.coefficients for end in ends)))
+        assert ends[0].objective == pytest.approx(ends[1].objective, abs=1e-12)
+        point = rng.uniform(free.lower, free.upper)
+        point[1:][rng.random(5) < 0.4] = 0
+        ends = [sequential_rounding(problem, point) for problem in (free, bound)]
+        if ends[0].coefficients is None:
+            continue  # the compiled one has no way to other integers than the two next to a value
+        roundings.append(np.array_equal(*(end.coefficients for end in ends)))
+    assert np.mean(descents) > 0.95
+    assert len(roundings) > 15
+    assert np.mean(roundings) > 0.9
+
+
+def test_rounding_is_feasible_or_none():
+    found = 0
+    for seed in SEEDS:
+        small, problem, _, rng = drawn(seed)
+        for _ in range(5):
+            point = rng.uniform(problem.lower, problem.upper)
+            point[rng.random(len(point)) < 0.4] = 0
+            result = sequential_rounding(problem, np.clip(point, problem.lower, problem.upper))
+            if result.coefficients is None:
+                assert result.reason == "no rounding meets the constraints"
+                assert result.objective == np.inf
+                continue
+            found += 1
+            assert result.reason == "all rounded"
+            assert not violations(small, result.coefficients), seed
+            assert result.objective == problem.objective(result.coefficients)
+    assert found > 0.8 * 5 * len(SEEDS)
+
+
+def test_feasible_integers_stay_as_they_are():
+    for seed in SEEDS:
+        _, problem, starts, _ = drawn(seed)
+        for start in starts:
+            result = sequential_rounding(problem, start)
+            np.testing.assert_array_equal(result.coefficients, start)
+            assert result.n_iterations == 0
+
+
+def test_rounding_brings_in_the_most_useful_feature():
+    problem = patients(at_least(1, ["x0", "x4"]))
+    point = sequential_rounding(problem, [-1, 0, 0.0, 0, 0, 0])
+    np.testing.assert_array_equal(point.coefficients, [-1, 1, 0, 0, 0, 0])
+
+
+def test_rounding_of_a_problem_without_solution():
+    problem = patients(at_least(3, ["x0", "x1", "x2"]), max_size=2)
+    result = sequential_rounding(problem, [0, 0.5, 0.5, 0.5, 0, 0])
+    assert result.coefficients is None
+    assert result.reason == "the constraints cannot be met"
+
+
+def test_cutoff_stops_only_what_cannot_reach_it():
+    stopped = 0
+    for seed in SEEDS:
+        _, problem, _, rng = drawn(seed)
+        point = rng.uniform(problem.lower, problem.upper)
+        free = sequential_rounding(problem, point)
+        if free.coefficients is None:
+            continue
+        within = np.all((np.floor(point) <= free.coefficients)
+                        & (free.coefficients <= np.ceil(point)))  # fmt: skip
+        above = sequential_rounding(problem, point, cutoff=free.objective + 1e-9)
+        assert not within or above.coefficients is not None
+        low = sequential_rounding(problem, point, cutoff=0.5 * free.objective)
+        if low.coefficients is None:
+            stopped += 1
+            assert low.reason == "cutoff"
+    assert stopped > 5
+
+
+def test_rounding_on_samples_of_the_rows_is_feasible():
+    for seed in SEEDS:
+        small, problem, _, rng = drawn(seed)
+        sampled = Subsampling(random_state=seed)
+        for _ in range(3):
+            point = rng.uniform(problem.lower, problem.upper)
+            found = sampled.round_and_polish(problem, point, objective_max=np.inf, swaps=True)
+            if found is not None:
+                assert not violations(small, found[0])
+                assert found[1] == problem.objective(found[0])
+
+
+def test_a_loss_that_was_tightened():
+    _, problem, starts, _ = drawn(4)
+    expected = discrete_coordinate_descent(problem, starts[0])
+    tightened = copy.copy(problem)
+    tightened.loss = copy.copy(problem.loss)
+    tightened.loss.tighten(1)
+    found = discrete_coordinate_descent(tightened, starts[0])
+    np.testing.assert_array_equal(found.coefficients, expected.coefficients)
