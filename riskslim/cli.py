@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import riskslim
+from riskslim.engine import choose_engine, solve
 from riskslim.exceptions import CertificateError, ConstantFeatureWarning, RiskSLIMError
 from riskslim.solution import Status
 
@@ -127,6 +128,13 @@ if typer is not None:
     TimeLimit = Annotated[
         float, typer.Option(**Real, metavar="SECONDS", help="Seconds for the whole search.")
     ]
+    Engine = Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="branch_and_bound, lattice_cpa (needs CPLEX), or auto: the one that suits.",
+        ),
+    ]
     Quiet = Annotated[
         bool, typer.Option("--quiet", "-q", help="Print the result only, on standard output.")
     ]
@@ -219,6 +227,7 @@ def fit(
             help="Points of one feature that are given, not chosen; may be given repeatedly.",
         ),
     ] = None,
+    engine: Engine = "auto",
     time_limit: TimeLimit = 60.0,
     gap_tolerance: Annotated[
         float,
@@ -232,10 +241,10 @@ def fit(
     threads: Annotated[
         int,
         typer.Option(
-            **Whole, help="Threads of the solver and of passes over the rows; -1: all cores."
+            **Whole, help="Threads of the search and of passes over the rows; -1: all cores."
         ),
     ] = 1,
-    seed: Annotated[int, typer.Option(**Whole, help="Seed of the solver.")] = 0,
+    seed: Annotated[int, typer.Option(**Whole, help="Seed of lattice_cpa.")] = 0,
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="JSON file to save the risk score to.")
     ] = None,
@@ -279,11 +288,14 @@ def fit(
             min_size=min_size,
             l0_penalty=l0_penalty,
         )
+        choice = choose_engine(problem, engine)
+        logger.info("engine: %s (%s)", choice.name, choice.reason)
         if positive is None and not quiet:
             _say_which_label(training_data)
         with _display(hidden=quiet or verbose) as progress:
-            solution = riskslim.lattice_cpa(
+            solution = solve(
                 problem,
+                choice.name,
                 time_limit=time_limit,
                 gap_tolerance=gap_tolerance,
                 node_limit=node_limit,
@@ -339,6 +351,7 @@ def show(score: ScoreFile) -> None:
 
 
 def demo(
+    engine: Engine = "auto",
     time_limit: TimeLimit = 300.0,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -359,7 +372,7 @@ def demo(
             riskslim.LogisticLoss(data, coefficients), coefficients, max_size=5, l0_penalty=1e-6
         )
         with _display(hidden=quiet or verbose) as progress:
-            solution = riskslim.lattice_cpa(problem, time_limit=time_limit, progress=progress)
+            solution = solve(problem, engine, time_limit=time_limit, progress=progress)
         _finish(problem, solution, quiet=quiet)
 
 

@@ -20,9 +20,18 @@ from riskslim.loss import checked_threads
 from riskslim.problem import RiskScoreProblem
 from riskslim.solution import Certificate, Solution, Status
 
-__all__ = ["Run", "checked_limits", "checked_start", "infeasible_solution", "run_interruptibly"]
+__all__ = [
+    "INTERRUPTED",
+    "Run",
+    "checked_limits",
+    "checked_start",
+    "infeasible_solution",
+    "run_interruptibly",
+]
 
 logger = logging.getLogger("riskslim")
+
+INTERRUPTED = "interrupted by the user"
 
 # What CPLEX's parameters can hold; no other engine needs more.
 MAX_NODES = 2**62

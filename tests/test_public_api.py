@@ -18,6 +18,7 @@ import riskslim
 
 # Parameters in order with their defaults. Annotations are mypy's.
 SNAPSHOT = """
+BranchAndBoundSettings (branching='look_ahead', node_tolerance=0.05, max_node_tolerance=0.001, merge_rows=True, order_twins=True, swaps=True, rounding_interval=20, batch_size=16, memory_limit=2147483648)
 Certificate (status, objective, loss, model_size, lower_bound, gap_tolerance, bound_tolerance, engine, n_samples, message='')
 Certificate.explain (self)
 Certificate.to_dict (self)
@@ -69,6 +70,7 @@ RiskScoreProblem.is_feasible (self, coef)
 RiskScoreProblem.violations (self, coef)
 RiskScoreProblem.remarks (self, coef)
 RiskScoreProblem.n_features property
+RiskScoreProblem.intercept_is_derived property
 RiskScoreProblem.required property
 RiskScoreProblem.usable property
 RiskScoreProblem.infeasibility property
@@ -81,15 +83,18 @@ RiskSlimMIP.add_cuts (self, cuts, *, lazy=False)
 RiskSlimMIP.coef_and_loss (self, values)
 RiskSlimMIP.solution_vector (self, coef, loss)
 RiskSlimMIP.max_cuts property
-Solution (coefficients, intercept, certificate, feature_names, trace=<factory>, statistics=<factory>, settings=<factory>)
+Solution (coefficients, intercept, certificate, feature_names, trace=<factory>, statistics=<factory>, settings=<factory>, pool=None)
 Solution.coef property
 Solution.points property
+SolutionPool (coefficients, objectives, feature_names, complete, bound)
+SolutionPool.points (self, index)
 Status {OPTIMAL='optimal', FEASIBLE='feasible', INFEASIBLE='infeasible', INTERRUPTED='interrupted'}
 TrainingData (X, y, sample_weight=None, *, feature_names=None, outcome_name=None, positive_label=None)
 TrainingData.from_file (cls, path, outcome, *, weights=None, positive_label=None, features=None, exclude=())
 TrainingData.column (self, j)
 at_least (n, features)
 at_most (n, features)
+branch_and_bound (problem, *, time_limit=60.0, gap_tolerance=0.0, node_limit=None, n_threads=1, random_state=0, start=None, n_solutions=None, within=None, settings=None, progress=None, should_stop=None)
 chained_updates (bounds, l0_penalty)
 discrete_coordinate_descent (problem, coef, *, directions=None, line_search='golden_section', swaps=False, max_iterations=None)
 either_or (a, b)

@@ -18,7 +18,13 @@ from riskslim._branch_and_bound.incumbents import MAX_SOLUTIONS, Incumbents
 from riskslim._branch_and_bound.search import BOUND_TOLERANCE, BranchAndBoundSettings, Search
 from riskslim.exceptions import RiskSLIMError
 from riskslim.problem import RiskScoreProblem
-from riskslim.runs import checked_limits, checked_start, infeasible_solution, run_interruptibly
+from riskslim.runs import (
+    INTERRUPTED,
+    checked_limits,
+    checked_start,
+    infeasible_solution,
+    run_interruptibly,
+)
 from riskslim.solution import (
     Solution,
     SolutionPool,
@@ -32,7 +38,6 @@ __all__ = ["branch_and_bound"]
 logger = logging.getLogger("riskslim.branch_and_bound")
 
 ENGINE = "branch_and_bound"
-INTERRUPTED = "interrupted"
 # Longest wait that a timer takes.
 MAX_WAIT = 1e6
 
@@ -120,8 +125,8 @@ def branch_and_bound(
     >>> solution.points, solution.certificate.status.value
     ({'age >= 60': 3}, 'optimal')
     >>> solution.pool.coefficients
-    array([[-2,  3,  0],
-           [-2,  2,  0]])
+    array([[-3,  3,  0],
+           [-2,  3,  0]])
     """
     limits = checked_limits(time_limit, gap_tolerance, node_limit, n_threads, random_state)
     if not isinstance(problem, RiskScoreProblem):

@@ -11,7 +11,7 @@ import dataclasses
 import threading
 from collections import OrderedDict
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from riskslim.loss import LogisticLoss
 
 __all__ = ["NodeRows", "RowsBySupport", "find_twins"]
+
+_Value = TypeVar("_Value", bound=np.generic)
 
 # Share of the rows that merging may leave, and most columns left for which it is tried again.
 WORTHWHILE = 0.85
@@ -158,7 +160,7 @@ class NodeRows:
         )
 
 
-def _at_least_one_column(columns: NDArray[np.generic]) -> NDArray[np.generic]:  # type: ignore[type-var]
+def _at_least_one_column(columns: NDArray[_Value]) -> NDArray[_Value]:
     if columns.shape[1]:
         return np.asfortranarray(columns)
     return np.zeros((1, 1), columns.dtype, order="F")

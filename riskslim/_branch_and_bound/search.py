@@ -14,7 +14,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,11 @@ from riskslim.solution import Certificate, Trace, TraceRecord, optimality_gap
 
 if TYPE_CHECKING:
     from riskslim.problem import RiskScoreProblem
+
+# Rows (5 arrays), problem (4 arrays, 2 sizes), cutoff, tolerance: what every kernel begins with.
+_Arguments: TypeAlias = tuple[
+    Any, Any, Any, Any, Any, Any, Any, Any, Any, int, int, float, float
+]  # fmt: skip
 
 __all__ = ["BOUND_TOLERANCE", "BranchAndBoundSettings", "Search"]
 
@@ -233,11 +238,11 @@ class Search:
         constraints = self.problem.constraint_rows
         if constraints is None:
             return self.problem.usable
-        involved = (constraints.points[:, 1:] != 0).any(axis=0) | (constraints.used != 0).any(
-            axis=0
-        )
+        involved = np.zeros(self.problem.n_features, np.bool_)
+        for terms in (constraints.points[:, 1:], constraints.used):
+            involved |= (terms != 0).any(axis=0)
         if (constraints.points[:, 0] != 0).any():
-            involved[:] = True
+            involved[:] = True  # an exchange may move the intercept
         return self.problem.usable & ~involved
 
     # ---- bounds ----------------------------------------------------------------------------
@@ -257,7 +262,10 @@ class Search:
     @property
     def statistics(self) -> NDArray[np.float64]:
         """Evaluations, gradients, Hessians, quadratic programs, seconds on rows; all threads."""
-        return np.sum([worker.counters for worker in self._workers], axis=0)
+        total = np.zeros(5)
+        for worker in self._workers:
+            total += worker.counters
+        return total
 
     # ---- the search ------------------------------------------------------------------------
 
@@ -369,7 +377,7 @@ class Search:
         share = settings.node_tolerance * (cutoff - lower_bound)
         return min(settings.max_node_tolerance, max(LEAST_TOLERANCE, share))
 
-    def _arguments(self, rows: NodeRows, cutoff: float, tolerance: float) -> tuple[Any, ...]:
+    def _arguments(self, rows: NodeRows, cutoff: float, tolerance: float) -> _Arguments:
         return (
             rows.integer_columns, rows.real_columns, rows.slot, rows.positive, rows.negative,
             self._penalty, self._largest, self._twin, self._ends,

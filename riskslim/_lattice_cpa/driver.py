@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim._lattice_cpa.initialization import (
-    INTERRUPTED,
     InfeasibleProblemError,
     Initialization,
     best_possible_bounds,
@@ -34,7 +33,13 @@ from riskslim._lattice_cpa.model import (
 from riskslim._lattice_cpa.search import LatticeCPASettings, Search
 from riskslim.exceptions import CertificateError, RiskSLIMError
 from riskslim.problem import RiskScoreProblem
-from riskslim.runs import checked_limits, checked_start, infeasible_solution, run_interruptibly
+from riskslim.runs import (
+    INTERRUPTED,
+    checked_limits,
+    checked_start,
+    infeasible_solution,
+    run_interruptibly,
+)
 from riskslim.solution import Certificate, Solution, SolveStatistics, TraceRecord, certify
 from riskslim.subsampling import Subsampling, pays
 

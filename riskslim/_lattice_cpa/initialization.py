@@ -30,6 +30,7 @@ from riskslim.constraints import clash
 from riskslim.exceptions import RiskSLIMError
 from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding
 from riskslim.problem import RiskScoreProblem
+from riskslim.runs import INTERRUPTED
 from riskslim.solution import optimality_gap
 from riskslim.subsampling import Subsampling
 
@@ -46,7 +47,6 @@ __all__ = [
 
 logger = logging.getLogger("riskslim.lattice_cpa")
 
-INTERRUPTED = "interrupted by the user"
 
 # Seconds between two looks at whether a search for a feasible vector is still wanted.
 SLICE = 0.5

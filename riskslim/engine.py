@@ -1,0 +1,87 @@
+"""Which engine solves a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import riskslim
+from riskslim.problem import RiskScoreProblem
+
+if TYPE_CHECKING:
+    from riskslim.solution import Solution
+
+__all__ = ["ENGINES", "EngineChoice", "choose_engine", "solve"]
+
+ENGINES = ("auto", "branch_and_bound", "lattice_cpa")
+
+
+class EngineChoice(NamedTuple):
+    """An engine's name, and why this one."""
+
+    name: str
+    reason: str
+
+
+def choose_engine(problem: RiskScoreProblem, engine: str = "auto") -> EngineChoice:
+    """Say which engine is to solve a problem.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    engine : {"auto", "branch_and_bound", "lattice_cpa"}
+        "auto": branch and bound, if it supports all that the problem asks for, which today is
+        everything that a :class:`~riskslim.RiskScoreProblem` can state.
+
+    Returns
+    -------
+    EngineChoice
+
+    Raises
+    ------
+    ValueError
+        There is no such engine.
+
+    Examples
+    --------
+    >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+    >>> from riskslim.engine import choose_engine
+    >>> data = TrainingData({"a": [0, 1, 1, 0]}, [0, 1, 1, 0])
+    >>> coefficients = CoefficientSet(data.feature_names)
+    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    >>> choose_engine(problem).name
+    'branch_and_bound'
+    """
+    if engine not in ENGINES:
+        raise ValueError(f"engine must be one of {', '.join(map(repr, ENGINES))}, got {engine!r}")
+    if engine != "auto":
+        return EngineChoice(engine, "asked for")
+    return EngineChoice(
+        "branch_and_bound",
+        "it supports all requirements of this problem, closes gaps faster and needs no solver",
+    )
+
+
+def solve(problem: RiskScoreProblem, engine: str = "auto", **arguments: Any) -> Solution:
+    """Solve a problem by the engine that is asked for, or that suits it.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    engine : {"auto", "branch_and_bound", "lattice_cpa"}
+    **arguments
+        Passed on: ``time_limit``, ``gap_tolerance`` and so on.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    ValueError
+        There is no such engine.
+    RiskSLIMError
+        What the engine raises.
+    """
+    chosen: Callable[..., Solution] = getattr(riskslim, choose_engine(problem, engine).name)
+    return chosen(problem, **arguments)
