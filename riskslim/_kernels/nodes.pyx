@@ -51,6 +51,10 @@ DEF CANDIDATES = 5
 # Rounding errors of a gradient, relative to the sum of its terms' sizes, and of sums of p terms.
 DEF GRADIENT_ERROR = 2e-14
 DEF SUM_ERROR = 1e-15
+# Of a row's slope, relative to its loss: the slopes of its two classes can cancel. And of a score,
+# for each of its terms.
+DEF SLOPE_ERROR = 1e-15
+DEF SCORE_ERROR = 2.5e-16
 
 # Second derivatives are renewed where a step with the present ones leaves more of the gap.
 DEF STALE = 0.2
@@ -387,7 +391,8 @@ cdef bint linear_bound(
         # Marks what is used, for tighten().
         sc.state[sc.order[j]] = 1 if j < k else 0
     choice.bound = bound - (
-        SUM_ERROR * (pb.p + 10) * size + GRADIENT_ERROR * (slope_size * reach + loss))
+        SUM_ERROR * (pb.p + 10) * size + SLOPE_ERROR * loss * reach
+        + (GRADIENT_ERROR + SCORE_ERROR * pb.p) * (slope_size * reach + loss))
     return True
 
 
@@ -479,7 +484,7 @@ cdef int tighten(
     cdef double slack = pb.cutoff - choice.bound
     if slack <= 0.0:
         return -1
-    if slack == INFINITY:
+    if not slack < INFINITY:    # nor if it is not a number
         return 0
     for j in range(pb.p):
         if node.lower[j] == node.upper[j]:
@@ -567,8 +572,9 @@ cdef bint project(const Problem *pb, Node *node, double *coef) noexcept nogil:
         elif is_free(node, j):
             total += use(coef[j], node.lower[j], node.upper[j])
     room = pb.max_size - node.n_in
-    if total > room and total > 0.0:
-        moved = moved or total > room * (1.0 + 1e-12)
+    # By less it does not move at all: a linearisation is of one point only.
+    if total > room * (1.0 + 1e-12) and total > 0.0:
+        moved = True
         for j in range(1, pb.p):
             if is_free(node, j):
                 coef[j] *= room / total
@@ -1200,6 +1206,9 @@ cdef int prepare(const Problem *pb, Node *node, Model *model, Scratch *sc) noexc
     for i in range(20):
         evaluate_relaxation(pb, node, sc)
         fill_gradient(pb, node, sc)
+        # The last time the box stays as it is: loss and gradient must be those of the point.
+        if i == 19:
+            break
         changes = bound_and_tighten(
             pb, node, node.coef, node.gradient, node.loss, node.slope_size, sc)
         if changes < 0:
