@@ -20,6 +20,8 @@ __all__ = ["MAX_SOLUTIONS", "Incumbents"]
 MAX_SOLUTIONS = 100_000
 # Roundings whose objective is within this share of the best one are polished with exchanges.
 EXCHANGE_MARGIN = 0.02
+# Scores that say the same of every row can differ in their objective by the order of its sums.
+ROUNDING_ERROR = 1e-12
 
 
 class Incumbents:
@@ -80,7 +82,7 @@ class Incumbents:
 
     @property
     def best(self) -> NDArray[np.int64] | None:
-        """The best vector, the lexicographically smallest of equal ones."""
+        """The best vector."""
         return np.array(self._sorted[0][1], np.int64) if self._sorted else None
 
     @property
@@ -96,14 +98,13 @@ class Incumbents:
     @property
     def ceiling(self) -> float:
         """Largest objective within the share of the best one that was asked for."""
-        if self.within is None:
+        if self.within is None or not self._sorted:
             return math.inf
-        return self.objective + self.within * abs(self.objective)
+        return self.objective * (1.0 + self.within) * (1.0 + ROUNDING_ERROR)
 
     def chosen(self) -> list[tuple[float, tuple[int, ...]]]:
         """Objectives and vectors of what was asked for, so far."""
-        within = [entry for entry in self._sorted if entry[0] <= self.ceiling]
-        return within[: self.n_solutions]
+        return self._sorted
 
     def offer(self, coef: NDArray[np.int64]) -> float:
         """Take a vector if it is feasible and good enough.
@@ -122,13 +123,23 @@ class Incumbents:
             return math.inf
         self._offered.add(key)
         objective = self.problem.objective(coef)
-        if objective < self.cutoff or not self._sorted:
+        if self._is_wanted(objective):
             before = self._sorted[:1]
             bisect.insort(self._sorted, (objective, tuple(coef.tolist())))
             self.n_updates += self._sorted[:1] != before
+            # Better ones can leave no room for what was wanted before.
+            del self._sorted[bisect.bisect_right(self._sorted, self.ceiling, key=_objective) :]
             if self.n_solutions is not None:
                 del self._sorted[self.n_solutions :]
         return objective
+
+    def _is_wanted(self, objective: float) -> bool:
+        """Whether a vector belongs to the best ones so far, however little it is better."""
+        if objective > self.ceiling:
+            return False
+        if self.n_solutions is None or len(self._sorted) < self.n_solutions:
+            return True
+        return objective < self._sorted[self.n_solutions - 1][0]
 
     def round(self, coef: NDArray[np.float64]) -> None:
         """Round a relaxed vector, polish it and offer the results.
@@ -144,7 +155,7 @@ class Incumbents:
         self._rounded.add(key)
         if not self.problem.is_feasible(vector):
             found = sequential_rounding(self.problem, self._within_box(coef)).coefficients
-            if found is None:
+            if found is None or not self.problem.is_feasible(found):
                 return
             vector = found
         self.polish(vector)
@@ -156,7 +167,7 @@ class Incumbents:
         ----------
         vector : ndarray of int64, shape (d + 1,)
         """
-        if not self.is_single:
+        if not self.is_single or self.problem.constraint_rows is not None:
             self.offer(vector)
         polished = discrete_coordinate_descent(self.problem, vector)
         assert polished.coefficients is not None
@@ -166,6 +177,8 @@ class Incumbents:
         if not self.swaps or key in self._rounded or polished.objective > self.objective + margin:
             return
         self._rounded.add(key)
+        if not self.problem.is_feasible(polished.coefficients):
+            return  # a descent need not keep to constraints
         exchanged = discrete_coordinate_descent(self.problem, polished.coefficients, swaps=True)
         assert exchanged.coefficients is not None
         self.offer(exchanged.coefficients)
@@ -184,6 +197,10 @@ class Incumbents:
             order = np.argsort(-weight, kind="stable")
             vector[used[order[problem.max_size :]]] = 0
         return vector
+
+
+def _objective(entry: tuple[float, tuple[int, ...]]) -> float:
+    return entry[0]
 
 
 def _spread(problem: RiskScoreProblem) -> NDArray[np.float64]:
