@@ -283,7 +283,7 @@ class Search:
                 worker.index,
             )  # fmt: skip
             if pruned:
-                self.lower_bound, self.complete = cutoff, True
+                self.complete = True
                 return
             self.lower_bound = max(self.lower_bound, result[0])
             self._record()
@@ -296,7 +296,11 @@ class Search:
         """Search until nothing is left or a limit is reached; says which."""
         limit = math.inf if node_limit is None else node_limit
         with ThreadPoolExecutor(len(self._workers)) as pool:
-            while not self.complete:
+            while True:
+                self._update_bound()
+                if self.complete:
+                    return "search completed"
+                self._maybe_record()
                 if self.stop[0] or time.perf_counter() >= deadline:
                     return "time limit reached"
                 if self.nodes >= limit:
@@ -306,31 +310,29 @@ class Search:
                 if self.incumbents.is_full:
                     return "as many scores as memory is meant for"
                 batch = self._next_batch()
-                if batch:
-                    self._merge(batch, self._expanded(batch, pool))
-                self._maybe_record()
-        return "search completed"
+                self._merge(batch, self._expanded(batch, pool))
+
+    def _update_bound(self) -> None:
+        """Forget open nodes that have nothing to offer; the others bound what is not known."""
+        cutoff = self.incumbents.cutoff
+        self._dive = [node for node in self._dive if node.bound < cutoff]
+        if self._heap and self._heap[0].bound >= cutoff:
+            self._heap.clear()
+        self.complete = self.complete or not (self._heap or self._dive)
+        bounds = [node.bound for node in (*self._heap[:1], *self._dive)]
+        self.lower_bound = max(self.lower_bound, min([cutoff, *bounds]))
 
     def _next_batch(self) -> list[_Node]:
         """The nodes with the best bounds, or the latest ones of a dive."""
-        cutoff, size = self.incumbents.cutoff, self.settings.batch_size
-        batch: list[_Node] = []
-        while self._dive and len(batch) < size:
-            node = self._dive.pop()
-            if node.bound < cutoff:
-                batch.append(node)
-        dived = bool(batch)
-        while not dived and self._heap and len(batch) < size:
-            node = heapq.heappop(self._heap)
-            if node.bound >= cutoff:
-                self._heap.clear()
-                break
-            batch.append(node)
-        bounds = [node.bound for node in batch] + [node.bound for node in self._dive]
-        bounds += [node.bound for node in self._heap[:1]]
-        if not bounds:
-            self.complete = True
-        self.lower_bound = max(self.lower_bound, min(min(bounds, default=cutoff), cutoff))
+        size = self.settings.batch_size
+        if self._dive:
+            batch = self._dive[: -size - 1 : -1]
+            del self._dive[-size:]
+            return batch
+        cutoff = self.incumbents.cutoff
+        batch = []
+        while self._heap and len(batch) < size and self._heap[0].bound < cutoff:
+            batch.append(heapq.heappop(self._heap))
         return batch
 
     def _expanded(self, batch: list[_Node], pool: ThreadPoolExecutor) -> Iterator[_Expansion]:
