@@ -26,6 +26,7 @@ from riskslim.runs import (
     run_interruptibly,
 )
 from riskslim.solution import (
+    RECHECK_TOLERANCE,
     Solution,
     SolutionPool,
     SolveStatistics,
@@ -226,7 +227,9 @@ class _Run:
         finally:
             self.ended.set()
             watch.join()
-        if self.interrupted.is_set():
+        if self.failure is not None:
+            raise self.failure
+        if self.interrupted.is_set() and not search.complete:
             message = INTERRUPTED
         if incumbents.best is None:
             return self._without_score(search, message)
@@ -252,10 +255,7 @@ class _Run:
             search.incumbents.offer(self.start)
         search.solve_root()
         self.initialization_seconds = time.perf_counter() - self.began
-        message = search.run(self.limits["gap_tolerance"], self.limits["node_limit"], self.deadline)
-        if self.failure is not None:
-            raise self.failure
-        return message
+        return search.run(self.limits["gap_tolerance"], self.limits["node_limit"], self.deadline)
 
     def _solution(self, search: Search, message: str) -> Solution:
         coef = search.incumbents.best
@@ -265,7 +265,8 @@ class _Run:
             coef,
             search.objective if search.complete else min(search.lower_bound, search.objective),
             gap_tolerance=self.limits["gap_tolerance"],
-            bound_tolerance=BOUND_TOLERANCE,
+            # An objective is known to so many digits only.
+            bound_tolerance=max(BOUND_TOLERANCE, RECHECK_TOLERANCE * search.objective),
             engine=ENGINE,
             message=message,
             interrupted=message == INTERRUPTED,
