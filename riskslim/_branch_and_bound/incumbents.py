@@ -183,6 +183,16 @@ class Incumbents:
         assert exchanged.coefficients is not None
         self.offer(exchanged.coefficients)
 
+    def offer_smallest(self) -> None:
+        """Polish the model with fewest features and points; without constraints it is feasible."""
+        problem = self.problem
+        vector = np.clip(0, problem.lower, problem.upper)
+        missing = problem.min_size - problem.model_size(vector)
+        if missing > 0:
+            unused = 1 + np.flatnonzero(problem.usable & (vector[1:] == 0))[:missing]
+            vector[unused] = np.where(problem.upper[unused] > 0, 1, -1)
+        self.round(vector.astype(np.float64))
+
     def _within_box(self, coef: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.clip(coef, self.problem.lower, self.problem.upper)
 
