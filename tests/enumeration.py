@@ -258,6 +258,24 @@ def enumerate_completely(problem: SmallProblem) -> float:
     )
 
 
+def enumerate_ranked(problem: SmallProblem, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+    """All feasible vectors with an intercept in first..last, best first, and their objectives."""
+    grid = slopes(problem)
+    X, y, weights = _distinct_rows(problem)
+    scores, prices = grid @ X.T, (grid != 0) @ problem.prices()
+    vectors, values = [], []
+    for intercept in range(first, last + 1):
+        candidates = np.insert(grid, 0, intercept, axis=1)
+        met = meets_constraints(problem, candidates)
+        margins = y * (scores[met] + intercept)
+        losses = np.log1p(np.exp(-np.abs(margins))) + np.maximum(-margins, 0.0)
+        vectors.append(candidates[met])
+        values.append(losses @ weights + prices[met])
+    objectives = np.concatenate(values)
+    order = np.argsort(objectives, kind="stable")
+    return np.concatenate(vectors)[order], objectives[order]
+
+
 def _distinct_rows(problem: SmallProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows that differ, with their share of the total weight; rows without weight vanish."""
     weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
@@ -324,7 +342,7 @@ def _best_intercepts_allowed(
 # ---------------------------------------------------------------------------------------------
 
 
-def random_problem(rng: np.random.Generator) -> SmallProblem:
+def random_problem(rng: np.random.Generator, max_slopes: int = MAX_SLOPES) -> SmallProblem:
     """Draw a feasible problem with a mixture of everything the package allows."""
     n, d = int(rng.integers(20, 201)), int(rng.choice([2, 3, 4, 4, 5, 5, 6, 6]))
     X = _random_features(rng, n, d)
@@ -343,7 +361,7 @@ def random_problem(rng: np.random.Generator) -> SmallProblem:
         max_size=None,
         intercept=(None, None),
     )
-    _limit_number_of_slopes(rng, small)
+    _limit_number_of_slopes(rng, small, max_slopes)
     _limit_size(rng, small)
     small.y, intercept = _random_labels(rng, small)
     small.intercept = _random_intercept(rng, intercept)
@@ -351,10 +369,12 @@ def random_problem(rng: np.random.Generator) -> SmallProblem:
     return small
 
 
-def random_constrained_problem(rng: np.random.Generator) -> SmallProblem:
+def random_constrained_problem(
+    rng: np.random.Generator, max_slopes: int = MAX_CONSTRAINED_SLOPES
+) -> SmallProblem:
     """Draw a problem with one to four constraints; about one in four is infeasible."""
     small = random_problem(rng)
-    _limit_number_of_slopes(rng, small, MAX_CONSTRAINED_SLOPES)
+    _limit_number_of_slopes(rng, small, max_slopes)
     names_intercept = rng.random() < 0.2
     if names_intercept:
         small.intercept = (int(rng.integers(-9, 1)), int(rng.integers(1, 9)))

@@ -205,10 +205,7 @@ CORNERS = {
 }
 
 
-@pytest.mark.parametrize("corner", CORNERS)
-@pytest.mark.parametrize("real", [False, True])
-@pytest.mark.parametrize("on", [True, False])
-def test_corners(corner, real, on):
+def corner_problem(corner: str, real: bool) -> SmallProblem:
     rng = np.random.default_rng(8)
     n = 60
     X = rng.normal(size=(n, 3)) if real else rng.integers(0, 3, (n, 3)).astype(float)
@@ -224,7 +221,14 @@ def test_corners(corner, real, on):
         changes["weights"] = changes["weights"] * rng.uniform(0.5, 1.5, n)
     if corner in ("one point", "one feature"):
         changes["max_size"] = 2
-    small = SmallProblem(X=X, y=y, sign=[0] * 3, fixed={}, **changes)
+    return SmallProblem(X=X, y=y, sign=[0] * 3, fixed={}, **changes)
+
+
+@pytest.mark.parametrize("corner", CORNERS)
+@pytest.mark.parametrize("real", [False, True])
+@pytest.mark.parametrize("on", [True, False])
+def test_corners(corner, real, on):
+    small = corner_problem(corner, real)
     best, problem = enumerate_optimum(small), small.build()
     settings = LatticeCPASettings(**dict.fromkeys(PARTS, on))
     solution = lattice_cpa(problem, settings=settings)
