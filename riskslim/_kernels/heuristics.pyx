@@ -1193,10 +1193,12 @@ cdef double quick_change(
 ) noexcept nogil:
     """Change of the loss by a step along a line; infinity once it is seen to exceed ``enough``.
 
-    Of the rows not seen yet the bound from first and second derivatives is added.
+    Of the rows not seen yet the bound from first and second derivatives is added. Several
+    threads compute half of the chunks at once, and look at them wave by wave as one does: to
+    meet after each wave would cost more than it saves, above all on a busy machine.
     """
     cdef Rows *rows = race.rows
-    cdef Py_ssize_t chunk, k, wave, chunks = n_chunks(rows.n)
+    cdef Py_ssize_t chunk, k, wave, batch, computed = 0, chunks = n_chunks(rows.n)
     cdef Py_ssize_t stride = 2 * rows.n_lines + 1
     cdef double least, flattened = curvature_factor(bounds, line, step)
     cdef const rs_sum *sums
@@ -1209,8 +1211,12 @@ cdef double quick_change(
     chunk = 0
     while chunk < chunks:
         wave = min(max(WAVE, (chunks + WAVES - 1) // WAVES), chunks - chunk)
-        race.first_chunk = chunk
-        rs_run(race_chunk, race, wave, n_workers(wave, rows.n_threads))
+        if computed < chunk + wave:
+            batch = wave if rows.n_threads == 1 else max(wave, (chunks + 1) // 2)
+            batch = min(batch, chunks - computed)
+            race.first_chunk = computed
+            rs_run(race_chunk, race, batch, n_workers(batch, rows.n_threads))
+            computed += batch
         for k in range(chunk, chunk + wave):
             sums = rows.sums + k * stride
             rs_add(&seen, race.moved[k] - (sums[0].high + sums[0].low))
