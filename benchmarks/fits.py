@@ -11,11 +11,16 @@ from riskslim import (
     LogisticLoss,
     RiskScoreProblem,
     TrainingData,
+    branch_and_bound,
     lattice_cpa,
 )
 
+ENGINES = {"lattice_cpa": lattice_cpa, "branch_and_bound": branch_and_bound}
 
-def fit(case: Case, table: Table, *, max_size: int, time_limit: float) -> dict[str, Any]:
+
+def fit(
+    case: Case, table: Table, *, max_size: int, time_limit: float, engine: str = "lattice_cpa"
+) -> dict[str, Any]:
     """Pack, state and solve, with coefficients in -5..5 and the smallest gap.
 
     Parameters
@@ -25,7 +30,8 @@ def fit(case: Case, table: Table, *, max_size: int, time_limit: float) -> dict[s
     max_size : int
         Largest model size.
     time_limit : float
-        For the solver, in seconds.
+        For the engine, in seconds.
+    engine : {"lattice_cpa", "branch_and_bound"}
 
     Returns
     -------
@@ -41,11 +47,12 @@ def fit(case: Case, table: Table, *, max_size: int, time_limit: float) -> dict[s
     loss = LogisticLoss(data, coefficients)
     problem = RiskScoreProblem(loss, coefficients, max_size=max_size)
     stated = perf_counter()
-    solution = lattice_cpa(problem, time_limit=time_limit)
+    solution = ENGINES[engine](problem, time_limit=time_limit)
     end = perf_counter()
     statistics, certificate = solution.statistics, solution.certificate
     data_seconds = (stated - packed) + statistics.data_seconds
     return {
+        "engine": engine,
         **case._asdict(),
         "max_size": max_size,
         "time_limit": time_limit,

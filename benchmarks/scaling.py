@@ -1,32 +1,36 @@
 """Time of a fit against the number of rows, split into data and solver.
 
-    python -m benchmarks.scaling FOLDER [--features 10] [--sizes 1e3,1e4,...] [--plot-only]
+    python -m benchmarks.scaling FOLDER [--engine lattice_cpa] [--features 10]
+        [--sizes 1e3,1e4,...] [--plot-only]
 
 For a fixed number of features the time of cutting plane algorithms grows linearly with the number
 of rows, all of it in passes over the data, while the solver's part stays what it is (Ustun & Rudin
 2019, Section 3, Figure "Runtime of CPA on synthetic datasets with d = 10 and n in [10^3, 10^7]").
-Here the lattice cutting plane algorithm is run on nested data of these sizes.
+Here an engine is run on nested data of these sizes.
 
-Each fit is one row of FOLDER/scaling.csv, written when it ends. Rows that are there already are not
-computed again, so that an interrupted run goes on where it was; delete the file to start anew.
-FOLDER/scaling.svg shows the medians.
+Each fit is one row of FOLDER/scaling.csv, or FOLDER/branch_and_bound_scaling.csv for that engine,
+written when it ends. Rows that are there already are not computed again, so that an interrupted run
+goes on where it was; delete the file to start anew. The SVG beside it shows the medians, of fits
+that took up the time limit too.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import statistics
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from benchmarks.fits import fit
+from benchmarks.fits import ENGINES, fit
 from benchmarks.instances import KINDS, Case, make_table
+from benchmarks.records import Row, append_row
+from benchmarks.records import read_rows as read_file
 
 SIZES = (*(factor * 10**power for power in range(3, 7) for factor in (1, 3)), 10**7)
 
-_KEY = ("kind", "n", "d", "max_size", "time_limit", "repeat")
+_KEY = ("engine", "kind", "n", "d", "max_size", "time_limit", "repeat")
 _FIELDS = (
     *_KEY,
     "total_seconds",
@@ -41,21 +45,13 @@ _FIELDS = (
     "loss_evaluations",
 )
 
-Row = Mapping[str, str]
+# Files are named after the engine, the paper's own one apart.
+_NAMES = {"lattice_cpa": "scaling", "branch_and_bound": "branch_and_bound_scaling"}
 
 
 def read_rows(path: Path) -> list[Row]:
     """Fits that are in the file, none if there is no file."""
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        rows: list[Row] = list(csv.DictReader(file))
-    if rows and tuple(rows[0]) != _FIELDS:
-        raise ValueError(
-            f"{path} has columns {', '.join(rows[0])}, expected {', '.join(_FIELDS)}; "
-            "move it away to start anew"
-        )
-    return rows
+    return read_file(path, _FIELDS)
 
 
 def run(
@@ -67,6 +63,7 @@ def run(
     max_size: int,
     time_limit: float,
     repeats: int,
+    engine: str = "lattice_cpa",
 ) -> int:
     """Append the fits that the file lacks.
 
@@ -84,17 +81,19 @@ def run(
         Seconds per fit.
     repeats : int
         Fits per size.
+    engine : str, default "lattice_cpa"
 
     Returns
     -------
     int
         Number of fits that were made.
     """
+    limits: dict[str, Any] = {"engine": engine, "max_size": max_size, "time_limit": time_limit}
     there = {tuple(row[name] for name in _KEY) for row in read_rows(path)}
     n_made = 0
     for n in sizes:
         case = Case(kind, n, d)
-        settings = (kind, str(n), str(d), str(max_size), str(time_limit))
+        settings = (engine, kind, str(n), str(d), str(max_size), str(time_limit))
         missing = [r for r in range(repeats) if (*settings, str(r)) not in there]
         if not missing:
             continue
@@ -103,31 +102,25 @@ def run(
             if n_made == 0:
                 # Imports are not part of any fit.
                 small = Case(kind, 1000, d)
-                fit(small, make_table(small), max_size=1, time_limit=time_limit)
-            found = fit(case, table, max_size=max_size, time_limit=time_limit)
-            _append(path, {**found, "repeat": repeat})
+                fit(small, make_table(small), **{**limits, "max_size": 1})
+            found = fit(case, table, **limits)
+            append_row(path, _FIELDS, {**found, "repeat": repeat})
             sys.stderr.write(
-                f"{case} {repeat}: {found['total_seconds']:.2f} s, of it data "
+                f"{engine} {case} {repeat}: {found['total_seconds']:.2f} s, of it data "
                 f"{found['data_seconds']:.2f} s, {found['status']}\n"
             )
             n_made += 1
     return n_made
 
 
-def _append(path: Path, row: Mapping[str, object]) -> None:
-    is_new = not path.exists()
-    with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, _FIELDS)
-        if is_new:
-            writer.writeheader()
-        writer.writerow(row)
-
-
-def medians(rows: Iterable[Row], kind: str, d: int, max_size: int) -> list[dict[str, float]]:
+def medians(
+    rows: Iterable[Row], kind: str, d: int, max_size: int, engine: str = "lattice_cpa"
+) -> list[dict[str, float]]:
     """Median times per number of rows, increasing."""
+    wanted = (engine, kind, str(d), str(max_size))
     by_n: dict[int, list[Row]] = {}
     for row in rows:
-        if (row["kind"], row["d"], row["max_size"]) == (kind, str(d), str(max_size)):
+        if (row["engine"], row["kind"], row["d"], row["max_size"]) == wanted:
             by_n.setdefault(int(row["n"]), []).append(row)
     parts = ("total_seconds", "packing_seconds", "data_seconds", "solver_seconds")
     return [
@@ -136,7 +129,9 @@ def medians(rows: Iterable[Row], kind: str, d: int, max_size: int) -> list[dict[
     ]
 
 
-def plot(points: Sequence[Mapping[str, float]], title: str, path: Path) -> None:
+def plot(
+    points: Sequence[Mapping[str, float]], title: str, path: Path, rest: str = "solver"
+) -> None:
     """Draw the times on logarithmic axes, and the share of the data below.
 
     Parameters
@@ -146,6 +141,8 @@ def plot(points: Sequence[Mapping[str, float]], title: str, path: Path) -> None:
     title : str
     path : Path
         Its suffix decides the format.
+    rest : str, default "solver"
+        What takes the time that is not spent on data.
     """
     import matplotlib as mpl
 
@@ -159,7 +156,7 @@ def plot(points: Sequence[Mapping[str, float]], title: str, path: Path) -> None:
     for part, label, style in (
         ("total_seconds", "total", "o-k"),
         ("data_seconds", "passes over the data", "s--C0"),
-        ("solver_seconds", "solver", "^-C7"),
+        ("solver_seconds", rest, "^-C7"),
         ("packing_seconds", "packing", "v:C2"),
     ):
         times.plot(n, [point[part] for point in points], style, label=label, markersize=4)
@@ -186,6 +183,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--engine", choices=ENGINES, default="lattice_cpa")
     parser.add_argument("--kind", choices=KINDS, default="integer")
     parser.add_argument("--features", type=int, default=10, help="number of features")
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="numbers of rows")
@@ -195,7 +193,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--plot-only", action="store_true", help="draw what the file has")
     options = parser.parse_args(arguments)
     options.folder.mkdir(parents=True, exist_ok=True)
-    path = options.folder / "scaling.csv"
+    path = options.folder / f"{_NAMES[options.engine]}.csv"
     if not options.plot_only:
         run(
             path,
@@ -205,12 +203,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             max_size=options.max_size,
             time_limit=options.time_limit,
             repeats=options.repeats,
+            engine=options.engine,
         )
-    points = medians(read_rows(path), options.kind, options.features, options.max_size)
+    points = medians(
+        read_rows(path), options.kind, options.features, options.max_size, options.engine
+    )
     if not points:
         parser.error(f"{path} has no fits of {options.kind} data with d = {options.features}")
-    title = f"lattice_cpa, {options.kind} features, d = {options.features}"
-    plot(points, title, options.folder / "scaling.svg")
+    title = f"{options.engine}, {options.kind} features, d = {options.features}"
+    rest = "solver" if options.engine == "lattice_cpa" else "search"
+    plot(points, title, path.with_suffix(".svg"), rest)
     return 0
 
 

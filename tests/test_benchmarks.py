@@ -373,9 +373,10 @@ def test_suite_runs_and_is_reported(tmp_path):
 # ---------------------------------------------------------------------------------------------
 
 
-def test_scaling_goes_on_where_it_was(tmp_path):
+@pytest.mark.parametrize("engine", ["lattice_cpa", "branch_and_bound"])
+def test_scaling_goes_on_where_it_was(tmp_path, engine):
     path = tmp_path / "scaling.csv"
-    settings = {"max_size": 2, "time_limit": 30.0}
+    settings = {"max_size": 2, "time_limit": 30.0, "engine": engine}
     assert scaling.run(path, "integer", [200, 400], 3, repeats=1, **settings) == 2
     first = path.read_text()
     assert scaling.run(path, "integer", [200, 400], 3, repeats=1, **settings) == 0
@@ -389,23 +390,47 @@ def test_scaling_goes_on_where_it_was(tmp_path):
         parts = sum(float(row[f"{part}_seconds"]) for part in ("packing", "data", "solver"))
         assert parts == pytest.approx(float(row["total_seconds"]))
         assert row["status"] == "optimal"
-    points = scaling.medians(rows, "integer", 3, 2)
+    points = scaling.medians(rows, "integer", 3, 2, engine)
     assert [point["n"] for point in points] == [200, 400, 800]
-    assert scaling.medians(rows, "integer", 3, 5) == []
+    assert scaling.medians(rows, "integer", 3, 5, engine) == []
+    assert scaling.medians(rows, "integer", 3, 2, "another") == []
 
 
-def test_scaling_plot(tmp_path):
+def test_scaling_of_both_engines_is_kept_apart(tmp_path):
+    path = tmp_path / "scaling.csv"
+    settings = {"max_size": 2, "time_limit": 30.0, "repeats": 1}
+    engines = ("lattice_cpa", "branch_and_bound")
+    for engine in engines:
+        assert scaling.run(path, "integer", [300], 3, engine=engine, **settings) == 1
+    rows = scaling.read_rows(path)
+    assert tuple(row["engine"] for row in rows) == engines
+    assert float(rows[0]["objective"]) == pytest.approx(float(rows[1]["objective"]), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("engine", "name"),
+    [("lattice_cpa", "scaling.svg"), ("branch_and_bound", "branch_and_bound_scaling.svg")],
+)
+def test_scaling_plot(tmp_path, engine, name):
     pytest.importorskip("matplotlib")
-    arguments = [str(tmp_path), "--sizes", "2e2,4e2", "--features", "3", "--repeats", "1"]
+    arguments = [
+        str(tmp_path), "--sizes", "2e2,4e2", "--features", "3", "--repeats", "1",
+        "--engine", engine,
+    ]  # fmt: skip
     assert scaling.main(arguments) == 0
-    svg = (tmp_path / "scaling.svg").read_text()
+    svg = (tmp_path / name).read_text()
     assert "</svg>" in svg
     assert scaling.main([*arguments, "--plot-only"]) == 0
-    assert (tmp_path / "scaling.svg").read_text() == svg
+    assert (tmp_path / name).read_text() == svg
+
+
+def test_published_scaling_has_the_columns_of_today():
+    published = [ROOT / "docs" / "scaling.csv"]
+    assert all(scaling.read_rows(path) for path in published)
 
 
 def test_scaling_refuses_another_file(tmp_path):
     path = tmp_path / "scaling.csv"
     path.write_text("n,seconds\n100,1.5\n")
-    with pytest.raises(ValueError, match="has columns n, seconds, expected kind, n, d"):
+    with pytest.raises(ValueError, match="has columns n, seconds, expected engine, kind, n, d"):
         scaling.read_rows(path)
