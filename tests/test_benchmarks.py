@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT))
 
 import riskslim  # noqa: E402
-from benchmarks import memory, report, scaling  # noqa: E402
+from benchmarks import branch_and_bound, memory, report, scaling  # noqa: E402
 from benchmarks.children import run_python  # noqa: E402
 from benchmarks.instances import KINDS, TWO_THREADS, Case, Instance, make_table  # noqa: E402
 from benchmarks.machine import describe_machine  # noqa: E402
@@ -434,3 +434,112 @@ def test_scaling_refuses_another_file(tmp_path):
     path.write_text("n,seconds\n100,1.5\n")
     with pytest.raises(ValueError, match="has columns n, seconds, expected engine, kind, n, d"):
         scaling.read_rows(path)
+
+
+# ---------------------------------------------------------------------------------------------
+# Branch and bound on the paper's data, and a prototype beside it
+# ---------------------------------------------------------------------------------------------
+
+# Prints what the prototype does, heads of columns included, and where it was told to compile to.
+STAND_IN = """
+import os, sys
+assert "NUMBA_CACHE_DIR" in os.environ and os.environ["OMP_NUM_THREADS"] == "1"
+print("RESULT {'UB': 1.0}")
+print("  [0.0s] UB 0.5", {1: -1})
+print("RESULT", "{'name': %r, 'UB': np.float64(0.5), 'LB': 0.5, 'gap': 0.0, 'time': 3.25, "
+      "'nodes': 7, 'open': 0, 'thresholds': {10: (np.float64(1.5), 2), 1: (2.5, 5)}}" % sys.argv[1])
+"""
+
+
+@pytest.fixture
+def data_folder(tmp_path) -> Path:
+    """Data with the names of two of the paper's sets."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for name in ("adult", "mammo"):
+        X, y, _ = make_table(Case("binary", 300, 4))
+        np.savetxt(
+            folder / f"{name}_data.csv", np.column_stack((y, X)), fmt="%d", delimiter=",",
+            header="outcome,a,b,c,d", comments="",
+        )  # fmt: skip
+    return folder
+
+
+def test_branch_and_bound_goes_on_where_it_was(tmp_path, data_folder):
+    path = tmp_path / "branch_and_bound.csv"
+    instances = [branch_and_bound.Instance("adult", 2), branch_and_bound.Instance("mammo", 3)]
+    settings = {"time_limit": 30.0, "repeats": 1}
+    assert branch_and_bound.run(path, data_folder, instances[:1], **settings) == 1
+    first = path.read_text()
+    assert branch_and_bound.run(path, data_folder, instances[:1], **settings) == 0
+    assert branch_and_bound.run(path, data_folder, instances, **settings) == 1
+    assert path.read_text().startswith(first)
+    for row in branch_and_bound.read_rows(path, branch_and_bound.FIELDS):
+        assert (row["program"], row["n"], row["d"], row["status"]) == (
+            "riskslim", "300", "4", "optimal",
+        )  # fmt: skip
+        assert float(row["gap"]) == 0
+        for clock in ("wall", "cpu"):
+            times = [
+                float(row[f"{clock}_seconds{name}"])
+                for name in ("_to_10_percent", "_to_1_percent", "_to_0_percent", "")
+            ]
+            assert times == sorted(times)
+
+
+def test_prototype_takes_turns(tmp_path, data_folder, capsys):
+    prototype = tmp_path / "prototype"
+    prototype.mkdir()
+    (prototype / "branch_and_bound_prototype.py").write_text(STAND_IN)
+    arguments = [
+        str(data_folder), str(tmp_path / "output"), "--prototype", str(prototype),
+        "--instances", "adult:5,mammo:2", "--repeats", "2", "--time-limit", "20",
+    ]  # fmt: skip
+    assert branch_and_bound.main(arguments) == 0
+    assert sorted(path.name for path in prototype.iterdir()) == ["branch_and_bound_prototype.py"]
+    path = tmp_path / "output" / "branch_and_bound.csv"
+    rows = branch_and_bound.read_rows(path, branch_and_bound.FIELDS)
+    # It is not compared on mammo.
+    assert [(row["program"], row["data"], row["repeat"]) for row in rows] == [
+        ("riskslim", "adult", "0"), ("prototype", "adult", "0"),
+        ("riskslim", "adult", "1"), ("prototype", "adult", "1"),
+        ("riskslim", "mammo", "0"), ("riskslim", "mammo", "1"),
+    ]  # fmt: skip
+    assert [rows[1][f"cpu_seconds_to_{gap}_percent"] for gap in (10, 1, 0)] == [
+        "1.5",
+        "2.5",
+        "3.25",
+    ]
+    assert (rows[1]["status"], rows[1]["objective"], rows[1]["nodes"]) == ("optimal", "0.5", "7")
+    table = capsys.readouterr().out
+    assert branch_and_bound.main([*arguments, "--report-only"]) == 0
+    assert capsys.readouterr().out == table
+    _, _, adult, mammo = table.splitlines()
+    ratio = 3.25 / np.mean([float(rows[i]["cpu_seconds"]) for i in (0, 2)])
+    assert adult.startswith("| adult | 5 | 20 | ")
+    assert adult.endswith(f"| 3.25 | {ratio:.1f} |")
+    assert mammo.endswith("|  |  |")
+
+
+def test_open_gap_of_the_prototype_has_no_time(tmp_path):
+    (tmp_path / "branch_and_bound_prototype.py").write_text(
+        "print(\"RESULT {'UB': 0.5, 'LB': 0.48, 'gap': 4.0, 'time': 9.0, 'nodes': 3, 'open': 2, "
+        "'thresholds': {10: (1.5, 2)}}\")"
+    )
+    instance = branch_and_bound.Instance("adult", 5)
+    found = branch_and_bound.run_prototype(tmp_path, instance, 9.0, tmp_path)
+    assert (found["status"], found["gap"]) == ("feasible", 0.04)
+    reached = {name: value for name, value in found.items() if "_to_" in name}
+    assert reached == {"cpu_seconds_to_10_percent": 1.5}
+
+
+def test_prototype_without_a_result_is_an_error():
+    with pytest.raises(ValueError, match="printed no RESULT"):
+        branch_and_bound.parse_result("root LB 0.4")
+
+
+@pytest.mark.parametrize("text", ["adult", "adult:", ":5", "adult:five"])
+def test_instances_are_checked(text, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        branch_and_bound.main([str(tmp_path), str(tmp_path / "output"), "--instances", text])
+    assert "a name and a model size" in capsys.readouterr().err
