@@ -570,7 +570,8 @@ def test_points_next_to_the_tolerance_make_no_false_certificate(excess):
     if certificate.is_optimal:
         assert certificate.objective == pytest.approx(best.objective, abs=EQUAL)
     else:
-        assert "break a constraint by less than it can tell" in certificate.message
+        reasons = ("break a constraint by less than it can tell", "numerical difficulties")
+        assert any(reason in certificate.message for reason in reasons)
 
 
 def test_a_start_that_only_cplex_finds(monkeypatch):
