@@ -39,6 +39,11 @@ MAX_TERM = 1e6
 # Share of a row's largest coefficient by which a sum of real-valued terms may leave its bounds:
 # far more than rounding errors, far less than anything that somebody means.
 ROW_TOLERANCE = 1e-9
+# Factors that make integers of decimals and simple fractions, and the relative error of a
+# coefficient that is one of them.
+FACTORS = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 9.0, 10.0, 12.0, 20.0, 25.0, 40.0, 50.0, 100.0, 200.0,
+           500.0, 1e3, 1e4)  # fmt: skip
+FACTOR_TOLERANCE = 1e-15
 # Rounds of propagation: bounds that creep by 1 per round are left to the search.
 MAX_ROUNDS = 50
 # Constraints that a sentence names.
@@ -385,7 +390,8 @@ class ConstraintRows:
         others widened by 1e-9 of the row's largest coefficient. A vector is feasible if its sums
         lie within them, and no comparison allows for more than rounding errors.
     is_integer : ndarray of bool, shape (m,)
-        Rows whose coefficients are integers.
+        Rows whose coefficients are integers. Coefficients such as 0.5 or 12.75 are multiplied by
+        what makes integers of the whole row, and the bounds with them.
     names : tuple of str, length m
         Names or descriptions.
 
@@ -423,8 +429,8 @@ class ConstraintRows:
                 self.points[i, position[name]] = value
             for name, value in constraint.used.items():
                 terms[i, position[name]] = value
+        self._scale(terms)
         self.used = terms[:, 1:]
-        self._set_bounds(terms)
         # Most rows name a few features: propagation looks at these columns alone.
         self._columns = np.flatnonzero(np.any((self.points != 0) | (terms != 0), axis=0))
         self._points = np.ascontiguousarray(self.points[:, self._columns])
@@ -435,15 +441,21 @@ class ConstraintRows:
         for array in (self.points, self.used, self.lower, self.upper, self.is_integer):
             array.setflags(write=False)
 
-    def _set_bounds(self, terms: NDArray[np.float64]) -> None:
+    def _scale(self, terms: NDArray[np.float64]) -> None:
+        """Make integers of the coefficients where possible, and set the bounds."""
         both = np.hstack((self.points, terms))
-        self.is_integer = np.all(both == np.rint(both), axis=1)
-        largest = np.max(np.abs(both), axis=1, initial=0.0)
-        lower = np.array([constraint.lower for constraint in self.constraints])
-        upper = np.array([constraint.upper for constraint in self.constraints])
-        allowance = ROW_TOLERANCE * largest
-        self.lower = np.where(self.is_integer, np.ceil(lower), lower - allowance)
-        self.upper = np.where(self.is_integer, np.floor(upper), upper + allowance)
+        factors = np.array([_factor(row) for row in both])
+        self.is_integer = factors > 0
+        scale = np.where(self.is_integer, factors, 1.0)
+        largest = scale * np.max(np.abs(both), axis=1, initial=0.0)
+        allowance = np.where(factors == 1, 0.0, ROW_TOLERANCE * largest)
+        for rows in (self.points, terms):
+            rows *= scale[:, None]
+            rows[self.is_integer] = np.rint(rows[self.is_integer])
+        lower = scale * np.array([constraint.lower for constraint in self.constraints]) - allowance
+        upper = scale * np.array([constraint.upper for constraint in self.constraints]) + allowance
+        self.lower = np.where(self.is_integer, np.ceil(lower), lower)
+        self.upper = np.where(self.is_integer, np.floor(upper), upper)
         ends = np.abs(np.vstack((self.lower, self.upper)))
         self._bound_size = np.max(np.where(np.isfinite(ends), ends, 1.0), axis=0, initial=1.0)
 
@@ -674,6 +686,18 @@ class ConstraintRows:
         """What rounding errors of sums of a given size can amount to, and much more."""
         slack: NDArray[np.float64] = SLACK * np.maximum(self._bound_size, size)
         return slack
+
+
+def _factor(row: NDArray[np.float64]) -> float:
+    """Smallest factor that makes a row's coefficients integers, 0 if there is none."""
+    for factor in FACTORS:
+        scaled = factor * row
+        nearest = np.rint(scaled)
+        if np.max(np.abs(scaled), initial=0.0) > MAX_TERM:
+            break
+        if np.all(np.abs(scaled - nearest) <= FACTOR_TOLERANCE * np.abs(scaled)):
+            return factor
+    return 0.0
 
 
 def clash(names: Sequence[str]) -> str:

@@ -167,22 +167,51 @@ def test_rows_are_resolved_by_name():
     rows = ConstraintRows(
         [
             LinearConstraint(points={"c": 2, "(intercept)": 1}, used={"a": -1}, upper=3.5),
-            LinearConstraint(points={"b": 0.5}, lower=1, upper=2, name="half"),
+            LinearConstraint(points={"b": 0.5}, lower=1, upper=2.2, name="half"),
+            LinearConstraint(points={"b": np.pi, "a": -1}, lower=1, upper=2, name="pi"),
         ],
         NAMES,
     )
-    np.testing.assert_array_equal(rows.points, [[1, 0, 0, 2], [0, 0, 0.5, 0]])
-    np.testing.assert_array_equal(rows.used, [[-1, 0, 0], [0, 0, 0]])
-    np.testing.assert_array_equal(rows.lower, [-np.inf, 1 - 5e-10])
-    np.testing.assert_array_equal(rows.upper, [3, 2 + 5e-10])
-    assert rows.is_integer.tolist() == [True, False]
-    assert rows.names == (rows.constraints[0].describe(), "half")
-    assert len(rows) == 2
-    assert repr(rows) == "ConstraintRows(2 rows, 3 features)"
-    np.testing.assert_array_equal(rows.sums([1, 4, 3, 2]), [4, 1.5])
+    np.testing.assert_array_equal(rows.points, [[1, 0, 0, 2], [0, 0, 1, 0], [0, -1, np.pi, 0]])
+    np.testing.assert_array_equal(rows.used, [[-1, 0, 0], [0, 0, 0], [0, 0, 0]])
+    np.testing.assert_array_equal(rows.lower, [-np.inf, 2, 1 - 1e-9 * np.pi])
+    np.testing.assert_array_equal(rows.upper, [3, 4, 2 + 1e-9 * np.pi])
+    assert rows.is_integer.tolist() == [True, True, False]
+    assert rows.names == (rows.constraints[0].describe(), "half", "pi")
+    assert len(rows) == 3
+    assert repr(rows) == "ConstraintRows(3 rows, 3 features)"
+    np.testing.assert_array_equal(rows.sums([1, 4, 3, 2]), [4, 3, 3 * np.pi - 4])
     for array in (rows.points, rows.used, rows.lower, rows.upper):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
+
+
+@pytest.mark.parametrize(
+    ("values", "factor"),
+    [
+        ([3, -2], 1),
+        ([0.1, 0.2], 10),
+        ([0.1 + 0.2, 1], 10),
+        ([1 / 3, 0.25], 12),
+        ([2 / 3, -1 / 3], 3),
+        ([12.75, 99.99], 100),
+        ([0.125, 2], 8),
+        ([0.0001, 1], 10_000),
+        ([0.0001, 1e3], None),  # would be too large
+        ([0.00001, 1], None),
+        ([2**0.5, 1], None),
+        ([1e-300, 1], None),
+    ],
+)
+def test_decimals_become_integers(values, factor):
+    terms = dict(zip("ab", values, strict=True))
+    rows = ConstraintRows([LinearConstraint(points=terms, lower=-0.3, upper=2)], NAMES)
+    assert rows.is_integer.tolist() == [factor is not None]
+    expected = np.array(values) if factor is None else np.rint(np.array(values) * factor)
+    np.testing.assert_array_equal(rows.points[0, 1:3], expected)
+    if factor is not None:
+        assert rows.lower[0] == np.ceil(-0.3 * factor)
+        assert rows.upper[0] == 2 * factor
 
 
 def test_unknown_names():

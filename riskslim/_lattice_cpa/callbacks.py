@@ -166,7 +166,10 @@ class _Incumbent(_Shared, IncumbentCallback):  # type: ignore[misc]
                 self.search.distrust(best_possible_bounds(self.search.problem))
                 self.abort()
             return
-        self.search.consider(coef, cut_loss)
+        # A point beyond a constraint by less than CPLEX's tolerance is no incumbent of ours. CPLEX
+        # may keep it: that makes its bound smaller, not false.
+        if not self.search.consider(coef, cut_loss) and not self.search.problem.is_feasible(coef):
+            self.search.beyond_constraints = True
 
 
 def register(model: RiskSlimMIP, search: Search, should_stop: Callable[[], bool]) -> None:

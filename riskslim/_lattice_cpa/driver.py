@@ -112,6 +112,9 @@ def lattice_cpa(
         about 490 features, whatever the number of rows.
     CertificateError
         The result failed its re-check.
+    RiskSLIMError
+        No vector that meets the constraints was found within the limits, nor a proof that there is
+        none.
 
     Notes
     -----
@@ -340,6 +343,13 @@ class _Run:
                 f"{search.objective!r} of a feasible vector; the bound is not valid"
             )
         search.raise_lower_bound(bound)
+        completed = message.startswith("search completed")
+        gap_is_left = bound < search.objective - 10 * search.tolerance
+        if search.beyond_constraints and completed and gap_is_left:
+            message += (
+                "; CPLEX accepted points that break a constraint by less than it can tell: state "
+                "the constraint with integer coefficients"
+            )
         return message
 
     def _solution(self, search: Search, message: str, engine: str) -> Solution:

@@ -323,25 +323,34 @@ class RiskSlimMIP:
         them. Others can, and get some more room: what CPLEX accepts beyond the constraint is
         no incumbent, and makes its bound no larger.
         """
-        rows, problem = self.problem.constraint_rows, self.problem
+        rows = self.problem.constraint_rows
         assert rows is not None
-        points, used = rows.points[i, self.columns], rows.used[i, list(self.alpha)]
-        largest = float(np.max(np.abs(np.concatenate((points, used))), initial=0.0))
-        if largest == 0.0:
+        variables = np.concatenate((np.arange(self.loss), list(self.alpha.values()))).astype(int)
+        terms = np.concatenate((rows.points[i, self.columns], rows.used[i, list(self.alpha)]))
+        indices = variables[terms != 0].tolist()
+        if not indices:
             return  # features that are fixed at 0: the problem is feasible
-        ends = points * problem.lower[self.columns], points * problem.upper[self.columns]
-        least = np.minimum(*ends).sum() + np.minimum(used, 0.0).sum()
-        most = np.maximum(*ends).sum() + np.maximum(used, 0.0).sum()
-        scale = 2.0 ** -math.ceil(math.log2(largest))
+        scale = 2.0 ** -math.ceil(math.log2(np.max(np.abs(terms))))
+        values = scale * terms[terms != 0]
+        ends = np.array([self.cpx.variables.get_lower_bounds(indices),
+                         self.cpx.variables.get_upper_bounds(indices)])  # fmt: skip
         room = 0.0 if rows.is_integer[i] else EXTRA_ROOM
-        named, counted = np.flatnonzero(points), np.flatnonzero(used)
-        alpha = list(self.alpha.values())
-        indices = [*named.tolist(), *(alpha[k] for k in counted.tolist())]
-        values = (scale * np.concatenate((points[named], used[counted]))).tolist()
-        if rows.upper[i] < most:
-            self._add_row(indices, values, "L", scale * float(rows.upper[i]) + room)
-        if rows.lower[i] > least:
-            self._add_row(indices, values, "G", scale * float(rows.lower[i]) - room)
+        low, high = scale * float(rows.lower[i]) - room, scale * float(rows.upper[i]) + room
+        if (values * ends).min(axis=0).sum() >= low:
+            low = -math.inf
+        if (values * ends).max(axis=0).sum() <= high:
+            high = math.inf
+        self._add_range(indices, values.tolist(), low, high)
+
+    def _add_range(self, indices: list[int], values: list[float], low: float, high: float) -> None:
+        """Add a row with two bounds, one or none."""
+        row, add = [[indices, values]], self.cpx.linear_constraints.add
+        if math.isfinite(low) and math.isfinite(high):
+            add(lin_expr=row, senses="R", rhs=[low], range_values=[high - low])
+        elif math.isfinite(low):
+            add(lin_expr=row, senses="G", rhs=[low])
+        elif math.isfinite(high):
+            add(lin_expr=row, senses="L", rhs=[high])
 
     def _add_row(self, indices: list[int], values: list[float], sense: str, rhs: float) -> None:
         self.cpx.linear_constraints.add(lin_expr=[[indices, values]], senses=sense, rhs=[rhs])

@@ -134,6 +134,8 @@ class Search:
         The incumbent, with ``objective``.
     lower_bound : float
         Valid to within ``tolerance``.
+    beyond_constraints : bool
+        Whether the solver keeps to points that break a constraint by next to nothing.
     """
 
     def __init__(
@@ -160,6 +162,7 @@ class Search:
         self.incumbent_updates = 0
         self.refused = 0
         self.distrusted = False
+        self.beyond_constraints = False
         self._accuracy = accuracy_of(problem)
         self._penalties = problem.l0_penalty[problem.usable]
         self._cuts: dict[bytes, Cut] = {}
