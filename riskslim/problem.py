@@ -165,7 +165,7 @@ class RiskScoreProblem:
         self.constraint_rows = rows
         size = LinearConstraint(
             used=dict.fromkeys(names, 1.0),
-            lower=self.min_size,
+            lower=min(self.min_size, self.max_size),  # otherwise infeasible for that alone
             upper=self.max_size,
             name=f"model size {self.min_size} to {self.max_size}",
         )
@@ -399,8 +399,12 @@ class RiskScoreProblem:
             f"RiskScoreProblem({self.loss.data.n_samples} rows, {self.n_features} features, "
             f"size {self.min_size}..{self.max_size}, "
             f"coefficients {self.lower[1:].min(initial=0)}..{self.upper[1:].max(initial=0)}, "
-            f"intercept {self.lower[0]}..{self.upper[0]})"
+            f"intercept {self.lower[0]}..{self.upper[0]}{self._count_of_constraints()})"
         )
+
+    def _count_of_constraints(self) -> str:
+        count = len(self.constraints)
+        return f", {count} constraint{'s' if count > 1 else ''}" if count else ""
 
 
 def _usable(coefficients: CoefficientSet) -> NDArray[np.bool_]:

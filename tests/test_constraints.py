@@ -23,6 +23,7 @@ from riskslim import (
     either_or,
     exactly,
     if_then,
+    lattice_cpa,
 )
 from riskslim.constraints import ConstraintRows
 
@@ -432,6 +433,8 @@ def test_a_problem_with_constraints():
         "if 'c' is used, 'a' is used: broken by 'c' (1)"
     ]
     assert problem.rows_with_size.names[-1] == "model size 0 to 2"
+    assert repr(problem).endswith("intercept -7..7, 2 constraints)")
+    assert repr(make(if_then("c", "a"))).endswith(", 1 constraint)")
 
 
 def test_constraints_may_be_any_iterable():
@@ -468,6 +471,13 @@ def test_unknown_features_of_a_problem():
 def test_conflicts_are_named(drawn, arguments, message):
     problem = make(*drawn, **arguments)
     assert problem.infeasibility == message
+
+
+def test_more_features_asked_for_than_can_be_used():
+    coefficients = CoefficientSet(NAMES, -3, 3, fixed={"a": 0, "b": 0})
+    problem = make(at_most(1, NAMES), coefficients=coefficients, min_size=2)
+    assert problem.infeasibility == "min_size is 2, but only 1 features can be used"
+    assert lattice_cpa(problem).certificate.message == problem.infeasibility
 
 
 def test_conflicts_with_bounds():
