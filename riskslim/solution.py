@@ -25,6 +25,7 @@ __all__ = [
     "Trace",
     "TraceRecord",
     "certify",
+    "loss_accuracy",
     "optimality_gap",
 ]
 
@@ -463,6 +464,32 @@ class Solution:
         )
 
 
+def loss_accuracy(problem: RiskScoreProblem, coef: NDArray[np.int64], loss: float) -> float:
+    r"""How much two ways of computing one loss in double precision may differ.
+
+    Points on features of 1e7 make scores of which the last digits are lost in their sums. The
+    loss :math:`\log(1 + e^{-m})` of a margin changes by at most the smaller of one and of itself
+    for each unit of m.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    coef : ndarray of int64, shape (d + 1,)
+    loss : float
+        Loss of ``coef``.
+
+    Returns
+    -------
+    float
+    """
+    data = problem.loss.data
+    largest = np.maximum(np.abs(data.feature_min), np.abs(data.feature_max))
+    sizes = np.abs(coef * np.concatenate(([1.0], largest)))
+    terms = 1 + np.count_nonzero(coef[1:])
+    score_error = float(np.finfo(np.float64).eps * terms * sizes.sum())
+    return RECHECK_TOLERANCE * loss + score_error * min(1.0, loss)
+
+
 def certify(
     problem: RiskScoreProblem,
     coef: NDArray[np.int64],
@@ -507,8 +534,9 @@ def certify(
         raise CertificateError(f"{engine} returned an infeasible vector: {'; '.join(violations)}")
     loss = problem.loss.value(coef, every_row=True)
     reference = problem.loss.reference_value(coef)
+    accuracy = loss_accuracy(problem, coef, reference)
     for searched in (loss, problem.loss.value(coef)):
-        if not abs(searched - reference) <= RECHECK_TOLERANCE * abs(reference):
+        if not abs(searched - reference) <= accuracy:
             raise CertificateError(
                 f"loss {searched!r} of the returned vector differs from its recomputation "
                 f"{reference!r}"

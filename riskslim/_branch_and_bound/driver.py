@@ -26,12 +26,12 @@ from riskslim.runs import (
     run_interruptibly,
 )
 from riskslim.solution import (
-    RECHECK_TOLERANCE,
     Solution,
     SolutionPool,
     SolveStatistics,
     TraceRecord,
     certify,
+    loss_accuracy,
 )
 
 __all__ = ["branch_and_bound"]
@@ -262,13 +262,14 @@ class _Run:
     def _solution(self, search: Search, message: str) -> Solution:
         coef = search.incumbents.best
         assert coef is not None
+        loss = self.problem.loss.value(coef)
         certificate = certify(
             self.problem,
             coef,
             search.objective if search.complete else min(search.lower_bound, search.objective),
             gap_tolerance=self.limits["gap_tolerance"],
-            # An objective is known to so many digits only.
-            bound_tolerance=max(BOUND_TOLERANCE, RECHECK_TOLERANCE * search.objective),
+            # The objective that bounds were compared with is itself known to so many digits only.
+            bound_tolerance=max(BOUND_TOLERANCE, loss_accuracy(self.problem, coef, loss)),
             engine=ENGINE,
             message=message,
             interrupted=message == INTERRUPTED,
