@@ -213,6 +213,7 @@ class _Run:
                 self.limits["within"],
                 swaps=self.settings.swaps,
                 tolerance=BOUND_TOLERANCE,
+                stop=self.stop,
             )
             search = Search(
                 self.problem,

@@ -38,6 +38,8 @@ class Incumbents:
         Whether polishing may exchange features.
     tolerance : float
         Difference of objectives that is not told apart.
+    stop : int64 array of shape (1,)
+        Not zero: polish no more, it can take seconds where there are many rows.
 
     Attributes
     ----------
@@ -53,12 +55,14 @@ class Incumbents:
         *,
         swaps: bool,
         tolerance: float,
+        stop: NDArray[np.int64],
     ) -> None:
         self.problem = problem
         self.n_solutions = n_solutions
         self.within = within
         self.swaps = swaps
         self.tolerance = tolerance
+        self.stop = stop
         self.n_updates = 0
         self._sorted: list[tuple[float, tuple[int, ...]]] = []
         self._offered: set[bytes] = set()
@@ -167,8 +171,10 @@ class Incumbents:
         ----------
         vector : ndarray of int64, shape (d + 1,)
         """
-        if not self.is_single or self.problem.constraint_rows is not None:
+        if self.stop[0] or not self.is_single or self.problem.constraint_rows is not None:
             self.offer(vector)
+        if self.stop[0]:
+            return
         polished = discrete_coordinate_descent(self.problem, vector)
         assert polished.coefficients is not None
         self.offer(polished.coefficients)
@@ -176,9 +182,9 @@ class Incumbents:
         margin = EXCHANGE_MARGIN * abs(self.objective)
         if not self.swaps or key in self._rounded or polished.objective > self.objective + margin:
             return
+        if self.stop[0]:
+            return
         self._rounded.add(key)
-        if not self.problem.is_feasible(polished.coefficients):
-            return  # a descent need not keep to constraints
         exchanged = discrete_coordinate_descent(self.problem, polished.coefficients, swaps=True)
         assert exchanged.coefficients is not None
         self.offer(exchanged.coefficients)
