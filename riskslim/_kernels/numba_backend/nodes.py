@@ -1137,13 +1137,14 @@ def _relax_children(
     *(write(float64, 2), write(float64), write(float64)),
     *(write(float64, 3), write(float64, 2), write(float64, 2), read(int64), write(float64)),
     *(write(float64, 2), write(float64), write(float64, 2), write(float64, 3)),
-    *(write(float64, 2), write(float64, 2), write(float64), write(float64, 2), write(int64, 2)),
+    *(write(float64, 2), write(float64, 2), write(float64, 2), write(float64), write(float64, 2)),
+    write(int64, 2),
 )
 def _work_on(
     columns, real_columns, slot, positive, negative, penalty, largest, twin, ends,
     min_size, max_size, cutoff, tolerance, iterations, rule, box, coef, result,
-    boxes, coefs, results, stop, counters, rows, block, tile, squares, qp, vectors, lane, sums,
-    indices,
+    boxes, coefs, results, stop, counters, rows, block, tile, squares, qp, vectors, values, lane,
+    sums, indices,
 ):  # fmt: skip
     problem = _Problem(
         columns, real_columns, slot, positive, negative, penalty, largest, twin, ends,
@@ -1155,7 +1156,7 @@ def _work_on(
     )  # fmt: skip
     own = _Model(indices[6], indices[3], squares[1], vectors[2], vectors[3])
     parent = _Model(indices[7], indices[4], squares[2], vectors[4], vectors[5])
-    node = _Node(box[0], box[1], coef, vectors[6], vectors[9])
+    node = _Node(box[0], box[1], coef, vectors[6], values[0])
     node.values[_BOUND], node.values[_OBJECTIVE] = result[0], inf
     node.values[_MULTIPLIER] = result[2]
     if rule == _ROOT:
@@ -1170,7 +1171,7 @@ def _work_on(
             status = -2
             if branch.variable >= 0:
                 status = _relax_children(
-                    problem, node, branch, own, parent, scratch, vectors[7], vectors[10],
+                    problem, node, branch, own, parent, scratch, vectors[7], values[1],
                     iterations, boxes, coefs, results,
                 )  # fmt: skip
     result[0] = node.values[_BOUND]
@@ -1179,8 +1180,10 @@ def _work_on(
 
 def _float_shapes(n, p):
     """Shapes of the float64 arrays that the kernel works in, in the order of its arguments."""
-    length = max(p, 6)  # a vector may hold _Node.values
-    return (3, n), (BLOCK,), (p, BLOCK), (3, p, p), (10, p), (11, length), (blocks.LANES,), (4, 2)
+    return (
+        *((3, n), (BLOCK,), (p, BLOCK), (3, p, p), (10, p), (9, p)),
+        *((2, 6), (blocks.LANES,), (4, 2)),
+    )
 
 
 def _index_shape(p):
