@@ -232,5 +232,6 @@ def _spread(problem: RiskScoreProblem) -> NDArray[np.float64]:
         for k, j in enumerate(index):
             column = columns[:, k].astype(np.float64)
             centred = column - weights @ column
-            spread[j] = math.sqrt(weights @ (centred * centred))
+            largest = np.abs(centred).max() or 1.0  # its square may be beyond any float64
+            spread[j] = largest * math.sqrt(weights @ (centred / largest) ** 2)
     return spread
