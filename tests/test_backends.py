@@ -17,16 +17,18 @@ FIT = """
 import json, sys
 import numpy as np
 from riskslim import (
-    CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData, lattice_cpa, show_config,
+    CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData, branch_and_bound, lattice_cpa,
+    show_config,
 )
 
-def certificate(X, weights, **options):
+def certificate(engine, X, weights, **options):
     rng = np.random.default_rng(3)
     y = rng.random(len(X)) < 1 / (1 + np.exp(-(X[:, 0] - 2 * X[:, 1] + X[:, 2])))
     data = TrainingData(X, y, weights)
     loss = LogisticLoss(data, CoefficientSet(data.feature_names, -3, 3), **options)
     problem = RiskScoreProblem(loss, loss.given_coefficients, max_size=3)
-    solution = lattice_cpa(problem, time_limit=60.0)
+    # On a busy machine numba compiles for longer than either search takes.
+    solution = engine(problem, time_limit=600.0)
     assert solution.certificate.is_optimal
     found = solution.certificate
     return [solution.coef.tolist(), found.objective, found.lower_bound, found.status.value]
@@ -34,7 +36,14 @@ def certificate(X, weights, **options):
 rng = np.random.default_rng(0)
 integers = rng.integers(0, 3, (300, 5)).astype(float)
 mixed = np.where(np.arange(5) % 2, rng.normal(size=(300, 5)).round(2), integers)
-results = [certificate(integers, None), certificate(mixed, rng.exponential(size=300), n_threads=2)]
+weights = rng.exponential(size=300)
+results = [
+    result
+    for engine in (lattice_cpa, branch_and_bound)
+    for result in (
+        certificate(engine, integers, None), certificate(engine, mixed, weights, n_threads=2)
+    )
+]
 config = show_config(mode="dict")["kernels"]
 print(json.dumps([config["backend"], config["reason"], "numba" in sys.modules, results]))
 """
