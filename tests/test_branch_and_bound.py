@@ -515,6 +515,11 @@ ILL_CONDITIONED = {
     "constant features": lambda rng: of(
         np.column_stack((np.ones(40), rng.normal(size=40), np.zeros(40))), np.arange(40) % 2
     ),
+    # A descent alone would take seconds: it zigzags in steps of one.
+    "points up to a million": lambda rng: of(
+        rng.integers(-128, 128, (300, 3)), rng.integers(0, 2, 300), lower=-(10**6), upper=10**6,
+        intercept=(-(10**7), 10**7),
+    ),
     "one feature": lambda rng: of(np.arange(20.0)[:, None], np.arange(20) > 9, upper=10**6),
     "two rows": lambda rng: of([[0.0], [1.0]], [0, 1]),
     "equal rows": lambda rng: of(np.r_[np.zeros((50, 2)), [[1, 1]]], np.arange(51) % 2),

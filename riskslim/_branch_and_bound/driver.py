@@ -255,7 +255,7 @@ class _Run:
             search.incumbents.polish(self.start)
             search.incumbents.offer(self.start)
         search.solve_root()
-        if search.incumbents.best is None and not search.complete:
+        if not search.complete:
             search.incumbents.offer_smallest()
         self.initialization_seconds = time.perf_counter() - self.began
         return search.run(self.limits["gap_tolerance"], self.limits["node_limit"], self.deadline)

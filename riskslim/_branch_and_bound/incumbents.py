@@ -20,6 +20,8 @@ __all__ = ["MAX_SOLUTIONS", "Incumbents"]
 MAX_SOLUTIONS = 100_000
 # Roundings whose objective is within this share of the best one are polished with exchanges.
 EXCHANGE_MARGIN = 0.02
+# Most moves of a descent. Small integers need a few dozen; points up to a million zigzag for long.
+POLISHING_MOVES = 500
 # Scores that say the same of every row can differ in their objective by the order of its sums.
 ROUNDING_ERROR = 1e-12
 
@@ -175,7 +177,7 @@ class Incumbents:
             self.offer(vector)
         if self.stop[0]:
             return
-        polished = discrete_coordinate_descent(self.problem, vector)
+        polished = discrete_coordinate_descent(self.problem, vector, max_iterations=POLISHING_MOVES)
         assert polished.coefficients is not None
         self.offer(polished.coefficients)
         key = b"exchanged" + polished.coefficients.tobytes()
@@ -185,19 +187,26 @@ class Incumbents:
         if self.stop[0]:
             return
         self._rounded.add(key)
-        exchanged = discrete_coordinate_descent(self.problem, polished.coefficients, swaps=True)
+        exchanged = discrete_coordinate_descent(
+            self.problem, polished.coefficients, swaps=True, max_iterations=POLISHING_MOVES
+        )
         assert exchanged.coefficients is not None
         self.offer(exchanged.coefficients)
 
     def offer_smallest(self) -> None:
-        """Polish the model with fewest features and points; without constraints it is feasible."""
+        """Offer the model with fewest features and points; without constraints it is feasible.
+
+        Where prices are high or features wide, it can be better than all that was rounded.
+        """
         problem = self.problem
         vector = np.clip(0, problem.lower, problem.upper)
         missing = problem.min_size - problem.model_size(vector)
         if missing > 0:
             unused = 1 + np.flatnonzero(problem.usable & (vector[1:] == 0))[:missing]
             vector[unused] = np.where(problem.upper[unused] > 0, 1, -1)
-        self.round(vector.astype(np.float64))
+        self.offer(vector)
+        if not self._sorted:
+            self.round(vector.astype(np.float64))
 
     def _within_box(self, coef: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.clip(coef, self.problem.lower, self.problem.upper)
