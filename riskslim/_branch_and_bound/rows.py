@@ -10,8 +10,9 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections import OrderedDict
+from hashlib import sha256
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -274,7 +275,7 @@ def find_twins(
             groups.setdefault(shape, []).append((int(j) + 1, sign))
     for k, j in enumerate(rows.real_index):
         if eligible[j]:
-            groups.setdefault(rows.real_columns[:, k].tobytes(), []).append((int(j) + 1, 1))
+            groups.setdefault(_digest(rows.real_columns[:, k]), []).append((int(j) + 1, 1))
     for members in groups.values():
         for (a, sign_a), (b, sign_b) in pairwise(members):
             same = sign_a == sign_b
@@ -289,8 +290,13 @@ def find_twins(
 def _shape(column: NDArray[np.int8], complements: bool) -> tuple[bytes, int]:
     """What equal (and complementary) columns have in common, and the sign that sets them apart."""
     if not complements:
-        return column.tobytes(), 1
+        return _digest(column), 1
     steps = column.astype(np.int16) - column[0]
     first = steps[np.argmax(steps != 0)]
     sign = -1 if first < 0 else 1
-    return (sign * steps).tobytes(), sign
+    return _digest(sign * steps), sign
+
+
+def _digest(column: NDArray[Any]) -> bytes:
+    """Equal for equal columns only: columns of millions of rows are not kept to compare them."""
+    return sha256(np.ascontiguousarray(column)).digest()
