@@ -299,4 +299,4 @@ def _shape(column: NDArray[np.int8], complements: bool) -> tuple[bytes, int]:
 
 def _digest(column: NDArray[Any]) -> bytes:
     """Equal for equal columns only: columns of millions of rows are not kept to compare them."""
-    return sha256(np.ascontiguousarray(column)).digest()
+    return sha256(column.tobytes()).digest()
