@@ -9,8 +9,9 @@ training problem in the layout that the kernels read:
     int8 ``(n, d_int)`` in Fortran order: every feature whose values are all integers in
     -128..127, one contiguous byte string per feature, because the kernels read only the columns
     of non-zero coefficients.
-``real_columns``
-    float64 ``(n, d_real)`` in Fortran order: every other feature.
+``real_panels``
+    float64 ``(ceil(n / 16), d_real, 16)``: every other feature, 16 rows of each at a time
+    (:mod:`riskslim.panels`).
 ``sample_weight``
     float64 ``(n,)``, or None: without weights nothing is stored.
 
@@ -38,6 +39,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from riskslim.exceptions import ConstantFeatureWarning
+from riskslim.panels import empty_panels, read_column, write_column
 from riskslim.tables import (
     EXACT_INTEGER_LIMIT,
     FAULTS,
@@ -63,7 +65,7 @@ if TYPE_CHECKING:
 
     Column = NDArray[Any]
 
-__all__ = ["TrainingData"]
+__all__ = ["TrainingData", "stored_values"]
 
 # A block of one column (float64 source, int8 copy, comparison) stays within half of a common L2
 # cache, and is long enough that the cost of the NumPy calls vanishes. Strided columns are packed
@@ -116,7 +118,8 @@ class TrainingData:
     integer_columns : int8 array of shape (n, d_int), Fortran order
     integer_index : intp array of shape (d_int,)
         The feature that each integer column holds, increasing.
-    real_columns : float64 array of shape (n, d_real), Fortran order
+    real_panels : float64 array of shape (ceil(n / 16), d_real, 16)
+        Row i of real column k is ``real_panels[i // 16, k, i % 16]``; missing rows are zero.
     real_index : intp array of shape (d_real,)
         The feature that each real column holds, increasing.
     is_integer : bool array of shape (d,)
@@ -171,7 +174,7 @@ class TrainingData:
     total_weight: float
     integer_columns: NDArray[np.int8]
     integer_index: NDArray[np.intp]
-    real_columns: NDArray[np.float64]
+    real_panels: NDArray[np.float64]
     real_index: NDArray[np.intp]
     is_integer: NDArray[np.bool_]
     feature_min: NDArray[np.float64]
@@ -214,7 +217,7 @@ class TrainingData:
         self.is_integer = packed.is_integer
         self.integer_columns = packed.integer_columns
         self.integer_index = np.flatnonzero(packed.is_integer)
-        self.real_columns = packed.real_columns
+        self.real_panels = packed.real_panels
         self.real_index = np.flatnonzero(~packed.is_integer)
         self.feature_min, self.feature_max = packed.feature_min, packed.feature_max
         self.constant_features = np.flatnonzero(packed.feature_min == packed.feature_max)
@@ -312,7 +315,7 @@ class TrainingData:
         Returns
         -------
         int8 or float64 array of shape (n,)
-            A read-only, contiguous view.
+            Read-only and contiguous; real values are copied.
 
         Raises
         ------
@@ -321,9 +324,7 @@ class TrainingData:
         """
         if not 0 <= j < self.n_features:
             raise IndexError(f"no feature {j}: features are numbered 0..{self.n_features - 1}")
-        if self.is_integer[j]:
-            return self.integer_columns[:, np.searchsorted(self.integer_index, j)]
-        return self.real_columns[:, np.searchsorted(self.real_index, j)]
+        return stored_values(self, j, 0, self.n_samples)
 
     def __repr__(self) -> str:
         n_int, n_real = len(self.integer_index), len(self.real_index)
@@ -354,6 +355,28 @@ class TrainingData:
                 ConstantFeatureWarning,
                 stacklevel=_user_stacklevel(),
             )
+
+
+def stored_values(data: TrainingData, j: int, start: int, stop: int) -> NDArray[Any]:
+    """Return what :meth:`TrainingData.column` does, for some of the rows.
+
+    Parameters
+    ----------
+    data : TrainingData
+    j : int
+    start, stop : int
+        First row, a multiple of 16, and the row after the last one.
+
+    Returns
+    -------
+    int8 or float64 array of shape (stop - start,)
+    """
+    if data.is_integer[j]:
+        return data.integer_columns[start:stop, np.searchsorted(data.integer_index, j)]
+    k = int(np.searchsorted(data.real_index, j))
+    values = read_column(data.real_panels, k, start, stop)
+    values.setflags(write=False)
+    return values
 
 
 def _user_stacklevel() -> int:
@@ -622,7 +645,7 @@ class _Packed:
     feature_min: NDArray[np.float64]
     feature_max: NDArray[np.float64]
     integer_columns: NDArray[np.int8] = field(init=False)
-    real_columns: NDArray[np.float64] = field(init=False)
+    real_panels: NDArray[np.float64] = field(init=False)
 
 
 def _pack(table: Table, names: Sequence[str]) -> _Packed:
@@ -713,24 +736,27 @@ def _pack_reals(
     faults: list[tuple[int, ColumnError]],
 ) -> None:
     n = table.n_samples
-    store = np.empty((n, len(indices)), dtype=np.float64, order="F")
+    store = empty_panels(n, len(indices))
     position = {j: k for k, j in enumerate(indices)}
+    packed.feature_min[indices], packed.feature_max[indices] = np.inf, -np.inf
 
     def fill(group: list[tuple[int, Column]]) -> None:
         for rows in _blocks(n, group):
             for j, values in group:
-                store[rows, position[j]] = values[rows]
+                block = np.asarray(values[rows], dtype=np.float64)
+                write_column(store, position[j], rows.start, block)
+                # Both propagate NaN: two reductions find whether anything is wrong.
+                packed.feature_min[j] = np.minimum(packed.feature_min[j], block.min())
+                packed.feature_max[j] = np.maximum(packed.feature_max[j], block.max())
         for j, values in group:
-            column = store[:, position[j]]
-            packed.feature_min[j], packed.feature_max[j] = column.min(), column.max()
-            # Both propagate NaN: two reductions find whether anything is wrong.
             largest = max(abs(packed.feature_min[j]), abs(packed.feature_max[j]))
             limit = EXACT_INTEGER_LIMIT if values.dtype.kind in "iu" else np.inf
             if not largest < limit:
+                column = read_column(store, position[j], 0, n)
                 faults.extend((j, fault) for fault in real_faults(column, values.dtype.kind))
 
     _for_each_group(table, indices, faults, fill)
-    packed.real_columns = store
+    packed.real_panels = store
 
 
 def _locate_columns(

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import distinct
 from riskslim.data import TrainingData
+from riskslim.panels import as_panels, take_panels
 
 __all__ = ["MAX_SHARE", "Rows", "all_rows", "distinct_rows", "merge_features"]
 
@@ -44,9 +44,6 @@ _NO_WEIGHTS: NDArray[np.float64] = np.empty(0)
 _NO_NUMBERS: NDArray[np.uint16] = np.empty(0, np.uint16)
 
 
-_Value = TypeVar("_Value", bound=np.generic)
-
-
 @dataclasses.dataclass(frozen=True, eq=False)
 class Rows:
     """Rows in the layout of the kernels.
@@ -55,7 +52,7 @@ class Rows:
     ----------
     integer_columns : int8 array of shape (m, d_int), Fortran order
     integer_index : intp array of shape (d_int,)
-    real_columns : float64 array of shape (m, d_real), Fortran order
+    real_panels : float64 array of shape (ceil(m / 16), d_real, 16)
     real_index : intp array of shape (d_real,)
         All as in :class:`~riskslim.TrainingData`.
     labels : int8 array of shape (m,)
@@ -72,7 +69,7 @@ class Rows:
 
     integer_columns: NDArray[np.int8]
     integer_index: NDArray[np.intp]
-    real_columns: NDArray[np.float64]
+    real_panels: NDArray[np.float64]
     real_index: NDArray[np.intp]
     labels: NDArray[np.int8]
     weights: NDArray[np.float64]
@@ -101,7 +98,7 @@ def all_rows(data: TrainingData) -> Rows:
     return Rows(
         integer_columns=data.integer_columns,
         integer_index=data.integer_index,
-        real_columns=data.real_columns,
+        real_panels=data.real_panels,
         real_index=data.real_index,
         labels=data.labels,
         weights=weights,
@@ -215,7 +212,7 @@ def merge_features(
     source = Rows(
         integer_columns=integer_columns,
         integer_index=np.arange(integer_columns.shape[1], dtype=np.intp),
-        real_columns=real_columns,
+        real_panels=as_panels(real_columns),
         real_index=np.arange(real_columns.shape[1], dtype=np.intp),
         labels=np.ones(n, np.int8),
         weights=positive,
@@ -257,7 +254,7 @@ def take_rows(
     return dataclasses.replace(
         source,
         integer_columns=_take(source.integer_columns, index),
-        real_columns=_take(source.real_columns, index),
+        real_panels=take_panels(source.real_panels, index),
         labels=source.labels.take(index),
         weights=weights,
         numbers=numbers,
@@ -266,7 +263,7 @@ def take_rows(
     )
 
 
-def _take(columns: NDArray[_Value], index: NDArray[np.intp]) -> NDArray[_Value]:
+def _take(columns: NDArray[np.int8], index: NDArray[np.intp]) -> NDArray[np.int8]:
     taken = np.empty((len(index), columns.shape[1]), columns.dtype, order="F")
     for j in range(columns.shape[1]):
         # Any mode but the default spares a pass that checks the indices.
@@ -307,7 +304,7 @@ class _Groups:
     def __init__(self, source: Rows, limit: int) -> None:
         self.source = source
         self.limit = limit
-        words = distinct.n_words(source.integer_columns.shape[1], source.real_columns.shape[1])
+        words = distinct.n_words(source.integer_columns.shape[1], source.real_panels.shape[1])
         # Memory is taken page by page as the groups fill it.
         room = limit + distinct.block_rows()
         self._keys = np.empty((room, words), np.uint64)
@@ -325,7 +322,7 @@ class _Groups:
         while True:
             row, self._n_groups = distinct.group_rows(
                 source.integer_columns,
-                source.real_columns,
+                source.real_panels,
                 source.labels,
                 source.weights,
                 row,

@@ -315,7 +315,7 @@ def _compiled_rounding(
     real.scores(
         rows.integer_columns,
         vector[1 + rows.integer_index],
-        rows.real_columns,
+        rows.real_panels,
         vector[1 + rows.real_index],
         vector[0],
         scores,
@@ -420,7 +420,7 @@ def _rows(
     rows = problem.loss.rows
     return (
         rows.integer_columns,
-        rows.real_columns,
+        rows.real_panels,
         column_slots(rows),
         rows.labels,
         rows.weights,
@@ -474,7 +474,7 @@ def _scores(
         real.scores(
             rows.integer_columns,
             vector[1 + rows.integer_index].astype(np.float64),
-            rows.real_columns,
+            rows.real_panels,
             vector[1 + rows.real_index].astype(np.float64),
             float(vector[0]),
             scores,

@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskslim._kernels import integer, ranges, real
 from riskslim.coefficients import MAX_ABSOLUTE_COEFFICIENT, CoefficientSet
-from riskslim.data import TrainingData
+from riskslim.data import TrainingData, stored_values
 from riskslim.distinct import Rows, all_rows, distinct_rows
 
 __all__ = [
@@ -719,7 +719,7 @@ class LogisticLoss:
         total = math.fsum(
             loss
             for first in range(0, self.data.n_samples, _CHUNK_ROWS)
-            for loss in self._reference_losses(vector, slice(first, first + _CHUNK_ROWS))
+            for loss in self._reference_losses(vector, first)
         )
         self._count(start)
         return total / self.data.total_weight
@@ -733,10 +733,12 @@ class LogisticLoss:
             f"form={self.form!r}, scores {low:g}..{high:g}, max_size={self.max_size})"
         )
 
-    def _reference_losses(self, vector: NDArray[np.float64], rows: slice) -> list[float]:
-        margins = np.full(len(self.data.labels[rows]), vector[0])
+    def _reference_losses(self, vector: NDArray[np.float64], first: int) -> list[float]:
+        """Losses of the rows of a chunk."""
+        rows = slice(first, min(first + _CHUNK_ROWS, self.data.n_samples))
+        margins = np.full(rows.stop - first, vector[0])
         for j in np.flatnonzero(vector[1:]):
-            margins += vector[1 + j] * self.data.column(int(j))[rows]
+            margins += vector[1 + j] * stored_values(self.data, int(j), first, rows.stop)
         margins *= self.data.labels[rows]
         losses = np.log1p(np.exp(-np.abs(margins))) + np.maximum(-margins, 0.0)
         if self.data.sample_weight is not None:
@@ -816,7 +818,7 @@ class LogisticLoss:
         error = np.zeros(vector.size)
         integer.gradient(
             *_integer_arguments(rows, vector)[:3],
-            rows.real_columns,
+            rows.real_panels,
             rows.labels,
             rows.weights,
             span[0],
@@ -882,7 +884,7 @@ def _real_arguments(
     return (
         rows.integer_columns,
         vector[1 + rows.integer_index],
-        rows.real_columns,
+        rows.real_panels,
         vector[1 + rows.real_index],
         float(vector[0]),
         rows.labels,
@@ -1016,7 +1018,7 @@ def row_ranges(
             rows.integer_columns,
             lower[rows.integer_index],
             upper[rows.integer_index],
-            rows.real_columns,
+            rows.real_panels,
             lower[rows.real_index],
             upper[rows.real_index],
             keep,

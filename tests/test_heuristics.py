@@ -17,6 +17,7 @@ from riskslim import (
 )
 from riskslim._kernels import BACKENDS, load, real
 from riskslim.heuristics import within_box
+from riskslim.panels import read_column
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -371,12 +372,13 @@ def exhaustive_rounding(problem, point):
     rows, coef = problem.loss.rows, within_box(problem, point)
     columns = np.ones((rows.n_rows, len(coef)))
     columns[:, 1 + rows.integer_index] = rows.integer_columns
-    columns[:, 1 + rows.real_index] = rows.real_columns
+    for k, j in enumerate(rows.real_index):
+        columns[:, 1 + j] = read_column(rows.real_panels, k, 0, rows.n_rows)
     scores = np.empty(rows.n_rows)
     real.scores(
         rows.integer_columns,
         coef[1 + rows.integer_index],
-        rows.real_columns,
+        rows.real_panels,
         coef[1 + rows.real_index],
         coef[0],
         scores,

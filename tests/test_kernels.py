@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from riskslim._kernels import BACKENDS, integer, load, ranges, real
+from riskslim.panels import PANEL_ROWS, as_panels
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -29,6 +30,7 @@ class Rows:
             columns[:, 0] = -128
         self.columns = read_only(np.asfortranarray(columns))
         self.real_columns = read_only(np.asfortranarray(rng.normal(size=(n, d_real))))
+        self.panels = read_only(as_panels(self.real_columns))
         self.labels = read_only(rng.choice(np.array([-1, 1], dtype=np.int8), n))
         self.weights = read_only(rng.exponential(size=n) if weighted else np.empty(0))
         self.coef = read_only(rng.integers(-3, 4, d_integer).astype(np.int32))
@@ -49,7 +51,7 @@ class Rows:
         return self.weights if self.weights.size else np.ones(len(self.labels))
 
     def real_arguments(self):
-        return (self.columns, self.coef + 0.5, self.real_columns, self.real_coef, 0.25)
+        return (self.columns, self.coef + 0.5, self.panels, self.real_coef, 0.25)
 
 
 def exact_loss(margin):
@@ -132,7 +134,7 @@ def test_slope_of_one_score_is_accurate(margin):
     real.loss_and_gradient(
         np.empty((1, 0), dtype=np.int8, order="F"),
         nothing[1],
-        np.asfortranarray(nothing[0]),
+        as_panels(nothing[0]),
         nothing[1],
         margin,
         np.array([1], dtype=np.int8),
@@ -214,7 +216,7 @@ class TestInteger:
             rows.columns,
             rows.coef,
             rows.intercept,
-            rows.real_columns,
+            rows.panels,
             rows.labels,
             rows.weights,
             low,
@@ -348,7 +350,7 @@ def test_weighted_histogram_does_not_lose_small_weights():
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("d_integer", [0, 4])
-@pytest.mark.parametrize("d_real", [0, 3])
+@pytest.mark.parametrize("d_real", [0, 3, 19])
 class TestReal:
     def rows(self, n, weighted, d_integer, d_real):
         return Rows(n, n, weighted=weighted, d_integer=d_integer, d_real=d_real)
@@ -409,7 +411,7 @@ def test_hessian(n, weighted, slot):
 def test_curvature_keeps_its_relative_accuracy(score):
     out, nothing = np.empty((1, 1)), np.empty((1, 0))
     real.hessian(
-        np.empty((1, 0), dtype=np.int8, order="F"), nothing[0], np.asfortranarray(nothing),
+        np.empty((1, 0), dtype=np.int8, order="F"), nothing[0], as_panels(nothing),
         nothing[0], score, nothing[0], np.empty(0, dtype=np.int64), out, 1,
     )  # fmt: skip
     with mpmath.workdps(50):
@@ -448,7 +450,7 @@ def naive_ranges(rows, lower, upper, keep):
 @pytest.mark.parametrize("keep", [-1, 0, 1, 2, 5])
 @pytest.mark.parametrize("required", [False, True])
 def test_row_ranges(n, keep, required):
-    rows = Rows(n, n + 3)
+    rows = Rows(n, n + PANEL_ROWS)
     lower = np.array([-5.0, -1, 0, -3, 0, -2, -4])
     upper = np.array([5.0, 4, 2, 0, 0, 2, 1])
     if required:
@@ -458,19 +460,19 @@ def test_row_ranges(n, keep, required):
         rows.columns,
         lower[:4],
         upper[:4],
-        rows.real_columns,
+        rows.panels,
         lower[4:],
         upper[4:],
         keep,
-        3,
+        PANEL_ROWS,
         np.empty((1, 2 * max(keep, 0) + 2, ranges.row_block())),
         low,
         high,
         1,
     )
     expected = naive_ranges(rows, lower, upper, keep)
-    np.testing.assert_allclose(low, expected[0][3:], rtol=1e-13, atol=1e-13)
-    np.testing.assert_allclose(high, expected[1][3:], rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(low, expected[0][PANEL_ROWS:], rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(high, expected[1][PANEL_ROWS:], rtol=1e-13, atol=1e-13)
 
 
 # ---- threads ---------------------------------------------------------------------------
@@ -523,7 +525,7 @@ def every_kernel(rows, n_threads):
         found["weighted_histogram"] = total, error
     total, error = np.zeros((2, 7))
     integer.gradient(
-        *arguments[:3], rows.real_columns, rows.labels, rows.weights, low, slope, total, error,
+        *arguments[:3], rows.panels, rows.labels, rows.weights, low, slope, total, error,
         n_threads,
     )  # fmt: skip
     found["gradient"] = total, error
@@ -543,7 +545,7 @@ def every_kernel(rows, n_threads):
     real_bounds = [bound[:3] for bound in bounds]
     workspace = np.empty((n_threads, 6, ranges.row_block()))
     ranges.row_ranges(
-        rows.columns, *bounds, rows.real_columns, *real_bounds, 2, 0, workspace, low, high,
+        rows.columns, *bounds, rows.panels, *real_bounds, 2, 0, workspace, low, high,
         n_threads,
     )  # fmt: skip
     found["row_ranges"] = low, high

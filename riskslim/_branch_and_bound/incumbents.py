@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding
+from riskslim.panels import read_column
 
 if TYPE_CHECKING:
     from riskslim.problem import RiskScoreProblem
@@ -234,13 +235,14 @@ def _spread(problem: RiskScoreProblem) -> NDArray[np.float64]:
     weights = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
     weights = weights / weights.sum()
     spread = np.empty(problem.n_features)
-    for columns, index in (
-        (rows.integer_columns, rows.integer_index),
-        (rows.real_columns, rows.real_index),
-    ):
-        for k, j in enumerate(index):
-            column = columns[:, k].astype(np.float64)
-            centred = column - weights @ column
-            largest = np.abs(centred).max() or 1.0  # its square may be beyond any float64
-            spread[j] = largest * math.sqrt(weights @ (centred / largest) ** 2)
+
+    def of_column(column: NDArray[np.float64]) -> float:
+        centred = column - weights @ column
+        largest = np.abs(centred).max() or 1.0  # its square may be beyond any float64
+        return float(largest * math.sqrt(weights @ (centred / largest) ** 2))
+
+    for k, j in enumerate(rows.integer_index):
+        spread[j] = of_column(rows.integer_columns[:, k].astype(np.float64))
+    for k, j in enumerate(rows.real_index):
+        spread[j] = of_column(read_column(rows.real_panels, k, 0, rows.n_rows))
     return spread

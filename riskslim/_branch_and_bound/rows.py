@@ -3,6 +3,8 @@
 The loss of a score needs the weights of both classes and nothing else of the labels, so that rows
 merge whether their labels agree or not. Where features are out of a subtree, more rows merge: rows
 are kept by the set of features that they still tell apart.
+
+Real columns lie one after the other here, not in panels: nodes read a few of few rows.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import nodes as kernels
 from riskslim.distinct import merge_features
+from riskslim.panels import as_columns, read_column
 
 if TYPE_CHECKING:
     from riskslim.loss import LogisticLoss
@@ -91,7 +94,7 @@ class NodeRows:
         weights = weights / rows.total_weight
         source = cls(
             rows.integer_columns,
-            rows.real_columns,
+            as_columns(rows.real_panels, rows.n_rows),
             slot,
             np.where(rows.labels > 0, weights, 0.0),
             np.where(rows.labels < 0, weights, 0.0),
@@ -275,7 +278,8 @@ def find_twins(
             groups.setdefault(shape, []).append((int(j) + 1, sign))
     for k, j in enumerate(rows.real_index):
         if eligible[j]:
-            groups.setdefault(_digest(rows.real_columns[:, k]), []).append((int(j) + 1, 1))
+            column = read_column(rows.real_panels, k, 0, rows.n_rows)
+            groups.setdefault(_digest(column), []).append((int(j) + 1, 1))
     for members in groups.values():
         for (a, sign_a), (b, sign_b) in pairwise(members):
             same = sign_a == sign_b

@@ -2,8 +2,8 @@
 
 Kernels validate nothing, allocate no results and touch no Python objects in loops; they
 run with the GIL released. :mod:`riskslim.loss` and :mod:`riskslim.heuristics` own
-validation, dtypes and layout. Data come as Fortran-ordered columns, integers (int8) and
-reals (float64) apart; an empty weight array means that every row counts once.
+validation, dtypes and layout. Integers (int8) come as Fortran-ordered columns, reals (float64) in
+panels (:mod:`riskslim.panels`); an empty weight array means that every row counts once.
 
 ``integer``
     Scores that are integers: exact histogram of scores times a table of losses.
@@ -19,7 +19,8 @@ reals (float64) apart; an empty weight array means that every row counts once.
     Nodes of the branch and bound: relaxation, bound, branching, each node compiled as a whole.
 
 The Cython modules drive blocks of rows through the loops of ``blocks.h``, which compilers
-vectorise; ``numerics.h`` has the scalar functions that these loops inline.
+vectorise; ``panels.h`` has those over real columns, ``numerics.h`` the scalar functions that these
+loops inline.
 
 ``numba_backend`` has the same kernels, with the same arguments and results, compiled by numba when
 they are first called. The environment variable ``RISKSLIM_KERNELS`` chooses between ``cython`` (the

@@ -119,22 +119,6 @@ RS_KERNEL void rs_add_column_f64(
     for (ptrdiff_t i = 0; i < n; i++) s[i] += c * x[i];
 }
 
-/* Eight columns at a time: the scores are read and written once for all of them, and eight
- * streams are under way, without which memory is not read at full speed. */
-RS_KERNEL void rs_add_8_columns_f64(
-    double *RS_RESTRICT s, const double *const *x, const double *c, ptrdiff_t n)
-{
-    const double *RS_RESTRICT x0 = x[0], *RS_RESTRICT x1 = x[1];
-    const double *RS_RESTRICT x2 = x[2], *RS_RESTRICT x3 = x[3];
-    const double *RS_RESTRICT x4 = x[4], *RS_RESTRICT x5 = x[5];
-    const double *RS_RESTRICT x6 = x[6], *RS_RESTRICT x7 = x[7];
-    const double c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3];
-    const double c4 = c[4], c5 = c[5], c6 = c[6], c7 = c[7];
-    for (ptrdiff_t i = 0; i < n; i++)
-        s[i] += ((c0 * x0[i] + c1 * x1[i]) + (c2 * x2[i] + c3 * x3[i]))
-              + ((c4 * x4[i] + c5 * x5[i]) + (c6 * x6[i] + c7 * x7[i]));
-}
-
 /* ---- 16-bit positions --------------------------------------------------------------- */
 
 /* Scores less the lowest one lie in 0..65535. Sums on the way there may leave that range:
@@ -516,17 +500,6 @@ RS_KERNEL double rs_dot_square_i8(
     return rs_fold(lane);
 }
 
-RS_KERNEL double rs_dot_square_f64(
-    const double *RS_RESTRICT v, const double *RS_RESTRICT x, ptrdiff_t n)
-{
-    double lane[RS_LANES] = {0};
-    ptrdiff_t i = 0;
-    for (; i + RS_LANES <= n; i += RS_LANES)
-        for (int k = 0; k < RS_LANES; k++) lane[k] += v[i + k] * (x[i + k] * x[i + k]);
-    for (int k = 0; i < n; i++, k++) lane[k] += v[i] * (x[i] * x[i]);
-    return rs_fold(lane);
-}
-
 /* ---- losses of real-valued scores, summed ---------------------------------------- */
 
 /* Rows come in strips of RS_STRIP. A loss is log(1 + tail) + hinge with tail = exp(-|margin|) and
@@ -537,24 +510,24 @@ typedef struct {
     double hinge[RS_STRIP];
 } rs_strip;
 
-RS_INLINE void rs_read_strip(
-    rs_strip *RS_RESTRICT strip, const double *RS_RESTRICT s, const int8_t *RS_RESTRICT label,
-    ptrdiff_t n)
+/* n <= RS_STRIP rows of scores s. */
+RS_INLINE void rs_read_rows(
+    double *RS_RESTRICT tail, double *RS_RESTRICT hinge, const double *RS_RESTRICT s,
+    const int8_t *RS_RESTRICT label, ptrdiff_t n)
 {
     int32_t wide[RS_STRIP];
     rs_widen_i32(wide, label, n);
     for (ptrdiff_t i = 0; i < n; i++) {
         const double margin = s[i] * (double)wide[i];
-        strip->tail[i] = rs_exp_nonpositive(-fabs(margin));
-        strip->hinge[i] = margin < 0.0 ? -margin : 0.0;
+        tail[i] = rs_exp_nonpositive(-fabs(margin));
+        hinge[i] = margin < 0.0 ? -margin : 0.0;
     }
-    for (ptrdiff_t i = n; i < RS_STRIP; i++) strip->tail[i] = strip->hinge[i] = 0.0;
 }
 
 /* The same, and d loss / d score of each row from the same exponential. */
-RS_INLINE void rs_read_strip_and_slopes(
-    rs_strip *RS_RESTRICT strip, double *RS_RESTRICT slope, const double *RS_RESTRICT s,
-    const int8_t *RS_RESTRICT label, ptrdiff_t n)
+RS_INLINE void rs_read_rows_and_slopes(
+    double *RS_RESTRICT tail, double *RS_RESTRICT hinge, double *RS_RESTRICT slope,
+    const double *RS_RESTRICT s, const int8_t *RS_RESTRICT label, ptrdiff_t n)
 {
     int32_t wide[RS_STRIP];
     rs_widen_i32(wide, label, n);
@@ -562,11 +535,10 @@ RS_INLINE void rs_read_strip_and_slopes(
         const double y = (double)wide[i];
         const double margin = s[i] * y;
         const double e = rs_exp_nonpositive(-fabs(margin));
-        strip->tail[i] = e;
-        strip->hinge[i] = margin < 0.0 ? -margin : 0.0;
+        tail[i] = e;
+        hinge[i] = margin < 0.0 ? -margin : 0.0;
         slope[i] = -y * ((margin < 0.0 ? 1.0 : e) / (1.0 + e));
     }
-    for (ptrdiff_t i = n; i < RS_STRIP; i++) strip->tail[i] = strip->hinge[i] = 0.0;
 }
 
 RS_INLINE void rs_add_strip(double *RS_RESTRICT lane, const rs_strip *RS_RESTRICT strip)
@@ -596,6 +568,16 @@ RS_INLINE void rs_add_weighted_strip(
         for (int k = 0; k < RS_LANES; k++) lane[k] += loss[i + k];
 }
 
+/* Adds the losses of a strip, n rows of which have been read. */
+RS_INLINE void rs_add_losses(
+    double *RS_RESTRICT lane, rs_strip *RS_RESTRICT strip, const double *RS_RESTRICT weight,
+    ptrdiff_t n)
+{
+    for (ptrdiff_t i = n; i < RS_STRIP; i++) strip->tail[i] = strip->hinge[i] = 0.0;
+    if (weight) rs_add_weighted_strip(lane, strip, weight, n);
+    else rs_add_strip(lane, strip);
+}
+
 /* Sum of the losses of rows with scores s, without weights (NULL) or with them. */
 RS_KERNEL double rs_sum_losses(
     const double *RS_RESTRICT s, const int8_t *RS_RESTRICT label,
@@ -605,9 +587,8 @@ RS_KERNEL double rs_sum_losses(
     double lane[RS_LANES] = {0};
     for (ptrdiff_t begin = 0; begin < n; begin += RS_STRIP) {
         const ptrdiff_t m = n - begin < RS_STRIP ? n - begin : RS_STRIP;
-        rs_read_strip(&strip, s + begin, label + begin, m);
-        if (weight) rs_add_weighted_strip(lane, &strip, weight + begin, m);
-        else rs_add_strip(lane, &strip);
+        rs_read_rows(strip.tail, strip.hinge, s + begin, label + begin, m);
+        rs_add_losses(lane, &strip, weight ? weight + begin : NULL, m);
     }
     return rs_fold(lane);
 }
@@ -621,9 +602,9 @@ RS_KERNEL double rs_sum_losses_and_slopes(
     double lane[RS_LANES] = {0};
     for (ptrdiff_t begin = 0; begin < n; begin += RS_STRIP) {
         const ptrdiff_t m = n - begin < RS_STRIP ? n - begin : RS_STRIP;
-        rs_read_strip_and_slopes(&strip, slope + begin, s + begin, label + begin, m);
-        if (weight) rs_add_weighted_strip(lane, &strip, weight + begin, m);
-        else rs_add_strip(lane, &strip);
+        rs_read_rows_and_slopes(strip.tail, strip.hinge, slope + begin, s + begin,
+                                label + begin, m);
+        rs_add_losses(lane, &strip, weight ? weight + begin : NULL, m);
     }
     return rs_fold(lane);
 }

@@ -5,7 +5,7 @@ def block_rows() -> int: ...
 def n_words(n_integers: int, n_reals: int) -> int: ...
 def group_rows(
     columns: NDArray[np.int8],
-    real_columns: NDArray[np.float64],
+    panels: NDArray[np.float64],
     labels: NDArray[np.int8],
     weights: NDArray[np.float64],
     first_row: int,

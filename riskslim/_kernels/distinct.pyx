@@ -8,6 +8,8 @@ the order in which the groups first appear.
 
 from libc.stdint cimport int8_t, int64_t, uint64_t
 
+from riskslim._kernels.panels cimport rs_panels, rs_unpack_column
+
 
 cdef extern from "rows.h" nogil:
     enum:
@@ -45,26 +47,28 @@ def n_words(Py_ssize_t n_integers, Py_ssize_t n_reals):
 
 cdef void read_rows(
     uint64_t *plane, uint64_t *hash, const int8_t[::1, :] columns,
-    const double[::1, :] real_columns, const int8_t[::1] labels, Py_ssize_t start, Py_ssize_t n,
+    const rs_panels *panels, const int8_t[::1] labels, Py_ssize_t start, Py_ssize_t n,
 ) noexcept nogil:
-    """Words and hashes of n rows."""
+    """Words and hashes of n rows; the first one begins a panel."""
     cdef Py_ssize_t j, k, n_packed = (columns.shape[1] + 8) // 8
+    cdef double[RS_ROWS] reals
     for k in range(n_packed):
         rs_clear_words(plane + k * RS_ROWS, n)
     rs_put_bytes(plane, &labels[start], 0, n)
     for j in range(columns.shape[1]):
         k = (j + 1) // 8
         rs_put_bytes(plane + k * RS_ROWS, &columns[start, j], 8 * <int>(j + 1 - 8 * k), n)
-    for j in range(real_columns.shape[1]):
-        rs_put_reals(plane + (n_packed + j) * RS_ROWS, &real_columns[start, j], n)
+    for j in range(panels.d):
+        rs_unpack_column(reals, panels, start, j, n, False)
+        rs_put_reals(plane + (n_packed + j) * RS_ROWS, reals, n)
     rs_clear_words(hash, n)
-    for k in range(n_packed + real_columns.shape[1]):
+    for k in range(n_packed + panels.d):
         rs_mix_words(hash, plane + k * RS_ROWS, n)
     rs_finish_words(hash, n)
 
 
 def group_rows(
-    const int8_t[::1, :] columns, const double[::1, :] real_columns, const int8_t[::1] labels,
+    const int8_t[::1, :] columns, const double[:, :, ::1] panels, const int8_t[::1] labels,
     const double[::1] weights, Py_ssize_t first_row, Py_ssize_t n_groups,
     uint64_t[:, ::1] plane, uint64_t[::1] slots, uint64_t[:, ::1] keys,
     int64_t[::1] first, int64_t[::1] counts, double[:, ::1] sums,
@@ -85,10 +89,13 @@ def group_rows(
     cdef uint64_t[RS_ROWS] hash
     cdef rs_sum total
     cdef bint weighted = weights.shape[0] > 0
+    cdef rs_panels reals
+    reals.x = &panels[0, 0, 0]
+    reals.d = panels.shape[1]
     with nogil:
         while row < n and n_groups + RS_ROWS <= capacity:
             m = min(RS_ROWS, n - row)
-            read_rows(&plane[0, 0], hash, columns, real_columns, labels, row, m)
+            read_rows(&plane[0, 0], hash, columns, &reals, labels, row, m)
             for i in range(m):
                 RS_PREFETCH(&slots[hash[i] & mask])
             for i in range(m):

@@ -3,7 +3,7 @@ from numpy.typing import NDArray
 
 def coordinate_descent(
     columns: NDArray[np.int8],
-    real_columns: NDArray[np.float64],
+    panels: NDArray[np.float64],
     slot: NDArray[np.int64],
     labels: NDArray[np.int8],
     weights: NDArray[np.float64],
@@ -36,7 +36,7 @@ def coordinate_descent(
 ) -> tuple[int, int]: ...
 def sequential_rounding(
     columns: NDArray[np.int8],
-    real_columns: NDArray[np.float64],
+    panels: NDArray[np.float64],
     slot: NDArray[np.int64],
     labels: NDArray[np.int8],
     weights: NDArray[np.float64],

@@ -34,8 +34,12 @@ step is the same as if that had been done for all of them.
 from libc.math cimport INFINITY, ceil, exp, fabs, floor, log
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
+from riskslim._kernels.panels cimport (
+    RS_PANEL_LANES, rs_add_panel_derivatives, rs_fold_panel, rs_panels, rs_products_room,
+    rs_sum_panel_line_losses, rs_unpack_column,
+)
 from riskslim._kernels.threads cimport (
     RS_BLOCK, RS_CHUNK, RS_CHUNK_BLOCKS, n_blocks, n_chunks, n_parts,
     n_workers, part_begin, rs_run, rs_work,
@@ -105,7 +109,6 @@ cdef extern from "blocks.h" nogil:
     double rs_dot_f64(const double *v, const double *x, Py_ssize_t n) noexcept
     double rs_dot_i8(const double *v, const int8_t *x, Py_ssize_t n) noexcept
     double rs_dot_square_i8(const double *v, const int8_t *x, Py_ssize_t n) noexcept
-    double rs_dot_square_f64(const double *v, const double *x, Py_ssize_t n) noexcept
     void rs_curvatures(double *curvature, const double *slope, Py_ssize_t n) noexcept
 
 
@@ -125,7 +128,9 @@ cdef struct Rows:
     Py_ssize_t n
     double total_weight
     const int8_t *integers
-    const double *reals
+    rs_panels panels             # in use: the real columns of wanted lines
+    int64_t *used
+    double *products             # derivatives along those, of the first worker
     const int64_t *slot          # of feature j: k for integer column k, -1 - k for real column k
     const int8_t *labels
     const double *weights        # NULL: every row counts once
@@ -159,14 +164,17 @@ cdef struct Rows:
 
 
 cdef int open_rows(
-    Rows *rows, const int8_t[::1, :] columns, const double[::1, :] real_columns,
+    Rows *rows, const int8_t[::1, :] columns, const double[:, :, ::1] panels,
     const int64_t[::1] slot, const int8_t[::1] labels, const double[::1] weights,
     double total_weight, int n_threads,
 ) except -1:
+    cdef Py_ssize_t n_reals = panels.shape[1]
     rows.n = labels.shape[0]
     rows.total_weight = total_weight
     rows.integers = &columns[0, 0] if columns.shape[1] else NULL
-    rows.reals = &real_columns[0, 0] if real_columns.shape[1] else NULL
+    rows.panels.x = &panels[0, 0, 0]
+    rows.panels.d = n_reals
+    rows.panels.n_used = 0
     rows.slot = &slot[0]
     rows.labels = &labels[0]
     rows.weights = &weights[0] if weights.shape[0] else NULL
@@ -174,9 +182,20 @@ cdef int open_rows(
     rows.n_evaluations = 0
     rows.n_lines = slot.shape[0] + 1
     rows.sums = <rs_sum *>calloc(n_chunks(rows.n) * (2 * rows.n_lines + 1), sizeof(rs_sum))
-    if rows.sums == NULL:
+    rows.used = <int64_t *>calloc(n_reals + 1, sizeof(int64_t))
+    rows.products = <double *>calloc(
+        n_workers(n_chunks(rows.n), n_threads) * rs_products_room(2 * n_reals), sizeof(double))
+    rows.panels.used = rows.used
+    if rows.sums == NULL or rows.used == NULL or rows.products == NULL:
+        close_rows(rows)
         raise MemoryError
     return 0
+
+
+cdef void close_rows(Rows *rows) noexcept nogil:
+    free(rows.sums)
+    free(rows.used)
+    free(rows.products)
 
 
 cdef inline void run_chunks(Rows *rows, rs_work work) noexcept nogil:
@@ -200,8 +219,16 @@ cdef inline const int8_t *integer_column(const Rows *rows, Py_ssize_t line) noex
     return rows.integers + rows.slot[line - 1] * rows.n
 
 
-cdef inline const double *real_column(const Rows *rows, Py_ssize_t line) noexcept nogil:
-    return rows.reals + (-1 - rows.slot[line - 1]) * rows.n
+cdef inline bint is_real(const Rows *rows, Py_ssize_t line) noexcept nogil:
+    return line > 0 and rows.slot[line - 1] < 0
+
+
+cdef inline const double *real_block(
+    const Rows *rows, Py_ssize_t line, double *room, Py_ssize_t start, Py_ssize_t m
+) noexcept nogil:
+    """Values of a real column in a block, copied into ``room``."""
+    rs_unpack_column(room, &rows.panels, start, -1 - rows.slot[line - 1], m, False)
+    return room
 
 
 cdef void prepare_line(
@@ -324,6 +351,10 @@ cdef void line_loss_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept
         if rows.integer:
             table_losses(rows, values, <int32_t>rows.step, <int32_t>rows.shift, start, m)
             rs_add(&total, weighted_total(rows, values, start, m))
+        elif is_real(rows, rows.line):
+            rs_add(&total, rs_sum_panel_line_losses(
+                &rows.panels, start, -1 - rows.slot[rows.line - 1], rows.step, rows.shift,
+                rows.scores + start, rows.labels + start, weights_from(rows, start), m))
         else:
             moved_scores(rows, values, rows.step, rows.shift, start, m)
             rs_add(&total, rs_sum_losses(values, rows.labels + start,
@@ -363,15 +394,16 @@ cdef void moved_scores(
     Rows *rows, double *out, double step, double shift, Py_ssize_t start, Py_ssize_t m,
 ) noexcept nogil:
     cdef Py_ssize_t i
+    cdef double[RS_BLOCK] x
     if rows.line == 0:
         for i in range(m):
             out[i] = rows.scores[start + i] + (step + shift)
-    elif rows.slot[rows.line - 1] >= 0:
+    elif is_real(rows, rows.line):
+        rs_line_f64(out, rows.scores + start, real_block(rows, rows.line, x, start, m),
+                    step, shift, m)
+    else:
         rs_line_i8(out, rows.scores + start, integer_column(rows, rows.line) + start,
                    step, shift, m)
-    else:
-        rs_line_f64(out, rows.scores + start, real_column(rows, rows.line) + start,
-                    step, shift, m)
 
 
 cdef void move_scores(Rows *rows, Py_ssize_t line, double step) noexcept nogil:
@@ -418,9 +450,20 @@ cdef double measure_lines(Rows *rows, Bounds *bounds) noexcept nogil:
     """First and second derivatives along the wanted lines; returns the loss."""
     rows.n_evaluations += 1
     rows.bounds = bounds
+    use_wanted_reals(rows)
     run_chunks(rows, measure_chunk)
     add_measures(rows, bounds)
     return summed(rows, 0, 2 * rows.n_lines + 1) / rows.total_weight
+
+
+cdef void use_wanted_reals(Rows *rows) noexcept nogil:
+    """Have the real columns of the wanted lines read."""
+    cdef Py_ssize_t line
+    rows.panels.n_used = 0
+    for line in range(1, rows.n_lines):
+        if rows.bounds.wanted[line] and is_real(rows, line):
+            rows.used[rows.panels.n_used] = -1 - rows.slot[line - 1]
+            rows.panels.n_used += 1
 
 
 cdef void add_measures(const Rows *rows, Bounds *bounds) noexcept nogil:
@@ -457,27 +500,44 @@ cdef void measure_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept n
             rs_multiply(slopes, rows.weights + start, m)
             rs_multiply(curvatures, rows.weights + start, m)
         for line in range(rows.n_lines):
-            if rows.bounds.wanted[line]:
+            if rows.bounds.wanted[line] and not is_real(rows, line):
                 add_derivatives(rows, sums, line, slopes, curvatures, start, m)
+        add_real_derivatives(rows, sums, slopes, curvatures, start, m, worker)
 
 
 cdef inline void add_derivatives(
     const Rows *rows, rs_sum *sums, Py_ssize_t line, const double *slopes,
     const double *curvatures, Py_ssize_t start, Py_ssize_t m,
 ) noexcept nogil:
-    """Add a block's first and second derivatives along a line to a chunk's sums."""
+    """Add a block's first and second derivatives along a line to a chunk's sums.
+
+    The line is that of the intercept or of an integer column.
+    """
     cdef double first, second
     if line == 0:
         first = rs_total(slopes, m)
         second = rs_total(curvatures, m)
-    elif rows.slot[line - 1] >= 0:
+    else:
         first = rs_dot_i8(slopes, integer_column(rows, line) + start, m)
         second = rs_dot_square_i8(curvatures, integer_column(rows, line) + start, m)
-    else:
-        first = rs_dot_f64(slopes, real_column(rows, line) + start, m)
-        second = rs_dot_square_f64(curvatures, real_column(rows, line) + start, m)
     rs_add(&sums[2 * line + 1], first)
     rs_add(&sums[2 * line + 2], second)
+
+
+cdef inline void add_real_derivatives(
+    const Rows *rows, rs_sum *sums, const double *slopes, const double *curvatures,
+    Py_ssize_t start, Py_ssize_t m, int worker,
+) noexcept nogil:
+    """The same for the lines of all real columns that are wanted."""
+    cdef Py_ssize_t line
+    cdef double *product = rows.products + worker * rs_products_room(2 * rows.panels.d)
+    memset(product, 0, 2 * RS_PANEL_LANES * rows.panels.n_used * sizeof(double))
+    rs_add_panel_derivatives(product, &rows.panels, start, slopes, curvatures, m)
+    for line in range(1, rows.n_lines):
+        if rows.bounds.wanted[line] and is_real(rows, line):
+            rs_add(&sums[2 * line + 1], rs_fold_panel(product))
+            rs_add(&sums[2 * line + 2], rs_fold_panel(product + RS_PANEL_LANES))
+            product += 2 * RS_PANEL_LANES
 
 
 cdef double curvature_factor(
@@ -834,7 +894,7 @@ cdef void take(Rows *rows, Vector *vector, Py_ssize_t line, int64_t value) noexc
 
 
 def coordinate_descent(
-    const int8_t[::1, :] columns, const double[::1, :] real_columns, const int64_t[::1] slot,
+    const int8_t[::1, :] columns, const double[:, :, ::1] panels, const int64_t[::1] slot,
     const int8_t[::1] labels, const double[::1] weights, double total_weight,
     bint integer, Py_ssize_t low, const double[:, ::1] losses, const double[:, ::1] slopes,
     const int64_t[::1] feature_min, const int64_t[::1] feature_max,
@@ -861,7 +921,7 @@ def coordinate_descent(
     cdef Move best
     cdef Py_ssize_t line, n_moves = 0
     cdef double objective
-    open_rows(&rows, columns, real_columns, slot, labels, weights, total_weight, n_threads)
+    open_rows(&rows, columns, panels, slot, labels, weights, total_weight, n_threads)
     rows.integer = integer
     rows.position = &position[0] if integer else NULL
     rows.scores = NULL if integer else &scores[0]
@@ -907,7 +967,7 @@ def coordinate_descent(
             take(&rows, &vector, best.line, best.value)
             objective = best.objective
             n_moves += 1
-        free(rows.sums)
+        close_rows(&rows)
     return n_moves, rows.n_evaluations
 
 
@@ -997,6 +1057,7 @@ cdef void begin_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nog
     cdef Py_ssize_t block, start, m, line, end = min(rows.n, (chunk + 1) * RS_CHUNK)
     cdef double *sums = race.negative + chunk * (rows.n_lines + 1)
     cdef double[RS_BLOCK] negative
+    cdef double[RS_BLOCK] x
     for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
         start = block * RS_BLOCK
         m = min(RS_BLOCK, end - start)
@@ -1013,7 +1074,7 @@ cdef void begin_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nog
             elif rows.slot[line - 1] >= 0:
                 sums[line] += rs_dot_i8(negative, integer_column(rows, line) + start, m)
             else:
-                sums[line] += rs_dot_f64(negative, real_column(rows, line) + start, m)
+                sums[line] += rs_dot_f64(negative, real_block(rows, line, x, start, m), m)
 
 
 cdef inline bint has_bits(const Race *race, Py_ssize_t line) noexcept nogil:
@@ -1048,10 +1109,11 @@ cdef inline void moved_odds(
     cdef const double *odds = race.odds + start
     cdef Py_ssize_t line = race.line
     cdef const int8_t *x
+    cdef double[RS_BLOCK] reals
     if line == 0:
         rs_odds_all(out, odds, race.factor[0], m)
-    elif rows.slot[line - 1] < 0:
-        rs_odds_real(out, odds, real_column(rows, line) + start, race.step, m)
+    elif is_real(rows, line):
+        rs_odds_real(out, odds, real_block(rows, line, reals, start, m), race.step, m)
     else:
         x = integer_column(rows, line) + start
         if race.feature_max[line - 1] - race.feature_min[line - 1] == 1:
@@ -1085,6 +1147,7 @@ cdef double measure_race(Race *race, Bounds *bounds) noexcept nogil:
     cdef int64_t outside = 0
     rows.n_evaluations += 1
     rows.bounds = bounds
+    use_wanted_reals(rows)
     rs_run(measure_odds_chunk, race, chunks, n_workers(chunks, rows.n_threads))
     race.step = 0.0
     for chunk in range(chunks):
@@ -1127,6 +1190,7 @@ cdef void measure_odds_chunk(void *argument, Py_ssize_t chunk, int worker) noexc
             odds = moved
         add_log_odds(rows, odds, &product, &sums[0], start, m)
         add_odds_derivatives(race, sums, slopes, curvatures, start, m)
+        add_real_derivatives(rows, sums, slopes, curvatures, start, m, worker)
     if rows.weights == NULL:
         sums[0].high = rs_product_log(&product)
 
@@ -1141,7 +1205,10 @@ cdef void add_odds_derivatives(
     const Race *race, rs_sum *sums, const double *slopes, const double *curvatures,
     Py_ssize_t start, Py_ssize_t m,
 ) noexcept nogil:
-    """Add a block's first and second derivatives along the wanted lines to a chunk's sums."""
+    """Add a block's first and second derivatives along the wanted lines to a chunk's sums.
+
+    Those of real columns are left out.
+    """
     cdef const Rows *rows = race.rows
     cdef Py_ssize_t line
     cdef int64_t[2] dots
@@ -1151,7 +1218,7 @@ cdef void add_odds_derivatives(
     if rows.weights == NULL:
         rs_odds_digits(high, low, flat, slopes, curvatures, m)
     for line in range(rows.n_lines):
-        if not rows.bounds.wanted[line]:
+        if not rows.bounds.wanted[line] or is_real(rows, line):
             continue
         if not has_digits(race, line):
             add_derivatives(rows, sums, line, slopes, curvatures, start, m)
@@ -1498,7 +1565,7 @@ cdef void take_rounding(Rounding *r, Choice best) noexcept nogil:
 
 
 def sequential_rounding(
-    const int8_t[::1, :] columns, const double[::1, :] real_columns, const int64_t[::1] slot,
+    const int8_t[::1, :] columns, const double[:, :, ::1] panels, const int64_t[::1] slot,
     const int8_t[::1] labels, const double[::1] weights, double total_weight,
     const int64_t[::1] feature_min, const int64_t[::1] feature_max,
     double[::1] scores, double[::1] odds, double[::1] coef, const double[::1] penalty,
@@ -1522,14 +1589,14 @@ def sequential_rounding(
     cdef Rounding r
     cdef Choice best
     cdef int outcome = 0
-    open_rows(&rows, columns, real_columns, slot, labels, weights, total_weight, n_threads)
+    open_rows(&rows, columns, panels, slot, labels, weights, total_weight, n_threads)
     rows.integer = False
     rows.scores = &scores[0]
     rows.n_values = 0
     try:
         open_race(&r.race, &rows, odds, feature_min, feature_max)
     except MemoryError:
-        free(rows.sums)
+        close_rows(&rows)
         raise
     open_bounds(&r.bounds, pending, workspace, magnitude)
     rows.bounds = &r.bounds
@@ -1560,5 +1627,5 @@ def sequential_rounding(
                 break
             take_rounding(&r, best)
         close_race(&r.race)
-        free(rows.sums)
+        close_rows(&rows)
     return outcome, rows.n_evaluations

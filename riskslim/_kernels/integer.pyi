@@ -121,7 +121,7 @@ def gradient(
     columns: NDArray[np.int8],
     coef: NDArray[np.int32],
     intercept: int,
-    real_columns: NDArray[np.float64],
+    panels: NDArray[np.float64],
     labels: NDArray[np.int8],
     weights: NDArray[np.float64],
     low: int,

@@ -26,7 +26,11 @@ floating-point numbers are added in the order of chunks that depend on the data 
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint16_t, uint64_t
 from libc.stdlib cimport calloc, free
+from libc.string cimport memset
 
+from riskslim._kernels.panels cimport (
+    RS_PANEL_LANES, rs_add_panel_products, rs_fold_panel, rs_panels, rs_products_room,
+)
 from riskslim._kernels.threads cimport (
     RS_BLOCK, RS_CHUNK, RS_CHUNK_BLOCKS, RS_HAS_THREADS, n_blocks, n_chunks, n_parts, n_workers,
     part_begin, rs_run, rs_work,
@@ -89,7 +93,6 @@ cdef extern from "blocks.h" nogil:
                         Py_ssize_t n) noexcept
     void rs_multiply(double *v, const double *weight, Py_ssize_t n) noexcept
     double rs_dot_i8(const double *v, const int8_t *x, Py_ssize_t n) noexcept
-    double rs_dot_f64(const double *v, const double *x, Py_ssize_t n) noexcept
 
 
 def fill_tables(Py_ssize_t low, double[::1] tail, double[:, ::1] slope):
@@ -146,8 +149,8 @@ cdef struct Rows:
     const int8_t *columns
     const int32_t *coef
     int32_t intercept
-    Py_ssize_t d_real
-    const double *real_columns
+    rs_panels panels
+    double *products             # of slopes with real columns, of the first worker
     const int8_t *labels
     const double *weights        # NULL: every row counts once
     const uint16_t *numbers      # of the rows that each stands for
@@ -175,8 +178,9 @@ cdef Rows described(
     rows.columns = &columns[0, 0]
     rows.coef = &coef[0]
     rows.intercept = intercept
-    rows.d_real = 0
-    rows.real_columns = NULL
+    rows.panels.x = NULL
+    rows.panels.d = rows.panels.n_used = 0
+    rows.products = NULL
     rows.labels = NULL
     rows.weights = NULL
     rows.numbers = NULL
@@ -735,7 +739,8 @@ def weighted_histogram_loss(
 cdef void slope_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
     cdef Rows *rows = <Rows *>argument
     cdef Py_ssize_t block, start, m, j, end = chunk_end(rows, chunk)
-    cdef rs_sum *sums = rows.sums + chunk * (rows.d + rows.d_real)
+    cdef rs_sum *sums = rows.sums + chunk * (rows.d + rows.panels.d)
+    cdef double *products = rows.products + worker * rs_products_room(rows.panels.d)
     cdef int32_t[RS_BLOCK] position
     cdef double[RS_BLOCK] slopes
     for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
@@ -747,14 +752,15 @@ cdef void slope_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nog
             rs_multiply(slopes, rows.weights + start, m)
         for j in range(rows.d):
             rs_add(&sums[j], rs_dot_i8(slopes, column(rows, j, start), m))
-        for j in range(rows.d_real):
-            rs_add(&sums[rows.d + j],
-                   rs_dot_f64(slopes, rows.real_columns + j * rows.n + start, m))
+        memset(products, 0, RS_PANEL_LANES * rows.panels.d * sizeof(double))
+        rs_add_panel_products(products, &rows.panels, start, slopes, m)
+        for j in range(rows.panels.d):
+            rs_add(&sums[rows.d + j], rs_fold_panel(products + j * RS_PANEL_LANES))
 
 
 def gradient(
     const int8_t[::1, :] columns, const int32_t[::1] coef, int32_t intercept,
-    const double[::1, :] real_columns, const int8_t[::1] labels, const double[::1] weights,
+    const double[:, :, ::1] panels, const int8_t[::1] labels, const double[::1] weights,
     int32_t low, const double[:, ::1] slope, double[::1] total, double[::1] error,
     int n_threads,
 ):
@@ -765,22 +771,27 @@ def gradient(
     """
     cdef Rows rows = described(columns, coef, intercept, labels.shape[0])
     cdef Py_ssize_t chunk, j, chunks = n_chunks(rows.n)
-    cdef Py_ssize_t d = rows.d + real_columns.shape[1]
-    rows.d_real = real_columns.shape[1]
-    rows.real_columns = &real_columns[0, 0]
+    cdef Py_ssize_t d = rows.d + panels.shape[1]
+    cdef int workers = n_workers(chunks, n_threads)
+    rows.panels.x = &panels[0, 0, 0]
+    rows.panels.d = panels.shape[1]
     rows.labels = &labels[0]
     rows.weights = &weights[0] if weights.shape[0] else NULL
     rows.low = low
     rows.width = <int32_t>slope.shape[1]
     rows.slope = &slope[0, 0]
+    rows.products = <double *>calloc(workers * rs_products_room(rows.panels.d), sizeof(double))
     rows.sums = <rs_sum *>calloc(chunks * d + 1, sizeof(rs_sum))
-    if rows.sums == NULL:
+    if rows.products == NULL or rows.sums == NULL:
+        free(rows.products)
+        free(rows.sums)
         raise MemoryError
     with nogil:
-        rs_run(slope_chunk, &rows, chunks, n_workers(chunks, n_threads))
+        rs_run(slope_chunk, &rows, chunks, workers)
         for chunk in range(chunks):
             for j in range(d):
                 add_sum(&total[0] + j, &error[0] + j, rows.sums[chunk * d + j])
+        free(rows.products)
         free(rows.sums)
 
 

@@ -3,6 +3,7 @@
 
 from libc.stdint cimport int8_t
 
+from riskslim._kernels.panels cimport rs_panels, rs_unpack_column
 from riskslim._kernels.threads cimport RS_CHUNK, n_chunks, n_workers, rs_run
 
 
@@ -51,12 +52,11 @@ cdef struct Rows:
     Py_ssize_t first             # row of the columns that comes first
     Py_ssize_t stride            # rows of a column
     Py_ssize_t d
-    Py_ssize_t d_real
     Py_ssize_t keep
     const int8_t *columns
     const double *lower
     const double *upper
-    const double *real_columns
+    rs_panels panels
     const double *real_lower
     const double *real_upper
     double *workspace            # of the first worker
@@ -84,7 +84,6 @@ cdef void range_block(
     cdef double *low = rows.low + start
     cdef double *high = rows.high + start
     cdef const int8_t *integers
-    cdef const double *reals
     for i in range(2 * kept * ROWS):
         top_low[i] = 0.0
     for i in range(n):
@@ -96,11 +95,9 @@ cdef void range_block(
                 x[i] = <double>integers[i]
             add_contribution(rows.lower[j], rows.upper[j], rows.keep, n, x, below,
                              low, high, top_low, top_high)
-    for j in range(rows.d_real):
+    for j in range(rows.panels.d):
         if rows.real_lower[j] != 0.0 or rows.real_upper[j] != 0.0:
-            reals = rows.real_columns + j * rows.stride + rows.first + start
-            for i in range(n):
-                x[i] = reals[i]
+            rs_unpack_column(x, &rows.panels, rows.first + start, j, n, False)
             add_contribution(rows.real_lower[j], rows.real_upper[j], rows.keep, n, x, below,
                              low, high, top_low, top_high)
     for t in range(kept):
@@ -111,12 +108,13 @@ cdef void range_block(
 
 def row_ranges(
     const int8_t[::1, :] columns, const double[::1] lower, const double[::1] upper,
-    const double[::1, :] real_columns, const double[::1] real_lower,
+    const double[:, :, ::1] panels, const double[::1] real_lower,
     const double[::1] real_upper, Py_ssize_t keep, Py_ssize_t first,
     double[:, :, ::1] workspace, double[::1] low, double[::1] high, int n_threads,
 ):
     """Range of the scores (intercept apart) of rows first, first + 1, ... into low and high.
 
+    ``first`` begins a panel.
     Columns whose bounds exclude zero always count; of the others at most ``keep`` do, chosen
     for each row as the largest contributions. A negative ``keep`` means no limit.
     ``workspace`` has, for each thread, 2 max(keep, 0) + 2 rows of row_block() entries.
@@ -126,12 +124,12 @@ def row_ranges(
     rows.first = first
     rows.stride = columns.shape[0]
     rows.d = lower.shape[0]
-    rows.d_real = real_lower.shape[0]
     rows.keep = keep
     rows.columns = &columns[0, 0]
     rows.lower = &lower[0]
     rows.upper = &upper[0]
-    rows.real_columns = &real_columns[0, 0]
+    rows.panels.x = &panels[0, 0, 0]
+    rows.panels.d = panels.shape[1]
     rows.real_lower = &real_lower[0]
     rows.real_upper = &real_upper[0]
     rows.workspace = &workspace[0, 0, 0]

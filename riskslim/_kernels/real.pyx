@@ -3,15 +3,21 @@
 
 The exponential is taken of -|margin| only (numerics.h). Rows are summed in a fixed order:
 32 partial sums within a block, which has 64 rows for each of them, eight of which share a
-logarithm; then blocks, and chunks of blocks, with their rounding errors kept. The result is the same for any number of threads.
+logarithm, and 8 for the products with a real column; then blocks, and chunks of blocks, with
+their rounding errors kept. The result is the same for any number of threads.
 """
 
 from libc.stdint cimport int8_t, int64_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
+from riskslim._kernels.panels cimport (
+    RS_PANEL_LANES, rs_add_panels, rs_fold_panel, rs_panels, rs_products_room,
+    rs_sum_panel_losses, rs_sum_panel_losses_and_slopes, rs_unpack_column,
+)
 from riskslim._kernels.threads cimport (
     RS_BLOCK, RS_CHUNK, RS_CHUNK_BLOCKS, n_blocks, n_chunks, n_parts, n_workers, part_begin, rs_run,
+    rs_work,
 )
 
 
@@ -28,9 +34,6 @@ cdef extern from "blocks.h" nogil:
     void rs_add_4_columns_i8(
         double *s, const int8_t *x0, const int8_t *x1, const int8_t *x2, const int8_t *x3,
         double c0, double c1, double c2, double c3, Py_ssize_t n) noexcept
-    void rs_add_column_f64(double *s, const double *x, double c, Py_ssize_t n) noexcept
-    void rs_add_8_columns_f64(double *s, const double **x, const double *c,
-                              Py_ssize_t n) noexcept
     double rs_sum_losses(const double *s, const int8_t *label, const double *weight,
                          Py_ssize_t n) noexcept
     double rs_sum_losses_and_slopes(double *slope, const double *s, const int8_t *label,
@@ -42,18 +45,17 @@ cdef extern from "blocks.h" nogil:
     void rs_add_tile_products(double *sums, const double *v, const double *z) noexcept
     double rs_total(const double *v, Py_ssize_t n) noexcept
     double rs_dot_i8(const double *v, const int8_t *x, Py_ssize_t n) noexcept
-    double rs_dot_f64(const double *v, const double *x, Py_ssize_t n) noexcept
 
 
 cdef struct Rows:
     # Rows, a vector, and where the results go.
     Py_ssize_t n
     Py_ssize_t d
-    Py_ssize_t d_real
     const int8_t *columns
     const double *coef
-    const double *real_columns
-    const double *real_coef
+    rs_panels panels             # in use: real columns whose coefficients are not zero
+    int64_t *used
+    double *used_coef
     double intercept
     const int8_t *labels
     const double *weights        # NULL: every row counts once
@@ -68,18 +70,30 @@ cdef struct Rows:
     Py_ssize_t scratch_size
 
 
-cdef Rows described(
-    const int8_t[::1, :] columns, const double[::1] coef,
-    const double[::1, :] real_columns, const double[::1] real_coef, double intercept,
-) noexcept nogil:
-    cdef Rows rows
+cdef int open_rows(
+    Rows *rows, const int8_t[::1, :] columns, const double[::1] coef,
+    const double[:, :, ::1] panels, const double[::1] real_coef, double intercept,
+) except -1:
+    cdef Py_ssize_t j, m = 0, d_real = panels.shape[1]
+    rows.used = <int64_t *>malloc((d_real + 1) * sizeof(int64_t))
+    rows.used_coef = <double *>malloc((d_real + 1) * sizeof(double))
+    if rows.used == NULL or rows.used_coef == NULL:
+        close_rows(rows)
+        raise MemoryError
+    for j in range(d_real):
+        if real_coef[j] != 0.0:
+            rows.used[m] = j
+            rows.used_coef[m] = real_coef[j]
+            m += 1
+    rows.panels.x = &panels[0, 0, 0]
+    rows.panels.d = d_real
+    rows.panels.used = rows.used
+    rows.panels.coef = rows.used_coef
+    rows.panels.n_used = m
     rows.n = columns.shape[0]
     rows.d = coef.shape[0]
-    rows.d_real = real_coef.shape[0]
     rows.columns = &columns[0, 0]
     rows.coef = &coef[0]
-    rows.real_columns = &real_columns[0, 0]
-    rows.real_coef = &real_coef[0]
     rows.intercept = intercept
     rows.labels = NULL
     rows.weights = NULL
@@ -92,12 +106,18 @@ cdef Rows described(
     rows.slot = NULL
     rows.scratch = NULL
     rows.scratch_size = 0
-    return rows
+    return 0
 
 
-cdef inline void block_scores(
+cdef void close_rows(Rows *rows) noexcept nogil:
+    free(rows.used)
+    free(rows.used_coef)
+
+
+cdef inline void integer_scores(
     const Rows *rows, double *scores, Py_ssize_t start, Py_ssize_t n
 ) noexcept nogil:
+    """Scores of a block as far as the intercept and integer columns go."""
     cdef Py_ssize_t j, k = 0
     cdef (const int8_t *)[4] x
     cdef double[4] c
@@ -112,30 +132,14 @@ cdef inline void block_scores(
                 k = 0
     for j in range(k):
         rs_add_column_i8(scores, x[j], c[j], n)
-    add_real_columns(rows, scores, start, n)
 
 
-cdef inline void add_real_columns(
+cdef inline void block_scores(
     const Rows *rows, double *scores, Py_ssize_t start, Py_ssize_t n
 ) noexcept nogil:
-    cdef Py_ssize_t j, k = 0
-    cdef (const double *)[8] x
-    cdef double[8] c
-    for j in range(rows.d_real):
-        if rows.real_coef[j] != 0.0:
-            x[k] = rows.real_columns + j * rows.n + start
-            c[k] = rows.real_coef[j]
-            k += 1
-            if k == 8:
-                rs_add_8_columns_f64(scores, x, c, n)
-                k = 0
-    if k == 1:
-        rs_add_column_f64(scores, x[0], c[0], n)
-    elif k:    # the first column once more, zero times, fills up the eight
-        for j in range(k, 8):
-            x[j] = x[0]
-            c[j] = 0.0
-        rs_add_8_columns_f64(scores, x, c, n)
+    integer_scores(rows, scores, start, n)
+    if rows.panels.n_used:
+        rs_add_panels(scores, &rows.panels, start, n)
 
 
 cdef void score_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
@@ -148,14 +152,16 @@ cdef void score_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nog
 
 def scores(
     const int8_t[::1, :] columns, const double[::1] coef,
-    const double[::1, :] real_columns, const double[::1] real_coef,
+    const double[:, :, ::1] panels, const double[::1] real_coef,
     double intercept, double[::1] out, int n_threads,
 ):
     """Scores of all rows into ``out``."""
-    cdef Rows rows = described(columns, coef, real_columns, real_coef, intercept)
+    cdef Rows rows
+    open_rows(&rows, columns, coef, panels, real_coef, intercept)
     rows.scores = &out[0]
     with nogil:
         rs_run(score_chunk, &rows, n_chunks(rows.n), n_workers(n_chunks(rows.n), n_threads))
+        close_rows(&rows)
 
 
 cdef inline const double *weights_from(const Rows *rows, Py_ssize_t start) noexcept nogil:
@@ -165,20 +171,31 @@ cdef inline const double *weights_from(const Rows *rows, Py_ssize_t start) noexc
 cdef void loss_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
     cdef Rows *rows = <Rows *>argument
     cdef Py_ssize_t block, start, m, end = min(rows.n, (chunk + 1) * RS_CHUNK)
-    cdef double[RS_BLOCK] computed
-    cdef const double *scores = computed
+    cdef double[RS_BLOCK] scores
+    cdef double total
     for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
         start = block * RS_BLOCK
         m = min(RS_BLOCK, end - start)
-        if rows.given != NULL:
-            scores = rows.given + start
+        integer_scores(rows, scores, start, m)
+        if rows.panels.n_used:
+            total = rs_sum_panel_losses(&rows.panels, start, scores, rows.labels + start,
+                                        weights_from(rows, start), m)
         else:
-            block_scores(rows, computed, start, m)
-        rs_add(&rows.sums[chunk],
-               rs_sum_losses(scores, rows.labels + start, weights_from(rows, start), m))
+            total = rs_sum_losses(scores, rows.labels + start, weights_from(rows, start), m)
+        rs_add(&rows.sums[chunk], total)
 
 
-cdef double summed_loss(Rows *rows, int n_threads) noexcept nogil:
+cdef void given_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
+    cdef Rows *rows = <Rows *>argument
+    cdef Py_ssize_t block, start, m, end = min(rows.n, (chunk + 1) * RS_CHUNK)
+    for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
+        start = block * RS_BLOCK
+        m = min(RS_BLOCK, end - start)
+        rs_add(&rows.sums[chunk], rs_sum_losses(rows.given + start, rows.labels + start,
+                                                weights_from(rows, start), m))
+
+
+cdef double summed_loss(Rows *rows, rs_work work, int n_threads) noexcept nogil:
     """Sum of the losses; -1 if there is no memory for the chunks' sums."""
     cdef Py_ssize_t chunk, chunks = n_chunks(rows.n)
     cdef rs_sum total
@@ -186,7 +203,7 @@ cdef double summed_loss(Rows *rows, int n_threads) noexcept nogil:
     rows.sums = <rs_sum *>calloc(chunks + 1, sizeof(rs_sum))
     if rows.sums == NULL:
         return -1.0
-    rs_run(loss_chunk, rows, chunks, n_workers(chunks, n_threads))
+    rs_run(work, rows, chunks, n_workers(chunks, n_threads))
     for chunk in range(chunks):
         add_sum(&total.high, &total.low, rows.sums[chunk])
     free(rows.sums)
@@ -204,7 +221,7 @@ def scores_loss(
     rows.labels = &labels[0]
     rows.weights = &weights[0] if weights.shape[0] else NULL
     with nogil:
-        total = summed_loss(&rows, n_threads)
+        total = summed_loss(&rows, given_chunk, n_threads)
     if total < 0.0:
         raise MemoryError
     return total
@@ -212,16 +229,18 @@ def scores_loss(
 
 def loss(
     const int8_t[::1, :] columns, const double[::1] coef,
-    const double[::1, :] real_columns, const double[::1] real_coef,
+    const double[:, :, ::1] panels, const double[::1] real_coef,
     double intercept, const int8_t[::1] labels, const double[::1] weights, int n_threads,
 ):
     """Sum of the (weighted) losses."""
-    cdef Rows rows = described(columns, coef, real_columns, real_coef, intercept)
+    cdef Rows rows
     cdef double total
+    open_rows(&rows, columns, coef, panels, real_coef, intercept)
     rows.labels = &labels[0]
     rows.weights = &weights[0] if weights.shape[0] else NULL
     with nogil:
-        total = summed_loss(&rows, n_threads)
+        total = summed_loss(&rows, loss_chunk, n_threads)
+        close_rows(&rows)
     if total < 0.0:
         raise MemoryError
     return total
@@ -231,27 +250,41 @@ cdef void gradient_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept 
     cdef Rows *rows = <Rows *>argument
     cdef Py_ssize_t block, start, m, j, end = min(rows.n, (chunk + 1) * RS_CHUNK)
     cdef rs_sum *sums = rows.sums + chunk * rows.n_sums
-    cdef rs_sum *real_sums = sums + 2 + rows.d
-    cdef double[RS_BLOCK] scores
+    cdef double *products = rows.scratch + worker * rows.scratch_size
     cdef double[RS_BLOCK] slopes
     for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
         start = block * RS_BLOCK
         m = min(RS_BLOCK, end - start)
-        block_scores(rows, scores, start, m)
-        rs_add(&sums[0], rs_sum_losses_and_slopes(
-            slopes, scores, rows.labels + start, weights_from(rows, start), m))
-        if rows.weights != NULL:
-            rs_multiply(slopes, rows.weights + start, m)
+        memset(products, 0, rows.scratch_size * sizeof(double))
+        rs_add(&sums[0], losses_and_slopes(rows, slopes, products, start, m))
         rs_add(&sums[1], rs_total(slopes, m))
         for j in range(rows.d):
             rs_add(&sums[2 + j], rs_dot_i8(slopes, rows.columns + j * rows.n + start, m))
-        for j in range(rows.d_real):
-            rs_add(&real_sums[j], rs_dot_f64(slopes, rows.real_columns + j * rows.n + start, m))
+        for j in range(rows.panels.d):
+            rs_add(&sums[2 + rows.d + j], rs_fold_panel(products + j * RS_PANEL_LANES))
+
+
+cdef inline double losses_and_slopes(
+    const Rows *rows, double *slopes, double *products, Py_ssize_t start, Py_ssize_t m
+) noexcept nogil:
+    """Sum of a block's losses; its weighted slopes, and their products with real columns."""
+    cdef double[RS_BLOCK] scores
+    cdef double total
+    integer_scores(rows, scores, start, m)
+    if rows.panels.d:
+        return rs_sum_panel_losses_and_slopes(
+            products, slopes, &rows.panels, start, scores, rows.labels + start,
+            weights_from(rows, start), m)
+    total = rs_sum_losses_and_slopes(
+        slopes, scores, rows.labels + start, weights_from(rows, start), m)
+    if rows.weights != NULL:
+        rs_multiply(slopes, rows.weights + start, m)
+    return total
 
 
 def loss_and_gradient(
     const int8_t[::1, :] columns, const double[::1] coef,
-    const double[::1, :] real_columns, const double[::1] real_coef,
+    const double[:, :, ::1] panels, const double[::1] real_coef,
     double intercept, const int8_t[::1] labels, const double[::1] weights,
     double[::1] gradient, double[::1] error, int n_threads,
 ):
@@ -259,23 +292,34 @@ def loss_and_gradient(
 
     Entries of ``gradient``: the intercept, the integer columns, the real columns.
     """
-    cdef Rows rows = described(columns, coef, real_columns, real_coef, intercept)
-    cdef Py_ssize_t chunk, j, chunks = n_chunks(rows.n)
+    cdef Rows rows
+    cdef Py_ssize_t chunk, j, chunks
+    cdef int workers
     cdef rs_sum total
     total.high = total.low = 0.0
+    open_rows(&rows, columns, coef, panels, real_coef, intercept)
+    chunks = n_chunks(rows.n)
+    workers = n_workers(chunks, n_threads)
     rows.labels = &labels[0]
     rows.weights = &weights[0] if weights.shape[0] else NULL
-    rows.n_sums = 2 + rows.d + rows.d_real
+    rows.n_sums = 2 + rows.d + rows.panels.d
+    rows.scratch_size = rs_products_room(rows.panels.d)
+    rows.scratch = <double *>calloc(workers * rows.scratch_size, sizeof(double))
     rows.sums = <rs_sum *>calloc(chunks * rows.n_sums, sizeof(rs_sum))
-    if rows.sums == NULL:
+    if rows.scratch == NULL or rows.sums == NULL:
+        free(rows.scratch)
+        free(rows.sums)
+        close_rows(&rows)
         raise MemoryError
     with nogil:
-        rs_run(gradient_chunk, &rows, chunks, n_workers(chunks, n_threads))
+        rs_run(gradient_chunk, &rows, chunks, workers)
         for chunk in range(chunks):
             add_sum(&total.high, &total.low, rows.sums[chunk * rows.n_sums])
             for j in range(1, rows.n_sums):
                 add_sum(&gradient[j - 1], &error[j - 1], rows.sums[chunk * rows.n_sums + j])
+        free(rows.scratch)
         free(rows.sums)
+        close_rows(&rows)
     return total.high + total.low
 
 
@@ -300,16 +344,13 @@ cdef inline void fill_tile(
     """Chosen columns of n rows as float64; the column of ones comes before them."""
     cdef Py_ssize_t i, j, k
     cdef double *z
-    cdef const double *x
     for j in range(rows.n_chosen):
         k = rows.slot[j]
         z = tile + (j + 1) * RS_TILE
         if k >= 0:
             rs_tile_i8(z, rows.columns + k * rows.n + start, n)
         else:
-            x = rows.real_columns + (-1 - k) * rows.n + start
-            for i in range(n):
-                z[i] = x[i]
+            rs_unpack_column(z, &rows.panels, start, -1 - k, n, True)
         for i in range(n, RS_TILE):
             z[i] = 0.0
 
@@ -370,7 +411,7 @@ cdef void add_tile(
 
 def hessian(
     const int8_t[::1, :] columns, const double[::1] coef,
-    const double[::1, :] real_columns, const double[::1] real_coef,
+    const double[:, :, ::1] panels, const double[::1] real_coef,
     double intercept, const double[::1] weights, const int64_t[::1] slot,
     double[:, ::1] out, int n_threads,
 ):
@@ -379,11 +420,12 @@ def hessian(
     The curvature of a row is p (1 - p) with p = 1 / (1 + exp(-score)). ``slot`` chooses the
     columns: k for integer column k, -1 - k for real column k.
     """
-    cdef Rows rows = described(columns, coef, real_columns, real_coef, intercept)
+    cdef Rows rows
     cdef Py_ssize_t j, k, part, m = slot.shape[0] + 1, products = n_products(m)
     cdef Py_ssize_t product = 0
     cdef int i, workers
     cdef rs_sum total
+    open_rows(&rows, columns, coef, panels, real_coef, intercept)
     rows.weights = &weights[0] if weights.shape[0] else NULL
     rows.n_chosen = slot.shape[0]
     rows.slot = &slot[0]
@@ -395,6 +437,7 @@ def hessian(
     if rows.scratch == NULL or rows.sums == NULL:
         free(rows.scratch)
         free(rows.sums)
+        close_rows(&rows)
         raise MemoryError
     with nogil:
         rs_run(hessian_part, &rows, rows.n_parts, workers)
@@ -410,6 +453,7 @@ def hessian(
                     product += 1
         free(rows.scratch)
         free(rows.sums)
+        close_rows(&rows)
 
 
 cdef inline void add_sum(double *total, double *error, rs_sum value) noexcept nogil:

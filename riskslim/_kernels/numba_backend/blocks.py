@@ -16,6 +16,8 @@ BLOCK = 2048
 LANES = 32
 STRIP = 4 * LANES  # the lanes are read and written once for so many rows
 LOSS_STRIP = 8 * LANES  # eight rows share a logarithm
+PANEL = 16  # rows of each real column that lie together
+PANEL_LANES = 8
 COPIES = 4
 DIGIT_ROWS = 256
 DIGIT_BASE = 65535
@@ -150,14 +152,6 @@ def add_4_columns_i8(s, x0, x1, x2, x3, c0, c1, c2, c3):
     for i in range(s.shape[0]):
         s[i] += (c0 * np.float64(np.int32(x0[i])) + c1 * np.float64(np.int32(x1[i]))) + (
             c2 * np.float64(np.int32(x2[i])) + c3 * np.float64(np.int32(x3[i]))
-        )
-
-
-@helper
-def add_8_columns_f64(s, x0, x1, x2, x3, x4, x5, x6, x7, c0, c1, c2, c3, c4, c5, c6, c7):
-    for i in range(s.shape[0]):
-        s[i] += ((c0 * x0[i] + c1 * x1[i]) + (c2 * x2[i] + c3 * x3[i])) + (
-            (c4 * x4[i] + c5 * x5[i]) + (c6 * x6[i] + c7 * x7[i])
         )
 
 
@@ -425,7 +419,7 @@ def total(v, lane):
 
 @helper
 def dot(v, x, lane):
-    """Sum of v x for a column x of either kind."""
+    """Sum of v x for int8 or float64 x."""
     for k in range(LANES):
         lane[k] = 0.0
     whole = v.shape[0] // STRIP * STRIP
@@ -465,7 +459,7 @@ def _square(x):
 
 @helper
 def dot_square(v, x, lane):
-    """Sum of v x^2 for a column x of either kind."""
+    """Sum of v x^2 for int8 x."""
     for k in range(LANES):
         lane[k] = 0.0
     whole = v.shape[0] // STRIP * STRIP
@@ -567,6 +561,107 @@ def sum_losses_and_slopes(slopes, s, label, weight, strip, lane):
         _read_strip_and_slopes(tail, hinge, slopes[begin:end], s[begin:end], label[begin:end])
         _add_losses(lane, tail, hinge, weight, begin, end)
     return _fold(lane)
+
+
+# ---- real columns in panels: the counterpart of panels.h -------------------------------------
+
+# The widths of loops over a panel's rows are read from arrays: LLVM unrolls loops whose widths
+# are small constants before it looks for vectors, and then finds none.
+
+
+@helper
+def add_panels(s, panels, start, used, coef):
+    """Add the columns ``used`` times ``coef`` to the scores of rows start, start + 1, ..."""
+    for i in range(0, s.shape[0], PANEL):
+        _add_panel(s[i : i + PANEL], panels[(start + i) // PANEL], used, coef)
+
+
+@helper
+def _add_panel(s, panel, used, coef):
+    whole = used.shape[0] // 4 * 4
+    for j in range(0, whole, 4):
+        x0, x1, x2, x3 = panel[used[j]], panel[used[j + 1]], panel[used[j + 2]], panel[used[j + 3]]
+        c0, c1, c2, c3 = coef[j], coef[j + 1], coef[j + 2], coef[j + 3]
+        for k in range(s.shape[0]):
+            s[k] = (((s[k] + c0 * x0[k]) + c1 * x1[k]) + c2 * x2[k]) + c3 * x3[k]
+    for j in range(whole, used.shape[0]):
+        x, c = panel[used[j]], coef[j]
+        for k in range(s.shape[0]):
+            s[k] += c * x[k]
+
+
+@helper
+def add_panel_products(sums, panels, start, v, room):
+    """Add v times column to the partial sums of every column; ``room`` is scratch."""
+    part = room[:PANEL]
+    for i in range(0, v.shape[0], PANEL):
+        panel = panels[(start + i) // PANEL]
+        _fill_panel(part, v[i : i + PANEL])
+        for j in range(panel.shape[0]):
+            _add_products(sums[j], part, panel[j])
+
+
+@helper
+def add_panel_derivatives(sums, panels, start, v, u, used, room):
+    """Add v times column and u times its square to the sums of the columns ``used``."""
+    first, second = room[:PANEL], room[PANEL : 2 * PANEL]
+    for i in range(0, v.shape[0], PANEL):
+        _fill_panel(first, v[i : i + PANEL])
+        _fill_panel(second, u[i : i + PANEL])
+        panel = panels[(start + i) // PANEL]
+        for j in range(used.shape[0]):
+            _add_products(sums[j, 0], first, panel[used[j]])
+            _add_squares(sums[j, 1], second, panel[used[j]])
+
+
+@helper
+def _fill_panel(out, v):
+    """Copy at most a panel's values, with zeros behind them."""
+    for k in range(v.shape[0]):
+        out[k] = v[k]
+    for k in range(v.shape[0], out.shape[0]):
+        out[k] = 0.0
+
+
+@inlined
+def _add_products(sums, v, x):
+    w, z = v[PANEL_LANES:], x[PANEL_LANES:]
+    for k in range(sums.shape[0]):
+        sums[k] += v[k] * x[k] + w[k] * z[k]
+
+
+@inlined
+def _add_squares(sums, u, x):
+    w, z = u[PANEL_LANES:], x[PANEL_LANES:]
+    for k in range(sums.shape[0]):
+        sums[k] += u[k] * (x[k] * x[k]) + w[k] * (z[k] * z[k])
+
+
+@helper
+def fold_panel(lane):
+    width = PANEL_LANES // 2
+    while width > 0:
+        for k in range(width):
+            lane[k] += lane[k + width]
+        width //= 2
+    return lane[0]
+
+
+@helper
+def unpack_column(out, panels, start, j):
+    """Rows start, start + 1, ... of column j, one after the other."""
+    for i in range(0, out.shape[0], PANEL):
+        part, x = out[i : i + PANEL], panels[(start + i) // PANEL, j]
+        for k in range(part.shape[0]):
+            part[k] = x[k]
+
+
+@helper
+def clear(values):
+    """Set an array of two dimensions to zero."""
+    for j in range(values.shape[0]):
+        for k in range(values.shape[1]):
+            values[j, k] = 0.0
 
 
 # ---- the k largest of several values per row ----------------------------------------------

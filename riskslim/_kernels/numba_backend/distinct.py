@@ -53,21 +53,22 @@ def _put_bytes(word, x, shift):
 
 
 @helper
-def _read_rows(plane, hashes, columns, real_columns, labels, start, end):
+def _read_rows(plane, hashes, columns, panels, labels, start, end):
     """Words and hashes of some rows."""
     m, n_packed = end - start, (columns.shape[0] + 8) // 8
-    n_all = n_packed + real_columns.shape[0]
+    n_all = n_packed + panels.shape[1]
     for k in range(n_packed):
         for i in range(m):
             plane[k, i] = _ZERO
     _put_bytes(plane[0], labels[start:end], 0)
     for j in range(columns.shape[0]):
         _put_bytes(plane[(j + 1) // 8], columns[j, start:end], 8 * ((j + 1) % 8))
-    for j in range(real_columns.shape[0]):
-        word, x = plane[n_packed + j], real_columns[j, start:end]
+    for j in range(panels.shape[1]):
+        word = plane[n_packed + j]
         for i in range(m):
+            x = panels[(start + i) // blocks.PANEL, j, (start + i) % blocks.PANEL]
             # Adding zero turns -0.0 into 0.0 and changes no other value.
-            word[i] = np.uint64(np.float64(x[i] + 0.0).view(np.int64))
+            word[i] = np.uint64(np.float64(x + 0.0).view(np.int64))
     for i in range(m):
         hashes[i] = _ZERO
     for k in range(n_all):
@@ -87,12 +88,12 @@ def _same_words(keys, group, plane, i):
 
 
 @kernel(
-    *(read(int8, 2), read(float64, 2), read(int8), read(float64), int64, int64),
+    *(read(int8, 2), read(float64, 3), read(int8), read(float64), int64, int64),
     *(write(uint64, 2), write(uint64), write(uint64, 2), write(int64), write(int64)),
     *(write(float64, 2), write(uint64)),
 )
 def _group_rows(
-    columns, real_columns, labels, weights, row, n_groups, plane, slots, keys, first, counts,
+    columns, panels, labels, weights, row, n_groups, plane, slots, keys, first, counts,
     sums, hashes,
 ):  # fmt: skip
     n, words = labels.shape[0], keys.shape[1]
@@ -100,7 +101,7 @@ def _group_rows(
     mask = np.uint64(slots.shape[0] - 1)
     while row < n and n_groups + _ROWS <= capacity:
         m = min(_ROWS, n - row)
-        _read_rows(plane, hashes, columns, real_columns, labels, row, row + m)
+        _read_rows(plane, hashes, columns, panels, labels, row, row + m)
         for i in range(m):
             at = hashes[i] & mask
             while True:
@@ -130,8 +131,8 @@ def _group_rows(
     return row, n_groups
 
 
-def group_rows(columns, real_columns, *arguments):
-    return _group_rows(columns.T, real_columns.T, *arguments, np.empty(_ROWS, np.uint64))
+def group_rows(columns, panels, *arguments):
+    return _group_rows(columns.T, panels, *arguments, np.empty(_ROWS, np.uint64))
 
 
 @kernel(read(uint64, 2), int64, write(uint64))

@@ -20,15 +20,20 @@ from riskslim._kernels.numba_backend.chunks import CHUNK, n_chunks, n_parts, par
 from riskslim._kernels.numba_backend.compiled import helper, kernel, read, write
 
 # Of _Rows, as _scratch makes it.
-_SCRATCH = (write(int32), write(float64, 2), write(float64), write(float64, 3), write(int64))
+_SCRATCH = (
+    *(write(int32), write(float64, 2), write(float64), write(float64, 3)),
+    *(write(int64), write(float64, 3), write(int64)),
+)
 
 
-def _scratch(n_lines):
+def _scratch(n_lines, n_reals):
     return (
         np.empty(BLOCK, np.int32),
         np.empty((4, BLOCK)),
         np.empty(blocks.LANES),
         np.empty((2, 2 * n_lines + 1, 2)),
+        np.empty(n_reals, np.int64),
+        np.empty((n_reals, 2, blocks.PANEL_LANES)),
         np.zeros(1, np.int64),
     )
 
@@ -37,8 +42,8 @@ def _scratch(n_lines):
 
 
 class _Rows(NamedTuple):
-    columns: Any  # transposed, as are the real columns
-    real_columns: Any
+    columns: Any  # transposed
+    panels: Any
     slot: Any  # of feature j: k for integer column k, -1 - k for real column k
     labels: Any
     weights: Any  # empty: every row counts once
@@ -60,6 +65,8 @@ class _Rows(NamedTuple):
     block: Any
     lane: Any
     sums: Any
+    used: Any  # real columns of the wanted lines, and partial sums of their derivatives
+    products: Any
     n_evaluations: Any
 
 
@@ -96,8 +103,9 @@ def _moved_scores(rows, line, out, start, step, shift):
     elif rows.slot[line - 1] >= 0:
         blocks.line(out, scores, rows.columns[rows.slot[line - 1], start:stop], step, shift)
     else:
-        k = -1 - rows.slot[line - 1]
-        blocks.line(out, scores, rows.real_columns[k, start:stop], step, shift)
+        x = rows.block[3, : out.shape[0]]
+        blocks.unpack_column(x, rows.panels, start, -1 - rows.slot[line - 1])
+        blocks.line(out, scores, x, step, shift)
 
 
 @helper
@@ -253,12 +261,13 @@ def _measure_lines(rows, bounds):
     """First and second derivatives along the wanted lines; returns the loss."""
     part, whole = rows.sums[0], rows.sums[1]
     rows.n_evaluations[0] += 1
+    used = rows.used[: _find_wanted_reals(rows, bounds.wanted)]
     for k in range(whole.shape[0]):
         whole[k, 0] = whole[k, 1] = 0.0
     for begin in range(0, rows.labels.shape[0], CHUNK):
         for k in range(part.shape[0]):
             part[k, 0] = part[k, 1] = 0.0
-        _measure_chunk(rows, bounds.wanted, part, begin)
+        _measure_chunk(rows, bounds.wanted, used, part, begin)
         _add_chunk(whole, part)
     _share_derivatives(rows, bounds)
     return (whole[0, 0] + whole[0, 1]) / rows.total_weight
@@ -282,7 +291,23 @@ def _share_derivatives(rows, bounds):
 
 
 @helper
-def _measure_chunk(rows, wanted, sums, begin):
+def _is_real(rows, line):
+    return line > 0 and rows.slot[line - 1] < 0
+
+
+@helper
+def _find_wanted_reals(rows, wanted):
+    """Leave the real columns of the wanted lines in rows.used, and return their number."""
+    n_used = 0
+    for line in range(1, wanted.shape[0]):
+        if wanted[line] and _is_real(rows, line):
+            rows.used[n_used] = -1 - rows.slot[line - 1]
+            n_used += 1
+    return n_used
+
+
+@helper
+def _measure_chunk(rows, wanted, used, sums, begin):
     end = min(begin + CHUNK, rows.labels.shape[0])
     for start in range(begin, end, BLOCK):
         stop = min(start + BLOCK, end)
@@ -302,27 +327,42 @@ def _measure_chunk(rows, wanted, sums, begin):
             blocks.multiply(slopes, weights)
             blocks.multiply(curvatures, weights)
         for line in range(wanted.shape[0]):
-            if wanted[line]:
+            if wanted[line] and not _is_real(rows, line):
                 _add_derivatives(rows, sums, line, slopes, curvatures, start)
+        _add_real_derivatives(rows, wanted, used, sums, slopes, curvatures, start)
 
 
 @helper
 def _add_derivatives(rows, sums, line, slopes, curvatures, start):
-    """Add a block's first and second derivatives along a line to a chunk's sums."""
-    stop = start + slopes.shape[0]
+    """Add a block's first and second derivatives along a line to a chunk's sums.
+
+    The line is that of the intercept or of an integer column.
+    """
     if line == 0:
         first = blocks.total(slopes, rows.lane)
         second = blocks.total(curvatures, rows.lane)
-    elif rows.slot[line - 1] >= 0:
-        x = rows.columns[rows.slot[line - 1], start:stop]
+    else:
+        x = rows.columns[rows.slot[line - 1], start : start + slopes.shape[0]]
         first = blocks.dot(slopes, x, rows.lane)
         second = blocks.dot_square(curvatures, x, rows.lane)
-    else:
-        z = rows.real_columns[-1 - rows.slot[line - 1], start:stop]
-        first = blocks.dot(slopes, z, rows.lane)
-        second = blocks.dot_square(curvatures, z, rows.lane)
     blocks.add_to(sums, 2 * line + 1, first)
     blocks.add_to(sums, 2 * line + 2, second)
+
+
+@helper
+def _add_real_derivatives(rows, wanted, used, sums, slopes, curvatures, start):
+    """The same for the lines of all real columns that are wanted."""
+    for k in range(used.shape[0]):
+        blocks.clear(rows.products[k])
+    blocks.add_panel_derivatives(
+        rows.products, rows.panels, start, slopes, curvatures, used, rows.lane
+    )
+    k = 0
+    for line in range(1, wanted.shape[0]):
+        if wanted[line] and _is_real(rows, line):
+            blocks.add_to(sums, 2 * line + 1, blocks.fold_panel(rows.products[k, 0]))
+            blocks.add_to(sums, 2 * line + 2, blocks.fold_panel(rows.products[k, 1]))
+            k += 1
 
 
 @helper
@@ -657,7 +697,7 @@ def _take(rows, vector, line, value):
 
 
 @kernel(
-    *(read(int8, 2), read(float64, 2), read(int64), read(int8), read(float64), float64),
+    *(read(int8, 2), read(float64, 3), read(int64), read(int8), read(float64), float64),
     *(boolean, int64, read(float64), read(float64), read(float64), read(int64), read(int64)),
     *(write(int32), write(float64), write(int64), write(float64), write(int64), read(int64)),
     *(read(int64), read(float64), read(float64), read(uint8), write(uint8), write(float64, 2)),
@@ -665,16 +705,16 @@ def _take(rows, vector, line, value):
     *(write(int64), write(int64), write(float64), write(int64), write(float64)),
 )
 def _coordinate_descent(
-    columns, real_columns, slot, labels, weights, total_weight,
+    columns, panels, slot, labels, weights, total_weight,
     integer, low, losses, slopes, padded, feature_min, feature_max,
     position, scores, counts, mass, coef, lower, upper, penalty, magnitude, direction,
     wanted, workspace, min_size, max_size, exhaustive, swaps, max_iterations, tolerance,
-    cells, block, lane, sums, n_evaluations, size, value, loss, n_remembered, slack,
+    cells, block, lane, sums, used, products, n_evaluations, size, value, loss, n_remembered, slack,
 ):  # fmt: skip
     rows = _Rows(
-        columns, real_columns, slot, labels, weights, total_weight,
+        columns, panels, slot, labels, weights, total_weight,
         integer, position, low, losses.shape[0] // 2, losses, slopes, padded,
-        counts, mass, scores, cells, block, lane, sums, n_evaluations,
+        counts, mass, scores, cells, block, lane, sums, used, products, n_evaluations,
     )  # fmt: skip
     for line in range(1, coef.shape[0]):
         size[0] += int(coef[line] != 0)
@@ -703,14 +743,14 @@ def _coordinate_descent(
 
 
 def coordinate_descent(
-    columns, real_columns, slot, labels, weights, total_weight,
+    columns, panels, slot, labels, weights, total_weight,
     integer, low, losses, slopes, feature_min, feature_max,
     position, scores, counts, mass, coef, lower, upper, penalty, magnitude, direction,
     wanted, workspace, min_size, max_size, exhaustive, swaps, max_iterations, tolerance, n_threads,
 ):  # fmt: skip
-    scratch = _scratch(len(coef))
+    scratch = _scratch(len(coef), panels.shape[1])
     n_moves = _coordinate_descent(
-        columns.T, real_columns.T, slot, labels, weights, total_weight,
+        columns.T, panels, slot, labels, weights, total_weight,
         integer, low, losses.reshape(-1), slopes.reshape(-1),
         np.pad(losses.reshape(-1), losses.shape[1]), feature_min, feature_max,
         position, scores, counts[0], mass, coef, lower, upper, penalty, magnitude, direction,
@@ -803,7 +843,9 @@ def _line_sum(rows, line, values, start):
         return blocks.total(values, rows.lane)
     if rows.slot[line - 1] >= 0:
         return blocks.dot(values, rows.columns[rows.slot[line - 1], start:stop], rows.lane)
-    return blocks.dot(values, rows.real_columns[-1 - rows.slot[line - 1], start:stop], rows.lane)
+    x = rows.block[3, : values.shape[0]]
+    blocks.unpack_column(x, rows.panels, start, -1 - rows.slot[line - 1])
+    return blocks.dot(values, x, rows.lane)
 
 
 @helper
@@ -839,7 +881,8 @@ def _moved_odds(race, rows, out, start):
     if line == 0:
         odds.times(out, now, race.factor[0])
     elif rows.slot[line - 1] < 0:
-        z = rows.real_columns[-1 - rows.slot[line - 1], start:stop]
+        z = rows.block[3, : out.shape[0]]
+        blocks.unpack_column(z, rows.panels, start, -1 - rows.slot[line - 1])
         odds.times_real(out, now, z, race.number[_STEP])
     else:
         x = rows.columns[rows.slot[line - 1], start:stop]
@@ -871,13 +914,14 @@ def _measure_race(race, rows, bounds):
     Returns the loss; closes the race if odds are out of reach.
     """
     whole = rows.sums[1]
+    used = rows.used[: _find_wanted_reals(rows, bounds.wanted)]
     rows.n_evaluations[0] += 1
     race.count[_OUTSIDE] = 0
     for k in range(whole.shape[0]):
         whole[k, 0] = whole[k, 1] = 0.0
     for begin in range(0, rows.labels.shape[0], CHUNK):
         sums = race.sums[begin // CHUNK]
-        _measure_odds_of_chunk(race, rows, bounds, sums, begin)
+        _measure_odds_of_chunk(race, rows, bounds, used, sums, begin)
         _add_chunk(whole, sums)
     race.number[_STEP] = 0.0
     race.count[_OPEN] = int(race.count[_OUTSIDE] == 0)
@@ -887,7 +931,7 @@ def _measure_race(race, rows, bounds):
 
 
 @helper
-def _measure_odds_of_chunk(race, rows, bounds, sums, begin):
+def _measure_odds_of_chunk(race, rows, bounds, used, sums, begin):
     end = min(begin + CHUNK, rows.labels.shape[0])
     odds.product_open(race.lane, race.exponent)
     for k in range(sums.shape[0]):
@@ -910,6 +954,7 @@ def _measure_odds_of_chunk(race, rows, bounds, sums, begin):
             now = moved
         sums[0, 0], sums[0, 1] = _add_log_odds(race, rows, now, start, sums[0, 0], sums[0, 1])
         _add_odds_derivatives(race, rows, bounds, sums, slopes, curvatures, start)
+        _add_real_derivatives(rows, bounds.wanted, used, sums, slopes, curvatures, start)
     if rows.weights.shape[0] == 0:
         sums[0, 0] = odds.product_log(race.lane, race.exponent)
 
@@ -927,13 +972,16 @@ def _has_digits(rows, bounds, line):
 
 @helper
 def _add_odds_derivatives(race, rows, bounds, sums, slopes, curvatures, start):
-    """Add a block's first and second derivatives along the wanted lines to a chunk's sums."""
+    """Add a block's first and second derivatives along the wanted lines to a chunk's sums.
+
+    Those of real columns are left out.
+    """
     m = slopes.shape[0]
     high, low, flat = race.digits[0, :m], race.digits[1, :m], race.digits[2, :m]
     if rows.weights.shape[0] == 0:
         odds.digits(high, low, flat, slopes, curvatures)
     for line in range(bounds.wanted.shape[0]):
-        if not bounds.wanted[line]:
+        if not bounds.wanted[line] or _is_real(rows, line):
             continue
         if not _has_digits(rows, bounds, line):
             _add_derivatives(rows, sums, line, slopes, curvatures, start)
@@ -1228,23 +1276,24 @@ def _take_rounding(r, line, side):
 
 
 @kernel(
-    *(read(int8, 2), read(float64, 2), read(int64), read(int8), read(float64), float64),
+    *(read(int8, 2), read(float64, 3), read(int64), read(int8), read(float64), float64),
     *(read(int64), read(int64), write(float64)),
     *(write(float64), read(float64), read(float64), int64, int64, float64),
     *(write(uint8), write(float64, 2), write(float64, 2), write(float64, 2), *_SCRATCH),
     *(write(float64), read(float64), write(int64), *_RACE),
 )
 def _sequential_rounding(
-    columns, real_columns, slot, labels, weights, total_weight, feature_min, feature_max,
+    columns, panels, slot, labels, weights, total_weight, feature_min, feature_max,
     scores, coef, penalty, magnitude, min_size, max_size, cutoff, pending, workspace,
-    bound, value, cells, block, lane, sums, n_evaluations, slack, none, no_counts,
+    bound, value, cells, block, lane, sums, reals, products, n_evaluations, slack, none,
+    no_counts,
     row_odds, negative, moved, chunk_sums, product, exponent, factor, digits, number, count,
     step_line, step_size,
 ):  # fmt: skip
     rows = _Rows(
-        columns, real_columns, slot, labels, weights, total_weight,
+        columns, panels, slot, labels, weights, total_weight,
         False, cells, 0, 0, none, none, none, no_counts, lane, scores,
-        cells, block, lane, sums, n_evaluations,
+        cells, block, lane, sums, reals, products, n_evaluations,
     )  # fmt: skip
     bounds = _Bounds(pending, workspace[0], workspace[1], workspace[2], magnitude, slack)
     race = _Race(
@@ -1278,13 +1327,13 @@ def _sequential_rounding(
 
 
 def sequential_rounding(
-    columns, real_columns, slot, labels, weights, total_weight, feature_min, feature_max,
+    columns, panels, slot, labels, weights, total_weight, feature_min, feature_max,
     scores, odds, coef, penalty, magnitude, min_size, max_size, cutoff, pending, workspace,
     bound, n_threads,
 ):  # fmt: skip
-    scratch = _scratch(len(coef))
+    scratch = _scratch(len(coef), panels.shape[1])
     outcome = _sequential_rounding(
-        columns.T, real_columns.T, slot, labels, weights, total_weight, feature_min, feature_max,
+        columns.T, panels, slot, labels, weights, total_weight, feature_min, feature_max,
         scores, coef, penalty, magnitude, min_size, max_size, cutoff, pending, workspace,
         bound[:2], bound[2:], *scratch, np.zeros(1), np.empty(0), np.empty(0, np.int64),
         odds, *_race(len(labels), len(slot)),

@@ -422,12 +422,13 @@ def weighted_histogram_loss(total, error, low, tail, slope):
 
 
 @kernel(
-    *(*_MODEL, read(float64, 2), read(int8), read(float64), int64, int64, read(float64)),
-    *(write(float64, 3), write(int32), write(float64), write(float64), int64, int64),
+    *(*_MODEL, read(float64, 3), read(int8), read(float64), int64, int64, read(float64)),
+    *(write(float64, 3), write(int32), write(float64), write(float64), write(float64, 2)),
+    *(int64, int64),
 )
 def _gradient(
-    columns, coef, intercept, real_columns, labels, weights, low, width, table, sums,
-    positions, values, lane, first, last,
+    columns, coef, intercept, panels, labels, weights, low, width, table, sums,
+    positions, values, lane, products, first, last,
 ):  # fmt: skip
     n, d = labels.shape[0], coef.shape[0]
     for chunk in range(first, last):
@@ -442,19 +443,21 @@ def _gradient(
             for j in range(d):
                 value = blocks.dot(slopes, columns[j, start:stop], lane)
                 blocks.add_to(sums[chunk], j, value)
-            for j in range(real_columns.shape[0]):
-                value = blocks.dot(slopes, real_columns[j, start:stop], lane)
-                blocks.add_to(sums[chunk], d + j, value)
+            blocks.clear(products)
+            blocks.add_panel_products(products, panels, start, slopes, lane)
+            for j in range(products.shape[0]):
+                blocks.add_to(sums[chunk], d + j, blocks.fold_panel(products[j]))
 
 
 def gradient(
-    columns, coef, intercept, real_columns, labels, weights, low, slope, total, error, n_threads
+    columns, coef, intercept, panels, labels, weights, low, slope, total, error, n_threads
 ):
     sums = np.zeros((n_chunks(len(labels)), len(total), 2))
-    arguments = (columns.T, coef, intercept, real_columns.T, labels, weights, low)
+    arguments = (columns.T, coef, intercept, panels, labels, weights, low)
 
     def work(first, end, _):
-        scratch = np.empty(BLOCK, np.int32), np.empty(BLOCK), np.empty(blocks.LANES)
+        products = np.empty((panels.shape[1], blocks.PANEL_LANES))
+        scratch = np.empty(BLOCK, np.int32), np.empty(BLOCK), np.empty(blocks.LANES), products
         _gradient(*arguments, slope.shape[1], slope.reshape(-1), sums, *scratch, first, end)
 
     run(work, len(sums), n_threads)

@@ -17,28 +17,23 @@ from riskslim._kernels.numba_backend.chunks import (
 )
 from riskslim._kernels.numba_backend.compiled import helper, kernel, read, write
 
-# Columns of integers, their coefficients, the non-zero ones of these; columns of reals, the indices
-# and coefficients of those to be added; the intercept. As _model gives them.
+# Columns of integers, their coefficients, the non-zero ones of these; panels of reals, the indices
+# and coefficients of the columns to be added; the intercept. As _model gives them.
 _MODEL = (
     *(read(int8, 2), read(float64), read(int64)),
-    *(read(float64, 2), read(int64), read(float64), float64),
+    *(read(float64, 3), read(int64), read(float64), float64),
 )
 _NO_SCORES = np.empty(0)
 
 
-def _model(columns, coef, real_columns, real_coef, intercept):
+def _model(columns, coef, panels, real_coef, intercept):
     real_used = np.flatnonzero(real_coef)
-    factors = real_coef[real_used]
-    rest = len(real_used) % 8
-    if rest > 1:  # the first column of the rest once more, zero times, fills up the eight
-        real_used = np.append(real_used, np.repeat(real_used[-rest], 8 - rest))
-        factors = np.append(factors, np.zeros(8 - rest))
     used = np.flatnonzero(coef)
-    return columns.T, coef, used, real_columns.T, real_used, factors, intercept
+    return columns.T, coef, used, panels, real_used, real_coef[real_used], intercept
 
 
 @helper
-def _block_scores(scores, columns, coef, used, real_columns, real_used, factors, intercept, start):
+def _block_scores(scores, columns, coef, used, panels, real_used, factors, intercept, start):
     stop = start + scores.shape[0]
     for i in range(scores.shape[0]):
         scores[i] = intercept
@@ -58,46 +53,18 @@ def _block_scores(scores, columns, coef, used, real_columns, real_used, factors,
         )
     for k in range(whole, used.shape[0]):
         blocks.add_column_i8(scores, columns[used[k], start:stop], coef[used[k]])
-    _add_real_columns(scores, real_columns, real_used, factors, start)
-
-
-@helper
-def _add_real_columns(scores, columns, used, c, start):
-    stop = start + scores.shape[0]
-    whole = used.shape[0] // 8 * 8
-    for k in range(0, whole, 8):
-        blocks.add_8_columns_f64(
-            scores,
-            columns[used[k], start:stop],
-            columns[used[k + 1], start:stop],
-            columns[used[k + 2], start:stop],
-            columns[used[k + 3], start:stop],
-            columns[used[k + 4], start:stop],
-            columns[used[k + 5], start:stop],
-            columns[used[k + 6], start:stop],
-            columns[used[k + 7], start:stop],
-            c[k],
-            c[k + 1],
-            c[k + 2],
-            c[k + 3],
-            c[k + 4],
-            c[k + 5],
-            c[k + 6],
-            c[k + 7],
-        )
-    for k in range(whole, used.shape[0]):
-        blocks.add_column_f64(scores, columns[used[k], start:stop], c[k])
+    blocks.add_panels(scores, panels, start, real_used, factors)
 
 
 @kernel(*_MODEL, write(float64), int64, int64)
-def _scores(columns, coef, used, real_columns, real_used, factors, intercept, out, begin, end):
+def _scores(columns, coef, used, panels, real_used, factors, intercept, out, begin, end):
     for start in range(begin, end, BLOCK):
         part = out[start : min(start + BLOCK, end)]
-        _block_scores(part, columns, coef, used, real_columns, real_used, factors, intercept, start)
+        _block_scores(part, columns, coef, used, panels, real_used, factors, intercept, start)
 
 
-def scores(columns, coef, real_columns, real_coef, intercept, out, n_threads):
-    model = _model(columns, coef, real_columns, real_coef, intercept)
+def scores(columns, coef, panels, real_coef, intercept, out, n_threads):
+    model = _model(columns, coef, panels, real_coef, intercept)
     run(
         lambda first, end, _: _scores(*model, out, first * CHUNK, min(end * CHUNK, len(out))),
         n_chunks(len(out)),
@@ -111,7 +78,7 @@ def scores(columns, coef, real_columns, real_coef, intercept, out, n_threads):
     *(write(float64), int64, int64),
 )
 def _loss(
-    columns, coef, used, real_columns, real_used, factors, intercept, labels, weights,
+    columns, coef, used, panels, real_used, factors, intercept, labels, weights,
     given, sums, room, lane, first, last,
 ):  # fmt: skip
     for chunk in range(first, last):
@@ -124,7 +91,7 @@ def _loss(
                     scores[i] = given[start + i]
             else:
                 _block_scores(
-                    scores, columns, coef, used, real_columns, real_used, factors, intercept, start
+                    scores, columns, coef, used, panels, real_used, factors, intercept, start
                 )
             value = blocks.sum_losses(scores, labels[start:stop], weights[start:stop], strip, lane)
             blocks.add_to(sums[chunk], 0, value)
@@ -143,22 +110,22 @@ def _summed_loss(model, labels, weights, given, n_threads):
 
 
 def scores_loss(scores, labels, weights, n_threads):
-    nothing = np.empty((0, 0), np.int8), np.empty(0), np.empty((0, 0)), np.empty(0)
+    nothing = np.empty((0, 0), np.int8), np.empty(0), np.empty((0, 0, 16)), np.empty(0)
     return _summed_loss(_model(*nothing, 0.0), labels, weights, scores, n_threads)
 
 
-def loss(columns, coef, real_columns, real_coef, intercept, labels, weights, n_threads):
-    model = _model(columns, coef, real_columns, real_coef, intercept)
+def loss(columns, coef, panels, real_coef, intercept, labels, weights, n_threads):
+    model = _model(columns, coef, panels, real_coef, intercept)
     return _summed_loss(model, labels, weights, _NO_SCORES, n_threads)
 
 
 @kernel(
     *(*_MODEL, read(int8), read(float64), write(float64, 3), write(float64, 2), write(float64)),
-    *(int64, int64),
+    *(write(float64, 2), int64, int64),
 )
 def _loss_and_gradient(
-    columns, coef, used, real_columns, real_used, factors, intercept, labels, weights,
-    sums, room, lane, first, last,
+    columns, coef, used, panels, real_used, factors, intercept, labels, weights,
+    sums, room, lane, products, first, last,
 ):  # fmt: skip
     d = coef.shape[0]
     for chunk in range(first, last):
@@ -167,9 +134,7 @@ def _loss_and_gradient(
             stop = min(start + BLOCK, end)
             m = stop - start
             scores, slopes, strip = room[0, :m], room[1, :m], room[2:]
-            _block_scores(
-                scores, columns, coef, used, real_columns, real_used, factors, intercept, start
-            )
+            _block_scores(scores, columns, coef, used, panels, real_used, factors, intercept, start)
             value = blocks.sum_losses_and_slopes(
                 slopes, scores, labels[start:stop], weights[start:stop], strip, lane
             )
@@ -179,19 +144,21 @@ def _loss_and_gradient(
             blocks.add_to(own, 1, blocks.total(slopes, lane))
             for j in range(d):
                 blocks.add_to(own, 2 + j, blocks.dot(slopes, columns[j, start:stop], lane))
-            for j in range(real_columns.shape[0]):
-                value = blocks.dot(slopes, real_columns[j, start:stop], lane)
-                blocks.add_to(own, 2 + d + j, value)
+            blocks.clear(products)
+            blocks.add_panel_products(products, panels, start, slopes, lane)
+            for j in range(products.shape[0]):
+                blocks.add_to(own, 2 + d + j, blocks.fold_panel(products[j]))
 
 
 def loss_and_gradient(
-    columns, coef, real_columns, real_coef, intercept, labels, weights, gradient, error, n_threads
+    columns, coef, panels, real_coef, intercept, labels, weights, gradient, error, n_threads
 ):
-    model = _model(columns, coef, real_columns, real_coef, intercept)
+    model = _model(columns, coef, panels, real_coef, intercept)
     sums, total = np.zeros((n_chunks(len(labels)), 1 + len(gradient), 2)), np.zeros((1, 2))
 
     def work(first, end, _):
-        scratch = np.empty((4, BLOCK)), np.empty(blocks.LANES)
+        products = np.empty((panels.shape[1], blocks.PANEL_LANES))
+        scratch = np.empty((4, BLOCK)), np.empty(blocks.LANES), products
         _loss_and_gradient(*model, labels, weights, sums, *scratch, first, end)
 
     run(work, len(sums), n_threads)
@@ -206,7 +173,7 @@ def loss_and_gradient(
     *(write(float64), int64, int64),
 )
 def _hessian(
-    columns, coef, used, real_columns, real_used, factors, intercept, weights, slot,
+    columns, coef, used, panels, real_used, factors, intercept, weights, slot,
     sums, room, tile, lane, first, last,
 ):  # fmt: skip
     n = columns.shape[1]
@@ -216,9 +183,7 @@ def _hessian(
             stop = min(start + BLOCK, end)
             m = stop - start
             scores, curvatures, weighted = room[0, :m], room[1, :m], room[2, :m]
-            _block_scores(
-                scores, columns, coef, used, real_columns, real_used, factors, intercept, start
-            )
+            _block_scores(scores, columns, coef, used, panels, real_used, factors, intercept, start)
             blocks.score_curvatures(curvatures, scores)
             if weights.shape[0]:
                 blocks.multiply(curvatures, weights[start:stop])
@@ -227,8 +192,7 @@ def _hessian(
                     for i in range(m):
                         tile[j + 1, i] = columns[slot[j], start + i]
                 else:
-                    for i in range(m):
-                        tile[j + 1, i] = real_columns[-1 - slot[j], start + i]
+                    blocks.unpack_column(tile[j + 1, :m], panels, start, -1 - slot[j])
             product = 0
             for j in range(slot.shape[0] + 1):
                 for i in range(m):
@@ -238,8 +202,8 @@ def _hessian(
                     product += 1
 
 
-def hessian(columns, coef, real_columns, real_coef, intercept, weights, slot, out, n_threads):
-    model = _model(columns, coef, real_columns, real_coef, intercept)
+def hessian(columns, coef, panels, real_coef, intercept, weights, slot, out, n_threads):
+    model = _model(columns, coef, panels, real_coef, intercept)
     upper = np.triu_indices(len(out))
     products = len(upper[0])
     sums = np.zeros((n_parts.py_func(len(columns), products), products, 2))
