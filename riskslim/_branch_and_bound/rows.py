@@ -30,9 +30,10 @@ __all__ = ["NodeRows", "RowsBySupport", "find_twins"]
 
 _Value = TypeVar("_Value", bound=np.generic)
 
-# Share of the rows that merging may leave, and most columns left for which it is tried again.
-WORTHWHILE = 0.85
-FEWER_COLUMNS = 0.8
+# Share of the rows that merging may leave, and of the columns that may be left when it is tried
+# again. Real numbers take longer to compare, and rows that differ in them rarely merge.
+WORTHWHILE = {"integer": 0.85, "real": 0.5}
+FEWER_COLUMNS = {"integer": 0.8, "real": 0.5}
 # Rows this few cost less than looking for equal ones among them.
 FEW_ROWS = 64
 # Bytes of merged rows that are kept for nodes to come.
@@ -67,6 +68,11 @@ class NodeRows:
     def n_rows(self) -> int:
         """Number m of rows."""
         return len(self.positive)
+
+    @property
+    def kind(self) -> str:
+        """Whether one of the columns is "real", or all are "integer"."""
+        return "real" if (self.slot < 0).any() else "integer"
 
     @property
     def nbytes(self) -> int:
@@ -128,7 +134,10 @@ class NodeRows:
         if self.n_rows <= FEW_ROWS:
             return None
         found = merge_features(
-            *self._columns(features), self.positive, self.negative, int(WORTHWHILE * self.n_rows)
+            *self._columns(features),
+            self.positive,
+            self.negative,
+            int(WORTHWHILE[self.kind] * self.n_rows),
         )
         if found is None:
             return None
@@ -210,7 +219,7 @@ class RowsBySupport:
         """
         live = ((box[0, 1:] != 0) | (box[1, 1:] != 0)) & self.rows.features
         before = np.frombuffer(inherited, np.bool_)
-        if not self.merge or live.sum() > FEWER_COLUMNS * before.sum():
+        if not self.merge or live.sum() > FEWER_COLUMNS[self.rows.kind] * before.sum():
             return self._rows(inherited), inherited
         key = live.tobytes()
         return self._rows(key), key
