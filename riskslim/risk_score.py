@@ -723,7 +723,9 @@ class RiskScore:
         try:
             plain = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"not a risk score: the text is no valid JSON ({error})") from None
+            raise _NotAScoreError(
+                f"not a risk score: the text is no valid JSON ({error})"
+            ) from None
         return _from_plain(plain)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -776,6 +778,11 @@ class RiskScore:
         octets = Path(path).read_bytes()
         try:
             return cls.from_json(octets)
+        except _NotAScoreError as error:
+            raise ValueError(
+                f"{path}: {error}; expected a file that riskslim fit --output or RiskScore.save "
+                "wrote"
+            ) from None
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
 
@@ -796,6 +803,10 @@ class RiskScore:
 
 def _rebuilt(fields: dict[str, Any]) -> RiskScore:
     return RiskScore(**fields)
+
+
+class _NotAScoreError(ValueError):
+    """The text is something else than a risk score, not one with a mistake in it."""
 
 
 # ---------------------------------------------------------------------------------------------
@@ -1094,7 +1105,9 @@ def _certificate_from_plain(plain: Any) -> Certificate | None:
 
 def _from_plain(plain: Any) -> RiskScore:
     if not isinstance(plain, dict) or plain.get("format") != _FORMAT:
-        raise ValueError(f'not a risk score: expected a JSON object with "format": "{_FORMAT}"')
+        raise _NotAScoreError(
+            f'not a risk score: expected a JSON object with "format": "{_FORMAT}"'
+        )
     version = plain.get("version")
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise ValueError(f"version of the format must be a positive integer, got {version!r}")

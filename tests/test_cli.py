@@ -429,9 +429,10 @@ def test_predict_errors(saved, table, tmp_path):
     assert "must end in .csv or .parquet" in usage_error("predict", saved, table, "--output", "p.x")
     assert "would replace the data" in usage_error("predict", saved, table, "--output", table)
     assert "no.json: No such file" in usage_error("predict", tmp_path / "no.json", table)
-    assert "not a risk score" in usage_error("predict", table, table)
+    for command in (["predict", table, table], ["show", table]):
+        assert "expected a file that riskslim fit --output" in usage_error(*command)
     message = usage_error("predict", saved, table, "--id", "patient")
-    assert "has no columns 'patient' (did you mean 'patient id'?)" in message
+    assert "has no column 'patient' (did you mean 'patient id'?)" in message
     assert "has a column of this name" in usage_error("predict", saved, table, "--id", "risk")
     frame().assign(smoker=np.nan).to_csv(tmp_path / "nan.csv", index=False)
     assert "'smoker' (300 of 300 rows" in usage_error("predict", saved, tmp_path / "nan.csv")

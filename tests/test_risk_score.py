@@ -948,8 +948,13 @@ def test_files(score, tmp_path):
 
 def test_errors_name_the_file(tmp_path):
     path = tmp_path / "score.json"
-    path.write_text("{}")
-    assert str(path) in error(RiskScore.load, path)
+    for text in ("{}", "a,b"):
+        path.write_text(text)
+        message = error(RiskScore.load, path)
+        assert message.startswith(f"{path}: not a risk score: ")
+        assert message.endswith(
+            "expected a file that riskslim fit --output or RiskScore.save wrote"
+        )
     assert str(tmp_path / "none.json") in error(
         RiskScore.load, tmp_path / "none.json", exception=FileNotFoundError
     )
