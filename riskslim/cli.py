@@ -209,15 +209,16 @@ def fit(
         list[str] | None,
         typer.Option(
             metavar="NAME=N",
-            help="Smallest points of one feature, instead of -max-coef; 1 or more forces the "
-            "feature into the score; may be given repeatedly.",
+            help="Smallest points of one feature, in place of those of --max-coef; 1 or more "
+            "forces the feature into the score; may be given repeatedly.",
         ),
     ] = None,
     upper: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=N",
-            help="Largest points of one feature, instead of max-coef; may be given repeatedly.",
+            help="Largest points of one feature, in place of those of --max-coef; may be given "
+            "repeatedly.",
         ),
     ] = None,
     fix: Annotated[
