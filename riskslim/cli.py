@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
 __all__ = ["application", "main"]
 
+# Scores of a list that are shown where --n-solutions does not say how many.
+_LISTED = 10
+
 EXIT_INTERNAL, EXIT_USAGE, EXIT_INFEASIBLE, EXIT_INTERRUPTED = 1, 2, 3, 130
 
 logger = logging.getLogger("riskslim.cli")
@@ -209,15 +212,16 @@ def fit(
         list[str] | None,
         typer.Option(
             metavar="NAME=N",
-            help="Smallest points of one feature, instead of -max-coef; 1 or more forces the "
-            "feature into the score; may be given repeatedly.",
+            help="Smallest points of one feature, in place of those of --max-coef; 1 or more "
+            "forces the feature into the score; may be given repeatedly.",
         ),
     ] = None,
     upper: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=N",
-            help="Largest points of one feature, instead of max-coef; may be given repeatedly.",
+            help="Largest points of one feature, in place of those of --max-coef; may be given "
+            "repeatedly.",
         ),
     ] = None,
     fix: Annotated[
@@ -225,6 +229,17 @@ def fit(
         typer.Option(
             metavar="NAME=N",
             help="Points of one feature that are given, not chosen; may be given repeatedly.",
+        ),
+    ] = None,
+    n_solutions: Annotated[
+        int | None, typer.Option(**Whole, help="List this many of the best risk scores.")
+    ] = None,
+    within: Annotated[
+        float | None,
+        typer.Option(
+            **Real,
+            metavar="SHARE",
+            help="List the risk scores whose objective is at most 1 + SHARE times the best one.",
         ),
     ] = None,
     engine: Engine = "auto",
@@ -263,6 +278,7 @@ def fit(
     with _session(quiet=quiet, verbose=verbose):
         for path in (output, trace):
             _check_target(path, data)
+        several = _several(n_solutions, within, engine)
         training_data = riskslim.TrainingData.from_file(
             data,
             outcome,
@@ -302,6 +318,7 @@ def fit(
                 n_threads=threads,
                 random_state=seed,
                 progress=progress,
+                **several,
             )
         _finish(problem, solution, output, trace, quiet=quiet)
 
@@ -412,10 +429,27 @@ def _finish(
 def _report(solution: Solution, score: RiskScore) -> str:
     ended = solution.certificate.message
     seconds = solution.statistics.total_seconds
-    return (
+    report = (
         f"{score}\n\n{solution.certificate.explain()}\n"
         f"{ended[:1].upper()}{ended[1:]} after {seconds:.1f} seconds."
     )
+    pool = solution.pool
+    if pool is None:
+        return report
+    table = pool.table(solution.settings["n_solutions"] or _LISTED)
+    return f"{report}\n\n{table}\n{pool.explain()}"
+
+
+def _several(n_solutions: int | None, within: float | None, engine: str) -> dict[str, Any]:
+    """Arguments of an engine that is to find several scores; none where one is wanted."""
+    wanted = {"n_solutions": n_solutions, "within": within}
+    given = {name: value for name, value in wanted.items() if value is not None}
+    if given and engine == "lattice_cpa":
+        raise ValueError(
+            "--n-solutions and --within need --engine branch_and_bound: lattice_cpa finds one risk "
+            "score"
+        )
+    return given
 
 
 def _print_remarks(remarks: tuple[str, ...]) -> None:

@@ -252,7 +252,7 @@ def at_most(n: int, features: Iterable[str]) -> LinearConstraint:
     >>> print(at_most(1, ["age >= 40", "age >= 60", "age >= 75"]).describe())
     at most 1 of 'age >= 40', 'age >= 60', 'age >= 75' is used
     """
-    names = _checked_features(features)
+    names = _checked_features(features, "at_most")
     return LinearConstraint(used=dict.fromkeys(names, 1.0), upper=_checked_count(n))
 
 
@@ -280,7 +280,7 @@ def at_least(n: int, features: Iterable[str]) -> LinearConstraint:
     >>> print(at_least(1, ["systolic", "diastolic"]).describe())
     at least 1 of 'systolic', 'diastolic' is used
     """
-    names = _checked_features(features)
+    names = _checked_features(features, "at_least")
     count = _checked_count(n, len(names))
     return LinearConstraint(used=dict.fromkeys(names, 1.0), lower=count)
 
@@ -309,7 +309,7 @@ def exactly(n: int, features: Iterable[str]) -> LinearConstraint:
     >>> print(exactly(2, ["a", "b", "c"]).describe())
     exactly 2 of 'a', 'b', 'c' are used
     """
-    names = _checked_features(features)
+    names = _checked_features(features, "exactly")
     count = _checked_count(n, len(names))
     return LinearConstraint(used=dict.fromkeys(names, 1.0), lower=count, upper=count)
 
@@ -782,7 +782,10 @@ def _checked_count(n: Any, most: int | None = None) -> int:
     return int(n)
 
 
-def _checked_features(features: Iterable[str]) -> tuple[str, ...]:
+def _checked_features(features: Iterable[str], counted_by: str = "") -> tuple[str, ...]:
+    if isinstance(features, numbers.Number):
+        order = f"; the number comes first: {counted_by}(n, features)" if counted_by else ""
+        raise TypeError(f"expected names of features, got {features!r}{order}")
     if isinstance(features, str):
         raise TypeError(f"expected several names of features, got one str, {features!r}")
     names = tuple(features)
@@ -798,7 +801,9 @@ def _checked_features(features: Iterable[str]) -> tuple[str, ...]:
 
 def _checked_constraints(constraints: Iterable[LinearConstraint]) -> tuple[LinearConstraint, ...]:
     if isinstance(constraints, LinearConstraint):
-        raise TypeError("constraints must be a sequence of LinearConstraint, got one: [it]")
+        raise TypeError(
+            "constraints must be a list, got one LinearConstraint: write constraints=[...]"
+        )
     checked = tuple(constraints)
     for constraint in checked:
         if not isinstance(constraint, LinearConstraint):

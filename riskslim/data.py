@@ -763,7 +763,10 @@ def _locate_columns(
     names: list[str], roles: dict[str, tuple[str, ...]], path: str | os.PathLike[str]
 ) -> dict[str, int]:
     """Return the position of every column, after checking the names that the user gave."""
-    if "" in names and "" not in roles["exclude"]:
+    named = {name for given in roles.values() for name in given}
+    # Where the features are named, what else is in the file does not matter.
+    left_out = "" in roles["exclude"] or (bool(roles["features"]) and "" not in named)
+    if "" in names and not left_out:
         raise ValueError(
             f"{path} has no name for column {names.index('') + 1} of {len(names)}; pandas writes "
             "its index like that. Write the file with to_csv(..., index=False), name the column, "

@@ -25,6 +25,8 @@ MAX_PENALTY = 1e4
 _WIDEST_SPAN = 10.0
 # Where a feature should be divided, one point is to span at most half of this.
 _GOOD_SPAN = 5.0
+# A price that hardly any feature of use is not worth.
+_TINY_PRICE = 1e-4
 
 
 class RiskScoreProblem:
@@ -325,8 +327,8 @@ class RiskScoreProblem:
         tuple of str
             One sentence or two for each: no feature has points; one point per unit spans more than
             10 units of log-odds over the values of a feature that the score can choose and that
-            is not 0/1; points or intercept are at a bound that was given. Empty if there
-            is nothing to say.
+            is not 0/1; points or intercept are at a bound that was given, other than a bound that
+            forces the feature into the score. Empty if there is nothing to say.
 
         Raises
         ------
@@ -353,9 +355,15 @@ class RiskScoreProblem:
     def _empty(self, vector: NDArray[Any]) -> str:
         if self.model_size(vector) or not self.max_size:
             return ""
+        if self.l0_penalty[self.usable].max() > _TINY_PRICE:
+            return (
+                "No feature has points, so every row has the same risk: no feature that the score "
+                "can use lowers the loss by more than its price (l0_penalty)."
+            )
         return (
-            "No feature has points, so every row has the same risk: no feature that the score "
-            "can use lowers the loss by more than its price (l0_penalty)."
+            "No feature has points, so every row has the same risk. The price (l0_penalty) is too "
+            "small to be the reason: whole-number points or a whole-number intercept are probably "
+            "too coarse for these features, or the features say too little about the outcome."
         )
 
     def _too_wide(self) -> str:
@@ -382,8 +390,11 @@ class RiskScoreProblem:
 
     def _at_bounds(self, vector: NDArray[Any]) -> str:
         names = self.coefficients.feature_names
-        ends = (vector == self.lower) | (vector == self.upper)
-        chosen = ends & (vector != 0) & (self.lower < self.upper)
+        at_lower, at_upper = vector == self.lower, vector == self.upper
+        # A bound beyond 0 is there to force the feature in.
+        at_lower[1:] &= self.lower[1:] <= 0
+        at_upper[1:] &= self.upper[1:] >= 0
+        chosen = (at_lower | at_upper) & (vector != 0) & (self.lower < self.upper)
         found = [f"{names[j]!r} ({vector[j + 1]})" for j in np.flatnonzero(chosen[1:]).tolist()]
         if chosen[0] and vector[0] in self._given_intercepts:  # derived bounds cost nothing
             found.append(f"the intercept ({vector[0]})")

@@ -308,7 +308,7 @@ class RiskScore:
         )
 
     @classmethod
-    def from_solution(cls, solution: Solution, data: TrainingData) -> RiskScore:
+    def from_solution(cls, solution: Solution, data: TrainingData, *, rank: int = 0) -> RiskScore:
         """Build the risk score of an engine's solution.
 
         Parameters
@@ -316,6 +316,9 @@ class RiskScore:
         solution : Solution
         data : TrainingData
             The data that the problem was stated on.
+        rank : int, default 0
+            Which score of ``solution.pool``, 0 for the best. The certificate is about the best
+            one: others have none.
 
         Returns
         -------
@@ -326,8 +329,8 @@ class RiskScore:
         TypeError
             ``data`` is no TrainingData.
         ValueError
-            The problem was infeasible, so that there is no score; or the solution's features
-            are not those of the data.
+            The problem was infeasible, so that there is no score; the solution has no score of
+            this rank; or its features are not those of the data.
 
         Examples
         --------
@@ -349,7 +352,7 @@ class RiskScore:
                 f"the solution is for {len(solution.feature_names)} features that are not the "
                 f"{data.n_features} features of the data; pass the data that it was fitted to"
             )
-        coef = solution.coef  # raises where there is no score
+        coef = _ranked(solution, rank)
         used = np.flatnonzero(coef[1:]).tolist()
         names = data.feature_names
         return cls(
@@ -359,7 +362,7 @@ class RiskScore:
             classes=data.classes,
             feature_names=names,
             feature_ranges={names[j]: FeatureRange.of(data.column(j)) for j in used},
-            certificate=solution.certificate,
+            certificate=None if rank else solution.certificate,
         )
 
     # -----------------------------------------------------------------------------------------
@@ -723,7 +726,9 @@ class RiskScore:
         try:
             plain = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"not a risk score: the text is no valid JSON ({error})") from None
+            raise _NotAScoreError(
+                f"not a risk score: the text is no valid JSON ({error})"
+            ) from None
         return _from_plain(plain)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -776,6 +781,11 @@ class RiskScore:
         octets = Path(path).read_bytes()
         try:
             return cls.from_json(octets)
+        except _NotAScoreError as error:
+            raise ValueError(
+                f"{path}: {error}; expected a file that riskslim fit --output or RiskScore.save "
+                "wrote"
+            ) from None
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
 
@@ -796,6 +806,23 @@ class RiskScore:
 
 def _rebuilt(fields: dict[str, Any]) -> RiskScore:
     return RiskScore(**fields)
+
+
+class _NotAScoreError(ValueError):
+    """The text is something else than a risk score, not one with a mistake in it."""
+
+
+def _ranked(solution: Solution, rank: int) -> NDArray[np.int64]:
+    """Coefficient vector of one of a solution's scores."""
+    best = solution.coef  # raises where there is no score
+    count = 1 if solution.pool is None else len(solution.pool)
+    if not 0 <= rank < count:
+        raise ValueError(
+            f"rank must be between 0 and {count - 1}, got {rank}: the solution has {count} risk "
+            f"score{'s' if count > 1 else ''}; branch_and_bound(problem, n_solutions=...) finds "
+            "several"
+        )
+    return best if rank == 0 or solution.pool is None else solution.pool.coefficients[rank]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -1094,7 +1121,9 @@ def _certificate_from_plain(plain: Any) -> Certificate | None:
 
 def _from_plain(plain: Any) -> RiskScore:
     if not isinstance(plain, dict) or plain.get("format") != _FORMAT:
-        raise ValueError(f'not a risk score: expected a JSON object with "format": "{_FORMAT}"')
+        raise _NotAScoreError(
+            f'not a risk score: expected a JSON object with "format": "{_FORMAT}"'
+        )
     version = plain.get("version")
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise ValueError(f"version of the format must be a positive integer, got {version!r}")

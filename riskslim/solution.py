@@ -38,6 +38,9 @@ _UNSEEN_TOLERANCE = 1e-8
 # Any loss is above 0: a gap as large as this says next to nothing.
 _NOTHING_PROVEN = 0.99
 
+# Scores of a list that are printed.
+_SHOWN = 10
+
 
 class Status(str, enum.Enum):
     """How a run ended."""
@@ -343,9 +346,12 @@ class SolveStatistics:
     subsampling_epsilon: float = 0.0
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class SolutionPool:
     """Several of the best risk scores, and what is proven about all others.
+
+    Printed, it is a table of the first ten with what :meth:`explain` says. Vectors that differ in
+    the intercept alone are two scores.
 
     Parameters
     ----------
@@ -366,8 +372,13 @@ class SolutionPool:
     >>> from riskslim import SolutionPool
     >>> pool = SolutionPool(np.array([[-3, 2, 0]]), np.array([0.4]), ("age >= 60", "smoker"),
     ...                     complete=True, bound=0.41)
-    >>> len(pool), pool.points(0)
-    (1, {'age >= 60': 2})
+    >>> len(pool), pool.intercept(0), pool.points(0)
+    (1, -3, {'age >= 60': 2})
+    >>> print(pool)
+    rank   objective  intercept  points
+       0  0.40000000         -3  age >= 60: 2
+    The list is complete: no other risk score that meets the requirements has an objective below
+    0.41.
     """
 
     coefficients: NDArray[np.int64]
@@ -379,20 +390,99 @@ class SolutionPool:
     def __len__(self) -> int:
         return len(self.objectives)
 
-    def points(self, index: int) -> dict[str, int]:
+    def points(self, rank: int) -> dict[str, int]:
         """Non-zero coefficients of one score by feature name.
 
         Parameters
         ----------
-        index : int
-            Its rank, 0 for the best.
+        rank : int
+            0 for the best.
 
         Returns
         -------
         dict
         """
-        coef = self.coefficients[index]
+        coef = self.coefficients[rank]
         return {self.feature_names[j]: int(coef[1 + j]) for j in np.flatnonzero(coef[1:])}
+
+    def intercept(self, rank: int) -> int:
+        """Intercept of one score.
+
+        Parameters
+        ----------
+        rank : int
+            0 for the best.
+
+        Returns
+        -------
+        int
+        """
+        return int(self.coefficients[rank, 0])
+
+    def explain(self) -> str:
+        """Say in plain words what the list holds and what it may lack.
+
+        Returns
+        -------
+        str
+            A sentence or two.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from riskslim import SolutionPool
+        >>> pool = SolutionPool(np.array([[-3, 2], [-2, 2]]), np.array([0.4, 0.42]), ("smoker",),
+        ...                     complete=False, bound=0.41)
+        >>> print(pool.explain())
+        The list is incomplete: the search ended early. It has every risk score with an objective
+        below 0.41, of which there is 1; from there on others may be missing.
+        """
+        if not self.complete:
+            return f"The list is incomplete: the search ended early. {self._known_part()}"
+        if math.isinf(self.bound):
+            return "The list is complete: no other risk score meets the requirements."
+        return (
+            "The list is complete: no other risk score that meets the requirements has an "
+            f"objective below {self.bound:.9g}."
+        )
+
+    def _known_part(self) -> str:
+        below = int(np.count_nonzero(self.objectives < self.bound))
+        if not below:
+            return (
+                "No risk score that meets the requirements has an objective below "
+                f"{self.bound:.9g}, but from there on better ones than these may be missing."
+            )
+        return (
+            f"It has every risk score with an objective below {self.bound:.9g}, of which there "
+            f"{'is' if below == 1 else 'are'} {below}; from there on others may be missing."
+        )
+
+    def table(self, most: int = _SHOWN) -> str:
+        """Write the best scores as a table: rank, objective, intercept, points.
+
+        Parameters
+        ----------
+        most : int, default 10
+            Scores to show; a last line counts the others.
+
+        Returns
+        -------
+        str
+        """
+        lines = ["rank   objective  intercept  points"]
+        for rank, objective in enumerate(self.objectives[:most].tolist()):
+            points = ", ".join(f"{name}: {value}" for name, value in self.points(rank).items())
+            lines.append(
+                f"{rank:>4}  {objective:.8f}  {self.intercept(rank):>9}  {points or 'none'}"
+            )
+        more = len(self) - most
+        return "\n".join([*lines, f"... and {more} more"] if more > 0 else lines)
+
+    def __str__(self) -> str:
+        return f"{self.table()}\n{self.explain()}"
+
+    __repr__ = __str__
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import numbers
+import re
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -352,7 +353,10 @@ def listing(items: Iterable[str]) -> str:
 def near(name: object, names: Iterable[str]) -> str:
     """Ask whether a similar name was meant; empty if there is none."""
     folded = {str(known).casefold(): known for known in names}
-    found = difflib.get_close_matches(str(name).casefold(), folded, n=3)
+    wanted = str(name).casefold()
+    found = difflib.get_close_matches(wanted, folded, n=3)
+    if not found and wanted:  # 'age' for 'age >= 60'
+        found = [known for known in folded if re.match(rf"{re.escape(wanted)}[\W_]", known)][:3]
     meant = " or ".join(repr(folded[match]) for match in found)
     return f" (did you mean {meant}?)" if meant else ""
 
@@ -495,8 +499,10 @@ def read_verbatim(
     """
     names = table.column_names
     if names.count(name) != 1:
+        count = names.count(name)
+        found = f"{count} columns" if count else "no column"
         raise ValueError(
-            f"{path} has {names.count(name) or 'no'} columns {name!r}{near(name, names)}. "
+            f"{path} has {found} {name!r}{near(name, names)}. "
             f"Its {len(names)} columns are {listing(map(repr, names))}."
         )
     path = Path(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -266,6 +267,8 @@ def test_infeasible_requirements(tmp_path):
         ([*FIT, "--min-size", "9"], "min_size must be between 0 and the 4 features, got 9"),
         ([*FIT, "-q", "--time-limit", "0"], "time_limit must be positive"),
         ([*FIT, "-q", "--gap-tolerance", "1"], "gap_tolerance must be at least 0 and below 1"),
+        ([*FIT, "-q", "--n-solutions", "0"], "n_solutions must be between 1 and"),
+        ([*FIT, "-q", "--within", "-0.1"], "within must be at least 0"),
         ([*FIT, "--output", "nowhere/s.json"], "there is no folder nowhere to write s.json to"),
         ([*FIT, "--trace", "."], "is a folder"),
     ],
@@ -344,6 +347,42 @@ def test_a_score_that_cannot_be_saved_is_printed(table, tmp_path, monkeypatch):
     result = run("fit", table, *FIT, "--output", tmp_path / "s.json", code=2)
     assert result.stderr.endswith("\nError: s.json: No space left on device\n")
     assert result.stdout.startswith("RISK SCORE")
+
+
+# --- several scores -------------------------------------------------------------------------------
+
+
+def test_the_best_scores_are_listed(table, tmp_path):
+    result = run("fit", table, *FIT, "--n-solutions", 12, "--output", tmp_path / "s.json")
+    data = frame().drop(columns=["patient id", "case weight"])
+    training_data = TrainingData(data.drop(columns="died"), data["died"])
+    coefficients = CoefficientSet(training_data.feature_names)
+    problem = RiskScoreProblem(LogisticLoss(training_data, coefficients), coefficients, max_size=5)
+    pool = riskslim.branch_and_bound(problem, n_solutions=12).pool
+    before, after = result.stdout.split(" seconds.\n\n")
+    assert after == f"{pool.table(12)}\n{pool.explain()}\n"
+    assert "The list is complete" in after
+    # The score and what is proven are those of the best.
+    assert before.startswith(str(RiskScore.load(tmp_path / "s.json")))
+    assert dict(RiskScore.load(tmp_path / "s.json").points) == pool.points(0)
+
+
+def test_scores_within_a_share_are_counted(table):
+    text = run("fit", table, *FIT, "--within", 0.1).stdout
+    assert re.search(r"\n   9  0\..*\n\.\.\. and \d+ more\nThe list is complete", text)
+    text = run("fit", table, *FIT, "--within", 0.1, "--n-solutions", 2).stdout
+    assert re.search(r"\n   1  0\..*\nThe list is complete", text)
+
+
+def test_a_list_that_a_limit_cut_short(hard):
+    result = run("fit", hard, "--outcome", "y", "--node-limit", 20, "--n-solutions", 3)
+    assert "\nThe list is incomplete: the search ended early. No risk score that" in result.stdout
+
+
+@pytest.mark.parametrize("option", ["--n-solutions", "--within"])
+def test_one_engine_finds_several_scores(table, option):
+    message = usage_error("fit", table, *FIT, "--engine", "lattice_cpa", option, 1)
+    assert "need --engine branch_and_bound: lattice_cpa finds one risk score" in message
 
 
 # --- predict and show -----------------------------------------------------------------------------
@@ -429,9 +468,10 @@ def test_predict_errors(saved, table, tmp_path):
     assert "must end in .csv or .parquet" in usage_error("predict", saved, table, "--output", "p.x")
     assert "would replace the data" in usage_error("predict", saved, table, "--output", table)
     assert "no.json: No such file" in usage_error("predict", tmp_path / "no.json", table)
-    assert "not a risk score" in usage_error("predict", table, table)
+    for command in (["predict", table, table], ["show", table]):
+        assert "expected a file that riskslim fit --output" in usage_error(*command)
     message = usage_error("predict", saved, table, "--id", "patient")
-    assert "has no columns 'patient' (did you mean 'patient id'?)" in message
+    assert "has no column 'patient' (did you mean 'patient id'?)" in message
     assert "has a column of this name" in usage_error("predict", saved, table, "--id", "risk")
     frame().assign(smoker=np.nan).to_csv(tmp_path / "nan.csv", index=False)
     assert "'smoker' (300 of 300 rows" in usage_error("predict", saved, tmp_path / "nan.csv")

@@ -158,6 +158,14 @@ def test_mistakes_are_named(arguments, message):
         CoefficientSet(NAMES, **arguments)
 
 
+def test_the_start_of_a_name_is_a_near_match():
+    names = ["age >= 45", "age >= 60", "management", "smoker"]
+    with pytest.raises(ValueError, match=r"'age' \(did you mean 'age >= 45' or 'age >= 60'\?\)"):
+        CoefficientSet(names, sign={"age": "+"})
+    with pytest.raises(ValueError, match=r"do not exist: 'B'$"):
+        CoefficientSet(names, sign={"B": "+"})
+
+
 @pytest.mark.parametrize(
     ("names", "error", "message"),
     [

@@ -144,6 +144,10 @@ def test_bad_constraints(arguments, error, message):
         (lambda: at_most(-1, NAMES), ValueError, "must be at least 0, got -1"),
         (lambda: at_most(1.0, NAMES), TypeError, r"must be an int, got 1\.0"),
         (lambda: at_most(1, "abc"), TypeError, "several names of features, got one str, 'abc'"),
+        (lambda: at_most(NAMES, 2), TypeError, r"number comes first: at_most\(n, features\)"),
+        (lambda: at_least(NAMES, 2), TypeError, r"number comes first: at_least\(n, features\)"),
+        (lambda: exactly(NAMES, 2), TypeError, r"number comes first: exactly\(n, features\)"),
+        (lambda: if_then("a", 2), TypeError, r"expected names of features, got 2$"),
         (lambda: at_most(1, []), ValueError, "no features are named"),
         (lambda: at_most(1, ["a", "b", "a"]), ValueError, "'a' is named twice"),
         (lambda: at_least(4, NAMES), ValueError, "between 0 and 3, the features named, got 4"),
@@ -445,6 +449,14 @@ def test_constraints_may_be_any_iterable():
         constraints=(either_or("a", name) for name in "bc"),
     )
     assert len(problem.constraints) == 2
+
+
+def test_one_constraint_belongs_into_a_list():
+    coefficients = CoefficientSet(NAMES, -3, 3)
+    with pytest.raises(TypeError, match=r"must be a list, got one .*: write constraints=\[...\]"):
+        RiskScoreProblem(
+            LogisticLoss(DATA, coefficients), coefficients, constraints=either_or("a", "b")
+        )
 
 
 def test_unknown_features_of_a_problem():

@@ -954,6 +954,9 @@ def test_a_column_without_a_name(tmp_path):
     with pytest.raises(ValueError, match=r"a.csv has no name for column 1 of 3; .*index=False"):
         TrainingData.from_file(path, "died")
     assert TrainingData.from_file(path, "died", exclude="").feature_names == ("a",)
+    assert TrainingData.from_file(path, "died", features="a").feature_names == ("a",)
+    with pytest.raises(ValueError, match="has no name for column 1 of 3"):
+        TrainingData.from_file(path, "died", features=["a", ""])
 
 
 @pytest.mark.parametrize(
@@ -981,7 +984,7 @@ def test_a_column_is_read_as_it_stands_there(tmp_path):
     for path in (tmp_path / "a.csv", tmp_path / "a.parquet"):
         found = read_verbatim(path, read_table(path), "id")
         assert found.to_pylist() == ["007", "NA", "1e3", ""]
-    with pytest.raises(ValueError, match=r"no columns 'ID' \(did you mean 'id'\?\)"):
+    with pytest.raises(ValueError, match=r"no column 'ID' \(did you mean 'id'\?\)"):
         read_verbatim(path, read_table(path), "ID")
 
 

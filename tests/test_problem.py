@@ -325,6 +325,9 @@ def test_an_empty_score():
     problem = make()
     (remark,) = problem.remarks([0, 0, 0, 0])
     assert remark.startswith("No feature has points, so every row has the same risk")
+    assert "points or a whole-number intercept are probably too coarse" in remark
+    (remark,) = make(l0_penalty=0.5).remarks([0, 0, 0, 0])
+    assert remark.endswith("can use lowers the loss by more than its price (l0_penalty).")
     assert make(max_size=0).remarks([0, 0, 0, 0]) == ()  # as was asked for
 
 
@@ -342,6 +345,16 @@ def test_points_at_a_bound():
     inner = CoefficientSet(NAMES, -3, 3)
     outer = CoefficientSet(NAMES, -3, 3, intercept_lower=-2, intercept_upper=2)
     assert "the intercept (2)" in make(inner, outer=outer).remarks([2, 1, 0, 0])[0]
+
+
+def test_bounds_that_force_a_feature_in_are_no_obstacle():
+    lower, upper = {"age": 1, "smoker": -5}, {"age": 3, "smoker": -2}
+    problem = make(CoefficientSet(NAMES, lower, upper, intercept_lower=1, intercept_upper=9))
+    assert problem.remarks([2, 1, -2, 0]) == ()
+    (remark,) = problem.remarks([1, 3, -5, 0])
+    assert remark.startswith(
+        "At a bound of the coefficient set: 'age' (3), 'smoker' (-5), the intercept (1). "
+    )
 
 
 def test_remarks_need_all_coefficients():

@@ -51,7 +51,7 @@ LogisticLoss.n_rows property
 LogisticLoss.n_threads property
 LogisticLoss.given_coefficients property
 RiskScore (intercept, points, *, outcome_name='outcome', classes=(0, 1), feature_names=(), feature_ranges=<factory>, certificate=None)
-RiskScore.from_solution (cls, solution, data)
+RiskScore.from_solution (cls, solution, data, *, rank=0)
 RiskScore.score_samples (self, X)
 RiskScore.decision_function (self, X)
 RiskScore.predict_proba (self, X)
@@ -87,7 +87,10 @@ Solution (coefficients, intercept, certificate, feature_names, trace=<factory>, 
 Solution.coef property
 Solution.points property
 SolutionPool (coefficients, objectives, feature_names, complete, bound)
-SolutionPool.points (self, index)
+SolutionPool.points (self, rank)
+SolutionPool.intercept (self, rank)
+SolutionPool.explain (self)
+SolutionPool.table (self, most=10)
 Status {OPTIMAL='optimal', FEASIBLE='feasible', INFEASIBLE='infeasible', INTERRUPTED='interrupted'}
 TrainingData (X, y, sample_weight=None, *, feature_names=None, outcome_name=None, positive_label=None)
 TrainingData.from_file (cls, path, outcome, *, weights=None, positive_label=None, features=None, exclude=())

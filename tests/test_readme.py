@@ -68,13 +68,14 @@ def test_the_guide_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
     examples = re.findall(r"^```python(?: continued)?\n(.*?)^```$", text, re.M | re.S)
-    assert len(examples) == text.count("```") / 2 == 11
+    assert len(examples) == text.count("```") / 2 == 13
     namespace = {}
     for example in examples:
         exec(compile(example, "docs/guide.md", "exec"), namespace)
     shown = capsys.readouterr().out
     assert "RISK SCORE: probability that died = yes" in shown
     assert "optimal: objective 0." in shown
+    assert "rank   objective  intercept  points\n   0  0." in shown
     assert "if 'age >= 75' is used, 'age >= 60' is used\n" in shown
     assert "these constraints contradict each other: (at most 0 of 'age >= 45'" in shown
     assert float(re.search(r"AUC (0\.\d+)", shown)[1]) > 0.65

@@ -22,7 +22,7 @@ import pytest
 import scipy.sparse
 from hypothesis import example, given
 
-from riskslim import Certificate, RiskScore, Solution, Status, TrainingData
+from riskslim import Certificate, RiskScore, Solution, SolutionPool, Status, TrainingData
 from riskslim.risk_score import FeatureRange
 
 CERTIFICATE = Certificate(
@@ -281,6 +281,24 @@ def test_from_an_infeasible_solution(data):
     )
     nothing = Solution(None, None, certificate, data.feature_names)
     assert "there is no risk score: min_size is 9" in error(RiskScore.from_solution, nothing, data)
+
+
+def test_from_one_score_of_several(data):
+    solution = solution_of(data, -3, age=1)
+    vectors = np.array([[-3, 0, 1, 0, 0, 0], [-2, 0, 0, 2, 0, 0]])
+    pool = SolutionPool(vectors, np.array([0.4, 0.41]), data.feature_names, True, 0.42)
+    several = dataclasses.replace(solution, pool=pool)
+    best, other = (RiskScore.from_solution(several, data, rank=rank) for rank in (0, 1))
+    assert best == RiskScore.from_solution(solution, data)
+    assert (other.intercept, dict(other.points)) == (-2, {"bmi": 2})
+    # What is proven is about the best one.
+    assert (best.certificate, other.certificate) == (solution.certificate, None)
+    assert "optimal" not in str(other)
+    for rank in (-1, 2):
+        message = error(RiskScore.from_solution, several, data, rank=rank)
+        assert message.startswith(f"rank must be between 0 and 1, got {rank}: the solution has 2")
+    message = error(RiskScore.from_solution, solution, data, rank=1)
+    assert "the solution has 1 risk score; branch_and_bound(problem, n_solutions=" in message
 
 
 def test_from_a_solution_and_something_else(data):
@@ -948,8 +966,13 @@ def test_files(score, tmp_path):
 
 def test_errors_name_the_file(tmp_path):
     path = tmp_path / "score.json"
-    path.write_text("{}")
-    assert str(path) in error(RiskScore.load, path)
+    for text in ("{}", "a,b"):
+        path.write_text(text)
+        message = error(RiskScore.load, path)
+        assert message.startswith(f"{path}: not a risk score: ")
+        assert message.endswith(
+            "expected a file that riskslim fit --output or RiskScore.save wrote"
+        )
     assert str(tmp_path / "none.json") in error(
         RiskScore.load, tmp_path / "none.json", exception=FileNotFoundError
     )

@@ -18,6 +18,7 @@ from riskslim import (
     LogisticLoss,
     RiskScoreProblem,
     Solution,
+    SolutionPool,
     Status,
     TrainingData,
 )
@@ -354,3 +355,53 @@ def test_explain_claims_no_more_than_the_bound_is_accurate_to(bound_tolerance, w
         Status.OPTIMAL, 0.4, 0.39, 2, 0.4, 0.0, bound_tolerance, "example", 100
     )
     assert certificate.explain().endswith(words)
+
+
+# --- several scores -------------------------------------------------------------------------------
+
+
+def pool_of(m=3, *, complete=True, bound=0.5) -> SolutionPool:
+    vectors = np.column_stack((np.arange(m) - 12, np.full(m, 2), np.arange(m)))
+    return SolutionPool(
+        vectors, 0.4 + 0.01 * np.arange(m), ("age >= 60", "smoker"), complete, bound
+    )
+
+
+def test_scores_of_a_pool():
+    pool = pool_of()
+    assert [pool.intercept(rank) for rank in range(3)] == [-12, -11, -10]
+    assert type(pool.intercept(0)) is int
+    assert pool.points(1) == {"age >= 60": 2, "smoker": 1}
+
+
+def test_a_pool_is_printed_as_a_table():
+    lines = str(pool_of()).splitlines()
+    assert lines == [
+        "rank   objective  intercept  points",
+        "   0  0.40000000        -12  age >= 60: 2",
+        "   1  0.41000000        -11  age >= 60: 2, smoker: 1",
+        "   2  0.42000000        -10  age >= 60: 2, smoker: 2",
+        "The list is complete: no other risk score that meets the requirements has an objective "
+        "below 0.5.",
+    ]
+    assert repr(pool_of()) == str(pool_of())
+    lines = str(pool_of(14)).splitlines()
+    assert (lines[10].split()[0], lines[11], len(lines)) == ("9", "... and 4 more", 13)
+    assert pool_of(14).table(20).count("\n") == 14
+    nothing = SolutionPool(np.array([[3, 0]]), np.array([0.4]), ("a",), True, math.inf)
+    assert nothing.table().endswith("  none")
+
+
+@pytest.mark.parametrize(
+    ("complete", "bound", "expected"),
+    [
+        (True, math.inf, "The list is complete: no other risk score meets the requirements."),
+        (False, 0.3, "meets the requirements has an objective below 0.3, but from there on better"),
+        (False, 0.405, "every risk score with an objective below 0.405, of which there is 1; from"),
+        (False, 0.415, "every risk score with an objective below 0.415, of which there are 2; fr"),
+    ],
+)
+def test_a_pool_says_what_it_may_lack(complete, bound, expected):
+    text = pool_of(complete=complete, bound=bound).explain()
+    assert expected in text
+    assert text.startswith("The list is complete" if complete else "The list is incomplete: the s")
