@@ -26,7 +26,7 @@ def blocks(text: str, kind: str) -> list[str]:
 
 def test_the_python_example_prints_what_is_shown(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    example, _ = blocks(README, "python")
+    example, *_ = blocks(README, "python")
     namespace = {}
     exec(compile(example, "README.md", "exec"), namespace)
     assert capsys.readouterr().out == blocks(README, "text")[1]
@@ -82,7 +82,7 @@ def test_the_guide_runs(tmp_path, monkeypatch, capsys):
 
 
 def test_the_cut_offs_are_conditions():
-    _, example = blocks(README, "python")
+    _, example, missing = blocks(README, "python")
     assert example.count("\n") == 3
     columns = {"smoker": [0, 1], "prior stroke": [1, 0], "BMI": [31.5, 20], "age": [65, 40]}
     namespace = {"patients": pd.DataFrame({**columns, "died": [1, 0]})}
@@ -91,6 +91,10 @@ def test_the_cut_offs_are_conditions():
         "smoker": [0, 1], "prior stroke": [1, 0], "BMI >= 30": [True, False],
         "age >= 45": [True, False], "age >= 60": [True, False], "age >= 75": [False, False],
     }  # fmt: skip
+    namespace["patients"]["BMI"] = [None, 31.5]
+    exec(compile(missing, "README.md", "exec"), namespace)
+    assert namespace["X"]["BMI missing"].tolist() == [True, False]
+    assert namespace["X"]["BMI >= 30"].tolist() == [False, True]
 
 
 def test_two_commands_set_up_and_test():
