@@ -34,6 +34,7 @@ _KEY = ("engine", "kind", "n", "d", "max_size", "time_limit", "repeat")
 _FIELDS = (
     *_KEY,
     "total_seconds",
+    "cpu_seconds",  # empty in rows that are older than the column
     "packing_seconds",
     "data_seconds",
     "solver_seconds",

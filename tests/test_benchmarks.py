@@ -389,6 +389,7 @@ def test_scaling_goes_on_where_it_was(tmp_path, engine):
     for row in rows:
         parts = sum(float(row[f"{part}_seconds"]) for part in ("packing", "data", "solver"))
         assert parts == pytest.approx(float(row["total_seconds"]))
+        assert float(row["cpu_seconds"]) > 0
         assert row["status"] == "optimal"
     points = scaling.medians(rows, "integer", 3, 2, engine)
     assert [point["n"] for point in points] == [200, 400, 800]
