@@ -12,7 +12,8 @@ of the clock, since they say more where other programs are running. Reading a fi
 compilation, are not part of either.
 
 With --prototype, branch_and_bound_prototype.py in that folder, a prototype in numba, takes turns
-with the package on the instances that they are compared on.
+with the package on the instances that they are compared on. It computes with BLAS: variables that
+force other kernels on OpenBLAS than the processor's own must not be set.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from __future__ import annotations
 import argparse
 import ast
 import csv
+import os
 import re
 import statistics
 import sys
@@ -97,6 +99,9 @@ FIELDS = (
     *(f"wall_seconds_to_{gap}_percent" for gap in GAPS),
     *(f"cpu_seconds_to_{gap}_percent" for gap in GAPS),
 )
+
+# They can slow the prototype, which computes with BLAS, and not the package: no fair ratio.
+_FORCES_BLAS = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 
 _ONE_THREAD = {
     f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")
@@ -392,6 +397,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         instances = [Instance.parse(text) for text in options.instances.split(",")]
     except ValueError as error:
         parser.error(str(error))
+    forced = [name for name in _FORCES_BLAS if name in os.environ]
+    if options.prototype is not None and not options.report_only and forced:
+        parser.error(f"unset {' and '.join(forced)}: the prototype may be slower with it")
     options.output_folder.mkdir(parents=True, exist_ok=True)
     path = options.output_folder / "branch_and_bound.csv"
     if not options.report_only:

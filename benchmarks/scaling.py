@@ -10,8 +10,8 @@ Here an engine is run on nested data of these sizes.
 
 Each fit is one row of FOLDER/scaling.csv, or FOLDER/branch_and_bound_scaling.csv for that engine,
 written when it ends. Rows that are there already are not computed again, so that an interrupted run
-goes on where it was; delete the file to start anew. The SVG beside it shows the medians, of fits
-that took up the time limit too.
+goes on where it was; delete the file to start anew. The SVG beside it shows the medians, and marks
+those of fits that a time limit stopped.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ _KEY = ("engine", "kind", "n", "d", "max_size", "time_limit", "repeat")
 _FIELDS = (
     *_KEY,
     "total_seconds",
+    "cpu_seconds",  # empty in rows that are older than the column
     "packing_seconds",
     "data_seconds",
     "solver_seconds",
@@ -116,7 +117,7 @@ def run(
 def medians(
     rows: Iterable[Row], kind: str, d: int, max_size: int, engine: str = "lattice_cpa"
 ) -> list[dict[str, float]]:
-    """Median times per number of rows, increasing."""
+    """Median times per number of rows, increasing, and how many fits proved no optimum."""
     wanted = (engine, kind, str(d), str(max_size))
     by_n: dict[int, list[Row]] = {}
     for row in rows:
@@ -124,7 +125,11 @@ def medians(
             by_n.setdefault(int(row["n"]), []).append(row)
     parts = ("total_seconds", "packing_seconds", "data_seconds", "solver_seconds")
     return [
-        {"n": n, **{p: statistics.median(float(row[p]) for row in by_n[n]) for p in parts}}
+        {
+            "n": n,
+            **{p: statistics.median(float(row[p]) for row in by_n[n]) for p in parts},
+            "open": sum(row["status"] != "optimal" for row in by_n[n]),
+        }
         for n in sorted(by_n)
     ]
 
@@ -160,6 +165,13 @@ def plot(
         ("packing_seconds", "packing", "v:C2"),
     ):
         times.plot(n, [point[part] for point in points], style, label=label, markersize=4)
+    stopped = [point for point in points if point["open"]]
+    if stopped:
+        # A limit is no time of a fit: these would have taken longer.
+        times.plot(
+            [point["n"] for point in stopped], [point["total_seconds"] for point in stopped], "o",
+            markersize=10, markerfacecolor="none", color="C3", label="stopped, gap open",
+        )  # fmt: skip
     times.set(xscale="log", yscale="log", ylabel="seconds", title=title)
     times.legend(frameon=False)
     times.grid(alpha=0.3)

@@ -389,6 +389,7 @@ def test_scaling_goes_on_where_it_was(tmp_path, engine):
     for row in rows:
         parts = sum(float(row[f"{part}_seconds"]) for part in ("packing", "data", "solver"))
         assert parts == pytest.approx(float(row["total_seconds"]))
+        assert float(row["cpu_seconds"]) > 0
         assert row["status"] == "optimal"
     points = scaling.medians(rows, "integer", 3, 2, engine)
     assert [point["n"] for point in points] == [200, 400, 800]
@@ -422,11 +423,17 @@ def test_scaling_plot(tmp_path, engine, name):
     assert "</svg>" in svg
     assert scaling.main([*arguments, "--plot-only"]) == 0
     assert (tmp_path / name).read_text() == svg
+    # What a time limit stopped is no time of a fit.
+    assert "stopped" not in svg
+    path = tmp_path / name.replace(".svg", ".csv")
+    path.write_text(path.read_text().replace(",optimal,", ",feasible,"))
+    assert scaling.main([*arguments, "--plot-only"]) == 0
+    assert "stopped" in (tmp_path / name).read_text()
 
 
-def test_published_scaling_has_the_columns_of_today():
-    published = [ROOT / "docs" / "scaling.csv"]
-    assert all(scaling.read_rows(path) for path in published)
+@pytest.mark.parametrize("name", ["scaling.csv", "branch_and_bound_scaling.csv"])
+def test_published_scaling_has_the_columns_of_today(name):
+    assert scaling.read_rows(ROOT / "docs" / name)
 
 
 def test_scaling_refuses_another_file(tmp_path):
@@ -487,7 +494,22 @@ def test_branch_and_bound_goes_on_where_it_was(tmp_path, data_folder):
             assert times == sorted(times)
 
 
-def test_prototype_takes_turns(tmp_path, data_folder, capsys):
+@pytest.fixture
+def blas_as_it_is(monkeypatch) -> None:
+    for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_forced_blas_is_refused(tmp_path, blas_as_it_is, monkeypatch, capsys):
+    """The ratio to a prototype that may be slowed down says nothing."""
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
+    with pytest.raises(SystemExit):
+        branch_and_bound.main([str(tmp_path), str(tmp_path / "output"), "--prototype", "."])
+    assert "unset OPENBLAS_CORETYPE: the prototype may be slower" in capsys.readouterr().err
+    assert not (tmp_path / "output").exists()
+
+
+def test_prototype_takes_turns(tmp_path, data_folder, blas_as_it_is, capsys):
     prototype = tmp_path / "prototype"
     prototype.mkdir()
     (prototype / "branch_and_bound_prototype.py").write_text(STAND_IN)
@@ -531,6 +553,14 @@ def test_open_gap_of_the_prototype_has_no_time(tmp_path):
     assert (found["status"], found["gap"]) == ("feasible", 0.04)
     reached = {name: value for name, value in found.items() if "_to_" in name}
     assert reached == {"cpu_seconds_to_10_percent": 1.5}
+
+
+def test_published_runs_have_the_columns_of_today():
+    rows = branch_and_bound.read_rows(
+        ROOT / "docs" / "branch_and_bound.csv", branch_and_bound.FIELDS
+    )
+    instances = {(row["data"], int(row["max_size"])) for row in rows}
+    assert instances >= set(branch_and_bound.INSTANCES)
 
 
 def test_prototype_without_a_result_is_an_error():
