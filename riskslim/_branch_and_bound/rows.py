@@ -14,6 +14,7 @@ import threading
 from collections import OrderedDict
 from hashlib import sha256
 from itertools import pairwise
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -191,12 +192,18 @@ class RowsBySupport:
         All of them.
     merge : bool
         Whether to merge rows in subtrees.
+
+    Attributes
+    ----------
+    seconds : float
+        Time spent on merging, of all threads.
     """
 
     def __init__(self, rows: NodeRows, *, merge: bool = True) -> None:
         self.rows = rows
         self.merge = merge
         self.all_features = rows.features.tobytes()
+        self.seconds = 0.0
         self._kept: OrderedDict[bytes, NodeRows] = OrderedDict()
         self._bytes = 0
         self._lock = threading.Lock()
@@ -232,9 +239,11 @@ class RowsBySupport:
             if kept is not None:
                 self._kept.move_to_end(key)
                 return kept
+        began = perf_counter()
         merged = self.rows.merged(np.frombuffer(key, np.bool_))
         found = self.rows if merged is None else merged
         with self._lock:
+            self.seconds += perf_counter() - began
             if key not in self._kept:
                 self._kept[key] = found
                 self._bytes += 0 if merged is None else found.nbytes

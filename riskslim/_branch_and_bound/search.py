@@ -265,6 +265,7 @@ class Search:
         total = np.zeros(5)
         for worker in self._workers:
             total += worker.counters
+        total[4] += self._rows.seconds
         return total
 
     # ---- the search ------------------------------------------------------------------------
