@@ -308,6 +308,8 @@ def fit(
         logger.info("engine: %s (%s)", choice.name, choice.reason)
         if positive is None and not quiet:
             _say_which_label(training_data)
+        if engine == "auto" and not (quiet or verbose):
+            typer.echo(f"Engine: {choice.name}, {choice.reason}.", err=True)
         with _display(hidden=quiet or verbose) as progress:
             solution = solve(
                 problem,

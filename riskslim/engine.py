@@ -58,7 +58,7 @@ def choose_engine(problem: RiskScoreProblem, engine: str = "auto") -> EngineChoi
         return EngineChoice(engine, "asked for")
     return EngineChoice(
         "branch_and_bound",
-        "it supports all requirements of this problem, closes gaps faster and needs no solver",
+        "which supports all requirements of this problem and needs no solver",
     )
 
 

@@ -30,6 +30,13 @@ from riskslim.solution import TraceRecord
 runner = CliRunner()
 
 
+# Which engine "auto" has chosen, and why.
+ENGINE = (
+    "Engine: branch_and_bound, which supports all requirements of this problem and needs no "
+    "solver.\n"
+)
+
+
 def run(*arguments, code=0):
     result = runner.invoke(application(), [str(argument) for argument in arguments])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
@@ -114,7 +121,7 @@ def test_fit(table, tmp_path):
     assert before == ""
     assert after.startswith("Search completed after ")
     assert after.endswith(" seconds.\n")
-    assert result.stderr == "Predicting died = yes; for no: --positive no\n" + remark(
+    assert result.stderr == "Predicting died = yes; for no: --positive no\n" + ENGINE + remark(
         "One point per unit spans 23.9 units of log-odds for 'body mass index' (13.77 to 37.66, "
         "divide it by 5). That is too coarse: divide, or use cut-offs such as 'body mass index >= "
         "26.4'."
@@ -187,7 +194,7 @@ def test_the_predicted_label_is_named_where_it_is_a_choice(tmp_path, labels, opt
     data.to_csv(tmp_path / "d.csv", index=False)
     # With 30 points at most, no remark about bounds follows.
     result = run("fit", tmp_path / "d.csv", "--outcome", "died", "--max-coef", 30, *options)
-    assert result.stderr == expected
+    assert result.stderr == expected + ("" if "--quiet" in options else ENGINE)
 
 
 def test_remarks_follow_the_result(tmp_path):
@@ -196,7 +203,8 @@ def test_remarks_follow_the_result(tmp_path):
     pd.DataFrame({"age": age, "y": rng.integers(0, 2, 200)}).to_csv(tmp_path / "a.csv", index=False)
     result = run("fit", tmp_path / "a.csv", "--outcome", "y")
     assert "No feature has points" in result.stdout
-    empty, coarse = result.stderr.splitlines()
+    chosen, empty, coarse = result.stderr.splitlines()
+    assert f"{chosen}\n" == ENGINE
     assert empty.startswith("Remark: No feature has points")
     assert coarse.startswith("Remark: One point per unit spans")
     assert run("fit", tmp_path / "a.csv", "--outcome", "y", "--quiet").stderr == ""
@@ -333,7 +341,7 @@ def test_failures_of_the_engine(table, monkeypatch, error, code):
     result = run("fit", table, *FIT, "--positive", "yes", code=code)
     assert result.stdout == ""
     expected = "Interrupted." if code == 130 else f"Error: {' '.join(str(error).split())}"
-    assert result.stderr == f"{expected}\n"
+    assert result.stderr == f"{ENGINE}{expected}\n"
     # A traceback is of use where the package itself is wrong.
     verbose = run("fit", table, *FIT, "--verbose", code=code).stderr
     assert ("Traceback" in verbose) == (code == 1)
