@@ -487,7 +487,7 @@ def _scores(
             *(no_position, scores, no_counts, np.empty(0)),
         )
     low = int(span[0])
-    losses, slopes = tables_by_score(low, int(span[1]))
+    losses, slopes = tables_by_score(low, int(span[1]), problem.loss.scale)
     losses = _with_margins(losses)
     feature_min, feature_max = _integer_ranges(problem)
     position = np.empty(rows.n_rows, dtype=np.int32)

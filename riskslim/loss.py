@@ -29,10 +29,11 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim._kernels import integer, ranges, real
+from riskslim._kernels import integer, nodes, ranges, real
 from riskslim.coefficients import MAX_ABSOLUTE_COEFFICIENT, CoefficientSet
 from riskslim.data import TrainingData, stored_values
 from riskslim.distinct import Rows, all_rows, distinct_rows
+from riskslim.scale import ScaleLike, ScaleSet, least_over
 
 __all__ = [
     "MAX_TABLE_ENTRIES",
@@ -176,8 +177,10 @@ class LogisticLoss:
 
     .. math::
 
-        l(\lambda) = \frac{1}{\sum_i w_i} \sum_{i=1}^{n} w_i \log(1 + \exp(-y_i s_i)),
+        l(\lambda) = \frac{1}{\sum_i w_i} \sum_{i=1}^{n} w_i \log(1 + \exp(-y_i s_i / m)),
         \qquad s_i = \lambda_0 + \sum_{j=1}^{d} \lambda_j x_{ij}
+
+    with the scale m, which is 1 in the paper.
 
     Parameters
     ----------
@@ -192,6 +195,9 @@ class LogisticLoss:
         cores. Results do not depend on it, to the last bit.
     compress : {"auto", True, False}
         Read equal rows once and count them: where that pays, always, or never.
+    scale : number, list of numbers, tuple (low, high), "free" or ScaleSet, default 1.0
+        The scale m, or all that it may be (:class:`~riskslim.scale.ScaleSet`). Derived intercept
+        bounds and loss bounds hold for all of them; the loss is evaluated at one, ``scale``.
 
     Attributes
     ----------
@@ -215,6 +221,10 @@ class LogisticLoss:
         Number of losses computed so far.
     n_threads : int
         Number of threads in use (not -1); may be changed at any time.
+    scale : float
+        The scale that losses are evaluated at: of several the one nearest to 1, but see
+        :meth:`at_scale`.
+    scales : ScaleSet
 
     Raises
     ------
@@ -249,7 +259,10 @@ class LogisticLoss:
     way from :math:`s_i^{\min}`, as the smallest integer b where
     :math:`\sum_i w_i \sigma(s_i^{\min} + b) \ge W_+`. Both conditions are tested with a slack
     that covers rounding, and extreme scores are rounded outwards to integers, so that errors can
-    only loosen the bounds.
+    only loosen the bounds. With a scale :math:`m \in [m^{\min}, m^{\max}]` the sigmoid is that of
+    :math:`(s_i^{\max} + b) / m`, which is at most that of the larger one of
+    :math:`(s_i^{\max} + b) / m^{\min}` and :math:`(s_i^{\max} + b) / m^{\max}`: with it the bounds
+    hold for every scale of the set.
 
     **Threads.** Evaluations share nothing but the counters, and release the GIL. With
     ``n_threads`` of two or more, chunks of 16,384 rows are handed out to OpenMP threads, where
@@ -283,6 +296,7 @@ class LogisticLoss:
         max_size: int | None = None,
         n_threads: int = 1,
         compress: bool | Literal["auto"] = "auto",
+        scale: ScaleLike = 1.0,
     ) -> None:
         if tuple(coefficients.feature_names) != tuple(data.feature_names):
             raise ValueError(
@@ -293,6 +307,8 @@ class LogisticLoss:
             )
         if compress != "auto" and not isinstance(compress, bool):
             raise ValueError(f"compress must be 'auto', True or False, got {compress!r}")
+        self.scales = ScaleSet.of(scale)
+        self.scale = self.scales.nearest_to_one
         self.data = data
         self.n_threads = n_threads
         self.seconds = 0.0
@@ -313,7 +329,7 @@ class LogisticLoss:
         """Everything that depends on the size bound: intercept bounds, ranges, tables."""
         start = perf_counter()
         self.coefficients = _with_intercept_bounds(
-            self.data, self.rows, self._given, self.max_size, self.n_threads
+            self.data, self.rows, self._given, self.max_size, self.n_threads, self.scales
         )
         low, high = score_range(self.data, self.coefficients, self.max_size)
         form = choose_form(self.data, self.coefficients, (low, high))
@@ -322,13 +338,19 @@ class LogisticLoss:
         # New arrays, never the old ones changed: copies of this loss may still use those.
         if self.form == "lookup_table":
             self.score_range = (int(low), int(high))
-            self._tail = np.empty(int(high) - int(low) + 1)
+        self._fill_tables()
+        self.seconds += perf_counter() - start
+
+    def _fill_tables(self) -> None:
+        """Losses and slopes by score: slopes by score / scale, which are between -1 and 1."""
+        if self.form == "lookup_table":
+            low, high = int(self.score_range[0]), int(self.score_range[1])
+            self._tail = np.empty(high - low + 1)
             self._slope = np.empty((2, self._tail.size))
-            integer.fill_tables(int(low), self._tail, self._slope)
+            integer.fill_tables(low, self.scale, self._tail, self._slope)
         else:
             self._tail, self._slope = np.empty(0), np.empty((2, 0))
         self._fixed_point = self._fixed_point_slopes()
-        self.seconds += perf_counter() - start
 
     def _fixed_point_slopes(self) -> NDArray[np.uint64] | None:
         """Fill the table of the fixed-point kernels, if they apply."""
@@ -362,6 +384,116 @@ class LogisticLoss:
         other.seconds, other.n_evaluations = 0.0, 0
         other._fixed_point = other._fixed_point_slopes()
         return other
+
+    def at_scale(self, scale: float) -> LogisticLoss:
+        """The same loss, evaluated at another scale.
+
+        Parameters
+        ----------
+        scale : float
+            Between the smallest and the largest scale of ``scales``.
+
+        Returns
+        -------
+        LogisticLoss
+            A copy with counters of its own. Coefficient set and score range stay as they are.
+
+        Raises
+        ------
+        ValueError
+            The scale is beyond those that intercept bounds were derived for.
+        """
+        if not self.scales.low <= scale <= self.scales.high:
+            raise ValueError(f"scale {scale} is not within {self.scales.describe()}")
+        other = copy.copy(self)
+        other.scales = ScaleSet.of(float(scale))
+        other.scale = float(scale)
+        other.seconds, other.n_evaluations = 0.0, 0
+        if other.scale != self.scale:
+            other._fill_tables()
+        return other
+
+    def with_scales(self, scale: ScaleLike) -> LogisticLoss:
+        """The same loss over another set of scales, its intercept bounds derived anew.
+
+        Parameters
+        ----------
+        scale : number, list of numbers, tuple (low, high), "free" or ScaleSet
+
+        Returns
+        -------
+        LogisticLoss
+        """
+        scales = ScaleSet.of(scale)
+        if scales == self.scales:
+            return self
+        other = copy.copy(self)
+        other.scales, other.scale = scales, scales.nearest_to_one
+        other._resolve()
+        return other
+
+    def best_scale(self, coef: ArrayLike) -> float:
+        """The scale of ``scales`` at which the loss of a vector is least.
+
+        Parameters
+        ----------
+        coef : array-like of shape (d + 1,)
+            Intercept first.
+
+        Returns
+        -------
+        float
+            With 1 / scale the loss is convex: the minimum is exact to about 1e-11, relatively.
+
+        Raises
+        ------
+        ValueError
+            Wrong length, or coefficients that are not finite.
+
+        Examples
+        --------
+        >>> from riskslim import CoefficientSet, LogisticLoss, TrainingData
+        >>> data = TrainingData({"a": [0, 1, 1, 0, 1, 0]}, [0, 1, 1, 0, 0, 1])
+        >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
+        >>> loss = LogisticLoss(data, coefficients, scale=(0.5, 12))
+        >>> round(loss.best_scale([-1, 2]), 6)
+        1.442695
+        """
+        vector = self._checked(coef)
+        if self.scales.is_single:
+            return self.scales.low
+        start = perf_counter()
+        scores, positive, negative = self._distribution(vector)
+
+        def derivatives(t: float) -> tuple[float, float, float]:
+            return nodes.scale_derivatives(scores, positive, negative, t)
+
+        best = least_over(self.scales, derivatives)
+        self._count(start)
+        return best
+
+    def _distribution(
+        self, vector: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Scores of a vector, with the weights of the two classes at each; weights add up to 1."""
+        rows, span = self.rows, self._table_span(vector)
+        if (
+            span is not None
+            and not len(rows.weights)
+            and 2 * (span[1] - span[0] + 1) < (_MAX_POSITIONS)
+        ):
+            counts = np.zeros((integer.n_copies(), 2, span[1] - span[0] + 1), dtype=np.int64)
+            integer.count_scores(*_integer_arguments(rows, vector), span[0], counts, self.n_threads)
+            by_class = counts.sum(axis=0) / rows.total_weight
+            met = np.flatnonzero(by_class.any(axis=0))
+            negative, positive = by_class[0, met], by_class[1, met]
+            return np.asarray(met + float(span[0]), np.float64), positive, negative
+        scores = np.empty(rows.n_rows)
+        real.scores(*_real_arguments(rows, vector)[:5], scores, self.n_threads)
+        weights = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
+        weights = weights / rows.total_weight
+        is_positive = rows.labels > 0
+        return scores, np.where(is_positive, weights, 0.0), np.where(is_positive, 0.0, weights)
 
     @property
     def n_samples(self) -> int:
@@ -440,7 +572,7 @@ class LogisticLoss:
         span = self._table_span(vector)
         rows = all_rows(self.data) if every_row else self.rows
         if span is None:
-            total = real.loss(*_real_arguments(rows, vector), self.n_threads)
+            total = real.loss(*_real_arguments(rows, vector / self.scale), self.n_threads)
         else:
             total = self._table_value(rows, vector, span).loss
         self._count(start)
@@ -473,7 +605,7 @@ class LogisticLoss:
         else:
             sums, error = np.zeros((2, vector.size))
             total = real.loss_and_gradient(
-                *_real_arguments(self.rows, vector), sums, error, self.n_threads
+                *_real_arguments(self.rows, vector / self.scale), sums, error, self.n_threads
             )
             by_column = sums + error
         rows = self.rows
@@ -482,6 +614,7 @@ class LogisticLoss:
         gradient[1 + rows.integer_index] = by_column[1 : 1 + len(rows.integer_index)]
         gradient[1 + rows.real_index] = by_column[1 + len(rows.integer_index) :]
         gradient /= rows.total_weight
+        gradient /= self.scale
         self._count(start)
         return float(total / rows.total_weight), gradient
 
@@ -492,8 +625,8 @@ class LogisticLoss:
 
         .. math::
 
-            H = \frac{1}{\sum_i w_i} \sum_{i=1}^{n} w_i \, p_i (1 - p_i) \, z_i z_i^\top,
-            \qquad p_i = \frac{1}{1 + \exp(-s_i)},
+            H = \frac{1}{m^2 \sum_i w_i} \sum_{i=1}^{n} w_i \, p_i (1 - p_i) \, z_i z_i^\top,
+            \qquad p_i = \frac{1}{1 + \exp(-s_i / m)},
 
         where :math:`z_i` has a leading 1 for the intercept, then the chosen features of row i.
 
@@ -531,13 +664,13 @@ class LogisticLoss:
         start = perf_counter()
         slot = column_slots(rows)[chosen.astype(np.intp)]
         out = np.empty((slot.size + 1, slot.size + 1))
-        columns = _real_arguments(rows, vector)[:5]
+        columns = _real_arguments(rows, vector / self.scale)[:5]
         real.hessian(*columns, rows.weights, slot, out, self.n_threads)
         self.seconds += perf_counter() - start
-        return out / rows.total_weight
+        return out / rows.total_weight / self.scale**2
 
     def scores(self, coef: ArrayLike) -> NDArray[np.int32] | NDArray[np.float64]:
-        """Scores of all rows of the data.
+        """Scores of all rows of the data, in points: not divided by the scale.
 
         Parameters
         ----------
@@ -573,8 +706,8 @@ class LogisticLoss:
         Parameters
         ----------
         scores : array-like of shape (n,)
-            One finite number per row of the data. Integers (by their dtype) are counted and looked
-            up in a table where this is possible.
+            One finite number of points per row of the data, which are divided by the scale.
+            Integers (by their dtype) are counted and looked up in a table where this is possible.
 
         Returns
         -------
@@ -604,7 +737,7 @@ class LogisticLoss:
         rows = all_rows(self.data)
         total = self._counted_loss(rows, given) if given.dtype.kind in "iu" else None
         if total is None:
-            values = np.ascontiguousarray(given, dtype=np.float64)
+            values = np.ascontiguousarray(given, dtype=np.float64) / self.scale
             total = real.scores_loss(values, rows.labels, rows.weights, self.n_threads)
             if not math.isfinite(total):
                 _check_finite(values, "scores")
@@ -627,7 +760,7 @@ class LogisticLoss:
         if 2 * width > _MAX_POSITIONS:
             return None
         tail, slope = np.empty(width), np.empty((2, width))
-        integer.fill_tables(low, tail, slope)
+        integer.fill_tables(low, self.scale, tail, slope)
         return self._counted_between(rows, given, low, width, tail, slope)
 
     def _counted_between(
@@ -641,12 +774,17 @@ class LogisticLoss:
     ) -> float | None:
         outside = np.zeros(1, dtype=np.int64)
         if len(rows.weights):
-            losses, given = _losses_of_classes(low, tail), (scores, rows.labels, rows.weights)
+            losses, given = (
+                _losses_of_classes(low, self.scale, tail),
+                (scores, rows.labels, rows.weights),
+            )
             total = integer.given_loss(*given, low, losses, outside, self.n_threads)
             return None if outside[0] else total
         counts = np.zeros((integer.n_copies(), 2, width), dtype=np.int64)
         integer.count_given(scores, rows.labels, low, counts, outside, self.n_threads)
-        return None if outside[0] else integer.histogram_loss(counts, low, tail, slope)[0]
+        if outside[0]:
+            return None
+        return integer.histogram_loss(counts, low, self.scale, tail, slope)[0]
 
     def bounds(self, max_size: int | None = None) -> tuple[float, float]:
         r"""Bounds on the loss over the coefficient set (Proposition 1).
@@ -660,7 +798,7 @@ class LogisticLoss:
 
         and :math:`l^{\max}` with minimum and maximum exchanged. The extreme scores of a row use
         the ``max_size`` largest contributions of that row, so that a smaller model size gives
-        tighter bounds.
+        tighter bounds. The bounds hold for every scale of ``scales``.
 
         Parameters
         ----------
@@ -685,6 +823,9 @@ class LogisticLoss:
             positive = labels > 0
             towards = np.where(positive, high + slack, low - slack)
             away = np.where(positive, low - slack, high + slack)
+            sign = np.where(positive, 1.0, -1.0)
+            towards = sign * _largest_quotient(sign * towards, self.scales)
+            away = -sign * _largest_quotient(-sign * away, self.scales)
             best.append(real.scores_loss(towards, labels, weights, self.n_threads))
             worst.append(real.scores_loss(away, labels, weights, self.n_threads))
         self._count(start)
@@ -740,6 +881,7 @@ class LogisticLoss:
         for j in np.flatnonzero(vector[1:]):
             margins += vector[1 + j] * stored_values(self.data, int(j), first, rows.stop)
         margins *= self.data.labels[rows]
+        margins /= self.scale
         losses = np.log1p(np.exp(-np.abs(margins))) + np.maximum(-margins, 0.0)
         if self.data.sample_weight is not None:
             losses *= self.data.sample_weight[rows]
@@ -782,7 +924,7 @@ class LogisticLoss:
     def _table_value(self, rows: Rows, vector: NDArray[np.float64], span: tuple[int, int]) -> _Sums:
         """Sum the losses of the rows, and their slopes per class, from a histogram."""
         low, width = span[0], span[1] - span[0] + 1
-        tables = (low, self._table(self._tail, span), self._table(self._slope, span))
+        tables = self._tables(span)
         arguments = _integer_arguments(rows, vector)
         narrow = 2 * width <= _MAX_POSITIONS
         counts = np.zeros((1, 2, width), dtype=np.int64)
@@ -838,7 +980,7 @@ class LogisticLoss:
         assert self._fixed_point is not None
         slopes = self._table(self._fixed_point, span)
         arguments = _integer_arguments(rows, vector)
-        tables = (low, self._table(self._tail, span), self._table(self._slope, span))
+        tables = self._tables(span)
         if len(rows.numbers):
             counts = np.zeros((1, 2, width), dtype=np.int64)
             digits = np.zeros((rows.integer_columns.shape[1], 4), dtype=np.int64)
@@ -852,6 +994,12 @@ class LogisticLoss:
             integer.count_scores_and_slopes(*arguments, low, slopes, counts, digits, self.n_threads)
             integer.digits_gradient(digits, out)
         return _Sums(*integer.histogram_loss(counts, *tables))
+
+    def _tables(
+        self, span: tuple[int, int]
+    ) -> tuple[int, float, NDArray[np.float64], NDArray[np.float64]]:
+        """What turns a histogram of the scores of ``span`` into a loss."""
+        return span[0], self.scale, self._table(self._tail, span), self._table(self._slope, span)
 
     def _table(self, table: NDArray[_Entry], span: tuple[int, int]) -> NDArray[_Entry]:
         """Part of a table for the scores of ``span``."""
@@ -916,27 +1064,30 @@ def column_slots(rows: Rows) -> NDArray[np.int64]:
     return slot
 
 
-def tables_by_score(low: int, high: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def tables_by_score(
+    low: int, high: int, scale: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Losses and slopes of the scores low, low + 1, ..., high.
 
     Parameters
     ----------
     low, high : int
+    scale : float
 
     Returns
     -------
     losses, slopes : ndarray of float64, shape (2, high - low + 1)
-        Loss and d loss / d score. Row 0 is for rows of the negative class, row 1 for the
+        Loss and d loss / d (score / scale). Row 0 is for rows of the negative class, row 1 for the
         positive one.
     """
     tail, slopes = np.empty(high - low + 1), np.empty((2, high - low + 1))
-    integer.fill_tables(low, tail, slopes)
-    return _losses_of_classes(low, tail), slopes
+    integer.fill_tables(low, scale, tail, slopes)
+    return _losses_of_classes(low, scale, tail), slopes
 
 
-def _losses_of_classes(low: int, tail: NDArray[np.float64]) -> NDArray[np.float64]:
+def _losses_of_classes(low: int, scale: float, tail: NDArray[np.float64]) -> NDArray[np.float64]:
     """Losses of scores from ``low`` on for the negative and the positive class."""
-    scores = np.arange(low, low + len(tail), dtype=np.float64)
+    scores = np.arange(low, low + len(tail), dtype=np.float64) / scale
     return np.stack((tail + np.maximum(scores, 0.0), tail + np.maximum(-scores, 0.0)))
 
 
@@ -1038,8 +1189,18 @@ def _score_slack(rows: Rows, low: NDArray[np.float64], high: NDArray[np.float64]
     return 1e-12 * max(float(np.abs(low).max()), float(np.abs(high).max()), 1.0)
 
 
+def _largest_quotient(scores: NDArray[np.float64], scales: ScaleSet) -> NDArray[np.float64]:
+    """Largest score / scale over the scales."""
+    return np.maximum(scores / scales.low, scores / scales.high)
+
+
 def _with_intercept_bounds(
-    data: TrainingData, rows: Rows, coefficients: CoefficientSet, max_size: int, n_threads: int
+    data: TrainingData,
+    rows: Rows,
+    coefficients: CoefficientSet,
+    max_size: int,
+    n_threads: int,
+    scales: ScaleSet,
 ) -> CoefficientSet:
     """Fill in open bounds of the intercept (see LogisticLoss for the proof)."""
     given_lower, given_upper = coefficients.intercept_lower, coefficients.intercept_upper
@@ -1056,9 +1217,9 @@ def _with_intercept_bounds(
     low, weight_low, high, weight_high = _extreme_score_distributions(
         data, rows, coefficients, max_size, n_threads
     )
-    lower = _lowest_optimal_intercept(high, weight_high, weight_positive)
+    lower = _lowest_optimal_intercept(high, weight_high, weight_positive, scales)
     # Exchanging the classes changes the sign of scores and intercept.
-    upper = -_lowest_optimal_intercept(-low, weight_low, weight_negative)
+    upper = -_lowest_optimal_intercept(-low, weight_low, weight_negative, scales)
     for bound in (lower, upper):
         if abs(bound) > MAX_ABSOLUTE_COEFFICIENT:
             raise ValueError(
@@ -1098,12 +1259,15 @@ def _extreme_score_distributions(
 
 
 def _lowest_optimal_intercept(
-    scores: NDArray[np.float64], weights: NDArray[np.float64], positive: float
+    scores: NDArray[np.float64], weights: NDArray[np.float64], positive: float, scales: ScaleSet
 ) -> int:
-    """Largest integer b with sum(weights * sigmoid(scores + b)) <= positive, less a slack."""
+    """Largest integer b with sum(weights * sigmoid((scores + b) / m)) <= positive, less a slack.
+
+    The sigmoid is at most that of the scale m with the largest quotient.
+    """
 
     def falls(b: int) -> bool:
-        z = scores + b
+        z = _largest_quotient(scores + b, scales)
         e = np.exp(-np.abs(z))
         sigmoid = np.where(z < 0, e, 1.0) / (1.0 + e)
         return float(weights @ sigmoid) * (1.0 + _SUM_SLACK) <= positive
@@ -1111,8 +1275,9 @@ def _lowest_optimal_intercept(
     total = float(weights.sum())
     negative = max(total - positive, total * 1e-15)  # only brackets the answer
     # sigmoid(z) <= exp(z) and 1 - sigmoid(z) <= exp(-z) bracket the answer.
-    inside = math.floor(-float(scores.max()) + math.log(positive / total)) - 1
-    outside = math.ceil(-float(scores.min()) - math.log(negative / total)) + 1
+    widest = scales.high
+    inside = math.floor(-float(scores.max()) + widest * math.log(positive / total)) - 1
+    outside = math.ceil(-float(scores.min()) - widest * math.log(negative / total)) + 1
     while outside - inside > 1:
         middle = (inside + outside) // 2
         if falls(middle):

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from riskslim.coefficients import CoefficientSet
 from riskslim.constraints import INTERCEPT, ConstraintRows, LinearConstraint, clash
 from riskslim.loss import LogisticLoss
+from riskslim.scale import ScaleLike, ScaleSet
 from riskslim.tables import listing
 
 __all__ = ["RiskScoreProblem"]
@@ -40,7 +41,8 @@ class RiskScoreProblem:
 
     with the normalised logistic loss :math:`l`, and to linear constraints on points and on which
     features are used, where there are any. The intercept :math:`\lambda_0` is neither
-    penalised nor counted.
+    penalised nor counted. The paper's loss has the scale m = 1; where a set of scales is given,
+    the loss is :math:`l(\lambda / m)`, and it is minimised over :math:`\lambda` and m in the set.
 
     Parameters
     ----------
@@ -60,6 +62,9 @@ class RiskScoreProblem:
     constraints : iterable of LinearConstraint, optional
         Further requirements, all of which must be met. One that names the intercept needs
         intercept bounds that are given, not derived.
+    scale : number, list of numbers, tuple (low, high), "free" or ScaleSet, optional
+        The scale m, or all that it may be; see :class:`~riskslim.scale.ScaleSet`. None: that of
+        ``loss``, which is 1 unless it was given.
 
     Attributes
     ----------
@@ -71,6 +76,7 @@ class RiskScoreProblem:
     l0_penalty : ndarray of float64, shape (d,)
     lower, upper : ndarray of int64, shape (d + 1,)
         Bounds of the coefficient vector, intercept first.
+    scales : ScaleSet
     constraints : tuple of LinearConstraint
     constraint_rows : ConstraintRows or None
         The constraints by position of their features; None without constraints.
@@ -111,12 +117,15 @@ class RiskScoreProblem:
         min_size: int = 0,
         l0_penalty: float = 1e-6,
         constraints: Iterable[LinearConstraint] = (),
+        scale: ScaleLike | None = None,
     ) -> None:
         if not isinstance(loss, LogisticLoss):
             raise TypeError(
                 f"loss must be a LogisticLoss, got {type(loss).__name__}: "
                 "RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=5)"
             )
+        if scale is not None:
+            loss = loss.with_scales(scale)
         self.coefficients = _within(coefficients, loss.coefficients)
         usable = int(np.count_nonzero(_usable(self.coefficients)))
         self.min_size = _checked_size(min_size, "min_size", len(coefficients))
@@ -179,6 +188,33 @@ class RiskScoreProblem:
         return len(self.coefficients)
 
     @property
+    def scales(self) -> ScaleSet:
+        """Scales that the risk score may have."""
+        return self.loss.scales
+
+    def at_scale(self, scale: float) -> RiskScoreProblem:
+        """The same problem with one scale.
+
+        Parameters
+        ----------
+        scale : float
+            Between the smallest and the largest one of ``scales``.
+
+        Returns
+        -------
+        RiskScoreProblem
+            With the same bounds; its loss has counters of its own.
+
+        Raises
+        ------
+        ValueError
+            The scale is beyond those that intercept bounds were derived for.
+        """
+        other = copy.copy(self)
+        other.loss = self.loss.at_scale(scale)
+        return other
+
+    @property
     def intercept_is_derived(self) -> bool:
         """Whether both bounds of the intercept are derived from the data, none given."""
         return not self._given_intercepts
@@ -216,13 +252,15 @@ class RiskScoreProblem:
         names = rows.contradiction(self.lower, self.upper)
         return None if names is None else clash(names)
 
-    def objective(self, coef: ArrayLike) -> float:
-        """Loss plus penalty of a coefficient vector, feasible or not.
+    def objective(self, coef: ArrayLike, *, scale: float | None = None) -> float:
+        """Loss plus penalty of a coefficient vector, feasible or not, at its best scale.
 
         Parameters
         ----------
         coef : array-like of shape (d + 1,)
             Intercept first.
+        scale : float, optional
+            The scale to use. None: the best one of ``scales``.
 
         Returns
         -------
@@ -234,7 +272,16 @@ class RiskScoreProblem:
             Wrong length or values that are not finite.
         """
         vector = np.asarray(coef)
-        return self.loss.value(vector) + self.penalty(vector)
+        if scale is None:
+            scale = self.loss.best_scale(vector)
+        loss = self.loss
+        if scale == loss.scale:
+            return loss.value(vector) + self.penalty(vector)
+        scaled = loss.at_scale(scale)
+        value = scaled.value(vector)
+        loss.seconds += scaled.seconds
+        loss.n_evaluations += scaled.n_evaluations
+        return value + self.penalty(vector)
 
     def penalty(self, coef: ArrayLike) -> float:
         r""":math:`\sum_j C_{0,j} \mathbb{1}[\lambda_j \ne 0]`, the intercept left out.

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.exceptions import CertificateError
+from riskslim.scale import PAPER_SCALE, ScaleSet
 
 if TYPE_CHECKING:
     from riskslim.problem import RiskScoreProblem
@@ -86,11 +87,17 @@ class Certificate:
         Rows that the objective was evaluated on.
     message : str
         Why the run ended, in words.
+    scale : float, default 1.0
+        Scale m of the returned score, for which ``objective`` and ``loss`` are computed.
+    scales : ScaleSet, default 1
+        All scales that the lower bound is about.
 
     Notes
     -----
     The gap is that of Ustun & Rudin (2019), section 2:
-    :math:`(V^{\max} - V^{\min}) / V^{\max}`.
+    :math:`(V^{\max} - V^{\min}) / V^{\max}`. Over an interval of scales the returned scale is
+    rounded to few digits, which may cost a share of 1e-5 of the objective
+    (:data:`~riskslim.scale.SCALE_TOLERANCE`); ``gap_tolerance`` is then at least that.
 
     Examples
     --------
@@ -111,6 +118,8 @@ class Certificate:
     engine: str
     n_samples: int
     message: str = ""
+    scale: float = 1.0
+    scales: ScaleSet = PAPER_SCALE
 
     @property
     def optimality_gap(self) -> float:
@@ -149,7 +158,18 @@ class Certificate:
                 f"{self.lower_bound:.6g}, which is {percent(self.optimality_gap)} lower than "
                 "this one's."
             )
-        return f"Objective {self.objective:.6g} on {self.n_samples} rows. {proven}"
+        return f"Objective {self.objective:.6g} on {self.n_samples} rows. {proven}{self._scales()}"
+
+    def _scales(self) -> str:
+        """What the bound says about scales, where they are not the paper's."""
+        if self.scales == PAPER_SCALE:
+            return ""
+        if self.scales.is_single:
+            return f" This is about scores with the scale {self.scale:.10g}."
+        return (
+            f" This is about scores with any scale of {self.scales.describe()}; this one's is "
+            f"{self.scale:.10g}."
+        )
 
     def __str__(self) -> str:
         if self.status is Status.INFEASIBLE:
@@ -159,15 +179,19 @@ class Certificate:
             ended = f"{ended} ({self.message})"
         elif self.is_optimal and self.optimality_gap > 0:
             ended = f"{ended} to within {percent(self.gap_tolerance)}"
+        scale = "" if self.scales == PAPER_SCALE else f", scale {self.scale:.10g}"
+        if not self.scales.is_single:
+            scale += f" (of {self.scales.describe()})"
         return (
             f"{ended}: objective {self.objective:.9g}, lower bound {self.lower_bound:.9g}, "
-            f"gap {percent(self.optimality_gap)}, {self.n_samples} rows"
+            f"gap {percent(self.optimality_gap)}, {self.n_samples} rows{scale}"
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, the gap among them."""
         values = dataclasses.asdict(self)
         values["status"] = self.status.value
+        values["scales"] = self.scales.to_plain()
         values["optimality_gap"] = self.optimality_gap
         return values
 
@@ -189,11 +213,15 @@ class Certificate:
             A value is missing or the status is unknown.
         """
         names = [field.name for field in dataclasses.fields(cls)]
-        missing = [name for name in names if name not in values and name != "message"]
+        optional = ("message", "scale", "scales")
+        missing = [name for name in names if name not in values and name not in optional]
         if missing:
             raise ValueError(f"certificate lacks {', '.join(missing)}")
         chosen = {name: values[name] for name in names if name in values}
-        return cls(**{**chosen, "status": Status(chosen["status"])})
+        chosen["status"] = Status(chosen["status"])
+        if "scales" in chosen:
+            chosen["scales"] = ScaleSet.from_plain(chosen["scales"])
+        return cls(**chosen)
 
 
 def percent(gap: float) -> str:
@@ -358,6 +386,7 @@ class SolutionPool:
     coefficients : ndarray of int64, shape (m, d + 1)
         Distinct vectors, intercept first, sorted by objective.
     objectives : ndarray of float64, shape (m,)
+        Each at its best scale.
     feature_names : tuple of str, length d
     complete : bool
         Whether these are all scores that were asked for.
@@ -502,6 +531,8 @@ class Solution:
         Everything the engine was told, limits included.
     pool : SolutionPool, optional
         The best scores, where several were asked for.
+    scale : float, default 1.0
+        Scale m: a total of s points means a risk of 1 / (1 + exp(-s / m)).
 
     Examples
     --------
@@ -521,6 +552,7 @@ class Solution:
     statistics: SolveStatistics = dataclasses.field(default_factory=SolveStatistics)
     settings: dict[str, Any] = dataclasses.field(default_factory=dict)
     pool: SolutionPool | None = None
+    scale: float = 1.0
 
     @property
     def coef(self) -> NDArray[np.int64]:
@@ -547,10 +579,11 @@ class Solution:
 
     def __repr__(self) -> str:
         certificate = self.certificate
+        scale = "" if certificate.scales == PAPER_SCALE else f", scale={self.scale:g}"
         return (
             f"Solution({certificate.status}, objective={certificate.objective:.8g}, "
             f"lower_bound={certificate.lower_bound:.8g}, gap={certificate.optimality_gap:.2%}, "
-            f"intercept={self.intercept}, points={self.points})"
+            f"intercept={self.intercept}, points={self.points}{scale})"
         )
 
 
@@ -576,7 +609,7 @@ def loss_accuracy(problem: RiskScoreProblem, coef: NDArray[np.int64], loss: floa
     largest = np.maximum(np.abs(data.feature_min), np.abs(data.feature_max))
     sizes = np.abs(coef * np.concatenate(([1.0], largest)))
     terms = 1 + np.count_nonzero(coef[1:])
-    score_error = float(np.finfo(np.float64).eps * terms * sizes.sum())
+    score_error = float(np.finfo(np.float64).eps * terms * sizes.sum()) / problem.loss.scale
     return RECHECK_TOLERANCE * loss + score_error * min(1.0, loss)
 
 
@@ -590,6 +623,7 @@ def certify(
     engine: str,
     message: str,
     interrupted: bool = False,
+    scale: float | None = None,
 ) -> Certificate:
     """Re-check a result from its coefficients alone and state what is proven.
 
@@ -607,6 +641,8 @@ def certify(
         As in :class:`Certificate`.
     interrupted : bool, default False
         The user stopped the run.
+    scale : float, optional
+        Scale of the score. None: the only one that the problem has.
 
     Returns
     -------
@@ -619,6 +655,13 @@ def certify(
         The vector is infeasible, the two objectives differ, or the bound exceeds the
         objective: the result must not be used.
     """
+    scales = problem.scales
+    if scale is None:
+        scale = problem.loss.scale
+    if scale not in scales:
+        raise CertificateError(f"{engine} returned the scale {scale!r}, not {scales.describe()}")
+    if not scales.is_single:
+        problem = problem.at_scale(scale)
     violations = problem.violations(coef)
     if violations:
         raise CertificateError(f"{engine} returned an infeasible vector: {'; '.join(violations)}")
@@ -655,4 +698,6 @@ def certify(
         engine=engine,
         n_samples=problem.loss.data.n_samples,
         message=message,
+        scale=scale,
+        scales=scales,
     )

@@ -149,7 +149,7 @@ def test_slope_of_one_score_is_accurate(margin):
 def test_tables_are_accurate():
     low, high = -800, 900
     tail, slope = np.empty(high - low + 1), np.empty((2, high - low + 1))
-    integer.fill_tables(low, tail, slope)
+    integer.fill_tables(low, 1.0, tail, slope)
     for k, score in enumerate(range(low, high + 1)):
         assert tail[k] == pytest.approx(exact_loss(abs(score)), rel=4e-16, abs=5e-324)
         assert slope[0, k] == pytest.approx(-exact_slope(-score), rel=6e-16, abs=5e-324)
@@ -210,7 +210,7 @@ class TestInteger:
         rows = Rows(n, n, weighted=weighted)
         low, high = int(rows.scores.min()), int(rows.scores.max())
         tail, slope = np.empty(high - low + 1), np.empty((2, high - low + 1))
-        integer.fill_tables(low, tail, slope)
+        integer.fill_tables(low, 1.0, tail, slope)
         total, error = np.zeros((2, 4 + 3))
         integer.gradient(
             rows.columns,
@@ -239,7 +239,7 @@ def test_fixed_point_gradient(n):
         rows = Rows(n, n, largest=largest, extreme=largest == 128)
         low, high = int(rows.scores.min()), int(rows.scores.max())
         tail, slope = np.empty(high - low + 1), np.empty((2, high - low + 1))
-        integer.fill_tables(low, tail, slope)
+        integer.fill_tables(low, 1.0, tail, slope)
         digits = np.empty(slope.shape, dtype=np.uint64)
         integer.fill_digits(slope, digits)
         counts = np.zeros((integer.n_copies(), *slope.shape), dtype=np.int64)
@@ -294,7 +294,7 @@ def test_histogram_loss_is_exact_to_the_last_digits():
     rng = np.random.default_rng(0)
     low, width = -60, 150
     tail, slope = np.empty(width), np.empty((2, width))
-    integer.fill_tables(low, tail, slope)
+    integer.fill_tables(low, 1.0, tail, slope)
     counts = rng.integers(0, 10**9, (2, width))
     counts[:, rng.random(width) < 0.3] = 0
     with mpmath.workdps(60):
@@ -306,10 +306,10 @@ def test_histogram_loss_is_exact_to_the_last_digits():
                 value += count * mpmath.log1p(mpmath.exp(-margin))
                 slopes[c] -= y * count / (1 + mpmath.exp(margin))
         expected = float(value), float(slopes[0]), float(slopes[1])
-    got = integer.histogram_loss(counts[None], low, tail, slope)
+    got = integer.histogram_loss(counts[None], low, 1.0, tail, slope)
     assert got == pytest.approx(expected, rel=1e-15)
     weighted = integer.weighted_histogram_loss(
-        counts.astype(float), np.zeros(counts.shape), low, tail, slope
+        counts.astype(float), np.zeros(counts.shape), low, 1.0, tail, slope
     )
     assert weighted == pytest.approx(expected, rel=1e-15)
 
@@ -317,10 +317,10 @@ def test_histogram_loss_is_exact_to_the_last_digits():
 def test_loss_of_separated_rows_keeps_its_relative_accuracy():
     # Every loss is exp(-40): a formula that subtracts scores from each other returns 0 or worse.
     tail, slope = np.empty(81), np.empty((2, 81))
-    integer.fill_tables(-40, tail, slope)
+    integer.fill_tables(-40, 1.0, tail, slope)
     counts = np.zeros((2, 81), dtype=np.int64)
     counts[0, 0] = counts[1, 80] = 10**6
-    value, negative, positive = integer.histogram_loss(counts[None], -40, tail, slope)
+    value, negative, positive = integer.histogram_loss(counts[None], -40, 1.0, tail, slope)
     assert value == pytest.approx(2e6 * exact_loss(40), rel=1e-15)
     assert negative == -positive == pytest.approx(-1e6 * exact_slope(40), rel=1e-15)
 
@@ -487,7 +487,7 @@ def every_kernel(rows, n_threads):
     low, high = int(rows.scores.min()), int(rows.scores.max())
     width = high - low + 1
     tail, slope = np.empty(width), np.empty((2, width))
-    integer.fill_tables(low, tail, slope)
+    integer.fill_tables(low, 1.0, tail, slope)
     arguments = (rows.columns, rows.coef, rows.intercept)
     found["scores"] = np.empty(n, dtype=np.int32)
     integer.scores(*arguments, found["scores"], n_threads)

@@ -292,7 +292,7 @@ def test_tighten_can_bring_back_the_table():
 
 
 def test_tables_by_score():
-    losses, slopes = tables_by_score(-5, 7)
+    losses, slopes = tables_by_score(-5, 7, 1.0)
     scores = np.arange(-5, 8)
     np.testing.assert_allclose(losses[0], np.logaddexp(0, scores), rtol=1e-14)
     np.testing.assert_allclose(losses[1], np.logaddexp(0, -scores), rtol=1e-14)

@@ -1,7 +1,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-def fill_tables(low: int, tail: NDArray[np.float64], slope: NDArray[np.float64]) -> None: ...
+def fill_tables(
+    low: int, scale: float, tail: NDArray[np.float64], slope: NDArray[np.float64]
+) -> None: ...
 def fill_digits(slope: NDArray[np.float64], digits: NDArray[np.uint64]) -> None: ...
 def has_threads() -> bool: ...
 def n_copies() -> int: ...
@@ -107,6 +109,7 @@ def given_loss(
 def histogram_loss(
     counts: NDArray[np.int64],
     low: int,
+    scale: float,
     tail: NDArray[np.float64],
     slope: NDArray[np.float64],
 ) -> tuple[float, float, float]: ...
@@ -114,6 +117,7 @@ def weighted_histogram_loss(
     total: NDArray[np.float64],
     error: NDArray[np.float64],
     low: int,
+    scale: float,
     tail: NDArray[np.float64],
     slope: NDArray[np.float64],
 ) -> tuple[float, float, float]: ...

@@ -95,8 +95,8 @@ cdef extern from "blocks.h" nogil:
     double rs_dot_i8(const double *v, const int8_t *x, Py_ssize_t n) noexcept
 
 
-def fill_tables(Py_ssize_t low, double[::1] tail, double[:, ::1] slope):
-    """Fill tail[k] = log(1 + exp(-|s|)) and slope[c, k] = d loss / d s for s = low + k.
+def fill_tables(Py_ssize_t low, double scale, double[::1] tail, double[:, ::1] slope):
+    """Fill tail[k] = log(1 + exp(-|s|)), slope[c, k] = d loss / d s for s = (low + k) / scale.
 
     Row 0 of ``slope`` is the negative class, row 1 the positive one.
     """
@@ -104,7 +104,7 @@ def fill_tables(Py_ssize_t low, double[::1] tail, double[:, ::1] slope):
     cdef double s
     with nogil:
         for k in range(tail.shape[0]):
-            s = <double>(low + k)
+            s = <double>(low + k) / scale
             tail[k] = rs_loss(s if s > 0 else -s)
             slope[0, k] = -rs_slope(-s)
             slope[1, k] = rs_slope(s)
@@ -683,12 +683,13 @@ def given_loss(
 
 
 def histogram_loss(
-    const int64_t[:, :, ::1] counts, Py_ssize_t low, const double[::1] tail,
+    const int64_t[:, :, ::1] counts, Py_ssize_t low, double scale, const double[::1] tail,
     const double[:, ::1] slope,
 ):
     """Sums over the rows counted in ``counts``: losses, and slopes of either class.
 
-    ``tail`` and ``slope`` begin at score ``low``, as ``counts`` does.
+    ``tail`` and ``slope`` are those of :func:`fill_tables` for ``low`` and ``scale``; ``counts``
+    begins at score ``low`` as well.
     """
     cdef Py_ssize_t k, s, i
     cdef int64_t negative, positive, hinge = 0
@@ -707,12 +708,12 @@ def histogram_loss(
             rs_add_product(&value, <double>(negative + positive), tail[k])
             rs_add_product(&slopes[0], <double>negative, slope[0, k])
             rs_add_product(&slopes[1], <double>positive, slope[1, k])
-        rs_add(&value, <double>hinge)
+        rs_add(&value, <double>hinge / scale)
     return value.high + value.low, slopes[0].high + slopes[0].low, slopes[1].high + slopes[1].low
 
 
 def weighted_histogram_loss(
-    const double[:, ::1] total, const double[:, ::1] error, Py_ssize_t low,
+    const double[:, ::1] total, const double[:, ::1] error, Py_ssize_t low, double scale,
     const double[::1] tail, const double[:, ::1] slope,
 ):
     """As histogram_loss, from the sums of weights of each class and score."""
@@ -725,7 +726,7 @@ def weighted_histogram_loss(
     slopes[0] = slopes[1] = value
     with nogil:
         for k in range(total.shape[1]):
-            s = <double>(low + k)
+            s = <double>(low + k) / scale
             for c in range(2):
                 hinge = max(s, 0.0) if c == 0 else max(-s, 0.0)
                 rs_add_product(&value, total[c, k], tail[k])

@@ -5,6 +5,12 @@ HESSIAN_ROWS: int
 PRUNED: int
 OPEN: int
 
+def scale_derivatives(
+    scores: NDArray[np.float64],
+    positive: NDArray[np.float64],
+    negative: NDArray[np.float64],
+    t: float,
+) -> tuple[float, float, float]: ...
 def scratch_sizes(n: int, p: int) -> tuple[int, int]: ...
 def solve_root(
     integers: NDArray[np.int8],

@@ -1063,6 +1063,35 @@ cdef Py_ssize_t padded_p(Py_ssize_t p) noexcept nogil:
     return padded(p) + 8
 
 
+def scale_derivatives(
+    const double[::1] scores, const double[::1] positive, const double[::1] negative, double t
+):
+    """Loss of the scores times t, and its first and second derivative by t.
+
+    ``positive`` and ``negative`` are the weights of the two classes at each score.
+    """
+    cdef Py_ssize_t start = 0, n, i
+    cdef double[RS_BLOCK] s
+    cdef double[RS_BLOCK] loss
+    cdef double[RS_BLOCK] slope
+    cdef double[RS_BLOCK] curvature
+    cdef rs_sum value, first, second
+    value.high = value.low = first.high = first.low = second.high = second.low = 0.0
+    with nogil:
+        while start < scores.shape[0]:
+            n = min(RS_BLOCK, scores.shape[0] - start)
+            for i in range(n):
+                s[i] = t * scores[start + i]
+            rs_node_losses(loss, slope, curvature, s, &positive[start], &negative[start], n)
+            rs_add(&value, rs_total(loss, n))
+            rs_add(&first, rs_dot_f64(slope, &scores[start], n))
+            for i in range(n):
+                s[i] = scores[start + i] * scores[start + i]
+            rs_add(&second, rs_dot_f64(curvature, s, n))
+            start += n
+    return value.high + value.low, first.high + first.low, second.high + second.low
+
+
 def scratch_sizes(Py_ssize_t n, Py_ssize_t p):
     """Numbers of float64 and of int64 that :func:`expand` and :func:`solve_root` work in."""
     cdef Py_ssize_t width = padded_p(p)

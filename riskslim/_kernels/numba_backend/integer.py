@@ -30,10 +30,10 @@ def n_copies():
 # ---- tables ---------------------------------------------------------------------------------
 
 
-@kernel(int64, write(float64), write(float64, 2))
-def fill_tables(low, tail, slope):
+@kernel(int64, float64, write(float64), write(float64, 2))
+def fill_tables(low, scale, tail, slope):
     for k in range(tail.shape[0]):
-        s = np.float64(low + k)
+        s = np.float64(low + k) / scale
         tail[k] = blocks.loss(s if s > 0 else -s)
         slope[0, k] = -blocks.slope(-s)
         slope[1, k] = blocks.slope(s)
@@ -374,8 +374,8 @@ def given_loss(scores, labels, weights, low, losses, outside, n_threads):
     return float(total[0, 0] + total[0, 1])
 
 
-@kernel(read(int64, 3), int64, read(float64), read(float64, 2))
-def histogram_loss(counts, low, tail, slope):
+@kernel(read(int64, 3), int64, float64, read(float64), read(float64, 2))
+def histogram_loss(counts, low, scale, tail, slope):
     hinge = 0
     value = value_low = first = first_low = second = second_low = 0.0
     for k in range(counts.shape[2]):
@@ -391,16 +391,17 @@ def histogram_loss(counts, low, tail, slope):
         second, second_low = blocks.add_product(
             second, second_low, np.float64(positive), slope[1, k]
         )
-    value, value_low = blocks.add(value, value_low, np.float64(hinge))
+    value, value_low = blocks.add(value, value_low, np.float64(hinge) / scale)
     return value + value_low, first + first_low, second + second_low
 
 
 @kernel(
-    read(float64, 2), read(float64, 2), int64, read(float64), read(float64, 2), write(float64, 2)
-)
-def _weighted_histogram_loss(total, error, low, tail, slope, sums):
+    read(float64, 2), read(float64, 2), int64, float64, read(float64), read(float64, 2),
+    write(float64, 2)
+)  # fmt: skip
+def _weighted_histogram_loss(total, error, low, scale, tail, slope, sums):
     for k in range(total.shape[1]):
-        s = np.float64(low + k)
+        s = np.float64(low + k) / scale
         for c in range(2):
             hinge = max(s, 0.0) if c == 0 else max(-s, 0.0)
             for factor in (tail[k], hinge):
@@ -414,9 +415,9 @@ def _weighted_histogram_loss(total, error, low, tail, slope, sums):
             sums[c, 1] += error[c, k] * slope[c, k]
 
 
-def weighted_histogram_loss(total, error, low, tail, slope):
+def weighted_histogram_loss(total, error, low, scale, tail, slope):
     sums = np.zeros((3, 2))
-    _weighted_histogram_loss(total, error, low, tail, slope, sums)
+    _weighted_histogram_loss(total, error, low, scale, tail, slope, sums)
     negative, positive, loss = sums.sum(axis=1).tolist()
     return loss, negative, positive
 

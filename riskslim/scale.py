@@ -1,0 +1,275 @@
+r"""The scale m of a risk score: what one point is worth.
+
+A score of s points has the risk :math:`1 / (1 + \exp(-s / m))`. The paper's risk scores have m = 1,
+so that every point is one unit of log-odds. Whoever uses a score adds points and looks the risk
+up, whatever the scale: leaving it free costs users nothing, and lowers the loss.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import numbers
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+__all__ = ["FREE_SCALE", "PAPER_SCALE", "SCALE_TOLERANCE", "ScaleLike", "ScaleSet", "least_over"]
+
+ScaleLike: TypeAlias = "float | str | Iterable[float] | ScaleSet"
+
+# The interval that "free" stands for. Points up to 5 then reach 0.25 to 10 units of log-odds.
+FREE_SCALE = (0.5, 20.0)
+
+# Rounding a scale to few digits may raise the objective by this share of it.
+SCALE_TOLERANCE = 1e-5
+
+# Beyond these, points would be log-odds that no data can tell apart.
+_LEAST, _MOST = 1e-6, 1e9
+_MOST_VALUES = 1000
+
+
+@dataclasses.dataclass(frozen=True)
+class ScaleSet:
+    """The scales that a risk score may have: one, some, or an interval.
+
+    Use :meth:`of` to build one from what users write.
+
+    Parameters
+    ----------
+    low, high : float
+        Smallest and largest scale.
+    values : tuple of float, optional
+        All scales in increasing order. None: every number from ``low`` to ``high``.
+
+    Raises
+    ------
+    ValueError
+        Scales that are not positive, out of order, or beyond 1e-6 .. 1e9.
+
+    Examples
+    --------
+    >>> from riskslim.scale import ScaleSet
+    >>> ScaleSet.of(1), ScaleSet.of([4, 1, 2]), ScaleSet.of((0.5, 12))
+    (ScaleSet(1), ScaleSet([1, 2, 4]), ScaleSet((0.5, 12)))
+    >>> 3 in ScaleSet.of((0.5, 12)), 3 in ScaleSet.of([1, 2, 4])
+    (True, False)
+    """
+
+    low: float
+    high: float
+    values: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        given = (self.low, self.high) if self.values is None else self.values
+        for value in given:
+            if not _LEAST <= value <= _MOST:
+                raise ValueError(f"scales must be between {_LEAST:g} and {_MOST:g}, got {value!r}")
+        if self.values is None and not self.low < self.high:
+            raise ValueError(f"an interval of scales must increase, got {self.low} to {self.high}")
+        if self.values is not None and (
+            list(self.values) != sorted(set(self.values))
+            or (self.low, self.high) != (self.values[0], self.values[-1])
+        ):
+            raise ValueError(f"scales must increase from low to high, got {self.values}")
+
+    @classmethod
+    def of(cls, scale: ScaleLike) -> ScaleSet:
+        """Read what users write.
+
+        Parameters
+        ----------
+        scale : number, list of numbers, tuple (low, high), "free" or ScaleSet
+            A list (or an array) holds single scales; a tuple of two numbers is an interval;
+            "free" is the interval :data:`FREE_SCALE`.
+
+        Returns
+        -------
+        ScaleSet
+
+        Raises
+        ------
+        TypeError, ValueError
+            Anything else, or scales out of range.
+        """
+        if isinstance(scale, ScaleSet):
+            return scale
+        if isinstance(scale, str):
+            if scale != "free":
+                raise ValueError(
+                    f"scale must be a positive number, a list of them, an interval (low, high) or "
+                    f"'free', got {scale!r}"
+                )
+            return cls(*FREE_SCALE)
+        if _is_number(scale):
+            return cls._of_values([scale])
+        if isinstance(scale, tuple):
+            if len(scale) != 2 or not all(map(_is_number, scale)):
+                raise ValueError(
+                    f"an interval of scales is a tuple of two numbers, got {scale!r}; write "
+                    "single scales as a list"
+                )
+            low, high = float(scale[0]), float(scale[1])
+            return cls._of_values([low]) if low == high else cls(low, high)
+        if isinstance(scale, Iterable):
+            return cls._of_values(list(scale))
+        raise TypeError(
+            "scale must be a positive number, a list of them, an interval (low, high) or 'free', "
+            f"got {type(scale).__name__}"
+        )
+
+    @classmethod
+    def _of_values(cls, given: list[Any]) -> ScaleSet:
+        if not 1 <= len(given) <= _MOST_VALUES:
+            raise ValueError(
+                f"give between 1 and {_MOST_VALUES} scales, got {len(given)}; an interval is a "
+                "tuple (low, high)"
+            )
+        for value in given:
+            if not _is_number(value):
+                raise TypeError(f"scales must be numbers, got {value!r}")
+            if not math.isfinite(value):
+                raise ValueError(f"scales must be finite, got {value!r}")
+        values = tuple(sorted({float(value) for value in given}))
+        return cls(values[0], values[-1], values)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether there is one scale only."""
+        return self.values is not None and len(self.values) == 1
+
+    @property
+    def is_interval(self) -> bool:
+        """Whether every number between low and high is allowed."""
+        return self.values is None
+
+    @property
+    def nearest_to_one(self) -> float:
+        """The scale in the set that is nearest to the paper's, by its ratio."""
+        if self.values is None:
+            return min(max(1.0, self.low), self.high)
+        return min(self.values, key=lambda value: abs(math.log(value)))
+
+    def __contains__(self, scale: float) -> bool:
+        if self.values is None:
+            return self.low <= scale <= self.high
+        return scale in self.values
+
+    def parts(self) -> tuple[ScaleSet, ...]:
+        """An interval as it is, a list as sets of one scale each."""
+        if self.values is None:
+            return (self,)
+        return tuple(ScaleSet(value, value, (value,)) for value in self.values)
+
+    @property
+    def tolerance(self) -> float:
+        """Share of the objective that rounding the scale may cost; 0 but for intervals."""
+        return SCALE_TOLERANCE if self.is_interval else 0.0
+
+    def describe(self) -> str:
+        """The set in words, such as "0.5 to 12"."""
+        if self.values is None:
+            return f"{self.low:.10g} to {self.high:.10g}"
+        return ", ".join(f"{value:.10g}" for value in self.values)
+
+    def to_plain(self) -> float | list[float] | dict[str, float]:
+        """Plain values for JSON: a number, a list, or an object with low and high."""
+        if self.values is None:
+            return {"low": self.low, "high": self.high}
+        return self.low if self.is_single else list(self.values)
+
+    @classmethod
+    def from_plain(cls, plain: Any) -> ScaleSet:
+        """Read what :meth:`to_plain` wrote.
+
+        Parameters
+        ----------
+        plain : float, list or dict
+
+        Returns
+        -------
+        ScaleSet
+
+        Raises
+        ------
+        TypeError, ValueError
+            Anything else.
+        """
+        if isinstance(plain, dict):
+            if set(plain) != {"low", "high"}:
+                raise ValueError(f"an interval of scales has low and high, got {plain!r}")
+            return cls.of((plain["low"], plain["high"]))
+        if isinstance(plain, (list, float, int)):
+            return cls.of(plain)
+        raise ValueError(f"not a set of scales: {plain!r}")
+
+    def __repr__(self) -> str:
+        inside = self.describe()
+        if self.values is None:
+            return f"ScaleSet(({inside.replace(' to ', ', ')}))"
+        return f"ScaleSet({inside})" if self.is_single else f"ScaleSet([{inside}])"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+PAPER_SCALE = ScaleSet.of(1)
+"""The scale of Ustun & Rudin (2019)."""
+
+
+# Newton steps and bisections after which the best scale is as exact as double precision allows.
+_MOST_STEPS = 200
+
+
+def least_over(
+    scales: ScaleSet, derivatives: Callable[[float], tuple[float, float, float]]
+) -> float:
+    r"""Scale with the least loss of given scores.
+
+    With :math:`t = 1 / m` the loss of fixed scores is convex in t, hence of one minimum between
+    1 / high and 1 / low, and of a list the best scale is next to that minimum.
+
+    Parameters
+    ----------
+    scales : ScaleSet
+    derivatives : callable
+        From t to the loss, and to its first and second derivative by t.
+
+    Returns
+    -------
+    float
+    """
+    if scales.is_single:
+        return scales.low
+    t = _convex_minimum(
+        1.0 / scales.high, 1.0 / scales.low, 1.0 / scales.nearest_to_one, derivatives
+    )
+    if scales.values is None:
+        return min(max(1.0 / t, scales.low), scales.high)
+    above = next((k for k, value in enumerate(scales.values) if value * t >= 1.0), None)
+    near = scales.values[-1:] if above is None else scales.values[max(above - 1, 0) : above + 1]
+    return min(near, key=lambda value: derivatives(1.0 / value)[0])
+
+
+def _convex_minimum(
+    low: float, high: float, t: float, derivatives: Callable[[float], tuple[float, float, float]]
+) -> float:
+    """Minimum of a convex function by Newton steps within a bracket that shrinks."""
+    for end, sign in ((low, 1.0), (high, -1.0)):
+        if sign * derivatives(end)[1] >= 0.0:
+            return end
+    for _ in range(_MOST_STEPS):
+        _, slope, curvature = derivatives(t)
+        if slope > 0.0:
+            high = t
+        elif slope < 0.0:
+            low = t
+        else:
+            return t
+        new = t - slope / curvature if curvature > 0.0 else math.nan
+        if not low < new < high:
+            new = 0.5 * (low + high)
+        if abs(new - t) <= 1e-11 * t:
+            return new
+        t = new
+    return t
