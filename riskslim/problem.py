@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from riskslim.coefficients import CoefficientSet
 from riskslim.constraints import INTERCEPT, ConstraintRows, LinearConstraint, clash
 from riskslim.loss import LogisticLoss
-from riskslim.scale import ScaleLike, ScaleSet
+from riskslim.scale import ScaleLike, ScaleSet, fewest_digits
 from riskslim.tables import listing
 
 __all__ = ["RiskScoreProblem"]
@@ -26,6 +26,8 @@ MAX_PENALTY = 1e4
 _WIDEST_SPAN = 10.0
 # Where a feature should be divided, one point is to span at most half of this.
 _GOOD_SPAN = 5.0
+# Objectives of equivalent scores differ by rounding errors only.
+_SAME_OBJECTIVE = 1e-12
 # A price that hardly any feature of use is not worth.
 _TINY_PRICE = 1e-4
 
@@ -282,6 +284,52 @@ class RiskScoreProblem:
         loss.seconds += scaled.seconds
         loss.n_evaluations += scaled.n_evaluations
         return value + self.penalty(vector)
+
+    def reported_scale(self, coef: ArrayLike) -> float:
+        """The best scale of a vector, with as few digits as the objective allows.
+
+        Parameters
+        ----------
+        coef : array-like of shape (d + 1,)
+
+        Returns
+        -------
+        float
+            Within an interval of scales it is rounded as far as the objective stays within a
+            share of :data:`~riskslim.scale.SCALE_TOLERANCE` of the best scale's.
+        """
+        vector, scales = np.asarray(coef), self.scales
+        best = self.loss.best_scale(vector)
+        if not scales.is_interval:
+            return best
+        limit = self.objective(vector, scale=best) * (1.0 + scales.tolerance)
+        return fewest_digits(best, scales, lambda m: self.objective(vector, scale=m) <= limit)
+
+    def smallest_points(self, coef: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The smallest points that say the same as a feasible vector.
+
+        Points and scale can be divided by the same number without a change of any risk.
+
+        Parameters
+        ----------
+        coef : ndarray of int64, shape (d + 1,)
+
+        Returns
+        -------
+        ndarray of int64, shape (d + 1,)
+            Divided by the largest common divisor that leaves the vector feasible, and its
+            scale within the set.
+        """
+        divisor = int(np.gcd.reduce(coef))
+        if self.scales.is_single or divisor < 2:
+            return coef
+        limit = self.objective(coef) * (1.0 + _SAME_OBJECTIVE)
+        for k in range(divisor, 1, -1):
+            if divisor % k == 0:
+                smaller = coef // k
+                if self.is_feasible(smaller) and self.objective(smaller) <= limit:
+                    return smaller
+        return coef
 
     def penalty(self, coef: ArrayLike) -> float:
         r""":math:`\sum_j C_{0,j} \mathbb{1}[\lambda_j \ne 0]`, the intercept left out.

@@ -13,7 +13,7 @@ import numbers
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
-__all__ = ["FREE_SCALE", "PAPER_SCALE", "SCALE_TOLERANCE", "ScaleLike", "ScaleSet", "least_over"]
+__all__ = ["FREE_SCALE", "PAPER_SCALE", "SCALE_TOLERANCE", "ScaleLike", "ScaleSet", "fewest_digits", "least_over"]
 
 ScaleLike: TypeAlias = "float | str | Iterable[float] | ScaleSet"
 
@@ -215,6 +215,35 @@ def _is_number(value: Any) -> bool:
 
 PAPER_SCALE = ScaleSet.of(1)
 """The scale of Ustun & Rudin (2019)."""
+
+
+def fewest_digits(scale: float, scales: ScaleSet, accepts: Callable[[float], bool]) -> float:
+    """Round a scale to as few significant digits as are acceptable.
+
+    Parameters
+    ----------
+    scale : float
+        Acceptable itself.
+    scales : ScaleSet
+        What the rounded scale must be in.
+    accepts : callable
+        Whether a rounded scale will do.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from riskslim.scale import ScaleSet, fewest_digits
+    >>> fewest_digits(2.71828, ScaleSet.of((0.5, 12)), lambda m: abs(m - 2.71828) < 0.02)
+    2.7
+    """
+    for digits in range(1, 17):
+        rounded = float(f"{scale:.{digits}g}")
+        if rounded in scales and accepts(rounded):
+            return rounded
+    return scale
 
 
 # Newton steps and bisections after which the best scale is as exact as double precision allows.

@@ -61,6 +61,7 @@ class SmallProblem:
     max_size: int | None
     intercept: tuple[int | None, int | None]
     constraints: tuple[LinearConstraint, ...] = ()
+    scale: float | list[float] | tuple[float, float] = 1.0
 
     @property
     def d(self) -> int:
@@ -124,6 +125,7 @@ class SmallProblem:
             min_size=self.min_size,
             l0_penalty=self.l0_penalty,
             constraints=self.constraints,
+            scale=self.scale,
         )
 
 
@@ -140,18 +142,18 @@ class Enumerated:
         return len(self.vectors) > 0
 
 
-def loss(problem: SmallProblem, vector: np.ndarray) -> float:
+def loss(problem: SmallProblem, vector: np.ndarray, scale: float = 1.0) -> float:
     """Normalised logistic loss of one vector, all rows, summed without rounding error."""
     weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
-    margins = problem.y * (vector[0] + problem.X @ np.asarray(vector[1:], dtype=float))
+    margins = problem.y * (vector[0] + problem.X @ np.asarray(vector[1:], dtype=float)) / scale
     losses = np.maximum(-margins, 0.0) + np.log1p(np.exp(-np.abs(margins)))
     return math.fsum(weights * losses) / math.fsum(weights)
 
 
-def objective(problem: SmallProblem, vector: np.ndarray) -> float:
+def objective(problem: SmallProblem, vector: np.ndarray, scale: float = 1.0) -> float:
     """Loss plus the prices of the features used."""
     used = np.asarray(vector[1:]) != 0
-    return loss(problem, vector) + math.fsum(problem.prices()[used])
+    return loss(problem, vector, scale) + math.fsum(problem.prices()[used])
 
 
 def violations(problem: SmallProblem, vector: np.ndarray) -> list[str]:
@@ -256,6 +258,54 @@ def enumerate_completely(problem: SmallProblem) -> float:
         ),
         default=math.inf,
     )
+
+
+def enumerate_over_scales(problem: SmallProblem) -> tuple[np.ndarray, np.ndarray]:
+    """All feasible vectors, and the objective of each at its best scale.
+
+    Open bounds of the intercept are put where no scale can want one: at the optimum of one scale m
+    the mean risk is that of the data, so that some row's score + intercept is at least, and some
+    row's at most, m times its log-odds.
+    """
+    grid = slopes(problem)
+    X, y, weights = _distinct_rows(problem)
+    scales = np.atleast_1d(problem.scale)
+    share = weights[y > 0].sum()
+    far = math.ceil(np.abs(grid @ X.T).max(initial=0.0) + scales.max() * abs(
+        math.log(share / (1.0 - share)))) + 2  # fmt: skip
+    first, last = problem.intercept
+    # A given bound may lie beyond all of that on the other side.
+    low = min(-far, last if last is not None else -far) if first is None else first
+    high = max(far, first if first is not None else far) if last is None else last
+    vectors, values = [], []
+    for intercept in range(low, high + 1):
+        candidates = np.insert(grid, 0, intercept, axis=1)
+        candidates = candidates[meets_constraints(problem, candidates)]
+        margins = y * (candidates[:, 1:] @ X.T + intercept)
+        losses = _losses_at_best_scale(margins, weights, problem.scale)
+        vectors.append(candidates)
+        values.append(losses + (candidates[:, 1:] != 0) @ problem.prices())
+    return np.concatenate(vectors), np.concatenate(values)
+
+
+def _losses_at_best_scale(
+    margins: np.ndarray, weights: np.ndarray, scale: float | list[float] | tuple[float, float]
+) -> np.ndarray:
+    """Least loss of each row of margins over the scales; an interval by bisection in 1 / scale."""
+
+    def losses(t: np.ndarray) -> np.ndarray:
+        return np.logaddexp(0.0, -t[:, None] * margins) @ weights
+
+    if not isinstance(scale, tuple):
+        tried = [losses(np.full(len(margins), 1.0 / m)) for m in np.atleast_1d(scale)]
+        return np.min(tried, axis=0)
+    low, high = (np.full(len(margins), 1.0 / m) for m in (scale[1], scale[0]))
+    best = np.minimum(losses(low), losses(high))
+    for _ in range(45):
+        middle = 0.5 * (low + high)
+        rises = (-margins / (1.0 + np.exp(np.minimum(middle[:, None] * margins, 700.0)))) @ weights
+        low, high = np.where(rises > 0, low, middle), np.where(rises > 0, middle, high)
+    return np.minimum(best, losses(0.5 * (low + high)))
 
 
 def enumerate_ranked(problem: SmallProblem, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
@@ -366,6 +416,20 @@ def random_problem(rng: np.random.Generator, max_slopes: int = MAX_SLOPES) -> Sm
     small.y, intercept = _random_labels(rng, small)
     small.intercept = _random_intercept(rng, intercept)
     small.weights = _random_weights(rng, small.y)
+    return small
+
+
+def random_scaled_problem(rng: np.random.Generator, max_slopes: int = 1000) -> SmallProblem:
+    """A small problem, now and then with constraints, with an interval or a list of scales."""
+    draw = random_constrained_problem if rng.random() < 0.25 else random_problem
+    small = draw(rng, max_slopes)
+    if small.intercept == (-20, 20):
+        small.intercept = (-9, 9)  # this enumeration tries all of them
+    ends = sorted(float(f"{_log_uniform(rng, 0.3, 8.0):.3g}") for _ in range(3))
+    if rng.random() < 0.7 and ends[0] < ends[2]:
+        small.scale = (ends[0], ends[2])
+    else:
+        small.scale = sorted(set(ends))
     return small
 
 

@@ -17,6 +17,10 @@ CASES, PART = 400, 50
 SEEDS = [range(first, first + PART) for first in range(0, CASES, PART)]
 TOLERANCE = 1e-9
 RULES = 5
+# What one point is worth: as in the paper, some other number, or anything in an interval.
+WORTHS = ("one", "other", "interval")
+# Values of t in an interval at which every vector is looked at.
+N_WORTHS = 8
 
 
 class Rows:
@@ -55,8 +59,9 @@ class Rows:
 class Case:
     """A small node: rows, penalties, limits, and everything in its box."""
 
-    def __init__(self, seed, *, twins=False):
+    def __init__(self, seed, *, twins=False, worth="one"):
         rng = np.random.default_rng(seed)
+        self.worth = random_worth(np.random.default_rng([seed, 1]), worth)
         d = int(rng.integers(1, 5))
         n_reals = int(rng.integers(0, d + 1))
         self.rows = Rows(rng, int(rng.integers(1, 40)), d - n_reals, n_reals)
@@ -89,8 +94,13 @@ class Case:
         values = [np.arange(low, high + 1) for low, high in self.box.T]
         vectors = np.array(list(itertools.product(*values)), float)
         sizes = np.count_nonzero(vectors[:, 1:], axis=1)
-        self.vectors = vectors[(sizes >= self.min_size) & (sizes <= self.max_size)]
-        self.objectives = self.rows.losses(self.vectors) + (self.vectors != 0) @ self.penalty
+        vectors = vectors[(sizes >= self.min_size) & (sizes <= self.max_size)]
+        _, low, high = self.worth
+        values = np.geomspace(low, high, N_WORTHS) if low < high else np.array([low])
+        self.vectors = np.repeat(vectors, len(values), axis=0)
+        self.t = np.tile(values, len(vectors))
+        losses = self.rows.losses(self.t[:, None] * self.vectors)
+        self.objectives = losses + (self.vectors != 0) @ self.penalty
         self.optimum = self.objectives.min(initial=math.inf)
 
     def _cutoff(self, rng):
@@ -104,13 +114,25 @@ class Case:
         """Which vectors have an objective below the cutoff."""
         return self.objectives < self.cutoff
 
-    def within(self, box):
-        return ((self.vectors >= box[0]) & (self.vectors <= box[1])).all(axis=1)
+    def within(self, box, worth):
+        """Which vectors are in a box, worth what they may be worth."""
+        inside = ((self.vectors >= box[0]) & (self.vectors <= box[1])).all(axis=1)
+        return inside & (worth[1] <= self.t * (1 + 1e-12)) & (self.t <= worth[2] * (1 + 1e-12))
+
+
+def random_worth(rng, kind):
+    """What one point is worth at first, and the interval of it."""
+    if kind == "one":
+        return np.ones(3)
+    low, high = sorted(10.0 ** rng.uniform(-1, 0.4, 2))
+    if kind == "other":
+        return np.full(3, low)
+    return np.array([rng.uniform(low, high), low, high])
 
 
 @functools.cache
-def case(seed, *, twins=False):
-    return Case(seed, twins=twins)
+def case(seed, *, twins=False, worth="one"):
+    return Case(seed, twins=twins, worth=worth)
 
 
 class Run:
@@ -135,18 +157,18 @@ class Run:
             np.full(1, int(stop)), np.zeros(5), np.full(n_floats, np.nan),
             np.full(n_indices, -(2**40)),
         )  # fmt: skip
-        self.box, self.coef = node.box.copy(), np.zeros(p)
+        self.box, self.coef, self.worth = node.box.copy(), np.zeros(p), node.worth.copy()
         self.result = np.array([-math.inf, math.inf, 0.0, 0.0])
         self.child_box, self.child_coef = np.full((3, 2, p), np.nan), np.full((3, p), np.nan)
-        self.child_result = np.full((3, 4), np.nan)
+        self.child_worth, self.child_result = np.full((3, 3), np.nan), np.full((3, 4), np.nan)
 
     def solve_root(self, iterations=200):
-        own = (self.box, self.coef, self.result)
+        own = (self.box, self.coef, self.worth, self.result)
         return self.kernel.solve_root(*self.arguments, iterations, *own, *self.rest)
 
     def expand(self, rule, iterations=25):
-        own = (self.box, self.coef, self.result)
-        children = (self.child_box, self.child_coef, self.child_result)
+        own = (self.box, self.coef, self.worth, self.result)
+        children = (self.child_box, self.child_coef, self.child_worth, self.child_result)
         return self.kernel.expand(*self.arguments, iterations, rule, *own, *children, *self.rest)
 
 
@@ -160,51 +182,73 @@ def use(coef, box):
     return np.where(free, shares, 0.0), needed
 
 
-def check_point(node, box, coef, result):
+def check_point(node, box, coef, worth, result):
     """A relaxation's point is in its box and budget, and its values are what they claim."""
+    assert node.worth[1] <= worth[1] <= worth[0] <= worth[2] <= node.worth[2]
     shares, needed = use(coef, box)
     assert (box == np.rint(box)).all()
     assert (coef >= box[0] - 1e-9).all()
     assert (coef <= box[1] + 1e-9).all()
     # Nearly dependent columns leave rounding errors of this size in a step along the budget.
     assert shares.sum() <= node.max_size - needed.sum() + 1e-7
-    expected = node.rows.losses(coef[None])[0] + node.penalty @ (shares + needed)
+    expected = node.rows.losses(worth[0] * coef[None])[0] + node.penalty @ (shares + needed)
     if math.isfinite(result[1]):
         assert result[1] == pytest.approx(expected, abs=1e-9)
-        if not node.min_size:  # the bound knows of min_size, the relaxation does not
+        # The bound knows of min_size, and of penalties at every t; the relaxation does not.
+        if not node.min_size and worth[1] == worth[2]:
             assert result[0] <= result[1] + 1e-12
 
 
-def check_bound(node, box, bound):
+def check_bound(node, box, worth, bound):
     """The bound holds for everything in the box that is still wanted."""
-    inside = node.objectives[node.within(box) & node.better]
+    inside = node.objectives[node.within(box, worth) & node.better]
     assert bound <= inside.min(initial=math.inf)
 
 
 # ---- the relaxation of one node ------------------------------------------------------------
 
 
+@pytest.mark.parametrize("worth", WORTHS)
 @pytest.mark.parametrize("seeds", SEEDS, ids=lambda seeds: str(seeds.start))
-def test_relaxation_bounds_the_box(seeds):
+def test_relaxation_bounds_the_box(seeds, worth):
     for seed in seeds:
-        node = case(seed)
+        node = case(seed, worth=worth)
         run = Run(node)
         if run.solve_root() == nodes.PRUNED:
             assert not node.better.any(), seed
             continue
-        assert node.within(run.box)[node.better].all(), seed
-        check_bound(node, run.box, run.result[0])
-        check_point(node, run.box, run.coef, run.result)
+        assert node.within(run.box, run.worth)[node.better].all(), seed
+        check_bound(node, run.box, run.worth, run.result[0])
+        check_point(node, run.box, run.coef, run.worth, run.result)
 
 
-def test_relaxations_are_solved():
+@pytest.mark.parametrize("worth", WORTHS)
+def test_relaxations_are_solved(worth):
     gaps = []
     for seed in range(CASES):
-        run = Run(case(seed), cutoff=math.inf)
-        if not case(seed).min_size and run.solve_root() == nodes.OPEN:
+        node = Case(seed, worth=worth)
+        if worth == "interval":
+            node.penalty[:] = 0.0  # prices are counted at one t, in the bound at any
+        run = Run(node, cutoff=math.inf)
+        if not node.min_size and run.solve_root() == nodes.OPEN:
             gaps.append(run.result[1] - run.result[0])
     assert len(gaps) > CASES / 2
     assert max(gaps) <= 1e-7  # of the tolerance 1e-9, where rounding errors permit
+
+
+def test_the_best_worth_of_one_vector_is_found():
+    for seed in range(100):
+        node = Case(seed, worth="interval")
+        node.box[:] = np.rint(node.vectors[0]) if len(node.vectors) else 0.0
+        node.min_size, node.max_size = 0, len(node.penalty) - 1
+        run = Run(node, cutoff=math.inf)
+        assert run.solve_root() == nodes.OPEN
+        t = np.linspace(run.worth[1], run.worth[2], 2001)
+        objectives = node.rows.losses(t[:, None] * node.box[:1])
+        objectives += node.penalty @ (node.box[0] != 0)
+        assert run.result[0] <= objectives.min()
+        assert run.result[1] == pytest.approx(objectives.min(), abs=1e-5)
+        assert run.result[1] - run.result[0] <= 1e-7
 
 
 class Large:
@@ -216,6 +260,7 @@ class Large:
         p = 9
         self.penalty, self.twin, self.ends = np.zeros(p), np.full(p, -1), np.zeros((2, p))
         self.min_size, self.max_size, self.cutoff = 0, p - 1, math.inf
+        self.worth = np.ones(3)
         self.box = np.tile([[-box], [box]], p).astype(float)
         self.box[:, 0] = 1.0
         self.start = np.concatenate(([1.0], rng.uniform(-0.3, 0.3, p - 1)))
@@ -250,24 +295,25 @@ def test_first_step_is_a_newton_step(n):
 # ---- branching -----------------------------------------------------------------------------
 
 
-def expanded(seed):
+def expanded(seed, worth="one"):
     """A case, relaxed and expanded; None where there is nothing to expand.
 
     As in a search, the relaxation knows of a worse cutoff than the expansion.
     """
-    node = case(seed)
+    node = case(seed, worth=worth)
     first = Run(node, tolerance=1e-4, cutoff=math.inf)
     if first.solve_root() == nodes.PRUNED:
         return None
     run = Run(node, tolerance=1e-4)
-    run.coef[:], run.result[:] = first.coef, first.result
+    run.coef[:], run.result[:], run.worth[:] = first.coef, first.result, first.worth
     return node, run, run.expand(seed % RULES)
 
 
+@pytest.mark.parametrize("worth", WORTHS)
 @pytest.mark.parametrize("seeds", SEEDS, ids=lambda seeds: str(seeds.start))
-def test_children_cover_what_is_better(seeds):
+def test_children_cover_what_is_better(seeds, worth):
     for seed in seeds:
-        found = expanded(seed)
+        found = expanded(seed, worth)
         if found is None:
             continue
         node, run, status = found
@@ -275,7 +321,7 @@ def test_children_cover_what_is_better(seeds):
             assert not node.better.any(), seed
         elif status == -2:
             np.testing.assert_array_equal(run.box[0], run.box[1])
-            assert node.within(run.box)[node.better].all(), seed
+            assert node.within(run.box, run.worth)[node.better].all(), seed
         else:
             check_children(node, run, status)
 
@@ -284,12 +330,13 @@ def check_children(node, run, n_open):
     covered = np.zeros(len(node.vectors), int)
     for i in range(n_open):
         box, coef, result = run.child_box[i], run.child_coef[i], run.child_result[i]
-        covered += node.within(box)
-        check_bound(node, box, result[0])
+        worth = run.child_worth[i]
+        covered += node.within(box, worth)
+        check_bound(node, box, worth, result[0])
         assert run.result[0] <= result[0] < node.cutoff
         assert (box[0] >= run.box[0]).all()
         assert (box[1] <= run.box[1]).all()
-        check_point(node, box, coef, result)
+        check_point(node, box, coef, worth, result)
     assert covered.max(initial=0) <= 1
     assert (covered[node.better] == 1).all()
     assert np.isnan(run.child_box[n_open:]).all() or n_open < 3
@@ -309,11 +356,11 @@ def test_of_twins_one_best_vector_stays():
         run = Run(node, tolerance=1e-4)
         assert run.solve_root() == nodes.OPEN
         best = node.objectives <= node.optimum + 1e-12
-        assert (node.within(run.box) & best).any(), seed
+        assert (node.within(run.box, run.worth) & best).any(), seed
         status = run.expand(seed % RULES)
         boxes = run.child_box[:status] if status >= 0 else [run.box]
         assert status != -1
-        assert any((node.within(box) & best).any() for box in boxes), seed
+        assert any((node.within(box, run.worth) & best).any() for box in boxes), seed
         met += 1
     assert met > 50
 
@@ -366,7 +413,9 @@ def test_stop_leaves_valid_bounds():
         if status == -1:
             assert not node.better.any(), seed
         elif status >= 0:
-            covered = sum((node.within(box) for box in run.child_box[:status]), np.zeros(1, int))
+            covered = sum(
+                (node.within(box, run.worth) for box in run.child_box[:status]), np.zeros(1, int)
+            )
             assert (np.broadcast_to(covered, node.better.shape)[node.better] == 1).all(), seed
 
 
@@ -387,16 +436,20 @@ def test_backends_agree():
         kernels = [load(name)["nodes"] for name in BACKENDS]
     except ImportError as error:
         pytest.skip(str(error))
-    for seed in range(100):
-        runs = [Run(case(seed), kernel=kernel, tolerance=1e-4) for kernel in kernels]
+    for seed, worth in itertools.product(range(100), WORTHS):
+        # Solved halfway, relaxations over t depend on rounding errors of their programs.
+        tolerance, equal = (1e-4, 1e-8) if worth == "one" else (1e-9, 1e-6)
+        node = case(seed, worth=worth)
+        runs = [Run(node, kernel=kernel, tolerance=tolerance) for kernel in kernels]
         status = {run.solve_root() for run in runs}
         assert len(status) == 1, seed
         if status == {nodes.OPEN}:
             assert len({run.expand(seed % RULES) for run in runs}) == 1, seed
         one, other = runs
-        for name in ("box", "coef", "result", "child_box", "child_coef", "child_result"):
+        for name in ("box", "coef", "worth", "result", "child_box", "child_coef", "child_worth",
+                     "child_result"):  # fmt: skip
             # Second derivatives are added in an order that suits either compiler.
             np.testing.assert_allclose(
-                getattr(one, name), getattr(other, name), rtol=0, atol=1e-8,
-                err_msg=f"{name}, seed {seed}",
+                getattr(one, name), getattr(other, name), rtol=0, atol=equal,
+                err_msg=f"{name}, seed {seed}, {worth}",
             )  # fmt: skip

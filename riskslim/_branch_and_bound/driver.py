@@ -263,17 +263,20 @@ class _Run:
     def _solution(self, search: Search, message: str) -> Solution:
         coef = search.incumbents.best
         assert coef is not None
-        loss = self.problem.loss.value(coef)
+        problem = self.problem
+        scale = problem.reported_scale(coef)
+        accuracy = loss_accuracy(problem.at_scale(scale), coef, search.objective)
         certificate = certify(
-            self.problem,
+            problem,
             coef,
             search.objective if search.complete else min(search.lower_bound, search.objective),
-            gap_tolerance=self.limits["gap_tolerance"],
+            gap_tolerance=max(self.limits["gap_tolerance"], problem.scales.tolerance),
             # The objective that bounds were compared with is itself known to so many digits only.
-            bound_tolerance=max(BOUND_TOLERANCE, loss_accuracy(self.problem, coef, loss)),
+            bound_tolerance=max(BOUND_TOLERANCE, accuracy),
             engine=ENGINE,
             message=message,
             interrupted=message == INTERRUPTED,
+            scale=scale,
         )
         pool = None if search.incumbents.is_single else self._pool(search)
         search.finish(certificate)
@@ -287,6 +290,7 @@ class _Run:
             statistics=self._statistics(search),
             settings=self._settings(),
             pool=pool,
+            scale=scale,
         )
 
     def _pool(self, search: Search) -> SolutionPool:

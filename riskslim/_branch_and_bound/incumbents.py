@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding
+from riskslim.heuristics import HeuristicResult, discrete_coordinate_descent, sequential_rounding
 from riskslim.panels import read_column
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Incumbents:
         self.n_updates = 0
         self._sorted: list[tuple[float, tuple[int, ...]]] = []
         self._offered: set[bytes] = set()
-        self._rounded: set[bytes] = set()
+        self._rounded: set[tuple[float, bytes]] = set()
         self._spread = np.concatenate(([1.0], _spread(problem)))
 
     @property
@@ -129,6 +129,9 @@ class Incumbents:
         if key in self._offered or not self.problem.is_feasible(coef):
             return math.inf
         self._offered.add(key)
+        smallest = self.problem.smallest_points(coef)
+        if smallest is not coef:
+            return self.offer(smallest)
         objective = self.problem.objective(coef)
         if self._is_wanted(objective):
             before = self._sorted[:1]
@@ -148,24 +151,35 @@ class Incumbents:
             return True
         return objective < self._sorted[self.n_solutions - 1][0]
 
-    def round(self, coef: NDArray[np.float64]) -> None:
+    def round(self, coef: NDArray[np.float64], scale: float) -> None:
         """Round a relaxed vector, polish it and offer the results.
 
         Parameters
         ----------
         coef : ndarray of float64, shape (d + 1,)
+        scale : float
+            What it is a relaxation for.
         """
+        scale = self._within(scale)
         vector = self._nearest(coef)
-        key = vector.tobytes()
+        key = (scale, vector.tobytes())
         if key in self._rounded:
             return
         self._rounded.add(key)
-        if not self.problem.is_feasible(vector):
-            found = sequential_rounding(self.problem, self._within_box(coef)).coefficients
+        problem = self._at_scale(scale)
+        if not problem.is_feasible(vector):
+            found = sequential_rounding(problem, self._within_box(coef)).coefficients
             if found is None or not self.problem.is_feasible(found):
                 return
             vector = found
         self.polish(vector)
+
+    def _within(self, scale: float) -> float:
+        scales = self.problem.scales
+        return min(max(scale, scales.low), scales.high)
+
+    def _at_scale(self, scale: float) -> RiskScoreProblem:
+        return self.problem if self.problem.scales.is_single else self.problem.at_scale(scale)
 
     def polish(self, vector: NDArray[np.int64]) -> None:
         """Improve a feasible vector by coordinate descent, and offer both.
@@ -178,21 +192,26 @@ class Incumbents:
             self.offer(vector)
         if self.stop[0]:
             return
-        polished = discrete_coordinate_descent(self.problem, vector, max_iterations=POLISHING_MOVES)
-        assert polished.coefficients is not None
+        polished = self._descended(vector, swaps=False)
         self.offer(polished.coefficients)
-        key = b"exchanged" + polished.coefficients.tobytes()
+        key = (0.0, polished.coefficients.tobytes())
         margin = EXCHANGE_MARGIN * abs(self.objective)
         if not self.swaps or key in self._rounded or polished.objective > self.objective + margin:
             return
         if self.stop[0]:
             return
         self._rounded.add(key)
-        exchanged = discrete_coordinate_descent(
-            self.problem, polished.coefficients, swaps=True, max_iterations=POLISHING_MOVES
-        )
-        assert exchanged.coefficients is not None
-        self.offer(exchanged.coefficients)
+        self.offer(self._descended(polished.coefficients, swaps=True).coefficients)
+
+    def _descended(self, vector: NDArray[np.int64], *, swaps: bool) -> HeuristicResult:
+        for _ in range(20):  # TEMP
+            found = discrete_coordinate_descent(
+                self._at_scale(self.problem.loss.best_scale(vector)), vector, swaps=swaps, max_iterations=POLISHING_MOVES
+            )
+            if (found.coefficients == vector).all():
+                break
+            vector = found.coefficients
+        return found
 
     def offer_smallest(self) -> None:
         """Offer the model with fewest features and points; without constraints it is feasible.
@@ -207,7 +226,7 @@ class Incumbents:
             vector[unused] = np.where(problem.upper[unused] > 0, 1, -1)
         self.offer(vector)
         if not self._sorted:
-            self.round(vector.astype(np.float64))
+            self.round(vector.astype(np.float64), self.problem.loss.scale)
 
     def _within_box(self, coef: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.clip(coef, self.problem.lower, self.problem.upper)

@@ -117,6 +117,14 @@ class BranchAndBoundSettings:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)!r}")
 
 
+class _Worth(NamedTuple):
+    """What one point is worth, t = 1 / scale, and the interval that it may lie in."""
+
+    t: float
+    low: float
+    high: float
+
+
 class _Node(NamedTuple):
     """An open node, in little memory: heaps compare bound and order only."""
 
@@ -126,6 +134,7 @@ class _Node(NamedTuple):
     coef: NDArray[np.float32]
     intercept: float  # its derivative is multiplied by a wide box: float32 would cost bound
     multiplier: float
+    worth: _Worth
     features: bytes
 
 
@@ -134,6 +143,7 @@ class _Child(NamedTuple):
     box: NDArray[np.float64]
     coef: NDArray[np.float64]
     multiplier: float
+    worth: _Worth
 
 
 class _Expansion(NamedTuple):
@@ -153,6 +163,7 @@ class _Worker:
         self.index = np.empty(n_indices, np.int64)
         self.box = np.empty((3, 2, p))
         self.coef = np.empty((3, p))
+        self.worth = np.empty((3, 3))
         self.result = np.empty((3, 4))
         self.counters = np.zeros(5)
 
@@ -271,27 +282,41 @@ class Search:
     # ---- the search ------------------------------------------------------------------------
 
     def solve_root(self) -> None:
-        """Relax the root, round it, and tighten its box by what that found."""
+        """Relax the root, round it, and tighten its box by what that found.
+
+        A list of scales has as many roots.
+        """
+        roots = [
+            root
+            for scales in self.problem.scales.parts()
+            if (root := self._solved_root(1.0 / scales.high, 1.0 / scales.low)) is not None
+        ]
+        for root in roots:
+            self._push(root, self._rows.all_features)
+        self._update_bound()
+        self._record()
+
+    def _solved_root(self, low: float, high: float) -> _Child | None:
+        """Relaxation over one interval of t, None if it has nothing to offer."""
         worker = self._workers[0]
         coef = np.zeros(self._box.shape[1])
         box = self._box.copy()
-        result = np.array([self.lower_bound, math.inf, 0.0, 0.0])
+        nearest = min(max(1.0, low), high)
+        worth = np.array([nearest, low, high])
+        result = np.array([0.0, math.inf, 0.0, 0.0])
         for _ in range(2):
             cutoff = self.incumbents.cutoff
             pruned = not self._propagate(box) or kernels.solve_root(
                 *self._arguments(self._rows.rows, cutoff, ROOT_TOLERANCE),
-                ROOT_STEPS, box, coef, result, self.stop, worker.counters, worker.work,
+                ROOT_STEPS, box, coef, worth, result, self.stop, worker.counters, worker.work,
                 worker.index,
             )  # fmt: skip
             if pruned:
-                self.complete = True
-                return
-            self.lower_bound = max(self.lower_bound, result[0])
-            self._record()
-            self.incumbents.round(coef)
+                return None
+            self.incumbents.round(coef, 1.0 / worth[0])
             if self.stop[0] or self.incumbents.cutoff == cutoff:
                 break
-        self._push(_Child(result[0], box, coef, result[2]), self._rows.all_features)
+        return _Child(result[0], box, coef, result[2], _Worth(*worth.tolist()))
 
     def run(self, gap_tolerance: float, node_limit: int | None, deadline: float) -> str:
         """Search until nothing is left or a limit is reached; says which."""
@@ -358,18 +383,19 @@ class Search:
         box = node.box.astype(np.float64)
         coef = node.coef.astype(np.float64)
         coef[0] = node.intercept
+        worth = np.array(node.worth)
         result = np.array([node.bound, math.inf, node.multiplier, 0.0])
         rows, features = self._rows.at(box, node.features)
         n_open = kernels.expand(
             *self._arguments(rows, cutoff, self._tolerance(cutoff, lower_bound)),
-            STEPS, _BRANCHING[self.settings.branching], box, coef, result,
-            worker.box, worker.coef, worker.result, self.stop, worker.counters, worker.work,
-            worker.index,
+            STEPS, _BRANCHING[self.settings.branching], box, coef, worth, result,
+            worker.box, worker.coef, worker.worth, worker.result, self.stop, worker.counters,
+            worker.work, worker.index,
         )  # fmt: skip
         children = [
             _Child(
                 float(worker.result[i, 0]), worker.box[i].copy(), worker.coef[i].copy(),
-                float(worker.result[i, 2]),
+                float(worker.result[i, 2]), _Worth(*worker.worth[i].tolist()),
             )
             for i in range(n_open)
         ]  # fmt: skip
@@ -399,17 +425,17 @@ class Search:
             # The best child last: a dive takes the latest node first.
             for child in sorted(expansion.children, key=lambda child: -child.bound):
                 if self._propagate(child.box):
-                    self._consider(child.coef)
+                    self._consider(child.coef, 1.0 / child.worth.t)
                     self._push(child, expansion.features, dive=bool(diving))
 
-    def _consider(self, coef: NDArray[np.float64]) -> None:
+    def _consider(self, coef: NDArray[np.float64], scale: float) -> None:
         """Round a relaxation now and then, and where it is integral."""
         self._rounded += 1
         due = self._rounded <= ALWAYS_ROUNDED or (
             self._rounded % self.settings.rounding_interval == 0
         )
         if due or np.abs(coef - np.rint(coef)).max() < 1e-6:
-            self.incumbents.round(coef)
+            self.incumbents.round(coef, scale)
 
     def _propagate(self, box: NDArray[np.float64]) -> bool:
         """Shrink a box by the constraints; False if no vector of it meets them."""
@@ -433,6 +459,7 @@ class Search:
             child.coef.astype(np.float32),
             float(child.coef[0]),
             child.multiplier,
+            child.worth,
             features,
         )
         if dive:

@@ -9,6 +9,14 @@ A node is an integer box. A feature is *in* (its box excludes zero), *out* (its 
 with use_j = coef_j / upper_j above zero and coef_j / lower_j below it, by projected Newton steps on
 a working set of coefficients. Whatever the point that it ends in, the loss is at least its
 linearisation there, and the minimum of that over the node's integer vectors is a valid bound.
+
+Points are worth t = 1 / scale. Inside of this module coef is that of the features, t times the
+points, and so is a box where it limits coef: the loss is convex in it. Where t may lie in an
+interval, it is a variable of the relaxation. All (t, coef) with coef / t in the relaxed box and
+budget form a convex set, and at fixed t everything is as with one scale; the slope of the optimal
+value by t is gradient . coef / t. A linearisation is linear in t for every integer vector: where
+it reaches the cutoff at both ends of the interval, it does between them, so that bound and
+tightening at the two ends are those of the interval.
 """
 
 from libc.math cimport ceil, fabs, floor, INFINITY, rint, sqrt
@@ -59,6 +67,13 @@ DEF SCORE_ERROR = 2.5e-16
 # Second derivatives are renewed where a step with the present ones leaves more of the gap.
 DEF STALE = 0.2
 
+# Share of an interval of t that is worth cutting off.
+DEF LEAST_SHARE = 0.02
+# Values of one coefficient that an interval of t may leave open before it is split.
+DEF T_SPREAD = 4.0
+# Quadratic programs in search of the best t.
+DEF T_STEPS = 12
+
 # Rows whose second derivatives stand for those of all rows.
 HESSIAN_ROWS = 32768
 cdef Py_ssize_t FIRST_ROWS = HESSIAN_ROWS
@@ -101,9 +116,12 @@ cdef struct Model:
 
 
 cdef struct Node:
-    double *lower                 # p
+    double *lower                 # p, in points
     double *upper
-    double *coef
+    double t                      # what one point is worth,
+    double t_low                  # and what it may be worth
+    double t_high
+    double *coef                  # t times the points
     double *gradient
     double loss
     double objective              # of the relaxation
@@ -125,6 +143,7 @@ cdef struct Scratch:
     double *qp                    # 12 p
     double *value                 # p
     double *saved                 # p
+    double *boxes                 # 4 p
     Py_ssize_t *order             # p
     Py_ssize_t *interior          # p
     int *state                    # p
@@ -139,6 +158,12 @@ cdef inline bint is_free(const Node *node, Py_ssize_t j) noexcept nogil:
 
 cdef inline bint is_in(const Node *node, Py_ssize_t j) noexcept nogil:
     return j > 0 and (node.lower[j] > 0.0 or node.upper[j] < 0.0)
+
+
+cdef inline bint is_fixed(const Node *node, Py_ssize_t j) noexcept nogil:
+    """Whether a coefficient cannot change: its points cannot, and nor can what they are worth."""
+    return node.lower[j] == node.upper[j] and (
+        node.lower[j] == 0.0 or node.t_low == node.t_high)
 
 
 cdef void block_scores(
@@ -207,12 +232,13 @@ cdef void evaluate(const Problem *pb, Node *node, Scratch *sc) noexcept nogil:
     cdef int i
     losses(pb, node, sc, False, 0.0, &slope, &curvature)
     for i in range(3):
-        if fabs(slope) * (node.upper[0] - node.lower[0]) < 0.05 * pb.tolerance:
+        if fabs(slope) * (node.t_high * (node.upper[0] - node.lower[0])) < 0.05 * pb.tolerance:
             break
         if not curvature > 0.0:
             break
         change = -slope / curvature
-        change = min(max(change, node.lower[0] - node.coef[0]), node.upper[0] - node.coef[0])
+        change = max(change, node.t * node.lower[0] - node.coef[0])
+        change = min(change, node.t * node.upper[0] - node.coef[0])
         if change == 0.0 or fabs(change) > 2.0:
             break
         losses(pb, node, sc, True, change, &slope, &curvature)
@@ -230,7 +256,7 @@ cdef void fill_gradient(const Problem *pb, Node *node, Scratch *sc) noexcept nog
     pb.counters[1] += 1.0
     for j in range(1, pb.p):
         node.gradient[j] = 0.0
-        if node.lower[j] == node.upper[j]:
+        if is_fixed(node, j):
             continue
         slot = pb.slot[j - 1]
         sum.high = sum.low = 0.0
@@ -332,14 +358,14 @@ cdef inline double cheapest(double g, double lower, double upper) noexcept nogil
 
 cdef bint linear_bound(
     const Problem *pb, Node *node, const double *coef, const double *gradient, double loss,
-    double slope_size, Scratch *sc, Choice *choice,
+    double slope_size, double t, Scratch *sc, Choice *choice,
 ) noexcept nogil:
-    """Minimum of loss + gradient (z - coef) + penalties over the node's integer vectors z.
+    """Minimum of loss + gradient (t z - coef) + penalties over the node's integer vectors z.
 
     False if there is none. ``sc.value`` has the price of using each free feature.
     """
     cdef Py_ssize_t j, k, n_free = 0
-    cdef double bound = loss, size = loss, reach = 0.0, least, v
+    cdef double bound = loss, size = loss, reach = 0.0, least, v, g
     node.n_in = 0
     for j in range(pb.p):
         if node.lower[j] > node.upper[j]:
@@ -354,10 +380,11 @@ cdef bint linear_bound(
         v = gradient[j] * coef[j]
         bound -= v
         size += fabs(v)
+        g = t * gradient[j]
         reach += pb.largest[j] * (
-            2.0 * fabs(coef[j]) + max(fabs(node.lower[j]), fabs(node.upper[j])))
+            2.0 * fabs(coef[j]) + t * max(fabs(node.lower[j]), fabs(node.upper[j])))
         if is_free(node, j):
-            v = pb.penalty[j] + cheapest(gradient[j], node.lower[j], node.upper[j])
+            v = pb.penalty[j] + cheapest(g, node.lower[j], node.upper[j])
             sc.value[j] = v
             k = n_free
             while k > 0 and sc.value[sc.order[k - 1]] > v:
@@ -366,7 +393,7 @@ cdef bint linear_bound(
             sc.order[k] = j
             n_free += 1
             continue
-        least = min(gradient[j] * node.lower[j], gradient[j] * node.upper[j])
+        least = min(g * node.lower[j], g * node.upper[j])
         if j > 0:
             node.n_in += 1
             least += pb.penalty[j]
@@ -476,7 +503,8 @@ cdef int tighten_free(
 
 
 cdef int tighten(
-    const Problem *pb, Node *node, const double *gradient, const Choice *choice, Scratch *sc
+    const Problem *pb, Node *node, const double *gradient, double t, const Choice *choice,
+    Scratch *sc
 ) noexcept nogil:
     """Shrink the box by what the bound excludes; the number of changes, -1 if nothing is left."""
     cdef Py_ssize_t j
@@ -491,9 +519,9 @@ cdef int tighten(
             continue
         if is_free(node, j):
             change = tighten_free(
-                pb, node, j, gradient[j], choice, sc.state[j], sc.value[j])
+                pb, node, j, t * gradient[j], choice, sc.state[j], sc.value[j])
         else:
-            change = tighten_used(pb, node, j, gradient[j], slack)
+            change = tighten_used(pb, node, j, t * gradient[j], slack)
         if change < 0 or node.lower[j] > node.upper[j]:
             return -1
         changes += change
@@ -531,17 +559,77 @@ cdef int bound_and_tighten(
     """Bound of a linearisation; changes of the box, or -1 if the node is done with."""
     cdef Choice choice
     cdef int changes, more
-    if not linear_bound(pb, node, coef, gradient, loss, slope_size, sc, &choice):
+    if node.t_low < node.t_high:
+        changes = bound_interval(pb, node, coef, gradient, loss, slope_size, sc)
+    elif not linear_bound(pb, node, coef, gradient, loss, slope_size, node.t, sc, &choice):
         node.bound = INFINITY
         return -1
-    node.bound = max(node.bound, choice.bound)
-    if node.bound >= pb.cutoff:
-        return -1
-    changes = tighten(pb, node, gradient, &choice, sc)
+    else:
+        node.bound = max(node.bound, choice.bound)
+        if node.bound >= pb.cutoff:
+            return -1
+        changes = tighten(pb, node, gradient, node.t, &choice, sc)
     if changes < 0:
         return -1
     more = order_twins(pb, node)
     return -1 if more < 0 else changes + more
+
+
+cdef int bound_interval(
+    const Problem *pb, Node *node, const double *coef, const double *gradient, double loss,
+    double slope_size, Scratch *sc,
+) noexcept nogil:
+    """The same over an interval of t, from its two ends.
+
+    What is excluded at both ends is excluded between them, since the linearisation of an integer
+    vector is linear in t. The least one of all vectors is concave: it is above its chord.
+    """
+    cdef Choice[2] choice
+    cdef int[2] changes
+    cdef double *given = sc.boxes
+    cdef double *other = sc.boxes + 2 * pb.p
+    cdef Py_ssize_t j
+    cdef int end, changed = 0
+    cdef double t, share
+    memcpy(given, node.lower, pb.p * sizeof(double))
+    memcpy(given + pb.p, node.upper, pb.p * sizeof(double))
+    for end in range(2):
+        t = node.t_high if end else node.t_low
+        if not linear_bound(pb, node, coef, gradient, loss, slope_size, t, sc, &choice[end]):
+            node.bound = INFINITY
+            return -1
+        changes[end] = -1
+        if choice[end].bound < pb.cutoff:
+            changes[end] = tighten(pb, node, gradient, t, &choice[end], sc)
+        if end == 0:
+            memcpy(other, node.lower, pb.p * sizeof(double))
+            memcpy(other + pb.p, node.upper, pb.p * sizeof(double))
+            memcpy(node.lower, given, pb.p * sizeof(double))
+            memcpy(node.upper, given + pb.p, pb.p * sizeof(double))
+    node.bound = max(node.bound, min(choice[0].bound, choice[1].bound))
+    if node.bound >= pb.cutoff or (changes[0] < 0 and changes[1] < 0):
+        return -1
+    for j in range(pb.p):
+        if changes[0] >= 0 and changes[1] >= 0:
+            node.lower[j] = min(node.lower[j], other[j])
+            node.upper[j] = max(node.upper[j], other[pb.p + j])
+        elif changes[0] >= 0:
+            node.lower[j], node.upper[j] = other[j], other[pb.p + j]
+        changed += node.lower[j] != given[j] or node.upper[j] != given[pb.p + j]
+    for end in range(2):
+        if choice[end].bound < pb.cutoff:
+            continue
+        share = (choice[end].bound - pb.cutoff) / (choice[end].bound - choice[1 - end].bound)
+        share = (1.0 - 1e-9) * share - 1e-12
+        if not share > LEAST_SHARE:
+            continue
+        t = share * (node.t_high - node.t_low)
+        if end:
+            node.t_high -= t
+        else:
+            node.t_low += t
+        changed += 1
+    return changed
 
 
 # ---- the relaxation ----------------------------------------------------------------------------
@@ -554,23 +642,28 @@ cdef inline double use(double x, double lower, double upper) noexcept nogil:
     return 0.0
 
 
+cdef inline double use_at(const Node *node, Py_ssize_t j, double x) noexcept nogil:
+    return use(x, node.t * node.lower[j], node.t * node.upper[j])
+
+
 cdef bint project(const Problem *pb, Node *node, double *coef) noexcept nogil:
     """Move a point into the box and the budget; whether it moved."""
     cdef Py_ssize_t j
     cdef double total = 0.0, room
     cdef bint moved = False
     node.n_in = 0
+    node.t = min(max(node.t, node.t_low), node.t_high)
     for j in range(pb.p):
-        if coef[j] < node.lower[j]:
-            coef[j] = node.lower[j]
+        if coef[j] < node.t * node.lower[j]:
+            coef[j] = node.t * node.lower[j]
             moved = True
-        elif coef[j] > node.upper[j]:
-            coef[j] = node.upper[j]
+        elif coef[j] > node.t * node.upper[j]:
+            coef[j] = node.t * node.upper[j]
             moved = True
         if is_in(node, j):
             node.n_in += 1
         elif is_free(node, j):
-            total += use(coef[j], node.lower[j], node.upper[j])
+            total += use_at(node, j, coef[j])
     room = pb.max_size - node.n_in
     # By less it does not move at all: a linearisation is of one point only.
     if total > room * (1.0 + 1e-12) and total > 0.0:
@@ -588,7 +681,7 @@ cdef double penalties(const Problem *pb, const Node *node) noexcept nogil:
         if is_in(node, j):
             total += pb.penalty[j]
         elif is_free(node, j):
-            total += pb.penalty[j] * use(node.coef[j], node.lower[j], node.upper[j])
+            total += pb.penalty[j] * use_at(node, j, node.coef[j])
     return total
 
 
@@ -597,18 +690,18 @@ cdef void choose_working_set(
 ) noexcept nogil:
     """Intercept, non-zero and required features, and the zeros that promise most."""
     cdef Py_ssize_t j, k, n = 0, entering = 0
-    cdef double v
+    cdef double v, g
     model.working[0] = 0
     model.m = 1
     for j in range(1, pb.p):
-        if node.lower[j] == node.upper[j]:
+        if is_fixed(node, j):
             continue
         if node.coef[j] != 0.0 or is_in(node, j):
             model.working[model.m] = j
             model.m += 1
             continue
-        v = -(min(node.gradient[j] * node.lower[j], node.gradient[j] * node.upper[j])
-              + pb.penalty[j])
+        g = node.t * node.gradient[j]
+        v = -(min(g * node.lower[j], g * node.upper[j]) + pb.penalty[j])
         if v <= 0.98 * node.multiplier or v <= 0.0:
             continue
         sc.value[j] = v
@@ -691,7 +784,7 @@ cdef double solve_qp(
     const Problem *pb, const Node *node, const Model *model, double *coef, double *multiplier,
     double accuracy, Scratch *sc,
 ) noexcept nogil:
-    """Minimise the model over the node's relaxed box and budget, from the feasible ``coef``.
+    """Minimise the model over the node's relaxed box and budget at t, from a feasible ``coef``.
 
     Primal active set method; ``coef`` is changed on the working set. Returns the value of the
     model (loss part relative to the model's point, and the penalties' linear parts).
@@ -721,7 +814,7 @@ cdef double solve_qp(
     for a in range(m):
         j = model.working[a]
         x[a] = coef[j]
-        low[a], high[a] = node.lower[j], node.upper[j]
+        low[a], high[a] = node.t * node.lower[j], node.t * node.upper[j]
         cost[a] = pb.penalty[j]
         c[a] = model.gradient[j]
         ridge[a] = 1e-9 * h[a * m + a] + 1e-12 / (1.0 + (high[a] - low[a]) * (high[a] - low[a]))
@@ -884,6 +977,52 @@ cdef double solve_qp(
     return total
 
 
+cdef double solve_model(
+    const Problem *pb, Node *node, const Model *model, double *coef, double *multiplier,
+    double accuracy, Scratch *sc,
+) noexcept nogil:
+    """Minimise the model over t as well, by the sign of the slope of its least value by t."""
+    cdef double value = solve_qp(pb, node, model, coef, multiplier, accuracy, sc)
+    cdef double low = node.t_low, high = node.t_high, slope, curvature, t, ratio
+    cdef double before = 0.0, slope_before = 0.0
+    cdef Py_ssize_t a, j, m = model.m
+    cdef int i
+    if low == high:
+        return value
+    for i in range(T_STEPS):
+        slope = curvature = 0.0
+        for a in range(m):
+            # Point, hessian (point - given) and gradient, as solve_qp leaves them.
+            slope += (sc.qp[8 * m + a] + sc.qp[m + a]) * sc.qp[a]
+            for j in range(m):
+                curvature += sc.qp[a] * model.hessian[a * m + j] * sc.qp[j]
+        slope /= node.t
+        curvature /= node.t * node.t
+        if slope > 0.0:
+            high = node.t
+        else:
+            low = node.t
+        if fabs(slope) * (high - low) <= accuracy:
+            break
+        t = node.t - slope / curvature if curvature > 0.0 else 0.5 * (low + high)
+        if i > 0 and (slope - slope_before) * (node.t - before) > 0.0:
+            t = node.t - slope * (node.t - before) / (slope - slope_before)
+        # The slope is that of a convex function with kinks: a secant may hardly move.
+        if i % 3 == 2 or not low < t < high:
+            t = (high if t >= high and high == node.t_high else
+                 low if t <= low and low == node.t_low else 0.5 * (low + high))
+        if t == node.t:
+            break
+        before, slope_before = node.t, slope
+        ratio = t / node.t
+        node.t = t
+        for j in range(pb.p):
+            coef[j] *= ratio
+        project(pb, node, coef)
+        value = solve_qp(pb, node, model, coef, multiplier, accuracy, sc)
+    return value
+
+
 cdef void evaluate_relaxation(const Problem *pb, Node *node, Scratch *sc) noexcept nogil:
     evaluate(pb, node, sc)
     node.objective = node.loss + penalties(pb, node)
@@ -899,10 +1038,10 @@ cdef int relax(
     """
     cdef const Model *present = given
     cdef bint known = False             # whether node.objective belongs to node.coef
-    cdef bint renewed = False, exact
+    cdef bint renewed = False, exact, fresh = False
     cdef int i, changes, halving
     cdef Py_ssize_t j
-    cdef double before, gap, gap_before = INFINITY
+    cdef double before, gap, gap_before = INFINITY, t
     project(pb, node, node.coef)
     for i in range(iterations):
         if pb.stop[0]:
@@ -928,26 +1067,32 @@ cdef int relax(
                 # A second renewal in a row: the first rows were not good enough.
                 exact = renewed and gap > 0.7 * gap_before
                 build_model(pb, node, model, sc, exact)
+                fresh = True
                 renewed = present != NULL
                 gap_before = gap if pb.n > FIRST_ROWS else INFINITY
             else:
                 move_model(pb, node, model, present)
-                renewed = False
+                fresh = renewed = False
                 gap_before = gap
             present = model
         memcpy(sc.saved, node.coef, pb.p * sizeof(double))
         before = node.objective
-        solve_qp(pb, node, present, node.coef, &node.multiplier,
-                 0.001 * pb.tolerance / present.m, sc)
+        t = node.t
+        solve_model(pb, node, present, node.coef, &node.multiplier,
+                    0.001 * pb.tolerance / present.m, sc)
         evaluate_relaxation(pb, node, sc)
         if known:
             halving = 0
             while node.objective > before + 1e-15 and halving < 10:
                 halving += 1
+                node.t = t + 0.5 * (node.t - t)
                 for j in range(pb.p):
                     node.coef[j] = sc.saved[j] + 0.5 * (node.coef[j] - sc.saved[j])
                 evaluate_relaxation(pb, node, sc)
-            if node.objective > before - 1e-13:
+            if node.objective > before - 1e-13 and not fresh:
+                # Another coefficient may have to enter, or the second derivatives are too old.
+                present = NULL
+            elif node.objective > before - 1e-13:
                 # No progress: the bound at this point is the last one.
                 fill_gradient(pb, node, sc)
                 changes = bound_and_tighten(
@@ -961,7 +1106,7 @@ cdef int relax(
 
 cdef struct Branch:
     Py_ssize_t variable           # -1: none
-    int kind                      # 0: a free feature, three ways; 1: two ways at `at`
+    int kind                      # 0: a free feature, three ways; 1: two ways at `at`; 2: t at `at`
     double at
 
 
@@ -970,13 +1115,23 @@ cdef double predicted(
     double *coef, Scratch *sc,
 ) noexcept nogil:
     """Value of the model's minimum with the box of one coefficient replaced."""
-    cdef double low = node.lower[j], high = node.upper[j], value, mu = node.multiplier
+    cdef double low = node.lower[j], high = node.upper[j], value, mu = node.multiplier, t = node.t
     node.lower[j], node.upper[j] = lower, upper
     memcpy(coef, node.coef, pb.p * sizeof(double))
     project(pb, node, coef)
-    value = solve_qp(pb, node, model, coef, &mu, 1e-3 * pb.tolerance, sc)
-    node.lower[j], node.upper[j] = low, high
+    value = solve_model(pb, node, model, coef, &mu, 1e-3 * pb.tolerance, sc)
+    node.lower[j], node.upper[j], node.t = low, high, t
     return value
+
+
+cdef bint splits_t(const Problem *pb, const Node *node) noexcept nogil:
+    """Whether points could be many values by t alone, so that splitting values tells little."""
+    cdef Py_ssize_t j
+    cdef double spread = 0.0
+    for j in range(1, pb.p):
+        if node.lower[j] < node.upper[j]:
+            spread = max(spread, fabs(node.coef[j]))
+    return spread * (1.0 / node.t_low - 1.0 / node.t_high) > T_SPREAD
 
 
 cdef Branch choose_branch(
@@ -986,15 +1141,16 @@ cdef Branch choose_branch(
     cdef Py_ssize_t[CANDIDATES] top
     cdef double[CANDIDATES] weight
     cdef Py_ssize_t a, j, k, n = 0
-    cdef double x, v, best, base, zero, same, other, gap
+    cdef double x, v, best, base, zero, same, other, gap, least, most
     branch.variable, branch.kind, branch.at = -1, 0, 0.0
     for a in range(1, model.m):
         j = model.working[a]
-        x = node.coef[j]
+        x = node.coef[j] / node.t
         if not is_free(node, j) or fabs(x) < 1e-9:
             continue
         if use(x, node.lower[j], node.upper[j]) >= 1.0 - 1e-6 and fabs(x - rint(x)) <= 1e-6:
             continue
+        x = node.coef[j]
         v = x * x * model.hessian[a * model.m + a]
         k = n
         while k > 0 and weight[k - 1] < v:
@@ -1031,16 +1187,22 @@ cdef Branch choose_branch(
                 best = v
                 branch.variable = j
         return branch
-    # The support is settled: split the values of the coefficient that is furthest from integer.
+    # The support is settled. Where points could be several values by t alone, t is split.
+    if node.t_low < node.t_high and splits_t(pb, node):
+        branch.variable, branch.kind = 0, 2
+        branch.at = sqrt(node.t_low * node.t_high)
+        return branch
+    # Split the values of the coefficient that is furthest from integer.
     branch.kind = 1
     best = 1e-6
     for j in range(pb.p):
         if node.lower[j] < node.upper[j]:
-            v = fabs(node.coef[j] - rint(node.coef[j]))
+            x = node.coef[j] / node.t
+            v = fabs(x - rint(x))
             if v > best:
                 best = v
                 branch.variable = j
-                branch.at = floor(node.coef[j])
+                branch.at = floor(x)
     if branch.variable >= 0:
         return branch
     # An integer point whose bound is not closed: the widest box is split next to it.
@@ -1052,7 +1214,7 @@ cdef Branch choose_branch(
             branch.variable = j
     if branch.variable >= 0:
         j = branch.variable
-        x = rint(node.coef[j])
+        x = rint(node.coef[j] / node.t)
         branch.at = x if x < node.upper[j] else x - 1.0
         if is_free(node, j):
             branch.kind = 0
@@ -1097,7 +1259,7 @@ def scratch_sizes(Py_ssize_t n, Py_ssize_t p):
     cdef Py_ssize_t width = padded_p(p)
     return (
         3 * n + RS_BLOCK + (width + 2) * RS_TILE + width * (width + 4) // 2 * RS_TILE_LANES
-        + 3 * p * p + 12 * p + 14 * p,
+        + 3 * p * p + 12 * p + 18 * p,
         5 * p,
     )
 
@@ -1121,6 +1283,7 @@ cdef void lay_out(
     sc.qp = at; at += 12 * p
     sc.value = at; at += p
     sc.saved = at; at += p
+    sc.boxes = at; at += 4 * p
     own.point = at; at += p
     own.gradient = at; at += p
     parent.point = at; at += p
@@ -1162,15 +1325,34 @@ cdef Problem described(
     return pb
 
 
+cdef void open_worth(const Problem *pb, Node *node, const double *worth) noexcept nogil:
+    """Take over what points are worth, and turn points into coefficients."""
+    cdef Py_ssize_t j
+    node.t, node.t_low, node.t_high = worth[0], worth[1], worth[2]
+    for j in range(pb.p):
+        node.coef[j] *= node.t
+
+
+cdef void close_worth(const Problem *pb, Node *node, double *worth) noexcept nogil:
+    cdef Py_ssize_t j
+    worth[0], worth[1], worth[2] = node.t, node.t_low, node.t_high
+    for j in range(pb.p):
+        node.coef[j] /= node.t
+
+
 def solve_root(
     const int8_t[::1, :] integers, const double[::1, :] reals, const int64_t[::1] slot,
     const double[::1] positive, const double[::1] negative, const double[::1] penalty,
     const double[::1] largest, const int64_t[::1] twin, const double[:, ::1] ends,
     Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
-    double tolerance, int iterations, double[:, ::1] box, double[::1] coef, double[::1] result,
-    const int64_t[::1] stop, double[::1] counters, double[::1] work, int64_t[::1] index,
+    double tolerance, int iterations, double[:, ::1] box, double[::1] coef, double[::1] worth,
+    double[::1] result, const int64_t[::1] stop, double[::1] counters, double[::1] work, int64_t[::1] index,
 ):
-    """Relax one node from scratch; box, coef and result (bound, objective, multiplier) change."""
+    """Relax one node from scratch.
+
+    ``box`` and ``coef`` are in points, each of which is worth ``worth`` (t, and the interval that t
+    may be in); ``result`` has bound, objective and multiplier. All of them change.
+    """
     cdef Problem pb = described(integers, reals, slot, positive, negative, penalty, largest,
                                 twin, ends, min_size, max_size, cutoff, tolerance, stop, counters)
     cdef Scratch sc
@@ -1183,7 +1365,9 @@ def solve_root(
         node.lower, node.upper = &box[0, 0], &box[1, 0]
         node.coef, node.gradient = &coef[0], rest
         node.bound, node.objective, node.multiplier = result[0], INFINITY, result[2]
+        open_worth(&pb, &node, &worth[0])
         status = relax(&pb, &node, &own, NULL, &sc, iterations)
+        close_worth(&pb, &node, &worth[0])
         result[0], result[1], result[2] = node.bound, node.objective, node.multiplier
     return status
 
@@ -1194,8 +1378,9 @@ def expand(
     const double[::1] largest, const int64_t[::1] twin, const double[:, ::1] ends,
     Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
     double tolerance, int iterations, int rule, double[:, ::1] box, double[::1] coef,
-    double[::1] result, double[:, :, ::1] child_box, double[:, ::1] child_coef,
-    double[:, ::1] child_result, const int64_t[::1] stop, double[::1] counters, double[::1] work, int64_t[::1] index,
+    double[::1] worth, double[::1] result, double[:, :, ::1] child_box, double[:, ::1] child_coef,
+    double[:, ::1] child_worth, double[:, ::1] child_result, const int64_t[::1] stop,
+    double[::1] counters, double[::1] work, int64_t[::1] index,
 ):
     """Branch on a node and relax its children; returns how many of them stay open.
 
@@ -1214,6 +1399,7 @@ def expand(
         node.lower, node.upper = &box[0, 0], &box[1, 0]
         node.coef, node.gradient = &coef[0], rest
         node.bound, node.multiplier = result[0], result[2]
+        open_worth(&pb, &node, &worth[0])
         project(&pb, &node, node.coef)
         n_open = prepare(&pb, &node, &parent, &sc)
         result[0] = node.bound
@@ -1225,7 +1411,8 @@ def expand(
             else:
                 n_open = relax_children(
                     &pb, &node, &branch, &own, &parent, &sc, rest + pb.p, iterations,
-                    child_box, child_coef, child_result)
+                    child_box, child_coef, child_worth, child_result)
+        close_worth(&pb, &node, &worth[0])
     return n_open
 
 
@@ -1251,7 +1438,7 @@ cdef int prepare(const Problem *pb, Node *node, Model *model, Scratch *sc) noexc
 cdef Py_ssize_t relax_children(
     const Problem *pb, const Node *node, const Branch *branch, Model *own, const Model *parent,
     Scratch *sc, double *gradient, int iterations, double[:, :, ::1] child_box,
-    double[:, ::1] child_coef, double[:, ::1] child_result,
+    double[:, ::1] child_coef, double[:, ::1] child_worth, double[:, ::1] child_result,
 ) noexcept nogil:
     cdef Node child
     cdef Py_ssize_t n_open = 0, j = branch.variable
@@ -1259,7 +1446,13 @@ cdef Py_ssize_t relax_children(
     cdef double low, high
     for way in range(3 if branch.kind == 0 else 2):
         low, high = node.lower[j], node.upper[j]
-        if branch.kind == 0:
+        child.t, child.t_low, child.t_high = node.t, node.t_low, node.t_high
+        if branch.kind == 2:
+            if way == 0:
+                child.t_high = branch.at
+            else:
+                child.t_low = branch.at
+        elif branch.kind == 0:
             if way == 0:
                 low = max(low, 1.0)
             elif way == 1:
@@ -1286,6 +1479,7 @@ cdef Py_ssize_t relax_children(
             continue
         if relax(pb, &child, own, parent, sc, iterations) == IS_PRUNED:
             continue
+        close_worth(pb, &child, &child_worth[n_open, 0])
         child_result[n_open, 0] = child.bound
         child_result[n_open, 1] = child.objective
         child_result[n_open, 2] = child.multiplier

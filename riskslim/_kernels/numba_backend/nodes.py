@@ -29,12 +29,16 @@ _SUM_ERROR = 1e-15
 _SLOPE_ERROR = 1e-15
 _SCORE_ERROR = 2.5e-16
 _STALE = 0.2
+_LEAST_SHARE = 0.02
+_T_SPREAD = 4.0
+_T_STEPS = 12
 
 # Entries of _Node.values.
-_LOSS, _OBJECTIVE, _BOUND, _MULTIPLIER, _SLOPE_SIZE, _CURVATURE = range(6)
+_LOSS, _OBJECTIVE, _BOUND, _MULTIPLIER, _SLOPE_SIZE, _CURVATURE, _T, _T_LOW, _T_HIGH = range(9)
+_N_VALUES = 9
 # Branching rule that asks for the relaxation of the node itself.
 _ROOT = -1
-_NO_CHILDREN = np.empty((0, 2, 0)), np.empty((0, 0)), np.empty((0, 0))
+_NO_CHILDREN = np.empty((0, 2, 0)), np.empty((0, 0)), np.empty((0, 0)), np.empty((0, 0))
 
 
 class _Problem(NamedTuple):
@@ -84,9 +88,16 @@ class _Scratch(NamedTuple):
     qp: Any
     value: Any
     saved: Any
+    boxes: Any  # two, lower and upper bounds
     order: Any
     interior: Any
     state: Any
+
+
+@helper
+def _copy(target, source):
+    for i in range(target.shape[0]):
+        target[i] = source[i]
 
 
 # ---- passes over the rows ------------------------------------------------------------------
@@ -100,6 +111,13 @@ def _is_free(node, j):
 @helper
 def _is_in(node, j):
     return j > 0 and (node.lower[j] > 0.0 or node.upper[j] < 0.0)
+
+
+@helper
+def _is_fixed(node, j):
+    """Whether a coefficient cannot change: its points cannot, and nor can what they are worth."""
+    fixed_worth = node.values[_T_LOW] == node.values[_T_HIGH]
+    return node.lower[j] == node.upper[j] and (node.lower[j] == 0.0 or fixed_worth)
 
 
 @helper
@@ -193,15 +211,16 @@ def _losses(problem, node, scratch, shifted, shift):
 @helper
 def _evaluate(problem, node, scratch):
     """Loss, slopes and curvatures at node.coef, whose intercept is polished; the objective."""
-    width, shifted, change = node.upper[0] - node.lower[0], False, 0.0
+    t, shifted, change = node.values[_T], False, 0.0
+    width = node.values[_T_HIGH] * (node.upper[0] - node.lower[0])
     for _ in range(4):
         slope, curvature = _losses(problem, node, scratch, shifted, change)
         if shifted:
             node.coef[0] += change
         if abs(slope) * width < 0.05 * problem.tolerance or not curvature > 0.0:
             break
-        change = max(-slope / curvature, node.lower[0] - node.coef[0])
-        change = min(change, node.upper[0] - node.coef[0])
+        change = max(-slope / curvature, t * node.lower[0] - node.coef[0])
+        change = min(change, t * node.upper[0] - node.coef[0])
         if change == 0.0 or abs(change) > 2.0:
             break
         shifted = True
@@ -216,7 +235,7 @@ def _fill_gradient(problem, node, scratch):
     problem.counters[1] += 1.0
     for j in range(1, node.coef.shape[0]):
         node.gradient[j] = 0.0
-        if node.lower[j] == node.upper[j]:
+        if _is_fixed(node, j):
             continue
         slot, high, low = problem.slot[j - 1], 0.0, 0.0
         for start in range(0, n, BLOCK):
@@ -309,8 +328,8 @@ def _insert(order, n, j, value):
 
 
 @helper
-def _linear_bound(problem, node, coef, gradient, loss, slope_size, scratch):
-    """Minimum of a linearisation and penalties over the node's integer vectors.
+def _linear_bound(problem, node, coef, gradient, loss, slope_size, t, scratch):
+    """Minimum of a linearisation and penalties over the node's integer vectors, worth t each.
 
     An infinite bound means that there is none.
     """
@@ -326,13 +345,14 @@ def _linear_bound(problem, node, coef, gradient, loss, slope_size, scratch):
         if low == high == 0.0 and j > 0:
             reach += 2.0 * problem.largest[j] * abs(coef[j])
             continue
-        reach += problem.largest[j] * (2.0 * abs(coef[j]) + max(abs(low), abs(high)))
+        g = t * gradient[j]
+        reach += problem.largest[j] * (2.0 * abs(coef[j]) + t * max(abs(low), abs(high)))
         if _is_free(node, j):
-            value[j] = problem.penalty[j] + _cheapest(gradient[j], low, high)
+            value[j] = problem.penalty[j] + _cheapest(g, low, high)
             _insert(order, n_free, j, value)
             n_free += 1
             continue
-        least = min(gradient[j] * low, gradient[j] * high)
+        least = min(g * low, g * high)
         if j > 0:
             n_in += 1
             least += problem.penalty[j]
@@ -445,7 +465,7 @@ def _tighten_free(problem, node, j, g, choice, used, value):
 
 
 @helper
-def _tighten(problem, node, gradient, choice, scratch):
+def _tighten(problem, node, gradient, t, choice, scratch):
     """Shrink the box by what the bound excludes; the number of changes, -1 if nothing is left."""
     changes, slack = 0, problem.cutoff - choice.bound
     if slack <= 0.0:
@@ -457,9 +477,9 @@ def _tighten(problem, node, gradient, choice, scratch):
             continue
         if _is_free(node, j):
             used, value = scratch.state[j], scratch.value[j]
-            change = _tighten_free(problem, node, j, gradient[j], choice, used, value)
+            change = _tighten_free(problem, node, j, t * gradient[j], choice, used, value)
         else:
-            change = _tighten_used(node, j, gradient[j], slack)
+            change = _tighten_used(node, j, t * gradient[j], slack)
         if change < 0 or node.lower[j] > node.upper[j]:
             return -1
         changes += change
@@ -490,14 +510,72 @@ def _order_twins(problem, node):
 
 
 @helper
+def _bound_at(problem, node, source, t, scratch):
+    """Bound by the linearisation at ``source`` with points worth t; changes of the box, or -1."""
+    loss, slope_size = source.values[_LOSS], source.values[_SLOPE_SIZE]
+    choice = _linear_bound(
+        problem, node, source.coef, source.gradient, loss, slope_size, t, scratch
+    )
+    if choice.bound >= problem.cutoff:
+        return choice.bound, -1
+    return choice.bound, _tighten(problem, node, source.gradient, t, choice, scratch)
+
+
+@helper
+def _cut_interval(node, end, share):
+    """Cut a share off an end of the interval of t; whether it is worth it."""
+    share = (1.0 - 1e-9) * share - 1e-12
+    if not share > _LEAST_SHARE:
+        return 0
+    cut = share * (node.values[_T_HIGH] - node.values[_T_LOW])
+    if end == 1:
+        node.values[_T_HIGH] -= cut
+    else:
+        node.values[_T_LOW] += cut
+    return 1
+
+
+@merged
+def _bound_interval(problem, node, source, scratch):
+    """The same over an interval of t, from its two ends."""
+    lower, upper, boxes = node.lower, node.upper, scratch.boxes
+    _copy(boxes[0], lower)
+    _copy(boxes[1], upper)
+    at_low, low_changes = _bound_at(problem, node, source, node.values[_T_LOW], scratch)
+    _copy(boxes[2], lower)
+    _copy(boxes[3], upper)
+    _copy(lower, boxes[0])
+    _copy(upper, boxes[1])
+    at_high, high_changes = _bound_at(problem, node, source, node.values[_T_HIGH], scratch)
+    node.values[_BOUND] = max(node.values[_BOUND], min(at_low, at_high))
+    if node.values[_BOUND] >= problem.cutoff or (low_changes < 0 and high_changes < 0):
+        return -1
+    changes = 0
+    for j in range(lower.shape[0]):
+        if low_changes >= 0 and high_changes >= 0:
+            lower[j] = min(lower[j], boxes[2, j])
+            upper[j] = max(upper[j], boxes[3, j])
+        elif low_changes >= 0:
+            lower[j], upper[j] = boxes[2, j], boxes[3, j]
+        if lower[j] != boxes[0, j] or upper[j] != boxes[1, j]:
+            changes += 1
+    if at_low >= problem.cutoff:
+        changes += _cut_interval(node, 0, (at_low - problem.cutoff) / (at_low - at_high))
+    if at_high >= problem.cutoff:
+        changes += _cut_interval(node, 1, (at_high - problem.cutoff) / (at_high - at_low))
+    return changes
+
+
+@helper
 def _bound_and_tighten(problem, node, source, scratch):
     """Bound by the linearisation at ``source``; changes of the box, or -1: it is done with."""
-    loss, slope_size = source.values[_LOSS], source.values[_SLOPE_SIZE]
-    choice = _linear_bound(problem, node, source.coef, source.gradient, loss, slope_size, scratch)
-    node.values[_BOUND] = max(node.values[_BOUND], choice.bound)
-    if node.values[_BOUND] >= problem.cutoff:
-        return -1
-    changes = _tighten(problem, node, source.gradient, choice, scratch)
+    if node.values[_T_LOW] < node.values[_T_HIGH]:
+        changes = _bound_interval(problem, node, source, scratch)
+    else:
+        bound, changes = _bound_at(problem, node, source, node.values[_T], scratch)
+        node.values[_BOUND] = max(node.values[_BOUND], bound)
+        if node.values[_BOUND] >= problem.cutoff:
+            return -1
     more = -1 if changes < 0 else _order_twins(problem, node)
     return -1 if more < 0 else changes + more
 
@@ -515,20 +593,28 @@ def _use(x, lower, upper):
 
 
 @helper
+def _use_at(node, j, x):
+    t = node.values[_T]
+    return _use(x, t * node.lower[j], t * node.upper[j])
+
+
+@helper
 def _project(problem, node, coef):
     """Move a point into the box and the budget; whether it moved."""
     total, moved, n_in = 0.0, False, 0
+    t = min(max(node.values[_T], node.values[_T_LOW]), node.values[_T_HIGH])
+    node.values[_T] = t
     for j in range(coef.shape[0]):
-        if coef[j] < node.lower[j]:
-            coef[j] = node.lower[j]
+        if coef[j] < t * node.lower[j]:
+            coef[j] = t * node.lower[j]
             moved = True
-        elif coef[j] > node.upper[j]:
-            coef[j] = node.upper[j]
+        elif coef[j] > t * node.upper[j]:
+            coef[j] = t * node.upper[j]
             moved = True
         if _is_in(node, j):
             n_in += 1
         elif _is_free(node, j):
-            total += _use(coef[j], node.lower[j], node.upper[j])
+            total += _use_at(node, j, coef[j])
     room = problem.max_size - n_in
     # By less it does not move at all: a linearisation is of one point only.
     if total > room * (1.0 + 1e-12) and total > 0.0:
@@ -546,7 +632,7 @@ def _penalties(problem, node):
         if _is_in(node, j):
             total += problem.penalty[j]
         elif _is_free(node, j):
-            total += problem.penalty[j] * _use(node.coef[j], node.lower[j], node.upper[j])
+            total += problem.penalty[j] * _use_at(node, j, node.coef[j])
     return total
 
 
@@ -570,8 +656,8 @@ def _choose_working_set(problem, node, model, scratch):
     m, n, value = 1, 0, scratch.value
     model.working[0] = 0
     for j in range(1, node.coef.shape[0]):
-        low, high, g = node.lower[j], node.upper[j], node.gradient[j]
-        if low == high:
+        low, high, g = node.lower[j], node.upper[j], node.values[_T] * node.gradient[j]
+        if _is_fixed(node, j):
             continue
         if node.coef[j] != 0.0 or _is_in(node, j):
             model.working[m] = j
@@ -583,12 +669,6 @@ def _choose_working_set(problem, node, model, scratch):
     for k in range(n):
         model.working[m + k] = scratch.order[k]
     model.size[0] = m + n
-
-
-@helper
-def _copy(target, source):
-    for i in range(target.shape[0]):
-        target[i] = source[i]
 
 
 @merged
@@ -650,7 +730,8 @@ def _start_program(problem, node, model, qp, coef):
     used = 0.0
     for a in range(qp.m):
         j, h = model.working[a], qp.hessian[a, a]
-        x, low, high = coef[j], node.lower[j], node.upper[j]
+        x, t = coef[j], node.values[_T]
+        low, high = t * node.lower[j], t * node.upper[j]
         qp.x[a], qp.low[a], qp.high[a] = x, low, high
         qp.cost[a], qp.slope[a] = problem.penalty[j], model.gradient[j]
         qp.ridge[a] = 1e-9 * h + 1e-12 / (1.0 + (high - low) * (high - low))
@@ -885,15 +966,64 @@ def _solve_qp(problem, node, model, coef, accuracy, scratch):
     return _finish_program(node, model, qp, coef), mu
 
 
+@helper
+def _slope_by_t(model, qp, t):
+    """Slope of the program's optimal value by t, and its curvature with the points kept."""
+    slope = curvature = 0.0
+    for a in range(model.size[0]):
+        slope += (qp[8, a] + qp[1, a]) * qp[0, a]
+        for b in range(model.size[0]):
+            curvature += qp[0, a] * model.hessian[a, b] * qp[0, b]
+    return slope / t, curvature / (t * t)
+
+
+@helper
+def _solve_model(problem, node, model, coef, accuracy, scratch):
+    """Minimise the model over t as well, by the sign of the slope of its least value by t."""
+    value, mu = _solve_qp(problem, node, model, coef, accuracy, scratch)
+    t_low, t_high = node.values[_T_LOW], node.values[_T_HIGH]
+    low, high, before, slope_before = t_low, t_high, 0.0, 0.0
+    for i in range(_T_STEPS if low < high else 0):
+        now = node.values[_T]
+        slope, curvature = _slope_by_t(model, scratch.qp, now)
+        if slope > 0.0:
+            high = now
+        else:
+            low = now
+        if abs(slope) * (high - low) <= accuracy:
+            break
+        t = now - slope / curvature if curvature > 0.0 else 0.5 * (low + high)
+        if i > 0 and (slope - slope_before) * (now - before) > 0.0:
+            t = now - slope * (now - before) / (slope - slope_before)
+        # The slope is that of a convex function with kinks: a secant may hardly move.
+        if i % 3 == 2 or not low < t < high:
+            if t >= high and high == t_high:
+                t = high
+            elif t <= low and low == t_low:
+                t = low
+            else:
+                t = 0.5 * (low + high)
+        if t == now:
+            break
+        before, slope_before = now, slope
+        for j in range(coef.shape[0]):
+            coef[j] *= t / now
+        node.values[_T] = t
+        _project(problem, node, coef)
+        value, mu = _solve_qp(problem, node, model, coef, accuracy, scratch)
+    return value, mu
+
+
 # ---- Newton steps --------------------------------------------------------------------------------
 
 
 @merged
-def _step_back(problem, node, scratch, before):
+def _step_back(problem, node, scratch, before, t):
     """Halve a step until it does not lead up."""
     for _ in range(10):
         if not node.values[_OBJECTIVE] > before + 1e-15:
             break
+        node.values[_T] = t + 0.5 * (node.values[_T] - t)
         for j in range(node.coef.shape[0]):
             node.coef[j] = scratch.saved[j] + 0.5 * (node.coef[j] - scratch.saved[j])
         _evaluate(problem, node, scratch)
@@ -902,15 +1032,15 @@ def _step_back(problem, node, scratch, before):
 @merged
 def _newton_iteration(problem, node, model, scratch, known):
     """Minimise the model, go there; whether that is progress, from a point known or not."""
-    before = node.values[_OBJECTIVE]
+    before, t = node.values[_OBJECTIVE], node.values[_T]
     _copy(scratch.saved, node.coef)
     accuracy = 0.001 * problem.tolerance / model.size[0]
-    _, mu = _solve_qp(problem, node, model, node.coef, accuracy, scratch)
+    _, mu = _solve_model(problem, node, model, node.coef, accuracy, scratch)
     node.values[_MULTIPLIER] = mu
     _evaluate(problem, node, scratch)
     if not known:
         return True
-    _step_back(problem, node, scratch, before)
+    _step_back(problem, node, scratch, before, t)
     return not node.values[_OBJECTIVE] > before - 1e-13
 
 
@@ -920,7 +1050,7 @@ def _relax(problem, node, model, parent, given, scratch, iterations):
 
     ``given``: the parent's model is there to begin with.
     """
-    known, renewed, gap_before = False, False, inf
+    known, renewed, fresh, gap_before = False, False, False, inf
     # Whether there is a model, and whether it is the parent's.
     present, inherited = given, given
     _project(problem, node, node.coef)
@@ -947,13 +1077,19 @@ def _relax(problem, node, model, parent, given, scratch, iterations):
                 # A second renewal in a row: the first rows were not good enough.
                 exact = renewed and gap > 0.7 * gap_before
                 _build_model(problem, node, model, scratch, exact)
-                renewed = present
+                renewed, fresh = present, True
                 gap_before = gap if problem.positive.shape[0] > HESSIAN_ROWS else inf
             else:
                 _move_model(node, model, parent if inherited else model)
-                renewed, gap_before = False, gap
+                renewed, fresh, gap_before = False, False, gap
             present, inherited = True, False
-        if not _newton_iteration(problem, node, parent if inherited else model, scratch, known):
+        progress = _newton_iteration(
+            problem, node, parent if inherited else model, scratch, known
+        )
+        if not progress and not fresh:
+            # Another coefficient may have to enter, or the second derivatives are too old.
+            present = False
+        elif not progress:
             # The bound at this point is the last one.
             _fill_gradient(problem, node, scratch)
             return PRUNED if _bound_and_tighten(problem, node, node, scratch) < 0 else OPEN
@@ -966,19 +1102,19 @@ def _relax(problem, node, model, parent, given, scratch, iterations):
 
 class _Branch(NamedTuple):
     variable: Any  # -1: none
-    kind: Any  # 0: a free feature, three ways; 1: two ways at `at`
+    kind: Any  # 0: a free feature, three ways; 1: two ways at `at`; 2: t at `at`
     at: Any
 
 
 @helper
 def _predicted(problem, node, model, j, lower, upper, coef, scratch):
     """Value of the model's minimum with the box of one coefficient replaced."""
-    low, high = node.lower[j], node.upper[j]
+    low, high, t = node.lower[j], node.upper[j], node.values[_T]
     node.lower[j], node.upper[j] = lower, upper
     _copy(coef, node.coef)
     _project(problem, node, coef)
-    value, _ = _solve_qp(problem, node, model, coef, 1e-3 * problem.tolerance, scratch)
-    node.lower[j], node.upper[j] = low, high
+    value, _ = _solve_model(problem, node, model, coef, 1e-3 * problem.tolerance, scratch)
+    node.lower[j], node.upper[j], node.values[_T] = low, high, t
     return value
 
 
@@ -988,12 +1124,12 @@ def _list_candidates(node, model, top, value):
     n = 0
     for a in range(1, model.size[0]):
         j = model.working[a]
-        x, low, high = node.coef[j], node.lower[j], node.upper[j]
+        x, low, high = node.coef[j] / node.values[_T], node.lower[j], node.upper[j]
         if not _is_free(node, j) or abs(x) < 1e-9:
             continue
         if _use(x, low, high) >= 1.0 - 1e-6 and abs(x - np.rint(x)) <= 1e-6:
             continue
-        value[j] = x * x * model.hessian[a, a]
+        value[j] = node.coef[j] * node.coef[j] * model.hessian[a, a]
         n = _insert_best(top, n, j, value, np.int64(_CANDIDATES))
     return n
 
@@ -1039,15 +1175,27 @@ def _look_ahead(problem, node, model, top, n, coef, scratch, rule):
 
 
 @helper
+def _splits_t(node):
+    """Whether points could be many values by t alone, so that splitting values tells little."""
+    low, high, spread = node.values[_T_LOW], node.values[_T_HIGH], 0.0
+    for j in range(1, node.coef.shape[0]):
+        if node.lower[j] < node.upper[j]:
+            spread = max(spread, abs(node.coef[j]))
+    return low < high and spread * (1.0 / low - 1.0 / high) > _T_SPREAD
+
+
+@helper
 def _split_values(node):
-    """The support is settled: split the values of one coefficient."""
-    best, variable = 1e-6, -1
+    """The support is settled: split the values of one coefficient, or what they are worth."""
+    best, variable, t = 1e-6, -1, node.values[_T]
+    if _splits_t(node):
+        return _Branch(0, 2, sqrt(node.values[_T_LOW] * node.values[_T_HIGH]))
     for j in range(node.coef.shape[0]):
-        v = abs(node.coef[j] - np.rint(node.coef[j]))
+        v = abs(node.coef[j] / t - np.rint(node.coef[j] / t))
         if node.lower[j] < node.upper[j] and v > best:
             best, variable = v, j
     if variable >= 0:
-        return _Branch(variable, 1, np.floor(node.coef[variable]))
+        return _Branch(variable, 1, np.floor(node.coef[variable] / t))
     # An integer point whose bound is not closed: the widest box is split next to it.
     best = 0.0
     for j in range(node.coef.shape[0]):
@@ -1056,7 +1204,7 @@ def _split_values(node):
             best, variable = v, j
     if variable < 0:
         return _Branch(variable, 1, 0.0)
-    at = np.rint(node.coef[variable])
+    at = np.rint(node.coef[variable] / t)
     if at >= node.upper[variable]:
         at -= 1.0
     return _Branch(variable, 0 if _is_free(node, variable) else 1, at)
@@ -1093,6 +1241,8 @@ def _prepare(problem, node, model, scratch):
 @helper
 def _part(low, high, branch, way):
     """Box of the branching variable in one of the children."""
+    if branch.kind == 2:
+        return low, high
     if branch.kind == 0:
         if way == 0:
             return max(low, 1.0), high
@@ -1100,10 +1250,26 @@ def _part(low, high, branch, way):
     return (low, branch.at) if way == 0 else (branch.at + 1.0, high)
 
 
+@helper
+def _open_worth(node, worth):
+    """Take over what points are worth, and turn points into coefficients."""
+    node.values[_T], node.values[_T_LOW], node.values[_T_HIGH] = worth[0], worth[1], worth[2]
+    for j in range(node.coef.shape[0]):
+        node.coef[j] *= worth[0]
+
+
+@helper
+def _close_worth(node, worth):
+    worth[0], worth[1], worth[2] = node.values[_T], node.values[_T_LOW], node.values[_T_HIGH]
+    for j in range(node.coef.shape[0]):
+        node.coef[j] /= worth[0]
+
+
 @merged
 def _relax_children(
-    problem, node, branch, own, parent, scratch, gradient, values, iterations, boxes, coefs, results
-):
+    problem, node, branch, own, parent, scratch, gradient, values, iterations, boxes, coefs,
+    worths, results,
+):  # fmt: skip
     n_open, j = 0, branch.variable
     for way in range(3 if branch.kind == 0 else 2):
         low, high = _part(node.lower[j], node.upper[j], branch, way)
@@ -1116,11 +1282,16 @@ def _relax_children(
         child.lower[j], child.upper[j] = low, high
         values[_BOUND], values[_MULTIPLIER] = node.values[_BOUND], node.values[_MULTIPLIER]
         values[_OBJECTIVE] = inf
+        for k in range(_T, _T_HIGH + 1):
+            values[k] = node.values[k]
+        if branch.kind == 2:
+            values[_T_HIGH if way == 0 else _T_LOW] = branch.at
         # What the parent's linearisation says about the child costs no look at the rows.
         if _bound_and_tighten(problem, child, node, scratch) < 0:
             continue
         if _relax(problem, child, own, parent, np.bool_(True), scratch, iterations) == PRUNED:
             continue
+        _close_worth(child, worths[n_open])
         results[n_open, 0], results[n_open, 1] = values[_BOUND], values[_OBJECTIVE]
         results[n_open, 2] = values[_MULTIPLIER]
         n_open += 1
@@ -1134,16 +1305,17 @@ def _relax_children(
 @kernel(
     *(read(int8, 2), read(float64, 2), read(int64), read(float64), read(float64), read(float64)),
     *(read(float64), read(int64), read(float64, 2), int64, int64, float64, float64, int64, int64),
-    *(write(float64, 2), write(float64), write(float64)),
-    *(write(float64, 3), write(float64, 2), write(float64, 2), read(int64), write(float64)),
+    *(write(float64, 2), write(float64), write(float64), write(float64)),
+    *(write(float64, 3), write(float64, 2), write(float64, 2), write(float64, 2), read(int64)),
+    write(float64),
     *(write(float64, 2), write(float64), write(float64, 2), write(float64, 3)),
     *(write(float64, 2), write(float64, 2), write(float64, 2), write(float64), write(float64, 2)),
     write(int64, 2),
 )
 def _work_on(
     columns, real_columns, slot, positive, negative, penalty, largest, twin, ends,
-    min_size, max_size, cutoff, tolerance, iterations, rule, box, coef, result,
-    boxes, coefs, results, stop, counters, rows, block, tile, squares, qp, vectors, values, lane,
+    min_size, max_size, cutoff, tolerance, iterations, rule, box, coef, worth, result,
+    boxes, coefs, worths, results, stop, counters, rows, block, tile, squares, qp, vectors, values, lane,
     sums, indices,
 ):  # fmt: skip
     problem = _Problem(
@@ -1152,13 +1324,14 @@ def _work_on(
     )  # fmt: skip
     scratch = _Scratch(
         rows[0], rows[1], rows[2], block, tile, lane, sums, indices[5], squares[0], qp,
-        vectors[0], vectors[1], indices[0], indices[1], indices[2],
+        vectors[0], vectors[1], vectors[9:13], indices[0], indices[1], indices[2],
     )  # fmt: skip
     own = _Model(indices[6], indices[3], squares[1], vectors[2], vectors[3])
     parent = _Model(indices[7], indices[4], squares[2], vectors[4], vectors[5])
     node = _Node(box[0], box[1], coef, vectors[6], values[0])
     node.values[_BOUND], node.values[_OBJECTIVE] = result[0], inf
     node.values[_MULTIPLIER] = result[2]
+    _open_worth(node, worth)
     if rule == _ROOT:
         status = _relax(problem, node, own, parent, np.bool_(False), scratch, iterations)
         result[1], result[2] = node.values[_OBJECTIVE], node.values[_MULTIPLIER]
@@ -1172,17 +1345,44 @@ def _work_on(
             if branch.variable >= 0:
                 status = _relax_children(
                     problem, node, branch, own, parent, scratch, vectors[7], values[1],
-                    iterations, boxes, coefs, results,
+                    iterations, boxes, coefs, worths, results,
                 )  # fmt: skip
+    _close_worth(node, worth)
     result[0] = node.values[_BOUND]
     return status
+
+
+@kernel(
+    *(read(float64), read(float64), read(float64), float64, write(float64, 2), write(float64, 2)),
+    write(float64),
+)
+def _scale_derivatives(scores, positive, negative, t, block, sums, lane):
+    for start in range(0, scores.shape[0], BLOCK):
+        stop = min(start + BLOCK, scores.shape[0])
+        m = stop - start
+        s, losses, slopes, curvatures = block[0, :m], block[1, :m], block[2, :m], block[3, :m]
+        for i in range(m):
+            s[i] = t * scores[start + i]
+        _row_losses(losses, slopes, curvatures, s, positive[start:stop], negative[start:stop])
+        blocks.add_to(sums, 0, blocks.total(losses, lane))
+        blocks.add_to(sums, 1, blocks.dot(slopes, scores[start:stop], lane))
+        for i in range(m):
+            s[i] = scores[start + i] * scores[start + i]
+        blocks.add_to(sums, 2, blocks.dot(curvatures, s, lane))
+
+
+def scale_derivatives(scores, positive, negative, t):
+    sums = np.zeros((3, 2))
+    room = np.empty((4, BLOCK)), sums, np.empty(blocks.LANES)
+    _scale_derivatives(scores, positive, negative, t, *room)
+    return tuple(sums.sum(axis=1).tolist())
 
 
 def _float_shapes(n, p):
     """Shapes of the float64 arrays that the kernel works in, in the order of its arguments."""
     return (
-        *((3, n), (BLOCK,), (p, BLOCK), (3, p, p), (10, p), (9, p)),
-        *((2, 6), (blocks.LANES,), (4, 2)),
+        *((3, n), (BLOCK,), (p, BLOCK), (3, p, p), (10, p), (13, p)),
+        *((2, _N_VALUES), (blocks.LANES,), (4, 2)),
     )
 
 
@@ -1211,24 +1411,24 @@ def _call(data, limits, node, children, stop, counters, work, index):
 
 def solve_root(
     integers, reals, slot, positive, negative, penalty, largest, twin, ends, min_size, max_size,
-    cutoff, tolerance, iterations, box, coef, result, stop, counters, work, index,
+    cutoff, tolerance, iterations, box, coef, worth, result, stop, counters, work, index,
 ):  # fmt: skip
     return _call(
         (integers, reals, slot, positive, negative, penalty, largest, twin, ends),
         (min_size, max_size, cutoff, tolerance, iterations, _ROOT),
-        (box, coef, result),
+        (box, coef, worth, result),
         _NO_CHILDREN, stop, counters, work, index,
     )  # fmt: skip
 
 
 def expand(
     integers, reals, slot, positive, negative, penalty, largest, twin, ends, min_size, max_size,
-    cutoff, tolerance, iterations, rule, box, coef, result, child_box, child_coef, child_result,
-    stop, counters, work, index,
+    cutoff, tolerance, iterations, rule, box, coef, worth, result, child_box, child_coef,
+    child_worth, child_result, stop, counters, work, index,
 ):  # fmt: skip
     return _call(
         (integers, reals, slot, positive, negative, penalty, largest, twin, ends),
         (min_size, max_size, cutoff, tolerance, iterations, rule),
-        (box, coef, result),
-        (child_box, child_coef, child_result), stop, counters, work, index,
+        (box, coef, worth, result),
+        (child_box, child_coef, child_worth, child_result), stop, counters, work, index,
     )  # fmt: skip
