@@ -448,8 +448,11 @@ def test_backends_agree():
         one, other = runs
         for name in ("box", "coef", "worth", "result", "child_box", "child_coef", "child_worth",
                      "child_result"):  # fmt: skip
+            ours, theirs = getattr(one, name), getattr(other, name)
+            if name.endswith("result") and worth != "one":  # the budget may have many prices
+                ours, theirs = ours[..., :2], theirs[..., :2]
             # Second derivatives are added in an order that suits either compiler.
             np.testing.assert_allclose(
-                getattr(one, name), getattr(other, name), rtol=0, atol=equal,
+                ours, theirs, rtol=0, atol=equal,
                 err_msg=f"{name}, seed {seed}, {worth}",
             )  # fmt: skip
