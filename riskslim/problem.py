@@ -422,8 +422,9 @@ class RiskScoreProblem:
         tuple of str
             One sentence or two for each: no feature has points; one point per unit spans more than
             10 units of log-odds over the values of a feature that the score can choose and that
-            is not 0/1; points or intercept are at a bound that was given, other than a bound that
-            forces the feature into the score. Empty if there is nothing to say.
+            is not 0/1, at any scale; points or intercept are at a bound that was given, other than
+            a bound that forces the feature into the score; the scale is at an end of its interval.
+            Empty if there is nothing to say.
 
         Raises
         ------
@@ -444,7 +445,10 @@ class RiskScoreProblem:
         vector = np.asarray(coef)
         if vector.shape != self.lower.shape:
             raise ValueError(f"coef has shape {vector.shape}, expected {self.lower.shape}")
-        remarks = (self._empty(vector), self._too_wide(), self._at_bounds(vector))
+        remarks = (
+            self._empty(vector), self._too_wide(), self._at_bounds(vector),
+            self._at_end_of_scales(vector),
+        )  # fmt: skip
         return tuple(remark for remark in remarks if remark)
 
     def _empty(self, vector: NDArray[Any]) -> str:
@@ -465,7 +469,7 @@ class RiskScoreProblem:
         data = self.loss.data
         low, high = data.feature_min, data.feature_max
         with np.errstate(over="ignore"):
-            span = high - low
+            span = (high - low) / self.scales.high  # what one point spans at least
         free = self.coefficients.lower < self.coefficients.upper
         wide = np.flatnonzero(free & (span > _WIDEST_SPAN))
         if not wide.size:
@@ -481,6 +485,18 @@ class RiskScoreProblem:
         return (
             f"One point per unit spans {listing(spans)}. That is too coarse: divide, or use "
             f"cut-offs such as {cut!r}."
+        )
+
+    def _at_end_of_scales(self, vector: NDArray[Any]) -> str:
+        scales = self.scales
+        if not scales.is_interval or not vector[1:].any():
+            return ""
+        best = self.loss.best_scale(vector)
+        if scales.low < best < scales.high:
+            return ""
+        return (
+            f"The scale is at an end of its interval ({best:.10g} of {scales.describe()}). A wider "
+            "interval may give a better score."
         )
 
     def _at_bounds(self, vector: NDArray[Any]) -> str:

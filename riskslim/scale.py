@@ -13,7 +13,15 @@ import numbers
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
-__all__ = ["FREE_SCALE", "PAPER_SCALE", "SCALE_TOLERANCE", "ScaleLike", "ScaleSet", "fewest_digits", "least_over"]
+__all__ = [
+    "FREE_SCALE",
+    "PAPER_SCALE",
+    "SCALE_TOLERANCE",
+    "ScaleLike",
+    "ScaleSet",
+    "fewest_digits",
+    "least_over",
+]
 
 ScaleLike: TypeAlias = "float | str | Iterable[float] | ScaleSet"
 
@@ -277,13 +285,15 @@ def least_over(
         return min(max(1.0 / t, scales.low), scales.high)
     above = next((k for k, value in enumerate(scales.values) if value * t >= 1.0), None)
     near = scales.values[-1:] if above is None else scales.values[max(above - 1, 0) : above + 1]
-    return min(near, key=lambda value: derivatives(1.0 / value)[0])
+    return min(near, key=lambda value: (derivatives(1.0 / value)[0], abs(math.log(value * t))))
 
 
 def _convex_minimum(
     low: float, high: float, t: float, derivatives: Callable[[float], tuple[float, float, float]]
 ) -> float:
     """Minimum of a convex function by Newton steps within a bracket that shrinks."""
+    if derivatives(t)[1] == 0.0:
+        return t  # the best one, or the scores are all 0 and no scale matters
     for end, sign in ((low, 1.0), (high, -1.0)):
         if sign * derivatives(end)[1] >= 0.0:
             return end

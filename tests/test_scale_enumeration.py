@@ -6,8 +6,6 @@ again.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from enumeration import enumerate_over_scales, objective, random_scaled_problem, violations

@@ -206,7 +206,10 @@ class Incumbents:
     def _descended(self, vector: NDArray[np.int64], *, swaps: bool) -> HeuristicResult:
         for _ in range(20):  # TEMP
             found = discrete_coordinate_descent(
-                self._at_scale(self.problem.loss.best_scale(vector)), vector, swaps=swaps, max_iterations=POLISHING_MOVES
+                self._at_scale(self.problem.loss.best_scale(vector)),
+                vector,
+                swaps=swaps,
+                max_iterations=POLISHING_MOVES,
             )
             if (found.coefficients == vector).all():
                 break

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -30,6 +31,7 @@ from riskslim._lattice_cpa.model import (
     new_cplex,
     translated_errors,
 )
+from riskslim._lattice_cpa.scales import ScalesRun
 from riskslim._lattice_cpa.search import LatticeCPASettings, Search
 from riskslim.exceptions import CertificateError, RiskSLIMError
 from riskslim.problem import RiskScoreProblem
@@ -103,8 +105,8 @@ def lattice_cpa(
     Raises
     ------
     ValueError, TypeError
-        Limits out of range; ``start`` not feasible; a usable feature has values beyond 1e6, for
-        which the bounds of a solver in double precision are not valid.
+        Limits out of range; ``start`` not feasible; an interval of scales; a usable feature has
+        values beyond 1e6, for which the bounds of a solver in double precision are not valid.
     SolverUnavailableError
         The package cplex cannot be imported or started.
     ProblemSizeError
@@ -121,6 +123,8 @@ def lattice_cpa(
     The objective in the certificate is recomputed from the integer coefficients. The lower bound
     is CPLEX's best bound, valid to within ``certificate.bound_tolerance``, since CPLEX satisfies
     rows to within a tolerance; bound and objective that agree to within it count as equal.
+    A list of scales is searched one after the other. Each search starts from the best score so far,
+    ends where its bound reaches that score's objective, and has its share of the time that is left.
     A second Ctrl-C raises KeyboardInterrupt at once.
 
     Examples
@@ -140,20 +144,49 @@ def lattice_cpa(
         raise TypeError(f"problem must be a RiskScoreProblem, got {type(problem).__name__}")
     if settings is not None and not isinstance(settings, LatticeCPASettings):
         raise TypeError(f"settings must be LatticeCPASettings, got {type(settings).__name__}")
+    if problem.scales.is_interval:
+        raise ValueError(
+            f"the scale may be any number from {problem.scales.describe()}: lattice_cpa takes one "
+            "scale or a list of them; branch_and_bound searches over intervals"
+        )
     vector = checked_start(problem, start)
-    run = _Run(
-        problem=problem,
-        settings=settings or LatticeCPASettings(),
-        limits=limits,
-        start=vector,
-        progress=progress,
-        should_stop=should_stop,
-    )
-    return run_interruptibly(run)
+
+    def new_run(
+        part: RiskScoreProblem,
+        limits: dict[str, Any],
+        start: NDArray[np.int64] | None,
+        cutoff: float,
+        progress: Callable[[TraceRecord], None] | None,
+    ) -> Run:
+        return Run(
+            problem=part,
+            settings=settings or LatticeCPASettings(),
+            limits=limits,
+            start=start,
+            cutoff=cutoff,
+            progress=progress,
+            should_stop=should_stop,
+        )
+
+    if problem.scales.is_single:
+        return run_interruptibly(new_run(problem, limits, vector, math.inf, progress))
+    return run_interruptibly(ScalesRun(problem, new_run, limits, vector, progress))
 
 
-class _Run:
-    """One call of :func:`lattice_cpa`."""
+class Run:
+    """The search at one scale.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+        With one scale.
+    settings : LatticeCPASettings
+    limits : dict
+    start : ndarray of int64, shape (d + 1,), optional
+    cutoff : float
+        Objective of a score with another scale: the search ends where its bound reaches it.
+    progress, should_stop : callable, optional
+    """
 
     def __init__(
         self,
@@ -161,6 +194,7 @@ class _Run:
         settings: LatticeCPASettings,
         limits: dict[str, Any],
         start: NDArray[np.int64] | None,
+        cutoff: float,
         progress: Callable[[TraceRecord], None] | None,
         should_stop: Callable[[], bool] | None,
     ) -> None:
@@ -172,6 +206,8 @@ class _Run:
         self.settings = settings
         self.limits = limits
         self.start = start
+        self.cutoff = cutoff
+        self.search: Search | None = None
         self.progress = progress
         self.user_stop = should_stop
         self.subsampling: Subsampling | None = None
@@ -197,8 +233,12 @@ class _Run:
         return self.interrupted.is_set()
 
     def out_of_time(self) -> bool:
-        """Whether the time limit is reached or the user wants the search to end."""
-        return self.stop_requested() or time.perf_counter() >= self.deadline
+        """Whether the time limit is reached, or the search has nothing to find any more."""
+        over = self.stop_requested() or time.perf_counter() >= self.deadline
+        return over or self._beyond_cutoff()
+
+    def _beyond_cutoff(self) -> bool:
+        return self.search is not None and self.search.lower_bound >= self.cutoff
 
     def solve(self) -> Solution:
         """Initialise, search, certify."""
@@ -219,6 +259,7 @@ class _Run:
             self.progress,
             self.subsampling,
         )
+        self.search = search
         search.n_cuts = len(initial.cuts)
         search.consider(initial.coef, self.problem.loss.value(initial.coef))
         search.polish(initial.coef, search.coef_loss)
@@ -229,7 +270,7 @@ class _Run:
         message = "time limit reached"
         if self.stop_requested():
             message = INTERRUPTED
-        elif time.perf_counter() < self.deadline:
+        elif not self.out_of_time():
             message = self._search_tree(search, initial)
         return self._solution(search, message, f"lattice_cpa (CPLEX {version})")
 
@@ -328,7 +369,7 @@ class _Run:
             status.MIP_abort_infeasible,
         )
         # An abort that neither we nor the time limit asked for: CPLEX saw Ctrl-C itself.
-        if self.interrupted.is_set() or (aborted and time.perf_counter() < self.deadline):
+        if self.interrupted.is_set() or (aborted and not self.out_of_time()):
             self.interrupted.set()
             message = INTERRUPTED
         bound = cpx.solution.MIP.get_best_objective() / OBJECTIVE_SCALE
@@ -389,6 +430,7 @@ class _Run:
                 **({} if self.subsampling is None else self.subsampling.statistics()),
             ),
             settings=self._settings(),
+            scale=certificate.scale,
         )
 
     def _infeasible(self, reason: str) -> Solution:

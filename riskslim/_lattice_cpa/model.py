@@ -208,6 +208,11 @@ class RiskSlimMIP:
     def __init__(
         self, problem: RiskScoreProblem, bounds: ObjectiveBounds, *, relaxed: bool = False
     ) -> None:
+        if not problem.scales.is_single:
+            raise ValueError(
+                f"the problem has several scales ({problem.scales.describe()}): choose one with "
+                "problem.at_scale(m)"
+            )
         self.problem = problem
         self.relaxed = relaxed
         self.accuracy = accuracy_of(problem)

@@ -1083,9 +1083,7 @@ def _relax(problem, node, model, parent, given, scratch, iterations):
                 _move_model(node, model, parent if inherited else model)
                 renewed, fresh, gap_before = False, False, gap
             present, inherited = True, False
-        progress = _newton_iteration(
-            problem, node, parent if inherited else model, scratch, known
-        )
+        progress = _newton_iteration(problem, node, parent if inherited else model, scratch, known)
         if not progress and not fresh:
             # Another coefficient may have to enter, or the second derivatives are too old.
             present = False
@@ -1315,8 +1313,8 @@ def _relax_children(
 def _work_on(
     columns, real_columns, slot, positive, negative, penalty, largest, twin, ends,
     min_size, max_size, cutoff, tolerance, iterations, rule, box, coef, worth, result,
-    boxes, coefs, worths, results, stop, counters, rows, block, tile, squares, qp, vectors, values, lane,
-    sums, indices,
+    boxes, coefs, worths, results, stop, counters, rows, block, tile, squares, qp, vectors,
+    values, lane, sums, indices,
 ):  # fmt: skip
     problem = _Problem(
         columns, real_columns, slot, positive, negative, penalty, largest, twin, ends,

@@ -1,0 +1,493 @@
+"""The scale of a risk score: sets of scales, loss, problem, engines, certificate."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from enumeration import SmallProblem, enumerate_over_scales, objective, random_scaled_problem
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from riskslim import (
+    BranchAndBoundSettings,
+    CoefficientSet,
+    LogisticLoss,
+    RiskScoreProblem,
+    Status,
+    TrainingData,
+    branch_and_bound,
+    lattice_cpa,
+)
+from riskslim.engine import solve
+from riskslim.exceptions import CertificateError
+from riskslim.scale import FREE_SCALE, PAPER_SCALE, SCALE_TOLERANCE, ScaleSet, fewest_digits
+from riskslim.solution import Certificate, certify
+
+# ---- sets of scales ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given_scale", "low", "high", "values"),
+    [
+        (1, 1.0, 1.0, (1.0,)),
+        (np.float64(2.5), 2.5, 2.5, (2.5,)),
+        ([4, 1, 2, 1], 1.0, 4.0, (1.0, 2.0, 4.0)),
+        (np.array([3.0, 2.0]), 2.0, 3.0, (2.0, 3.0)),
+        ((0.5, 12), 0.5, 12.0, None),
+        ((2, 2), 2.0, 2.0, (2.0,)),
+        ("free", *FREE_SCALE, None),
+    ],
+)
+def test_what_users_write(given_scale, low, high, values):
+    scales = ScaleSet.of(given_scale)
+    assert (scales.low, scales.high, scales.values) == (low, high, values)
+    assert ScaleSet.of(scales) is scales
+    assert ScaleSet.from_plain(scales.to_plain()) == scales
+    assert scales.is_single == (values is not None and len(values) == 1)
+    assert scales.is_interval == (values is None)
+    assert low in scales
+    assert high in scales
+    assert scales.nearest_to_one in scales
+    assert (0.5 * (low + high) in scales) == (values is None or len(values) == 1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "words"),
+    [
+        (0, ValueError, "between 1e-06 and 1e"),
+        (-1.0, ValueError, "got -1.0"),
+        (math.inf, ValueError, "finite"),
+        (math.nan, ValueError, "finite"),
+        (True, TypeError, "bool"),
+        ("wide", ValueError, "'wide'"),
+        ([], ValueError, "got 0"),
+        ([1, "2"], TypeError, "'2'"),
+        ((1, 2, 3), ValueError, "list"),
+        ((1,), ValueError, "two numbers"),
+        ((3, 1), ValueError, "increase"),
+        ((0, 1), ValueError, "got 0.0"),
+        (None, TypeError, "NoneType"),
+        ([1.0] * 2000, ValueError, "2000"),
+    ],
+)
+def test_what_is_no_set_of_scales(wrong, error, words):
+    with pytest.raises(error, match=words):
+        ScaleSet.of(wrong)
+
+
+@pytest.mark.parametrize("plain", [None, "free", {"low": 1}, {"low": 1, "high": 2, "x": 3}])
+def test_plain_values_that_are_no_scales(plain):
+    with pytest.raises(ValueError, match="scale"):
+        ScaleSet.from_plain(plain)
+
+
+@given(st.floats(0.51, 11.9), st.floats(1e-6, 0.1))
+def test_fewest_digits(scale, tolerance):
+    scales = ScaleSet.of((0.5, 12))
+    rounded = fewest_digits(scale, scales, lambda m: abs(m - scale) <= tolerance * scale)
+    assert abs(rounded - scale) <= tolerance * scale
+    digits = len(Decimal(repr(rounded)).normalize().as_tuple().digits)
+    shorter = [float(f"{scale:.{k}g}") for k in range(1, digits)]
+    assert all(abs(m - scale) > tolerance * scale or m not in scales for m in shorter)
+
+
+# ---- the loss at a scale -------------------------------------------------------------------
+
+
+def small_data(seed, *, real=False, weighted=False, n=120):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-3, 6, (n, 3)).astype(float)
+    if real:
+        X[:, 1] = rng.normal(size=n)
+    risk = 1 / (1 + np.exp(-(X @ [0.3, -0.4, 0.1] - 0.2)))
+    y = np.where(rng.random(n) < risk, 1, -1)
+    weights = rng.exponential(size=n) if weighted else None
+    return TrainingData(X, y, weights)
+
+
+def plain_loss(data, coef, scale):
+    """The definition in plain NumPy."""
+    X = np.column_stack([np.ones(data.n_samples), *(data.column(j) for j in range(3))])
+    weights = np.ones(data.n_samples) if data.sample_weight is None else data.sample_weight
+    margins = data.labels * (X @ coef) / scale
+    return math.fsum(weights * np.logaddexp(0.0, -margins)) / math.fsum(weights)
+
+
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("real", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("compress", [False, True])
+def test_loss_and_derivatives_at_a_scale(real, weighted, compress):
+    data = small_data(1, real=real, weighted=weighted)
+    coefficients = CoefficientSet(data.feature_names, -5, 5)
+    rng = np.random.default_rng(2)
+    for scale in (0.3, 1.7, 8.0):
+        loss = LogisticLoss(data, coefficients, scale=scale, compress=compress)
+        for _ in range(5):
+            coef = rng.integers(-5, 6, 4).astype(float)
+            expected = plain_loss(data, coef, scale)
+            assert loss.value(coef) == pytest.approx(expected, rel=1e-13)
+            assert loss.reference_value(coef) == pytest.approx(expected, rel=1e-13)
+            assert loss.value(coef + 0.25) == pytest.approx(
+                plain_loss(data, coef + 0.25, scale), rel=1e-13
+            )
+            assert loss.value_of_scores(loss.scores(coef)) == pytest.approx(expected, rel=1e-13)
+            assert loss.value_of_scores(loss.scores(coef).astype(float)) == pytest.approx(
+                expected, rel=1e-13
+            )
+            check_derivatives(loss, coef)
+
+
+def check_derivatives(loss, coef):
+    value, gradient = loss.value_and_gradient(coef)
+    assert value == pytest.approx(loss.value(coef), rel=1e-13)
+    hessian, step = loss.hessian(coef), 1e-5
+    for j in range(len(coef)):
+        moved = np.zeros(len(coef))
+        moved[j] = step
+        above, below = loss.value_and_gradient(coef + moved), loss.value_and_gradient(coef - moved)
+        assert gradient[j] == pytest.approx((above[0] - below[0]) / (2 * step), abs=1e-7)
+        np.testing.assert_allclose(hessian[j], (above[1] - below[1]) / (2 * step), atol=1e-7)
+
+
+def test_at_scale_one_nothing_changes_to_the_last_bit():
+    for seed in range(4):
+        data = small_data(seed, real=seed > 1, weighted=bool(seed % 2))
+        coefficients = CoefficientSet(data.feature_names, -5, 5)
+        default, one = LogisticLoss(data, coefficients), LogisticLoss(data, coefficients, scale=1)
+        back = LogisticLoss(data, coefficients, scale=(0.5, 3)).at_scale(2.0)
+        assert back.scale == 2.0
+        wide = LogisticLoss(data, coefficients, scale=(0.5, 3)).at_scale(1.0)
+        assert default.coefficients.intercept_lower == one.coefficients.intercept_lower
+        assert wide.coefficients.intercept_lower <= one.coefficients.intercept_lower
+        for coef in ([-1, 2, -3, 1], [0, 0, 5, -5], [0.5, 1.25, -2, 0]):
+            for other in (one, wide):
+                assert other.value(coef) == default.value(coef)
+                np.testing.assert_array_equal(
+                    other.value_and_gradient(coef)[1], default.value_and_gradient(coef)[1]
+                )
+                np.testing.assert_array_equal(other.hessian(coef), default.hessian(coef))
+        assert one.bounds() == default.bounds()
+
+
+def test_scales_that_a_loss_does_not_have():
+    data = small_data(0)
+    loss = LogisticLoss(data, CoefficientSet(data.feature_names), scale=(0.5, 3))
+    with pytest.raises(ValueError, match=r"scale 3\.1 is not within 0.5 to 3"):
+        loss.at_scale(3.1)
+    assert loss.with_scales((0.5, 3)) is loss
+    assert loss.with_scales(4).scales == ScaleSet.of(4)
+
+
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("real", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("compress", [False, True])
+def test_best_scale(real, weighted, compress):
+    data = small_data(3, real=real, weighted=weighted)
+    coefficients = CoefficientSet(data.feature_names, -5, 5)
+    loss = LogisticLoss(data, coefficients, scale=(0.5, 40), compress=compress)
+    grid, met_ends = np.geomspace(0.5, 40, 400), set()
+    for coef in np.random.default_rng(4).integers(-5, 6, (20, 4)):
+        best = loss.best_scale(coef)
+        least = plain_loss(data, coef, best)
+        assert least <= min(plain_loss(data, coef, m) for m in grid) + 1e-14
+        met_ends.add(best in (0.5, 40.0))
+        for near in (best * 1.0001, best / 1.0001):
+            if near in loss.scales:
+                assert plain_loss(data, coef, near) >= least - 1e-15
+        chosen = loss.with_scales([0.5, 1, 2, 4, 8, 16]).best_scale(coef)
+        if coef.any():
+            assert chosen == min([0.5, 1, 2, 4, 8, 16], key=lambda m: plain_loss(data, coef, m))
+        else:
+            assert best == chosen == 1.0
+    assert met_ends == {True, False}
+
+
+def test_perfect_separation_wants_the_smallest_scale():
+    data = TrainingData({"a": [0, 1, 0, 1]}, [0, 1, 0, 1])
+    loss = LogisticLoss(data, CoefficientSet(["a"], -5, 5), scale=(0.5, 12))
+    assert loss.best_scale([-1, 2]) == 0.5
+    assert loss.best_scale([1, -2]) == 12.0
+    assert loss.best_scale([0, 0]) in loss.scales
+
+
+def test_bounds_and_intercepts_hold_for_every_scale():
+    rng = np.random.default_rng(5)
+    for seed in range(20):
+        data = small_data(seed, real=bool(seed % 2), weighted=seed % 3 == 0, n=25)
+        coefficients = CoefficientSet(data.feature_names, -2, 2)
+        loss = LogisticLoss(data, coefficients, scale=(0.4, 6))
+        low, high = loss.bounds()
+        first = loss.coefficients.intercept_lower
+        last = loss.coefficients.intercept_upper
+        for scale in (0.4, 1.1, 6.0):
+            slopes = rng.integers(-2, 3, 3)
+            losses = {
+                b: plain_loss(data, np.concatenate(([b], slopes)), scale)
+                for b in range(first - 30, last + 31)
+            }
+            inside = [losses[b] for b in range(first, last + 1)]
+            assert min(inside) <= min(losses.values()) + 1e-12
+            assert low <= min(inside)
+            assert max(inside) <= high
+
+
+# ---- the problem ---------------------------------------------------------------------------
+
+
+def two_binary_items(scale, **sizes):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (400, 2))
+    y = rng.random(400) < 1 / (1 + np.exp(-(X @ [0.9, 0.6] - 0.7)))
+    data = TrainingData(X, y.astype(int), feature_names=["a", "b"])
+    coefficients = CoefficientSet(["a", "b"], -5, 5, intercept_lower=-20, intercept_upper=20)
+    loss = LogisticLoss(data, coefficients)
+    return RiskScoreProblem(loss, coefficients, scale=scale, **sizes)
+
+
+def test_objective_is_that_of_the_best_scale():
+    problem = two_binary_items((0.5, 12))
+    coef = [-4, 5, 3]
+    best = problem.loss.best_scale(coef)
+    assert problem.objective(coef) == problem.objective(coef, scale=best)
+    assert problem.objective(coef) < min(
+        problem.objective(coef, scale=m) for m in (0.5, best * 0.99, best * 1.01, 12.0)
+    )
+    assert problem.at_scale(2.0).objective(coef) == problem.objective(coef, scale=2.0)
+    assert problem.at_scale(2.0).scales == ScaleSet.of(2)
+
+
+def test_reported_scale_has_few_digits_and_costs_little():
+    problem = two_binary_items((0.5, 12))
+    for coef in ([-4, 5, 3], [-2, 3, 2], [-1, 5, 5]):
+        scale = problem.reported_scale(coef)
+        assert len(repr(scale)) <= 5
+        least = problem.objective(coef)
+        assert least <= problem.objective(coef, scale=scale) <= least * (1 + SCALE_TOLERANCE)
+    assert two_binary_items([0.7, 3]).reported_scale([-4, 5, 3]) in (0.7, 3.0)
+
+
+def test_smallest_points():
+    problem = two_binary_items((0.5, 12))
+    coef = np.array([-4, 4, 2])
+    np.testing.assert_array_equal(problem.smallest_points(coef), coef // 2)
+    # Its scale would have to be smaller than allowed.
+    narrow = two_binary_items((problem.loss.best_scale(coef), 12))
+    np.testing.assert_array_equal(narrow.smallest_points(coef), coef)
+    np.testing.assert_array_equal(two_binary_items(2).smallest_points(coef), coef)
+    np.testing.assert_array_equal(problem.smallest_points(np.array([-3, 4, 2])), [-3, 4, 2])
+    np.testing.assert_array_equal(problem.smallest_points(np.array([0, 0, 0])), [0, 0, 0])
+
+
+def test_smallest_points_stay_feasible():
+    data = two_binary_items(1).loss.data
+    coefficients = CoefficientSet(
+        ["a", "b"], {"a": 2}, {"a": 5}, intercept_lower=-20, intercept_upper=20
+    )
+    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, scale=(0.1, 50))
+    np.testing.assert_array_equal(problem.smallest_points(np.array([-4, 2, 4])), [-4, 2, 4])
+    np.testing.assert_array_equal(problem.smallest_points(np.array([-8, 4, 4])), [-4, 2, 2])
+
+
+def test_remark_on_a_scale_at_the_end_of_its_interval():
+    problem = two_binary_items((4, 12))
+    assert any("end of its interval (4 of 4 to 12)" in one for one in problem.remarks([-1, 2, 1]))
+    free = two_binary_items((0.1, 50))
+    assert not any("interval" in one for one in free.remarks([-1, 2, 1]))
+    assert not any("interval" in one for one in problem.remarks([-1, 0, 0]))
+
+
+# ---- engines -------------------------------------------------------------------------------
+
+
+def test_the_certificate_states_scale_and_scales():
+    solution = branch_and_bound(two_binary_items((0.5, 12)))
+    certificate = solution.certificate
+    assert certificate.status is Status.OPTIMAL
+    assert certificate.scales == ScaleSet.of((0.5, 12))
+    assert certificate.scale == solution.scale
+    assert certificate.gap_tolerance == SCALE_TOLERANCE
+    assert "any scale of 0.5 to 12" in certificate.explain()
+    assert f"scale {solution.scale:g} (of 0.5 to 12)" in str(certificate)
+    assert Certificate.from_dict(certificate.to_dict()) == certificate
+    fixed = branch_and_bound(two_binary_items(3)).certificate
+    assert "with the scale 3" in fixed.explain()
+    one = branch_and_bound(two_binary_items(1)).certificate
+    assert one.scales == PAPER_SCALE
+    assert "scale" not in one.explain() + str(one)
+
+
+def test_a_free_scale_is_at_least_as_good_as_every_fixed_one():
+    free = branch_and_bound(two_binary_items((0.5, 12)))
+    for scale in (0.5, 1, 2, 3.3, 5, 8, 12):
+        fixed = branch_and_bound(two_binary_items(scale)).certificate
+        assert free.certificate.objective <= fixed.objective * (1 + SCALE_TOLERANCE)
+        assert free.certificate.lower_bound <= fixed.objective
+
+
+def test_a_list_is_as_good_as_its_best_value():
+    scales = [0.7, 1, 2.5, 6]
+    listed = branch_and_bound(two_binary_items(scales))
+    singly = {m: branch_and_bound(two_binary_items(m)).certificate.objective for m in scales}
+    assert listed.certificate.objective == min(singly.values())
+    assert singly[listed.scale] == min(singly.values())
+    assert listed.certificate.optimality_gap == 0.0
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_threads_change_nothing(n_threads):
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 3, (300, 6))
+    y = (rng.random(300) < 1 / (1 + np.exp(-(X @ rng.normal(size=6) * 0.5)))).astype(int)
+    data = TrainingData(X, y)
+    coefficients = CoefficientSet(data.feature_names, -4, 4)
+    problem = RiskScoreProblem(
+        LogisticLoss(data, coefficients), coefficients, max_size=3, scale="free"
+    )
+    settings = BranchAndBoundSettings(batch_size=4)
+    one = branch_and_bound(problem, settings=settings)
+    other = branch_and_bound(problem, settings=settings, n_threads=n_threads)
+    np.testing.assert_array_equal(one.coef, other.coef)
+    assert one.scale == other.scale
+    assert one.statistics.nodes == other.statistics.nodes
+    assert one.certificate.lower_bound == other.certificate.lower_bound
+
+
+def test_a_run_that_is_cut_off_has_a_valid_bound():
+    for seed in range(40):
+        small = random_scaled_problem(np.random.default_rng(seed), 300)
+        vectors, objectives = enumerate_over_scales(small)
+        if not len(vectors) or small.constraints:
+            continue
+        solution = branch_and_bound(small.build(), node_limit=1)
+        assert solution.certificate.lower_bound <= objectives.min() + 1e-10
+        assert solution.certificate.objective >= objectives.min() - 1e-10
+        assert solution.certificate.objective == pytest.approx(
+            objective(small, solution.coef, solution.scale), abs=1e-13
+        )
+
+
+def test_several_of_the_best_scores():
+    met = 0
+    for seed in range(60):
+        small = random_scaled_problem(np.random.default_rng(seed), 100)
+        small.intercept = (-6, 6)
+        vectors, objectives = enumerate_over_scales(small)
+        distinct = without_equivalents(vectors, objectives)
+        if len(distinct) < 5:
+            continue
+        pool = branch_and_bound(small.build(), n_solutions=5).pool
+        assert pool.complete
+        np.testing.assert_allclose(pool.objectives, np.sort(distinct)[:5], rtol=0, atol=1e-9)
+        met += 1
+    assert met > 30
+
+
+def without_equivalents(vectors, objectives):
+    """Objectives of all vectors but those that a common factor makes of one as good."""
+    known = {tuple(v): o for v, o in zip(vectors.tolist(), objectives.tolist(), strict=True)}
+    kept = []
+    for vector, value in known.items():
+        divisor = math.gcd(*vector)
+        smaller = [tuple(x // k for x in vector) for k in range(2, divisor + 1) if divisor % k == 0]
+        if not any(known.get(one, math.inf) <= value + 1e-12 for one in smaller):
+            kept.append(value)
+    return np.array(kept)
+
+
+def test_lattice_cpa_over_a_list():
+    failures = []
+    for seed in range(40):
+        small = random_scaled_problem(np.random.default_rng(seed), 200)
+        small.scale = sorted({*np.atleast_1d(small.scale).tolist(), 1.0})
+        vectors, objectives = enumerate_over_scales(small)
+        solution = lattice_cpa(small.build())
+        certificate = solution.certificate
+        if not len(vectors):
+            assert certificate.status is Status.INFEASIBLE
+            continue
+        lower = solution.trace["lower_bound"]
+        good = (
+            certificate.status is Status.OPTIMAL
+            and abs(certificate.objective - objectives.min()) <= 1e-9
+            and abs(certificate.objective - objective(small, solution.coef, solution.scale)) < 1e-13
+            and max(lower) <= objectives.min() + 1e-9
+            and (np.diff(lower) >= 0).all()
+            and (np.diff(solution.trace["upper_bound"]) <= 0).all()
+            and certificate.scales == ScaleSet.of(small.scale)
+        )
+        if not good:
+            failures.append(f"seed {seed}: {certificate}, optimum {objectives.min()!r}")
+    assert not failures, "\n".join(failures)
+
+
+def test_lattice_cpa_stops_scales_that_cannot_win():
+    scales = [0.6, 1.0, 2.0, 5.0]
+    records = []
+    solution = lattice_cpa(two_binary_items(scales), progress=records.append)
+    assert solution.certificate.optimality_gap == 0.0
+    assert list(solution.trace) == records
+    assert solution.scale == branch_and_bound(two_binary_items(scales)).scale
+    limited = lattice_cpa(two_binary_items(scales), node_limit=0)
+    assert limited.certificate.lower_bound <= solution.certificate.objective
+    stopped = lattice_cpa(two_binary_items(scales), should_stop=lambda: True)
+    assert stopped.certificate.status is Status.INTERRUPTED
+    assert stopped.certificate.lower_bound == 0.0
+
+
+def test_lattice_cpa_says_who_takes_an_interval():
+    problem = two_binary_items((0.5, 12))
+    with pytest.raises(ValueError, match=r"from 0\.5 to 12.*branch_and_bound searches"):
+        lattice_cpa(problem)
+    with pytest.raises(ValueError, match="one scale or a list"):
+        solve(problem, "lattice_cpa")
+    assert solve(problem).certificate.is_optimal
+
+
+def test_certify_refuses_a_scale_that_is_not_allowed():
+    problem = two_binary_items((0.5, 12))
+    arguments = {"gap_tolerance": 0.0, "bound_tolerance": 0.0, "engine": "test", "message": ""}
+    coef = np.array([-1, 2, 1])
+    with pytest.raises(CertificateError, match=r"scale 13\.0"):
+        certify(problem, coef, 0.0, scale=13.0, **arguments)
+    certificate = certify(problem, coef, 0.0, scale=2.0, **arguments)
+    assert certificate.objective == problem.objective(coef, scale=2.0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.floats(0.2, 5.0), st.floats(1.01, 20.0))
+def test_scaling_features_and_scale_is_the_same_problem(seed, scale, factor):
+    """Features times a number are worth as much at a scale times that number."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(30, 2)), np.where(rng.random(30) < 0.5, 1, -1)
+    y[:2] = 1, -1
+    data, wider = TrainingData(X, y), TrainingData(X * factor, y)
+    coefficients = CoefficientSet(data.feature_names, -3, 3, intercept_lower=0, intercept_upper=0)
+    losses = [
+        LogisticLoss(one, coefficients, scale=m)
+        for one, m in ((data, scale), (wider, scale * factor))
+    ]
+    objectives = [
+        branch_and_bound(RiskScoreProblem(loss, coefficients)).certificate.objective
+        for loss in losses
+    ]
+    assert objectives[0] == pytest.approx(objectives[1], rel=1e-12)
+
+
+def test_a_problem_of_one_class_of_scores():
+    """All features out: only intercept and scale are left."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        small = SmallProblem(
+            np.ones((6, 1)), np.array([1, -1, -1, -1, 1, -1]), None, np.array([-1]), np.array([1]),
+            [0], {}, np.array([math.nan]), 1e-3, 0, 0, (-9, 9), scale=(0.5, 12),
+        )  # fmt: skip
+        solution = branch_and_bound(small.build())
+    assert solution.certificate.objective == pytest.approx(
+        -(math.log(2 / 6) * 2 + math.log(4 / 6) * 4) / 6, rel=1e-5
+    )
