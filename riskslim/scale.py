@@ -19,8 +19,10 @@ __all__ = [
     "SCALE_TOLERANCE",
     "ScaleLike",
     "ScaleSet",
+    "checked_scale",
     "fewest_digits",
     "least_over",
+    "scale_text",
 ]
 
 ScaleLike: TypeAlias = "float | str | Iterable[float] | ScaleSet"
@@ -215,6 +217,52 @@ class ScaleSet:
         if self.values is None:
             return f"ScaleSet(({inside.replace(' to ', ', ')}))"
         return f"ScaleSet({inside})" if self.is_single else f"ScaleSet([{inside}])"
+
+
+def checked_scale(value: Any, what: str = "scale") -> float:
+    """One scale as a float.
+
+    Parameters
+    ----------
+    value : number
+    what : str, default "scale"
+        What errors call it.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        Anything but a number between 1e-6 and 1e9.
+    """
+    if not _is_number(value):
+        raise ValueError(f"{what} must be a number, got {value!r}")
+    if not _LEAST <= value <= _MOST:
+        raise ValueError(f"{what} must be between {_LEAST:g} and {_MOST:g}, got {value!r}")
+    return float(value)
+
+
+def scale_text(scale: float) -> str:
+    """A scale as people read it, which reads back as the same number.
+
+    Parameters
+    ----------
+    scale : float
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from riskslim.scale import scale_text
+    >>> scale_text(2.0), scale_text(2.5), scale_text(1 / 3)
+    ('2', '2.5', '0.3333333333333333')
+    """
+    text = f"{scale:.10g}"
+    return text if float(text) == scale else repr(float(scale))
 
 
 def _is_number(value: Any) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.exceptions import CertificateError
-from riskslim.scale import PAPER_SCALE, ScaleSet
+from riskslim.scale import PAPER_SCALE, ScaleSet, scale_text
 
 if TYPE_CHECKING:
     from riskslim.problem import RiskScoreProblem
@@ -394,6 +394,8 @@ class SolutionPool:
         No feasible vector that is not listed has a smaller objective, to within the
         ``bound_tolerance`` of the certificate; infinite if there is no other one. Where the
         search was stopped early, the listed ones below it are certainly the best.
+    scales : ndarray of float64, shape (m,), optional
+        Scale of each score. None: all have the scale 1.
 
     Examples
     --------
@@ -415,6 +417,7 @@ class SolutionPool:
     feature_names: tuple[str, ...]
     complete: bool
     bound: float
+    scales: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.objectives)
@@ -447,6 +450,20 @@ class SolutionPool:
         int
         """
         return int(self.coefficients[rank, 0])
+
+    def scale(self, rank: int) -> float:
+        """Scale of one score: what its points are divided by to get log-odds.
+
+        Parameters
+        ----------
+        rank : int
+            0 for the best.
+
+        Returns
+        -------
+        float
+        """
+        return 1.0 if self.scales is None else float(self.scales[rank])
 
     def explain(self) -> str:
         """Say in plain words what the list holds and what it may lack.
@@ -490,6 +507,8 @@ class SolutionPool:
     def table(self, most: int = _SHOWN) -> str:
         """Write the best scores as a table: rank, objective, intercept, points.
 
+        Where scores have other scales than 1, these come after the objective.
+
         Parameters
         ----------
         most : int, default 10
@@ -498,15 +517,37 @@ class SolutionPool:
         Returns
         -------
         str
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from riskslim import SolutionPool
+        >>> pool = SolutionPool(np.array([[-7, 5], [-3, 2]]), np.array([0.38, 0.4]), ("smoker",),
+        ...                     complete=True, bound=0.42, scales=np.array([2.5, 1.0]))
+        >>> print(pool.table())
+        rank   objective  scale  intercept  points
+           0  0.38000000    2.5         -7  smoker: 5
+           1  0.40000000      1         -3  smoker: 2
         """
-        lines = ["rank   objective  intercept  points"]
-        for rank, objective in enumerate(self.objectives[:most].tolist()):
+        objectives = self.objectives[:most].tolist()
+        scales = self._scale_column(len(objectives))
+        lines = [f"rank   objective{scales[0]}  intercept  points"]
+        for rank, objective in enumerate(objectives):
             points = ", ".join(f"{name}: {value}" for name, value in self.points(rank).items())
             lines.append(
-                f"{rank:>4}  {objective:.8f}  {self.intercept(rank):>9}  {points or 'none'}"
+                f"{rank:>4}  {objective:.8f}{scales[1 + rank]}  {self.intercept(rank):>9}  "
+                f"{points or 'none'}"
             )
         more = len(self) - most
         return "\n".join([*lines, f"... and {more} more"] if more > 0 else lines)
+
+    def _scale_column(self, count: int) -> list[str]:
+        """Head and entries of the column of scales, empty where all scales are 1."""
+        if self.scales is None or (self.scales == 1.0).all():
+            return [""] * (1 + count)
+        texts = ["scale", *(scale_text(self.scale(rank)) for rank in range(count))]
+        width = max(map(len, texts))
+        return [f"  {text:>{width}}" for text in texts]
 
     def __str__(self) -> str:
         return f"{self.table()}\n{self.explain()}"

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import math
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from riskslim import (
     TrainingData,
 )
 from riskslim.exceptions import CertificateError, RiskSLIMError
+from riskslim.scale import ScaleSet, checked_scale, scale_text
 from riskslim.solution import (
     RECHECK_TOLERANCE,
     SolveStatistics,
@@ -405,3 +407,56 @@ def test_a_pool_says_what_it_may_lack(complete, bound, expected):
     text = pool_of(complete=complete, bound=bound).explain()
     assert expected in text
     assert text.startswith("The list is complete" if complete else "The list is incomplete: the s")
+
+
+def test_scales_of_a_pool():
+    assert [pool_of().scale(rank) for rank in range(3)] == [1.0] * 3
+    ones = dataclasses.replace(pool_of(), scales=np.ones(3))
+    assert str(ones) == str(pool_of())
+    pool = dataclasses.replace(pool_of(), scales=np.array([2.5, 1.0, 1 / 3]))
+    assert [pool.scale(rank) for rank in range(3)] == [2.5, 1.0, 1 / 3]
+    assert type(pool.scale(0)) is float
+    assert pool.table().splitlines() == [
+        "rank   objective               scale  intercept  points",
+        "   0  0.40000000                 2.5        -12  age >= 60: 2",
+        "   1  0.41000000                   1        -11  age >= 60: 2, smoker: 1",
+        "   2  0.42000000  0.3333333333333333        -10  age >= 60: 2, smoker: 2",
+    ]
+    # The column is there for those shown, and as wide as they need.
+    assert pool.table(2).splitlines()[1] == "   0  0.40000000    2.5        -12  age >= 60: 2"
+    assert pool.table(2).endswith("\n... and 1 more")
+    assert pool.table(0) == "rank   objective  scale  intercept  points\n... and 3 more"
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.5, [1, 2, 4], (0.5, 12)])
+def test_dict_round_trip_of_scales(scale):
+    scales = ScaleSet.of(scale)
+    certificate = dataclasses.replace(CERTIFICATE, scale=scales.high, scales=scales)
+    values = json.loads(json.dumps(certificate.to_dict()))
+    assert Certificate.from_dict(values) == certificate
+    # Those of before had one scale, 1.
+    del values["scale"], values["scales"]
+    assert Certificate.from_dict(values) == CERTIFICATE
+
+
+@given(st.floats(1e-6, 1e9))
+def test_scales_are_written_exactly(scale):
+    assert float(scale_text(scale)) == scale
+    assert scale_text(float(f"{scale:.3g}")) == f"{float(f'{scale:.3g}'):.10g}"
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (0, "m must be between 1e-06 and 1e+09, got 0"),
+        (-2.5, "m must be between 1e-06 and 1e+09, got -2.5"),
+        (math.nan, "m must be between 1e-06 and 1e+09, got nan"),
+        (math.inf, "m must be between 1e-06 and 1e+09, got inf"),
+        ("2", "m must be a number, got '2'"),
+        (True, "m must be a number, got True"),
+        (None, "m must be a number, got None"),
+    ],
+)
+def test_one_scale_is_checked(value, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        checked_scale(value, "m")
