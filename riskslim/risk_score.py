@@ -6,8 +6,9 @@ A row with feature values :math:`x_j` has the
 .. math::
 
     \text{score} = \sum_j \lambda_j x_j, \qquad
-    \text{risk} = \frac{1}{1 + \exp(-(\lambda_0 + \text{score}))}.
+    \text{risk} = \frac{1}{1 + \exp(-(\lambda_0 + \text{score}) / m)}
 
+with the scale m, which is 1 in the paper.
 It knows nothing of the engine that found it: it can be built by hand, saved, loaded and printed
 with NumPy alone.
 """
@@ -29,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.data import TrainingData
+from riskslim.scale import PAPER_SCALE, ScaleSet, checked_scale, scale_text
 from riskslim.solution import Certificate
 from riskslim.tables import (
     ColumnError,
@@ -47,7 +49,8 @@ if TYPE_CHECKING:
 __all__ = ["FeatureRange", "RiskRow", "RiskScore"]
 
 _FORMAT = "riskslim.risk_score"
-_FORMAT_VERSION = 1
+# Scores with the scale 1 are written in version 1, which has no other scale.
+_FORMAT_VERSION = 2
 
 # Points and intercept: sums of a few thousand of these are exact in float64.
 _MAX_POINTS = 2**31 - 1
@@ -66,6 +69,9 @@ _BLOCK_ROWS = 65536
 # Risks beyond these are printed as bounds.
 _LOWEST_RISK, _HIGHEST_RISK = 0.001, 0.999
 _BELOW, _ABOVE = "<0.1%", ">99.9%"
+
+# Units of log-odds per point for which it is said what the point does to the odds.
+_LEAST_POINT, _MOST_POINT = 0.001, 10.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -199,6 +205,8 @@ class RiskScore:
         Values of the features in the training data. Features left out are taken to be 0 or 1.
     certificate : Certificate, optional
         What is proven about the score. None for a score made by hand.
+    scale : float, default 1.0
+        The scale m: a point is worth 1 / m units of log-odds.
 
     Attributes
     ----------
@@ -211,17 +219,18 @@ class RiskScore:
     feature_ranges : mapping from str to FeatureRange
         Read-only, one for each feature in ``points``.
     certificate : Certificate or None
+    scale : float
 
     Raises
     ------
     TypeError, ValueError
         Points or intercept that are no integers, names that are unknown, empty or given twice,
-        anything but two different classes.
+        anything but two different classes, a scale that is not between 1e-6 and 1e9.
 
     Notes
     -----
-    Score and risk are those of Ustun & Rudin (2019), section 2. Predictions for values outside of
-    ``feature_ranges`` follow the same formula.
+    With the scale 1, score and risk are those of Ustun & Rudin (2019), section 2. Predictions for
+    values outside of ``feature_ranges`` follow the same formula.
 
     Examples
     --------
@@ -267,6 +276,24 @@ class RiskScore:
     (array([4]), array([0]))
     >>> score.predict_proba(row)
     array([[0.5, 0.5]])
+
+    With another scale the points are added up as before; the table has other risks:
+
+    >>> print(RiskScore(-4, {"smoker": 3, "age >= 60": 2}, scale=2.5))
+    RISK SCORE: probability that outcome = 1
+    +-----------------------------+----------+-------+
+    | 1. smoker                   | 3 points |   ... |
+    | 2. age >= 60                | 2 points | + ... |
+    +-----------------------------+----------+-------+
+    |    ADD THE POINTS OF ROWS 1 TO 2 SCORE | = ... |
+    +-----------------------------+----------+-------+
+    <BLANKLINE>
+    +-------+-------+-------+-------+-------+
+    | SCORE |     0 |     2 |     3 |     5 |
+    | RISK  | 16.8% | 31.0% | 40.1% | 59.9% |
+    +-------+-------+-------+-------+-------+
+    risk = 1 / (1 + exp(-(score - 4) / 2.5))
+    Scale 2.5: one point adds 0.4 to the log-odds and multiplies the odds by 1.492.
     """
 
     intercept: int
@@ -277,6 +304,7 @@ class RiskScore:
     feature_names: Sequence[str] = ()
     feature_ranges: Mapping[str, FeatureRange] = dataclasses.field(default_factory=dict)
     certificate: Certificate | None = None
+    scale: float = 1.0
 
     def __post_init__(self) -> None:
         names = tuple(self.feature_names) or tuple(self.points)
@@ -305,6 +333,7 @@ class RiskScore:
             feature_ranges=MappingProxyType(
                 {name: ranges.get(name, FeatureRange(0, 1)) for name in used}
             ),
+            scale=checked_scale(self.scale),
         )
 
     @classmethod
@@ -330,7 +359,8 @@ class RiskScore:
             ``data`` is no TrainingData.
         ValueError
             The problem was infeasible, so that there is no score; the solution has no score of
-            this rank; or its features are not those of the data.
+            this rank; its features are not those of the data; or its scale is not the one that
+            its certificate is about.
 
         Examples
         --------
@@ -352,7 +382,7 @@ class RiskScore:
                 f"the solution is for {len(solution.feature_names)} features that are not the "
                 f"{data.n_features} features of the data; pass the data that it was fitted to"
             )
-        coef = _ranked(solution, rank)
+        coef, scale = _ranked(solution, rank)
         used = np.flatnonzero(coef[1:]).tolist()
         names = data.feature_names
         return cls(
@@ -363,6 +393,7 @@ class RiskScore:
             feature_names=names,
             feature_ranges={names[j]: FeatureRange.of(data.column(j)) for j in used},
             certificate=None if rank else solution.certificate,
+            scale=scale,
         )
 
     # -----------------------------------------------------------------------------------------
@@ -424,7 +455,7 @@ class RiskScore:
         return total
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        r"""Compute the log-odds :math:`\lambda_0 + \sum_j \lambda_j x_j` of each row.
+        r"""Compute the log-odds :math:`(\lambda_0 + \sum_j \lambda_j x_j) / m` of each row.
 
         Parameters
         ----------
@@ -434,9 +465,22 @@ class RiskScore:
         Returns
         -------
         ndarray of float64, shape (n,)
-            Positive where the positive class is more likely.
+            Natural logarithm of risk / (1 - risk): positive where the positive class is more
+            likely. Of a score with the scale 1 these are points, intercept included; with another
+            scale m, points divided by m.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> RiskScore(-3, {"smoker": 5}, scale=2.5).decision_function([[0], [1]])
+        array([-1.2,  0.8])
         """
-        return self.intercept + self.score_samples(X).astype(np.float64)
+        return self._log_odds(self.score_samples(X).astype(np.float64))
+
+    def _log_odds(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        # Beyond float64 the risk is 0 or 1. Division by a scale of 1 changes no bit.
+        with np.errstate(over="ignore"):
+            return np.asarray((self.intercept + scores) / self.scale)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         r"""Compute the probability of each class.
@@ -449,8 +493,9 @@ class RiskScore:
         Returns
         -------
         ndarray of float64, shape (n, 2)
-            Columns in the order of ``classes``: the second one is the risk. Both columns are
-            accurate to a few units in the last place, however small they are.
+            Columns in the order of ``classes``: the second one is the risk. With the scale 1 both
+            columns are accurate to a few units in the last place, however small they are; with
+            another one, to a few units of it times the log-odds, which are rounded.
 
         Examples
         --------
@@ -547,7 +592,8 @@ class RiskScore:
         their values in the training data allow; those with a risk below 0.1% share one entry, and
         so do those above 99.9%. With other features the
         entries are for scores at equal steps, from a risk of 0.1% to one of 99.9% or
-        to the ends of what the training data allow.
+        to the ends of what the training data allow. The larger the scale, the further apart
+        are these scores.
 
         Returns
         -------
@@ -574,7 +620,7 @@ class RiskScore:
     def _risks(self, labels: list[str]) -> list[str]:
         """Risks as printed, of scores as printed."""
         scores = np.array([float(label) for label in labels])
-        return [_percent(risk) for risk in _logistic(self.intercept + scores).tolist()]
+        return [_percent(risk) for risk in _logistic(self._log_odds(scores)).tolist()]
 
     @property
     def _total_range(self) -> tuple[float, float]:
@@ -618,7 +664,7 @@ class RiskScore:
     def _grid_of_scores(self) -> list[str]:
         """Scores at equal steps over the range in which the risk is neither 0 nor 1."""
         low, high = self._total_range
-        margin = math.log(_HIGHEST_RISK / _LOWEST_RISK)
+        margin = self.scale * math.log(_HIGHEST_RISK / _LOWEST_RISK)
         # The whole range may lie where the risk is below 0.1% or above 99.9%.
         start = min(max(low, -self.intercept - margin), high)
         end = max(min(high, -self.intercept + margin), low)
@@ -635,6 +681,9 @@ class RiskScore:
     def __str__(self) -> str:
         head = f"RISK SCORE: probability that {self.outcome_name} = {self.classes[1]}"
         parts = [_one_line(head), self._points_text(), "", self._risk_text(), self._formula()]
+        chosen = self.certificate is not None and self.certificate.scales != PAPER_SCALE
+        if chosen or self.scale != 1.0:
+            parts.append(self._worth_of_a_point())
         if self._attainable_totals() is None and not self._is_integer:
             parts.append("The table shows some of the scores: between them, use the formula.")
         if not all(values.is_binary for values in self.feature_ranges.values()):
@@ -644,9 +693,10 @@ class RiskScore:
         return "\n".join(parts)
 
     def __repr__(self) -> str:
+        scale = "" if self.scale == 1.0 else f", scale={self.scale!r}"
         return (
             f"RiskScore(intercept={self.intercept}, points={dict(self.points)}, "
-            f"outcome_name={self.outcome_name!r}, classes={self.classes!r})"
+            f"outcome_name={self.outcome_name!r}, classes={self.classes!r}{scale})"
         )
 
     def _points_text(self) -> str:
@@ -673,9 +723,20 @@ class RiskScore:
         return "\n".join(_boxed_risks(block) for block in _blocks(rows))
 
     def _formula(self) -> str:
+        if self.scale != 1.0:
+            sign = "-" if self.intercept < 0 else "+"
+            sum_of_all = f"(score {sign} {abs(self.intercept)})" if self.intercept else "score"
+            return f"risk = 1 / (1 + exp(-{sum_of_all} / {scale_text(self.scale)}))"
         if self.intercept == 0:
             return "risk = 1 / (1 + exp(-score))"
         return f"risk = 1 / (1 + exp({-self.intercept} - score))"
+
+    def _worth_of_a_point(self) -> str:
+        worth = 1.0 / self.scale
+        text = f"Scale {scale_text(self.scale)}: one point adds {worth:.4g} to the log-odds"
+        if _LEAST_POINT <= worth <= _MOST_POINT:
+            text += f" and multiplies the odds by {math.exp(worth):.4g}"
+        return f"{text}."
 
     # -----------------------------------------------------------------------------------------
     # Files
@@ -714,7 +775,7 @@ class RiskScore:
         ------
         ValueError
             The text is no JSON, no risk score, from a newer version of the format, or
-            incomplete.
+            incomplete, or a value in it is out of range.
 
         Examples
         --------
@@ -794,7 +855,7 @@ class RiskScore:
     # -----------------------------------------------------------------------------------------
 
     def __hash__(self) -> int:
-        return hash((self.intercept, tuple(self.points.items()), self.classes))
+        return hash((self.intercept, tuple(self.points.items()), self.classes, self.scale))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Read-only mappings cannot be pickled.
@@ -812,8 +873,8 @@ class _NotAScoreError(ValueError):
     """The text is something else than a risk score, not one with a mistake in it."""
 
 
-def _ranked(solution: Solution, rank: int) -> NDArray[np.int64]:
-    """Coefficient vector of one of a solution's scores."""
+def _ranked(solution: Solution, rank: int) -> tuple[NDArray[np.int64], float]:
+    """Coefficient vector and scale of one of a solution's scores."""
     best = solution.coef  # raises where there is no score
     count = 1 if solution.pool is None else len(solution.pool)
     if not 0 <= rank < count:
@@ -822,7 +883,14 @@ def _ranked(solution: Solution, rank: int) -> NDArray[np.int64]:
             f"score{'s' if count > 1 else ''}; branch_and_bound(problem, n_solutions=...) finds "
             "several"
         )
-    return best if rank == 0 or solution.pool is None else solution.pool.coefficients[rank]
+    if rank and solution.pool is not None:
+        return solution.pool.coefficients[rank], solution.pool.scale(rank)
+    if solution.scale != solution.certificate.scale:
+        raise ValueError(
+            f"the solution has the scale {solution.scale!r}, but its certificate is about the "
+            f"scale {solution.certificate.scale!r}"
+        )
+    return best, solution.scale
 
 
 # ---------------------------------------------------------------------------------------------
@@ -1080,11 +1148,12 @@ def _to_plain(score: RiskScore) -> dict[str, Any]:
     certificate = score.certificate
     return {
         "format": _FORMAT,
-        "version": _FORMAT_VERSION,
+        "version": 1 if score.scale == 1.0 else _FORMAT_VERSION,
         "created_by": f"riskslim {__version__}",
         "outcome_name": score.outcome_name,
         "classes": list(score.classes),
         "intercept": score.intercept,
+        **({} if score.scale == 1.0 else {"scale": score.scale}),
         "points": [
             {"feature": name, "points": points, **dataclasses.asdict(score.feature_ranges[name])}
             for name, points in score.points.items()
@@ -1116,6 +1185,13 @@ def _certificate_from_plain(plain: Any) -> Certificate | None:
     for name in ("model_size", "n_samples"):
         if name in values:
             values[name] = _integer(values[name], f"{name!r} of the certificate")
+    if "scale" in values:
+        values["scale"] = checked_scale(values["scale"], "'scale' of the certificate")
+    if "scales" in values:
+        try:
+            ScaleSet.from_plain(values["scales"])
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ValueError(f"'scales' of the certificate: {error}") from None
     return Certificate.from_dict(values)
 
 
@@ -1132,13 +1208,21 @@ def _from_plain(plain: Any) -> RiskScore:
             f"the risk score is in version {version} of the format, this riskslim reads up to "
             f"version {_FORMAT_VERSION}: update it with `pip install --upgrade riskslim`"
         )
-    wanted = ("outcome_name", "classes", "intercept", "points", "feature_names", "certificate")
+    wanted = ["outcome_name", "classes", "intercept", "points", "feature_names", "certificate"]
+    if version > 1:
+        wanted.append("scale")
     missing = [name for name in wanted if name not in plain]
     if missing:
         raise ValueError(f"the risk score is incomplete: it lacks {', '.join(missing)}")
     for name, kind in (("outcome_name", str), ("classes", list), ("feature_names", list)):
         if not isinstance(plain[name], kind):
             raise ValueError(f"{name!r} must be a {kind.__name__}, got {plain[name]!r}")
+    scale = checked_scale(plain.get("scale", 1.0))
+    if version == 1 and scale != 1.0:
+        raise ValueError(
+            f"version 1 of the format has no scale, got {scale!r}: readers of version 1 would "
+            "ignore it and predict other risks"
+        )
     points, ranges = _points_from_plain(plain["points"])
     return RiskScore(
         plain["intercept"],
@@ -1148,6 +1232,7 @@ def _from_plain(plain: Any) -> RiskScore:
         feature_names=plain["feature_names"],
         feature_ranges=ranges,
         certificate=_certificate_from_plain(plain["certificate"]),
+        scale=scale,
     )
 
 

@@ -19,7 +19,7 @@ import riskslim
 # Parameters in order with their defaults. Annotations are mypy's.
 SNAPSHOT = """
 BranchAndBoundSettings (branching='look_ahead', node_tolerance=0.05, max_node_tolerance=0.001, merge_rows=True, order_twins=True, swaps=True, rounding_interval=20, batch_size=16, memory_limit=2147483648)
-Certificate (status, objective, loss, model_size, lower_bound, gap_tolerance, bound_tolerance, engine, n_samples, message='')
+Certificate (status, objective, loss, model_size, lower_bound, gap_tolerance, bound_tolerance, engine, n_samples, message='', scale=1.0, scales=ScaleSet(1))
 Certificate.explain (self)
 Certificate.to_dict (self)
 Certificate.from_dict (cls, values)
@@ -36,8 +36,11 @@ LinearConstraint.used property
 LinearConstraint.lower property
 LinearConstraint.upper property
 LinearConstraint.name property
-LogisticLoss (data, coefficients, *, max_size=None, n_threads=1, compress='auto')
+LogisticLoss (data, coefficients, *, max_size=None, n_threads=1, compress='auto', scale=1.0)
 LogisticLoss.on_rows (self, rows)
+LogisticLoss.at_scale (self, scale)
+LogisticLoss.with_scales (self, scale)
+LogisticLoss.best_scale (self, coef)
 LogisticLoss.tighten (self, max_size)
 LogisticLoss.value (self, coef, *, every_row=False)
 LogisticLoss.value_and_gradient (self, coef)
@@ -50,7 +53,7 @@ LogisticLoss.n_samples property
 LogisticLoss.n_rows property
 LogisticLoss.n_threads property
 LogisticLoss.given_coefficients property
-RiskScore (intercept, points, *, outcome_name='outcome', classes=(0, 1), feature_names=(), feature_ranges=<factory>, certificate=None)
+RiskScore (intercept, points, *, outcome_name='outcome', classes=(0, 1), feature_names=(), feature_ranges=<factory>, certificate=None, scale=1.0)
 RiskScore.from_solution (cls, solution, data, *, rank=0)
 RiskScore.score_samples (self, X)
 RiskScore.decision_function (self, X)
@@ -62,14 +65,16 @@ RiskScore.to_json (self)
 RiskScore.from_json (cls, text)
 RiskScore.save (self, path)
 RiskScore.load (cls, path)
-RiskScoreProblem (loss, coefficients, *, max_size=None, min_size=0, l0_penalty=1e-06, constraints=())
-RiskScoreProblem.objective (self, coef)
+RiskScoreProblem (loss, coefficients, *, max_size=None, min_size=0, l0_penalty=1e-06, constraints=(), scale=None)
+RiskScoreProblem.at_scale (self, scale)
+RiskScoreProblem.objective (self, coef, *, scale=None)
 RiskScoreProblem.penalty (self, coef)
 RiskScoreProblem.model_size (self, coef)
 RiskScoreProblem.is_feasible (self, coef)
 RiskScoreProblem.violations (self, coef)
 RiskScoreProblem.remarks (self, coef)
 RiskScoreProblem.n_features property
+RiskScoreProblem.scales property
 RiskScoreProblem.intercept_is_derived property
 RiskScoreProblem.required property
 RiskScoreProblem.usable property
@@ -83,12 +88,13 @@ RiskSlimMIP.add_cuts (self, cuts, *, lazy=False)
 RiskSlimMIP.coef_and_loss (self, values)
 RiskSlimMIP.solution_vector (self, coef, loss)
 RiskSlimMIP.max_cuts property
-Solution (coefficients, intercept, certificate, feature_names, trace=<factory>, statistics=<factory>, settings=<factory>, pool=None)
+Solution (coefficients, intercept, certificate, feature_names, trace=<factory>, statistics=<factory>, settings=<factory>, pool=None, scale=1.0)
 Solution.coef property
 Solution.points property
-SolutionPool (coefficients, objectives, feature_names, complete, bound)
+SolutionPool (coefficients, objectives, feature_names, complete, bound, scales=None)
 SolutionPool.points (self, rank)
 SolutionPool.intercept (self, rank)
+SolutionPool.scale (self, rank)
 SolutionPool.explain (self)
 SolutionPool.table (self, most=10)
 Status {OPTIMAL='optimal', FEASIBLE='feasible', INFEASIBLE='infeasible', INTERRUPTED='interrupted'}

@@ -24,6 +24,7 @@ from hypothesis import example, given
 
 from riskslim import Certificate, RiskScore, Solution, SolutionPool, Status, TrainingData
 from riskslim.risk_score import FeatureRange
+from riskslim.scale import ScaleSet
 
 CERTIFICATE = Certificate(
     Status.FEASIBLE, 0.4, 0.3999, 3, 0.38, 0.0, 1e-12, "example 1.0", 961, "time limit reached"
@@ -700,6 +701,9 @@ def test_scores_that_spread_too_far_are_not_enumerated():
     assert table[-1].score == ">= 10"
 
 
+SCALES = st.floats(math.log(0.05), math.log(200)).map(math.exp)
+
+
 def scores_with_values():
     """Risk scores with integer features, each with the values seen in training."""
     few = st.lists(st.integers(-12, 12), min_size=1, max_size=6, unique=True).map(sorted)
@@ -707,8 +711,8 @@ def scores_with_values():
     return st.tuples(st.integers(-40, 40), st.lists(feature, max_size=4))
 
 
-@given(scores_with_values())
-def test_the_table_lists_exactly_the_attainable_scores_and_their_risks(case):
+@given(scores_with_values(), st.just(1.0) | st.floats(0.1, 30))
+def test_the_table_lists_exactly_the_attainable_scores_and_their_risks(case, scale):
     intercept, features = case
     names = [f"f{j}" for j in range(len(features))]
     score = RiskScore(
@@ -718,6 +722,7 @@ def test_the_table_lists_exactly_the_attainable_scores_and_their_risks(case):
             name: FeatureRange(values[0], values[-1], values=tuple(values))
             for name, (_, values) in zip(names, features, strict=True)
         },
+        scale=scale,
     )
     X = np.array(list(itertools.product(*(values for _, values in features))) or [[]])
     X = np.hstack([X, np.zeros((len(X), 1))])  # arrays have at least one column
@@ -733,8 +738,9 @@ def test_the_table_lists_exactly_the_attainable_scores_and_their_risks(case):
         assert table[entries[0]] == percent(risk)
         used.update(entries)
     assert used == set(table)
-    assert len(table) <= 20
-    assert max(map(len, text.splitlines()[1:])) <= 80
+    assert len(table) <= 2 + max(14 * scale, 18)
+    lines = [line for line in text.splitlines()[1:] if not line.startswith("Scale ")]
+    assert max(map(len, lines)) <= 80
     # What is printed is what the structure says, in increasing order.
     assert table == {row.score: row.risk for row in score.risk_table()}
     ends = [end for row in score.risk_table() for end in (row.lowest, row.highest)]
@@ -751,11 +757,14 @@ def test_the_table_lists_exactly_the_attainable_scores_and_their_risks(case):
         min_size=1,
         max_size=3,
     ),
+    st.just(1.0) | SCALES,
 )
-@example(0, [(1, [0.0, 5e-324])])
-@example(0, [(1, [-1e-9, 1e-9]), (2, [3.0, 3.0])])
-@example(-7, [(1, [-6.906754778648554, 13.906754778648554])])
-def test_a_grid_of_scores_is_never_wrong(intercept, features):
+@example(0, [(1, [0.0, 5e-324])], 1.0)
+@example(0, [(1, [-1e-9, 1e-9]), (2, [3.0, 3.0])], 1.0)
+@example(-7, [(1, [-6.906754778648554, 13.906754778648554])], 1.0)
+@example(0, [(1, [-1e4, 1e4])], 1e-6)
+@example(0, [(1, [-1e4, 1e4])], 1e9)
+def test_a_grid_of_scores_is_never_wrong(intercept, features, scale):
     names = [f"f{j}" for j in range(len(features))]
     score = RiskScore(
         intercept,
@@ -764,16 +773,263 @@ def test_a_grid_of_scores_is_never_wrong(intercept, features):
             name: FeatureRange(low, high, is_integer=False)
             for name, (_, (low, high)) in zip(names, features, strict=True)
         },
+        scale=scale,
     )
     table = score.risk_table()
     assert 1 <= len(table) <= 20
-    one_point = RiskScore(intercept, {"score": 1})
+    one_point = RiskScore(intercept, {"score": 1}, scale=scale)
     for row in table:
         inside = np.clip([row.lowest, row.highest], -1e6, 1e6)
         for risk in one_point.predict_proba(inside[:, None])[:, 1]:
             assert percent(risk) == row.risk
     ends = [end for row in table for end in (row.lowest, row.highest)]
     assert ends == sorted(ends)
+
+
+# --- the scale ------------------------------------------------------------------------------------
+
+
+def rescaled(score: RiskScore, scale: float) -> RiskScore:
+    certificate = dataclasses.replace(CERTIFICATE, scale=scale, scales=ScaleSet.of(scale))
+    return dataclasses.replace(score, scale=scale, certificate=certificate)
+
+
+@given(st.integers(-40, 40), st.lists(st.integers(-60, 60), min_size=1, max_size=20), SCALES)
+@example(-4, [4, 5], 1.0)
+@example(0, [1], 1e-6)
+@example(0, [1], 1e9)
+def test_predictions_with_a_scale(intercept, values, scale):
+    score = RiskScore(intercept, {"a": 3}, scale=scale)
+    rows = np.array(values)[:, None]
+    log_odds = [(intercept + 3 * value) / scale for value in values]
+    assert score.score_samples(rows).tolist() == [3 * value for value in values]
+    assert score.decision_function(rows).tolist() == log_odds
+    with mpmath.workdps(50):
+        exact = [
+            [1 / (1 + mpmath.exp(s * mpmath.mpf(intercept + 3 * v) / mpmath.mpf(scale)))
+             for s in (1, -1)]
+            for v in values
+        ]  # fmt: skip
+    found = score.predict_proba(rows)
+    assert np.abs(found - np.array(exact, dtype=float)).max() <= 1e-15
+    # Which risks are above 50% does not depend on the scale.
+    assert score.predict(rows).tolist() == [int(intercept + 3 * value > 0) for value in values]
+
+
+@given(st.integers(-2000, 2000), st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=9))
+def test_the_scale_1_changes_no_bit(intercept, values):
+    rows = np.array(values)[:, None]
+    scores = intercept + (7 * rows[:, 0])
+    small = np.exp(-np.abs(scores))
+    for score in (RiskScore(intercept, {"a": 7}), RiskScore(intercept, {"a": 7}, scale=1)):
+        assert score.decision_function(rows).tobytes() == scores.tobytes()
+        risks = np.where(scores >= 0, 1.0, small) / (1.0 + small)
+        assert score.predict_proba(rows)[:, 1].tobytes() == risks.tobytes()
+
+
+def test_log_odds_beyond_float64():
+    score = RiskScore(0, {"a": 1}, scale=1e-6)
+    assert score.predict_proba([[1e305], [-1e305]]).tolist() == [[0, 1], [1, 0]]
+    assert score.predict([[1e305], [-1e305]]).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("value", [2, 2.0, np.float64(2), np.float32(2), np.int8(2)])
+def test_any_number_is_a_scale(value):
+    score = RiskScore(-3, {"a": 2}, scale=value)
+    assert (type(score.scale), score.scale) == (float, 2.0)
+    assert score == RiskScore(-3, {"a": 2}, scale=2.0)
+    assert RiskScore(-3, {"a": 2}).scale == 1.0
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (0, "scale must be between 1e-06 and 1e+09, got 0"),
+        (-1.5, "scale must be between 1e-06 and 1e+09, got -1.5"),
+        (math.nan, "scale must be between 1e-06 and 1e+09, got nan"),
+        (math.inf, "scale must be between 1e-06 and 1e+09, got inf"),
+        (10**400, "scale must be between 1e-06 and 1e+09, got 1000"),
+        (True, "scale must be a number, got True"),
+        ("free", "scale must be a number, got 'free'"),
+        ((0.5, 2), "scale must be a number, got (0.5, 2)"),
+        (None, "scale must be a number, got None"),
+    ],
+)
+def test_scales_are_checked(value, message):
+    assert message in error(RiskScore, 0, {"a": 1}, scale=value)
+
+
+def test_scores_with_a_scale_are_values(score):
+    other = rescaled(score, 2.5)
+    assert other != score
+    assert hash(other) != hash(score)
+    for twin in (pickle.loads(pickle.dumps(other)), copy.deepcopy(other)):
+        assert twin == other
+        assert hash(twin) == hash(other)
+    made = RiskScore(-3, {"a": 2}, scale=1 / 3)
+    assert repr(made).endswith("classes=(0, 1), scale=0.3333333333333333)")
+    assert eval(repr(made)) == made
+    assert "scale" not in repr(score)
+
+
+@pytest.mark.parametrize(
+    ("intercept", "scale", "formula"),
+    [
+        (-4, 1, "4 - score"),
+        (-4, 2.5, "-(score - 4) / 2.5"),
+        (4, 2.5, "-(score + 4) / 2.5"),
+        (0, 2, "-score / 2"),
+        (-1, 1 / 3, "-(score - 1) / 0.3333333333333333"),
+        (-1, 1e9, "-(score - 1) / 1000000000"),
+    ],
+)
+def test_the_formula(intercept, scale, formula):
+    text = str(RiskScore(intercept, {"a": 2}, scale=scale))
+    assert f"\nrisk = 1 / (1 + exp({formula}))" in text
+    # It is the one that is predicted with.
+    for value in (0, 1, 4):
+        found = 1 / (1 + math.exp(eval(formula, {"score": 2 * value})))
+        risk = RiskScore(intercept, {"a": 2}, scale=scale).predict_proba([[value]])[0, 1]
+        assert abs(found - risk) <= 1e-15
+
+
+def test_the_printed_score_with_a_scale(score):
+    assert str(rescaled(score, 1)) == PRINTED
+    lines = str(rescaled(score, 2.5)).splitlines()
+    assert lines[:6] == PRINTED.splitlines()[:6]
+    assert printed_risks("\n".join(lines))["4"] == "50.0%"
+    assert printed_risks("\n".join(lines))["5"] == "59.9%"
+    assert lines[-4:] == [
+        "risk = 1 / (1 + exp(-(score - 4) / 2.5))",
+        "Scale 2.5: one point adds 0.4 to the log-odds and multiplies the odds by 1.492.",
+        "[a to b]: the values of the feature in the training data.",
+        f"{PRINTED.splitlines()[-1]}, scale 2.5",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scale", "worth"),
+    [
+        (0.01, "Scale 0.01: one point adds 100 to the log-odds."),
+        (0.5, "Scale 0.5: one point adds 2 to the log-odds and multiplies the odds by 7.389."),
+        (3, "Scale 3: one point adds 0.3333 to the log-odds and multiplies the odds by 1.396."),
+        (1e-6, "Scale 1e-06: one point adds 1e+06 to the log-odds."),
+        (1e6, "Scale 1000000: one point adds 1e-06 to the log-odds."),
+    ],
+)
+def test_what_a_point_is_worth(scale, worth):
+    assert worth in str(RiskScore(-1, {"a": 2}, scale=scale)).splitlines()
+
+
+def test_a_scale_that_was_chosen_is_stated_whatever_it_is(score):
+    certificate = dataclasses.replace(CERTIFICATE, scales=ScaleSet.of([1, 2]))
+    text = str(dataclasses.replace(score, certificate=certificate))
+    assert (
+        "\nrisk = 1 / (1 + exp(4 - score))\n"
+        "Scale 1: one point adds 1 to the log-odds and multiplies the odds by 2.718.\n"
+    ) in text
+    assert text.endswith(", scale 1 (of 1, 2)")
+
+
+def test_extreme_risks_lie_further_out_with_a_larger_scale():
+    ranges = {"a": FeatureRange(-100, 100, values=tuple(range(-100, 101)))}
+    for scale, first, last in [(0.5, -4, 4), (1, -7, 7), (2.5, -18, 18), (10, -70, 70)]:
+        table = RiskScore(0, {"a": 1}, feature_ranges=ranges, scale=scale).risk_table()
+        assert (table[0].score, table[-1].score) == (f"<= {first}", f">= {last}")
+        assert len(table) == last - first + 1
+
+
+@pytest.mark.parametrize(
+    ("scale", "first", "last", "step"),
+    [(0.1, "<= 29.3", ">= 30.7", 0.1), (1, "<= 23", ">= 37", 1), (2.5, "<= 12", ">= 48", 5),
+     (20, "<= -120", ">= 180", 20)],
+)  # fmt: skip
+def test_the_grid_of_scores_widens_with_the_scale(scale, first, last, step):
+    ranges = {"x": FeatureRange(-500.0, 500.0, is_integer=False)}
+    table = RiskScore(-30, {"x": 1}, feature_ranges=ranges, scale=scale).risk_table()
+    assert float(table[0].score[3:]) <= float(first[3:])
+    assert float(table[-1].score[3:]) >= float(last[3:])
+    inner = [float(row.score) for row in table[1:-1]]
+    np.testing.assert_allclose(np.diff(inner), step)
+    assert 8 <= len(table) <= 20
+    whole = {"x": FeatureRange(-500, 500)}
+    table = RiskScore(-30, {"x": 1}, feature_ranges=whole, scale=scale).risk_table()
+    assert [float(row.score) for row in table[1:-1]] == [
+        score for score in np.arange(-500, 500, max(step, 1))
+        if table[0].highest < score < table[-1].lowest
+    ]  # fmt: skip
+
+
+def test_from_a_solution_with_a_scale(data):
+    certificate = dataclasses.replace(CERTIFICATE, scale=2.5, scales=ScaleSet.of((0.5, 12)))
+    vectors = np.array([[-3, 0, 1, 0, 0, 0], [-2, 0, 0, 2, 0, 0]])[:, : 1 + data.n_features]
+    pool = SolutionPool(
+        vectors, np.array([0.4, 0.41]), data.feature_names, True, 0.42, np.array([2.5, 4.0])
+    )
+    solution = dataclasses.replace(
+        solution_of(data, -3, age=1), certificate=certificate, scale=2.5, pool=pool
+    )
+    best, other = (RiskScore.from_solution(solution, data, rank=rank) for rank in (0, 1))
+    assert (best.scale, best.certificate, other.scale) == (2.5, certificate, 4.0)
+    assert best.decision_function(data).tolist() == [(v - 3) / 2.5 for v in (2, 9, 3, 5)]
+    plain_pool = dataclasses.replace(pool, scales=None)
+    of_before = dataclasses.replace(solution_of(data, -3, age=1), pool=plain_pool)
+    assert RiskScore.from_solution(of_before, data, rank=1).scale == 1.0
+    wrong = dataclasses.replace(solution, scale=1.0)
+    message = error(RiskScore.from_solution, wrong, data)
+    assert "has the scale 1.0, but its certificate is about the scale 2.5" in message
+
+
+def test_files_of_scores_with_a_scale(score, tmp_path):
+    other = rescaled(score, 2.5)
+    document = plain(other)
+    assert (document["version"], document["scale"]) == (2, 2.5)
+    assert (document["certificate"]["scale"], document["certificate"]["scales"]) == (2.5, 2.5)
+    other.save(tmp_path / "s.json")
+    assert RiskScore.load(tmp_path / "s.json") == other
+    # Apart from version, scale and certificate it is the file of the same points.
+    same = plain(score)
+    for part in (document, same):
+        del part["version"], part["certificate"]
+    assert list(same) == [key for key in document if key != "scale"]
+    assert same == {key: document[key] for key in same}
+    # A whole number is a scale, too; 1 may be written.
+    assert RiskScore.from_json(changed(plain(other), "scale", to=3)).scale == 3.0
+    assert RiskScore.from_json(changed(plain(other), "scale", to=1)).scale == 1.0
+    assert RiskScore.from_json(changed(plain(score), "scale", to=1.0)) == score
+
+
+def test_files_without_a_scale(score):
+    """As they were written before there were scales."""
+    document = plain(score)
+    assert document["version"] == 1
+    assert "scale" not in document
+    del document["certificate"]["scale"], document["certificate"]["scales"]
+    assert RiskScore.from_json(json.dumps(document)) == score
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (0, "scale must be between 1e-06 and 1e+09, got 0"),
+        (-2.5, "scale must be between 1e-06 and 1e+09, got -2.5"),
+        (math.inf, "scale must be between 1e-06 and 1e+09, got inf"),
+        ("2.5", "scale must be a number, got '2.5'"),
+        (None, "scale must be a number, got None"),
+        (True, "scale must be a number, got True"),
+        ([2.5], "scale must be a number, got [2.5]"),
+    ],
+)
+def test_scales_in_files_are_checked(score, value, message):
+    text = changed(plain(rescaled(score, 2.5)), "scale", to=value)
+    assert message in error(RiskScore.from_json, text)
+
+
+def test_readers_that_know_no_scales_must_refuse_them(score):
+    text = changed(plain(rescaled(score, 2.5)), "version", to=1)
+    assert "version 1 of the format has no scale, got 2.5" in error(RiskScore.from_json, text)
+    text = changed(plain(rescaled(score, 2.5)), "scale", drop=True)
+    assert "incomplete: it lacks scale" in error(RiskScore.from_json, text)
 
 
 # --- JSON -----------------------------------------------------------------------------------------
@@ -811,6 +1067,8 @@ def test_the_format(score):
             "engine": "example 1.0",
             "n_samples": 961,
             "message": "time limit reached",
+            "scale": 1.0,
+            "scales": 1.0,
             "optimality_gap": CERTIFICATE.optimality_gap,
         },
     }  # fmt: skip
@@ -829,10 +1087,18 @@ def test_a_round_trip_loses_nothing(intercept, points, draw):
         for name in draw.draw(st.sets(st.sampled_from(list(points))))
     }
     numbers = st.floats(allow_nan=False)
+    scale = draw.draw(st.just(1.0) | st.floats(1e-6, 1e9))
+    scales = draw.draw(st.sampled_from([scale, [scale, 1.0, 2.0], (scale, scale + 1.0)]))
     certificate = dataclasses.replace(
-        CERTIFICATE, objective=draw.draw(numbers), lower_bound=draw.draw(numbers)
+        CERTIFICATE,
+        objective=draw.draw(numbers),
+        lower_bound=draw.draw(numbers),
+        scale=scale,
+        scales=ScaleSet.of(scales),
     )
-    score = RiskScore(intercept, points, feature_ranges=ranges, certificate=certificate)
+    score = RiskScore(
+        intercept, points, feature_ranges=ranges, certificate=certificate, scale=scale
+    )
     loaded = RiskScore.from_json(score.to_json())
     assert loaded == score
     assert loaded.to_json() == score.to_json()
@@ -903,7 +1169,8 @@ def test_missing_keys(score, key):
     ("path", "value", "message"),
     [
         (["format"], "other", "not a risk score: expected a JSON object"),
-        (["version"], 2, "version 2 of the format, this riskslim reads up to version 1: update"),
+        (["version"], 2, "the risk score is incomplete: it lacks scale"),
+        (["version"], 3, "version 3 of the format, this riskslim reads up to version 2: update"),
         (["version"], 0, "version of the format must be a positive integer, got 0"),
         (["version"], "1", "version of the format must be a positive integer, got '1'"),
         (["version"], True, "version of the format must be a positive integer, got True"),
@@ -937,6 +1204,18 @@ def test_missing_keys(score, key):
         (["certificate", "status"], "excellent", "'excellent' is not a valid Status"),
         (["certificate", "objective"], "low", "'objective' of the certificate must be a number"),
         (["certificate", "n_samples"], 0.5, "'n_samples' of the certificate must be an integer"),
+        (["certificate", "scale"], 0, "'scale' of the certificate must be between 1e-06 and"),
+        (["certificate", "scale"], "1", "'scale' of the certificate must be a number, got '1'"),
+        (["certificate", "scale"], math.nan, "'scale' of the certificate must be between"),
+        (["certificate", "scales"], None, "'scales' of the certificate: not a set of scales: None"),
+        (["certificate", "scales"], "free", "'scales' of the certificate: not a set of scales"),
+        (["certificate", "scales"], True, "'scales' of the certificate: scale must be a positive"),
+        (["certificate", "scales"], -1, "'scales' of the certificate: scales must be between"),
+        (["certificate", "scales"], 10**400, "'scales' of the certificate: "),
+        (["certificate", "scales"], [], "'scales' of the certificate: give between 1 and"),
+        (["certificate", "scales"], [1, "2"], "'scales' of the certificate: scales must be numb"),
+        (["certificate", "scales"], {"low": 1}, "'scales' of the certificate: an interval of"),
+        (["certificate", "scales"], {"low": 3, "high": 2}, "'scales' of the certificate: an inter"),
     ],
 )
 def test_malformed_documents(score, path, value, message):
