@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import riskslim
 from riskslim.engine import choose_engine, solve
 from riskslim.exceptions import CertificateError, ConstantFeatureWarning, RiskSLIMError
+from riskslim.scale import ScaleSet
 from riskslim.solution import Status
 
 try:
@@ -138,6 +139,14 @@ if typer is not None:
             help="branch_and_bound, lattice_cpa (needs CPLEX), or auto: the one that suits.",
         ),
     ]
+    Scale = Annotated[
+        str,
+        typer.Option(
+            metavar="M|M,M,...|LOW:HIGH|free",
+            help="One point is 1 / M units of log-odds: one scale M, several, an interval, or "
+            "free, to choose the best one along with the points.",
+        ),
+    ]
     Quiet = Annotated[
         bool, typer.Option("--quiet", "-q", help="Print the result only, on standard output.")
     ]
@@ -231,6 +240,7 @@ def fit(
             help="Points of one feature that are given, not chosen; may be given repeatedly.",
         ),
     ] = None,
+    scale: Scale = "1",
     n_solutions: Annotated[
         int | None, typer.Option(**Whole, help="List this many of the best risk scores.")
     ] = None,
@@ -279,6 +289,7 @@ def fit(
         for path in (output, trace):
             _check_target(path, data)
         several = _several(n_solutions, within, engine)
+        scales = _scales(scale)
         training_data = riskslim.TrainingData.from_file(
             data,
             outcome,
@@ -303,6 +314,7 @@ def fit(
             max_size=max_size,
             min_size=min_size,
             l0_penalty=l0_penalty,
+            scale=scales,
         )
         choice = choose_engine(problem, engine)
         logger.info("engine: %s (%s)", choice.name, choice.reason)
@@ -370,6 +382,7 @@ def show(score: ScoreFile) -> None:
 
 
 def demo(
+    scale: Scale = "1",
     engine: Engine = "auto",
     time_limit: TimeLimit = 300.0,
     quiet: Quiet = False,
@@ -383,12 +396,17 @@ def demo(
     with _session(quiet=quiet, verbose=verbose):
         from riskslim.datasets import load_breast_cancer_binary
 
+        scales = _scales(scale)
         data = load_breast_cancer_binary()
         coefficients = riskslim.CoefficientSet(
             data.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100
         )
         problem = riskslim.RiskScoreProblem(
-            riskslim.LogisticLoss(data, coefficients), coefficients, max_size=5, l0_penalty=1e-6
+            riskslim.LogisticLoss(data, coefficients),
+            coefficients,
+            max_size=5,
+            l0_penalty=1e-6,
+            scale=scales,
         )
         with _display(hidden=quiet or verbose) as progress:
             solution = solve(problem, engine, time_limit=time_limit, progress=progress)
@@ -440,6 +458,29 @@ def _report(solution: Solution, score: RiskScore) -> str:
         return report
     table = pool.table(solution.settings["n_solutions"] or _LISTED)
     return f"{report}\n\n{table}\n{pool.explain()}"
+
+
+def _scales(text: str) -> ScaleSet:
+    """Read --scale: a number, several with commas between them, an interval, or "free"."""
+    wrong = (
+        "--scale must be a positive number, several such as 1,2,4, an interval such as 0.5:12, or "
+        f"free, got {text!r}"
+    )
+    given: Any = text.strip()
+    if given != "free":
+        separator = ":" if ":" in given else ","
+        try:
+            given = [float(part) for part in given.split(separator)]
+        except ValueError:
+            raise ValueError(wrong) from None
+        if separator == ":":
+            given = tuple(given)
+            if len(given) != 2:
+                raise ValueError(wrong)
+    try:
+        return ScaleSet.of(given)
+    except ValueError as error:
+        raise ValueError(f"--scale {text}: {error}") from None
 
 
 def _several(n_solutions: int | None, within: float | None, engine: str) -> dict[str, Any]:

@@ -21,11 +21,20 @@ import pytest
 from typer.testing import CliRunner
 
 import riskslim
-from riskslim import CoefficientSet, LogisticLoss, RiskScore, RiskScoreProblem, TrainingData
+from riskslim import (
+    CoefficientSet,
+    LogisticLoss,
+    RiskScore,
+    RiskScoreProblem,
+    Solution,
+    SolutionPool,
+    TrainingData,
+)
 from riskslim.cli import _Progress, application
 from riskslim.exceptions import CertificateError, ProblemSizeError
 from riskslim.risk_score import FeatureRange
-from riskslim.solution import TraceRecord
+from riskslim.scale import ScaleSet
+from riskslim.solution import TraceRecord, certify
 
 runner = CliRunner()
 
@@ -277,6 +286,17 @@ def test_infeasible_requirements(tmp_path):
         ([*FIT, "-q", "--gap-tolerance", "1"], "gap_tolerance must be at least 0 and below 1"),
         ([*FIT, "-q", "--n-solutions", "0"], "n_solutions must be between 1 and"),
         ([*FIT, "-q", "--within", "-0.1"], "within must be at least 0"),
+        ([*FIT, "--scale", "0"], "--scale 0: scales must be between 1e-06 and 1e+09, got 0.0"),
+        ([*FIT, "--scale", "-2"], "--scale -2: scales must be between"),
+        ([*FIT, "--scale", "inf"], "--scale inf: scales must be finite"),
+        ([*FIT, "--scale", "nan:2"], "--scale nan:2: scales must be between"),
+        ([*FIT, "--scale", "12:0.5"], "--scale 12:0.5: an interval of scales must increase"),
+        ([*FIT, "--scale", "1,0"], "--scale 1,0: scales must be between"),
+        ([*FIT, "--scale", "any"], "--scale must be a positive number, several such as 1,2,4, an"),
+        ([*FIT, "--scale", "1,,2"], "interval such as 0.5:12, or free, got '1,,2'"),
+        ([*FIT, "--scale", "1:2:3"], "interval such as 0.5:12, or free, got '1:2:3'"),
+        ([*FIT, "--scale", "1:2,3"], "interval such as 0.5:12, or free, got '1:2,3'"),
+        ([*FIT, "--scale", ""], "interval such as 0.5:12, or free, got ''"),
         ([*FIT, "--output", "nowhere/s.json"], "there is no folder nowhere to write s.json to"),
         ([*FIT, "--trace", "."], "is a folder"),
     ],
@@ -393,6 +413,119 @@ def test_one_engine_finds_several_scores(table, option):
     assert "need --engine branch_and_bound: lattice_cpa finds one risk score" in message
 
 
+# --- the scale ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "scales"),
+    [
+        ([], 1),
+        (["--scale", "1"], 1),
+        (["--scale", "2.5"], 2.5),
+        (["--scale", "4,1,2"], [1, 2, 4]),
+        (["--scale", "1, 2"], [1, 2]),
+        (["--scale", "0.5:12"], (0.5, 12)),
+        (["--scale", "2:2"], 2),
+        (["--scale", "free"], (0.5, 20)),
+    ],
+)
+@pytest.mark.parametrize("command", ["fit", "demo"])
+def test_scales_are_passed_on(table, monkeypatch, command, options, scales):
+    seen = []
+
+    def stop(problem, **_):
+        seen.append(problem.scales)
+        raise ProblemSizeError("seen enough")
+
+    monkeypatch.setattr(riskslim, "branch_and_bound", stop)
+    run(command, *([table, *FIT] if command == "fit" else []), *options, code=2)
+    assert seen == [ScaleSet.of(scales)]
+
+
+def found(problem, scale, pool=None, **_) -> Solution:
+    """What an engine would return for the data of this file."""
+    coef = np.array([-2, 5, 0, -2, 3])
+    certificate = certify(
+        problem, coef, 0.1, scale=scale, gap_tolerance=0.0, bound_tolerance=0.0, engine="example",
+        message="time limit reached",
+    )  # fmt: skip
+    names = problem.coefficients.feature_names
+    settings = {"n_solutions": None}
+    return Solution(coef[1:], -2, certificate, names, settings=settings, scale=scale, pool=pool)
+
+
+def test_a_scale_is_printed_saved_and_predicted_with(table, tmp_path, monkeypatch):
+    monkeypatch.setattr(riskslim, "branch_and_bound", lambda problem, **_: found(problem, 2.5))
+    path = tmp_path / "score.json"
+    lines = run("fit", table, *FIT, "--scale", "0.5:12", "--output", path).stdout.splitlines()
+    assert "risk = 1 / (1 + exp(-(score - 2) / 2.5))" in lines
+    worth = "Scale 2.5: one point adds 0.4 to the log-odds and multiplies the odds by 1.492."
+    assert worth in lines
+    assert any(line.endswith(", 300 rows, scale 2.5 (of 0.5 to 12)") for line in lines)
+    assert worth in run("show", path).stdout.splitlines()
+    rows = list(csv.DictReader(run("predict", path, table).stdout.splitlines()))
+    data = frame()
+    totals = 5 * data["age >= 60"] - 2 * data["visits"] + 3 * data["smoker"]
+    assert [int(row["score"]) for row in rows] == totals.tolist()
+    risks = 1 / (1 + np.exp(-(totals - 2) / 2.5))
+    np.testing.assert_allclose([float(row["risk"]) for row in rows], risks, rtol=0, atol=1e-15)
+    document = json.loads(path.read_text())
+    assert (document["version"], document["scale"]) == (2, 2.5)
+    assert document["certificate"]["scales"] == {"low": 0.5, "high": 12.0}
+
+
+def test_the_list_of_scores_has_their_scales(table, monkeypatch):
+    vectors = np.array([[-2, 5, 0, -2, 3], [-3, 5, 0, -2, 3]])
+
+    def several(problem, **_):
+        names = problem.coefficients.feature_names
+        objectives = np.array([0.4, 0.41])
+        pool = SolutionPool(vectors, objectives, names, True, 0.42, np.array([2.5, 12.0]))
+        return found(problem, 2.5, pool)
+
+    monkeypatch.setattr(riskslim, "branch_and_bound", several)
+    text = run("fit", table, *FIT, "--scale", "0.5:12", "--within", 0.1).stdout
+    assert "\nrank   objective  scale  intercept  points\n   0  0.40000000    2.5 " in text
+    assert "\n   1  0.41000000     12 " in text
+
+
+def test_the_scale_1_is_not_spoken_of(table):
+    assert "cale" not in run("fit", table, *FIT, "--scale", "1").stdout
+
+
+def test_what_an_engine_says_about_scales_is_one_line(table, monkeypatch):
+    def refuse(*_, **__):
+        raise ValueError("lattice_cpa takes one scale,\nnot an interval")
+
+    monkeypatch.setattr(riskslim, "lattice_cpa", refuse)
+    options = ["--engine", "lattice_cpa", "--scale", "0.5:12", "--quiet"]
+    message = usage_error("fit", table, *FIT, *options)
+    assert message == "Error: lattice_cpa takes one scale, not an interval\n"
+
+
+@pytest.mark.parametrize("engine", ["lattice_cpa"])
+def test_fit_and_predict_with_a_scale(table, tmp_path, engine):
+    if engine == "lattice_cpa":
+        pytest.importorskip("cplex")
+    path = tmp_path / "score.json"
+    options = ["--scale", 2, "--engine", engine, "--exclude", "body mass index"]
+    text = run("fit", table, *FIT, *options, "--output", path).stdout
+    assert "Scale 2: one point adds 0.5 to the log-odds and multiplies the odds by 1.649." in text
+    score = RiskScore.load(path)
+    assert score.scale == score.certificate.scale == 2.0
+    assert score.certificate.is_optimal
+    rows = list(csv.DictReader(run("predict", path, table).stdout.splitlines()))
+    risks = np.array([float(row["risk"]) for row in rows])
+    log_odds = (score.intercept + np.array([int(row["score"]) for row in rows])) / 2
+    np.testing.assert_allclose(risks, 1 / (1 + np.exp(-log_odds)), rtol=0, atol=1e-15)
+    # The certificate is about these risks.
+    loss = -np.log(np.where(frame()["died"] == "yes", risks, 1 - risks)).mean()
+    np.testing.assert_allclose(score.certificate.loss, loss, rtol=1e-12)
+    # Half units of log-odds fit better than whole ones.
+    whole = best(TrainingData(frame()[list(score.feature_names)], frame()["died"]))
+    assert score.certificate.objective < whole.certificate.objective
+
+
 # --- predict and show -----------------------------------------------------------------------------
 
 
@@ -492,7 +625,7 @@ def test_show(saved, table, tmp_path):
     result = run("show", tmp_path / "fitted.json")
     assert result.stdout == f"{score}\n\n{score.certificate.explain()}\n"
     document = json.loads((tmp_path / "fitted.json").read_text())
-    (tmp_path / "newer.json").write_text(json.dumps({**document, "version": 2}))
+    (tmp_path / "newer.json").write_text(json.dumps({**document, "version": 3}))
     assert "pip install --upgrade riskslim" in usage_error("show", tmp_path / "newer.json")
 
 
