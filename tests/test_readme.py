@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from riskslim import RiskScore
 from riskslim.cli import application
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -81,6 +82,30 @@ def test_the_guide_runs(tmp_path, monkeypatch, capsys):
     assert "if 'age >= 75' is used, 'age >= 60' is used\n" in shown
     assert "these constraints contradict each other: (at most 0 of 'age >= 45'" in shown
     assert float(re.search(r"AUC (0\.\d+)", shown)[1]) > 0.65
+
+
+def test_the_example_of_a_scale_prints_what_is_shown(capsys):
+    text = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+    (example,), (shown,) = blocks(text, "python"), blocks(text, "text")
+    namespace = {}
+    exec(compile(example, "docs/scale.md", "exec"), namespace)
+    assert capsys.readouterr().out == shown
+    # The table beneath compares with the same score in whole units of log-odds.
+    score = namespace["score"]
+    points = {name: round(points / 3) for name, points in score.points.items()}
+    whole = RiskScore(round(score.intercept / 3), points, feature_names=score.feature_names)
+    assert "the score has 2, 1, 1 and 0 points\nand an intercept of -2" in text
+    assert ([*points.values()], whole.intercept) == ([2, 1, 1, 0], -2)
+    people = {"who does not smoke": (0, 0), "who smokes": (1, 0),
+              "who smokes, with hypertension": (1, 1)}  # fmt: skip
+    for person, (smoker, hypertension) in people.items():
+        row = {"prior stroke": 0, "age >= 75": 1, "smoker": smoker, "hypertension": hypertension}
+        cells = [
+            cell
+            for one in (score, whole)
+            for cell in (str(one.score_samples(row)[0]), f"{one.predict_proba(row)[0, 1]:.1%}")
+        ]
+        assert f"| {person} | {' | '.join(cells)} |" in text
 
 
 def test_the_cut_offs_are_conditions():
