@@ -359,8 +359,8 @@ class RiskScore:
             ``data`` is no TrainingData.
         ValueError
             The problem was infeasible, so that there is no score; the solution has no score of
-            this rank; its features are not those of the data; or its scale is not the one that
-            its certificate is about.
+            this rank; its features are not those of the data; its scale is not the one that its
+            certificate is about; or the scale of the score of this rank is not known.
 
         Examples
         --------
@@ -884,6 +884,11 @@ def _ranked(solution: Solution, rank: int) -> tuple[NDArray[np.int64], float]:
             "several"
         )
     if rank and solution.pool is not None:
+        if solution.pool.scales is None and solution.certificate.scales != PAPER_SCALE:
+            raise ValueError(
+                "the scores of the pool were chosen with scales of "
+                f"{solution.certificate.scales.describe()}, but it does not say which each has"
+            )
         return solution.pool.coefficients[rank], solution.pool.scale(rank)
     if solution.scale != solution.certificate.scale:
         raise ValueError(

@@ -975,6 +975,9 @@ def test_from_a_solution_with_a_scale(data):
     plain_pool = dataclasses.replace(pool, scales=None)
     of_before = dataclasses.replace(solution_of(data, -3, age=1), pool=plain_pool)
     assert RiskScore.from_solution(of_before, data, rank=1).scale == 1.0
+    unknown = dataclasses.replace(solution, pool=plain_pool)
+    message = error(RiskScore.from_solution, unknown, data, rank=1)
+    assert "with scales of 0.5 to 12, but it does not say which each has" in message
     wrong = dataclasses.replace(solution, scale=1.0)
     message = error(RiskScore.from_solution, wrong, data)
     assert "has the scale 1.0, but its certificate is about the scale 2.5" in message
