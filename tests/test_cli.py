@@ -503,7 +503,7 @@ def test_what_an_engine_says_about_scales_is_one_line(table, monkeypatch):
     assert message == "Error: lattice_cpa takes one scale, not an interval\n"
 
 
-@pytest.mark.parametrize("engine", ["lattice_cpa"])
+@pytest.mark.parametrize("engine", ["branch_and_bound", "lattice_cpa"])
 def test_fit_and_predict_with_a_scale(table, tmp_path, engine):
     if engine == "lattice_cpa":
         pytest.importorskip("cplex")
@@ -524,6 +524,30 @@ def test_fit_and_predict_with_a_scale(table, tmp_path, engine):
     # Half units of log-odds fit better than whole ones.
     whole = best(TrainingData(frame()[list(score.feature_names)], frame()["died"]))
     assert score.certificate.objective < whole.certificate.objective
+
+
+def test_a_free_scale_from_fit_to_predict(table, tmp_path):
+    path = tmp_path / "score.json"
+    run("fit", table, *FIT, "--scale", "free", "--output", path)
+    score = RiskScore.load(path)
+    certificate = score.certificate
+    assert 0.5 <= score.scale == certificate.scale <= 20
+    assert certificate.is_optimal
+    assert certificate.scales == ScaleSet.of("free")
+    rows = list(csv.DictReader(run("predict", path, table).stdout.splitlines()))
+    risks = np.array([float(row["risk"]) for row in rows])
+    loss = -np.log(np.where(frame()["died"] == "yes", risks, 1 - risks)).mean()
+    np.testing.assert_allclose(certificate.loss, loss, rtol=1e-12)
+    data = frame()
+    whole = best(TrainingData(data[list(score.feature_names)], data["died"]))
+    assert certificate.objective <= whole.certificate.objective * (1 + 1e-5)
+
+
+def test_an_interval_needs_the_other_engine(table):
+    pytest.importorskip("cplex")
+    options = ["--engine", "lattice_cpa", "--scale", "0.5:12", "--quiet"]
+    message = usage_error("fit", table, *FIT, *options)
+    assert "any number from 0.5 to 12: lattice_cpa takes one scale or a list of them" in message
 
 
 # --- predict and show -----------------------------------------------------------------------------
