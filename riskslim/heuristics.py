@@ -20,7 +20,14 @@ from numpy.typing import ArrayLike, NDArray
 from riskslim._kernels import heuristics as kernels
 from riskslim._kernels import integer, real
 from riskslim.constrained import descend, round_sequentially
-from riskslim.loss import choose_form, column_slots, score_range, tables_by_score
+from riskslim.loss import (
+    LogisticLoss,
+    choose_form,
+    column_slots,
+    score_range,
+    tables_by_score,
+    take_over_work,
+)
 
 if TYPE_CHECKING:
     from riskslim.problem import RiskScoreProblem
@@ -49,7 +56,8 @@ class HeuristicResult:
     coefficients : ndarray of int64, shape (d + 1,), or None
         Intercept first. None if the heuristic gave up; ``reason`` says why.
     objective : float
-        Objective of the coefficients on all rows; infinite if there are none.
+        Objective of the coefficients on all rows, at their best scale; infinite if there are
+        none.
     n_iterations : int
         Moves made, or coefficients rounded.
     n_evaluations : int
@@ -105,7 +113,7 @@ def discrete_coordinate_descent(
         directions), then the new coefficient, then the intercept again. The best exchange is
         made, and the descent goes on.
     max_iterations : int, optional
-        Most moves. None: until 1-opt.
+        Most moves, at all scales together. None: until 1-opt.
 
     Returns
     -------
@@ -126,6 +134,11 @@ def discrete_coordinate_descent(
     With constraints, each coefficient is searched among the values that meet them while the
     others are kept, and an exchange goes to the best of the eight most promising features, without
     a search of the intercept in between.
+
+    Where the problem has several scales, descents at one scale alternate with the choice of the
+    best scale, :meth:`~riskslim.LogisticLoss.best_scale` of the vector found, until no move at
+    this scale improves the objective. The result is 1-opt at its own best scale; a change
+    of one coefficient together with the scale may still improve it.
 
     Coefficients are searched in the order of a lower bound on the objective that they can
     reach, from first and second derivatives of the loss, until the next bound exceeds the best
@@ -155,8 +168,8 @@ def discrete_coordinate_descent(
     direction = _checked_directions(problem, directions)
     most = sys.maxsize if max_iterations is None else max_iterations
     exhaustive = line_search == "exhaustive"
-    run = _compiled_descent if problem.constraint_rows is None else _constrained_descent
-    vector, n_moves, n_evaluations = run(problem, vector, direction, exhaustive, swaps, most)
+    descend_at = _descent if problem.scales.is_single else _descent_at_best_scales
+    vector, n_moves, n_evaluations = descend_at(problem, vector, direction, exhaustive, swaps, most)
     stopped = max_iterations is not None and n_moves == max_iterations
     return HeuristicResult(
         coefficients=vector,
@@ -165,6 +178,45 @@ def discrete_coordinate_descent(
         n_evaluations=n_evaluations,
         reason="iteration limit" if stopped else "no move improves the objective",
     )
+
+
+def _descent_at_best_scales(
+    problem: RiskScoreProblem,
+    vector: NDArray[np.int64],
+    direction: NDArray[np.uint8],
+    exhaustive: bool,
+    swaps: bool,
+    max_iterations: int,
+) -> tuple[NDArray[np.int64], int, int]:
+    """Descents, each at the best scale of the vector that the one before it has found."""
+    before, n_moves = problem.loss.n_evaluations, 0
+    best, least = vector, np.inf
+    while True:
+        scaled = problem.at_scale(problem.loss.best_scale(vector))
+        objective = scaled.objective(vector)
+        improved = objective < least
+        if improved:
+            best, least = vector, objective
+            vector, moves, _ = _descent(
+                scaled, vector.copy(), direction, exhaustive, swaps, max_iterations - n_moves
+            )
+            n_moves += moves
+        take_over_work(problem.loss, scaled.loss)
+        if not improved or np.array_equal(vector, best):
+            return best, n_moves, problem.loss.n_evaluations - before
+
+
+def _descent(
+    problem: RiskScoreProblem,
+    vector: NDArray[np.int64],
+    direction: NDArray[np.uint8],
+    exhaustive: bool,
+    swaps: bool,
+    max_iterations: int,
+) -> tuple[NDArray[np.int64], int, int]:
+    """Descent at one scale; returns the vector, the numbers of moves and of losses computed."""
+    run = _compiled_descent if problem.constraint_rows is None else _constrained_descent
+    return run(problem, vector, direction, exhaustive, swaps, max_iterations)
 
 
 def _constrained_descent(
@@ -231,6 +283,10 @@ def sequential_rounding(
     down, and makes the best of these roundings. Equal objectives prefer down, then the lowest
     index. The result is integer, within the box, and of a permitted size.
 
+    Where the problem has several scales, objectives are those at ``problem.loss.scale``, which is
+    the scale that ``coef`` should be meant for; ``sequential_rounding(problem.at_scale(m), coef)``
+    rounds at another one. The objective of the result is that at its best scale.
+
     Parameters
     ----------
     problem : RiskScoreProblem
@@ -239,7 +295,7 @@ def sequential_rounding(
         Its number of non-zero coefficients may exceed ``max_size``.
     cutoff : float, default infinity
         Give up as soon as no rounding of the remaining coefficients can have an objective
-        below this value.
+        below this value (at ``problem.loss.scale``).
 
     Returns
     -------
@@ -286,7 +342,9 @@ def sequential_rounding(
     """
     vector = within_box(problem, coef)
     run = _compiled_rounding if problem.constraint_rows is None else _constrained_rounding
-    rounded, n_rounded, n_evaluations, reason = run(problem, vector, cutoff)
+    scaled = problem.at_scale(problem.loss.scale)
+    rounded, n_rounded, n_evaluations, reason = run(scaled, vector, cutoff)
+    take_over_work(problem.loss, scaled.loss)
     return HeuristicResult(
         coefficients=rounded,
         objective=np.inf if rounded is None else problem.objective(rounded),
@@ -307,20 +365,11 @@ def _constrained_rounding(
 def _compiled_rounding(
     problem: RiskScoreProblem, vector: NDArray[np.float64], cutoff: float
 ) -> tuple[NDArray[np.int64] | None, int, int, str]:
-    loss, rows = problem.loss, problem.loss.rows
+    loss = problem.loss
     pending = (vector != np.rint(vector)).astype(np.uint8)
     n_pending = int(pending.sum())
     start = perf_counter()
-    scores = np.empty(rows.n_rows)
-    real.scores(
-        rows.integer_columns,
-        vector[1 + rows.integer_index],
-        rows.real_panels,
-        vector[1 + rows.real_index],
-        vector[0],
-        scores,
-        loss.n_threads,
-    )
+    scores = _real_scores(loss, vector)
     outcome, n_evaluations = kernels.sequential_rounding(
         *_rows(problem),
         *_integer_ranges(problem),
@@ -400,10 +449,15 @@ def within_box(problem: RiskScoreProblem, coef: ArrayLike) -> NDArray[np.float64
 
 
 def _magnitude(problem: RiskScoreProblem) -> NDArray[np.float64]:
-    """Largest absolute value of the intercept's constant and of each feature."""
+    """Most by which a point for the intercept or for each feature changes a score / scale."""
     data = problem.loss.data
     largest = np.maximum(np.abs(data.feature_min), np.abs(data.feature_max))
-    return np.concatenate(([1.0], np.where(largest > 0, largest, 1.0)))
+    return _unit(problem) * np.concatenate(([1.0], np.where(largest > 0, largest, 1.0)))
+
+
+def _unit(problem: RiskScoreProblem) -> float:
+    """What a point adds to a score / scale."""
+    return 1.0 / problem.loss.scale
 
 
 def _rows(
@@ -415,8 +469,9 @@ def _rows(
     NDArray[np.int8],
     NDArray[np.float64],
     float,
+    float,
 ]:
-    """Arguments of the kernels that describe the rows."""
+    """Arguments of the kernels that describe the rows, and what a point is worth."""
     rows = problem.loss.rows
     return (
         rows.integer_columns,
@@ -425,6 +480,7 @@ def _rows(
         rows.labels,
         rows.weights,
         rows.total_weight,
+        _unit(problem),
     )
 
 
@@ -446,6 +502,22 @@ def _with_margins(losses: NDArray[np.float64]) -> NDArray[np.float64]:
     width = losses.shape[1]
     padded = np.pad(losses.reshape(-1), width)
     return padded[width : 3 * width].reshape(2, width)
+
+
+def _real_scores(loss: LogisticLoss, vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores of a vector, divided by the scale."""
+    rows, scaled = loss.rows, vector / loss.scale
+    scores = np.empty(rows.n_rows)
+    real.scores(
+        rows.integer_columns,
+        scaled[1 + rows.integer_index],
+        rows.real_panels,
+        scaled[1 + rows.real_index],
+        float(scaled[0]),
+        scores,
+        loss.n_threads,
+    )
+    return scores
 
 
 def _scores(
@@ -470,16 +542,7 @@ def _scores(
     data, rows, n_threads = problem.loss.data, problem.loss.rows, problem.loss.n_threads
     span = score_range(data, problem.coefficients, problem.max_size)
     if choose_form(data, problem.coefficients, span).name == "real_valued":
-        scores = np.empty(rows.n_rows)
-        real.scores(
-            rows.integer_columns,
-            vector[1 + rows.integer_index].astype(np.float64),
-            rows.real_panels,
-            vector[1 + rows.real_index].astype(np.float64),
-            float(vector[0]),
-            scores,
-            n_threads,
-        )
+        scores = _real_scores(problem.loss, vector.astype(np.float64))
         none, no_table = np.zeros(data.n_features, dtype=np.int64), np.empty((2, 0))
         no_position, no_counts = np.empty(0, dtype=np.int32), np.empty((1, 0), dtype=np.int64)
         return (

@@ -45,6 +45,7 @@ __all__ = [
     "row_ranges",
     "score_range",
     "tables_by_score",
+    "take_over_work",
 ]
 
 # A table has three numbers per score, so that this many scores cost 24 MiB. Beyond it most
@@ -1054,6 +1055,19 @@ def _check_finite(values: NDArray[np.float64], what: str) -> None:
             f"{wrong.size} of {values.size} {what} are NaN or infinite, the first one at "
             f"position {wrong[0]}"
         )
+
+
+def take_over_work(loss: LogisticLoss, copied: LogisticLoss) -> None:
+    """Count what a copy of a loss has done as done by the loss, once.
+
+    Parameters
+    ----------
+    loss, copied : LogisticLoss
+        The copy's counters are set to zero.
+    """
+    loss.seconds += copied.seconds
+    loss.n_evaluations += copied.n_evaluations
+    copied.seconds, copied.n_evaluations = 0.0, 0
 
 
 def column_slots(rows: Rows) -> NDArray[np.int64]:

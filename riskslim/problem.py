@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskslim.coefficients import CoefficientSet
 from riskslim.constraints import INTERCEPT, ConstraintRows, LinearConstraint, clash
-from riskslim.loss import LogisticLoss
+from riskslim.loss import LogisticLoss, take_over_work
 from riskslim.scale import ScaleLike, ScaleSet, fewest_digits
 from riskslim.tables import listing
 
@@ -281,8 +281,7 @@ class RiskScoreProblem:
             return loss.value(vector) + self.penalty(vector)
         scaled = loss.at_scale(scale)
         value = scaled.value(vector)
-        loss.seconds += scaled.seconds
-        loss.n_evaluations += scaled.n_evaluations
+        take_over_work(loss, scaled)
         return value + self.penalty(vector)
 
     def reported_scale(self, coef: ArrayLike) -> float:

@@ -22,6 +22,7 @@ from riskslim.panels import read_column
 pytestmark = pytest.mark.usefixtures("backend")
 
 KINDS = ["binary", "integer", "real", "mixed", "wide"]
+SCALES = [0.3, 1.7, 8.0]
 
 
 def make_features(rng, kind, n, d):
@@ -38,7 +39,7 @@ def make_features(rng, kind, n, d):
     return binary
 
 
-def make_problem(seed, kind, *, weighted=False, **options):
+def make_problem(seed, kind, *, weighted=False, reach=1, **options):
     rng = np.random.default_rng(seed)
     d = int(rng.integers(2, 6))
     n = int(rng.integers(20, 90))
@@ -53,7 +54,11 @@ def make_problem(seed, kind, *, weighted=False, **options):
     lower, upper = rng.integers(-4, 1, d), rng.integers(0, 5, d)
     upper = np.where(lower == upper, 3, upper)
     coefficients = CoefficientSet(
-        data.feature_names, lower, upper, intercept_lower=-6, intercept_upper=6
+        data.feature_names,
+        reach * lower,
+        reach * upper,
+        intercept_lower=-6 * reach,
+        intercept_upper=6 * reach,
     )
     options.setdefault("max_size", int(rng.integers(1, d + 1)))
     options.setdefault("l0_penalty", float(rng.choice([1e-8, 1e-3, 0.05])))
@@ -370,6 +375,8 @@ def test_rounding_refuses_bad_input():
 def exhaustive_rounding(problem, point):
     """Sequential rounding that computes every loss with the kernel of given scores."""
     rows, coef = problem.loss.rows, within_box(problem, point)
+    unit = 1.0 / problem.loss.scale
+    scaled = coef / problem.loss.scale
     columns = np.ones((rows.n_rows, len(coef)))
     columns[:, 1 + rows.integer_index] = rows.integer_columns
     for k, j in enumerate(rows.real_index):
@@ -377,10 +384,10 @@ def exhaustive_rounding(problem, point):
     scores = np.empty(rows.n_rows)
     real.scores(
         rows.integer_columns,
-        coef[1 + rows.integer_index],
+        scaled[1 + rows.integer_index],
         rows.real_panels,
-        coef[1 + rows.real_index],
-        coef[0],
+        scaled[1 + rows.real_index],
+        scaled[0],
         scores,
         1,
     )
@@ -390,7 +397,7 @@ def exhaustive_rounding(problem, point):
         best = (np.inf, None)
         for direction in (np.floor, np.ceil):
             for j in pending:
-                moved = scores + columns[:, j] * (direction(coef[j]) - coef[j])
+                moved = scores + columns[:, j] * ((direction(coef[j]) - coef[j]) * unit)
                 value = real.scores_loss(moved, rows.labels, rows.weights, 1)
                 value = value / rows.total_weight + used
                 if j > 0 and direction(coef[j]) == 0.0:
@@ -402,7 +409,7 @@ def exhaustive_rounding(problem, point):
     return coef.astype(np.int64)
 
 
-def adversarial_problem(seed, n=None):
+def adversarial_problem(seed, n=None, scale=1.0):
     """Columns that are equal, opposite, or multiples of each other; extreme weights and ranges."""
     rng = np.random.default_rng(seed)
     n, d = n or int(rng.integers(10, 200)), int(rng.integers(2, 8))
@@ -425,7 +432,7 @@ def adversarial_problem(seed, n=None):
         data.feature_names, -bound, bound, intercept_lower=-40, intercept_upper=40
     )
     penalty = float(rng.choice([0.0, 1e-9, 1e-3, 0.1]))
-    loss = LogisticLoss(data, coefficients, compress=bool(seed % 5 == 1))
+    loss = LogisticLoss(data, coefficients, compress=bool(seed % 5 == 1), scale=scale)
     problem = RiskScoreProblem(loss, coefficients, l0_penalty=max(penalty, 1e-15))
     point = rng.uniform(problem.lower, problem.upper)
     if seed % 3 == 1:
@@ -474,7 +481,7 @@ def rounded_scores(monkeypatch, problem, point):
     kernels, kept = heuristics.kernels, []
 
     def watched(*arguments):
-        scores = arguments[8]
+        scores = arguments[9]
         kept.extend((scores.copy(), scores))
         return kernels.sequential_rounding(*arguments)
 
@@ -530,3 +537,260 @@ def test_number_of_threads_does_not_change_a_bit(kind, weighted):
         ]
         expected = expected or found
         assert found == expected
+
+
+# ---- other scales -------------------------------------------------------------------------
+
+
+def problem_at(seed, kind, scale, **options):
+    """As many log-odds are within reach at every scale."""
+    return make_problem(seed, kind, scale=scale, reach=max(1, round(scale)), **options)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_descent_at_a_scale(kind, weighted, scale):
+    moves = 0
+    for seed in range(5):
+        problem, rng = problem_at(seed, kind, scale, weighted=weighted)
+        start = random_start(problem, rng)
+        result = discrete_coordinate_descent(problem, start)
+        coef, objective = literal_descent(problem, start)
+        moves += result.n_iterations
+        np.testing.assert_array_equal(result.coefficients, coef)
+        assert result.objective == problem.objective(coef) == pytest.approx(objective, rel=1e-12)
+        margins = problem.loss.data.labels * problem.loss.scores(coef) / scale
+        losses = np.log1p(np.exp(-np.abs(margins))) + np.maximum(-margins, 0.0)
+        average = np.average(losses, weights=problem.loss.data.sample_weight)
+        assert result.objective == pytest.approx(average + problem.penalty(coef), rel=1e-12)
+        full = discrete_coordinate_descent(problem, start, line_search="exhaustive")
+        np.testing.assert_array_equal(full.coefficients, coef)
+    assert moves > 5
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_swaps_at_a_scale(scale):
+    improved = 0
+    for seed in range(20):
+        problem, rng = problem_at(
+            seed, KINDS[seed % 5], scale, weighted=seed % 2 == 0, max_size=1, l0_penalty=1e-6
+        )
+        start = random_start(problem, rng)
+        plain = discrete_coordinate_descent(problem, start)
+        swapped = discrete_coordinate_descent(problem, start, swaps=True)
+        improved += swapped.objective < plain.objective - 1e-9
+        for other in itertools.chain(
+            literal_swaps(problem, swapped.coefficients), neighbours(problem, swapped.coefficients)
+        ):
+            assert problem.objective(other) >= swapped.objective * (1 - 1e-13)
+    assert improved > 0
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_rounding_at_a_scale(scale):
+    rounded = 0
+    for seed in range(40):
+        problem, rng = problem_at(seed, KINDS[seed % 5], scale, weighted=seed % 2 == 0)
+        point = rng.uniform(problem.lower, problem.upper)
+        point[rng.random(len(point)) < 0.3] = 0.0
+        expected = literal_rounding(problem, point)
+        result = sequential_rounding(problem, point)
+        assert (result.coefficients is None) == (expected is None)
+        if expected is not None:
+            rounded += 1
+            np.testing.assert_array_equal(result.coefficients, expected)
+            assert result.objective == problem.objective(expected)
+    assert rounded > 10
+
+
+@pytest.mark.parametrize("scale", [*SCALES, 0.01, 300.0])
+def test_rounding_at_a_scale_is_the_exhaustive_one_to_the_last_tie(scale):
+    for seed in range(80):
+        problem, point = adversarial_problem(seed, scale=scale)
+        result = sequential_rounding(problem, point)
+        expected = exhaustive_rounding(problem, point)
+        np.testing.assert_array_equal(result.coefficients, expected, err_msg=str(seed))
+        above = sequential_rounding(problem, point, cutoff=result.objective * (1 + 1e-9) + 1e-12)
+        np.testing.assert_array_equal(above.coefficients, expected, err_msg=str(seed))
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_rounding_of_many_chunks_at_a_scale_is_the_exhaustive_one(seed, scale):
+    problem, point = adversarial_problem(seed, n=9 * 16384 + 77, scale=scale)
+    expected = exhaustive_rounding(problem, point)
+    for n_threads in (1, 2):
+        problem.loss.n_threads = n_threads
+        np.testing.assert_array_equal(sequential_rounding(problem, point).coefficients, expected)
+
+
+@pytest.mark.parametrize("kind", ["integer", "real", "mixed"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("scale", [0.25, 2.0])
+def test_features_and_scale_times_a_power_of_two_change_no_bit(kind, weighted, scale):
+    """Bounds, choices and even the number of evaluations are those of the scale 1."""
+    rng = np.random.default_rng(4)
+    X = make_features(rng, kind, 6 * 16384, 4) * 4.0
+    y = rng.random(len(X)) < 1 / (1 + np.exp(X[:, 1] - X[:, 0]))
+    weights = rng.uniform(0.2, 3.0, len(X)) if weighted else None
+    point, found = np.array([0.0, 1.3, -0.7, 0.4, 0.2]), []
+    for factor in (1.0, scale):
+        data = TrainingData(X * factor, y, weights)
+        coefficients = CoefficientSet(
+            data.feature_names, -3, 3, intercept_lower=0, intercept_upper=0
+        )
+        loss = LogisticLoss(data, coefficients, scale=factor)
+        problem = RiskScoreProblem(loss, coefficients, l0_penalty=1e-3)
+        rounded = sequential_rounding(problem, point)
+        polished = discrete_coordinate_descent(problem, [0, 3, 0, 0, -2], swaps=True)
+        found.append(
+            [
+                (*one.coefficients, one.objective, one.n_iterations, one.n_evaluations)
+                for one in (rounded, polished)
+            ]
+        )
+    assert found[0] == found[1]
+    assert found[0][1][-2] > 0
+
+
+# ---- several scales -------------------------------------------------------------------------
+
+SETS = [(0.3, 12.0), [0.5, 1.7, 8.0]]
+
+
+@pytest.mark.parametrize("scales", SETS)
+@pytest.mark.parametrize("swaps", [False, True])
+def test_descent_with_free_scale(scales, swaps):
+    moved = better = 0
+    for seed in range(40):
+        problem, rng = make_problem(
+            seed, KINDS[seed % 5], weighted=seed % 2 == 0, reach=2, scale=scales
+        )
+        start = random_start(problem, rng)
+        kept = start.copy()
+        result = discrete_coordinate_descent(problem, start, swaps=swaps)
+        np.testing.assert_array_equal(start, kept)
+        moved += problem.loss.best_scale(start) != problem.loss.best_scale(result.coefficients)
+        assert problem.is_feasible(result.coefficients)
+        assert result.objective == problem.objective(result.coefficients)
+        assert result.objective <= problem.objective(start)
+        final = problem.at_scale(problem.loss.best_scale(result.coefficients))
+        for other in neighbours(final, result.coefficients):
+            assert final.objective(other) >= result.objective * (1 - 1e-12)
+        if swaps:
+            for other in literal_swaps(final, result.coefficients):
+                assert final.objective(other) >= result.objective * (1 - 1e-12)
+        fixed = discrete_coordinate_descent(
+            problem.at_scale(problem.loss.best_scale(start)), start, swaps=swaps
+        )
+        assert result.objective <= fixed.objective * (1 + 1e-12)
+        better += result.objective < fixed.objective * (1 - 1e-6)
+    assert moved > 5
+    assert better > 5
+
+
+def test_free_scale_goes_on_after_the_first_descent():
+    """The descent at the start's best scale ends, at the new vector's best scale it goes on."""
+    further = 0
+    for seed in range(40):
+        problem, rng = make_problem(seed, KINDS[seed % 5], reach=2, scale=(0.3, 12.0))
+        start = random_start(problem, rng)
+        first = discrete_coordinate_descent(problem.at_scale(problem.loss.best_scale(start)), start)
+        result = discrete_coordinate_descent(problem, start)
+        further += (result.coefficients != first.coefficients).any()
+        assert result.n_iterations >= first.n_iterations
+        for most in range(result.n_iterations + 2):
+            limited = discrete_coordinate_descent(problem, start, max_iterations=most)
+            assert limited.n_iterations == min(most, result.n_iterations)
+            ended = limited.n_iterations < most
+            assert limited.reason == (
+                "no move improves the objective" if ended else "iteration limit"
+            )
+            assert result.objective <= limited.objective <= problem.objective(start)
+    assert further > 5
+
+
+@pytest.mark.parametrize("scales", SETS)
+def test_rounding_with_free_scale(scales):
+    for seed in range(20):
+        problem, rng = make_problem(
+            seed, KINDS[seed % 5], weighted=seed % 2 == 0, max_size=None, reach=2, scale=scales
+        )
+        point = rng.uniform(problem.lower, problem.upper)
+        result = sequential_rounding(problem, point)
+        at = problem.at_scale(problem.loss.scale)
+        np.testing.assert_array_equal(result.coefficients, exhaustive_rounding(at, point))
+        assert result.objective == problem.objective(result.coefficients)
+        assert result.objective <= at.objective(result.coefficients)
+        other = sequential_rounding(problem.at_scale(8.0), point)
+        expected = exhaustive_rounding(problem.at_scale(8.0), point)
+        np.testing.assert_array_equal(other.coefficients, expected)
+
+
+@pytest.mark.parametrize("scales", [1.7, *SETS])
+def test_work_at_several_scales_is_counted(scales):
+    problem, rng = make_problem(9, "integer", max_size=None, reach=2, scale=scales)
+    for heuristic, vector in (
+        (discrete_coordinate_descent, np.zeros(len(problem.lower))),
+        (sequential_rounding, rng.uniform(problem.lower, problem.upper)),
+    ):
+        before, seconds = problem.loss.n_evaluations, problem.loss.seconds
+        result = heuristic(problem, vector)
+        counted = problem.loss.n_evaluations - before
+        assert result.n_evaluations > 2
+        objective = problem.loss.n_evaluations
+        problem.objective(result.coefficients)
+        assert counted == result.n_evaluations + problem.loss.n_evaluations - objective
+        assert problem.loss.seconds > seconds
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("kind", ["integer", "real"])
+def test_a_swap_at_a_scale_that_moves_the_intercept(kind, scale):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(200, 2)) + [3, -3]
+    X = np.rint(2 * X) if kind == "integer" else X
+    y = rng.random(200) < 1 / (1 + np.exp(-4 * (X[:, 1] - X[:, 1].mean())))
+    data = TrainingData(X, y)
+    reach = 4 * max(1, round(scale))
+    coefficients = CoefficientSet(
+        data.feature_names, -reach, reach, intercept_lower=-20 * reach, intercept_upper=20 * reach
+    )
+    loss = LogisticLoss(data, coefficients, scale=scale)
+    problem = RiskScoreProblem(loss, coefficients, max_size=1, min_size=1, l0_penalty=1e-8)
+    start = discrete_coordinate_descent(problem, [0, 1, 0]).coefficients
+    assert start[1] != 0
+    swapped = discrete_coordinate_descent(problem, start, swaps=True, max_iterations=1)
+    (expected,) = literal_swaps(problem, start)
+    assert expected[0] != start[0]
+    np.testing.assert_array_equal(swapped.coefficients, expected)
+
+
+def test_quick_losses_at_a_scale_are_not_given_up_too_early():
+    """The rows of the best step come first, its likely rival looks better by derivatives."""
+    scale, n = 0.3, 8 * 16384
+    rng = np.random.default_rng(0)
+    X = rng.choice([-1.0, 1.0], (n, 2))
+    X[n // 2 :, 0] = 0.0
+    X[:, 1] *= 6.0
+    point = np.array([0.0, 0.1, 0.1])
+    y = rng.random(n) < 1 / (1 + np.exp(-X @ point[1:] / scale))
+    data = TrainingData(X, y)
+
+    def problem_with(prices):
+        coefficients = CoefficientSet(
+            data.feature_names, -2, 2, intercept_lower=0, intercept_upper=0, l0_penalty=prices
+        )
+        loss = LogisticLoss(data, coefficients, scale=scale, compress=False)
+        return RiskScoreProblem(loss, coefficients, min_size=1, max_size=1)
+
+    loss = problem_with(1e-6).loss
+    without = [loss.value(point * (np.arange(3) != j)) - loss.value(point) for j in (1, 2)]
+    problem = problem_with([0.0, without[1] - 1.1 * without[0]])
+    _, gradient = loss.value_and_gradient(point)
+    step, curvature = -point[1:], np.diag(loss.hessian(point))[1:]
+    likely = gradient[1:] * step + 0.5 * curvature * step**2 - problem.l0_penalty
+    assert likely[1] < likely[0]
+    assert without[0] < without[1] - problem.l0_penalty[1]
+    np.testing.assert_array_equal(sequential_rounding(problem, point).coefficients, [0, 0, 1])

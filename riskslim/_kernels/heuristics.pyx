@@ -23,6 +23,10 @@ One pass gives g and h of all lines. Lines are searched in the order of the obje
 this bound leaves possible, until the next one cannot beat the best move found: the move is the
 same as if all lines had been searched.
 
+A point adds 1 / m, the *unit*, to a score: with a scale m steps are in points, real-valued scores and
+the tables are those of score / m. Derivatives and magnitudes are by points, too: M is the largest
+|x| times the unit.
+
 Sequential rounding looks for the best of some dozens of steps, one of which is taken. Which one
 that is mostly shows in *quick losses* from products of odds (odds.h), in a fraction of the time,
 and these are given up as soon as the rows seen so far, together with the bound on the others,
@@ -120,13 +124,14 @@ cdef struct Bounds:
     double *gradient
     double *curvature
     double *objective            # least objective that the line may hold
-    const double *magnitude      # largest absolute value of the feature
+    const double *magnitude      # largest change of a score by one point
     double slack                 # rounding errors of the bounds
 
 
 cdef struct Rows:
     Py_ssize_t n
     double total_weight
+    double unit                  # what a point adds to a score
     const int8_t *integers
     rs_panels panels             # in use: the real columns of wanted lines
     int64_t *used
@@ -140,11 +145,11 @@ cdef struct Rows:
     Py_ssize_t low
     Py_ssize_t width
     const double *losses         # by position
-    const double *slopes         # d loss / d score, by position
+    const double *slopes         # d loss / d (score times unit), by position
     int64_t *counts              # joint histogram, 2 * width positions per feature value
     double *mass                 # the same in float64, or sums of weights
     Py_ssize_t capacity          # cells of a joint histogram
-    # Real-valued scores.
+    # Real-valued scores, times the unit.
     double *scores
     # The current line.
     Py_ssize_t line              # coefficient (0: the intercept)
@@ -153,7 +158,7 @@ cdef struct Rows:
     Py_ssize_t begin             # scores lie in low + begin .. low + end - 1
     Py_ssize_t end
     Py_ssize_t n_parts           # of the joint histogram, where rows have weights
-    # The current pass.
+    # The current pass: points, or with real-valued scores points times the unit.
     double step
     double shift
     Bounds *bounds
@@ -166,11 +171,12 @@ cdef struct Rows:
 cdef int open_rows(
     Rows *rows, const int8_t[::1, :] columns, const double[:, :, ::1] panels,
     const int64_t[::1] slot, const int8_t[::1] labels, const double[::1] weights,
-    double total_weight, int n_threads,
+    double total_weight, double unit, int n_threads,
 ) except -1:
     cdef Py_ssize_t n_reals = panels.shape[1]
     rows.n = labels.shape[0]
     rows.total_weight = total_weight
+    rows.unit = unit
     rows.integers = &columns[0, 0] if columns.shape[1] else NULL
     rows.panels.x = &panels[0, 0, 0]
     rows.panels.d = n_reals
@@ -318,15 +324,20 @@ cdef void weigh_line(Rows *rows) noexcept nogil:
                 rows.mass[cell] += rows.mass[part * n_cells + cell]
 
 
+cdef inline double pass_step(const Rows *rows, double points) noexcept nogil:
+    """A step in the terms of the scores at hand."""
+    return points if rows.integer else points * rows.unit
+
+
 cdef double line_loss(Rows *rows, double step, double shift) noexcept nogil:
-    """Loss after ``step`` along the current line and ``shift`` of the intercept."""
+    """Loss after ``step`` points along the current line and ``shift`` of the intercept."""
     cdef Py_ssize_t v, c, cell, move
     cdef Py_ssize_t length = rows.end - rows.begin
     cdef rs_sum total
     rows.n_evaluations += 1
     if not rows.n_values:
-        rows.step = step
-        rows.shift = shift
+        rows.step = pass_step(rows, step)
+        rows.shift = pass_step(rows, shift)
         run_chunks(rows, line_loss_chunk)
         return summed(rows, 0, 1) / rows.total_weight
     total.high = total.low = 0.0
@@ -409,7 +420,7 @@ cdef void moved_scores(
 cdef void move_scores(Rows *rows, Py_ssize_t line, double step) noexcept nogil:
     """Take a step along a column for good."""
     rows.line = line
-    rows.step = step
+    rows.step = pass_step(rows, step)
     run_chunks(rows, move_chunk)
 
 
@@ -467,13 +478,16 @@ cdef void use_wanted_reals(Rows *rows) noexcept nogil:
 
 
 cdef void add_measures(const Rows *rows, Bounds *bounds) noexcept nogil:
-    """Derivatives of all rows from the sums of the chunks."""
+    """Derivatives of all rows by points from the sums of the chunks."""
     cdef Py_ssize_t line, stride = 2 * rows.n_lines + 1
+    cdef double first = rows.unit, second = rows.unit * rows.unit
     for line in range(rows.n_lines):
         bounds.gradient[line] = bounds.curvature[line] = 0.0
         if bounds.wanted[line]:
-            bounds.gradient[line] = summed(rows, 2 * line + 1, stride) / rows.total_weight
-            bounds.curvature[line] = summed(rows, 2 * line + 2, stride) / rows.total_weight
+            bounds.gradient[line] = first * (
+                summed(rows, 2 * line + 1, stride) / rows.total_weight)
+            bounds.curvature[line] = second * (
+                summed(rows, 2 * line + 2, stride) / rows.total_weight)
 
 
 cdef void measure_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
@@ -895,7 +909,7 @@ cdef void take(Rows *rows, Vector *vector, Py_ssize_t line, int64_t value) noexc
 
 def coordinate_descent(
     const int8_t[::1, :] columns, const double[:, :, ::1] panels, const int64_t[::1] slot,
-    const int8_t[::1] labels, const double[::1] weights, double total_weight,
+    const int8_t[::1] labels, const double[::1] weights, double total_weight, double unit,
     bint integer, Py_ssize_t low, const double[:, ::1] losses, const double[:, ::1] slopes,
     const int64_t[::1] feature_min, const int64_t[::1] feature_max,
     int32_t[::1] position, double[::1] scores, int64_t[:, ::1] counts, double[::1] mass,
@@ -909,7 +923,9 @@ def coordinate_descent(
     ``position`` (scores minus low, plus width for the positive class) or ``scores`` belong to
     ``coef`` on entry, and are used up. ``losses`` and ``slopes`` have a row per class,
     begin at score low, and cover every feasible vector. ``magnitude`` (d + 1,) is the largest
-    absolute value of each feature; ``wanted`` (d + 1,) and ``workspace`` (3, d + 1) are scratch.
+    absolute value of each feature times ``unit``; ``wanted`` (d + 1,) and ``workspace`` (3, d + 1)
+    are scratch. ``unit`` is what a point adds to a score: ``scores`` and the tables have it as a
+    factor, ``position`` and ``low`` are in points.
     ``counts`` (one row per thread) and ``mass`` hold the joint histograms; lines that need
     more cells than a row of ``counts`` go without. ``mass`` has as many cells as such a row, and
     with weights at least n / 8. A move must lower the objective by more than ``tolerance`` of it.
@@ -921,7 +937,7 @@ def coordinate_descent(
     cdef Move best
     cdef Py_ssize_t line, n_moves = 0
     cdef double objective
-    open_rows(&rows, columns, panels, slot, labels, weights, total_weight, n_threads)
+    open_rows(&rows, columns, panels, slot, labels, weights, total_weight, unit, n_threads)
     rows.integer = integer
     rows.position = &position[0] if integer else NULL
     rows.scores = NULL if integer else &scores[0]
@@ -997,7 +1013,7 @@ cdef struct Race:
     double top
     double noise                 # most by which a quick loss differs from line_loss
     rs_sum score_sum             # of the rows of the negative class
-    # The current step; and the chunks that are looked at.
+    # The current step, times the unit; and the chunks that are looked at.
     Py_ssize_t line
     double step
     double[RS_ODDS_VALUES] factor
@@ -1082,10 +1098,10 @@ cdef inline bint has_bits(const Race *race, Py_ssize_t line) noexcept nogil:
     return race.feature_max[line - 1] - race.feature_min[line - 1] < 1 << RS_ODDS_BITS
 
 
-cdef void prepare_step(Race *race, Py_ssize_t line, double step) noexcept nogil:
+cdef void prepare_step(Race *race, Py_ssize_t line, double points) noexcept nogil:
     """Make a step the current one: by what factors it changes the odds."""
     cdef Py_ssize_t k
-    cdef double first
+    cdef double first, step = points * race.rows.unit
     race.line = line
     race.step = step
     if line == 0:
@@ -1198,7 +1214,8 @@ cdef void measure_odds_chunk(void *argument, Py_ssize_t chunk, int worker) noexc
 cdef inline bint has_digits(const Race *race, Py_ssize_t line) noexcept nogil:
     """Whether derivatives along a line come from digits: no weights, small integers."""
     return (race.rows.weights == NULL and line > 0 and race.rows.slot[line - 1] >= 0
-            and race.rows.bounds.magnitude[line] <= RS_ODDS_NARROW)
+            and race.feature_min[line - 1] >= -RS_ODDS_NARROW
+            and race.feature_max[line - 1] <= RS_ODDS_NARROW)
 
 
 cdef void add_odds_derivatives(
@@ -1267,7 +1284,8 @@ cdef double quick_change(
     cdef Rows *rows = race.rows
     cdef Py_ssize_t chunk, k, wave, batch, computed = 0, chunks = n_chunks(rows.n)
     cdef Py_ssize_t stride = 2 * rows.n_lines + 1
-    cdef double least, flattened = curvature_factor(bounds, line, step)
+    cdef double least, moved = step * rows.unit
+    cdef double flattened = curvature_factor(bounds, line, step) * rows.unit * rows.unit
     cdef const rs_sum *sums
     cdef rs_sum seen, rest
     seen.high = seen.low = rest.low = 0.0
@@ -1287,8 +1305,8 @@ cdef double quick_change(
         for k in range(chunk, chunk + wave):
             sums = rows.sums + k * stride
             rs_add(&seen, race.moved[k] - (sums[0].high + sums[0].low))
-            rs_add(&seen, step * race.negative[k * (rows.n_lines + 1) + line])
-            rs_add(&rest, -step * sums[2 * line + 1].high)
+            rs_add(&seen, moved * race.negative[k * (rows.n_lines + 1) + line])
+            rs_add(&rest, -moved * sums[2 * line + 1].high)
             rs_add(&rest, -flattened * sums[2 * line + 2].high)
         chunk += wave
         least = (seen.high + rest.high) + (seen.low + rest.low)
@@ -1376,7 +1394,7 @@ cdef inline bint permitted(const Rounding *r, Py_ssize_t line, int direction) no
 
 
 cdef double widest_step(const Rounding *r) noexcept nogil:
-    """Largest change of a score by one rounding."""
+    """Largest change of a score, times the unit, by one rounding."""
     cdef Py_ssize_t j
     cdef double widest = 0.0
     for j in range(r.d + 1):
@@ -1557,7 +1575,8 @@ cdef void take_rounding(Rounding *r, Choice best) noexcept nogil:
     if race.open:
         prepare_step(race, best.line, step)
         for chunk in range(n_chunks(race.rows.n)):
-            rs_add(&race.score_sum, step * race.negative[chunk * stride + best.line])
+            rs_add(&race.score_sum,
+                   step * race.rows.unit * race.negative[chunk * stride + best.line])
     else:
         settle(race)
     r.coef[best.line] = rounded(r.coef[best.line], best.direction)
@@ -1566,7 +1585,7 @@ cdef void take_rounding(Rounding *r, Choice best) noexcept nogil:
 
 def sequential_rounding(
     const int8_t[::1, :] columns, const double[:, :, ::1] panels, const int64_t[::1] slot,
-    const int8_t[::1] labels, const double[::1] weights, double total_weight,
+    const int8_t[::1] labels, const double[::1] weights, double total_weight, double unit,
     const int64_t[::1] feature_min, const int64_t[::1] feature_max,
     double[::1] scores, double[::1] odds, double[::1] coef, const double[::1] penalty,
     const double[::1] magnitude, Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
@@ -1574,9 +1593,9 @@ def sequential_rounding(
 ):
     """Round ``coef`` in place, one coefficient at a time, in the direction that costs least.
 
-    ``scores`` belong to ``coef`` on entry, and are used up. ``feature_min`` and ``feature_max``
+    ``scores``, times ``unit``, belong to ``coef`` on entry, and are used up. ``feature_min`` and ``feature_max``
     (d,) are those of the integer columns; ``magnitude`` (d + 1,) is the largest absolute value
-    of each feature. ``pending`` marks the coefficients that are no integers (and is used up);
+    of each feature times ``unit``. ``pending`` marks the coefficients that are no integers (and is used up);
     ``odds`` (n,), ``workspace`` (3, d + 1) and ``bound`` (4, d + 1) are scratch.
 
     Returns the outcome (0: rounded, 1: stopped by the cutoff, 2: no rounding has a permitted
@@ -1589,7 +1608,7 @@ def sequential_rounding(
     cdef Rounding r
     cdef Choice best
     cdef int outcome = 0
-    open_rows(&rows, columns, panels, slot, labels, weights, total_weight, n_threads)
+    open_rows(&rows, columns, panels, slot, labels, weights, total_weight, unit, n_threads)
     rows.integer = False
     rows.scores = &scores[0]
     rows.n_values = 0

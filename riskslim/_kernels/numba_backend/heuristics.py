@@ -48,17 +48,18 @@ class _Rows(NamedTuple):
     labels: Any
     weights: Any  # empty: every row counts once
     total_weight: Any
+    unit: Any  # what a point adds to a score
     # Integer scores: position = score - low, + width for the positive class.
     integer: Any
     position: Any
     low: Any
     width: Any
     losses: Any  # by position
-    slopes: Any  # d loss / d score, by position
+    slopes: Any  # d loss / d (score times unit), by position
     padded: Any  # losses, with `width` zeros before and after them
     counts: Any  # joint histogram, 2 * width positions per feature value
     mass: Any  # the same in float64, or sums of weights
-    # Real-valued scores.
+    # Real-valued scores, times the unit.
     scores: Any
     # Scratch: a block of rows; sums of a chunk and of all rows (loss, derivatives of lines).
     cells: Any
@@ -117,7 +118,7 @@ def _move_scores(rows, line, step):
         if rows.integer:
             _add_column_moves(rows, line, rows.position[start:stop], start, np.int64(step), 0)
         else:
-            _moved_scores(rows, line, rows.scores[start:stop], start, step, 0.0)
+            _moved_scores(rows, line, rows.scores[start:stop], start, step * rows.unit, 0.0)
 
 
 @helper
@@ -222,7 +223,7 @@ def _line_loss_of_chunk(rows, line, step, shift, begin):
             blocks.lookup(values, rows.losses, cells)
             value = _weighted_total(values, weights, rows.lane)
         else:
-            _moved_scores(rows, line.index, values, start, step, shift)
+            _moved_scores(rows, line.index, values, start, step * rows.unit, shift * rows.unit)
             labels, strip = rows.labels[start:stop], rows.block[1:]
             value = blocks.sum_losses(values, labels, weights, strip, rows.lane)
         high, low = blocks.add(high, low, value)
@@ -231,7 +232,7 @@ def _line_loss_of_chunk(rows, line, step, shift, begin):
 
 @helper
 def _line_loss(rows, line, step, shift):
-    """Loss after ``step`` along the line and ``shift`` of the intercept."""
+    """Loss after ``step`` points along the line and ``shift`` of the intercept."""
     rows.n_evaluations[0] += 1
     if line.n_values:
         return _joint_loss(rows, line, step, shift) / rows.total_weight
@@ -252,7 +253,7 @@ class _Bounds(NamedTuple):
     gradient: Any
     curvature: Any
     objective: Any  # least objective that the line may hold
-    magnitude: Any  # largest absolute value of the feature
+    magnitude: Any  # largest change of a score by one point
     slack: Any  # rounding errors of the bounds
 
 
@@ -282,12 +283,14 @@ def _add_chunk(whole, part):
 
 @helper
 def _share_derivatives(rows, bounds):
-    """Derivatives of all rows from their sums."""
-    whole = rows.sums[1]
+    """Derivatives of all rows by points from their sums."""
+    whole, unit = rows.sums[1], rows.unit
+    square = unit * unit
     for line in range(bounds.wanted.shape[0]):
         first, second = 2 * line + 1, 2 * line + 2
-        bounds.gradient[line] = (whole[first, 0] + whole[first, 1]) / rows.total_weight
-        bounds.curvature[line] = (whole[second, 0] + whole[second, 1]) / rows.total_weight
+        bounds.gradient[line] = unit * ((whole[first, 0] + whole[first, 1]) / rows.total_weight)
+        flattening = (whole[second, 0] + whole[second, 1]) / rows.total_weight
+        bounds.curvature[line] = square * flattening
 
 
 @helper
@@ -698,21 +701,30 @@ def _take(rows, vector, line, value):
 
 @kernel(
     *(read(int8, 2), read(float64, 3), read(int64), read(int8), read(float64), float64),
-    *(boolean, int64, read(float64), read(float64), read(float64), read(int64), read(int64)),
+    *(
+        float64,
+        boolean,
+        int64,
+        read(float64),
+        read(float64),
+        read(float64),
+        read(int64),
+        read(int64),
+    ),
     *(write(int32), write(float64), write(int64), write(float64), write(int64), read(int64)),
     *(read(int64), read(float64), read(float64), read(uint8), write(uint8), write(float64, 2)),
     *(int64, int64, boolean, boolean, int64, float64, *_SCRATCH),
     *(write(int64), write(int64), write(float64), write(int64), write(float64)),
 )
 def _coordinate_descent(
-    columns, panels, slot, labels, weights, total_weight,
+    columns, panels, slot, labels, weights, total_weight, unit,
     integer, low, losses, slopes, padded, feature_min, feature_max,
     position, scores, counts, mass, coef, lower, upper, penalty, magnitude, direction,
     wanted, workspace, min_size, max_size, exhaustive, swaps, max_iterations, tolerance,
     cells, block, lane, sums, used, products, n_evaluations, size, value, loss, n_remembered, slack,
 ):  # fmt: skip
     rows = _Rows(
-        columns, panels, slot, labels, weights, total_weight,
+        columns, panels, slot, labels, weights, total_weight, unit,
         integer, position, low, losses.shape[0] // 2, losses, slopes, padded,
         counts, mass, scores, cells, block, lane, sums, used, products, n_evaluations,
     )  # fmt: skip
@@ -743,14 +755,14 @@ def _coordinate_descent(
 
 
 def coordinate_descent(
-    columns, panels, slot, labels, weights, total_weight,
+    columns, panels, slot, labels, weights, total_weight, unit,
     integer, low, losses, slopes, feature_min, feature_max,
     position, scores, counts, mass, coef, lower, upper, penalty, magnitude, direction,
     wanted, workspace, min_size, max_size, exhaustive, swaps, max_iterations, tolerance, n_threads,
 ):  # fmt: skip
     scratch = _scratch(len(coef), panels.shape[1])
     n_moves = _coordinate_descent(
-        columns.T, panels, slot, labels, weights, total_weight,
+        columns.T, panels, slot, labels, weights, total_weight, unit,
         integer, low, losses.reshape(-1), slopes.reshape(-1),
         np.pad(losses.reshape(-1), losses.shape[1]), feature_min, feature_max,
         position, scores, counts[0], mass, coef, lower, upper, penalty, magnitude, direction,
@@ -856,8 +868,9 @@ def _add_scores(race, value):
 
 
 @helper
-def _prepare_step(race, rows, line, step):
+def _prepare_step(race, rows, line, points):
     """Make a step the current one: by what factors it changes the odds."""
+    step = points * rows.unit
     race.count[_LINE], race.number[_STEP] = line, step
     if line == 0:
         race.factor[0] = odds.exp_moderate(-step)
@@ -960,13 +973,14 @@ def _measure_odds_of_chunk(race, rows, bounds, used, sums, begin):
 
 
 @helper
-def _has_digits(rows, bounds, line):
+def _has_digits(race, rows, line):
     """Whether derivatives along a line come from digits: no weights, small integers."""
     return (
         rows.weights.shape[0] == 0
         and line > 0
         and rows.slot[line - 1] >= 0
-        and bounds.magnitude[line] <= odds.NARROW
+        and race.feature_min[line - 1] >= -odds.NARROW
+        and race.feature_max[line - 1] <= odds.NARROW
     )
 
 
@@ -983,7 +997,7 @@ def _add_odds_derivatives(race, rows, bounds, sums, slopes, curvatures, start):
     for line in range(bounds.wanted.shape[0]):
         if not bounds.wanted[line] or _is_real(rows, line):
             continue
-        if not _has_digits(rows, bounds, line):
+        if not _has_digits(race, rows, line):
             _add_derivatives(rows, sums, line, slopes, curvatures, start)
             continue
         x = rows.columns[rows.slot[line - 1], start : start + m]
@@ -1010,7 +1024,7 @@ def _log_odds_of_chunk(race, rows, begin):
 @helper
 def _digits_error(race, rows, bounds, line, step):
     """Most by which digits make the slope along a line, times a step, too large."""
-    if race.count[_OPEN] == 0 or not _has_digits(rows, bounds, line):
+    if race.count[_OPEN] == 0 or not _has_digits(race, rows, line):
         return 0.0
     return odds.SLOPE_UNIT * bounds.magnitude[line] * abs(step)
 
@@ -1021,7 +1035,8 @@ def _quick_change(race, rows, bounds, line, step, enough):
 
     Of the rows not seen yet the bound from first and second derivatives is added.
     """
-    chunks, flattened = race.moved.shape[0], _curvature_factor(bounds, line, step)
+    chunks, moved = race.moved.shape[0], step * rows.unit
+    flattened = _curvature_factor(bounds, line, step) * rows.unit * rows.unit
     high = low = rest_low = 0.0
     rest = rows.total_weight * (
         _change_bound(bounds, line, step) - _digits_error(race, rows, bounds, line, step)
@@ -1035,8 +1050,8 @@ def _quick_change(race, rows, bounds, line, step, enough):
             race.moved[k] = _log_odds_of_chunk(race, rows, k * CHUNK)
             sums = race.sums[k]
             high, low = blocks.add(high, low, race.moved[k] - (sums[0, 0] + sums[0, 1]))
-            high, low = blocks.add(high, low, step * race.negative[k, line])
-            rest, rest_low = blocks.add(rest, rest_low, -step * sums[2 * line + 1, 0])
+            high, low = blocks.add(high, low, moved * race.negative[k, line])
+            rest, rest_low = blocks.add(rest, rest_low, -moved * sums[2 * line + 1, 0])
             rest, rest_low = blocks.add(rest, rest_low, -flattened * sums[2 * line + 2, 0])
         chunk += wave
         least = (high + rest) + (low + rest_low)
@@ -1116,7 +1131,7 @@ def _permitted(r, line, direction, used, optional):
 
 @helper
 def _widest_step(r):
-    """Largest change of a score by one rounding."""
+    """Largest change of a score, times the unit, by one rounding."""
     widest = 0.0
     for j in range(r.coef.shape[0]):
         if r.bounds.wanted[j]:
@@ -1268,7 +1283,7 @@ def _take_rounding(r, line, side):
     if race.count[_OPEN]:
         _prepare_step(race, r.rows, line, step)
         for chunk in range(race.negative.shape[0]):
-            _add_scores(race, step * race.negative[chunk, line])
+            _add_scores(race, step * r.rows.unit * race.negative[chunk, line])
     else:
         _settle(race, r.rows)
     r.coef[line] = _rounded(r.coef[line], side)
@@ -1277,13 +1292,13 @@ def _take_rounding(r, line, side):
 
 @kernel(
     *(read(int8, 2), read(float64, 3), read(int64), read(int8), read(float64), float64),
-    *(read(int64), read(int64), write(float64)),
+    *(float64, read(int64), read(int64), write(float64)),
     *(write(float64), read(float64), read(float64), int64, int64, float64),
     *(write(uint8), write(float64, 2), write(float64, 2), write(float64, 2), *_SCRATCH),
     *(write(float64), read(float64), write(int64), *_RACE),
 )
 def _sequential_rounding(
-    columns, panels, slot, labels, weights, total_weight, feature_min, feature_max,
+    columns, panels, slot, labels, weights, total_weight, unit, feature_min, feature_max,
     scores, coef, penalty, magnitude, min_size, max_size, cutoff, pending, workspace,
     bound, value, cells, block, lane, sums, reals, products, n_evaluations, slack, none,
     no_counts,
@@ -1291,7 +1306,7 @@ def _sequential_rounding(
     step_line, step_size,
 ):  # fmt: skip
     rows = _Rows(
-        columns, panels, slot, labels, weights, total_weight,
+        columns, panels, slot, labels, weights, total_weight, unit,
         False, cells, 0, 0, none, none, none, no_counts, lane, scores,
         cells, block, lane, sums, reals, products, n_evaluations,
     )  # fmt: skip
@@ -1327,13 +1342,13 @@ def _sequential_rounding(
 
 
 def sequential_rounding(
-    columns, panels, slot, labels, weights, total_weight, feature_min, feature_max,
+    columns, panels, slot, labels, weights, total_weight, unit, feature_min, feature_max,
     scores, odds, coef, penalty, magnitude, min_size, max_size, cutoff, pending, workspace,
     bound, n_threads,
 ):  # fmt: skip
     scratch = _scratch(len(coef), panels.shape[1])
     outcome = _sequential_rounding(
-        columns.T, panels, slot, labels, weights, total_weight, feature_min, feature_max,
+        columns.T, panels, slot, labels, weights, total_weight, unit, feature_min, feature_max,
         scores, coef, penalty, magnitude, min_size, max_size, cutoff, pending, workspace,
         bound[:2], bound[2:], *scratch, np.zeros(1), np.empty(0), np.empty(0, np.int64),
         odds, *_race(len(labels), len(slot)),
