@@ -216,6 +216,8 @@ def loss_range(loss: LogisticLoss, point: NDArray[np.float64]) -> float:
         low += lower[0]
         high += upper[0]
         positive = rows.labels[chunk] > 0
+        low /= loss.scale
+        high /= loss.scale
         worst, best = np.where(positive, low, -high), np.where(positive, high, -low)
         if data.sample_weight is None:
             worst, best = worst.min(keepdims=True), best.max(keepdims=True)

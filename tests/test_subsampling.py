@@ -32,17 +32,18 @@ def make_data(seed, n, d=4, *, real=False, weighted=False):
     return TrainingData(X, y, rng.choice([0.0, 1.0, 2.5], n) if weighted else None)
 
 
-def make_problem(seed, n, d=4, *, compress="auto", max_size=None, **options):
+def make_problem(seed, n, d=4, *, compress="auto", max_size=None, scale=1.0, **options):
     data = make_data(seed, n, d, **options)
     coefficients = CoefficientSet(data.feature_names, -4, 4)
-    loss = LogisticLoss(data, coefficients, compress=compress)
+    loss = LogisticLoss(data, coefficients, compress=compress, scale=scale)
     return RiskScoreProblem(loss, coefficients, max_size=max_size, l0_penalty=1e-3)
 
 
 def middle(problem, seed=0):
     """A point well within the box."""
     rng = np.random.default_rng(seed)
-    return rng.uniform(np.maximum(problem.lower, -2), np.minimum(problem.upper, 2))
+    low, high = (np.clip(end, problem.lower, problem.upper) for end in (-2, 2))
+    return rng.uniform(low, high)
 
 
 def roundings(point):
@@ -124,19 +125,22 @@ def test_wrong_sizes():
 @pytest.mark.parametrize("compress", [False, True])
 @pytest.mark.parametrize("real", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_loss_range_covers_every_rounding(weighted, real, compress):
+@pytest.mark.parametrize("scale", [1.0, 0.3, 8.0])
+def test_loss_range_covers_every_rounding(weighted, real, compress, scale):
     for seed in range(5):
-        problem = make_problem(seed, 60, real=real, weighted=weighted, compress=compress)
+        problem = make_problem(
+            seed, 60, real=real, weighted=weighted, compress=compress, scale=scale
+        )
         data, point = problem.loss.data, middle(problem, seed)
         weights = np.ones(60) if data.sample_weight is None else data.sample_weight
         spans = []
         for coef in roundings(point):
-            losses = np.logaddexp(0, -data.labels * problem.loss.scores(coef))
+            losses = np.logaddexp(0, -data.labels * problem.loss.scores(coef) / scale)
             spans.append(np.ptp(losses * weights * 60 / weights.sum()))
         assert max(spans) <= loss_range(problem.loss, point)
         # With one rounding there is nothing to bound but that one.
         (only,) = roundings(np.rint(point))
-        losses = np.logaddexp(0, -data.labels * problem.loss.scores(only))
+        losses = np.logaddexp(0, -data.labels * problem.loss.scores(only) / scale)
         exact = np.ptp(losses * weights * 60 / weights.sum())
         assert loss_range(problem.loss, np.rint(point)) == pytest.approx(exact, rel=1e-6)
 
