@@ -91,12 +91,13 @@ class SmallProblem:
     def intercept_range(self) -> tuple[int, int]:
         """Given bounds; where one is not given, one that is certainly far enough.
 
-        Beyond the largest absolute score plus 60 every row has the same sign of score, and moving
-        on can only help the class whose rows all have losses below exp(-60) already.
+        Beyond the largest absolute score plus 60 times the scale every row has the same sign of
+        score, and moving on can only help the class whose rows all have losses below exp(-60)
+        already.
         """
         low, high = self.box()
         reach = np.maximum(np.abs(low), np.abs(high)) @ np.abs(self.X).max(axis=0)
-        far = math.ceil(reach) + 60
+        far = math.ceil(reach + 60 * self.scale)
         first, last = self.intercept
         # A given bound may lie beyond the far one on the other side.
         first_found = min(-far, last if last is not None else -far) if first is None else first
@@ -142,15 +143,19 @@ class Enumerated:
         return len(self.vectors) > 0
 
 
-def loss(problem: SmallProblem, vector: np.ndarray, scale: float = 1.0) -> float:
-    """Normalised logistic loss of one vector, all rows, summed without rounding error."""
+def loss(problem: SmallProblem, vector: np.ndarray, scale: float | None = None) -> float:
+    """Normalised logistic loss of one vector, all rows, summed without rounding error.
+
+    Without a scale it is the problem's, which must be a single one.
+    """
     weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
-    margins = problem.y * (vector[0] + problem.X @ np.asarray(vector[1:], dtype=float)) / scale
+    scores = vector[0] + problem.X @ np.asarray(vector[1:], dtype=float)
+    margins = problem.y * scores / (problem.scale if scale is None else scale)
     losses = np.maximum(-margins, 0.0) + np.log1p(np.exp(-np.abs(margins)))
     return math.fsum(weights * losses) / math.fsum(weights)
 
 
-def objective(problem: SmallProblem, vector: np.ndarray, scale: float = 1.0) -> float:
+def objective(problem: SmallProblem, vector: np.ndarray, scale: float | None = None) -> float:
     """Loss plus the prices of the features used."""
     used = np.asarray(vector[1:]) != 0
     return loss(problem, vector, scale) + math.fsum(problem.prices()[used])
@@ -230,7 +235,8 @@ def enumerate_optimum(problem: SmallProblem) -> Enumerated:
         if any(INTERCEPT in constraint.points for constraint in problem.constraints):
             intercepts, losses = _best_intercepts_allowed(problem, part, X, y, weights)
         else:
-            intercepts, losses = _best_intercepts(part @ X.T, y, weights, first, last)
+            scores = part @ X.T
+            intercepts, losses = _best_intercepts(scores, y, weights, first, last, problem.scale)
         total = losses + (part != 0) @ prices
         # Only what can still win is kept; the slack is for the rounding of these sums.
         near = (total <= total.min() + 10 * SAME) & np.isfinite(total)
@@ -317,7 +323,7 @@ def enumerate_ranked(problem: SmallProblem, first: int, last: int) -> tuple[np.n
     for intercept in range(first, last + 1):
         candidates = np.insert(grid, 0, intercept, axis=1)
         met = meets_constraints(problem, candidates)
-        margins = y * (scores[met] + intercept)
+        margins = y * (scores[met] + intercept) / problem.scale
         losses = np.log1p(np.exp(-np.abs(margins))) + np.maximum(-margins, 0.0)
         vectors.append(candidates[met])
         values.append(losses @ weights + prices[met])
@@ -336,18 +342,23 @@ def _distinct_rows(problem: SmallProblem) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 def _best_intercepts(
-    scores: np.ndarray, y: np.ndarray, weights: np.ndarray, first: int, last: int
+    scores: np.ndarray,
+    y: np.ndarray,
+    weights: np.ndarray,
+    first: int,
+    last: int,
+    scale: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Best integer intercept within first..last for each row of scores, and its loss.
 
-    The loss is convex in the intercept b. With z = exp(-y (s + b)) the loss of a row is
-    log(1 + z) and its slope in b is -y z / (1 + z): the optimum is one of the two integers
-    around the sign change of the summed slope, which bisection finds.
+    The loss is convex in the intercept b. With the scale m and z = exp(-y (s + b) / m) the loss of
+    a row is log(1 + z) and its slope in b is -y z / (1 + z) / m: the optimum is one of the two
+    integers around the sign change of the summed slope, which bisection finds.
     """
-    decay = np.exp(-y * scores)  # scores are at most a few hundred: nothing overflows
+    decay = np.exp(-y * scores / scale)  # scores are at most a few hundred: nothing overflows
 
     def z(intercept: np.ndarray) -> np.ndarray:
-        step = np.exp(intercept.astype(float))[:, None]
+        step = np.exp(intercept / scale)[:, None]
         return decay * np.where(y > 0, 1.0 / step, step)
 
     def rises(intercept: np.ndarray) -> np.ndarray:
@@ -377,10 +388,10 @@ def _best_intercepts_allowed(
     first, last = problem.intercept_range()
     best = np.full(len(slopes), first, dtype=np.int64)
     least = np.full(len(slopes), math.inf)
-    decay = np.exp(-y * (slopes @ X.T))
+    decay = np.exp(-y * (slopes @ X.T) / problem.scale)
     for intercept in range(first, last + 1):
         vectors = np.column_stack((np.full(len(slopes), intercept), slopes))
-        losses = np.log1p(decay * np.exp(-y * float(intercept))) @ weights
+        losses = np.log1p(decay * np.exp(-y * intercept / problem.scale)) @ weights
         losses[~meets_constraints(problem, vectors)] = math.inf
         better = losses < least
         best[better], least[better] = intercept, losses[better]
@@ -411,7 +422,7 @@ def random_problem(rng: np.random.Generator, max_slopes: int = MAX_SLOPES) -> Sm
         max_size=None,
         intercept=(None, None),
     )
-    _limit_number_of_slopes(rng, small, max_slopes)
+    limit_number_of_slopes(rng, small, max_slopes)
     _limit_size(rng, small)
     small.y, intercept = _random_labels(rng, small)
     small.intercept = _random_intercept(rng, intercept)
@@ -438,7 +449,7 @@ def random_constrained_problem(
 ) -> SmallProblem:
     """Draw a problem with one to four constraints; about one in four is infeasible."""
     small = random_problem(rng)
-    _limit_number_of_slopes(rng, small, max_slopes)
+    limit_number_of_slopes(rng, small, max_slopes)
     names_intercept = rng.random() < 0.2
     if names_intercept:
         small.intercept = (int(rng.integers(-9, 1)), int(rng.integers(1, 9)))
@@ -613,7 +624,7 @@ def _random_intercept(rng: np.random.Generator, near: int) -> tuple[int | None, 
     return (a, None) if rng.random() < 0.5 else (None, b)
 
 
-def _limit_number_of_slopes(
+def limit_number_of_slopes(
     rng: np.random.Generator, small: SmallProblem, most: int = MAX_SLOPES
 ) -> None:
     """Narrow bounds at random until an enumeration takes a fraction of a second."""

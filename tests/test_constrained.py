@@ -6,7 +6,13 @@ import copy
 
 import numpy as np
 import pytest
-from enumeration import enumerate_optimum, random_constrained_problem, slopes, violations
+from enumeration import (
+    enumerate_optimum,
+    objective,
+    random_constrained_problem,
+    slopes,
+    violations,
+)
 
 from riskslim import (
     CoefficientSet,
@@ -24,13 +30,14 @@ from riskslim.subsampling import Subsampling
 SEEDS = range(60)
 
 
-def drawn(seed):
+def drawn(seed, scale=1.0):
     """A random feasible problem with constraints, feasible vectors of it, and a generator."""
     rng = np.random.default_rng([seed, 33])
     while True:
         small = random_constrained_problem(rng)
         if enumerate_optimum(small).feasible:
             break
+    small.scale = scale
     problem = small.build()
     grid = rng.permutation(slopes(small))[:400]
     intercepts = rng.integers(problem.lower[0], problem.upper[0], len(grid), endpoint=True)
@@ -223,6 +230,60 @@ def test_rounding_on_samples_of_the_rows_is_feasible():
             if found is not None:
                 assert not violations(small, found[0])
                 assert found[1] == problem.objective(found[0])
+
+
+@pytest.mark.parametrize("scale", [0.3, 1.7, 8.0])
+def test_heuristics_at_a_scale(scale):
+    moves = rounded = 0
+    for seed in range(30):
+        small, problem, starts, rng = drawn(seed, scale)
+        for start in starts[:1]:
+            found = discrete_coordinate_descent(problem, start, swaps=seed % 2 == 0)
+            moves += found.n_iterations
+            assert not violations(small, found.coefficients)
+            assert found.objective == pytest.approx(objective(small, found.coefficients), rel=1e-12)
+            assert is_one_opt(problem, found.coefficients, found.objective), seed
+        point = rng.uniform(problem.lower, problem.upper)
+        result = sequential_rounding(problem, point)
+        if result.coefficients is not None:
+            rounded += 1
+            assert not violations(small, result.coefficients)
+            value = objective(small, result.coefficients)
+            assert result.objective == pytest.approx(value, rel=1e-12)
+    assert moves > 30
+    assert rounded > 15
+
+
+def test_heuristics_with_free_scale():
+    moved = rounded = 0
+    for seed in range(40):
+        _, fixed, starts, rng = drawn(seed, 3.0)
+        problem = RiskScoreProblem(
+            fixed.loss,
+            fixed.coefficients,
+            max_size=fixed.max_size,
+            min_size=fixed.min_size,
+            l0_penalty=1e-4,
+            constraints=fixed.constraints,
+            scale=(0.3, 12.0),
+        )
+        for start in starts[:1]:
+            found = discrete_coordinate_descent(problem, start)
+            scale = problem.loss.best_scale(found.coefficients)
+            moved += scale != problem.loss.best_scale(start)
+            assert problem.is_feasible(found.coefficients)
+            assert found.objective == problem.objective(found.coefficients)
+            assert found.objective <= problem.objective(start)
+            assert is_one_opt(problem.at_scale(scale), found.coefficients, found.objective)
+        point = rng.uniform(problem.lower, problem.upper)
+        result = sequential_rounding(problem, point)
+        at = sequential_rounding(problem.at_scale(problem.loss.scale), point)
+        if result.coefficients is not None:
+            rounded += 1
+            np.testing.assert_array_equal(result.coefficients, at.coefficients)
+            assert result.objective == problem.objective(result.coefficients) <= at.objective
+    assert moved > 10
+    assert rounded > 15
 
 
 def test_a_loss_that_was_tightened():

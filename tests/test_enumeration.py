@@ -19,6 +19,7 @@ from enumeration import (
     SmallProblem,
     enumerate_completely,
     enumerate_optimum,
+    limit_number_of_slopes,
     loss,
     meets_constraints,
     objective,
@@ -189,6 +190,32 @@ def test_lattice_cpa_finds_the_enumerated_optimum(chosen):
             if wrong := faults(small, best, problem, solution):
                 failures.append(report(seed, on, wrong))
     assert not failures, "\n".join(failures)
+
+
+@pytest.mark.parametrize("scale", [0.3, 1.7, 8.0])
+@pytest.mark.parametrize("constrained", [False, True])
+def test_lattice_cpa_finds_the_enumerated_optimum_at_a_scale(scale, constrained):
+    failures, elsewhere = [], 0
+    draw = random_constrained_problem if constrained else random_problem
+    for seed in range(40):
+        rng = np.random.default_rng([seed, 77])
+        small = draw(rng)
+        at_one = enumerate_optimum(small)
+        small.scale = scale
+        if scale > 2 and not constrained:  # as many log-odds are within reach
+            small.lower = np.where(small.lower < 0, 3 * small.lower, small.lower)
+            small.upper = np.where(small.upper > 0, 3 * small.upper, small.upper)
+            limit_number_of_slopes(rng, small)
+        best, problem = enumerate_optimum(small), small.build()
+        solution = lattice_cpa(problem)
+        if not best.feasible:
+            assert solution.certificate.status is Status.INFEASIBLE, seed
+            continue
+        elsewhere += not np.array_equal(best.vectors[0], at_one.vectors[0])
+        if wrong := faults(small, best, problem, solution):
+            failures.append(report(seed, scale, wrong))
+    assert not failures, "\n".join(failures)
+    assert elsewhere > 5
 
 
 CORNERS = {

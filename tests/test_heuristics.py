@@ -749,7 +749,7 @@ def test_work_at_several_scales_is_counted(scales):
 @pytest.mark.parametrize("kind", ["integer", "real"])
 def test_a_swap_at_a_scale_that_moves_the_intercept(kind, scale):
     rng = np.random.default_rng(2)
-    X = rng.normal(size=(200, 2)) + [3, -3]
+    X = rng.normal([3, -3], 1, (200, 2))
     X = np.rint(2 * X) if kind == "integer" else X
     y = rng.random(200) < 1 / (1 + np.exp(-4 * (X[:, 1] - X[:, 1].mean())))
     data = TrainingData(X, y)

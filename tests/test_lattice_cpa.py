@@ -436,6 +436,22 @@ class TestLargeFeatures:
         with pytest.raises(ValueError, match="too large for CPLEX"):
             standard_cpa(p)
 
+    def test_the_limit_is_that_of_features_divided_by_the_scale(self):
+        X = [[3e6, 0], [1e6, 1], [2e6, 1], [-1e6, 0]]
+        p = _of(X, [0, 1, 1, 0], intercept_lower=-3, intercept_upper=3)
+        largest = {}
+        for scale in (1.0, 2.0, 4.0, 400.0):
+            scaled = RiskScoreProblem(p.loss, p.coefficients, scale=scale)
+            if scale < 3:
+                message = rf"up to 3e\+06.*largest allowed is {scale:.0f}000000\."
+                with pytest.raises(ValueError, match=message):
+                    model.accuracy_of(scaled)
+            else:
+                largest[scale] = model.accuracy_of(scaled)
+        assert largest[4.0].caution
+        assert not largest[400.0].caution
+        assert largest[4.0].row_error == pytest.approx(100 * largest[400.0].row_error)
+
     def test_features_that_are_left_out_do_not_count(self):
         X = [[1e9, 0], [2e9, 1], [3e9, 1], [4e9, 0], [5e9, 1]]
         p = _of(X, [0, 1, 1, 0, 0], fixed={"x1": 0})

@@ -138,22 +138,25 @@ def accuracy_of(problem: RiskScoreProblem) -> Accuracy:
     Raises
     ------
     ValueError
-        A usable feature has values beyond 1e6: in double precision CPLEX would cut off optimal
-        solutions, and return a false certificate.
+        A usable feature has values beyond 1e6 times the scale: in double precision CPLEX would cut
+        off optimal solutions, and return a false certificate.
     """
     data, usable = problem.loss.data, problem.usable
-    largest = np.maximum(np.abs(data.feature_min), np.abs(data.feature_max))
+    # Cuts of a loss of score / scale are those of features that are divided by it.
+    scale = problem.loss.scale
+    largest = np.maximum(np.abs(data.feature_min), np.abs(data.feature_max)) / scale
     largest = np.where(usable, largest, 0.0)
     too_large = np.flatnonzero(largest > LARGEST_FEATURE)
     if too_large.size:
         named = ", ".join(
-            f"{data.feature_names[j]!r} (up to {largest[j]:.6g})" for j in too_large[:5]
+            f"{data.feature_names[j]!r} (up to {scale * largest[j]:.6g})" for j in too_large[:5]
         )
         more = f" and {too_large.size - 5} more" if too_large.size > 5 else ""
         raise ValueError(
             f"the values of {named}{more} are too large for CPLEX, which would return a false "
-            f"certificate: the largest allowed is {LARGEST_FEATURE:.0f}. Divide these features "
-            "(points count per unit), cut them at thresholds, or leave them out (fixed at 0)"
+            f"certificate: the largest allowed is {scale * LARGEST_FEATURE:.0f}. Divide these "
+            "features (points count per unit), cut them at thresholds, or leave them out (fixed at "
+            "0)"
         )
     ranges = (problem.upper[1:] - problem.lower[1:]).astype(np.float64)
     row_error = ROW_ERROR * float(np.max(largest * ranges, initial=0.0))
