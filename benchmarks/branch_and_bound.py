@@ -40,6 +40,7 @@ from riskslim import (
     TrainingData,
     branch_and_bound,
 )
+from riskslim.scale import ScaleLike
 from riskslim.solution import TraceRecord
 
 
@@ -108,13 +109,15 @@ _ONE_THREAD = {
 }  # fmt: skip
 
 
-def make_problem(folder: Path, instance: Instance) -> RiskScoreProblem:
+def make_problem(folder: Path, instance: Instance, scale: ScaleLike = 1.0) -> RiskScoreProblem:
     """Read a data set and state the paper's problem on it.
 
     Parameters
     ----------
     folder : Path
     instance : Instance
+    scale : number, list, interval or ScaleSet
+        1 in the paper.
 
     Returns
     -------
@@ -128,7 +131,9 @@ def make_problem(folder: Path, instance: Instance) -> RiskScoreProblem:
         data.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100
     )
     loss = LogisticLoss(data, coefficients)
-    return RiskScoreProblem(loss, coefficients, max_size=instance.max_size, l0_penalty=1e-6)
+    return RiskScoreProblem(
+        loss, coefficients, max_size=instance.max_size, l0_penalty=1e-6, scale=scale
+    )
 
 
 class _Course:

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT))
 
 import riskslim  # noqa: E402
-from benchmarks import branch_and_bound, memory, report, scaling  # noqa: E402
+from benchmarks import branch_and_bound, memory, report, scales, scaling  # noqa: E402
 from benchmarks.children import run_python  # noqa: E402
 from benchmarks.instances import KINDS, TWO_THREADS, Case, Instance, make_table  # noqa: E402
 from benchmarks.machine import describe_machine  # noqa: E402
@@ -492,6 +492,25 @@ def test_branch_and_bound_goes_on_where_it_was(tmp_path, data_folder):
                 for name in ("_to_10_percent", "_to_1_percent", "_to_0_percent", "")
             ]
             assert times == sorted(times)
+
+
+def test_scales_are_compared(tmp_path, data_folder, capsys):
+    arguments = [
+        str(data_folder), str(tmp_path), "--instances", "adult:2,mammo:3", "--interval", "0.7:5",
+    ]  # fmt: skip
+    assert scales.main(arguments) == 0
+    rows = scales.read_rows(tmp_path / "scales.csv", scales.FIELDS)
+    assert [row["scales"] for row in rows] == ["1", "0.7 to 5"] * 2
+    for one, free in zip(rows[::2], rows[1::2], strict=True):
+        assert float(free["objective"]) <= float(one["objective"]) * (1 + 1e-5)
+        assert one["status"] == free["status"] == "optimal"
+    table = capsys.readouterr().out
+    assert table.count("\n") == 4
+    assert f"| adult | 2 | {float(rows[0]['objective']):.6f} |" in table
+    assert scales.main([*arguments, "--report-only"]) == 0
+    assert capsys.readouterr().out == table
+    with pytest.raises(SystemExit):
+        scales.main([*arguments, "--interval", "5"])
 
 
 @pytest.fixture

@@ -20,10 +20,12 @@ from riskslim import (
     Status,
     TrainingData,
     branch_and_bound,
+    discrete_coordinate_descent,
     lattice_cpa,
 )
 from riskslim.datasets import load_breast_cancer_binary
 from riskslim.exceptions import ConstantFeatureWarning
+from riskslim.scale import SCALE_TOLERANCE
 
 OPTIMUM = {
     "mammo": 0.46855923131671,
@@ -83,13 +85,24 @@ PRINTED_IN_THE_PAPER = {
 }
 
 
-def paper_problem(folder, name, max_size=5):
+# Over scales from 0.5 to 12: objectives to be reached, and losses that others have found.
+FREE_SCALE_OBJECTIVE = {"breastcancer": 0.082606, "mammo": 0.462813, "adult": 0.377216}
+KNOWN_LOSS = {
+    "breastcancer": 0.082629,
+    "mammo": 0.463016,
+    "mushroom": 0.067283,
+    "adult": 0.377205,
+    "spambase": 0.356670,
+}
+
+
+def paper_problem(folder, name, max_size=5, scale=1.0):
     data = TrainingData.from_file(folder / f"{name}_data.csv", outcome=_first_column(folder, name))
     coefficients = CoefficientSet(
         data.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100
     )
     loss = LogisticLoss(data, coefficients)
-    return RiskScoreProblem(loss, coefficients, max_size=max_size, l0_penalty=1e-6)
+    return RiskScoreProblem(loss, coefficients, max_size=max_size, l0_penalty=1e-6, scale=scale)
 
 
 def _first_column(folder, name):
@@ -138,6 +151,29 @@ def test_branch_and_bound_closes_the_gap(shared_data, name, max_size):
     assert certificate.status is Status.OPTIMAL
     assert certificate.optimality_gap == 0.0
     assert certificate.objective == pytest.approx(OPTIMUM_OF_SIZE[name, max_size], abs=1e-10)
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize("name", sorted(KNOWN_LOSS))
+def test_branch_and_bound_over_an_interval_of_scales(shared_data, name):
+    problem = paper_problem(shared_data, name, scale=(0.5, 12))
+    solution = branch_and_bound(problem, time_limit=300)
+    certificate = solution.certificate
+    assert certificate.status is Status.OPTIMAL
+    assert certificate.optimality_gap <= SCALE_TOLERANCE
+    assert certificate.objective <= FREE_SCALE_OBJECTIVE.get(name, 1.0)
+    assert certificate.loss <= KNOWN_LOSS[name]
+    assert certificate.objective <= OPTIMUM[name]
+    assert solution.scale in problem.scales
+    # A fixed scale of the interval has nothing better.
+    for scale in (1.6, 3.0, 8.0):
+        score = sequentially_best(problem, solution.coef, scale)
+        assert certificate.lower_bound <= score + 1e-10
+
+
+def sequentially_best(problem, coef, scale):
+    """Objective of a good score at one scale."""
+    return discrete_coordinate_descent(problem.at_scale(scale), coef, swaps=True).objective
 
 
 @pytest.mark.slow
