@@ -297,9 +297,11 @@ class _Run:
         chosen = search.incumbents.chosen()
         # Infinite if there are fewer feasible vectors than were asked for.
         outside = search.incumbents.cutoff if search.complete else search.lower_bound
+        vectors = np.array([coef for _, coef in chosen], np.int64)
         return SolutionPool(
-            coefficients=np.array([coef for _, coef in chosen], np.int64),
+            coefficients=vectors,
             objectives=np.array([objective for objective, _ in chosen]),
+            scales=np.array([self.problem.reported_scale(coef) for coef in vectors]),
             feature_names=self.problem.coefficients.feature_names,
             complete=search.complete,
             bound=outside,

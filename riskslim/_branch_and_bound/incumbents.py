@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.heuristics import HeuristicResult, discrete_coordinate_descent, sequential_rounding
+from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding
 from riskslim.panels import read_column
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ class Incumbents:
         self._sorted: list[tuple[float, tuple[int, ...]]] = []
         self._offered: set[bytes] = set()
         self._rounded: set[tuple[float, bytes]] = set()
+        self._exchanged: set[bytes] = set()
         self._spread = np.concatenate(([1.0], _spread(problem)))
 
     @property
@@ -166,9 +167,8 @@ class Incumbents:
         if key in self._rounded:
             return
         self._rounded.add(key)
-        problem = self._at_scale(scale)
-        if not problem.is_feasible(vector):
-            found = sequential_rounding(problem, self._within_box(coef)).coefficients
+        if not self.problem.is_feasible(vector):
+            found = self._rounded_at(scale, self._within_box(coef))
             if found is None or not self.problem.is_feasible(found):
                 return
             vector = found
@@ -178,8 +178,13 @@ class Incumbents:
         scales = self.problem.scales
         return min(max(scale, scales.low), scales.high)
 
-    def _at_scale(self, scale: float) -> RiskScoreProblem:
-        return self.problem if self.problem.scales.is_single else self.problem.at_scale(scale)
+    def _rounded_at(self, scale: float, coef: NDArray[np.float64]) -> NDArray[np.int64] | None:
+        if self.problem.scales.is_single:
+            return sequential_rounding(self.problem, coef).coefficients
+        scaled = self.problem.at_scale(scale)
+        found = sequential_rounding(scaled, coef).coefficients
+        self.problem.loss.take_over(scaled.loss)
+        return found
 
     def polish(self, vector: NDArray[np.int64]) -> None:
         """Improve a feasible vector by coordinate descent, and offer both.
@@ -192,29 +197,25 @@ class Incumbents:
             self.offer(vector)
         if self.stop[0]:
             return
-        polished = self._descended(vector, swaps=False)
-        self.offer(polished.coefficients)
-        key = (0.0, polished.coefficients.tobytes())
+        polished, objective = self._descended(vector, swaps=False)
+        self.offer(polished)
+        key = polished.tobytes()
         margin = EXCHANGE_MARGIN * abs(self.objective)
-        if not self.swaps or key in self._rounded or polished.objective > self.objective + margin:
+        if not self.swaps or key in self._exchanged or objective > self.objective + margin:
             return
         if self.stop[0]:
             return
-        self._rounded.add(key)
-        self.offer(self._descended(polished.coefficients, swaps=True).coefficients)
+        self._exchanged.add(key)
+        self.offer(self._descended(polished, swaps=True)[0])
 
-    def _descended(self, vector: NDArray[np.int64], *, swaps: bool) -> HeuristicResult:
-        for _ in range(20):  # TEMP
-            found = discrete_coordinate_descent(
-                self._at_scale(self.problem.loss.best_scale(vector)),
-                vector,
-                swaps=swaps,
-                max_iterations=POLISHING_MOVES,
-            )
-            if (found.coefficients == vector).all():
-                break
-            vector = found.coefficients
-        return found
+    def _descended(
+        self, vector: NDArray[np.int64], *, swaps: bool
+    ) -> tuple[NDArray[np.int64], float]:
+        found = discrete_coordinate_descent(
+            self.problem, vector, swaps=swaps, max_iterations=POLISHING_MOVES
+        )
+        assert found.coefficients is not None
+        return found.coefficients, found.objective
 
     def offer_smallest(self) -> None:
         """Offer the model with fewest features and points; without constraints it is feasible.
