@@ -193,7 +193,7 @@ class TestLimits:
         assert hard_problem.is_feasible(solution.coef)
 
     def test_no_time_for_a_score_under_constraints(self, monkeypatch):
-        monkeypatch.setattr(Incumbents, "round", lambda self, coef: None)
+        monkeypatch.setattr(Incumbents, "round", lambda self, coef, scale: None)
         p = make_problem()
         names = list(p.coefficients.feature_names)
         p = RiskScoreProblem(p.loss, p.coefficients, max_size=3, constraints=[at_least(1, names)])

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding
+from riskslim.loss import take_over_work
 from riskslim.panels import read_column
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ class Incumbents:
             return sequential_rounding(self.problem, coef).coefficients
         scaled = self.problem.at_scale(scale)
         found = sequential_rounding(scaled, coef).coefficients
-        self.problem.loss.take_over(scaled.loss)
+        take_over_work(self.problem.loss, scaled.loss)
         return found
 
     def polish(self, vector: NDArray[np.int64]) -> None:
