@@ -27,7 +27,7 @@ from riskslim import (
     lattice_cpa,
     standard_cpa,
 )
-from riskslim._lattice_cpa import driver, initialization, model
+from riskslim._lattice_cpa import driver, formulation, initialization, model
 from riskslim.bounds import ObjectiveBounds
 from riskslim.exceptions import CertificateError, ProblemSizeError, SolverUnavailableError
 
@@ -133,7 +133,7 @@ class TestModel:
         points[:, 0] = rng.integers(-5, 6, size=40)
         losses = [problem.loss.value(point) for point in points]
         for point in points:
-            cut = model.Cut(point.astype(float), *problem.loss.value_and_gradient(point))
+            cut = formulation.Cut(point.astype(float), *problem.loss.value_and_gradient(point))
             assert cut.at(point) == pytest.approx(cut.loss, rel=1e-9)
             for other, loss in zip(points, losses, strict=True):
                 assert cut.at(other) <= loss
@@ -445,9 +445,9 @@ class TestLargeFeatures:
             if scale < 3:
                 message = rf"up to 3e\+06.*largest allowed is {scale:.0f}000000\."
                 with pytest.raises(ValueError, match=message):
-                    model.accuracy_of(scaled)
+                    formulation.accuracy_of(scaled)
             else:
-                largest[scale] = model.accuracy_of(scaled)
+                largest[scale] = formulation.accuracy_of(scaled)
         assert largest[4.0].caution
         assert not largest[400.0].caution
         assert largest[4.0].row_error == pytest.approx(100 * largest[400.0].row_error)

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from riskslim._lattice_cpa.formulation import OBJECTIVE_SCALE
 from riskslim._lattice_cpa.initialization import best_possible_bounds
-from riskslim._lattice_cpa.model import OBJECTIVE_SCALE, RiskSlimMIP, import_cplex
+from riskslim._lattice_cpa.model import RiskSlimMIP, import_cplex
 from riskslim._lattice_cpa.search import Search
 
 import_cplex()  # in its own way, before anything else imports it

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskslim._lattice_cpa.formulation import OBJECTIVE_SCALE
 from riskslim._lattice_cpa.initialization import (
     InfeasibleProblemError,
     Initialization,
@@ -25,12 +26,7 @@ from riskslim._lattice_cpa.initialization import (
     feasible_start,
     initialize,
 )
-from riskslim._lattice_cpa.model import (
-    OBJECTIVE_SCALE,
-    RiskSlimMIP,
-    new_cplex,
-    translated_errors,
-)
+from riskslim._lattice_cpa.model import RiskSlimMIP, new_cplex, translated_errors
 from riskslim._lattice_cpa.scales import ScalesRun
 from riskslim._lattice_cpa.search import LatticeCPASettings, Search
 from riskslim.exceptions import CertificateError, RiskSLIMError

@@ -18,13 +18,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim._lattice_cpa.model import (
-    OBJECTIVE_SCALE,
-    Cut,
-    RiskSlimLP,
-    RiskSlimMIP,
-    translated_errors,
-)
+from riskslim._lattice_cpa.formulation import OBJECTIVE_SCALE, Cut
+from riskslim._lattice_cpa.model import RiskSlimLP, RiskSlimMIP, translated_errors
 from riskslim.bounds import ObjectiveBounds, chained_updates
 from riskslim.constraints import clash
 from riskslim.exceptions import RiskSLIMError

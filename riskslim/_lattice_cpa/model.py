@@ -1,34 +1,14 @@
-r"""The surrogate problems RiskSlimMIP and RiskSlimLP on CPLEX.
-
-Both minimise a cutting plane approximation of the loss (Ustun & Rudin 2019, Definitions
-RiskSlimMIP and RiskSlimLP):
-
-.. math::
-
-    \min \; V \quad \text{s.t.} \quad
-    V = L + \sum_j C_{0,j} \alpha_j, \;
-    R = \sum_j \alpha_j, \;
-    \lambda_j^{\min} \alpha_j \le \lambda_j \le \lambda_j^{\max} \alpha_j, \;
-    L \ge l(\lambda^t) + \nabla l(\lambda^t) \cdot (\lambda - \lambda^t)
-
-with bounds on V, L, R and on every :math:`\lambda_j`, and with the problem's linear constraints,
-in which :math:`\alpha_j` stands for :math:`1[\lambda_j \ne 0]`. Features that cannot be used get no
-variables. L and V are held in units of 1 / :data:`OBJECTIVE_SCALE`, so that CPLEX's smallest
-feasibility tolerance (1e-9) means 1e-12 of loss.
-"""
+"""RiskSlimMIP and RiskSlimLP on CPLEX: formulation, parameters, limits of its licence."""
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import math
 import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from riskslim._lattice_cpa.formulation import Cut, Formulation, Row
 from riskslim.exceptions import ProblemSizeError, SolverUnavailableError
 
 if TYPE_CHECKING:
@@ -36,134 +16,18 @@ if TYPE_CHECKING:
     from riskslim.problem import RiskScoreProblem
 
 __all__ = [
-    "Accuracy",
-    "Cut",
     "RiskSlimLP",
     "RiskSlimMIP",
-    "accuracy_of",
     "import_cplex",
     "new_cplex",
     "translated_errors",
 ]
 
-OBJECTIVE_SCALE = 1000.0
-# CPLEX satisfies rows and compares objectives to within 1e-9 in its own units, 1e-12 of loss;
-# solutions after presolve and sums of such errors were seen to be off by a few 1e-10.
-BOUND_TOLERANCE = 5e-10
-# Coefficients of a cut are means of feature values. The error of a row grows with them and with
-# the range of the coefficients; this share of their product covers what was seen.
-ROW_ERROR = 1e-12
-# From here on CPLEX gets no presolve, no scaling of its own and numerical caution ...
-CAUTION_FROM = 2e4
-# ... and from here on even that returned false optima: such features have to be rescaled.
-LARGEST_FEATURE = 1e6
-# Cuts are lowered by this much, so that rounding errors cannot lift one above the loss.
-CUT_SLACK = 1e-13
-# Room that constraints with coefficients other than integers get, beside the room that the problem
-# itself allows them.
-EXTRA_ROOM = 1e-9
-INFINITY = 1e20  # as CPLEX has it
 COMMUNITY_EDITION_LIMIT = 1000
 _CPXERR_RESTRICTED_VERSION = 1016
 
 
-@dataclasses.dataclass(frozen=True)
-class Cut:
-    r"""A supporting hyperplane of the loss: its value and gradient at one point.
-
-    Parameters
-    ----------
-    point : ndarray of float64, shape (d + 1,)
-    loss : float
-    gradient : ndarray of float64, shape (d + 1,)
-    """
-
-    point: NDArray[np.float64]
-    loss: float
-    gradient: NDArray[np.float64]
-
-    @property
-    def constant(self) -> float:
-        """Value of the hyperplane at the origin, rounded down."""
-        terms = self.gradient * self.point
-        size = abs(self.loss) + float(np.sum(np.abs(terms)))
-        return self.loss - float(np.sum(terms)) - CUT_SLACK * max(1.0, size)
-
-    def at(self, coef: NDArray[Any]) -> float:
-        """Value of the hyperplane at a coefficient vector, shape (d + 1,)."""
-        return self.constant + float(self.gradient @ coef)
-
-
-@dataclasses.dataclass(frozen=True)
-class Accuracy:
-    """What CPLEX's arithmetic is good for on one problem.
-
-    Parameters
-    ----------
-    row_error : float
-        Absolute error of a bound that comes from the size of the features' values.
-    caution : bool
-        Whether the values are so large that CPLEX must not transform the model.
-    """
-
-    row_error: float
-    caution: bool
-
-    def bound_tolerance(self, objective: float) -> float:
-        """Absolute accuracy of a bound near an objective.
-
-        Parameters
-        ----------
-        objective : float
-
-        Returns
-        -------
-        float
-        """
-        size = max(1.0, abs(objective)) if math.isfinite(objective) else 1.0
-        return BOUND_TOLERANCE * size + self.row_error
-
-
-def accuracy_of(problem: RiskScoreProblem) -> Accuracy:
-    """Find out how far CPLEX can be trusted on a problem.
-
-    Parameters
-    ----------
-    problem : RiskScoreProblem
-
-    Returns
-    -------
-    Accuracy
-
-    Raises
-    ------
-    ValueError
-        A usable feature has values beyond 1e6 times the scale: in double precision CPLEX would cut
-        off optimal solutions, and return a false certificate.
-    """
-    data, usable = problem.loss.data, problem.usable
-    # Cuts of a loss of score / scale are those of features that are divided by it.
-    scale = problem.loss.scale
-    largest = np.maximum(np.abs(data.feature_min), np.abs(data.feature_max)) / scale
-    largest = np.where(usable, largest, 0.0)
-    too_large = np.flatnonzero(largest > LARGEST_FEATURE)
-    if too_large.size:
-        named = ", ".join(
-            f"{data.feature_names[j]!r} (up to {scale * largest[j]:.6g})" for j in too_large[:5]
-        )
-        more = f" and {too_large.size - 5} more" if too_large.size > 5 else ""
-        raise ValueError(
-            f"the values of {named}{more} are too large for CPLEX, which would return a false "
-            f"certificate: the largest allowed is {scale * LARGEST_FEATURE:.0f}. Divide these "
-            "features (points count per unit), cut them at thresholds, or leave them out (fixed at "
-            "0)"
-        )
-    ranges = (problem.upper[1:] - problem.lower[1:]).astype(np.float64)
-    row_error = ROW_ERROR * float(np.max(largest * ranges, initial=0.0))
-    return Accuracy(row_error, bool(np.max(largest, initial=0.0) > CAUTION_FROM))
-
-
-class RiskSlimMIP:
+class RiskSlimMIP(Formulation):
     r"""The surrogate mixed-integer program, with an empty approximation to begin with.
 
     Parameters
@@ -211,157 +75,35 @@ class RiskSlimMIP:
     def __init__(
         self, problem: RiskScoreProblem, bounds: ObjectiveBounds, *, relaxed: bool = False
     ) -> None:
-        if not problem.scales.is_single:
-            raise ValueError(
-                f"the problem has several scales ({problem.scales.describe()}): choose one with "
-                "problem.at_scale(m)"
-            )
-        self.problem = problem
-        self.relaxed = relaxed
-        self.accuracy = accuracy_of(problem)
+        super().__init__(problem, bounds, relaxed=relaxed)
         self.cpx = new_cplex()
         if self.accuracy.caution:
             self.cpx.parameters.preprocessing.presolve.set(0)
             self.cpx.parameters.read.scale.set(-1)
             self.cpx.parameters.emphasis.numerical.set(1)
-        self.columns = np.concatenate(([0], 1 + np.flatnonzero(problem.usable))).astype(np.intp)
-        m = len(self.columns) - 1
-        self.loss = m + 1
-        self._tied = _tied_indicators(problem)
-        self._add_coefficients()
-        self.cpx.variables.add(names=["L"], lb=[0.0], ub=[INFINITY])
-        self._add_indicators()
-        self.objective = self.cpx.variables.get_num()
-        self.size = self.objective + 1
+        names, low, high, kinds, prices = map(list, zip(*self.variables, strict=True))
         self.cpx.variables.add(
-            names=["V", "R"],
-            obj=[1.0, 0.0],
-            lb=[0.0, 0.0],
-            ub=[INFINITY, float(m)],
-            types="" if relaxed else "CI",
+            names=names, lb=low, ub=high, obj=prices, types="" if relaxed else "".join(kinds)
         )
-        self._add_definitions()
-        self.constraint_rows = self._add_constraints()
-        self.set_bounds(bounds)
-        self.n_fixed_rows: int = self.cpx.linear_constraints.get_num()
-        self._cut_indices = [self.loss, *range(m + 1)]
-        self.value_range = (0, self.loss)
+        for row in self.rows:
+            self._add_to_cplex(row)
+        self.n_fixed_rows = len(self.rows)
 
     @property
     def max_cuts(self) -> int:
         """Cuts that fit beside the other rows into the Community Edition's limit."""
         return max(10, COMMUNITY_EDITION_LIMIT - self.n_fixed_rows)
 
-    def _types(self, kinds: str) -> str:
-        return "" if self.relaxed else kinds
-
-    def _add_coefficients(self) -> None:
-        self.cpx.variables.add(
-            names=[f"lambda_{j}" for j in self.columns],
-            lb=self.problem.lower[self.columns].astype(float).tolist(),
-            ub=self.problem.upper[self.columns].astype(float).tolist(),
-            types=self._types("I" * len(self.columns)),
-        )
-
-    def _add_indicators(self) -> None:
-        """Indicators of use; one per sign where they must imply a value other than zero."""
-        self.alpha: dict[int, int] = {}
-        self._negative: dict[int, int] = {}
-        required = self.problem.required
-        for j in self.columns[1:]:
-            feature = int(j) - 1
-            forced = float(required[feature])
-            self.alpha[feature] = self._add_binary(f"alpha_{j}", forced)
-            if self._tied[feature] and self.problem.lower[j] < 0 < self.problem.upper[j]:
-                self._negative[feature] = self._add_binary(f"beta_{j}", 0.0)
-
-    def _add_binary(self, name: str, lower: float) -> int:
-        self.cpx.variables.add(names=[name], lb=[lower], ub=[1.0], types=self._types("B"))
-        last: int = self.cpx.variables.get_num() - 1
-        return last
-
-    def _add_definitions(self) -> None:
-        penalty = self.problem.l0_penalty * OBJECTIVE_SCALE
-        alpha = list(self.alpha.values())
-        prices = [-float(penalty[feature]) for feature in self.alpha]
-        self._add_row([self.objective, self.loss, *alpha], [1.0, -1.0, *prices], "E", 0.0)
-        self._add_row([self.size, *alpha], [1.0] + [-1.0] * len(alpha), "E", 0.0)
-        for variable, j in enumerate(self.columns):
-            if variable:
-                self._add_links(variable, int(j))
-
-    def _add_links(self, variable: int, j: int) -> None:
-        """Tie coefficient j to its indicator: zero unless used."""
-        low, high = float(self.problem.lower[j]), float(self.problem.upper[j])
-        alpha = self.alpha[j - 1]
-        if low > 0 or high < 0:
-            return  # always used: its indicator is fixed at 1
-        if j - 1 in self._negative:
-            # alpha = positive part used or negative part used, never both.
-            negative = self._negative[j - 1]
-            indices = [variable, alpha, negative]
-            self._add_row([alpha, negative], [1.0, -1.0], "G", 0.0)
-            # lambda <= high (alpha - beta) - beta  and  lambda >= (alpha - beta) + low beta
-            self._add_row(indices, [1.0, -high, high + 1.0], "L", 0.0)
-            self._add_row(indices, [1.0, -1.0, 1.0 - low], "G", 0.0)
-            return
-        if high > 0:
-            self._add_row([variable, alpha], [1.0, -high], "L", 0.0)
-        if low < 0:
-            self._add_row([variable, alpha], [1.0, -low], "G", 0.0)
-        if self._tied[j - 1]:
-            sign = 1.0 if high > 0 else -1.0
-            self._add_row([variable, alpha], [sign, -1.0], "G", 0.0)
-
-    def _add_constraints(self) -> list[list[int]]:
-        """Add the problem's constraints; returns the rows that each of them became."""
-        rows = self.problem.constraint_rows
-        added: list[list[int]] = []
-        for i in range(0 if rows is None else len(rows)):
-            first = self.cpx.linear_constraints.get_num()
-            self._add_constraint(i)
-            added.append(list(range(first, self.cpx.linear_constraints.get_num())))
-        return added
-
-    def _add_constraint(self, i: int) -> None:
-        """Add one constraint, without sides that hold in the whole box.
-
-        CPLEX satisfies a row to within an absolute tolerance, so that its largest coefficient is
-        scaled to about 1. Sums of integers cannot come near to their bounds without meeting
-        them. Others can, and get some more room: what CPLEX accepts beyond the constraint is
-        no incumbent, and makes its bound no larger.
-        """
-        rows = self.problem.constraint_rows
-        assert rows is not None
-        variables = np.concatenate((np.arange(self.loss), list(self.alpha.values()))).astype(int)
-        terms = np.concatenate((rows.points[i, self.columns], rows.used[i, list(self.alpha)]))
-        indices = variables[terms != 0].tolist()
-        if not indices:
-            return  # features that are fixed at 0: the problem is feasible
-        scale = 2.0 ** -math.ceil(math.log2(np.max(np.abs(terms))))
-        values = scale * terms[terms != 0]
-        ends = np.array([self.cpx.variables.get_lower_bounds(indices),
-                         self.cpx.variables.get_upper_bounds(indices)])  # fmt: skip
-        room = 0.0 if rows.is_integer[i] else EXTRA_ROOM
-        low, high = scale * float(rows.lower[i]) - room, scale * float(rows.upper[i]) + room
-        if (values * ends).min(axis=0).sum() >= low:
-            low = -math.inf
-        if (values * ends).max(axis=0).sum() <= high:
-            high = math.inf
-        self._add_range(indices, values.tolist(), low, high)
-
-    def _add_range(self, indices: list[int], values: list[float], low: float, high: float) -> None:
-        """Add a row with two bounds, one or none."""
-        row, add = [[indices, values]], self.cpx.linear_constraints.add
-        if math.isfinite(low) and math.isfinite(high):
-            add(lin_expr=row, senses="R", rhs=[low], range_values=[high - low])
-        elif math.isfinite(low):
-            add(lin_expr=row, senses="G", rhs=[low])
-        elif math.isfinite(high):
-            add(lin_expr=row, senses="L", rhs=[high])
-
-    def _add_row(self, indices: list[int], values: list[float], sense: str, rhs: float) -> None:
-        self.cpx.linear_constraints.add(lin_expr=[[indices, values]], senses=sense, rhs=[rhs])
+    def _add_to_cplex(self, row: Row) -> None:
+        expression, add = [[row.indices, row.values]], self.cpx.linear_constraints.add
+        if row.low == row.high:
+            add(lin_expr=expression, senses="E", rhs=[row.low])
+        elif math.isinf(row.low):
+            add(lin_expr=expression, senses="L", rhs=[row.high])
+        elif math.isinf(row.high):
+            add(lin_expr=expression, senses="G", rhs=[row.low])
+        else:
+            add(lin_expr=expression, senses="R", rhs=[row.low], range_values=[row.high - row.low])
 
     def set_bounds(self, bounds: ObjectiveBounds) -> None:
         """Bound V, L and R, with room for rounding errors.
@@ -374,30 +116,6 @@ class RiskSlimMIP:
         self.cpx.variables.set_lower_bounds([(i, low) for i, (low, _) in ends.items()])
         self.cpx.variables.set_upper_bounds([(i, high) for i, (_, high) in ends.items()])
 
-    def bounds_of_variables(self, bounds: ObjectiveBounds) -> dict[int, tuple[float, float]]:
-        """Bounds of the variables V, L and R in CPLEX's units.
-
-        Parameters
-        ----------
-        bounds : ObjectiveBounds
-
-        Returns
-        -------
-        dict from variable index to (lower, upper)
-        """
-
-        def scaled(low: float, high: float) -> tuple[float, float]:
-            slack = 10 * self.accuracy.bound_tolerance(high)
-            low = max(0.0, low - slack) * OBJECTIVE_SCALE
-            high = (high + slack) * OBJECTIVE_SCALE
-            return low, min(high, INFINITY)
-
-        return {
-            self.objective: scaled(bounds.objective_min, bounds.objective_max),
-            self.loss: scaled(bounds.loss_min, bounds.loss_max),
-            self.size: (float(bounds.size_min), float(bounds.size_max)),
-        }
-
     def cut_row(self, cut: Cut) -> tuple[list[list[Any]], str, float]:
         """A cut as a row: sparse pair, sense, right-hand side.
 
@@ -409,11 +127,8 @@ class RiskSlimMIP:
         -------
         tuple
         """
-        gradient = cut.gradient[self.columns]
-        # Features without a variable are zero: their terms vanish from the constant too,
-        # because every point that is cut has a zero there.
-        values = [1.0, *(-OBJECTIVE_SCALE * gradient).tolist()]
-        return [self._cut_indices, values], "G", OBJECTIVE_SCALE * cut.constant
+        indices, values, low = self.cut_terms(cut)
+        return [indices, values], "G", low
 
     def add_cuts(self, cuts: list[Cut], *, lazy: bool = False) -> None:
         """Add cuts as rows of the model.
@@ -434,74 +149,6 @@ class RiskSlimMIP:
             senses="".join(sense for _, sense, _ in rows),
             rhs=[rhs for _, _, rhs in rows],
         )
-
-    def coef_and_loss(self, values: list[float]) -> tuple[NDArray[np.float64], float]:
-        """Coefficient vector and loss from the values of the first variables.
-
-        Parameters
-        ----------
-        values : list of float, length m + 2
-            Values of the variables in ``value_range``.
-
-        Returns
-        -------
-        coef : ndarray of float64, shape (d + 1,)
-        loss : float
-            In units of the loss.
-        """
-        coef = np.zeros(self.problem.n_features + 1)
-        coef[self.columns] = values[: self.loss]
-        # CPLEX keeps to bounds within its tolerance only.
-        np.clip(coef, self.problem.lower, self.problem.upper, out=coef)
-        return coef, values[self.loss] / OBJECTIVE_SCALE
-
-    def solution_vector(
-        self, coef: NDArray[np.int64], loss: float
-    ) -> tuple[list[int], list[float], float]:
-        """Values of all variables at an integer point, and its objective.
-
-        Parameters
-        ----------
-        coef : ndarray of int64, shape (d + 1,)
-            Feasible.
-        loss : float
-            Its loss.
-
-        Returns
-        -------
-        indices, values : lists of equal length
-        objective : float
-            In CPLEX's units.
-        """
-        values = [0.0] * self.cpx.variables.get_num()
-        for variable, j in enumerate(self.columns):
-            values[variable] = float(coef[j])
-        for feature, variable in self.alpha.items():
-            values[variable] = float(coef[feature + 1] != 0)
-        for feature, variable in self._negative.items():
-            values[variable] = float(coef[feature + 1] < 0)
-        objective = (loss + self.problem.penalty(coef)) * OBJECTIVE_SCALE
-        values[self.loss] = loss * OBJECTIVE_SCALE
-        values[self.objective] = objective
-        values[self.size] = float(self.problem.model_size(coef))
-        return list(range(len(values))), values, objective
-
-
-def _tied_indicators(problem: RiskScoreProblem) -> NDArray[np.bool_]:
-    """Features whose indicator must not be 1 while the coefficient is 0, shape (d,).
-
-    The big-M links allow for that. It does no good but where a row is easier to meet with more
-    features: a minimum size, or a constraint that features help to meet.
-    """
-    if problem.min_size > int(np.count_nonzero(problem.required)):
-        return np.ones(problem.n_features, dtype=bool)
-    rows = problem.constraint_rows
-    if rows is None:
-        return np.zeros(problem.n_features, dtype=bool)
-    helps_up = (rows.used > 0) & np.isfinite(rows.lower)[:, None]
-    helps_down = (rows.used < 0) & np.isfinite(rows.upper)[:, None]
-    tied: NDArray[np.bool_] = np.any(helps_up | helps_down, axis=0)
-    return tied
 
 
 class RiskSlimLP(RiskSlimMIP):

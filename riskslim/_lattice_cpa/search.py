@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim._lattice_cpa.formulation import Cut, accuracy_of
 from riskslim._lattice_cpa.initialization import round_and_polish
-from riskslim._lattice_cpa.model import Cut, accuracy_of
 from riskslim.bounds import ObjectiveBounds, chained_updates
 from riskslim.heuristics import discrete_coordinate_descent
 from riskslim.solution import Certificate, Trace, TraceRecord, optimality_gap
