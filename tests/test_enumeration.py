@@ -1,7 +1,8 @@
 """The engine against exhaustive enumeration on small random problems.
 
 Every problem is solved with all parts of the algorithm switched on, and with one of the sixteen
-combinations of initialization, chained updates, rounding and polishing. Failures name the seed:
+combinations of initialization, chained updates, rounding and polishing. The other settings vary
+with the problem. Failures name the seed:
 ``random_problem(np.random.default_rng(seed))`` draws the problem again.
 """
 
@@ -46,6 +47,13 @@ from riskslim.exceptions import RiskSLIMError
 PARTS = ("initialization", "chained_updates", "rounding", "polishing")
 COMBINATIONS = list(itertools.product([True, False], repeat=len(PARTS)))
 PER_COMBINATION = 20
+# Values of the other settings: problem by problem one of each, in all their combinations.
+LEVERS = {
+    "fractional_rounds": [3, 0, 1, 50],
+    "fractional_threshold": [0.001, 0.0, 0.3],
+    "cut_pool": [1000, 0, 4],
+    "branching_priority": [True, False],
+}
 # What the certificate promises: its bound_tolerance is 1e-9 on such problems.
 EQUAL = 1e-9
 
@@ -55,6 +63,12 @@ def solved(seed: int) -> tuple[SmallProblem, Enumerated, RiskScoreProblem]:
     """A problem, its optimum, and the package's statement of it."""
     small = random_problem(np.random.default_rng(seed))
     return small, enumerate_optimum(small), small.build()
+
+
+def levers(seed: int) -> dict:
+    """Settings beside the parts, drawn for a problem."""
+    rng = np.random.default_rng([seed, 5])
+    return {name: values[rng.integers(len(values))] for name, values in LEVERS.items()}
 
 
 def faults(small, best, problem, solution) -> list[str]:
@@ -185,7 +199,8 @@ def test_lattice_cpa_finds_the_enumerated_optimum(chosen):
     first = COMBINATIONS.index(chosen) * PER_COMBINATION
     for seed in range(first, first + PER_COMBINATION):
         small, best, problem = solved(seed)
-        for on in [settings] if all(chosen) else [settings, dict.fromkeys(PARTS, True)]:
+        chosen_too = {**settings, **levers(seed)}
+        for on in (chosen_too, dict.fromkeys(PARTS, True)):
             solution = lattice_cpa(problem, settings=LatticeCPASettings(**on))
             if wrong := faults(small, best, problem, solution):
                 failures.append(report(seed, on, wrong))

@@ -28,6 +28,9 @@ from riskslim import (
     standard_cpa,
 )
 from riskslim._lattice_cpa import driver, formulation, initialization, model
+from riskslim._lattice_cpa.cuts import CutPool
+from riskslim._lattice_cpa.formulation import Cut
+from riskslim._lattice_cpa.search import Search
 from riskslim.bounds import ObjectiveBounds
 from riskslim.exceptions import CertificateError, ProblemSizeError, SolverUnavailableError
 
@@ -325,6 +328,84 @@ class TestLimits:
     def test_settings_out_of_range(self):
         with pytest.raises(ValueError, match="polishing_margin"):
             LatticeCPASettings(polishing_margin=-1.0)
+        for name in ("fractional_rounds", "fractional_threshold", "cut_pool"):
+            with pytest.raises(ValueError, match=name):
+                LatticeCPASettings(**{name: -1})
+        for name in ("fractional_rounds", "cut_pool"):
+            with pytest.raises(ValueError, match=f"{name} must be a whole number, got 1.5"):
+                LatticeCPASettings(**{name: 1.5})
+
+
+class TestFractionalCuts:
+    """Rounds per node, threshold and pool, which know nothing of a solver."""
+
+    @pytest.fixture
+    def search(self, problem):
+        return self.make_search(problem)
+
+    @staticmethod
+    def make_search(problem, **settings):
+        bounds = initialization.best_possible_bounds(problem)
+        return Search(problem, LatticeCPASettings(**settings), bounds, 0.0)
+
+    def test_rounds_of_a_node(self, problem, search):
+        rng = np.random.default_rng(0)
+        points = rng.uniform(problem.lower, problem.upper, (8, len(problem.lower)))
+        cuts = [search.fractional_cut(point, 0.0, 7) for point in points]
+        assert [cut is not None for cut in cuts] == [True] * 3 + [False] * 5
+        assert search.fractional_cut(points[3], 0.0, 8) is not None
+
+    def test_a_cut_has_to_be_worth_its_row(self, problem, search):
+        start, objective = initialization.feasible_start(problem)
+        search.consider(start, problem.loss.value(start))
+        point = start + 0.25
+        loss = problem.loss.value(point)
+        least = 0.001 * (objective - search.lower_bound)
+        assert search.fractional_cut(point, loss - 0.9 * least, 1) is None
+        cut = search.fractional_cut(point, loss - 1.1 * least, 1)
+        assert cut.loss == pytest.approx(loss)
+
+    def test_cuts_that_the_solver_dropped_are_found_without_evaluation(self, problem, search):
+        point = np.full(len(problem.lower), 0.5)
+        first = search.fractional_cut(point, 0.0, 1)
+        before = search.n_cuts, problem.loss.n_evaluations
+        assert search.fractional_cut(point, 0.0, 2) is first
+        assert (search.n_cuts, problem.loss.n_evaluations) == before
+        without = self.make_search(problem, cut_pool=0)
+        assert without.fractional_cut(point, 0.0, 1) is not without.fractional_cut(point, 0.0, 2)
+
+    def test_full_pool_keeps_what_was_active(self):
+        rng = np.random.default_rng(1)
+        points = np.linspace(-3, 3, 30)[rng.permutation(30)]
+        # Tangents of a parabola.
+        cuts = [Cut(np.array([x]), x * x + 1, np.array([2 * x])) for x in points]
+        pool = CutPool(1, 20)
+        for cut in cuts[:20]:
+            assert pool.add(cut)
+        wanted = [pool.highest(cut.point)[0] for cut in cuts[:5]]
+        assert wanted == cuts[:5]
+        assert pool.add(cuts[20])
+        assert len(pool) == 11
+        assert all(cut in pool.cuts for cut in cuts[:5])
+
+    def test_parallel_cuts(self):
+        pool = CutPool(1, 20)
+        low, high = (Cut(np.zeros(1), loss, np.array([1.0])) for loss in (0.1, 0.2))
+        assert pool.add(low)
+        assert pool.add(high)
+        assert not pool.add(low)
+        assert pool.cuts == [high]
+
+    def test_fractional_points_are_cut_at_nodes_of_the_tree(self, hard_problem):
+        plain = LatticeCPASettings(
+            fractional_rounds=0, initialization=False, branching_priority=False
+        )
+        with_cuts = LatticeCPASettings(initialization=False, branching_priority=False)
+        bounds = [
+            lattice_cpa(hard_problem, node_limit=200, settings=settings).certificate.lower_bound
+            for settings in (plain, with_cuts)
+        ]
+        assert bounds[0] < bounds[1]
 
 
 class TestFaults:

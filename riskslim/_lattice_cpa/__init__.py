@@ -6,6 +6,8 @@ initialization
     Standard CPA, and the initialization procedure.
 search
     Incumbent, bounds and cuts of one search.
+cuts
+    The cuts that a search remembers.
 callbacks
     CPLEX's legacy callbacks, which feed the search.
 driver

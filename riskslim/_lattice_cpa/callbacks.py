@@ -14,7 +14,7 @@ import numpy as np
 from riskslim._lattice_cpa.formulation import OBJECTIVE_SCALE
 from riskslim._lattice_cpa.initialization import best_possible_bounds
 from riskslim._lattice_cpa.model import RiskSlimMIP, import_cplex
-from riskslim._lattice_cpa.search import Search
+from riskslim._lattice_cpa.search import VIOLATION, Search
 
 import_cplex()  # in its own way, before anything else imports it
 
@@ -22,20 +22,17 @@ from cplex.callbacks import (  # noqa: E402
     HeuristicCallback,
     IncumbentCallback,
     LazyConstraintCallback,
+    UserCutCallback,
 )
 
 __all__ = ["register"]
 
-# A cut is added where the surrogate's loss is too low by more than CPLEX could tell apart
-# (1e-9 in its units is 1e-12 of loss). A candidate is refused only where it is too low by more
-# than the solver's accuracy, the search's ``tolerance``.
-VIOLATION = 1e-11
 # Times that one incumbent is proposed to CPLEX before it is left alone.
 MAX_PROPOSALS = 3
 
 
 class _Shared:
-    """What the three callbacks have in common; CPLEX creates them, so it is attached later."""
+    """What the callbacks have in common; CPLEX creates them, so it is attached later."""
 
     search: Search
     model: RiskSlimMIP
@@ -106,6 +103,18 @@ class _LazyConstraint(_Shared, LazyConstraintCallback):  # type: ignore[misc]
             self.passed[variable] = (known_low, known_high)
 
     passed: dict[int, tuple[float, float]]
+
+
+class _UserCut(_Shared, UserCutCallback):  # type: ignore[misc]
+    """Cut at fractional LP solutions, at every node."""
+
+    def __call__(self) -> None:
+        if not self.is_after_cut_loop() or self._observe():
+            return
+        point, surrogate_loss = self._point()
+        cut = self.search.fractional_cut(point, surrogate_loss, self.get_node_ID())
+        if cut is not None:
+            self.add(*self.model.cut_row(cut), self.use_cut.purge)
 
 
 class _Heuristic(_Shared, HeuristicCallback):  # type: ignore[misc]
@@ -189,7 +198,10 @@ def register(model: RiskSlimMIP, search: Search, should_stop: Callable[[], bool]
     heuristic = model.cpx.register_callback(_Heuristic)
     heuristic.proposals = {}
     incumbent = model.cpx.register_callback(_Incumbent)
-    for callback in (lazy, heuristic, incumbent):
+    callbacks = [lazy, heuristic, incumbent]
+    if search.settings.fractional_rounds:
+        callbacks.append(model.cpx.register_callback(_UserCut))
+    for callback in callbacks:
         callback.search = search
         callback.model = model
         callback.should_stop = should_stop

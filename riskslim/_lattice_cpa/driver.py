@@ -302,6 +302,8 @@ class Run:
         model = RiskSlimMIP(self.problem, search.bounds)
         self._set_parameters(model.cpx)
         self._add_initial_cuts(model, initial)
+        if self.settings.branching_priority:
+            model.prefer_indicators()
         assert search.coef is not None
         indices, values, _ = model.solution_vector(search.coef, search.coef_loss)
         cpx = model.cpx

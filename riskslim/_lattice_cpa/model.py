@@ -116,6 +116,13 @@ class RiskSlimMIP(Formulation):
         self.cpx.variables.set_lower_bounds([(i, low) for i, (low, _) in ends.items()])
         self.cpx.variables.set_upper_bounds([(i, high) for i, (_, high) in ends.items()])
 
+    def prefer_indicators(self) -> None:
+        """Branch on size indicators before coefficients."""
+        order = self.cpx.order
+        indicators = [*self.alpha.values(), *self._negative.values()]
+        if indicators:
+            order.set([(i, 1, order.branch_direction.default) for i in indicators])
+
     def cut_row(self, cut: Cut) -> tuple[list[list[Any]], str, float]:
         """A cut as a row: sparse pair, sense, right-hand side.
 

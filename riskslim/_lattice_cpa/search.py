@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim._lattice_cpa.cuts import CutPool
 from riskslim._lattice_cpa.formulation import Cut, accuracy_of
 from riskslim._lattice_cpa.initialization import round_and_polish
 from riskslim.bounds import ObjectiveBounds, chained_updates
@@ -35,6 +36,11 @@ MAX_REMEMBERED_CUTS = 20_000
 # The lower bound has to close this share of the open gap before it counts as moved: rounding
 # and polishing at every change in the last digit would take the time of the search itself.
 MOVED = 0.01
+# A cut is worth a row where the surrogate's loss is too low by more than a solver could tell
+# apart: 1e-9 in its units is 1e-12 of loss.
+VIOLATION = 1e-11
+# Nodes whose rounds of cuts are remembered: more than threads work on at a time.
+COUNTED_NODES = 1000
 # Change of the gap that is worth a line of the log and a record of the trace.
 RECORDED_CHANGE = 1e-3
 
@@ -57,6 +63,14 @@ class LatticeCPASettings:
         Polish integer solutions by discrete coordinate descent.
     polishing_margin : float, default 0.1
         Polish integer solutions whose objective is within this share of the upper bound.
+    fractional_rounds : int, default 3
+        Most cuts at fractional LP solutions of one node; 0 for none.
+    fractional_threshold : float, default 0.001
+        Cut there if the surrogate's loss is too low by more than this share of the open gap.
+    cut_pool : int, default 1000
+        Cuts that are remembered, and tried before the loss is evaluated; 0 for none.
+    branching_priority : bool, default True
+        Branch on size indicators before coefficients.
     swaps : bool, default True
         Let polishing exchange one feature for another where no single change helps.
     initialization_time_limit : float, default 20.0
@@ -76,7 +90,8 @@ class LatticeCPASettings:
     Raises
     ------
     ValueError
-        A number is negative, or ``subsampling_delta`` is not between 0 and 1.
+        A number is negative, a count is no whole number, or ``subsampling_delta`` is not between
+        0 and 1.
 
     Examples
     --------
@@ -93,6 +108,10 @@ class LatticeCPASettings:
     rounding: bool = True
     polishing: bool = True
     polishing_margin: float = 0.10
+    fractional_rounds: int = 3
+    fractional_threshold: float = 0.001
+    cut_pool: int = 1000
+    branching_priority: bool = True
     swaps: bool = True
     initialization_time_limit: float = 20.0
     initialization_gap: float = 1e-3
@@ -105,6 +124,10 @@ class LatticeCPASettings:
             value = getattr(self, field.name)
             if value is not None and not isinstance(value, bool) and not value >= 0:
                 raise ValueError(f"{field.name} must be at least 0, got {value!r}")
+        for name in ("fractional_rounds", "cut_pool"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise ValueError(f"{name} must be a whole number, got {value!r}")
         if not 0 < self.subsampling_delta < 1:
             raise ValueError(
                 "subsampling_delta must be between 0 and 1, both excluded, "
@@ -166,6 +189,8 @@ class Search:
         self._accuracy = accuracy_of(problem)
         self._penalties = problem.l0_penalty[problem.usable]
         self._cuts: dict[bytes, Cut] = {}
+        self._pool = CutPool(len(problem.lower), settings.cut_pool)
+        self._rounds: dict[int, int] = {}
         self._polished: set[bytes] = set()
         self._rounded: set[bytes] = set()
         self._rounded_at = -math.inf
@@ -205,9 +230,53 @@ class Search:
         if cut is None:
             if len(self._cuts) >= MAX_REMEMBERED_CUTS:
                 self._cuts.clear()
-            loss, gradient = self.problem.loss.value_and_gradient(coef)
-            cut = self._cuts[key] = Cut(point, loss, gradient)
-            self.n_cuts += 1
+            cut = self._cuts[key] = self._evaluated(coef)
+        return cut
+
+    def fractional_cut(
+        self, point: NDArray[np.float64], surrogate_loss: float, node: int
+    ) -> Cut | None:
+        """Cut for the LP solution of a node, if one is worth its row.
+
+        The loss is convex, so that every cut holds at all nodes.
+
+        Parameters
+        ----------
+        point : ndarray of float64, shape (d + 1,)
+            Coefficients of the LP solution.
+        surrogate_loss : float
+            What the surrogate says of their loss.
+        node : int
+            Any number that tells nodes apart: each gets ``fractional_rounds`` cuts.
+
+        Returns
+        -------
+        Cut or None
+            None where the surrogate is accurate enough, or the node has had its cuts.
+        """
+        if self._rounds.get(node, 0) >= self.settings.fractional_rounds:
+            return None
+        too_low = VIOLATION
+        if self.coef is not None:
+            open_gap = self.objective - self.lower_bound
+            too_low = max(too_low, self.settings.fractional_threshold * open_gap)
+        # The solver drops cuts that were slack for a while: they are found again here.
+        cut, value = self._pool.highest(point)
+        if cut is None or value - surrogate_loss <= too_low:
+            cut = self._evaluated(point)
+            if cut.loss - surrogate_loss <= too_low:
+                return None
+        if node not in self._rounds and len(self._rounds) >= COUNTED_NODES:
+            self._rounds.clear()
+        self._rounds[node] = self._rounds.get(node, 0) + 1
+        return cut
+
+    def _evaluated(self, coef: NDArray[Any]) -> Cut:
+        loss, gradient = self.problem.loss.value_and_gradient(coef)
+        cut = Cut(np.asarray(coef, dtype=np.float64), loss, gradient)
+        self.n_cuts += 1
+        if self._pool.capacity:
+            self._pool.add(cut)
         return cut
 
     def consider(self, coef: NDArray[np.int64], loss: float) -> bool:
