@@ -47,6 +47,11 @@ logger = logging.getLogger("riskslim.lattice_cpa")
 
 # What CPLEX's parameter can hold.
 MAX_SECONDS = 1e9
+SOLVERS = ("cplex", "scip")
+DISTRUSTED = (
+    "{solver}'s arithmetic did not hold on features of this size, and its bounds were dropped; "
+    "rescale the largest features"
+)
 
 # Most by which a solution that violates unscaled rows a little can understate its objective.
 UNSCALED_INFEASIBILITY = 1e-6
@@ -61,11 +66,12 @@ def lattice_cpa(
     n_threads: int = 1,
     random_state: int = 0,
     start: ArrayLike | None = None,
+    solver: str = "cplex",
     settings: LatticeCPASettings | None = None,
     progress: Callable[[TraceRecord], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Solution:
-    r"""Solve the risk score problem by the lattice cutting plane algorithm on CPLEX.
+    r"""Solve the risk score problem by the lattice cutting plane algorithm on CPLEX or SCIP.
 
     Parameters
     ----------
@@ -84,6 +90,9 @@ def lattice_cpa(
         Seed of CPLEX and of subsamples.
     start : array-like of int, shape (d + 1,), optional
         A feasible vector to start from, intercept first.
+    solver : {"cplex", "scip"}
+        Solver of the surrogate problem. SCIP is free software of no limited size and needs
+        ``pip install riskslim[scip]``; it works in one thread.
     settings : LatticeCPASettings, optional
         Parts to switch off, margins and limits of the parts.
     progress : callable, optional
@@ -104,7 +113,7 @@ def lattice_cpa(
         Limits out of range; ``start`` not feasible; an interval of scales; a usable feature has
         values beyond 1e6, for which the bounds of a solver in double precision are not valid.
     SolverUnavailableError
-        The package cplex cannot be imported or started.
+        The package of the solver cannot be imported or started.
     ProblemSizeError
         The problem is too large for the installed licence of CPLEX. The Community Edition takes
         about 490 features, whatever the number of rows.
@@ -140,6 +149,12 @@ def lattice_cpa(
         raise TypeError(f"problem must be a RiskScoreProblem, got {type(problem).__name__}")
     if settings is not None and not isinstance(settings, LatticeCPASettings):
         raise TypeError(f"settings must be LatticeCPASettings, got {type(settings).__name__}")
+    if solver not in SOLVERS:
+        raise ValueError(
+            f"solver must be one of {', '.join(map(repr, SOLVERS))}, got {solver!r}; HiGHS has no "
+            "callback that can add cuts"
+        )
+    limits["solver"] = solver
     if problem.scales.is_interval:
         raise ValueError(
             f"the scale may be any number from {problem.scales.describe()}: lattice_cpa takes one "
@@ -210,6 +225,7 @@ class Run:
         if settings.subsampling or (settings.subsampling is None and pays(self.problem.loss)):
             self.subsampling = Subsampling(settings.subsampling_delta, limits["random_state"])
         self.name = "lattice_cpa"
+        self.solver: str = limits["solver"]
         self.interrupted = threading.Event()
         self.began = time.perf_counter()
         self.deadline = self.began + limits["time_limit"]
@@ -240,7 +256,7 @@ class Run:
         """Initialise, search, certify."""
         if self.problem.infeasibility is not None:
             return self._infeasible(self.problem.infeasibility)
-        version = new_cplex().get_version()  # fails here, before any work, without the solver
+        engine = self._engine()  # fails here, before any work, without the solver
         try:
             initial = self._initialize()
         except InfeasibleProblemError as error:
@@ -268,13 +284,22 @@ class Run:
             message = INTERRUPTED
         elif not self.out_of_time():
             message = self._search_tree(search, initial)
-        return self._solution(search, message, f"lattice_cpa (CPLEX {version})")
+        return self._solution(search, message, engine)
+
+    def _engine(self) -> str:
+        """Name of the engine, with the version of its solver."""
+        if self.solver == "cplex":
+            return f"lattice_cpa (CPLEX {new_cplex().get_version()})"
+        from riskslim._lattice_cpa.scip import scip_version
+
+        return f"lattice_cpa (SCIP {scip_version()})"
 
     def _initialize(self) -> Initialization:
         """The initialization procedure, or its result without CPA if it is switched off."""
         settings = self.settings
         start = self._feasible_start()
-        if settings.initialization:
+        # The paper's procedure solves RiskSlimLP on CPLEX.
+        if settings.initialization and self.solver == "cplex":
             fifth = 0.2 * self.limits["time_limit"]
             return initialize(
                 self.problem,
@@ -293,10 +318,36 @@ class Run:
         if self.problem.constraint_rows is not None and self.start is not None:
             return self.start, self.problem.objective(self.start)
         remaining = self.deadline - time.perf_counter()
-        return feasible_start(self.problem, time_limit=remaining, stop=self.out_of_time)
+        return feasible_start(
+            self.problem, time_limit=remaining, stop=self.out_of_time, solver=self.solver
+        )
 
     def _search_tree(self, search: Search, initial: Initialization) -> str:
         """Branch and bound on RiskSlimMIP; says how it ended."""
+        tree = self._search_scip if self.solver == "scip" else self._search_cplex
+        return tree(search, initial)
+
+    def _search_scip(self, search: Search, initial: Initialization) -> str:
+        from riskslim._lattice_cpa import scip
+
+        model = scip.ScipMIP(self.problem, search.bounds)
+        for cut in initial.cuts[: initial.n_binding]:
+            model.add_cut(cut)
+        result = scip.search_tree(
+            model,
+            search,
+            time_limit=self.deadline - time.perf_counter(),
+            gap_tolerance=self.limits["gap_tolerance"],
+            node_limit=self.limits["node_limit"],
+            seed=self.limits["random_state"],
+            should_stop=self.out_of_time,
+        )
+        if search.distrusted:
+            return DISTRUSTED.format(solver="SCIP")
+        message = INTERRUPTED if self.interrupted.is_set() else result.message
+        return self._take_bound(search, result.bound, message, "SCIP")
+
+    def _search_cplex(self, search: Search, initial: Initialization) -> str:
         from riskslim._lattice_cpa.callbacks import register
 
         model = RiskSlimMIP(self.problem, search.bounds)
@@ -356,10 +407,7 @@ class Run:
     def _take_result(self, cpx: Any, search: Search) -> str:
         """Final bound of CPLEX, and why it stopped."""
         if search.distrusted:
-            return (
-                "CPLEX's arithmetic did not hold on features of this size, and its bounds were "
-                "dropped; rescale the largest features"
-            )
+            return DISTRUSTED.format(solver="CPLEX")
         message = _ending(cpx)
         status = cpx.solution.status
         aborted = cpx.solution.get_status() in (
@@ -374,11 +422,15 @@ class Run:
         if cpx.solution.get_status() == status.MIP_optimal_infeasible:
             # Rows hold to within CPLEX's scaled tolerance only: give up what that can be worth.
             bound -= UNSCALED_INFEASIBILITY
+        return self._take_bound(search, bound, message, "CPLEX")
+
+    def _take_bound(self, search: Search, bound: float, message: str, solver: str) -> str:
+        """Take over the final bound of a solver, and say how it ended."""
         if abs(bound) >= 1e17:
             return message  # nothing is proven yet
         if bound > search.objective + 10 * search.tolerance:
             raise CertificateError(
-                f"CPLEX claims a lower bound of {bound!r}, above the objective "
+                f"{solver} claims a lower bound of {bound!r}, above the objective "
                 f"{search.objective!r} of a feasible vector; the bound is not valid"
             )
         search.raise_lower_bound(bound)
@@ -386,8 +438,8 @@ class Run:
         gap_is_left = bound < search.objective - 10 * search.tolerance
         if search.beyond_constraints and completed and gap_is_left:
             message += (
-                "; CPLEX accepted points that break a constraint by less than it can tell: state "
-                "the constraint with integer coefficients"
+                f"; {solver} accepted points that break a constraint by less than it can tell: "
+                "state the constraint with integer coefficients"
             )
         return message
 

@@ -187,6 +187,8 @@ class Formulation:
 
     Attributes
     ----------
+    objective_scale : float
+        L and V are the loss and the objective times this.
     accuracy : Accuracy
     variables : list of Variable
     rows : list of Row
@@ -204,6 +206,8 @@ class Formulation:
     ValueError
         A feature's values are too large (:func:`accuracy_of`), or the problem has several scales.
     """
+
+    objective_scale = OBJECTIVE_SCALE
 
     def __init__(
         self, problem: RiskScoreProblem, bounds: ObjectiveBounds, *, relaxed: bool = False
@@ -255,7 +259,7 @@ class Formulation:
                 self._negative[feature] = self._add_variable(f"beta_{j}", 0.0, 1.0, "B")
 
     def _add_definitions(self) -> None:
-        penalty = self.problem.l0_penalty * OBJECTIVE_SCALE
+        penalty = self.problem.l0_penalty * self.objective_scale
         alpha = list(self.alpha.values())
         prices = [-float(penalty[feature]) for feature in self.alpha]
         self._add_row([self.objective, self.loss, *alpha], [1.0, -1.0, *prices], 0.0, 0.0)
@@ -343,8 +347,8 @@ class Formulation:
 
         def scaled(low: float, high: float) -> tuple[float, float]:
             slack = 10 * self.accuracy.bound_tolerance(high)
-            low = max(0.0, low - slack) * OBJECTIVE_SCALE
-            high = (high + slack) * OBJECTIVE_SCALE
+            low = max(0.0, low - slack) * self.objective_scale
+            high = (high + slack) * self.objective_scale
             return low, min(high, INFINITY)
 
         return {
@@ -367,8 +371,8 @@ class Formulation:
         gradient = cut.gradient[self.columns]
         # Features without a variable are zero: their terms vanish from the constant too,
         # because every point that is cut has a zero there.
-        values = [1.0, *(-OBJECTIVE_SCALE * gradient).tolist()]
-        return self._cut_indices, values, OBJECTIVE_SCALE * cut.constant
+        values = [1.0, *(-self.objective_scale * gradient).tolist()]
+        return self._cut_indices, values, self.objective_scale * cut.constant
 
     def coef_and_loss(self, values: list[float]) -> tuple[NDArray[np.float64], float]:
         """Coefficient vector and loss from the values of the first variables.
@@ -388,7 +392,7 @@ class Formulation:
         coef[self.columns] = values[: self.loss]
         # Solvers keep to bounds within their tolerance only.
         np.clip(coef, self.problem.lower, self.problem.upper, out=coef)
-        return coef, values[self.loss] / OBJECTIVE_SCALE
+        return coef, values[self.loss] / self.objective_scale
 
     def solution_vector(
         self, coef: NDArray[np.int64], loss: float
@@ -415,8 +419,8 @@ class Formulation:
             values[variable] = float(coef[feature + 1] != 0)
         for feature, variable in self._negative.items():
             values[variable] = float(coef[feature + 1] < 0)
-        objective = (loss + self.problem.penalty(coef)) * OBJECTIVE_SCALE
-        values[self.loss] = loss * OBJECTIVE_SCALE
+        objective = (loss + self.problem.penalty(coef)) * self.objective_scale
+        values[self.loss] = loss * self.objective_scale
         values[self.objective] = objective
         values[self.size] = float(self.problem.model_size(coef))
         return list(range(len(values))), values, objective

@@ -535,19 +535,21 @@ def feasible_start(
     *,
     time_limit: float = math.inf,
     stop: Callable[[], bool] | None = None,
+    solver: str = "cplex",
 ) -> tuple[NDArray[np.int64], float]:
     """The smallest feasible model, every coefficient as close to zero as it may be.
 
     With constraints, any feasible vector: one that rounding finds next to zero or, failing that,
-    one that CPLEX finds on RiskSlimMIP without the loss.
+    one that the solver finds on RiskSlimMIP without the loss.
 
     Parameters
     ----------
     problem : RiskScoreProblem
     time_limit : float, default infinity
-        Seconds for CPLEX.
+        Seconds for the solver.
     stop : callable, optional
         Asked now and then while CPLEX searches.
+    solver : {"cplex", "scip"}
 
     Returns
     -------
@@ -559,7 +561,7 @@ def feasible_start(
     ValueError
         The problem is infeasible.
     RiskSLIMError
-        CPLEX found no feasible vector in time.
+        The solver found no feasible vector in time.
     """
     _require_feasible(problem)
     coef = np.clip(0, problem.lower, problem.upper)
@@ -569,10 +571,20 @@ def feasible_start(
         coef[unused] = np.where(problem.upper[unused] > 0, 1, -1)
     if not problem.is_feasible(coef):
         rounded = sequential_rounding(problem, coef).coefficients
-        coef = _found_by_cplex(problem, time_limit, stop) if rounded is None else rounded
+        coef = _found_by(solver, problem, time_limit, stop) if rounded is None else rounded
     start = discrete_coordinate_descent(problem, coef, directions=[0])
     assert start.coefficients is not None
     return start.coefficients, start.objective
+
+
+def _found_by(
+    solver: str, problem: RiskScoreProblem, time_limit: float, stop: Callable[[], bool] | None
+) -> NDArray[np.int64]:
+    if solver == "scip":
+        from riskslim._lattice_cpa.scip import found_by_scip
+
+        return found_by_scip(problem, time_limit, stop)
+    return _found_by_cplex(problem, time_limit, stop)
 
 
 def _found_by_cplex(

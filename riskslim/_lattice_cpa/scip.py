@@ -1,0 +1,528 @@
+"""LCPA on SCIP: the loss as a constraint handler.
+
+SCIP asks a constraint handler about every LP solution and every candidate: the place of CPLEX's
+lazy, user cut and incumbent callbacks. The logic is that of :class:`Search`; this module only
+translates. Importing it imports pyscipopt, and raises SolverUnavailableError where that fails.
+HiGHS cannot host LCPA, since its callbacks have no way to add a row.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim._lattice_cpa.formulation import Cut, Formulation
+from riskslim._lattice_cpa.initialization import InfeasibleProblemError, best_possible_bounds
+from riskslim.bounds import ObjectiveBounds
+from riskslim.constraints import clash
+from riskslim.exceptions import RiskSLIMError, SolverUnavailableError
+
+try:
+    import pyscipopt
+except ImportError as error:
+    raise SolverUnavailableError(
+        f"solver='scip' needs the package pyscipopt, which cannot be imported ({error}); install "
+        "it with `pip install riskslim[scip]`"
+    ) from error
+
+if TYPE_CHECKING:
+    from riskslim._lattice_cpa.search import Search
+    from riskslim.problem import RiskScoreProblem
+
+logger = logging.getLogger("riskslim.lattice_cpa")
+
+__all__ = ["ScipMIP", "found_by_scip", "scip_version", "search_tree"]
+
+# SCIP satisfies rows to within 1e-9 in its units. A loss that is understated by less than this,
+# in units of the loss, is accepted: it is within the tolerance of the bound.
+VIOLATION = 1e-10
+# Times that one integer point may come back after its cut.
+MAX_RETURNS = 20
+MAX_PROPOSALS = 3
+MAX_SECONDS = 1e9
+# Seconds for each of the searches that find out which constraints clash.
+CONFLICT_SECONDS = 5.0
+
+
+def scip_version() -> str:
+    """Version of SCIP.
+
+    Returns
+    -------
+    str
+    """
+    return str(pyscipopt.Model().version())
+
+
+class ScipMIP(Formulation):
+    """RiskSlimMIP on SCIP, with an empty approximation to begin with.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    bounds : ObjectiveBounds
+    without : set of int
+        Constraints to leave out: i for the i-th one of the problem, one more for the model size.
+
+    Attributes
+    ----------
+    scip : pyscipopt.Model
+    handles : list
+        SCIP's variables.
+    """
+
+    def __init__(
+        self,
+        problem: RiskScoreProblem,
+        bounds: ObjectiveBounds,
+        without: frozenset[int] = frozenset(),
+    ) -> None:
+        super().__init__(problem, bounds)
+        if len(self.constraint_rows) in without:
+            m = float(len(self.alpha))
+            self.variables[self.size] = self.variables[self.size]._replace(low=0.0, high=m)
+        left_out = {row for i in without if i < len(self.constraint_rows)
+                    for row in self.constraint_rows[i]}  # fmt: skip
+        self.scip = pyscipopt.Model("riskslim")
+        self.scip.hideOutput()
+        self._set_tolerances()
+        self.handles = [
+            self.scip.addVar(
+                name=variable.name,
+                vtype=variable.kind,
+                lb=variable.low,
+                ub=None if math.isinf(variable.high) or variable.high >= 1e20 else variable.high,
+                obj=variable.price,
+            )
+            for variable in self.variables
+        ]
+        for i, row in enumerate(self.rows):
+            if i not in left_out:
+                self.scip.addCons(_between(self._sum(row.indices, row.values), row.low, row.high))
+        self.scip.setMinimize()
+
+    def _set_tolerances(self) -> None:
+        for name, value in (
+            ("numerics/feastol", 1e-9),
+            ("numerics/dualfeastol", 1e-9),
+            ("numerics/sumepsilon", 1e-9),
+            ("limits/gap", 0.0),
+            ("limits/absgap", 0.0),
+            ("misc/catchctrlc", False),
+            # Cuts come later: no reduction may rely on the rows seen so far.
+            ("misc/allowstrongdualreds", False),
+            ("misc/allowweakdualreds", False),
+            ("misc/usesymmetry", 0),
+        ):
+            self.scip.setParam(name, value)
+
+    def _sum(self, indices: list[int], values: list[float]) -> Any:
+        return pyscipopt.quicksum(
+            value * self.handles[i] for i, value in zip(indices, values, strict=True)
+        )
+
+    def add_cut(self, cut: Cut) -> None:
+        """Add a cut as a row, before the search.
+
+        Parameters
+        ----------
+        cut : Cut
+        """
+        indices, values, low = self.cut_terms(cut)
+        self.scip.addCons(self._sum(indices, values) >= low, removable=True)
+
+    def point(self, solution: Any) -> tuple[NDArray[np.float64], float]:
+        """Coefficients and loss of a solution; of the present LP or pseudo solution if None.
+
+        Parameters
+        ----------
+        solution : pyscipopt solution or None
+
+        Returns
+        -------
+        coef : ndarray of float64, shape (d + 1,)
+        loss : float
+        """
+        first, last = self.value_range
+        values = [self.scip.getSolVal(solution, self.handles[i]) for i in range(first, last + 1)]
+        return self.coef_and_loss(values)
+
+
+def _between(expression: Any, low: float, high: float) -> Any:
+    if low == high:
+        return expression == low
+    if math.isinf(low):
+        return expression <= high
+    if math.isinf(high):
+        return expression >= low
+    return low <= (expression <= high)
+
+
+def found_by_scip(
+    problem: RiskScoreProblem, time_limit: float, stop: Callable[[], bool] | None
+) -> NDArray[np.int64]:
+    """Any feasible vector, from the constraints alone.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    time_limit : float
+        Seconds.
+    stop : callable, optional
+        Asked before the search; SCIP is not interrupted in it.
+
+    Returns
+    -------
+    ndarray of int64, shape (d + 1,)
+
+    Raises
+    ------
+    InfeasibleProblemError
+        There is none; names constraints that clash, none of them superfluous.
+    RiskSLIMError
+        None was found in time.
+    """
+    model = _feasibility_problem(problem, frozenset())
+    if stop is None or not stop():
+        _solve_for_feasibility(model, time_limit)
+    if model.scip.getStatus() == "infeasible":
+        raise InfeasibleProblemError(clash(_contradiction(problem)))
+    if model.scip.getNSols() == 0:
+        raise RiskSLIMError(
+            "no points that meet the constraints were found so far, and it is not known whether "
+            "there are any: give the search more time, or points to start from"
+        )
+    found = np.rint(model.point(model.scip.getBestSol())[0]).astype(np.int64)
+    violations = problem.violations(found)
+    if violations:
+        raise RiskSLIMError(
+            "SCIP's arithmetic does not tell whether the constraints can be met; state them with "
+            f"integer coefficients where possible ({'; '.join(violations)})"
+        )
+    return found
+
+
+def _feasibility_problem(problem: RiskScoreProblem, without: frozenset[int]) -> ScipMIP:
+    wide = ObjectiveBounds(0.0, math.inf, 0.0, math.inf, problem.min_size, problem.max_size)
+    model = ScipMIP(problem, wide, without)
+    model.scip.setObjective(0.0)
+    model.scip.setParam("limits/solutions", 1)
+    return model
+
+
+def _solve_for_feasibility(model: ScipMIP, time_limit: float) -> None:
+    model.scip.setParam("limits/time", min(max(time_limit, 0.01), MAX_SECONDS))
+    model.scip.optimizeNogil()
+
+
+def _contradiction(problem: RiskScoreProblem) -> list[str]:
+    """Names of constraints that cannot be met together: each is dropped if the others clash."""
+    rows = problem.rows_with_size
+    assert rows is not None
+    left_out: frozenset[int] = frozenset()
+    for i in range(len(rows.names)):
+        model = _feasibility_problem(problem, left_out | {i})
+        _solve_for_feasibility(model, CONFLICT_SECONDS)
+        if model.scip.getStatus() == "infeasible":
+            left_out |= {i}
+    return [name for i, name in enumerate(rows.names) if i not in left_out]
+
+
+@dataclasses.dataclass
+class _Plugin:
+    """State that constraint handler and heuristic share."""
+
+    model: ScipMIP
+    search: Search
+    should_stop: Callable[[], bool]
+    failure: BaseException | None = None
+    returns: dict[bytes, int] = dataclasses.field(default_factory=dict)
+    proposals: dict[bytes, int] = dataclasses.field(default_factory=dict)
+
+    def observe(self) -> bool:
+        """Take over counts and bound; True if the search is to end."""
+        scip = self.model.scip
+        if self.failure is not None or self.should_stop():
+            scip.interruptSolve()
+            return True
+        self.search.nodes = max(self.search.nodes, int(scip.getNTotalNodes()))
+        bound = scip.getDualbound()
+        if abs(bound) < 1e20:
+            self.search.raise_lower_bound(bound / self.model.objective_scale)
+        return False
+
+    def at_candidate(self, solution: Any) -> str:
+        """Refuse a candidate whose loss is understated; any other may be our incumbent, too."""
+        point, claimed = self.model.point(solution)
+        coef = np.rint(point).astype(np.int64)
+        loss = self.search.cut_at(coef).loss
+        if claimed < loss - VIOLATION:
+            return "infeasible"
+        self.take(coef, loss)
+        return "feasible"
+
+    def take(self, coef: NDArray[np.int64], loss: float) -> None:
+        """Consider a point that SCIP accepts."""
+        search = self.search
+        # Beyond a constraint by less than SCIP's tolerance it is no incumbent of ours. SCIP may
+        # keep it: that makes its bound smaller, not false.
+        if not search.consider(coef, loss) and not search.problem.is_feasible(coef):
+            search.beyond_constraints = True
+
+    def add_row(self, cut: Cut) -> bool:
+        """Add a cut to the LP and to SCIP's pool; whether it makes the node infeasible."""
+        scip = self.model.scip
+        indices, values, low = self.model.cut_terms(cut)
+        row = scip.createEmptyRowUnspec("cut", lhs=low, rhs=None, local=False, removable=True)
+        scip.cacheRowExtensions(row)
+        for i, value in zip(indices, values, strict=True):
+            if value != 0.0:
+                scip.addVarToRow(row, self.model.handles[i], value)
+        scip.flushRowExtensions(row)
+        cutoff = bool(scip.addCut(row, forcecut=True))
+        scip.addPoolCut(row)
+        scip.releaseRow(row)
+        return cutoff
+
+    def at_integer_point(self) -> str:
+        """Cut where the LP solution is integral, if its loss is understated."""
+        search = self.search
+        point, claimed = self.model.point(None)
+        coef = np.rint(point).astype(np.int64)
+        cut = search.cut_at(coef)
+        search.consider(coef, cut.loss)
+        search.polish(coef, cut.loss)
+        if claimed >= cut.loss - VIOLATION:
+            self.take(coef, cut.loss)
+            return "feasible"
+        if np.abs(point - coef).max() > 1e-12:
+            # The lattice point is only near: a cut there may not reach SCIP's point.
+            cut = search.cut_at(point)
+            if claimed >= cut.loss - VIOLATION:
+                return "feasible"
+        key = coef.tobytes()
+        self.returns[key] = self.returns.get(key, 0) + 1
+        if self.returns[key] > MAX_RETURNS:
+            # The row is there, and SCIP's arithmetic does not see it.
+            search.distrust(best_possible_bounds(search.problem))
+            self.model.scip.interruptSolve()
+        return "cutoff" if self.add_row(cut) else "separated"
+
+    def separate(self) -> str:
+        """Cut at a fractional LP solution."""
+        scip = self.model.scip
+        point, claimed = self.model.point(None)
+        node = scip.getCurrentNode()
+        cut = self.search.fractional_cut(point, claimed, node.getNumber())
+        if cut is None:
+            return "none"
+        return "cutoff" if self.add_row(cut) else "separated"
+
+    def round_and_propose(self, heuristic: Any) -> bool:
+        """Round the LP solution, and propose an incumbent that SCIP does not have."""
+        search, scip = self.search, self.model.scip
+        search.round(self.model.point(None)[0])
+        if search.coef is None:
+            return False
+        if (
+            search.objective + search.tolerance
+            >= scip.getPrimalbound() / self.model.objective_scale
+        ):
+            return False
+        key = search.coef.tobytes()
+        self.proposals[key] = self.proposals.get(key, 0) + 1
+        if self.proposals[key] > MAX_PROPOSALS:
+            return False
+        solution = scip.createSol(heuristic)
+        _, values, _ = self.model.solution_vector(search.coef, search.coef_loss)
+        for handle, value in zip(self.model.handles, values, strict=True):
+            scip.setSolVal(solution, handle, value)
+        return bool(scip.trySol(solution, printreason=False))
+
+
+_RESULTS = {
+    "feasible": pyscipopt.SCIP_RESULT.FEASIBLE,
+    "infeasible": pyscipopt.SCIP_RESULT.INFEASIBLE,
+    "separated": pyscipopt.SCIP_RESULT.SEPARATED,
+    "cutoff": pyscipopt.SCIP_RESULT.CUTOFF,
+    "none": pyscipopt.SCIP_RESULT.DIDNOTFIND,
+    "found": pyscipopt.SCIP_RESULT.FOUNDSOL,
+    "solve the LP": pyscipopt.SCIP_RESULT.SOLVELP,
+}
+
+
+def _guarded(shared: _Plugin, work: Callable[[], str], otherwise: str) -> dict[str, Any]:
+    """An exception must not pass through SCIP: it is raised when the search has ended."""
+    try:
+        return {"result": _RESULTS[otherwise if shared.observe() else work()]}
+    except BaseException as error:
+        shared.failure = error
+        shared.model.scip.interruptSolve()
+        return {"result": _RESULTS[otherwise]}
+
+
+class _LossHandler(pyscipopt.Conshdlr):  # type: ignore[misc]
+    """The constraint that L is at least the loss."""
+
+    def __init__(self, shared: _Plugin) -> None:
+        self.shared = shared
+
+    def conscheck(self, constraints: Any, solution: Any, *flags: Any) -> dict[str, Any]:
+        return _guarded(self.shared, lambda: self.shared.at_candidate(solution), "infeasible")
+
+    def consenfolp(self, constraints: Any, *flags: Any) -> dict[str, Any]:
+        return _guarded(self.shared, self.shared.at_integer_point, "infeasible")
+
+    def consenfops(self, constraints: Any, *flags: Any) -> dict[str, Any]:
+        return {"result": _RESULTS["solve the LP"]}
+
+    def conssepalp(self, constraints: Any, n_useful: int) -> dict[str, Any]:
+        return _guarded(self.shared, self.shared.separate, "none")
+
+    def conslock(self, constraint: Any, locktype: Any, n_positive: int, n_negative: int) -> None:
+        """Neither coefficients nor L can be moved either way without a look at the loss."""
+        model, n_locks = self.shared.model, n_positive + n_negative
+        for handle in model.handles[: model.loss + 1]:
+            model.scip.addVarLocks(handle, n_locks, n_locks)
+
+
+class _RoundingHeuristic(pyscipopt.Heur):  # type: ignore[misc]
+    """Rounding and polishing of LP solutions."""
+
+    def __init__(self, shared: _Plugin) -> None:
+        self.shared = shared
+
+    def heurexec(self, timing: Any, node_infeasible: bool) -> dict[str, Any]:
+        def work() -> str:
+            return "found" if self.shared.round_and_propose(self) else "none"
+
+        return _guarded(self.shared, work, "none")
+
+
+@dataclasses.dataclass(frozen=True)
+class TreeResult:
+    """How a search ended.
+
+    Attributes
+    ----------
+    message : str
+        Why.
+    bound : float
+        SCIP's bound on the objective, in units of the loss; -inf if there is none.
+    """
+
+    message: str
+    bound: float
+
+
+def search_tree(
+    model: ScipMIP,
+    search: Search,
+    *,
+    time_limit: float,
+    gap_tolerance: float,
+    node_limit: int | None,
+    seed: int,
+    should_stop: Callable[[], bool],
+) -> TreeResult:
+    """Branch and bound on RiskSlimMIP.
+
+    Parameters
+    ----------
+    model : ScipMIP
+        With the initial cuts.
+    search : Search
+        Has an incumbent.
+    time_limit : float
+        Seconds.
+    gap_tolerance : float
+    node_limit : int, optional
+    seed : int
+    should_stop : callable
+        Asked at every node; True ends the search.
+
+    Returns
+    -------
+    TreeResult
+
+    Raises
+    ------
+    RiskSLIMError
+        SCIP ended with an error.
+    """
+    scip = model.scip
+    _set_limits(scip, time_limit, gap_tolerance, node_limit, seed)
+    shared = _Plugin(model, search, should_stop)
+    # After integrality (priority 0), whatever else is there.
+    scip.includeConshdlr(
+        _LossHandler(shared), "riskslim_loss", "cuts of the loss", sepapriority=1000,
+        enfopriority=-1, chckpriority=-1, sepafreq=1, needscons=False,
+    )  # fmt: skip
+    scip.includeHeur(
+        _RoundingHeuristic(shared), "riskslim_rounding", "rounding and polishing", "R",
+        timingmask=pyscipopt.SCIP_HEURTIMING.AFTERLPNODE,
+    )  # fmt: skip
+    _give_start(model, search)
+    try:
+        scip.optimizeNogil()
+    except Exception as error:  # pyscipopt has no class of its own
+        if shared.failure is None:
+            logger.warning("SCIP gave up: %s", error)
+            return TreeResult(f"SCIP gave up ({error})", -math.inf)
+    if shared.failure is not None:
+        raise shared.failure
+    search.nodes = max(search.nodes, int(scip.getNTotalNodes()))
+    bound = scip.getDualbound() / model.objective_scale
+    if scip.getStatus() == "infeasible":
+        bound = search.objective  # the incumbent was given, and nothing is better
+    return TreeResult(_ending(scip.getStatus()), bound if abs(bound) < 1e15 else -math.inf)
+
+
+def _set_limits(
+    scip: Any, time_limit: float, gap_tolerance: float, node_limit: int | None, seed: int
+) -> None:
+    parameters = pyscipopt.SCIP_PARAMSETTING
+    scip.setParam("limits/time", min(max(time_limit, 0.01), MAX_SECONDS))
+    scip.setParam("limits/gap", gap_tolerance)
+    if node_limit is not None:
+        scip.setParam("limits/totalnodes", node_limit)
+    scip.setParam("randomization/randomseedshift", seed)
+    # The heuristics of this package find good solutions; the solver's work is the bound.
+    scip.setHeuristics(parameters.OFF)
+    scip.setPresolve(parameters.OFF)
+    scip.setSeparating(parameters.OFF)
+
+
+def _give_start(model: ScipMIP, search: Search) -> None:
+    assert search.coef is not None
+    scip = model.scip
+    solution = scip.createSol()
+    _, values, _ = model.solution_vector(search.coef, search.coef_loss)
+    for handle, value in zip(model.handles, values, strict=True):
+        scip.setSolVal(solution, handle, value)
+    scip.addSol(solution)
+
+
+def _ending(status: str) -> str:
+    """Say why SCIP stopped."""
+    words = {
+        "optimal": "search completed",
+        "infeasible": "search completed",  # nothing is better than the incumbent
+        "gaplimit": "gap tolerance reached",
+        "nodelimit": "node limit reached",
+        "totalnodelimit": "node limit reached",
+        "timelimit": "time limit reached",
+        "userinterrupt": "time limit reached",
+        "memlimit": "SCIP's memory limit reached",
+    }
+    if status not in words:
+        raise RiskSLIMError(
+            f"SCIP ended the search with status {status!r} although a feasible risk score is known"
+        )
+    return words[status]
