@@ -333,6 +333,8 @@ class Run:
         model = scip.ScipMIP(self.problem, search.bounds)
         for cut in initial.cuts[: initial.n_binding]:
             model.add_cut(cut)
+        if self.settings.branching_priority:
+            model.prefer_indicators()
         result = scip.search_tree(
             model,
             search,

@@ -137,6 +137,11 @@ class ScipMIP(Formulation):
         indices, values, low = self.cut_terms(cut)
         self.scip.addCons(self._sum(indices, values) >= low, removable=True)
 
+    def prefer_indicators(self) -> None:
+        """Settle which features are used before their points."""
+        for variable in (*self.alpha.values(), *self._negative.values()):
+            self.scip.chgVarBranchPriority(self.handles[variable], 1)
+
     def point(self, solution: Any) -> tuple[NDArray[np.float64], float]:
         """Coefficients and loss of a solution; of the present LP or pseudo solution if None.
 
