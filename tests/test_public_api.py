@@ -28,7 +28,7 @@ Certificate.is_optimal property
 CoefficientSet (feature_names, lower=-5, upper=5, *, sign=None, l0_penalty=None, fixed=None, intercept_lower=None, intercept_upper=None)
 CoefficientSet.index (self, name)
 CoefficientSet.replace (self, *, fix_at_zero=(), intercept_lower=None, intercept_upper=None)
-LatticeCPASettings (initialization=True, chained_updates=True, rounding=True, polishing=True, polishing_margin=0.1, swaps=True, initialization_time_limit=20.0, initialization_gap=0.001, initialization_max_iterations=500, subsampling=None, subsampling_delta=0.05)
+LatticeCPASettings (initialization=True, chained_updates=True, rounding=True, polishing=True, polishing_margin=0.1, fractional_rounds=3, fractional_threshold=0.001, cut_pool=1000, branching_priority=True, swaps=True, initialization_time_limit=20.0, initialization_gap=0.001, initialization_max_iterations=500, subsampling=None, subsampling_delta=0.05)
 LinearConstraint (*, points=None, used=None, lower=-inf, upper=inf, name=None)
 LinearConstraint.describe (self)
 LinearConstraint.points property
@@ -84,11 +84,9 @@ RiskScoreProblem.infeasibility property
 RiskSlimLP (problem, bounds)
 RiskSlimMIP (problem, bounds, *, relaxed=False)
 RiskSlimMIP.set_bounds (self, bounds)
-RiskSlimMIP.bounds_of_variables (self, bounds)
+RiskSlimMIP.prefer_indicators (self)
 RiskSlimMIP.cut_row (self, cut)
 RiskSlimMIP.add_cuts (self, cuts, *, lazy=False)
-RiskSlimMIP.coef_and_loss (self, values)
-RiskSlimMIP.solution_vector (self, coef, loss)
 RiskSlimMIP.max_cuts property
 Solution (coefficients, intercept, certificate, feature_names, trace=<factory>, statistics=<factory>, settings=<factory>, pool=None, scale=1.0)
 Solution.coef property
@@ -111,7 +109,7 @@ discrete_coordinate_descent (problem, coef, *, directions=None, line_search='gol
 either_or (a, b)
 exactly (n, features)
 if_then (feature, then)
-lattice_cpa (problem, *, time_limit=60.0, gap_tolerance=0.0, node_limit=None, n_threads=1, random_state=0, start=None, settings=None, progress=None, should_stop=None)
+lattice_cpa (problem, *, time_limit=60.0, gap_tolerance=0.0, node_limit=None, n_threads=1, random_state=0, start=None, solver='cplex', settings=None, progress=None, should_stop=None)
 sequential_rounding (problem, coef, *, cutoff=inf)
 show_config (mode='stdout')
 standard_cpa (problem, *, relaxation=False, gap_tolerance=0.0, time_limit=60.0, max_iterations=10000, bounds=None, stop=None)
