@@ -136,8 +136,12 @@ if typer is not None:
         str,
         typer.Option(
             metavar="NAME",
-            help="branch_and_bound, lattice_cpa (needs CPLEX), or auto: the one that suits.",
+            help="branch_and_bound, lattice_cpa (needs a solver), or auto: the one that suits.",
         ),
+    ]
+    Solver = Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Solver of lattice_cpa: cplex (the default) or scip."),
     ]
     Scale = Annotated[
         str,
@@ -253,6 +257,7 @@ def fit(
         ),
     ] = None,
     engine: Engine = "auto",
+    solver: Solver = None,
     time_limit: TimeLimit = 60.0,
     gap_tolerance: Annotated[
         float,
@@ -288,7 +293,7 @@ def fit(
     with _session(quiet=quiet, verbose=verbose):
         for path in (output, trace):
             _check_target(path, data)
-        several = _several(n_solutions, within, engine)
+        special = _several(n_solutions, within, engine) | _solver(solver, engine)
         scales = _scales(scale)
         training_data = riskslim.TrainingData.from_file(
             data,
@@ -332,7 +337,7 @@ def fit(
                 n_threads=threads,
                 random_state=seed,
                 progress=progress,
-                **several,
+                **special,
             )
         _finish(problem, solution, output, trace, quiet=quiet)
 
@@ -384,6 +389,7 @@ def show(score: ScoreFile) -> None:
 def demo(
     scale: Scale = "1",
     engine: Engine = "auto",
+    solver: Solver = None,
     time_limit: TimeLimit = 300.0,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -396,7 +402,7 @@ def demo(
     with _session(quiet=quiet, verbose=verbose):
         from riskslim.datasets import load_breast_cancer_binary
 
-        scales = _scales(scale)
+        scales, special = _scales(scale), _solver(solver, engine)
         data = load_breast_cancer_binary()
         coefficients = riskslim.CoefficientSet(
             data.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100
@@ -409,7 +415,7 @@ def demo(
             scale=scales,
         )
         with _display(hidden=quiet or verbose) as progress:
-            solution = solve(problem, engine, time_limit=time_limit, progress=progress)
+            solution = solve(problem, engine, time_limit=time_limit, progress=progress, **special)
         _finish(problem, solution, quiet=quiet)
 
 
@@ -493,6 +499,15 @@ def _several(n_solutions: int | None, within: float | None, engine: str) -> dict
             "score"
         )
     return given
+
+
+def _solver(solver: str | None, engine: str) -> dict[str, str]:
+    """Arguments of an engine that works on a solver; none where it is left to it."""
+    if solver is None:
+        return {}
+    if engine != "lattice_cpa":
+        raise ValueError("--solver needs --engine lattice_cpa: the other engine has no solver")
+    return {"solver": solver}
 
 
 def _print_remarks(remarks: tuple[str, ...]) -> None:

@@ -413,6 +413,18 @@ def test_one_engine_finds_several_scores(table, option):
     assert "need --engine branch_and_bound: lattice_cpa finds one risk score" in message
 
 
+def test_the_solver_is_chosen(table, tmp_path):
+    path = tmp_path / "score.json"
+    for solver, name in (("cplex", "CPLEX"), ("scip", "SCIP")):
+        pytest.importorskip({"cplex": "cplex", "scip": "pyscipopt"}[solver])
+        run("fit", table, *FIT, "--engine", "lattice_cpa", "--solver", solver, "--output", path)
+        assert RiskScore.load(path).certificate.engine.startswith(f"lattice_cpa ({name} ")
+    message = usage_error("fit", table, *FIT, "--solver", "scip")
+    assert "--solver needs --engine lattice_cpa" in message
+    message = usage_error("fit", table, *FIT, "--engine", "lattice_cpa", "--solver", "highs")
+    assert "solver must be one of 'cplex', 'scip', got 'highs'" in message
+
+
 # --- the scale ------------------------------------------------------------------------------------
 
 
