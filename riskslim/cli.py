@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import riskslim
-from riskslim.engine import choose_engine, solve
+from riskslim.engine import check_solver, choose_engine, solve
 from riskslim.exceptions import CertificateError, ConstantFeatureWarning, RiskSLIMError
 from riskslim.scale import ScaleSet
 from riskslim.solution import Status
@@ -507,6 +507,7 @@ def _solver(solver: str | None, engine: str) -> dict[str, str]:
         return {}
     if engine != "lattice_cpa":
         raise ValueError("--solver needs --engine lattice_cpa: the other engine has no solver")
+    check_solver(solver)  # before the data are read
     return {"solver": solver}
 
 

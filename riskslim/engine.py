@@ -11,9 +11,11 @@ from riskslim.problem import RiskScoreProblem
 if TYPE_CHECKING:
     from riskslim.solution import Solution
 
-__all__ = ["ENGINES", "EngineChoice", "choose_engine", "solve"]
+__all__ = ["ENGINES", "SOLVERS", "EngineChoice", "check_solver", "choose_engine", "solve"]
 
 ENGINES = ("auto", "branch_and_bound", "lattice_cpa")
+# Of lattice_cpa.
+SOLVERS = ("cplex", "scip")
 
 
 class EngineChoice(NamedTuple):
@@ -60,6 +62,25 @@ def choose_engine(problem: RiskScoreProblem, engine: str = "auto") -> EngineChoi
         "branch_and_bound",
         "which supports all requirements of this problem and needs no solver",
     )
+
+
+def check_solver(solver: str) -> None:
+    """Refuse a solver that LCPA cannot run on.
+
+    Parameters
+    ----------
+    solver : str
+
+    Raises
+    ------
+    ValueError
+        It is none of :data:`SOLVERS`.
+    """
+    if solver not in SOLVERS:
+        raise ValueError(
+            f"solver must be one of {', '.join(map(repr, SOLVERS))}, got {solver!r}; HiGHS has no "
+            "callback that can add cuts"
+        )
 
 
 def solve(problem: RiskScoreProblem, engine: str = "auto", **arguments: Any) -> Solution:

@@ -29,6 +29,7 @@ from riskslim._lattice_cpa.initialization import (
 from riskslim._lattice_cpa.model import RiskSlimMIP, new_cplex, translated_errors
 from riskslim._lattice_cpa.scales import ScalesRun
 from riskslim._lattice_cpa.search import LatticeCPASettings, Search
+from riskslim.engine import check_solver
 from riskslim.exceptions import CertificateError, RiskSLIMError
 from riskslim.problem import RiskScoreProblem
 from riskslim.runs import (
@@ -47,7 +48,6 @@ logger = logging.getLogger("riskslim.lattice_cpa")
 
 # What CPLEX's parameter can hold.
 MAX_SECONDS = 1e9
-SOLVERS = ("cplex", "scip")
 DISTRUSTED = (
     "{solver}'s arithmetic did not hold on features of this size, and its bounds were dropped; "
     "rescale the largest features"
@@ -149,11 +149,7 @@ def lattice_cpa(
         raise TypeError(f"problem must be a RiskScoreProblem, got {type(problem).__name__}")
     if settings is not None and not isinstance(settings, LatticeCPASettings):
         raise TypeError(f"settings must be LatticeCPASettings, got {type(settings).__name__}")
-    if solver not in SOLVERS:
-        raise ValueError(
-            f"solver must be one of {', '.join(map(repr, SOLVERS))}, got {solver!r}; HiGHS has no "
-            "callback that can add cuts"
-        )
+    check_solver(solver)
     limits["solver"] = solver
     if problem.scales.is_interval:
         raise ValueError(
