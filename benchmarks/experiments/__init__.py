@@ -1,0 +1,1 @@
+"""The performance figures of Ustun & Rudin (2019), repeated on simulated data."""
