@@ -67,10 +67,13 @@ def test_basic_lcpa_has_every_switch_off():
     one = methods.basic_settings(chained_updates=True)
     assert one == dataclasses.replace(settings, chained_updates=True)
     names = {name for switched_on in methods.IMPROVEMENTS.values() for name in switched_on}
-    assert names == {"polishing", "rounding", "chained_updates", "initialization"}
+    assert names == {
+        *("polishing", "rounding", "chained_updates", "initialization"),
+        *("fractional_rounds", "cut_pool", "branching_priority"),
+    }
 
 
-@pytest.mark.parametrize("method", [name for name in methods.METHODS if name[:4] != "scip"])
+@pytest.mark.parametrize("method", [name for name in methods.METHODS if "scip" not in name])
 def test_methods_find_the_optimum(method):
     problem = methods.make_problem(150, 3)
     best = branch_and_bound(problem).certificate
@@ -156,7 +159,7 @@ def test_scip_agrees_with_branch_and_bound(form, limits):
 
 def test_scip_as_a_method():
     pytest.importorskip("pyscipopt")
-    found = methods.solve("scip", tiny_problem(), 20.0)
+    found = methods.solve("scip_minlp", tiny_problem(), 20.0)
     assert found.summary["status"] == "optimal"
     best = branch_and_bound(tiny_problem()).certificate
     assert found.summary["objective"] == pytest.approx(best.objective, abs=3e-6)
@@ -174,14 +177,14 @@ def test_scip_refuses_what_the_model_lacks(limits):
 
 def test_without_scip_the_others_run(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "pyscipopt", None)
-    with pytest.raises(ModuleNotFoundError, match="pip install pyscipopt"):
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'riskslim\[scip\]'"):
         minlp.load_scip()
-    assert not methods.is_available("scip")
+    assert not methods.is_available("scip_minlp")
     made = runs.Runs(tmp_path).make(
-        [runs.Case("scip", 80, 2), runs.Case("branch_and_bound", 80, 2)], 1.0
+        [runs.Case("scip_minlp", 80, 2), runs.Case("branch_and_bound", 80, 2)], 1.0
     )
     assert made == 1
-    assert "left out: scip (pip install pyscipopt)" in capsys.readouterr().err
+    assert 'left out: scip_minlp (pip install "riskslim[scip]")' in capsys.readouterr().err
     assert [run.case.method for run in runs.Runs(tmp_path).read()] == ["branch_and_bound"]
 
 
@@ -274,7 +277,7 @@ def test_cases_have_known_methods_and_scip_few_rows(sizes):
         cases = experiment.cases(sizes)
         assert len(cases) == len(set(cases))
         assert {case.method for case in cases} <= set(methods.METHODS) & set(methods.LABELS)
-        assert all(case.n <= sizes.scip_max_n for case in cases if case.method == "scip")
+        assert all(case.n <= sizes.scip_max_n for case in cases if case.method == "scip_minlp")
 
 
 def as_run(method: str, n: int, d: int, trace: list[TraceRecord], **values) -> runs.Run:

@@ -14,7 +14,7 @@ STYLES: dict[str, dict[str, Any]] = {
     "lcpa_basic": {"color": "#D55E00", "linestyle": "-", "marker": "o"},
     "lcpa": {"color": "#0072B2", "linestyle": "--", "marker": "^"},
     "branch_and_bound": {"color": "#009E73", "linestyle": "-.", "marker": "D"},
-    "scip": {"color": "#CC79A7", "linestyle": ":", "marker": "v"},
+    "scip_minlp": {"color": "#CC79A7", "linestyle": ":", "marker": "v"},
 }
 
 

@@ -18,7 +18,7 @@ from benchmarks.experiments.methods import LABELS
 from benchmarks.experiments.runs import Case, Run
 from benchmarks.experiments.sizes import Sizes
 
-METHODS = ("lcpa", "lcpa_basic", "cpa", "branch_and_bound", "scip")
+METHODS = ("lcpa", "lcpa_basic", "cpa", "branch_and_bound", "scip_minlp")
 
 # A good score's objective is at most this much above the best one's.
 GOOD = 0.10
@@ -31,7 +31,7 @@ def cases(sizes: Sizes) -> list[Case]:
         for n in sizes.grid_n
         for d in sizes.grid_d
         for method in METHODS
-        if method != "scip" or n <= sizes.scip_max_n
+        if method != "scip_minlp" or n <= sizes.scip_max_n
     ]
 
 

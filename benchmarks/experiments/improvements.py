@@ -21,6 +21,7 @@ ROWS = (
     ("lcpa_rounding", "lcpa_rounding_polishing"),
     ("lcpa_chained_updates",),
     ("lcpa_initialization",),
+    ("lcpa_fractional_cuts", "lcpa_branching_priority"),
     ("lcpa",),
 )
 METHODS = ("lcpa_basic", *IMPROVEMENTS, "lcpa")

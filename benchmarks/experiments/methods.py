@@ -24,7 +24,7 @@ from riskslim import (
 from riskslim.simulation import simulate
 from riskslim.solution import TraceRecord, optimality_gap
 
-# Numbers of LatticeCPASettings, in versions that have them, that mean "none" where they are 0.
+# Numbers of LatticeCPASettings that mean "none" where they are 0.
 _ZERO_IS_OFF = ("fractional_rounds", "cut_pool")
 
 # A record in which only the lower bound moved is kept if the gap fell by this since the last one.
@@ -91,13 +91,18 @@ def basic_settings(**switched_on: Any) -> LatticeCPASettings:
     return LatticeCPASettings(**{**off, **switched_on})
 
 
-# Improvements of LCPA, each alone; the paper's rounding is followed by polishing.
-IMPROVEMENTS: dict[str, dict[str, bool]] = {
+# Improvements of LCPA, each alone; the paper's rounding is followed by polishing, and the last two
+# are not the paper's.
+IMPROVEMENTS: dict[str, dict[str, Any]] = {
     "lcpa_polishing": {"polishing": True},
     "lcpa_rounding": {"rounding": True},
     "lcpa_rounding_polishing": {"rounding": True, "polishing": True},
     "lcpa_chained_updates": {"chained_updates": True},
     "lcpa_initialization": {"initialization": True},
+    "lcpa_fractional_cuts": {
+        name: getattr(LatticeCPASettings, name) for name in ("fractional_rounds", "cut_pool")
+    },
+    "lcpa_branching_priority": {"branching_priority": True},
 }
 
 
@@ -205,8 +210,8 @@ METHODS: dict[str, Callable[[RiskScoreProblem, float], Found]] = {
     },
     "lcpa": functools.partial(_of_engine, lattice_cpa, LatticeCPASettings),
     "branch_and_bound": functools.partial(_of_engine, branch_and_bound, lambda: None),
-    "scip": functools.partial(_scip, "exponential"),
-    "scip_logarithm": functools.partial(_scip, "logarithm"),
+    "scip_minlp": functools.partial(_scip, "exponential"),
+    "scip_minlp_logarithm": functools.partial(_scip, "logarithm"),
 }
 
 # As figures name them.
@@ -218,10 +223,12 @@ LABELS = {
     "lcpa_rounding_polishing": "rounding and polishing",
     "lcpa_chained_updates": "chained updates",
     "lcpa_initialization": "initialization",
+    "lcpa_fractional_cuts": "fractional cuts",
+    "lcpa_branching_priority": "indicators first",
     "lcpa": "LCPA",
     "branch_and_bound": "branch and bound",
-    "scip": "SCIP",
-    "scip_logarithm": "SCIP (logarithm)",
+    "scip_minlp": "SCIP (MINLP)",
+    "scip_minlp_logarithm": "SCIP (logarithm)",
 }
 
 
@@ -236,7 +243,7 @@ def is_available(method: str) -> bool:
     -------
     bool
     """
-    if not method.startswith("scip"):
+    if not method.startswith("scip_minlp"):
         return True
     try:
         load_scip()
