@@ -239,6 +239,11 @@ class Formulation:
         self._cut_indices = [self.loss, *range(m + 1)]
         self.value_range = (0, self.loss)
 
+    @property
+    def size_is_limited(self) -> bool:
+        """Whether fewer features can be used than there are."""
+        return self.problem.max_size < len(self.alpha)
+
     def _add_variable(
         self, name: str, low: float, high: float, kind: str, price: float = 0.0
     ) -> int:

@@ -70,7 +70,8 @@ class LatticeCPASettings:
     cut_pool : int, default 1000
         Cuts that are remembered, and tried before the loss is evaluated; 0 for none.
     branching_priority : bool, default True
-        Branch on size indicators before coefficients.
+        Branch on size indicators before coefficients, where the model size is limited. Where all
+        features can be used it takes several times as long.
     swaps : bool, default True
         Let polishing exchange one feature for another where no single change helps.
     initialization_time_limit : float, default 20.0
