@@ -408,6 +408,23 @@ class TestFractionalCuts:
         assert bounds[0] < bounds[1]
 
 
+class TestBranchingPriority:
+    @pytest.mark.parametrize(
+        ("values", "max_size", "expected"), [(2, 2, True), (2, 4, False), (5, 2, False)]
+    )
+    def test_indicators_come_first_where_features_are_binary_and_few(
+        self, values, max_size, expected
+    ):
+        rng = np.random.default_rng(0)
+        data = TrainingData(rng.integers(0, values, (60, 4)), rng.integers(0, 2, 60))
+        coefficients = CoefficientSet(data.feature_names, -3, 3)
+        p = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=max_size)
+        mip = RiskSlimMIP(p, initialization.best_possible_bounds(p))
+        assert mip.should_prefer_indicators(None) is expected
+        assert mip.should_prefer_indicators(True) is True
+        assert mip.should_prefer_indicators(False) is False
+
+
 class TestFaults:
     def test_understated_loss_from_the_heuristic_path_is_refused(self, monkeypatch):
         """The trap that made other implementations return false certificates."""

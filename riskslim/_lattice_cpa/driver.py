@@ -329,7 +329,7 @@ class Run:
         model = scip.ScipMIP(self.problem, search.bounds)
         for cut in initial.cuts[: initial.n_binding]:
             model.add_cut(cut)
-        if self.settings.branching_priority and model.size_is_limited:
+        if model.should_prefer_indicators(self.settings.branching_priority):
             model.prefer_indicators()
         result = scip.search_tree(
             model,
@@ -351,7 +351,7 @@ class Run:
         model = RiskSlimMIP(self.problem, search.bounds)
         self._set_parameters(model.cpx)
         self._add_initial_cuts(model, initial)
-        if self.settings.branching_priority and model.size_is_limited:
+        if model.should_prefer_indicators(self.settings.branching_priority):
             model.prefer_indicators()
         assert search.coef is not None
         indices, values, _ = model.solution_vector(search.coef, search.coef_loss)

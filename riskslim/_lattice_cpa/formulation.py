@@ -239,10 +239,26 @@ class Formulation:
         self._cut_indices = [self.loss, *range(m + 1)]
         self.value_range = (0, self.loss)
 
-    @property
-    def size_is_limited(self) -> bool:
-        """Whether fewer features can be used than there are."""
-        return self.problem.max_size < len(self.alpha)
+    def should_prefer_indicators(self, wanted: bool | None) -> bool:
+        """Whether to branch on size indicators before coefficients.
+
+        Parameters
+        ----------
+        wanted : bool, optional
+            None: where fewer features can be used than there are, and most of them are 0 or 1.
+            There it matters which ones are used; with features of many values it matters more
+            how many points they have.
+
+        Returns
+        -------
+        bool
+        """
+        if wanted is not None:
+            return wanted
+        data, usable = self.problem.loss.data, self.problem.usable
+        binary = data.is_integer & (data.feature_max - data.feature_min == 1.0)
+        limited = self.problem.max_size < len(self.alpha)
+        return limited and bool(2 * np.count_nonzero(binary & usable) > len(self.alpha))
 
     def _add_variable(
         self, name: str, low: float, high: float, kind: str, price: float = 0.0

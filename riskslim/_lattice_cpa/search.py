@@ -69,9 +69,9 @@ class LatticeCPASettings:
         Cut there if the surrogate's loss is too low by more than this share of the open gap.
     cut_pool : int, default 1000
         Cuts that are remembered, and tried before the loss is evaluated; 0 for none.
-    branching_priority : bool, default True
-        Branch on size indicators before coefficients, where the model size is limited. Where all
-        features can be used it takes several times as long.
+    branching_priority : bool, optional
+        Branch on size indicators before coefficients. None: where the model size is limited and
+        most features are 0 or 1; with features of many values it can take fifty times as long.
     swaps : bool, default True
         Let polishing exchange one feature for another where no single change helps.
     initialization_time_limit : float, default 20.0
@@ -112,7 +112,7 @@ class LatticeCPASettings:
     fractional_rounds: int = 3
     fractional_threshold: float = 0.001
     cut_pool: int = 1000
-    branching_priority: bool = True
+    branching_priority: bool | None = None
     swaps: bool = True
     initialization_time_limit: float = 20.0
     initialization_gap: float = 1e-3
