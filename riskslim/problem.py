@@ -473,6 +473,12 @@ class RiskScoreProblem:
         wide = np.flatnonzero(free & (span > _WIDEST_SPAN))
         if not wide.size:
             return ""
+        if self.scales.high < 1 and not (free & (high - low > _WIDEST_SPAN)).any():
+            return (
+                f"With the scale {self.scales.high:.10g} one point spans at least "
+                f"{span[free].min():.3g} units of log-odds. That is too coarse: choose a larger "
+                "one."
+            )
         names, first = data.feature_names, int(wide[0])
         spans = [
             f"{span[j]:.3g} for {names[j]!r} ({low[j]:g} to {high[j]:g}, divide it by "
@@ -488,14 +494,19 @@ class RiskScoreProblem:
 
     def _at_end_of_scales(self, vector: NDArray[Any]) -> str:
         scales = self.scales
-        if not scales.is_interval or not vector[1:].any():
+        if scales.is_single or not vector[1:].any():
             return ""
         best = self.loss.best_scale(vector)
         if scales.low < best < scales.high:
             return ""
+        if scales.is_interval:
+            return (
+                f"The scale is at an end of its interval ({best:.10g} of {scales.describe()}). A "
+                "wider interval may give a better score."
+            )
         return (
-            f"The scale is at an end of its interval ({best:.10g} of {scales.describe()}). A wider "
-            "interval may give a better score."
+            f"The scale {best:.10g} is an end of the list {scales.describe()}. Other scales may "
+            "give a better score; an interval is written as (low, high)."
         )
 
     def _at_bounds(self, vector: NDArray[Any]) -> str:

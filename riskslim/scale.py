@@ -73,7 +73,9 @@ class ScaleSet:
         given = (self.low, self.high) if self.values is None else self.values
         for value in given:
             if not _LEAST <= value <= _MOST:
-                raise ValueError(f"scales must be between {_LEAST:g} and {_MOST:g}, got {value!r}")
+                raise ValueError(
+                    f"scales must be positive, from {_LEAST:g} to {_MOST:g}, got {value!r}"
+                )
         if self.values is None and not self.low < self.high:
             raise ValueError(f"an interval of scales must increase, got {self.low} to {self.high}")
         if self.values is not None and (

@@ -141,6 +141,8 @@ class Certificate:
         """
         if self.status is Status.INFEASIBLE:
             return f"No risk score meets the requirements: {self.message}."
+        same = f"{self.lower_bound:.6g}" == f"{self.objective:.6g}"
+        digits = 10 if same and self.lower_bound < self.objective else 6
         if self.lower_bound >= self.objective:
             proven = "No risk score that meets the requirements has a lower objective"
             # Beyond the digits that are shown, the accuracy of the bound is part of the claim.
@@ -155,10 +157,13 @@ class Certificate:
         else:
             proven = (
                 f"No risk score that meets the requirements can have an objective below "
-                f"{self.lower_bound:.6g}, which is {percent(self.optimality_gap)} lower than "
-                "this one's."
+                f"{self.lower_bound:.{digits}g}, which is {percent(self.optimality_gap)} lower "
+                "than this one's."
             )
-        return f"Objective {self.objective:.6g} on {self.n_samples} rows. {proven}{self._scales()}"
+        return (
+            f"Objective {self.objective:.{digits}g} on {self.n_samples} rows. {proven}"
+            f"{self._scales()}"
+        )
 
     def _scales(self) -> str:
         """What the bound says about scales, where they are not the paper's."""
@@ -386,7 +391,7 @@ class SolutionPool:
     coefficients : ndarray of int64, shape (m, d + 1)
         Distinct vectors, intercept first, sorted by objective.
     objectives : ndarray of float64, shape (m,)
-        Each at its best scale.
+        Each at its scale, which is rounded as the certificate's is.
     feature_names : tuple of str, length d
     complete : bool
         Whether these are all scores that were asked for.

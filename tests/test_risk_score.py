@@ -1213,7 +1213,7 @@ def test_missing_keys(score, key):
         (["certificate", "scales"], None, "'scales' of the certificate: not a set of scales: None"),
         (["certificate", "scales"], "free", "'scales' of the certificate: not a set of scales"),
         (["certificate", "scales"], True, "'scales' of the certificate: scale must be a positive"),
-        (["certificate", "scales"], -1, "'scales' of the certificate: scales must be between"),
+        (["certificate", "scales"], -1, "'scales' of the certificate: scales must be positive"),
         (["certificate", "scales"], 10**400, "'scales' of the certificate: "),
         (["certificate", "scales"], [], "'scales' of the certificate: give between 1 and"),
         (["certificate", "scales"], [1, "2"], "'scales' of the certificate: scales must be numb"),

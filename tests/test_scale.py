@@ -58,7 +58,7 @@ def test_what_users_write(given_scale, low, high, values):
 @pytest.mark.parametrize(
     ("wrong", "error", "words"),
     [
-        (0, ValueError, "between 1e-06 and 1e"),
+        (0, ValueError, "from 1e-06 to 1e"),
         (-1.0, ValueError, "got -1.0"),
         (math.inf, ValueError, "finite"),
         (math.nan, ValueError, "finite"),
@@ -300,6 +300,14 @@ def test_remark_on_a_scale_at_the_end_of_its_interval():
     free = two_binary_items((0.1, 50))
     assert not any("interval" in one for one in free.remarks([-1, 2, 1]))
     assert not any("interval" in one for one in problem.remarks([-1, 0, 0]))
+    listed = two_binary_items([0.5, 4])
+    assert any("an end of the list 0.5, 4" in one for one in listed.remarks([-1, 2, 1]))
+
+
+def test_remark_on_a_scale_that_is_too_small():
+    remarks = two_binary_items(0.05).remarks([-1, 2, 1])
+    assert any("spans at least 20 units of log-odds" in one for one in remarks)
+    assert not any("cut-offs" in one for one in remarks)
 
 
 # ---- engines -------------------------------------------------------------------------------
@@ -381,9 +389,15 @@ def test_several_of_the_best_scores():
         distinct = without_equivalents(vectors, objectives)
         if len(distinct) < 5:
             continue
-        pool = branch_and_bound(small.build(), n_solutions=5).pool
+        problem = small.build()
+        pool = branch_and_bound(problem, n_solutions=5).pool
         assert pool.complete
-        np.testing.assert_allclose(pool.objectives, np.sort(distinct)[:5], rtol=0, atol=1e-9)
+        at_best_scales = [problem.objective(coef) for coef in pool.coefficients]
+        np.testing.assert_allclose(np.sort(at_best_scales), np.sort(distinct)[:5], atol=1e-9)
+        assert (np.diff(pool.objectives) >= 0).all()
+        for rank, coef in enumerate(pool.coefficients):
+            stated = objective(small, coef, pool.scale(rank))
+            assert pool.objectives[rank] == pytest.approx(stated, abs=1e-13)
         met += 1
     assert met > 30
 

@@ -297,11 +297,17 @@ class _Run:
         chosen = search.incumbents.chosen()
         # Infinite if there are fewer feasible vectors than were asked for.
         outside = search.incumbents.cutoff if search.complete else search.lower_bound
-        vectors = np.array([coef for _, coef in chosen], np.int64)
+        problem, vectors = self.problem, np.array([coef for _, coef in chosen], np.int64)
+        scales = np.array([problem.reported_scale(coef) for coef in vectors])
+        objectives = np.array([objective for objective, _ in chosen])
+        if problem.scales.is_interval:  # the search compares them at scales that are not rounded
+            pairs = zip(vectors, scales.tolist(), strict=True)
+            objectives = np.array([problem.objective(coef, scale=m) for coef, m in pairs])
+        order = np.argsort(objectives, kind="stable")
         return SolutionPool(
-            coefficients=vectors,
-            objectives=np.array([objective for objective, _ in chosen]),
-            scales=np.array([self.problem.reported_scale(coef) for coef in vectors]),
+            coefficients=vectors[order],
+            objectives=objectives[order],
+            scales=scales[order],
             feature_names=self.problem.coefficients.feature_names,
             complete=search.complete,
             bound=outside,
