@@ -41,6 +41,7 @@ from riskslim import (
     sequential_rounding,
     standard_cpa,
 )
+from riskslim._branch_and_bound.root import solve_root
 from riskslim._lattice_cpa import initialization
 from riskslim.exceptions import RiskSLIMError
 
@@ -52,7 +53,10 @@ LEVERS = {
     "fractional_rounds": [3, 0, 1, 50],
     "fractional_threshold": [0.001, 0.0, 0.3],
     "cut_pool": [1000, 0, 4],
-    "branching_priority": [True, False],
+    "branching_priority": [None, True, False],
+    "native_root": [True, False],
+    "probing": [True, False],
+    "sign_split": [True, False],
 }
 # What the certificate promises: its bound_tolerance is 1e-9 on such problems.
 EQUAL = 1e-9
@@ -205,6 +209,50 @@ def test_lattice_cpa_finds_the_enumerated_optimum(chosen):
             if wrong := faults(small, best, problem, solution):
                 failures.append(report(seed, on, wrong))
     assert not failures, "\n".join(failures)
+
+
+def root_faults(small, best, problem, probing, polishing) -> list[str]:
+    """What the root of the native search claims, against all optimal vectors."""
+    root = solve_root(problem, probing=probing, polishing=polishing, starts=[])
+    found = []
+    if root.lower_bound > best.objective + 1e-12:
+        found.append(f"lower bound {root.lower_bound!r}, optimum {best.objective!r}")
+    if root.objective < best.objective - 1e-12:
+        found.append(f"objective {root.objective!r}, optimum {best.objective!r}")
+    if root.coef is not None and (broken := violations(small, root.coef)):
+        found.append(f"{root.coef} is infeasible: {broken}")
+    if best.objective < root.cutoff - 1e-12:
+        if root.complete:
+            found.append(f"nothing below {root.cutoff!r}, optimum {best.objective!r}")
+        for vector in best.vectors:
+            inside = (root.lower <= vector) & (vector <= root.upper)
+            # An optimal intercept may lie beyond the derived bounds.
+            if not np.all(inside) and problem.is_feasible(vector):
+                found.append(f"{vector} is not between {root.lower} and {root.upper}")
+    return found
+
+
+@pytest.mark.parametrize("draw", [random_problem, random_constrained_problem])
+@pytest.mark.parametrize("probing", [True, False])
+@pytest.mark.parametrize("polishing", [True, False])
+def test_boxes_of_the_native_root_contain_what_is_better(draw, probing, polishing):
+    failures, narrower, better = [], 0, 0
+    for seed in range(120):
+        rng = np.random.default_rng([seed, 31])
+        small = draw(rng)
+        small.scale = [1.0, 1.7, 0.4][seed % 3]
+        best = enumerate_optimum(small)
+        if not best.feasible:
+            continue
+        problem = small.build()
+        if wrong := root_faults(small, best, problem, probing, polishing):
+            failures.append(report(seed, "root", wrong))
+        root = solve_root(problem, probing=probing, polishing=polishing)
+        narrower += bool(np.any(root.upper - root.lower < problem.upper - problem.lower))
+        better += best.objective < root.cutoff - 1e-12
+    assert not failures, "\n".join(failures)
+    assert narrower > 20
+    assert better > 0 or polishing
 
 
 @pytest.mark.parametrize("scale", [0.3, 1.7, 8.0])
@@ -468,7 +516,7 @@ def test_enumeration_with_constraints_agrees_with_complete_enumeration(seed):
 def test_lattice_cpa_finds_the_enumerated_optimum_under_constraints(first):
     failures = []
     for seed in range(first, first + 32):
-        on = dict(zip(PARTS, COMBINATIONS[seed % len(COMBINATIONS)], strict=True))
+        on = dict(zip(PARTS, COMBINATIONS[seed % len(COMBINATIONS)], strict=True)) | levers(seed)
         small, best, problem = constrained(seed)
         solution = lattice_cpa(problem, settings=LatticeCPASettings(**on))
         if wrong := constrained_faults(small, best, problem, solution):

@@ -28,7 +28,7 @@ Certificate.is_optimal property
 CoefficientSet (feature_names, lower=-5, upper=5, *, sign=None, l0_penalty=None, fixed=None, intercept_lower=None, intercept_upper=None)
 CoefficientSet.index (self, name)
 CoefficientSet.replace (self, *, fix_at_zero=(), intercept_lower=None, intercept_upper=None)
-LatticeCPASettings (initialization=True, chained_updates=True, rounding=True, polishing=True, polishing_margin=0.1, fractional_rounds=3, fractional_threshold=0.001, cut_pool=1000, branching_priority=None, swaps=True, initialization_time_limit=20.0, initialization_gap=0.001, initialization_max_iterations=500, subsampling=None, subsampling_delta=0.05)
+LatticeCPASettings (initialization=True, native_root=True, probing=True, chained_updates=True, rounding=True, polishing=True, polishing_margin=0.1, fractional_rounds=3, fractional_threshold=0.001, cut_pool=1000, sign_split=False, branching_priority=None, swaps=True, initialization_time_limit=20.0, initialization_gap=0.001, initialization_max_iterations=500, subsampling=None, subsampling_delta=0.05)
 LinearConstraint (*, points=None, used=None, lower=-inf, upper=inf, name=None)
 LinearConstraint.describe (self)
 LinearConstraint.points property
@@ -82,7 +82,7 @@ RiskScoreProblem.required property
 RiskScoreProblem.usable property
 RiskScoreProblem.infeasibility property
 RiskSlimLP (problem, bounds)
-RiskSlimMIP (problem, bounds, *, relaxed=False)
+RiskSlimMIP (problem, bounds, *, relaxed=False, box=None, sign_split=False)
 RiskSlimMIP.set_bounds (self, bounds)
 RiskSlimMIP.prefer_indicators (self)
 RiskSlimMIP.cut_row (self, cut)

@@ -137,7 +137,12 @@ def test_limits_leave_valid_bounds(problem):
 
 def test_should_stop(problem):
     calls = itertools.count()
-    solution = lattice_cpa(problem, solver="scip", should_stop=lambda: next(calls) > 20)
+    solution = lattice_cpa(
+        problem,
+        solver="scip",
+        should_stop=lambda: next(calls) > 20,
+        settings=LatticeCPASettings(initialization=False),
+    )
     assert solution.certificate.status is Status.INTERRUPTED
     assert problem.is_feasible(solution.coef)
 

@@ -336,7 +336,10 @@ def test_optimal_with_and_without(medium, initialization, polishing):
     runs = {}
     for subsampling in (False, True):
         settings = LatticeCPASettings(
-            subsampling=subsampling, initialization=initialization, polishing=polishing
+            subsampling=subsampling,
+            initialization=initialization,
+            native_root=False,
+            polishing=polishing,
         )
         runs[subsampling] = lattice_cpa(medium, settings=settings)
         assert runs[subsampling].certificate.is_optimal
@@ -363,18 +366,21 @@ def test_runs_are_repeatable(medium):
 
 
 def test_an_accepted_incumbent_reports_its_guarantee(medium):
-    solution = lattice_cpa(medium, settings=LatticeCPASettings(subsampling=True))
+    # The root of the native search evaluates all rows, and leaves nothing to round here.
+    settings = LatticeCPASettings(subsampling=True, native_root=False)
+    solution = lattice_cpa(medium, settings=settings)
     assert solution.statistics.subsampled_checks > 0
     assert solution.statistics.subsampling_epsilon > 0
 
 
 def test_automatic(medium, monkeypatch):
     assert not pays(medium.loss)
-    assert lattice_cpa(medium).statistics.subsampled_roundings == 0
+    by_cpa = LatticeCPASettings(native_root=False)
+    assert lattice_cpa(medium, settings=by_cpa).statistics.subsampled_roundings == 0
     monkeypatch.setattr(module, "MIN_ROWS", medium.loss.n_rows)
     assert pays(medium.loss)
-    assert lattice_cpa(medium).statistics.subsampled_roundings > 0
-    off = LatticeCPASettings(subsampling=False)
+    assert lattice_cpa(medium, settings=by_cpa).statistics.subsampled_roundings > 0
+    off = LatticeCPASettings(subsampling=False, native_root=False)
     assert lattice_cpa(medium, settings=off).statistics.subsampled_roundings == 0
 
 

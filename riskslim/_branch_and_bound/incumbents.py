@@ -40,6 +40,10 @@ class Incumbents:
         Keep those whose objective is at most (1 + within) times the best one.
     swaps : bool
         Whether polishing may exchange features.
+    polishing : bool, default True
+        Improve vectors by coordinate descent.
+    exchange_margin : float, default 0.02
+        Exchange features where the objective is within this share of the best one.
     tolerance : float
         Difference of objectives that is not told apart.
     stop : int64 array of shape (1,)
@@ -47,6 +51,8 @@ class Incumbents:
 
     Attributes
     ----------
+    spread : ndarray of float64, shape (d + 1,)
+        Standard deviation of each feature, 1 for the intercept.
     n_updates : int
         Times that the best one changed.
     """
@@ -60,11 +66,15 @@ class Incumbents:
         swaps: bool,
         tolerance: float,
         stop: NDArray[np.int64],
+        polishing: bool = True,
+        exchange_margin: float = EXCHANGE_MARGIN,
     ) -> None:
         self.problem = problem
         self.n_solutions = n_solutions
         self.within = within
         self.swaps = swaps
+        self.polishing = polishing
+        self.exchange_margin = exchange_margin
         self.tolerance = tolerance
         self.stop = stop
         self.n_updates = 0
@@ -72,7 +82,7 @@ class Incumbents:
         self._offered: set[bytes] = set()
         self._rounded: set[tuple[float, bytes]] = set()
         self._exchanged: set[bytes] = set()
-        self._spread = np.concatenate(([1.0], _spread(problem)))
+        self.spread = np.concatenate(([1.0], _spread(problem)))
 
     @property
     def is_single(self) -> bool:
@@ -194,14 +204,15 @@ class Incumbents:
         ----------
         vector : ndarray of int64, shape (d + 1,)
         """
-        if self.stop[0] or not self.is_single or self.problem.constraint_rows is not None:
+        finished = bool(self.stop[0]) or not self.polishing
+        if finished or not self.is_single or self.problem.constraint_rows is not None:
             self.offer(vector)
-        if self.stop[0]:
+        if finished:
             return
         polished, objective = self._descended(vector, swaps=False)
         self.offer(polished)
         key = polished.tobytes()
-        margin = EXCHANGE_MARGIN * abs(self.objective)
+        margin = self.exchange_margin * abs(self.objective)
         if not self.swaps or key in self._exchanged or objective > self.objective + margin:
             return
         if self.stop[0]:
@@ -242,7 +253,7 @@ class Incumbents:
         vector = np.rint(self._within_box(coef)).astype(np.int64)
         used = 1 + np.flatnonzero(vector[1:])
         if len(used) > problem.max_size:
-            weight = np.abs(coef[used]) * self._spread[used]
+            weight = np.abs(coef[used]) * self.spread[used]
             weight[problem.required[used - 1]] = math.inf
             order = np.argsort(-weight, kind="stable")
             vector[used[order[problem.max_size :]]] = 0

@@ -18,13 +18,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim._lattice_cpa.formulation import OBJECTIVE_SCALE
+from riskslim._lattice_cpa.formulation import OBJECTIVE_SCALE, accuracy_of
 from riskslim._lattice_cpa.initialization import (
     InfeasibleProblemError,
     Initialization,
     best_possible_bounds,
     feasible_start,
     initialize,
+    initialize_by_root,
+    widened,
 )
 from riskslim._lattice_cpa.model import RiskSlimMIP, new_cplex, translated_errors
 from riskslim._lattice_cpa.scales import ScalesRun
@@ -223,6 +225,7 @@ class Run:
         self.name = "lattice_cpa"
         self.solver: str = limits["solver"]
         self.interrupted = threading.Event()
+        self.root_stop = np.zeros(1, np.int64)
         self.began = time.perf_counter()
         self.deadline = self.began + limits["time_limit"]
         self.initialization_seconds = 0.0
@@ -231,6 +234,7 @@ class Run:
     def interrupt(self) -> None:
         """End the search as soon as possible; may be called from another thread."""
         self.interrupted.set()
+        self.root_stop.fill(1)
         if self.aborter is not None:
             self.aborter.abort()
 
@@ -266,9 +270,10 @@ class Run:
             self.began,
             self.progress,
             self.subsampling,
+            initial.cutoff,
         )
         self.search = search
-        search.n_cuts = len(initial.cuts)
+        search.remember(initial.cuts)
         search.consider(initial.coef, self.problem.loss.value(initial.coef))
         search.polish(initial.coef, search.coef_loss)
         if self.start is not None:
@@ -278,6 +283,8 @@ class Run:
         message = "time limit reached"
         if self.stop_requested():
             message = INTERRUPTED
+        elif initial.complete:
+            message = "search completed"
         elif not self.out_of_time():
             message = self._search_tree(search, initial)
         return self._solution(search, message, engine)
@@ -294,6 +301,8 @@ class Run:
         """The initialization procedure, or its result without CPA if it is switched off."""
         settings = self.settings
         start = self._feasible_start()
+        if settings.initialization and settings.native_root:
+            return self._initialize_by_root(start[0])
         # The paper's procedure solves RiskSlimLP on CPLEX.
         if settings.initialization and self.solver == "cplex":
             fifth = 0.2 * self.limits["time_limit"]
@@ -308,6 +317,28 @@ class Run:
                 start=start,
             )
         return Initialization(*start, [], 0, best_possible_bounds(self.problem))
+
+    def _initialize_by_root(self, start: NDArray[np.int64]) -> Initialization:
+        accuracy_of(self.problem)  # refuses here what the surrogate would refuse later
+        remaining = max(self.deadline - time.perf_counter(), 0.0)
+        limit = min(self.settings.initialization_time_limit, 0.2 * self.limits["time_limit"])
+        timer = threading.Timer(min(remaining, MAX_SECONDS), self.root_stop.fill, [1])
+        timer.daemon = True
+        timer.start()
+        try:
+            if self.stop_requested():
+                self.root_stop.fill(1)
+            return initialize_by_root(
+                self.problem,
+                starts=[start] if self.start is None else [start, self.start],
+                polish=self.settings.polishing,
+                swaps=self.settings.swaps,
+                probing=self.settings.probing,
+                time_limit=limit,
+                stop=self.root_stop,
+            )
+        finally:
+            timer.cancel()
 
     def _feasible_start(self) -> tuple[NDArray[np.int64], float]:
         """A feasible vector, the user's where one has to be searched for."""
@@ -326,7 +357,12 @@ class Run:
     def _search_scip(self, search: Search, initial: Initialization) -> str:
         from riskslim._lattice_cpa import scip
 
-        model = scip.ScipMIP(self.problem, search.bounds)
+        model = scip.ScipMIP(
+            self.problem,
+            search.bounds,
+            box=_box_with_incumbent(initial, search),
+            sign_split=self.settings.sign_split,
+        )
         for cut in initial.cuts[: initial.n_binding]:
             model.add_cut(cut)
         if model.should_prefer_indicators(self.settings.branching_priority):
@@ -348,12 +384,17 @@ class Run:
     def _search_cplex(self, search: Search, initial: Initialization) -> str:
         from riskslim._lattice_cpa.callbacks import register
 
-        model = RiskSlimMIP(self.problem, search.bounds)
+        assert search.coef is not None
+        model = RiskSlimMIP(
+            self.problem,
+            search.bounds,
+            box=_box_with_incumbent(initial, search),
+            sign_split=self.settings.sign_split,
+        )
         self._set_parameters(model.cpx)
         self._add_initial_cuts(model, initial)
         if model.should_prefer_indicators(self.settings.branching_priority):
             model.prefer_indicators()
-        assert search.coef is not None
         indices, values, _ = model.solution_vector(search.coef, search.coef_loss)
         cpx = model.cpx
         # Checked by CPLEX like any other candidate; the incumbent callback sees it as well.
@@ -399,6 +440,8 @@ class Run:
         """
         binding = initial.cuts[: initial.n_binding][: model.max_cuts]
         model.add_cuts(binding)
+        if initial.box is not None:
+            return  # the others are in the search's pool
         others = initial.cuts[initial.n_binding :][::-1]
         model.add_cuts(others[: model.max_cuts - len(binding)], lazy=True)
 
@@ -488,6 +531,14 @@ class Run:
 
     def _settings(self) -> dict[str, Any]:
         return {"engine": "lattice_cpa", **self.limits, **dataclasses.asdict(self.settings)}
+
+
+def _box_with_incumbent(
+    initial: Initialization, search: Search
+) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    """The box for a solver, which starts from the best score wherever better ones may lie."""
+    assert search.coef is not None
+    return None if initial.box is None else widened(initial.box, search.coef)
 
 
 def _ending(cpx: Any) -> str:

@@ -184,12 +184,18 @@ class Formulation:
         Valid bounds on objective, loss and model size.
     relaxed : bool, default False
         Drop integrality: RiskSlimLP.
+    box : (lower, upper), optional
+        Bounds of coefficients, within those of the problem.
+    sign_split : bool, default False
+        Give every feature an indicator of use per sign, 0 while its coefficient is 0.
 
     Attributes
     ----------
     objective_scale : float
         L and V are the loss and the objective times this.
     accuracy : Accuracy
+    lower, upper : ndarray of int64, shape (d + 1,)
+        Bounds of coefficients.
     variables : list of Variable
     rows : list of Row
     columns : ndarray of intp, shape (m + 1,)
@@ -210,7 +216,13 @@ class Formulation:
     objective_scale = OBJECTIVE_SCALE
 
     def __init__(
-        self, problem: RiskScoreProblem, bounds: ObjectiveBounds, *, relaxed: bool = False
+        self,
+        problem: RiskScoreProblem,
+        bounds: ObjectiveBounds,
+        *,
+        relaxed: bool = False,
+        box: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
+        sign_split: bool = False,
     ) -> None:
         if not problem.scales.is_single:
             raise ValueError(
@@ -218,6 +230,7 @@ class Formulation:
                 "problem.at_scale(m)"
             )
         self.problem = problem
+        self.lower, self.upper = (problem.lower, problem.upper) if box is None else box
         self.relaxed = relaxed
         self.accuracy = accuracy_of(problem)
         self.variables: list[Variable] = []
@@ -225,9 +238,9 @@ class Formulation:
         self.columns = np.concatenate(([0], 1 + np.flatnonzero(problem.usable))).astype(np.intp)
         m = len(self.columns) - 1
         self.loss = m + 1
-        self._tied = _tied_indicators(problem)
+        self._tied = _tied_indicators(problem) | sign_split
         for j in self.columns.tolist():
-            self._add_variable(f"lambda_{j}", problem.lower[j], problem.upper[j], "I")
+            self._add_variable(f"lambda_{j}", self.lower[j], self.upper[j], "I")
         self._add_variable("L", 0.0, INFINITY, "C")
         self._add_indicators()
         self.objective = self._add_variable("V", 0.0, INFINITY, "C", price=1.0)
@@ -271,12 +284,12 @@ class Formulation:
         """Indicators of use; one per sign where they must imply a value other than zero."""
         self.alpha: dict[int, int] = {}
         self._negative: dict[int, int] = {}
-        required = self.problem.required
         for j in self.columns[1:]:
             feature = int(j) - 1
-            forced = float(required[feature])
-            self.alpha[feature] = self._add_variable(f"alpha_{j}", forced, 1.0, "B")
-            if self._tied[feature] and self.problem.lower[j] < 0 < self.problem.upper[j]:
+            low, high = self.lower[j], self.upper[j]
+            is_used, can_be_used = low > 0 or high < 0, low != 0 or high != 0
+            self.alpha[feature] = self._add_variable(f"alpha_{j}", is_used, can_be_used, "B")
+            if self._tied[feature] and low < 0 < high:
                 self._negative[feature] = self._add_variable(f"beta_{j}", 0.0, 1.0, "B")
 
     def _add_definitions(self) -> None:
@@ -291,10 +304,10 @@ class Formulation:
 
     def _add_links(self, variable: int, j: int) -> None:
         """Tie coefficient j to its indicator: zero unless used."""
-        low, high = float(self.problem.lower[j]), float(self.problem.upper[j])
+        low, high = float(self.lower[j]), float(self.upper[j])
         alpha = self.alpha[j - 1]
-        if low > 0 or high < 0:
-            return  # always used: its indicator is fixed at 1
+        if low > 0 or high < 0 or low == high == 0:
+            return  # always used or never: its indicator is fixed
         if j - 1 in self._negative:
             # alpha = positive part used or negative part used, never both.
             negative = self._negative[j - 1]

@@ -13,11 +13,12 @@ import dataclasses
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim._branch_and_bound.root import solve_root
 from riskslim._lattice_cpa.formulation import OBJECTIVE_SCALE, Cut
 from riskslim._lattice_cpa.model import RiskSlimLP, RiskSlimMIP, translated_errors
 from riskslim.bounds import ObjectiveBounds, chained_updates
@@ -37,7 +38,9 @@ __all__ = [
     "best_possible_bounds",
     "feasible_start",
     "initialize",
+    "initialize_by_root",
     "standard_cpa",
+    "widened",
 ]
 
 logger = logging.getLogger("riskslim.lattice_cpa")
@@ -383,6 +386,11 @@ class Initialization:
         Bounds on objective, loss and model size of an optimal solution.
     interrupted : bool
         Whether Ctrl-C ended the procedure.
+    box : (lower, upper), optional
+        Every vector with an objective below ``cutoff`` lies between them.
+    cutoff : float
+    complete : bool
+        Whether there is no such vector.
     """
 
     coef: NDArray[np.int64]
@@ -391,6 +399,104 @@ class Initialization:
     n_binding: int
     bounds: ObjectiveBounds
     interrupted: bool = False
+    box: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+    cutoff: float = math.inf
+    complete: bool = False
+
+
+def initialize_by_root(
+    problem: RiskScoreProblem,
+    *,
+    starts: list[NDArray[np.int64]],
+    polish: bool = True,
+    swaps: bool = True,
+    probing: bool = True,
+    time_limit: float = 20.0,
+    stop: NDArray[np.int64] | None = None,
+) -> Initialization:
+    """Initialization by the root of the native branch and bound, in the place of CPA.
+
+    The relaxation of the true loss is solved by Newton's method; its solution is rounded and
+    polished; and the box of the coefficients shrinks to what can be better than the result. The cut
+    at the solution makes the surrogate's relaxation as good as that of the loss itself, since it
+    holds the gradient of the loss where the relaxation is optimal.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+        Must be feasible.
+    starts : list of ndarray of int64, shape (d + 1,)
+        Feasible vectors, one at least.
+    polish, swaps : bool, default True
+        Polish what is found, with exchanges of features.
+    probing : bool, default True
+        Relax the root with every feature used either way, and not used, and with the ends of its
+        box only.
+    time_limit : float, default 20.0
+        Seconds for probing.
+    stop : int64 array of shape (1,), optional
+        Not zero: end with what there is.
+
+    Returns
+    -------
+    Initialization
+
+    Notes
+    -----
+    The box is valid for vectors that are better than ``cutoff``, 1e-10 below the best objective.
+    A vector outside has an objective of ``cutoff`` or more, so that the smaller one of
+    ``cutoff`` and a bound on the vectors of the box holds for all vectors. The best vector may lie
+    outside, where the solver would refuse it: it needs the box widened by
+    :func:`widened`, which keeps it valid.
+    """
+    root = solve_root(
+        problem,
+        starts=starts,
+        swaps=swaps,
+        polishing=polish,
+        probing=probing,
+        stop=stop,
+        deadline=time.perf_counter() + time_limit,
+    )
+    assert root.coef is not None
+    bounds = best_possible_bounds(problem)
+    bounds = dataclasses.replace(
+        bounds,
+        objective_min=max(bounds.objective_min, root.lower_bound),
+        objective_max=min(bounds.objective_max, root.objective),
+    )
+    cuts = []
+    # The two that the first LP needs; the others are worth a row where they are violated.
+    for point in [*root.points[:1], root.coef, *root.points[1:]]:
+        loss, gradient = problem.loss.value_and_gradient(point)
+        cuts.append(Cut(np.asarray(point, dtype=np.float64), loss, gradient))
+    return Initialization(
+        coef=root.coef,
+        objective=root.objective,
+        cuts=cuts,
+        n_binding=min(2, len(cuts)),
+        bounds=chained_updates(bounds, problem.l0_penalty[problem.usable]),
+        box=(root.lower, root.upper),
+        cutoff=root.cutoff,
+        complete=root.complete,
+    )
+
+
+def widened(
+    box: tuple[NDArray[np.int64], NDArray[np.int64]], coef: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The smallest box that contains another box and a vector.
+
+    Parameters
+    ----------
+    box : (lower, upper)
+    coef : ndarray of int64, shape (d + 1,)
+
+    Returns
+    -------
+    (lower, upper)
+    """
+    return np.minimum(box[0], coef), np.maximum(box[1], coef)
 
 
 def initialize(
@@ -399,7 +505,6 @@ def initialize(
     gap_tolerance: float = 1e-3,
     time_limit: float = 20.0,
     max_iterations: int = 500,
-    max_rounded: int = 50,
     polish: bool = True,
     stop: Callable[[], bool] | None = None,
     subsampling: Subsampling | None = None,
@@ -407,8 +512,9 @@ def initialize(
 ) -> Initialization:
     """Initialization procedure of LCPA.
 
-    Runs the standard cutting plane algorithm on RiskSlimLP, rounds its iterates sequentially and
-    polishes them by discrete coordinate descent, and tightens the bounds by chained updates.
+    Runs the standard cutting plane algorithm on RiskSlimLP, rounds all its iterates sequentially
+    and polishes them by discrete coordinate descent, the latest first, and tightens the bounds by
+    chained updates.
 
     Parameters
     ----------
@@ -420,9 +526,6 @@ def initialize(
         Seconds for CPA, and as many for rounding and polishing.
     max_iterations : int, default 500
         Of CPA.
-    max_rounded : int, default 50
-        Number of iterates that are rounded, the latest ones; those between the same integers
-        as an earlier one are skipped and not counted.
     polish : bool, default True
         Polish every rounded iterate.
     stop : callable, optional
@@ -451,7 +554,7 @@ def initialize(
     bounds = best_possible_bounds(problem)
     cpa = _cutting_planes(problem, True, gap_tolerance, time_limit, max_iterations, bounds, stop)
     deadline = time.perf_counter() + time_limit
-    for point in _distinct_roundings(cpa.cuts, max_rounded):
+    for point in (cut.point for cut in reversed(cpa.cuts)):
         if time.perf_counter() > deadline or (stop is not None and stop()):
             break
         if subsampling is not None:
@@ -637,18 +740,6 @@ def _contradiction(model: RiskSlimMIP) -> list[str]:
     excluded = cpx.conflict.group_status.excluded
     states = zip(named, cpx.conflict.get(), strict=True)
     return [name for (name, _), state in states if state != excluded]
-
-
-def _distinct_roundings(cuts: list[Cut], limit: int) -> Iterator[NDArray[np.float64]]:
-    """Points of the cuts, the latest first, one of those between the same integers."""
-    seen: set[bytes] = set()
-    for cut in reversed(cuts):
-        if len(seen) >= limit:
-            return
-        key = np.concatenate((np.floor(cut.point), np.ceil(cut.point))).tobytes()
-        if key not in seen:
-            seen.add(key)
-            yield cut.point
 
 
 def _require_feasible(problem: RiskScoreProblem) -> None:

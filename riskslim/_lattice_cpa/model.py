@@ -8,6 +8,9 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from riskslim._lattice_cpa.formulation import Cut, Formulation, Row
 from riskslim.exceptions import ProblemSizeError, SolverUnavailableError
 
@@ -38,6 +41,10 @@ class RiskSlimMIP(Formulation):
         Valid bounds on objective, loss and model size.
     relaxed : bool, default False
         Drop integrality: RiskSlimLP.
+    box : (lower, upper), optional
+        Bounds of coefficients, within those of the problem.
+    sign_split : bool, default False
+        Give every feature an indicator of use per sign, 0 while its coefficient is 0.
 
     Attributes
     ----------
@@ -73,9 +80,15 @@ class RiskSlimMIP(Formulation):
     """
 
     def __init__(
-        self, problem: RiskScoreProblem, bounds: ObjectiveBounds, *, relaxed: bool = False
+        self,
+        problem: RiskScoreProblem,
+        bounds: ObjectiveBounds,
+        *,
+        relaxed: bool = False,
+        box: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
+        sign_split: bool = False,
     ) -> None:
-        super().__init__(problem, bounds, relaxed=relaxed)
+        super().__init__(problem, bounds, relaxed=relaxed, box=box, sign_split=sign_split)
         self.cpx = new_cplex()
         if self.accuracy.caution:
             self.cpx.parameters.preprocessing.presolve.set(0)

@@ -69,6 +69,8 @@ class ScipMIP(Formulation):
     bounds : ObjectiveBounds
     without : set of int
         Constraints to leave out: i for the i-th one of the problem, one more for the model size.
+    box, sign_split
+        As in :class:`Formulation`.
 
     Attributes
     ----------
@@ -82,8 +84,11 @@ class ScipMIP(Formulation):
         problem: RiskScoreProblem,
         bounds: ObjectiveBounds,
         without: frozenset[int] = frozenset(),
+        *,
+        box: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
+        sign_split: bool = False,
     ) -> None:
-        super().__init__(problem, bounds)
+        super().__init__(problem, bounds, box=box, sign_split=sign_split)
         if len(self.constraint_rows) in without:
             m = float(len(self.alpha))
             self.variables[self.size] = self.variables[self.size]._replace(low=0.0, high=m)

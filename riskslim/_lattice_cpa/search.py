@@ -52,8 +52,15 @@ class LatticeCPASettings:
     Parameters
     ----------
     initialization : bool, default True
-        Run the initialization procedure (standard CPA on the relaxation, rounding and polishing
-        of its iterates) before the tree search.
+        Find a good score, bounds and first cuts before the tree search.
+    native_root : bool, default True
+        Do so by the root of :func:`~riskslim.branch_and_bound`: Newton's method on the relaxation
+        of the loss, rounding, descent, and ranges of coefficients that shrink to what can be better
+        than the result. Otherwise by the paper's initialization procedure: standard CPA on the
+        relaxation, rounding and polishing of its iterates.
+    probing : bool, default True
+        Let that root be relaxed with every feature used either way, and not used, and with the
+        ends of its range, to shrink the ranges further.
     chained_updates : bool, default True
         Tighten bounds on objective, loss and model size whenever one of them improves, and pass
         them to the solver.
@@ -69,14 +76,17 @@ class LatticeCPASettings:
         Cut there if the surrogate's loss is too low by more than this share of the open gap.
     cut_pool : int, default 1000
         Cuts that are remembered, and tried before the loss is evaluated; 0 for none.
+    sign_split : bool, default False
+        State the surrogate with two size indicators for a feature, one per sign, which are 0 where
+        the coefficient is.
     branching_priority : bool, optional
         Branch on size indicators before coefficients. None: where the model size is limited and
         most features are 0 or 1; with features of many values it can take fifty times as long.
     swaps : bool, default True
         Let polishing exchange one feature for another where no single change helps.
     initialization_time_limit : float, default 20.0
-        Seconds for each of the two steps of the initialization; never more than a fifth of
-        the time limit of the run.
+        Seconds for probing, or for each of the two steps of the paper's procedure; never more
+        than a fifth of the time limit of the run.
     initialization_gap : float, default 1e-3
         Gap of the relaxation at which the initialization's CPA stops.
     initialization_max_iterations : int, default 500
@@ -105,6 +115,8 @@ class LatticeCPASettings:
     """
 
     initialization: bool = True
+    native_root: bool = True
+    probing: bool = True
     chained_updates: bool = True
     rounding: bool = True
     polishing: bool = True
@@ -112,6 +124,7 @@ class LatticeCPASettings:
     fractional_rounds: int = 3
     fractional_threshold: float = 0.001
     cut_pool: int = 1000
+    sign_split: bool = False
     branching_priority: bool | None = None
     swaps: bool = True
     initialization_time_limit: float = 20.0
@@ -151,6 +164,9 @@ class Search:
         Called with every new :class:`~riskslim.solution.TraceRecord`.
     subsampling : Subsampling, optional
         Where LP solutions are rounded; on all rows if None.
+    cutoff : float, default infinity
+        The solver sees all vectors with an objective below it, but not all others: its bounds
+        hold up to here.
 
     Attributes
     ----------
@@ -170,9 +186,11 @@ class Search:
         started: float,
         progress: Callable[[TraceRecord], None] | None = None,
         subsampling: Subsampling | None = None,
+        cutoff: float = math.inf,
     ) -> None:
         self.problem = problem
         self.subsampling = subsampling
+        self.cutoff = cutoff
         self.settings = settings
         self.bounds = bounds
         self.started = started
@@ -233,6 +251,17 @@ class Search:
                 self._cuts.clear()
             cut = self._cuts[key] = self._evaluated(coef)
         return cut
+
+    def remember(self, cuts: list[Cut]) -> None:
+        """Put cuts of the initialization into the pool.
+
+        Parameters
+        ----------
+        cuts : list of Cut
+        """
+        self.n_cuts += len(cuts)
+        for cut in cuts if self._pool.capacity else ():
+            self._pool.add(cut)
 
     def fractional_cut(
         self, point: NDArray[np.float64], surrogate_loss: float, node: int
@@ -397,7 +426,7 @@ class Search:
         bool
             Whether the bound improved.
         """
-        safe = min(bound - self.tolerance, self.objective)
+        safe = min(bound - self.tolerance, self.objective, self.cutoff)
         if self.distrusted or not math.isfinite(safe) or safe <= self.bounds.objective_min:
             return False
         self._update_bounds(dataclasses.replace(self.bounds, objective_min=safe))
