@@ -307,7 +307,9 @@ class RiskScoreProblem:
     def smallest_points(self, coef: NDArray[np.int64]) -> NDArray[np.int64]:
         """The smallest points that say the same as a feasible vector.
 
-        Points and scale can be divided by the same number without a change of any risk.
+        Points and scale can be divided by the same number without a change of any risk, if both
+        scales are in the set. That the smaller points are as good is not enough: where their best
+        scale is another one, theirs are other risks.
 
         Parameters
         ----------
@@ -326,9 +328,22 @@ class RiskScoreProblem:
         for k in range(divisor, 1, -1):
             if divisor % k == 0:
                 smaller = coef // k
-                if self.is_feasible(smaller) and self.objective(smaller) <= limit:
+                if self.is_feasible(smaller) and self._divided(smaller, k) <= limit:
                     return smaller
         return coef
+
+    def _divided(self, smaller: NDArray[np.int64], k: int) -> float:
+        """Objective of a vector at the best of the scales that are in the set k times, too."""
+        scales, best = self.scales, self.loss.best_scale(smaller)
+        if scales.values is None:  # the loss is convex in 1 / scale
+            both = [min(best, scales.high / k)] if scales.low <= scales.high / k else []
+        else:
+            values = np.array(scales.values)
+            both = values[
+                np.isclose(k * values[:, None], values, rtol=1e-12, atol=0).any(1)
+            ].tolist()
+            both = [best] if best in both else both
+        return min((self.objective(smaller, scale=scale) for scale in both), default=math.inf)
 
     def penalty(self, coef: ArrayLike) -> float:
         r""":math:`\sum_j C_{0,j} \mathbb{1}[\lambda_j \ne 0]`, the intercept left out.

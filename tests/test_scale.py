@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import warnings
 from decimal import Decimal
@@ -294,6 +295,20 @@ def test_smallest_points_stay_feasible():
     np.testing.assert_array_equal(problem.smallest_points(np.array([-8, 4, 4])), [-4, 2, 2])
 
 
+@pytest.mark.parametrize("scale", [(1, 1.5), [1, 1.5], 1])
+def test_points_of_which_no_data_tell_the_multiples_are_different_scores(scale):
+    # Without the item the outcome is open, with it there is none: 30 points are as good as 90.
+    data = TrainingData({"a": [0, 0, 1, 1]}, [0, 1, 0, 0])
+    coefficients = CoefficientSet(["a"], -90, 0, intercept_lower=-2, intercept_upper=2)
+    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, scale=scale)
+    np.testing.assert_array_equal(problem.smallest_points(np.array([0, -90])), [0, -90])
+    pool = branch_and_bound(problem, within=0).pool
+    assert pool.complete
+    assert {(0, -points) for points in range(40, 91)} <= set(map(tuple, pool.coefficients.tolist()))
+    free = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, scale=[1, 1.5, 3])
+    np.testing.assert_array_equal(free.smallest_points(np.array([0, -90])), [0, -30])
+
+
 def test_remark_on_a_scale_at_the_end_of_its_interval():
     problem = two_binary_items((4, 12))
     assert any("end of its interval (4 of 4 to 12)" in one for one in problem.remarks([-1, 2, 1]))
@@ -386,7 +401,7 @@ def test_several_of_the_best_scores():
         small = random_scaled_problem(np.random.default_rng(seed), 100)
         small.intercept = (-6, 6)
         vectors, objectives = enumerate_over_scales(small)
-        distinct = without_equivalents(vectors, objectives)
+        distinct = without_equivalents(small, vectors, objectives)
         if len(distinct) < 5:
             continue
         problem = small.build()
@@ -402,14 +417,31 @@ def test_several_of_the_best_scores():
     assert met > 30
 
 
-def without_equivalents(vectors, objectives):
-    """Objectives of all vectors but those that a common factor makes of one as good."""
-    known = {tuple(v): o for v, o in zip(vectors.tolist(), objectives.tolist(), strict=True)}
-    kept = []
-    for vector, value in known.items():
-        divisor = math.gcd(*vector)
-        smaller = [tuple(x // k for x in vector) for k in range(2, divisor + 1) if divisor % k == 0]
-        if not any(known.get(one, math.inf) <= value + 1e-12 for one in smaller):
+def without_equivalents(small, vectors, objectives):
+    """Objectives of all vectors but those that are a smaller one at a scale of the set."""
+
+    def over_scales_that_allow(k):
+        if isinstance(small.scale, tuple):
+            low, high = small.scale[0], small.scale[1] / k
+            scales = (low, high) if low <= high else []
+        else:
+            scales = [m for m in small.scale if np.isclose(k * m, small.scale).any()]
+        if not scales:
+            return {}
+        return dict(listed(*enumerate_over_scales(dataclasses.replace(small, scale=scales))))
+
+    def listed(vectors, objectives):
+        return zip(map(tuple, vectors.tolist()), objectives.tolist(), strict=True)
+
+    divided, kept = {}, []
+    for vector, value in listed(vectors, objectives):
+        for k in range(2, math.gcd(*vector) + 1):
+            if k not in divided:
+                divided[k] = over_scales_that_allow(k)
+            smaller = tuple(x // k for x in vector)
+            if math.gcd(*vector) % k == 0 and divided[k].get(smaller, math.inf) <= value + 1e-12:
+                break
+        else:
             kept.append(value)
     return np.array(kept)
 
