@@ -417,6 +417,21 @@ def test_several_of_the_best_scores():
     assert met > 30
 
 
+def test_the_first_of_a_list_is_the_solution():
+    # All of them have the same risks: what rounding makes of their scales decides.
+    data = TrainingData({"a": [0, 1] * 15}, [1] * 4 + [0] * 26)
+    coefficients = CoefficientSet(["a"], 0, 0, intercept_lower=-50, intercept_upper=50)
+    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, scale=(5, 9.9))
+    solution = branch_and_bound(problem, n_solutions=10)
+    pool, certificate = solution.pool, solution.certificate
+    exact = [problem.objective(coef) for coef in pool.coefficients]
+    np.testing.assert_array_equal(pool.coefficients[0], solution.coef)
+    assert pool.scale(0) == solution.scale == certificate.scale
+    assert pool.objectives[0] == pytest.approx(certificate.objective, abs=1e-15)
+    assert certificate.status is Status.OPTIMAL
+    assert certificate.lower_bound <= min(exact) + 1e-10
+
+
 def without_equivalents(small, vectors, objectives):
     """Objectives of all vectors but those that are a smaller one at a scale of the set."""
 

@@ -261,9 +261,11 @@ class _Run:
         return search.run(self.limits["gap_tolerance"], self.limits["node_limit"], self.deadline)
 
     def _solution(self, search: Search, message: str) -> Solution:
-        coef = search.incumbents.best
+        coef, problem = search.incumbents.best, self.problem
+        pool = None if search.incumbents.is_single else self._pool(search)
+        if pool is not None:  # scales that are rounded can put another one of equals first
+            coef = pool.coefficients[0]
         assert coef is not None
-        problem = self.problem
         scale = problem.reported_scale(coef)
         accuracy = loss_accuracy(problem.at_scale(scale), coef, search.objective)
         certificate = certify(
@@ -278,7 +280,6 @@ class _Run:
             interrupted=message == INTERRUPTED,
             scale=scale,
         )
-        pool = None if search.incumbents.is_single else self._pool(search)
         search.finish(certificate)
         logger.info("%s: %s", certificate.status, certificate.explain())
         return Solution(
