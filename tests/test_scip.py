@@ -107,6 +107,33 @@ def test_both_solvers_and_the_native_engine_agree(problem):
 
 
 @pytest.mark.shared_data
+@pytest.mark.parametrize("name", ["mammo", "breastcancer"])
+def test_paper_data_is_solved_whatever_the_scaling_of_the_lps(shared_data, name):
+    """With the first scaling, SCIP 10.0 cannot solve an LP of mammo."""
+    from test_paper_data import OPTIMUM, paper_problem
+
+    problem = paper_problem(shared_data, name)
+    certificate = lattice_cpa(problem, solver="scip").certificate
+    assert certificate.status is Status.OPTIMAL
+    assert certificate.optimality_gap == 0.0
+    assert certificate.objective == pytest.approx(OPTIMUM[name], abs=1e-10)
+
+
+def test_an_lp_that_cannot_be_solved_is_tried_again(problem, monkeypatch):
+    tried, original = [], scip.search_tree
+
+    def unlucky(*args, scaling, **arguments):
+        tried.append(scaling)
+        if len(tried) < 3:
+            return scip.TreeResult("SCIP gave up", -math.inf, failed=True)
+        return original(*args, scaling=scaling, **arguments)
+
+    monkeypatch.setattr(scip, "search_tree", unlucky)
+    assert lattice_cpa(problem, solver="scip").certificate.is_optimal
+    assert tried == list(scip.SCALINGS)
+
+
+@pytest.mark.shared_data
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "limit"), [("mushroom", 60), ("adult", 120)])
 def test_paper_data(shared_data, name, limit):

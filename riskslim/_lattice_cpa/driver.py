@@ -357,25 +357,30 @@ class Run:
     def _search_scip(self, search: Search, initial: Initialization) -> str:
         from riskslim._lattice_cpa import scip
 
-        model = scip.ScipMIP(
-            self.problem,
-            search.bounds,
-            box=_box_with_incumbent(initial, search),
-            sign_split=self.settings.sign_split,
-        )
-        for cut in initial.cuts[: initial.n_binding]:
-            model.add_cut(cut)
-        if model.should_prefer_indicators(self.settings.branching_priority):
-            model.prefer_indicators()
-        result = scip.search_tree(
-            model,
-            search,
-            time_limit=self.deadline - time.perf_counter(),
-            gap_tolerance=self.limits["gap_tolerance"],
-            node_limit=self.limits["node_limit"],
-            seed=self.limits["random_state"],
-            should_stop=self.out_of_time,
-        )
+        # An LP that SCIP cannot solve is most often one that it can solve with other scaling.
+        for scaling in scip.SCALINGS:
+            model = scip.ScipMIP(
+                self.problem,
+                search.bounds,
+                box=_box_with_incumbent(initial, search),
+                sign_split=self.settings.sign_split,
+            )
+            for cut in initial.cuts[: initial.n_binding]:
+                model.add_cut(cut)
+            if model.should_prefer_indicators(self.settings.branching_priority):
+                model.prefer_indicators()
+            result = scip.search_tree(
+                model,
+                search,
+                time_limit=self.deadline - time.perf_counter(),
+                gap_tolerance=self.limits["gap_tolerance"],
+                node_limit=self.limits["node_limit"],
+                seed=self.limits["random_state"],
+                scaling=scaling,
+                should_stop=self.out_of_time,
+            )
+            if not result.failed or search.distrusted or self.out_of_time():
+                break
         if search.distrusted:
             return DISTRUSTED.format(solver="SCIP")
         message = INTERRUPTED if self.interrupted.is_set() else result.message

@@ -45,6 +45,8 @@ VIOLATION = 1e-10
 # Times that one integer point may come back after its cut.
 MAX_RETURNS = 20
 MAX_PROPOSALS = 3
+# SCIP's ways of scaling an LP, in the order in which they are tried: some, more, none.
+SCALINGS = (1, 2, 0)
 MAX_SECONDS = 1e9
 # Seconds for each of the searches that find out which constraints clash.
 CONFLICT_SECONDS = 5.0
@@ -425,10 +427,13 @@ class TreeResult:
         Why.
     bound : float
         SCIP's bound on the objective, in units of the loss; -inf if there is none.
+    failed : bool
+        SCIP gave up on an LP.
     """
 
     message: str
     bound: float
+    failed: bool = False
 
 
 def search_tree(
@@ -439,6 +444,7 @@ def search_tree(
     gap_tolerance: float,
     node_limit: int | None,
     seed: int,
+    scaling: int,
     should_stop: Callable[[], bool],
 ) -> TreeResult:
     """Branch and bound on RiskSlimMIP.
@@ -454,6 +460,8 @@ def search_tree(
     gap_tolerance : float
     node_limit : int, optional
     seed : int
+    scaling : int
+        How SCIP scales LPs, one of :data:`SCALINGS`.
     should_stop : callable
         Asked at every node; True ends the search.
 
@@ -468,6 +476,7 @@ def search_tree(
     """
     scip = model.scip
     _set_limits(scip, time_limit, gap_tolerance, node_limit, seed)
+    scip.setParam("lp/scaling", scaling)
     shared = _Plugin(model, search, should_stop)
     # After integrality (priority 0), whatever else is there.
     scip.includeConshdlr(
@@ -484,7 +493,7 @@ def search_tree(
     except Exception as error:  # pyscipopt has no class of its own
         if shared.failure is None:
             logger.warning("SCIP gave up: %s", error)
-            return TreeResult(f"SCIP gave up ({error})", -math.inf)
+            return TreeResult(f"SCIP gave up ({error})", -math.inf, failed=True)
     if shared.failure is not None:
         raise shared.failure
     search.nodes = max(search.nodes, int(scip.getNTotalNodes()))
