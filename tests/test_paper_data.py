@@ -111,7 +111,7 @@ def _first_column(folder, name):
 
 
 @pytest.mark.shared_data
-@pytest.mark.parametrize("name", ["mammo", "breastcancer"])
+@pytest.mark.parametrize("name", ["mammo", "breastcancer", "mushroom"])
 def test_proven_optimal(shared_data, name):
     solution = lattice_cpa(paper_problem(shared_data, name), time_limit=300)
     certificate = solution.certificate
@@ -196,20 +196,16 @@ def test_branch_and_bound_after_a_minute(shared_data, name, max_size, objective,
 
 @pytest.mark.slow
 @pytest.mark.shared_data
-@pytest.mark.parametrize(
-    ("name", "objective"),
-    [("mushroom", 0.0686928767), ("adult", 0.3834), ("bank", 0.28917), ("spambase", 0.3530)],
-)
-def test_good_score_and_valid_bound_when_time_is_over(shared_data, name, objective):
+@pytest.mark.parametrize(("name", "gap"), [("adult", 0.045), ("bank", 0.03), ("spambase", 0.25)])
+def test_best_score_and_small_gap_when_time_is_over(shared_data, name, gap):
     problem = paper_problem(shared_data, name)
-    solution = lattice_cpa(problem, time_limit=40)
+    solution = lattice_cpa(problem, time_limit=120)
     certificate = solution.certificate
-    assert certificate.objective <= objective
-    assert certificate.objective >= OPTIMUM.get(name, 0.28422898) - 1e-10
+    assert certificate.objective == pytest.approx(BEST_KNOWN[name], abs=1e-10)
+    assert certificate.optimality_gap <= gap
     assert certificate.lower_bound <= BEST_KNOWN[name] + 1e-10
     assert np.all(solution.trace["lower_bound"] <= BEST_KNOWN[name] + 1e-10)
     assert problem.is_feasible(solution.coef)
-    assert certificate.lower_bound > 0.6 * BEST_KNOWN[name]
 
 
 @pytest.mark.shared_data
