@@ -17,8 +17,8 @@ FIT = """
 import json, sys
 import numpy as np
 from riskslim import (
-    CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData, branch_and_bound, lattice_cpa,
-    show_config,
+    CoefficientSet, LatticeCPASettings, LogisticLoss, RiskScoreProblem, TrainingData,
+    branch_and_bound, lattice_cpa, show_config,
 )
 
 def certificate(engine, X, weights, **options):
@@ -28,7 +28,9 @@ def certificate(engine, X, weights, **options):
     loss = LogisticLoss(data, CoefficientSet(data.feature_names, -3, 3), **options)
     problem = RiskScoreProblem(loss, loss.given_coefficients, max_size=3)
     # On a busy machine numba compiles for longer than either search takes.
-    solution = engine(problem, time_limit=600.0)
+    patient = {"settings": LatticeCPASettings(initialization_time_limit=600.0)}
+    arguments = patient if engine is lattice_cpa else {}
+    solution = engine(problem, time_limit=1200.0, **arguments)
     assert solution.certificate.is_optimal
     found = solution.certificate
     return [solution.coef.tolist(), found.objective, found.lower_bound, found.status.value]

@@ -510,6 +510,23 @@ def test_lattice_cpa_says_who_takes_an_interval():
     assert solve(problem).certificate.is_optimal
 
 
+@pytest.mark.parametrize("scale", [(1e-6, 1.0), (0.5, 12.0), [0.5, 1.0], 1.0])
+@pytest.mark.parametrize("size", [1e150, 1e200, 1e300])
+def test_features_whose_second_derivatives_overflow(size, scale):
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 2, (40, 3)).astype(float)
+    X[:, 0] *= size
+    y = np.where(X[:, 1] + rng.normal(size=40) > 0.5, 1, -1)
+    data, objectives = TrainingData(X, y), []
+    for fixed in ({}, {data.feature_names[0]: 0}):
+        coefficients = CoefficientSet(
+            data.feature_names, -3, 3, fixed=fixed, intercept_lower=-5, intercept_upper=5
+        )
+        problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, scale=scale)
+        objectives.append(branch_and_bound(problem).certificate.objective)
+    assert objectives[0] <= objectives[1] * (1 + SCALE_TOLERANCE)
+
+
 def test_certify_refuses_a_scale_that_is_not_allowed():
     problem = two_binary_items((0.5, 12))
     arguments = {"gap_tolerance": 0.0, "bound_tolerance": 0.0, "engine": "test", "message": ""}

@@ -173,6 +173,7 @@ class Incumbents:
             What it is a relaxation for.
         """
         scale = self._within(scale)
+        coef = np.nan_to_num(coef)  # features of 1e200 can overflow in a relaxation
         vector = self._nearest(coef)
         key = (scale, vector.tobytes())
         if key in self._rounded:
@@ -253,7 +254,8 @@ class Incumbents:
         vector = np.rint(self._within_box(coef)).astype(np.int64)
         used = 1 + np.flatnonzero(vector[1:])
         if len(used) > problem.max_size:
-            weight = np.abs(coef[used]) * self.spread[used]
+            with np.errstate(over="ignore"):
+                weight = np.abs(coef[used]) * self.spread[used]
             weight[problem.required[used - 1]] = math.inf
             order = np.argsort(-weight, kind="stable")
             vector[used[order[problem.max_size :]]] = 0

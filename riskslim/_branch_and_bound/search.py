@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from riskslim._branch_and_bound.incumbents import Incumbents
 from riskslim._branch_and_bound.rows import NodeRows, RowsBySupport, find_twins
 from riskslim._kernels import nodes as kernels
+from riskslim.exceptions import CertificateError
 from riskslim.solution import Certificate, Trace, TraceRecord, optimality_gap
 
 if TYPE_CHECKING:
@@ -524,6 +525,10 @@ class Search:
             )
             for i in range(n_open)
         ]  # fmt: skip
+        if n_open == -2 and (box[0] != box[1]).any():
+            raise CertificateError(
+                "a node with several vectors was taken for one of a single vector"
+            )
         return _Expansion(children, box[0] if n_open == -2 else None, features)
 
     def _tolerance(self, cutoff: float, lower_bound: float) -> float:

@@ -599,14 +599,15 @@ cdef int bound_interval(
             node.bound = INFINITY
             return -1
         changes[end] = -1
-        if choice[end].bound < pb.cutoff:
+        if not choice[end].bound >= pb.cutoff:    # also if it is not a number
             changes[end] = tighten(pb, node, gradient, t, &choice[end], sc)
         if end == 0:
             memcpy(other, node.lower, pb.p * sizeof(double))
             memcpy(other + pb.p, node.upper, pb.p * sizeof(double))
             memcpy(node.lower, given, pb.p * sizeof(double))
             memcpy(node.upper, given + pb.p, pb.p * sizeof(double))
-    node.bound = max(node.bound, min(choice[0].bound, choice[1].bound))
+    if choice[0].bound == choice[0].bound and choice[1].bound == choice[1].bound:
+        node.bound = max(node.bound, min(choice[0].bound, choice[1].bound))
     if node.bound >= pb.cutoff or (changes[0] < 0 and changes[1] < 0):
         return -1
     for j in range(pb.p):
@@ -1165,6 +1166,7 @@ cdef Branch choose_branch(
         return branch
     if n > 1:
         best = -INFINITY
+        branch.variable = top[0]    # where predictions overflow, none is better than another
         base = predicted(pb, node, model, top[0], node.lower[top[0]], node.upper[top[0]], coef, sc)
         gap = max(pb.cutoff - node.objective, 1e-9) if pb.cutoff < INFINITY else 1.0
         for k in range(n):
@@ -1215,6 +1217,8 @@ cdef Branch choose_branch(
     if branch.variable >= 0:
         j = branch.variable
         x = rint(node.coef[j] / node.t)
+        if x != x:    # the relaxation overflowed
+            x = floor(0.5 * (node.lower[j] + node.upper[j]))
         branch.at = x if x < node.upper[j] else x - 1.0
         if is_free(node, j):
             branch.kind = 0

@@ -547,7 +547,8 @@ def _bound_interval(problem, node, source, scratch):
     _copy(lower, boxes[0])
     _copy(upper, boxes[1])
     at_high, high_changes = _bound_at(problem, node, source, node.values[_T_HIGH], scratch)
-    node.values[_BOUND] = max(node.values[_BOUND], min(at_low, at_high))
+    if at_low == at_low and at_high == at_high:  # numbers, both
+        node.values[_BOUND] = max(node.values[_BOUND], min(at_low, at_high))
     if node.values[_BOUND] >= problem.cutoff or (low_changes < 0 and high_changes < 0):
         return -1
     changes = 0
@@ -1203,6 +1204,8 @@ def _split_values(node):
     if variable < 0:
         return _Branch(variable, 1, 0.0)
     at = np.rint(node.coef[variable] / t)
+    if np.isnan(at):  # the relaxation overflowed
+        at = np.floor(0.5 * (node.lower[variable] + node.upper[variable]))
     if at >= node.upper[variable]:
         at -= 1.0
     return _Branch(variable, 0 if _is_free(node, variable) else 1, at)
