@@ -499,7 +499,8 @@ def search_tree(
     search.nodes = max(search.nodes, int(scip.getNTotalNodes()))
     bound = scip.getDualbound() / model.objective_scale
     if scip.getStatus() == "infeasible":
-        bound = search.objective  # the incumbent was given, and nothing is better
+        # The incumbent satisfies every row: what SCIP says is not to be trusted.
+        return TreeResult("SCIP lost a solution that is known", -math.inf, failed=True)
     return TreeResult(_ending(scip.getStatus()), bound if abs(bound) < 1e15 else -math.inf)
 
 
@@ -532,7 +533,6 @@ def _ending(status: str) -> str:
     """Say why SCIP stopped."""
     words = {
         "optimal": "search completed",
-        "infeasible": "search completed",  # nothing is better than the incumbent
         "gaplimit": "gap tolerance reached",
         "nodelimit": "node limit reached",
         "totalnodelimit": "node limit reached",
