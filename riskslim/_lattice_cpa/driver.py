@@ -128,8 +128,8 @@ def lattice_cpa(
     Notes
     -----
     The objective in the certificate is recomputed from the integer coefficients. The lower bound
-    is the solver's best bound, valid to within ``certificate.bound_tolerance``, since solvers satisfy
-    rows to within a tolerance; bound and objective that agree to within it count as equal.
+    is the solver's best bound, valid to within ``certificate.bound_tolerance``, since solvers
+    satisfy rows to within a tolerance; bound and objective that agree to within it count as equal.
     A list of scales is searched one after the other. Each search starts from the best score so far,
     ends where its bound reaches that score's objective, and has its share of the time that is left.
     A second Ctrl-C raises KeyboardInterrupt at once.
