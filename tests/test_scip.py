@@ -119,15 +119,15 @@ def test_paper_data_is_solved_whatever_the_scaling_of_the_lps(shared_data, name)
 
 
 def test_an_lp_that_cannot_be_solved_is_tried_again(problem, monkeypatch):
-    tried, original = [], scip.search_tree
+    tried, original = [], scip._solve
 
-    def unlucky(*args, scaling, **arguments):
-        tried.append(scaling)
+    def unlucky(model, search, should_stop):
+        tried.append(model.scip.getParam("lp/scaling"))
         if len(tried) < 3:
-            return scip.TreeResult("SCIP gave up", -math.inf, failed=True)
-        return original(*args, scaling=scaling, **arguments)
+            return scip.TreeResult("SCIP gave up", failed=True)
+        return original(model, search, should_stop)
 
-    monkeypatch.setattr(scip, "search_tree", unlucky)
+    monkeypatch.setattr(scip, "_solve", unlucky)
     assert lattice_cpa(problem, solver="scip").certificate.is_optimal
     assert tried == list(scip.SCALINGS)
 

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from riskslim._lattice_cpa.formulation import OBJECTIVE_SCALE
-from riskslim._lattice_cpa.initialization import best_possible_bounds
 from riskslim._lattice_cpa.model import RiskSlimMIP, import_cplex
 from riskslim._lattice_cpa.search import VIOLATION, Search
+from riskslim._lattice_cpa.tree import TreeEvents
 
 import_cplex()  # in its own way, before anything else imports it
 
@@ -27,16 +26,13 @@ from cplex.callbacks import (  # noqa: E402
 
 __all__ = ["register"]
 
-# Times that one incumbent is proposed to CPLEX before it is left alone.
-MAX_PROPOSALS = 3
-
 
 class _Shared:
     """What the callbacks have in common; CPLEX creates them, so it is attached later."""
 
+    events: TreeEvents
     search: Search
     model: RiskSlimMIP
-    should_stop: Callable[[], bool]
 
     def _point(self) -> tuple[Any, float]:
         """Coefficients and loss of the present LP solution or candidate."""
@@ -45,12 +41,9 @@ class _Shared:
 
     def _observe(self) -> bool:
         """Take over counts and bound from CPLEX; True if the search is to end."""
-        if self.should_stop():
+        if self.events.observe(self.get_num_nodes()):  # type: ignore[attr-defined]
             self.abort()  # type: ignore[attr-defined]
             return True
-        # Threads count for themselves in between.
-        nodes = self.get_num_nodes()  # type: ignore[attr-defined]
-        self.search.nodes = max(self.search.nodes, nodes)
         return False
 
 
@@ -123,36 +116,16 @@ class _Heuristic(_Shared, HeuristicCallback):  # type: ignore[misc]
     def __call__(self) -> None:
         if self._observe():
             return
-        search = self.search
-        self._take_lower_bound()
+        # Best bound over the open nodes, this one among them.
+        self.events.take_bound(min(self.get_best_objective_value(), self.get_objective_value()))
         point, _ = self._point()
-        search.round(point)
-        if search.coef is None:
-            return
-        known = self.get_incumbent_objective_value()
-        if search.objective + search.tolerance < known / OBJECTIVE_SCALE:
-            self._propose()
-
-    def _take_lower_bound(self) -> None:
-        """Best bound over the open nodes, this one among them."""
-        bound = min(self.get_best_objective_value(), self.get_objective_value())
-        if abs(bound) < 1e20:
-            self.search.raise_lower_bound(bound / OBJECTIVE_SCALE)
-
-    def _propose(self) -> None:
-        search = self.search
-        key = search.coef.tobytes()  # type: ignore[union-attr]
-        tries = self.proposals.get(key, 0)
-        if tries >= MAX_PROPOSALS:
-            return
-        self.proposals[key] = tries + 1
-        indices, values, objective = self.model.solution_vector(
-            search.coef,  # type: ignore[arg-type]
-            search.coef_loss,
-        )
-        self.set_solution([indices, values], objective)
-
-    proposals: dict[bytes, int]
+        self.search.round(point)
+        if self.events.should_propose(self.get_incumbent_objective_value()):
+            indices, values, objective = self.model.solution_vector(
+                self.search.coef,  # type: ignore[arg-type]
+                self.search.coef_loss,
+            )
+            self.set_solution([indices, values], objective)
 
 
 class _Incumbent(_Shared, IncumbentCallback):  # type: ignore[misc]
@@ -173,13 +146,10 @@ class _Incumbent(_Shared, IncumbentCallback):  # type: ignore[misc]
                 # The lazy callback has cut at every node solution. If CPLEX offers one that is
                 # understated all the same, its arithmetic does not hold, and refusing may lose
                 # the node: no bound of this search can be trusted.
-                self.search.distrust(best_possible_bounds(self.search.problem))
+                self.events.distrust()
                 self.abort()
             return
-        # A point beyond a constraint by less than CPLEX's tolerance is no incumbent of ours. CPLEX
-        # may keep it: that makes its bound smaller, not false.
-        if not self.search.consider(coef, cut_loss) and not self.search.problem.is_feasible(coef):
-            self.search.beyond_constraints = True
+        self.events.accept(coef, cut_loss)
 
 
 def register(model: RiskSlimMIP, search: Search, should_stop: Callable[[], bool]) -> None:
@@ -195,13 +165,11 @@ def register(model: RiskSlimMIP, search: Search, should_stop: Callable[[], bool]
     """
     lazy = model.cpx.register_callback(_LazyConstraint)
     lazy.passed = model.bounds_of_variables(search.bounds)
-    heuristic = model.cpx.register_callback(_Heuristic)
-    heuristic.proposals = {}
-    incumbent = model.cpx.register_callback(_Incumbent)
-    callbacks = [lazy, heuristic, incumbent]
+    callbacks = [lazy, *map(model.cpx.register_callback, (_Heuristic, _Incumbent))]
     if search.settings.fractional_rounds:
         callbacks.append(model.cpx.register_callback(_UserCut))
+    events = TreeEvents(search, should_stop)
     for callback in callbacks:
+        callback.events = events
         callback.search = search
         callback.model = model
-        callback.should_stop = should_stop

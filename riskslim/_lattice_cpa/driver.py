@@ -1,4 +1,4 @@
-r"""The lattice cutting plane algorithm (LCPA) on CPLEX.
+r"""The lattice cutting plane algorithm (LCPA) on CPLEX or SCIP.
 
 One branch and bound search over the surrogate problem, whose approximation of the loss gets
 a cut at every integer solution that the search meets (Ustun & Rudin 2019, Algorithm *LCPA*).
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim._lattice_cpa.formulation import OBJECTIVE_SCALE, accuracy_of
+from riskslim._lattice_cpa.formulation import accuracy_of
 from riskslim._lattice_cpa.initialization import (
     InfeasibleProblemError,
     Initialization,
@@ -26,13 +26,13 @@ from riskslim._lattice_cpa.initialization import (
     feasible_start,
     initialize,
     initialize_by_root,
-    widened,
 )
-from riskslim._lattice_cpa.model import RiskSlimMIP, new_cplex, translated_errors
+from riskslim._lattice_cpa.model import new_cplex
 from riskslim._lattice_cpa.scales import ScalesRun
 from riskslim._lattice_cpa.search import LatticeCPASettings, Search
+from riskslim._lattice_cpa.tree import MAX_SECONDS, TreeLimits, TreeSearch
 from riskslim.engine import check_solver
-from riskslim.exceptions import CertificateError, RiskSLIMError
+from riskslim.exceptions import CertificateError
 from riskslim.problem import RiskScoreProblem
 from riskslim.runs import (
     INTERRUPTED,
@@ -48,15 +48,11 @@ __all__ = ["lattice_cpa"]
 
 logger = logging.getLogger("riskslim.lattice_cpa")
 
-# What CPLEX's parameter can hold.
-MAX_SECONDS = 1e9
+SOLVER_NAMES = {"cplex": "CPLEX", "scip": "SCIP"}
 DISTRUSTED = (
     "{solver}'s arithmetic did not hold on features of this size, and its bounds were dropped; "
     "rescale the largest features"
 )
-
-# Most by which a solution that violates unscaled rows a little can understate its objective.
-UNSCALED_INFEASIBILITY = 1e-6
 
 
 def lattice_cpa(
@@ -229,14 +225,14 @@ class Run:
         self.began = time.perf_counter()
         self.deadline = self.began + limits["time_limit"]
         self.initialization_seconds = 0.0
-        self.aborter: Any = None
+        self.abort: Callable[[], None] | None = None
 
     def interrupt(self) -> None:
         """End the search as soon as possible; may be called from another thread."""
         self.interrupted.set()
         self.root_stop.fill(1)
-        if self.aborter is not None:
-            self.aborter.abort()
+        if self.abort is not None:
+            self.abort()
 
     def stop_requested(self) -> bool:
         """Whether the user wants the search to end."""
@@ -351,127 +347,37 @@ class Run:
 
     def _search_tree(self, search: Search, initial: Initialization) -> str:
         """Branch and bound on RiskSlimMIP; says how it ended."""
-        tree = self._search_scip if self.solver == "scip" else self._search_cplex
-        return tree(search, initial)
-
-    def _search_scip(self, search: Search, initial: Initialization) -> str:
-        from riskslim._lattice_cpa import scip
-
-        # An LP that SCIP cannot solve is most often one that it can solve with other scaling.
-        for scaling in scip.SCALINGS:
-            model = scip.ScipMIP(
-                self.problem,
-                search.bounds,
-                box=_box_with_incumbent(initial, search),
-                sign_split=self.settings.sign_split,
-            )
-            for cut in initial.cuts[: initial.n_binding]:
-                model.add_cut(cut)
-            if model.should_prefer_indicators(self.settings.branching_priority):
-                model.prefer_indicators()
-            result = scip.search_tree(
-                model,
-                search,
-                time_limit=self.deadline - time.perf_counter(),
+        result = _tree_of(self.solver)(
+            search,
+            initial,
+            self.settings,
+            TreeLimits(
+                deadline=self.deadline,
                 gap_tolerance=self.limits["gap_tolerance"],
                 node_limit=self.limits["node_limit"],
+                n_threads=self.limits["n_threads"],
                 seed=self.limits["random_state"],
-                scaling=scaling,
-                should_stop=self.out_of_time,
-            )
-            if not result.failed or search.distrusted or self.out_of_time():
-                break
-        if search.distrusted:
-            return DISTRUSTED.format(solver="SCIP")
-        message = INTERRUPTED if self.interrupted.is_set() else result.message
-        return self._take_bound(search, result.bound, message, "SCIP")
-
-    def _search_cplex(self, search: Search, initial: Initialization) -> str:
-        from riskslim._lattice_cpa.callbacks import register
-
-        assert search.coef is not None
-        model = RiskSlimMIP(
-            self.problem,
-            search.bounds,
-            box=_box_with_incumbent(initial, search),
-            sign_split=self.settings.sign_split,
+            ),
+            self.out_of_time,
+            self._tree_started,
         )
-        self._set_parameters(model.cpx)
-        self._add_initial_cuts(model, initial)
-        if model.should_prefer_indicators(self.settings.branching_priority):
-            model.prefer_indicators()
-        indices, values, _ = model.solution_vector(search.coef, search.coef_loss)
-        cpx = model.cpx
-        # Checked by CPLEX like any other candidate; the incumbent callback sees it as well.
-        cpx.MIP_starts.add([indices, values], cpx.MIP_starts.effort_level.check_feasibility)
-        register(model, search, self.out_of_time)
-        self.aborter = _aborter(cpx)
-        if self.stop_requested():
-            self.aborter.abort()
-        try:
-            with translated_errors(model):
-                cpx.solve()
-        finally:
-            self.aborter, aborter = None, self.aborter
-            cpx.remove_aborter()
-            aborter.end()
-        search.nodes = max(search.nodes, cpx.solution.progress.get_num_nodes_processed())
-        message = self._take_result(cpx, search)
-        cpx.end()
-        return message
-
-    def _set_parameters(self, cpx: Any) -> None:
-        parameters = cpx.parameters
-        remaining = self.deadline - time.perf_counter()
-        parameters.timelimit.set(min(max(remaining, 0.01), MAX_SECONDS))
-        parameters.mip.tolerances.mipgap.set(min(self.limits["gap_tolerance"], 1.0))
-        if self.limits["node_limit"] is not None:
-            parameters.mip.limits.nodes.set(self.limits["node_limit"])
-        parameters.threads.set(self.limits["n_threads"])
-        parameters.parallel.set(parameters.parallel.values.deterministic)
-        parameters.randomseed.set(self.limits["random_state"])
-        # The heuristics of this package find good solutions; the solver's work is the bound.
-        parameters.emphasis.mip.set(parameters.emphasis.mip.values.optimality)
-        # Cuts of the loss come later: no reduction may rely on the rows seen so far.
-        parameters.preprocessing.reduce.set(1)
-        parameters.preprocessing.linear.set(0)
-
-    def _add_initial_cuts(self, model: RiskSlimMIP, initial: Initialization) -> None:
-        """Add the cuts of the relaxation: those that bind as rows, the others as lazy constraints.
-
-        CPLEX looks at the lazy ones only where it finds a solution that violates them. Both count
-        in the Community Edition's limit; the latest cuts, next to the relaxation's optimum, come
-        first.
-        """
-        binding = initial.cuts[: initial.n_binding][: model.max_cuts]
-        model.add_cuts(binding)
-        if initial.box is not None:
-            return  # the others are in the search's pool
-        others = initial.cuts[initial.n_binding :][::-1]
-        model.add_cuts(others[: model.max_cuts - len(binding)], lazy=True)
-
-    def _take_result(self, cpx: Any, search: Search) -> str:
-        """Final bound of CPLEX, and why it stopped."""
         if search.distrusted:
-            return DISTRUSTED.format(solver="CPLEX")
-        message = _ending(cpx)
-        status = cpx.solution.status
-        aborted = cpx.solution.get_status() in (
-            status.MIP_abort_feasible,
-            status.MIP_abort_infeasible,
-        )
-        # An abort that neither we nor the time limit asked for: CPLEX saw Ctrl-C itself.
-        if self.interrupted.is_set() or (aborted and not self.out_of_time()):
+            return DISTRUSTED.format(solver=SOLVER_NAMES[self.solver])
+        # An abort that neither we nor the time limit asked for: the solver saw Ctrl-C itself.
+        if result.aborted and not self.out_of_time():
             self.interrupted.set()
-            message = INTERRUPTED
-        bound = cpx.solution.MIP.get_best_objective() / OBJECTIVE_SCALE
-        if cpx.solution.get_status() == status.MIP_optimal_infeasible:
-            # Rows hold to within CPLEX's scaled tolerance only: give up what that can be worth.
-            bound -= UNSCALED_INFEASIBILITY
-        return self._take_bound(search, bound, message, "CPLEX")
+        message = INTERRUPTED if self.interrupted.is_set() else result.message
+        return self._take_bound(search, result.bound, message)
 
-    def _take_bound(self, search: Search, bound: float, message: str, solver: str) -> str:
-        """Take over the final bound of a solver, and say how it ended."""
+    def _tree_started(self, abort: Callable[[], None] | None) -> None:
+        """Remember how to end the solver's work; None when it has ended."""
+        self.abort = abort
+        if abort is not None and self.stop_requested():
+            abort()
+
+    def _take_bound(self, search: Search, bound: float, message: str) -> str:
+        """Take over the final bound of the solver, and say how it ended."""
+        solver = SOLVER_NAMES[self.solver]
         if abs(bound) >= 1e17:
             return message  # nothing is proven yet
         if bound > search.objective + 10 * search.tolerance:
@@ -538,45 +444,12 @@ class Run:
         return {"engine": "lattice_cpa", **self.limits, **dataclasses.asdict(self.settings)}
 
 
-def _box_with_incumbent(
-    initial: Initialization, search: Search
-) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """The box for a solver, which starts from the best score wherever better ones may lie."""
-    assert search.coef is not None
-    return None if initial.box is None else widened(initial.box, search.coef)
+def _tree_of(solver: str) -> TreeSearch:
+    """The search of a solver, whose package is imported here."""
+    if solver == "scip":
+        from riskslim._lattice_cpa import scip
 
+        return scip.search_tree
+    from riskslim._lattice_cpa import cplex_tree
 
-def _ending(cpx: Any) -> str:
-    """Say why CPLEX stopped."""
-    status = cpx.solution.status
-    words = {
-        status.MIP_optimal: "search completed",
-        status.optimal_tolerance: "gap tolerance reached",
-        status.MIP_optimal_infeasible: "search completed, with numerical difficulties",
-        status.node_limit_feasible: "node limit reached",
-        status.node_limit_infeasible: "node limit reached",
-        status.MIP_time_limit_feasible: "time limit reached",
-        status.MIP_time_limit_infeasible: "time limit reached",
-        # By the callbacks, when the time is over between two checks of CPLEX's own.
-        status.MIP_abort_feasible: "time limit reached",
-        status.MIP_abort_infeasible: "time limit reached",
-        status.fail_feasible: "CPLEX gave up because of an error in a node",
-        status.fail_infeasible: "CPLEX gave up because of an error in a node",
-        status.mem_limit_feasible: "CPLEX's memory limit reached",
-        status.mem_limit_infeasible: "CPLEX's memory limit reached",
-    }
-    message = words.get(cpx.solution.get_status())
-    if message is None:
-        raise RiskSLIMError(
-            f"CPLEX ended the search with status {cpx.solution.get_status_string()!r} although "
-            "a feasible risk score is known; no bound can be stated"
-        )
-    return message
-
-
-def _aborter(cpx: Any) -> Any:
-    import cplex
-
-    aborter = cplex.Aborter()
-    cpx.use_aborter(aborter)
-    return aborter
+    return cplex_tree.search_tree

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._lattice_cpa.formulation import Cut, Formulation
-from riskslim._lattice_cpa.initialization import InfeasibleProblemError, best_possible_bounds
+from riskslim._lattice_cpa.initialization import InfeasibleProblemError
+from riskslim._lattice_cpa.tree import MAX_SECONDS, TreeEvents, TreeLimits, TreeResult, box_of
 from riskslim.bounds import ObjectiveBounds
 from riskslim.constraints import clash
 from riskslim.exceptions import RiskSLIMError, SolverUnavailableError
@@ -32,7 +33,8 @@ except ImportError as error:
     ) from error
 
 if TYPE_CHECKING:
-    from riskslim._lattice_cpa.search import Search
+    from riskslim._lattice_cpa.initialization import Initialization
+    from riskslim._lattice_cpa.search import LatticeCPASettings, Search
     from riskslim.problem import RiskScoreProblem
 
 logger = logging.getLogger("riskslim.lattice_cpa")
@@ -44,10 +46,8 @@ __all__ = ["ScipMIP", "found_by_scip", "scip_version", "search_tree"]
 VIOLATION = 1e-10
 # Times that one integer point may come back after its cut.
 MAX_RETURNS = 20
-MAX_PROPOSALS = 3
 # SCIP's ways of scaling an LP, in the order in which they are tried: some, more, none.
 SCALINGS = (1, 2, 0)
-MAX_SECONDS = 1e9
 # Seconds for each of the searches that find out which constraints clash.
 CONFLICT_SECONDS = 5.0
 
@@ -252,21 +252,17 @@ class _Plugin:
 
     model: ScipMIP
     search: Search
-    should_stop: Callable[[], bool]
+    events: TreeEvents
     failure: BaseException | None = None
     returns: dict[bytes, int] = dataclasses.field(default_factory=dict)
-    proposals: dict[bytes, int] = dataclasses.field(default_factory=dict)
 
     def observe(self) -> bool:
         """Take over counts and bound; True if the search is to end."""
         scip = self.model.scip
-        if self.failure is not None or self.should_stop():
+        if self.failure is not None or self.events.observe(int(scip.getNTotalNodes())):
             scip.interruptSolve()
             return True
-        self.search.nodes = max(self.search.nodes, int(scip.getNTotalNodes()))
-        bound = scip.getDualbound()
-        if abs(bound) < 1e20:
-            self.search.raise_lower_bound(bound / self.model.objective_scale)
+        self.events.take_bound(scip.getDualbound())
         return False
 
     def at_candidate(self, solution: Any) -> str:
@@ -276,16 +272,8 @@ class _Plugin:
         loss = self.search.cut_at(coef).loss
         if claimed < loss - VIOLATION:
             return "infeasible"
-        self.take(coef, loss)
+        self.events.accept(coef, loss)
         return "feasible"
-
-    def take(self, coef: NDArray[np.int64], loss: float) -> None:
-        """Consider a point that SCIP accepts."""
-        search = self.search
-        # Beyond a constraint by less than SCIP's tolerance it is no incumbent of ours. SCIP may
-        # keep it: that makes its bound smaller, not false.
-        if not search.consider(coef, loss) and not search.problem.is_feasible(coef):
-            search.beyond_constraints = True
 
     def add_row(self, cut: Cut) -> bool:
         """Add a cut to the LP and to SCIP's pool; whether it makes the node infeasible."""
@@ -311,7 +299,7 @@ class _Plugin:
         search.consider(coef, cut.loss)
         search.polish(coef, cut.loss)
         if claimed >= cut.loss - VIOLATION:
-            self.take(coef, cut.loss)
+            self.events.accept(coef, cut.loss)
             return "feasible"
         if np.abs(point - coef).max() > 1e-12:
             # The lattice point is only near: a cut there may not reach SCIP's point.
@@ -322,7 +310,7 @@ class _Plugin:
         self.returns[key] = self.returns.get(key, 0) + 1
         if self.returns[key] > MAX_RETURNS:
             # The row is there, and SCIP's arithmetic does not see it.
-            search.distrust(best_possible_bounds(search.problem))
+            self.events.distrust()
             self.model.scip.interruptSolve()
         return "cutoff" if self.add_row(cut) else "separated"
 
@@ -340,17 +328,9 @@ class _Plugin:
         """Round the LP solution, and propose an incumbent that SCIP does not have."""
         search, scip = self.search, self.model.scip
         search.round(self.model.point(None)[0])
-        if search.coef is None:
+        if not self.events.should_propose(scip.getPrimalbound()):
             return False
-        if (
-            search.objective + search.tolerance
-            >= scip.getPrimalbound() / self.model.objective_scale
-        ):
-            return False
-        key = search.coef.tobytes()
-        self.proposals[key] = self.proposals.get(key, 0) + 1
-        if self.proposals[key] > MAX_PROPOSALS:
-            return False
+        assert search.coef is not None
         solution = scip.createSol(heuristic)
         _, values, _ = self.model.solution_vector(search.coef, search.coef_loss)
         for handle, value in zip(self.model.handles, values, strict=True):
@@ -417,67 +397,57 @@ class _RoundingHeuristic(pyscipopt.Heur):  # type: ignore[misc]
         return _guarded(self.shared, work, "none")
 
 
-@dataclasses.dataclass(frozen=True)
-class TreeResult:
-    """How a search ended.
-
-    Attributes
-    ----------
-    message : str
-        Why.
-    bound : float
-        SCIP's bound on the objective, in units of the loss; -inf if there is none.
-    failed : bool
-        SCIP gave up on an LP.
-    """
-
-    message: str
-    bound: float
-    failed: bool = False
-
-
 def search_tree(
-    model: ScipMIP,
     search: Search,
-    *,
-    time_limit: float,
-    gap_tolerance: float,
-    node_limit: int | None,
-    seed: int,
-    scaling: int,
+    initial: Initialization,
+    settings: LatticeCPASettings,
+    limits: TreeLimits,
     should_stop: Callable[[], bool],
+    on_start: Callable[[Callable[[], None] | None], None],
 ) -> TreeResult:
-    """Branch and bound on RiskSlimMIP.
+    """Branch and bound on RiskSlimMIP by SCIP; see :class:`~.tree.TreeSearch`.
+
+    An LP that SCIP cannot solve is most often one that it can solve with other scaling.
 
     Parameters
     ----------
-    model : ScipMIP
-        With the initial cuts.
     search : Search
         Has an incumbent.
-    time_limit : float
-        Seconds.
-    gap_tolerance : float
-    node_limit : int, optional
-    seed : int
-    scaling : int
-        How SCIP scales LPs, one of :data:`SCALINGS`.
+    initial : Initialization
+    settings : LatticeCPASettings
+    limits : TreeLimits
+        SCIP has one thread.
     should_stop : callable
-        Asked at every node; True ends the search.
+    on_start : callable
+        Not called: SCIP asks ``should_stop`` often enough.
 
     Returns
     -------
     TreeResult
-
-    Raises
-    ------
-    RiskSLIMError
-        SCIP ended with an error.
     """
+    for scaling in SCALINGS:
+        model = ScipMIP(
+            search.problem,
+            search.bounds,
+            box=box_of(initial, search),
+            sign_split=settings.sign_split,
+        )
+        for cut in initial.cuts[: initial.n_binding]:
+            model.add_cut(cut)
+        if model.should_prefer_indicators(settings.branching_priority):
+            model.prefer_indicators()
+        _set_limits(model.scip, limits)
+        model.scip.setParam("lp/scaling", scaling)
+        result = _solve(model, search, should_stop)
+        if not result.failed or search.distrusted or should_stop():
+            break
+    return result
+
+
+def _solve(model: ScipMIP, search: Search, should_stop: Callable[[], bool]) -> TreeResult:
+    """One run of SCIP on a model that is ready."""
     scip = model.scip
-    _set_limits(scip, time_limit, gap_tolerance, node_limit, seed)
-    scip.setParam("lp/scaling", scaling)
-    shared = _Plugin(model, search, should_stop)
+    shared = _Plugin(model, search, TreeEvents(search, should_stop))
     # After integrality (priority 0), whatever else is there.
     scip.includeConshdlr(
         _LossHandler(shared), "riskslim_loss", "cuts of the loss", sepapriority=1000,
@@ -493,26 +463,24 @@ def search_tree(
     except Exception as error:  # pyscipopt has no class of its own
         if shared.failure is None:
             logger.warning("SCIP gave up: %s", error)
-            return TreeResult(f"SCIP gave up ({error})", -math.inf, failed=True)
+            return TreeResult(f"SCIP gave up ({error})", failed=True)
     if shared.failure is not None:
         raise shared.failure
     search.nodes = max(search.nodes, int(scip.getNTotalNodes()))
-    bound = scip.getDualbound() / model.objective_scale
     if scip.getStatus() == "infeasible":
         # The incumbent satisfies every row: what SCIP says is not to be trusted.
-        return TreeResult("SCIP lost a solution that is known", -math.inf, failed=True)
+        return TreeResult("SCIP lost a solution that is known", failed=True)
+    bound = scip.getDualbound() / model.objective_scale
     return TreeResult(_ending(scip.getStatus()), bound if abs(bound) < 1e15 else -math.inf)
 
 
-def _set_limits(
-    scip: Any, time_limit: float, gap_tolerance: float, node_limit: int | None, seed: int
-) -> None:
+def _set_limits(scip: Any, limits: TreeLimits) -> None:
     parameters = pyscipopt.SCIP_PARAMSETTING
-    scip.setParam("limits/time", min(max(time_limit, 0.01), MAX_SECONDS))
-    scip.setParam("limits/gap", gap_tolerance)
-    if node_limit is not None:
-        scip.setParam("limits/totalnodes", node_limit)
-    scip.setParam("randomization/randomseedshift", seed)
+    scip.setParam("limits/time", limits.seconds)
+    scip.setParam("limits/gap", limits.gap_tolerance)
+    if limits.node_limit is not None:
+        scip.setParam("limits/totalnodes", limits.node_limit)
+    scip.setParam("randomization/randomseedshift", limits.seed)
     # The heuristics of this package find good solutions; the solver's work is the bound.
     scip.setHeuristics(parameters.OFF)
     scip.setPresolve(parameters.OFF)
