@@ -19,17 +19,18 @@ import dataclasses
 import json
 import math
 import os
-import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.data import TrainingData
+from riskslim.feature_ranges import FeatureRange, checked_integer, checked_number, short
+from riskslim.rendering import ScoreLine, ScoreSheet
+from riskslim.risk_table import AttainableScores, RiskRow, log_odds, logistic, risk_rows
 from riskslim.scale import PAPER_SCALE, ScaleSet, checked_scale, scale_text
 from riskslim.solution import Certificate
 from riskslim.tables import (
@@ -54,133 +55,9 @@ _FORMAT_VERSION = 2
 
 # Points and intercept: sums of a few thousand of these are exact in float64.
 _MAX_POINTS = 2**31 - 1
-# Distinct values of a feature that are kept to enumerate the attainable scores.
-_MAX_VALUES = 256
-# Attainable scores are enumerated as a bit set of at most this length.
-_MAX_SPAN = 2**20
-# Columns of a risk table whose scores are chosen, not enumerated.
-_MAX_COLUMNS = 20
-_MAX_WIDTH = 80
-# Longer names of features are wrapped.
-_MAX_NAME_WIDTH = 64
-# Rows whose values are looked at together when the range of a feature is collected.
-_BLOCK_ROWS = 65536
-
-# Risks beyond these are printed as bounds.
-_LOWEST_RISK, _HIGHEST_RISK = 0.001, 0.999
-_BELOW, _ABOVE = "<0.1%", ">99.9%"
 
 # Units of log-odds per point for which it is said what the point does to the odds.
 _LEAST_POINT, _MOST_POINT = 0.001, 10.0
-
-
-@dataclasses.dataclass(frozen=True)
-class FeatureRange:
-    """The values of a feature in the training data.
-
-    They decide how the feature is printed and which scores the risk table lists. They do not
-    limit predictions.
-
-    Parameters
-    ----------
-    minimum, maximum : float
-        Smallest and largest value.
-    is_integer : bool, default True
-        Whether all values are integers.
-    values : sequence of int, optional
-        All values in increasing order, where they are integers and few. By default both
-        values of a feature that is 0 or 1, else unknown.
-
-    Raises
-    ------
-    ValueError
-        Values that are not finite, out of order, or contradict each other.
-
-    Examples
-    --------
-    >>> from riskslim.risk_score import FeatureRange
-    >>> FeatureRange(0, 1).is_binary, FeatureRange(1, 10).is_binary
-    (True, False)
-    >>> FeatureRange.of([3, 1, 3, 2])
-    FeatureRange(minimum=1, maximum=3, is_integer=True, values=(1, 2, 3))
-    """
-
-    minimum: float
-    maximum: float
-    is_integer: bool = True
-    values: tuple[int, ...] | None = None
-
-    def __post_init__(self) -> None:
-        ends = [_number(self.minimum, "minimum"), _number(self.maximum, "maximum")]
-        if ends[0] > ends[1]:
-            raise ValueError(f"minimum {ends[0]} exceeds maximum {ends[1]}")
-        values = self.values
-        if self.is_integer:
-            ends = [_integer(end, "the end of an integer range") for end in ends]
-            if values is None and ends[0] >= 0 and ends[1] <= 1:
-                values = tuple(range(int(ends[0]), int(ends[1]) + 1))
-        if values is not None:
-            if not self.is_integer:
-                raise ValueError("values are listed for integer features only")
-            values = tuple(_integer(value, "a value of an integer feature") for value in values)
-            if list(values) != sorted(set(values)) or [*values[:1], *values[-1:]] != ends:
-                raise ValueError(
-                    f"values must increase from the minimum {ends[0]} to the maximum {ends[1]}, "
-                    f"got {listing(map(str, values))}"
-                )
-        _set(self, minimum=ends[0], maximum=ends[1], values=values)
-
-    @property
-    def is_binary(self) -> bool:
-        """Whether the feature is a condition, 1 where it holds and 0 elsewhere."""
-        return self.is_integer and self.minimum >= 0 and self.maximum <= 1
-
-    @classmethod
-    def of(cls, column: Any) -> FeatureRange:
-        """Collect the range of a column.
-
-        Parameters
-        ----------
-        column : array-like of shape (n,)
-            Finite numbers, n at least 1.
-
-        Returns
-        -------
-        FeatureRange
-        """
-        values = np.asarray(column)
-        low, high = values.min().item(), values.max().item()
-        distinct: set[float] | None = set()
-        for start in range(0, len(values), _BLOCK_ROWS):
-            block = values[start : start + _BLOCK_ROWS]
-            if block.dtype.kind == "f" and not np.array_equal(block, np.rint(block)):
-                return cls(low, high, is_integer=False)
-            if distinct is not None:
-                distinct.update(np.unique(block).tolist())
-                if len(distinct) > _MAX_VALUES:
-                    distinct = None
-        if distinct is None:
-            return cls(int(low), int(high))
-        return cls(int(low), int(high), values=tuple(sorted(map(int, distinct))))
-
-
-class RiskRow(NamedTuple):
-    """One entry of a risk table.
-
-    Attributes
-    ----------
-    score : str
-        The score as printed: one number, or "<= -4" and ">= 9" at the ends.
-    risk : str
-        The risk as printed, for example "11.9%", "<0.1%" or ">99.9%".
-    lowest, highest : float
-        The scores that the entry is for, -inf and inf at open ends.
-    """
-
-    score: str
-    risk: str
-    lowest: float
-    highest: float
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -475,12 +352,7 @@ class RiskScore:
         >>> RiskScore(-3, {"smoker": 5}, scale=2.5).decision_function([[0], [1]])
         array([-1.2,  0.8])
         """
-        return self._log_odds(self.score_samples(X).astype(np.float64))
-
-    def _log_odds(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        # Beyond float64 the risk is 0 or 1. Division by a scale of 1 changes no bit.
-        with np.errstate(over="ignore"):
-            return np.asarray((self.intercept + scores) / self.scale)
+        return log_odds(self.score_samples(X).astype(np.float64), self.intercept, self.scale)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         r"""Compute the probability of each class.
@@ -504,8 +376,8 @@ class RiskScore:
         array([[0.9526, 0.0474],
                [0.7311, 0.2689]])
         """
-        log_odds = self.decision_function(X)
-        return np.column_stack((_logistic(-log_odds), _logistic(log_odds)))
+        odds = self.decision_function(X)
+        return np.column_stack((logistic(-odds), logistic(odds)))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the label of each row.
@@ -558,7 +430,7 @@ class RiskScore:
                 have = "row has a value" if table.n_samples == 1 else "rows have values"
                 found.append(
                     f"{count} of {table.n_samples} {have} outside of the training range of "
-                    f"{name!r} ({_short(values.minimum)} to {_short(values.maximum)}), first at "
+                    f"{name!r} ({short(values.minimum)} to {short(values.maximum)}), first at "
                     f"row {np.argmax(outside)} (rows counted from 0)."
                 )
         return tuple(found)
@@ -610,87 +482,51 @@ class RiskScore:
         1 11.9%
         2 26.9%
         """
-        totals = self._attainable_totals()
-        if totals is None:
-            labels = self._grid_of_scores()
-            return _grouped(labels, self._risks(labels), open_ended=True)
-        labels = [str(total) for total in totals.tolist()]
-        return _grouped(labels, self._risks(labels), open_ended=False)
-
-    def _risks(self, labels: list[str]) -> list[str]:
-        """Risks as printed, of scores as printed."""
-        scores = np.array([float(label) for label in labels])
-        return [_percent(risk) for risk in _logistic(self._log_odds(scores)).tolist()]
+        return risk_rows(self._attainable, self.intercept, self.scale)
 
     @property
-    def _total_range(self) -> tuple[float, float]:
-        """Smallest and largest score that the values in the training data allow."""
-        low = high = 0.0
-        for name, points in self.points.items():
-            values = self.feature_ranges[name]
-            ends = sorted((points * values.minimum, points * values.maximum))
-            low, high = low + ends[0], high + ends[1]
-        return low, high
-
-    def _attainable_totals(self) -> NDArray[np.int64] | None:
-        """All sums of points times a value; None if they are not enumerated.
-
-        Bit k of a Python integer stands for the k-th integer from the smallest sum on; a feature
-        shifts the set by each of its contributions.
-        """
-        low, high = self._total_range
-        if not high - low <= _MAX_SPAN:
-            return None
-        reached = 1
-        for name, points in self.points.items():
-            values = self.feature_ranges[name].values
-            if values is None:
-                return None
-            contributions = [points * value for value in values]
-            first = min(contributions)
-            shifted = 0
-            for contribution in contributions:
-                shifted |= reached << (contribution - first)
-            reached = shifted
-        octets = np.frombuffer(
-            reached.to_bytes(reached.bit_length() // 8 + 1, "little"), dtype=np.uint8
-        )
-        return np.flatnonzero(np.unpackbits(octets, bitorder="little")) + int(low)
-
-    @property
-    def _is_integer(self) -> bool:
-        return all(values.is_integer for values in self.feature_ranges.values())
-
-    def _grid_of_scores(self) -> list[str]:
-        """Scores at equal steps over the range in which the risk is neither 0 nor 1."""
-        low, high = self._total_range
-        margin = self.scale * math.log(_HIGHEST_RISK / _LOWEST_RISK)
-        # The whole range may lie where the risk is below 0.1% or above 99.9%.
-        start = min(max(low, -self.intercept - margin), high)
-        end = max(min(high, -self.intercept + margin), low)
-        step = _nice_step((end - start) / (_MAX_COLUMNS - 4))
-        if self._is_integer:
-            step = max(step, Decimal(1))
-        # One step beyond where the risk gets extreme: the entry for all that lies further out.
-        first = math.floor(start / float(step)) if start > low else math.ceil(start / float(step))
-        last = math.ceil(end / float(step)) if end < high else math.floor(end / float(step))
-        if last < first:  # less than a step wide
-            first = last = round(start / float(step))
-        return [f"{k * step:f}" for k in range(first, last + 1)]
+    def _attainable(self) -> AttainableScores:
+        return AttainableScores(self.points, self.feature_ranges)
 
     def __str__(self) -> str:
-        head = f"RISK SCORE: probability that {self.outcome_name} = {self.classes[1]}"
-        parts = [_one_line(head), self._points_text(), "", self._risk_text(), self._formula()]
+        return str(self.sheet())
+
+    def sheet(self) -> ScoreSheet:
+        """Write the words and numbers of a sheet that people add up points on.
+
+        Returns
+        -------
+        ScoreSheet
+            What every rendering shows; ``str(score)`` is ``str(score.sheet())``.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> sheet = RiskScore(-3, {"smoker": 2}).sheet()
+        >>> sheet.outcome, sheet.formula
+        ('probability that outcome = 1', 'risk = 1 / (1 + exp(3 - score))')
+        """
+        return ScoreSheet(
+            outcome=f"probability that {self.outcome_name} = {self.classes[1]}",
+            lines=tuple(
+                _line(name, points, self.feature_ranges[name])
+                for name, points in self.points.items()
+            ),
+            risks=self.risk_table(),
+            formula=self._formula(),
+            notes=tuple(self._notes()),
+        )
+
+    def _notes(self) -> Iterator[str]:
         chosen = self.certificate is not None and self.certificate.scales != PAPER_SCALE
         if chosen or self.scale != 1.0:
-            parts.append(self._worth_of_a_point())
-        if self._attainable_totals() is None and not self._is_integer:
-            parts.append("The table shows some of the scores: between them, use the formula.")
+            yield self._worth_of_a_point()
+        if not self._attainable.are_integers and self._attainable.enumerated() is None:
+            yield "The table shows some of the scores: between them, use the formula."
         if not all(values.is_binary for values in self.feature_ranges.values()):
-            parts.append("[a to b]: the values of the feature in the training data.")
+            yield "[a to b]: the values of the feature in the training data."
         if self.certificate is not None:
-            parts.append(str(self.certificate))
-        return "\n".join(parts)
+            yield str(self.certificate)
 
     def __repr__(self) -> str:
         scale = "" if self.scale == 1.0 else f", scale={self.scale!r}"
@@ -698,29 +534,6 @@ class RiskScore:
             f"RiskScore(intercept={self.intercept}, points={dict(self.points)}, "
             f"outcome_name={self.outcome_name!r}, classes={self.classes!r}{scale})"
         )
-
-    def _points_text(self) -> str:
-        if not self.points:
-            return "No feature has points: the score of every row is 0."
-        digits = max(len(str(points)) for points in self.points.values())
-        lines = []
-        for k, (name, points) in enumerate(self.points.items(), start=1):
-            values = self.feature_ranges[name]
-            unit = "point" if abs(points) == 1 else "points"
-            label = f"{k:>{len(str(len(self.points)))}}. {_one_line(name)}"
-            if not values.is_binary:
-                label += f" [{_short(values.minimum)} to {_short(values.maximum)}]"
-                unit += " x value"
-            blank = "  ..." if k == 1 else "+ ..."
-            indent = " " * (label.index(". ") + 2)
-            first, *others = textwrap.wrap(label, _MAX_NAME_WIDTH, subsequent_indent=indent)
-            lines.append((first, f"{points:>{digits}} {unit}", blank))
-            lines.extend((other, "", "") for other in others)
-        return _boxed_points(lines, len(self.points))
-
-    def _risk_text(self) -> str:
-        rows = self.risk_table()
-        return "\n".join(_boxed_risks(block) for block in _blocks(rows))
 
     def _formula(self) -> str:
         if self.scale != 1.0:
@@ -898,6 +711,14 @@ def _ranked(solution: Solution, rank: int) -> tuple[NDArray[np.int64], float]:
     return best, solution.scale
 
 
+def _line(name: str, points: int, values: FeatureRange) -> ScoreLine:
+    unit = "point" if abs(points) == 1 else "points"
+    if values.is_binary:
+        return ScoreLine(name, points, unit)
+    label = f"{name} [{short(values.minimum)} to {short(values.maximum)}]"
+    return ScoreLine(label, points, f"{unit} x value")
+
+
 # ---------------------------------------------------------------------------------------------
 # Checks
 # ---------------------------------------------------------------------------------------------
@@ -907,24 +728,6 @@ def _set(instance: Any, **values: Any) -> None:
     """Set fields of a frozen dataclass while it is built."""
     for name, value in values.items():
         object.__setattr__(instance, name, value)
-
-
-def _number(value: Any, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise ValueError(f"{what} must be a number, got {value!r}")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise ValueError(f"{what} must be finite and within float64, got {value!r}")
-    return number
-
-
-def _integer(value: Any, what: str) -> int:
-    if _number(value, what) != math.floor(value):
-        raise ValueError(f"{what} must be an integer, got {value!r}")
-    return int(value)
 
 
 def _points(value: Any, what: str) -> int:
@@ -1041,101 +844,6 @@ def _table_from_rows(rows: Sequence[Any], wanted: tuple[str, ...]) -> Table:
     return Table(len(named), len(wanted), wanted, column)
 
 
-def _logistic(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """1 / (1 + exp(-z)) without overflow, accurate in both tails."""
-    small = np.exp(-np.abs(log_odds))
-    return np.asarray(np.where(log_odds >= 0, 1.0, small) / (1.0 + small))
-
-
-# ---------------------------------------------------------------------------------------------
-# Text
-# ---------------------------------------------------------------------------------------------
-
-
-def _percent(risk: float) -> str:
-    if risk < _LOWEST_RISK:
-        return _BELOW
-    if risk > _HIGHEST_RISK:
-        return _ABOVE
-    return f"{risk:.1%}"
-
-
-def _grouped(labels: list[str], risks: list[str], *, open_ended: bool) -> tuple[RiskRow, ...]:
-    """One entry per score, but one for all with a risk below 0.1%, and one for all above 99.9%.
-
-    With ``open_ended`` the outermost scores stand for everything beyond them.
-    """
-    n_below, n_above = risks.count(_BELOW), risks.count(_ABOVE)
-    least = 1 if open_ended else 2
-    rows = []
-    start, end = 0, len(labels)
-    if n_below >= least:
-        start = n_below
-        label = labels[start - 1]
-        rows.append(RiskRow(f"<= {label}", _BELOW, -math.inf, float(label)))
-    if n_above >= least:
-        end -= n_above
-    rows += [
-        RiskRow(labels[k], risks[k], float(labels[k]), float(labels[k])) for k in range(start, end)
-    ]
-    if n_above >= least:
-        rows.append(RiskRow(f">= {labels[end]}", _ABOVE, float(labels[end]), math.inf))
-    return tuple(rows)
-
-
-def _nice_step(least: float) -> Decimal:
-    """Smallest of 1, 2, 5, 10, 20, ... times a power of ten that is at least this."""
-    if not least > 0:
-        return Decimal(1)
-    power = Decimal(10) ** math.floor(math.log10(least))
-    # Without trailing zeros, because they would be printed.
-    return next(step for k in (1, 2, 5, 10, 20) if (step := k * power) >= least).normalize()
-
-
-def _short(value: float) -> str:
-    return str(value) if isinstance(value, int) else f"{value:g}"
-
-
-def _one_line(text: str) -> str:
-    """A name as it can stand in a table: without line breaks and other control characters."""
-    return "".join(c if c.isprintable() else " " for c in text)
-
-
-def _boxed_points(lines: list[tuple[str, str, str]], n_rows: int) -> str:
-    total = "   ADD THE POINTS OF ROWS 1 TO " + str(n_rows) if n_rows > 1 else "   "
-    widths = [max(len(line[k]) for line in lines) for k in range(3)]
-    # The line below the features spans two cells.
-    widths[0] = max(widths[0], len(total) + len(" SCORE") - 3 - widths[1])
-    rule = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
-    spanned = widths[0] + 3 + widths[1]
-    body = [
-        f"| {name:<{widths[0]}} | {points:<{widths[1]}} | {blank:<{widths[2]}} |"
-        for name, points, blank in lines
-    ]
-    return "\n".join(
-        [rule, *body, rule, f"| {total}{'SCORE':>{spanned - len(total)}} | = ... |", rule]
-    )
-
-
-def _blocks(rows: tuple[RiskRow, ...]) -> list[tuple[RiskRow, ...]]:
-    """Parts of a risk table that fit the page, of equal length."""
-    width = max(max(len(row.score), len(row.risk)) for row in rows) + 3
-    per_block = max((_MAX_WIDTH - len("| SCORE |")) // width, 1)
-    n_blocks = math.ceil(len(rows) / per_block)
-    per_block = math.ceil(len(rows) / n_blocks)
-    return [rows[k : k + per_block] for k in range(0, len(rows), per_block)]
-
-
-def _boxed_risks(rows: tuple[RiskRow, ...]) -> str:
-    widths = [max(len(row.score), len(row.risk)) for row in rows]
-    rule = "+-------+" + "+".join("-" * (width + 2) for width in widths) + "+"
-    scores, risks = (
-        " | ".join(f"{row[k]:>{width}}" for row, width in zip(rows, widths, strict=True))
-        for k in (0, 1)
-    )
-    return "\n".join([rule, f"| SCORE | {scores} |", f"| RISK  | {risks} |", rule])
-
-
 # ---------------------------------------------------------------------------------------------
 # JSON
 # ---------------------------------------------------------------------------------------------
@@ -1186,10 +894,10 @@ def _certificate_from_plain(plain: Any) -> Certificate | None:
         if values.get(name) in ("inf", "-inf", "nan"):
             values[name] = float(values[name])
         elif name in values:
-            values[name] = _number(values[name], f"{name!r} of the certificate")
+            values[name] = checked_number(values[name], f"{name!r} of the certificate")
     for name in ("model_size", "n_samples"):
         if name in values:
-            values[name] = _integer(values[name], f"{name!r} of the certificate")
+            values[name] = checked_integer(values[name], f"{name!r} of the certificate")
     if "scale" in values:
         values["scale"] = checked_scale(values["scale"], "'scale' of the certificate")
     if "scales" in values:

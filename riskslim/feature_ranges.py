@@ -1,0 +1,136 @@
+"""The values of a feature that a risk score was learned on."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+
+from riskslim.tables import listing
+
+__all__ = ["FeatureRange", "checked_integer", "checked_number", "short"]
+
+# Distinct values of a feature that are kept to enumerate the attainable scores.
+_MAX_VALUES = 256
+# Rows whose values are looked at together when the range of a feature is collected.
+_BLOCK_ROWS = 65536
+
+
+@dataclasses.dataclass(frozen=True)
+class FeatureRange:
+    """The values of a feature in the training data.
+
+    They decide how the feature is printed and which scores the risk table lists. They do not
+    limit predictions.
+
+    Parameters
+    ----------
+    minimum, maximum : float
+        Smallest and largest value.
+    is_integer : bool, default True
+        Whether all values are integers.
+    values : sequence of int, optional
+        All values in increasing order, where they are integers and few. By default both
+        values of a feature that is 0 or 1, else unknown.
+
+    Raises
+    ------
+    ValueError
+        Values that are not finite, out of order, or contradict each other.
+
+    Examples
+    --------
+    >>> from riskslim.feature_ranges import FeatureRange
+    >>> FeatureRange(0, 1).is_binary, FeatureRange(1, 10).is_binary
+    (True, False)
+    >>> FeatureRange.of([3, 1, 3, 2])
+    FeatureRange(minimum=1, maximum=3, is_integer=True, values=(1, 2, 3))
+    """
+
+    minimum: float
+    maximum: float
+    is_integer: bool = True
+    values: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        ends = [checked_number(self.minimum, "minimum"), checked_number(self.maximum, "maximum")]
+        if ends[0] > ends[1]:
+            raise ValueError(f"minimum {ends[0]} exceeds maximum {ends[1]}")
+        values = self.values
+        if self.is_integer:
+            ends = [checked_integer(end, "the end of an integer range") for end in ends]
+            if values is None and ends[0] >= 0 and ends[1] <= 1:
+                values = tuple(range(int(ends[0]), int(ends[1]) + 1))
+        if values is not None:
+            if not self.is_integer:
+                raise ValueError("values are listed for integer features only")
+            values = tuple(
+                checked_integer(value, "a value of an integer feature") for value in values
+            )
+            if list(values) != sorted(set(values)) or [*values[:1], *values[-1:]] != ends:
+                raise ValueError(
+                    f"values must increase from the minimum {ends[0]} to the maximum {ends[1]}, "
+                    f"got {listing(map(str, values))}"
+                )
+        for field, value in (("minimum", ends[0]), ("maximum", ends[1]), ("values", values)):
+            object.__setattr__(self, field, value)
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether the feature is a condition, 1 where it holds and 0 elsewhere."""
+        return self.is_integer and self.minimum >= 0 and self.maximum <= 1
+
+    @classmethod
+    def of(cls, column: Any) -> FeatureRange:
+        """Collect the range of a column.
+
+        Parameters
+        ----------
+        column : array-like of shape (n,)
+            Finite numbers, n at least 1.
+
+        Returns
+        -------
+        FeatureRange
+        """
+        values = np.asarray(column)
+        low, high = values.min().item(), values.max().item()
+        distinct: set[float] | None = set()
+        for start in range(0, len(values), _BLOCK_ROWS):
+            block = values[start : start + _BLOCK_ROWS]
+            if block.dtype.kind == "f" and not np.array_equal(block, np.rint(block)):
+                return cls(low, high, is_integer=False)
+            if distinct is not None:
+                distinct.update(np.unique(block).tolist())
+                if len(distinct) > _MAX_VALUES:
+                    distinct = None
+        if distinct is None:
+            return cls(int(low), int(high))
+        return cls(int(low), int(high), values=tuple(sorted(map(int, distinct))))
+
+
+def checked_number(value: Any, what: str) -> float:
+    """A finite number as a float; ``ValueError`` about ``what`` otherwise."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise ValueError(f"{what} must be a number, got {value!r}")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ValueError(f"{what} must be finite and within float64, got {value!r}")
+    return number
+
+
+def checked_integer(value: Any, what: str) -> int:
+    """An integer as an int; ``ValueError`` about ``what`` otherwise."""
+    if checked_number(value, what) != math.floor(value):
+        raise ValueError(f"{what} must be an integer, got {value!r}")
+    return int(value)
+
+
+def short(value: float) -> str:
+    """An end of a range as printed."""
+    return str(value) if isinstance(value, int) else f"{value:g}"
