@@ -47,7 +47,6 @@ from riskslim.tables import (
     Table,
     as_series,
     check_numeric,
-    column_values,
     listing,
     near,
     object_fault,
@@ -56,6 +55,7 @@ from riskslim.tables import (
     raise_faults,
     real_faults,
     series_name,
+    series_values,
     the_only_column,
     values_of,
 )
@@ -294,7 +294,7 @@ class TrainingData:
                 n_samples=len(y),
                 n_features=len(chosen),
                 names=chosen,
-                column=lambda j: column_values(read_column(position[chosen[j]])),
+                values=lambda j: series_values(read_column(position[chosen[j]])),
             )
             return cls(
                 table,

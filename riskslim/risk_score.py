@@ -36,9 +36,9 @@ from riskslim.solution import Certificate
 from riskslim.tables import (
     ColumnError,
     Table,
-    check_numeric,
+    check_present,
     listing,
-    near,
+    open_records,
     open_table,
     raise_faults,
     real_faults,
@@ -52,6 +52,9 @@ __all__ = ["FeatureRange", "RiskRow", "RiskScore"]
 _FORMAT = "riskslim.risk_score"
 # Scores with the scale 1 are written in version 1, which has no other scale.
 _FORMAT_VERSION = 2
+
+# What the columns are that a table to be scored has to have.
+_WANTED = "features with points"
 
 # Points and intercept: sums of a few thousand of these are exact in float64.
 _MAX_POINTS = 2**31 - 1
@@ -447,7 +450,7 @@ class RiskScore:
                 )
             return {name: self.feature_names.index(name) for name in self.points}
         names = [str(name) for name in table.names]
-        _check_present(tuple(self.points), names)
+        check_present(tuple(self.points), names, _WANTED)
         twice = [name for name in self.points if names.count(name) > 1]
         if twice:
             raise ValueError(f"X has several columns named {listing(map(repr, twice))}.")
@@ -767,16 +770,6 @@ def _checked_classes(classes: Any) -> tuple[Any, Any]:
     return labels
 
 
-def _check_present(wanted: tuple[str, ...], names: Sequence[str]) -> None:
-    present = set(names)
-    missing = [name for name in wanted if name not in present]
-    if missing:
-        raise ValueError(
-            f"X lacks {len(missing)} of the {len(wanted)} features with points: "
-            f"{listing(repr(name) + near(name, names) for name in missing)}."
-        )
-
-
 def _check_totals(total: NDArray[np.float64]) -> None:
     wrong = ~np.isfinite(total)
     if wrong.any():
@@ -795,53 +788,7 @@ def _open_rows(X: Any, wanted: tuple[str, ...]) -> Table:
     """Open what the prediction methods take, which is more than training data may be."""
     if isinstance(X, TrainingData):
         return Table(X.n_samples, X.n_features, X.feature_names, X.column)
-    if _is_record(X):
-        X = X.to_dict()
-    if isinstance(X, Mapping) and all(_is_scalar(value) for value in X.values()):
-        return _table_from_rows([X], wanted)
-    if isinstance(X, (list, tuple)) and any(isinstance(row, Mapping) for row in X):
-        return _table_from_rows(X, wanted)
-    return open_table(X)
-
-
-def _is_record(X: Any) -> bool:
-    """Whether X is one row as a pandas series, as ``frame.iloc[0]`` is: its index has the names."""
-    index: Any = getattr(X, "index", None)
-    return (
-        hasattr(X, "to_dict")
-        and getattr(X, "ndim", None) == 1
-        and getattr(index, "is_unique", False) is True
-        and all(isinstance(name, str) for name in index)
-    )
-
-
-def _is_scalar(value: Any) -> bool:
-    return isinstance(value, (str, bytes)) or not hasattr(value, "__len__")
-
-
-def _table_from_rows(rows: Sequence[Any], wanted: tuple[str, ...]) -> Table:
-    named: list[dict[str, Any]] = []
-    for i, row in enumerate(rows):
-        if not isinstance(row, Mapping):
-            raise TypeError(
-                f"X is a list of mappings, but row {i} (rows counted from 0) is of type "
-                f"{type(row).__name__!r}."
-            )
-        named.append({str(name): value for name, value in row.items()})
-        try:
-            _check_present(wanted, list(named[-1]))
-        except ValueError as error:
-            if len(rows) == 1:
-                raise
-            raise ValueError(f"Row {i} (rows counted from 0): {error}") from None
-
-    def column(j: int) -> NDArray[Any]:
-        values = np.empty(len(named), dtype=object)
-        for i, row in enumerate(named):
-            values[i] = row[wanted[j]]
-        return check_numeric(values)
-
-    return Table(len(named), len(wanted), wanted, column)
+    return open_records(X, wanted, _WANTED) or open_table(X)
 
 
 # ---------------------------------------------------------------------------------------------

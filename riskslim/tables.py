@@ -19,6 +19,7 @@ from datetime import date, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,9 +36,11 @@ __all__ = [
     "ColumnError",
     "Table",
     "check_numeric",
+    "check_present",
     "listing",
     "near",
     "open_file",
+    "open_records",
     "open_table",
     "raise_faults",
     "read_table",
@@ -60,12 +63,16 @@ MAX_LISTED = 10
 
 @dataclass(frozen=True)
 class Table:
-    """A source of columns: `column(j)` returns a 1-d array of numbers or raises _ColumnFault."""
+    """A source of columns: `values(j)` returns one as a 1-d array of any dtype."""
 
     n_samples: int
     n_features: int
     names: Sequence[Hashable] | None
-    column: Callable[[int], Column]
+    values: Callable[[int], Column]
+
+    def column(self, j: int) -> Column:
+        """Return a column of numbers, or raise ColumnError."""
+        return check_numeric(self.values(j))
 
 
 def open_table(X: Any) -> Table:
@@ -124,7 +131,7 @@ def _open_frame(X: Any) -> Table | None:
     if not isinstance(frame, nw.DataFrame):
         return None
     n_samples, n_features = frame.shape
-    return Table(n_samples, n_features, list(frame.columns), lambda j: column_values(frame[:, j]))
+    return Table(n_samples, n_features, list(frame.columns), lambda j: series_values(frame[:, j]))
 
 
 def _table_from_mapping(X: Mapping[Any, Any]) -> Table:
@@ -137,12 +144,7 @@ def _table_from_mapping(X: Mapping[Any, Any]) -> Table:
             f"Found input variables with inconsistent numbers of samples: column {names[0]!r} "
             f"has {lengths[0]}, column {names[k]!r} has {lengths[k]}."
         )
-    return Table(
-        lengths[0] if lengths else 0,
-        len(columns),
-        list(X),
-        lambda j: check_numeric(columns[j]),
-    )
+    return Table(lengths[0] if lengths else 0, len(columns), list(X), columns.__getitem__)
 
 
 def _table_from_array(X: Column) -> Table:
@@ -151,20 +153,20 @@ def _table_from_array(X: Column) -> Table:
     if X.dtype.names is not None:
         raise ValueError("X is a structured array: pass a mapping from names to columns instead.")
     if isinstance(X, np.ma.MaskedArray):
-        return _table_from_masked(X)
+        masked = X
+        return Table(masked.shape[0], masked.shape[1], None, lambda j: _masked_values(masked[:, j]))
     X = np.asarray(X)  # np.matrix would slice to two dimensions
-    return Table(X.shape[0], X.shape[1], None, lambda j: check_numeric(X[:, j]))
+    return Table(X.shape[0], X.shape[1], None, lambda j: X[:, j])
 
 
-def _table_from_masked(X: np.ma.MaskedArray[Any, Any]) -> Table:
-    mask, values = np.ma.getmaskarray(X), np.ma.getdata(X)
-
-    def column(j: int) -> Column:
-        if mask[:, j].any():
-            raise ColumnError.at("missing", mask[:, j])
-        return check_numeric(values[:, j])
-
-    return Table(values.shape[0], values.shape[1], None, column)
+def _masked_values(values: np.ma.MaskedArray[Any, Any]) -> Column:
+    """Values of a masked array, None where they are masked."""
+    mask = np.ma.getmaskarray(values)
+    if not mask.any():
+        return np.ma.getdata(values)
+    array = np.ma.getdata(values).astype(object)
+    array[mask] = None
+    return array
 
 
 def _array_from_lists(X: Any) -> Column:
@@ -231,10 +233,9 @@ def values_of(values: Any, what: str) -> Column:
         raise TypeError(f"Sparse data was passed for {what}, but dense data is required.")
     series = as_series(values)
     if series is not None:
-        array = _series_values(series)
-    elif isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
-        array = np.ma.getdata(values).astype(object)
-        array[np.ma.getmaskarray(values)] = None
+        array = series_values(series)
+    elif isinstance(values, np.ma.MaskedArray):
+        array = _masked_values(values)
     else:
         array = np.asarray(values)
         if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
@@ -246,21 +247,86 @@ def values_of(values: Any, what: str) -> Column:
     return array
 
 
-def column_values(native_or_series: Any) -> Column:
+def series_values(native_or_series: Any) -> Column:
+    """Return the values of a series as an array, without a copy where possible."""
     import narwhals as nw
 
-    return check_numeric(_series_values(nw.from_native(native_or_series, series_only=True)))
-
-
-def _series_values(series: Any) -> Column:
-    """Return the values of a narwhals series as an array, without a copy where possible."""
-    import narwhals as nw
-
+    series = nw.from_native(native_or_series, series_only=True)
     if series.dtype in (nw.Int128, nw.UInt128):  # NumPy has no such type
         return np.array(series.to_list(), dtype=object)
     if series.dtype == nw.Decimal:
         series = series.cast(nw.Float64)
     return np.asarray(series.to_numpy())
+
+
+# ---------------------------------------------------------------------------------------------
+# Records: single rows that name their values
+# ---------------------------------------------------------------------------------------------
+
+
+def open_records(X: Any, wanted: Sequence[str], what: str) -> Table | None:
+    """Return a table of the wanted columns if X is a record, or a list of mappings; else None.
+
+    A record is a mapping from names to single values, or one row of a pandas data frame.
+    """
+    if _is_row(X):
+        X = X.to_dict()
+    if isinstance(X, Mapping) and all(_is_scalar(value) for value in X.values()):
+        return _table_from_rows([X], wanted, what)
+    if isinstance(X, (list, tuple)) and any(isinstance(row, Mapping) for row in X):
+        return _table_from_rows(X, wanted, what)
+    return None
+
+
+def check_present(wanted: Sequence[str], names: Sequence[str], what: str) -> None:
+    """Check that a table with columns of these names has all that are wanted."""
+    present = set(names)
+    missing = [name for name in wanted if name not in present]
+    if missing:
+        raise ValueError(
+            f"X lacks {len(missing)} of the {len(wanted)} {what}: "
+            f"{listing(repr(name) + near(name, names) for name in missing)}."
+        )
+
+
+def _is_row(X: Any) -> bool:
+    """Whether X is one row as a pandas series, as ``frame.iloc[0]`` is: its index has the names."""
+    index: Any = getattr(X, "index", None)
+    return (
+        hasattr(X, "to_dict")
+        and getattr(X, "ndim", None) == 1
+        and getattr(index, "is_unique", False) is True
+        and all(isinstance(name, str) for name in index)
+    )
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, (str, bytes)) or not hasattr(value, "__len__")
+
+
+def _table_from_rows(rows: Sequence[Any], wanted: Sequence[str], what: str) -> Table:
+    named: list[dict[str, Any]] = []
+    for i, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise TypeError(
+                f"X is a list of mappings, but row {i} (rows counted from 0) is of type "
+                f"{type(row).__name__!r}."
+            )
+        named.append({str(name): value for name, value in row.items()})
+        try:
+            check_present(wanted, list(named[-1]), what)
+        except ValueError as error:
+            if len(rows) == 1:
+                raise
+            raise ValueError(f"Row {i} (rows counted from 0): {error}") from None
+
+    def values(j: int) -> Column:
+        column = np.empty(len(named), dtype=object)
+        for i, row in enumerate(named):
+            column[i] = row[wanted[j]]
+        return column
+
+    return Table(len(named), len(wanted), wanted, values)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -323,22 +389,31 @@ class ColumnError(Exception):
 
 
 def raise_faults(
-    faults: list[tuple[int, ColumnError]], names: Sequence[str], n_samples: int
+    faults: list[tuple[int, ColumnError]],
+    names: Sequence[str],
+    n_samples: int,
+    advice: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Raise one error for all faults: the first sentence and type are those of the worst kind."""
+    """Raise one error for all faults: the first sentence and type are those of the worst kind.
+
+    `advice` replaces what FAULTS advises for some kinds.
+    """
     if not faults:
         return
     kinds = [kind for kind in FAULTS if any(fault.kind == kind for _, fault in faults)]
     lines = []
     for kind in kinds:
-        _, headline, counted, advice = FAULTS[kind]
+        _, headline, counted, usual_advice = FAULTS[kind]
         columns = sorted(((j, f) for j, f in faults if f.kind == kind), key=lambda pair: pair[0])
         listed = listing(
             f"{names[j]!r} ({f.count} of {n_samples} rows, first at row {f.first})"
             for j, f in columns
         )
         lines.append(headline.format(example=columns[0][1].example))
-        lines.append(f"Columns with {counted} (rows counted from 0): {listed}. {advice}")
+        lines.append(
+            f"Columns with {counted} (rows counted from 0): {listed}. "
+            f"{advice.get(kind, usual_advice)}"
+        )
     raise FAULTS[kinds[0]][0]("\n".join(lines))
 
 
