@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.experiments.runs import Run
+from benchmarks.experiments.runs import Case, Run
 
 # The palette of Okabe and Ito. Lines differ in style as well.
 STYLES: dict[str, dict[str, Any]] = {
@@ -66,6 +66,34 @@ def conditions(runs: Iterable[Run]) -> str:
     machines = sorted({run.machine for run in runs})
     text = " or ".join(f"{limit:g} s" for limit in limits)
     return f"one thread, at most {text} per run; {'; '.join(machines)}"
+
+
+def markdown(
+    head: Sequence[str],
+    runs: Mapping[Case, Run],
+    cases: Iterable[Case],
+    cells: Callable[[Case, Run], Sequence[Any]],
+) -> str:
+    """Write a table of the runs that have ended.
+
+    Parameters
+    ----------
+    head : sequence of str
+        Columns.
+    runs : mapping
+    cases : iterable of Case
+        Rows; those without a run are left out.
+    cells : callable
+        Makes the cells of one row.
+
+    Returns
+    -------
+    str
+    """
+    rows = [cells(case, runs[case]) for case in cases if case in runs]
+    lines = [" | ".join(map(str, row)) for row in (head, *rows)]
+    lines.insert(1, " | ".join("---" for _ in head))
+    return "".join(f"| {line} |\n" for line in lines)
 
 
 def note(figure: Any, runs: Iterable[Run]) -> None:

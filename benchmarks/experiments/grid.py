@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.experiments.figures import note, pyplot, save
+from benchmarks.experiments.figures import markdown, note, pyplot, save
 from benchmarks.experiments.methods import LABELS
 from benchmarks.experiments.runs import Case, Run
 from benchmarks.experiments.sizes import Sizes
@@ -197,20 +197,16 @@ def table(runs: Mapping[Case, Run], sizes: Sizes) -> str:
     -------
     str
     """
-    lines = [
-        "| n | d | best known | method | objective | to a good score | gap | on data | seconds |",
-        "|" + "---|" * 9,
-    ]
-    for case in cases(sizes):
-        run = runs.get(case)
-        if run is None:
-            continue
+    head = ("n", "d", "best known", "method", "objective", "to a good score", "gap", "on data",
+            "seconds")  # fmt: skip
+
+    def cells(case: Case, run: Run) -> tuple[Any, ...]:
         best = best_known(runs.values(), case.n, case.d)
         seconds, gap, share = measures(run, best)
-        lines.append(
-            f"| {case.n} | {case.d} | {best:.6f} | {LABELS[case.method]} "
-            f"| {run.values['objective']:.6f} "
-            f"| {'never' if math.isinf(seconds) else f'{seconds:.2f} s'} | {gap:.2f}% "
-            f"| {share:.0f}% | {run.values['total_seconds']:.1f} |"
-        )
-    return "\n".join(lines) + "\n"
+        return (
+            case.n, case.d, f"{best:.6f}", LABELS[case.method], f"{run.values['objective']:.6f}",
+            "never" if math.isinf(seconds) else f"{seconds:.2f} s", f"{gap:.2f}%",
+            f"{share:.0f}%", f"{run.values['total_seconds']:.1f}",
+        )  # fmt: skip
+
+    return markdown(head, runs, cases(sizes), cells)

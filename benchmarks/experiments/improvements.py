@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.experiments.figures import note, pyplot, save
+from benchmarks.experiments.figures import markdown, note, pyplot, save
 from benchmarks.experiments.methods import IMPROVEMENTS, LABELS
 from benchmarks.experiments.runs import Case, Run
 from benchmarks.experiments.sizes import Sizes
@@ -111,19 +111,16 @@ def table(runs: Mapping[Case, Run], sizes: Sizes) -> str:
     -------
     str
     """
-    lines = [
-        "| n | d | switched on | upper bound | lower bound | gap | nodes | cuts | better scores |",
-        "|" + "---|" * 9,
-    ]
-    for case in cases(sizes):
-        run = runs.get(case)
-        if run is None:
-            continue
+    head = ("n", "d", "switched on", "upper bound", "lower bound", "gap", "nodes", "cuts",
+            "better scores")  # fmt: skip
+
+    def cells(case: Case, run: Run) -> tuple[Any, ...]:
         name = {"lcpa_basic": "nothing", "lcpa": "everything"}.get(case.method, LABELS[case.method])
         values = run.values
-        lines.append(
-            f"| {case.n} | {case.d} | {name} | {values['objective']:.6f} "
-            f"| {values['lower_bound']:.6f} | {values['gap']:.2%} | {values['nodes']:.0f} "
-            f"| {values['cuts']:.0f} | {run.trace[-1].incumbent_updates} |"
-        )
-    return "\n".join(lines) + "\n"
+        return (
+            case.n, case.d, name, f"{values['objective']:.6f}", f"{values['lower_bound']:.6f}",
+            f"{values['gap']:.2%}", f"{values['nodes']:.0f}", f"{values['cuts']:.0f}",
+            run.trace[-1].incumbent_updates,
+        )  # fmt: skip
+
+    return markdown(head, runs, cases(sizes), cells)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from benchmarks.experiments.figures import note, pyplot, save
+from benchmarks.experiments.figures import markdown, note, pyplot, save
 from benchmarks.experiments.methods import LABELS
 from benchmarks.experiments.runs import Case, Run
 from benchmarks.experiments.sizes import Sizes
@@ -86,18 +87,14 @@ def table(runs: Mapping[Case, Run], sizes: Sizes) -> str:
     -------
     str
     """
-    lines = [
-        "| n | d | method | seconds | passes over the data | evaluations | gap | ended |",
-        "|" + "---|" * 8,
-    ]
-    for case in cases(sizes):
-        run = runs.get(case)
-        if run is None:
-            continue
+    head = ("n", "d", "method", "seconds", "passes over the data", "evaluations", "gap", "ended")
+
+    def cells(case: Case, run: Run) -> tuple[Any, ...]:
         values = run.values
-        lines.append(
-            f"| {case.n} | {case.d} | {LABELS[case.method]} | {values['total_seconds']:.2f} "
-            f"| {values['data_seconds']:.2f} | {values['loss_evaluations']:.0f} "
-            f"| {values['gap']:.2%} | {run.status} |"
-        )
-    return "\n".join(lines) + "\n"
+        return (
+            case.n, case.d, LABELS[case.method], f"{values['total_seconds']:.2f}",
+            f"{values['data_seconds']:.2f}", f"{values['loss_evaluations']:.0f}",
+            f"{values['gap']:.2%}", run.status,
+        )  # fmt: skip
+
+    return markdown(head, runs, cases(sizes), cells)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.experiments.figures import STYLES, note, pyplot, save
+from benchmarks.experiments.figures import STYLES, markdown, note, pyplot, save
 from benchmarks.experiments.methods import LABELS
 from benchmarks.experiments.runs import Case, Run
 from benchmarks.experiments.sizes import Sizes
@@ -113,20 +113,16 @@ def table(runs: Mapping[Case, Run], sizes: Sizes) -> str:
     -------
     str
     """
-    lines = [
-        "| n | d | method | cuts | slowest cut | median cut | objective | gap | seconds | ended |",
-        "|" + "---|" * 10,
-    ]
-    for case in cases(sizes):
-        run = runs.get(case)
-        if run is None:
-            continue
+    head = ("n", "d", "method", "cuts", "slowest cut", "median cut", "objective", "gap", "seconds",
+            "ended")  # fmt: skip
+
+    def cells(case: Case, run: Run) -> tuple[Any, ...]:
         _, seconds = seconds_per_cut(run.trace)
-        cells: tuple[Any, ...] = (
+        return (
             case.n, case.d, LABELS[case.method], run.trace[-1].cuts,
             f"{max(seconds):.2g} s", f"{sorted(seconds)[len(seconds) // 2]:.2g} s",
             f"{run.values['objective']:.6f}", f"{run.values['gap']:.2%}",
             f"{run.values['total_seconds']:.1f}", run.message or run.status,
         )  # fmt: skip
-        lines.append(f"| {' | '.join(map(str, cells))} |")
-    return "\n".join(lines) + "\n"
+
+    return markdown(head, runs, cases(sizes), cells)
