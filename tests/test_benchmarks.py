@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT))
 
 import riskslim  # noqa: E402
-from benchmarks import branch_and_bound, memory, report, scales, scaling  # noqa: E402
+from benchmarks import branch_and_bound, levers, memory, report, scales, scaling  # noqa: E402
 from benchmarks.children import run_python  # noqa: E402
 from benchmarks.instances import KINDS, TWO_THREADS, Case, Instance, make_table  # noqa: E402
 from benchmarks.machine import describe_machine  # noqa: E402
@@ -511,6 +511,27 @@ def test_scales_are_compared(tmp_path, data_folder, capsys):
     assert capsys.readouterr().out == table
     with pytest.raises(SystemExit):
         scales.main([*arguments, "--interval", "5"])
+
+
+def test_levers_are_compared(tmp_path, data_folder, capsys):
+    arguments = [
+        str(data_folder), str(tmp_path), "--instances", "adult:2,mammo:3", "--seeds", "2",
+        "--levers", "default,fractional_rounds=0+cut_pool=0",
+    ]  # fmt: skip
+    assert levers.main(arguments) == 0
+    rows = levers.read_rows(tmp_path / "levers.csv", levers.FIELDS)
+    assert [row["lever"] for row in rows[:2]] == ["default", "fractional_rounds=0+cut_pool=0"]
+    assert {row["seed"] for row in rows} == {"0", "1"} and len(rows) == 8
+    for data in ("adult", "mammo"):
+        objectives = [float(row["objective"]) for row in rows if row["data"] == data]
+        assert max(objectives) - min(objectives) <= 1e-12
+    table = capsys.readouterr().out
+    assert table.count("\n") == 4 and " s |" in table
+    assert levers.main([*arguments, "--report-only"]) == 0
+    assert capsys.readouterr().out == table
+    for bad in ("no_such_setting=1", "cut_pool=-1"):
+        with pytest.raises(SystemExit):
+            levers.main([*arguments, "--levers", bad])
 
 
 @pytest.fixture
