@@ -430,9 +430,9 @@ def _encode_labels(
         values, distinct = series, _distinct_text(series)
     else:
         values = values_of(y, "y")
-        _check_length("y", len(values), n_samples)
+        check_length("y", len(values), n_samples)
         distinct = _distinct_labels(values)
-    _check_length("y", len(values), n_samples)
+    check_length("y", len(values), n_samples)
     classes = _order_classes(distinct, positive_label)
     positive = values == classes[1]
     if values is series:
@@ -564,7 +564,8 @@ def _order_classes(distinct: list[Any], positive_label: Any) -> tuple[Any, Any]:
     )
 
 
-def _check_length(what: str, length: int, n_samples: int) -> None:
+def check_length(what: str, length: int, n_samples: int) -> None:
+    """Raise ``ValueError`` unless there is a value of ``what`` for each row."""
     if length != n_samples:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: [{n_samples}, {length}] "
@@ -577,15 +578,22 @@ def _check_weights(
 ) -> NDArray[np.float64] | None:
     if sample_weight is None:
         return None
+    weights = checked_weights(sample_weight, len(labels))
+    _check_class_weights(weights, labels, classes)
+    return weights
+
+
+def checked_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64]:
+    """Weights as finite non-negative numbers, one for each row; ``ValueError`` otherwise."""
     values = values_of(sample_weight, "sample_weight")
-    _check_length("sample_weight", len(values), len(labels))
+    check_length("sample_weight", len(values), n_samples)
     try:
         weights = np.array(check_numeric(values), dtype=np.float64)
     except ColumnError as fault:
         _, _, counted, _ = FAULTS[fault.kind]
         raise ValueError(
             f"sample_weight must hold non-negative numbers, got {counted} in {fault.count} of "
-            f"{len(labels)} rows, first at row {fault.first} (rows counted from 0)."
+            f"{n_samples} rows, first at row {fault.first} (rows counted from 0)."
         ) from None
     for wrong, problem in (
         (np.isnan(weights), "Input sample_weight contains NaN"),
@@ -597,7 +605,6 @@ def _check_weights(
                 f"{problem}: {np.count_nonzero(wrong)} of {len(weights)} rows, first at row "
                 f"{np.argmax(wrong)} (rows counted from 0)."
             )
-    _check_class_weights(weights, labels, classes)
     return weights
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from riskslim.tables import listing
 
-__all__ = ["FeatureRange", "checked_integer", "checked_number", "short"]
+__all__ = ["FeatureRange", "checked_integer", "checked_number", "printed_range", "short"]
 
 # Distinct values of a feature that are kept to enumerate the attainable scores.
 _MAX_VALUES = 256
@@ -34,11 +34,17 @@ class FeatureRange:
     values : sequence of int, optional
         All values in increasing order, where they are integers and few. By default both
         values of a feature that is 0 or 1, else unknown.
+    unit : str, optional
+        What the values count, in words: a feature with the unit "Hz" is printed with its points
+        per Hz. Not for a condition.
 
     Raises
     ------
+    TypeError
+        A unit that is no text.
     ValueError
-        Values that are not finite, out of order, or contradict each other.
+        An empty unit, or the unit of a condition; values that are not finite, out of order, or
+        contradict each other.
 
     Examples
     --------
@@ -46,13 +52,14 @@ class FeatureRange:
     >>> FeatureRange(0, 1).is_binary, FeatureRange(1, 10).is_binary
     (True, False)
     >>> FeatureRange.of([3, 1, 3, 2])
-    FeatureRange(minimum=1, maximum=3, is_integer=True, values=(1, 2, 3))
+    FeatureRange(minimum=1, maximum=3, is_integer=True, values=(1, 2, 3), unit=None)
     """
 
     minimum: float
     maximum: float
     is_integer: bool = True
     values: tuple[int, ...] | None = None
+    unit: str | None = None
 
     def __post_init__(self) -> None:
         ends = [checked_number(self.minimum, "minimum"), checked_number(self.maximum, "maximum")]
@@ -76,6 +83,15 @@ class FeatureRange:
                 )
         for field, value in (("minimum", ends[0]), ("maximum", ends[1]), ("values", values)):
             object.__setattr__(self, field, value)
+        self._check_unit()
+
+    def _check_unit(self) -> None:
+        if not isinstance(self.unit, str | None):
+            raise TypeError(f"unit must be a str or None, got {self.unit!r}")
+        if self.unit is not None and not self.unit.strip():
+            raise ValueError(f"unit must not be empty, got {self.unit!r}; without a unit: None")
+        if self.unit is not None and self.is_binary:
+            raise ValueError(f"a feature that is 0 or 1 has no unit, got {self.unit!r}")
 
     @property
     def is_binary(self) -> bool:
@@ -129,6 +145,12 @@ def checked_integer(value: Any, what: str) -> int:
     if checked_number(value, what) != math.floor(value):
         raise ValueError(f"{what} must be an integer, got {value!r}")
     return int(value)
+
+
+def printed_range(values: FeatureRange) -> str:
+    """The ends of a range with its unit, as in "0 to 3 Hz"."""
+    unit = "" if values.unit is None else f" {values.unit}"
+    return f"{short(values.minimum)} to {short(values.maximum)}{unit}"
 
 
 def short(value: float) -> str:

@@ -16,6 +16,7 @@ with NumPy alone.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import math
 import os
@@ -27,10 +28,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.data import TrainingData
-from riskslim.feature_ranges import FeatureRange, checked_integer, checked_number, short
-from riskslim.rendering import ScoreLine, ScoreSheet
-from riskslim.risk_table import AttainableScores, RiskRow, log_odds, logistic, risk_rows
+from riskslim.data import TrainingData, check_length, checked_weights
+from riskslim.feature_ranges import FeatureRange, checked_integer, checked_number, printed_range
+from riskslim.rendering import ScoreLine, ScoreSheet, one_line
+from riskslim.risk_table import (
+    AttainableScores,
+    Observations,
+    RiskRow,
+    RiskScale,
+    checked_extreme,
+    checked_max_rows,
+    logistic,
+    risk_rows,
+)
 from riskslim.scale import PAPER_SCALE, ScaleSet, checked_scale, scale_text
 from riskslim.solution import Certificate
 from riskslim.tables import (
@@ -42,9 +52,12 @@ from riskslim.tables import (
     open_table,
     raise_faults,
     real_faults,
+    values_of,
 )
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from riskslim.solution import Solution
 
 __all__ = ["FeatureRange", "RiskRow", "RiskScore"]
@@ -58,6 +71,11 @@ _WANTED = "features with points"
 
 # Points and intercept: sums of a few thousand of these are exact in float64.
 _MAX_POINTS = 2**31 - 1
+
+# Risks below it, and above 1 minus it, are printed as bounds.
+_EXTREME = 0.001
+# Entries of the risk table on a sheet.
+_MAX_ROWS = 30
 
 # Units of log-odds per point for which it is said what the point does to the odds.
 _LEAST_POINT, _MOST_POINT = 0.001, 10.0
@@ -355,7 +373,9 @@ class RiskScore:
         >>> RiskScore(-3, {"smoker": 5}, scale=2.5).decision_function([[0], [1]])
         array([-1.2,  0.8])
         """
-        return log_odds(self.score_samples(X).astype(np.float64), self.intercept, self.scale)
+        return RiskScale(self.intercept, self.scale).log_odds(
+            self.score_samples(X).astype(np.float64)
+        )
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         r"""Compute the probability of each class.
@@ -433,7 +453,7 @@ class RiskScore:
                 have = "row has a value" if table.n_samples == 1 else "rows have values"
                 found.append(
                     f"{count} of {table.n_samples} {have} outside of the training range of "
-                    f"{name!r} ({short(values.minimum)} to {short(values.maximum)}), first at "
+                    f"{name!r} ({printed_range(values)}), first at "
                     f"row {np.argmax(outside)} (rows counted from 0)."
                 )
         return tuple(found)
@@ -460,8 +480,16 @@ class RiskScore:
     # Tables
     # -----------------------------------------------------------------------------------------
 
-    def risk_table(self) -> tuple[RiskRow, ...]:
-        """List the risk of every attainable score.
+    def risk_table(
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        extreme: float = _EXTREME,
+        max_rows: int | None = None,
+    ) -> tuple[RiskRow, ...]:
+        """List the risk of every attainable score, and with data what was observed.
 
         Where all features with points are integers with few values, the scores are all sums that
         their values in the training data allow; those with a risk below 0.1% share one entry, and
@@ -470,22 +498,78 @@ class RiskScore:
         to the ends of what the training data allow. The larger the scale, the further apart
         are these scores.
 
+        With data every row has an entry: scores that only the data have are listed as well, and
+        where scores are not enumerated, the entries are for all scores from one step to the next.
+
+        Parameters
+        ----------
+        X, optional
+            Rows, as in :meth:`score_samples`.
+        y : array-like of shape (n,), optional
+            Their labels, which must be those in ``classes``. Given with X.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights of the rows. Without them all rows weigh the same.
+        extreme : float, default 0.001
+            Risks below it are printed as "<0.1%", those above 1 minus it as ">99.9%".
+        max_rows : int, optional
+            Most entries, at least 5: more scores are put into groups such as "2 to 5". By default
+            scores have entries of their own however many they are.
+
         Returns
         -------
         tuple of RiskRow
             In order of the score.
 
+        Raises
+        ------
+        TypeError, ValueError
+            As in :meth:`score_samples`; X is given without y or the reverse; y has labels that
+            are not in ``classes``; weights are negative or not finite; there are no rows;
+            ``extreme`` or ``max_rows`` is out of range.
+
         Examples
         --------
         >>> from riskslim import RiskScore
-        >>> for row in RiskScore(-3, {"smoker": 2, "exercise": -1}).risk_table():
+        >>> score = RiskScore(-3, {"smoker": 2, "exercise": -1})
+        >>> for row in score.risk_table():
         ...     print(row.score, row.risk)
         -1 1.8%
         0 4.7%
         1 11.9%
         2 26.9%
+        >>> X = {"smoker": [1, 1, 1, 0, 0], "exercise": [0, 0, 1, 0, 0]}
+        >>> for row in score.risk_table(X, [1, 0, 0, 0, 0]):
+        ...     print(row.score, row.risk, row.observed, row.n_positive, row.n_samples)
+        -1 1.8% None 0 0
+        0 4.7% 0.0 0 2
+        1 11.9% 0.0 0 1
+        2 26.9% 0.5 1 2
         """
-        return risk_rows(self._attainable, self.intercept, self.scale)
+        return risk_rows(
+            self._attainable,
+            RiskScale(self.intercept, self.scale),
+            extreme=checked_extreme(extreme),
+            max_rows=checked_max_rows(max_rows),
+            observations=self._observations(X, y, sample_weight),
+        )
+
+    def _observations(self, X: Any, y: Any, sample_weight: Any) -> Observations | None:
+        if X is None and y is None and sample_weight is None:
+            return None
+        if X is None or y is None:
+            missing = "X" if X is None else "y"
+            raise ValueError(
+                f"{missing} is None, but rows and labels are needed for observed risks: pass X "
+                "and y, or neither of them and no sample_weight."
+            )
+        scores = self.score_samples(X)
+        if not len(scores):
+            raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+        return Observations(
+            scores,
+            _is_positive(y, self.classes, len(scores)),
+            None if sample_weight is None else checked_weights(sample_weight, len(scores)),
+        )
 
     @property
     def _attainable(self) -> AttainableScores:
@@ -494,42 +578,178 @@ class RiskScore:
     def __str__(self) -> str:
         return str(self.sheet())
 
-    def sheet(self) -> ScoreSheet:
-        """Write the words and numbers of a sheet that people add up points on.
+    def sheet(
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        extreme: float = _EXTREME,
+        max_rows: int | None = _MAX_ROWS,
+    ) -> ScoreSheet:
+        """Write the words and numbers of a sheet on which people add up points.
+
+        Parameters
+        ----------
+        X, y, sample_weight, extreme, max_rows
+            As in :meth:`risk_table`. By default there are at most 30 entries.
 
         Returns
         -------
         ScoreSheet
-            What every rendering shows; ``str(score)`` is ``str(score.sheet())``.
+            What is rendered: as text by ``str``, and with ``to_markdown``, ``to_html``,
+            ``to_latex`` and ``plot``. The methods of the score with these names render
+            ``score.sheet()``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in :meth:`risk_table`.
 
         Examples
         --------
         >>> from riskslim import RiskScore
-        >>> sheet = RiskScore(-3, {"smoker": 2}).sheet()
-        >>> sheet.outcome, sheet.formula
-        ('probability that outcome = 1', 'risk = 1 / (1 + exp(3 - score))')
+        >>> score = RiskScore(-3, {"smoker": 2, "exercise": -1})
+        >>> X = {"smoker": [1, 1, 1, 0, 0], "exercise": [0, 0, 1, 0, 0]}
+        >>> print(score.sheet(X, [1, 0, 0, 0, 0], extreme=0.05))
+        RISK SCORE: probability that outcome = 1
+        +----------------------------+-----------+-------+
+        | 1. smoker                  |  2 points |   ... |
+        | 2. exercise                | -1 point  | + ... |
+        +----------------------------+-----------+-------+
+        |    ADD THE POINTS OF ROWS 1 TO 2 SCORE | = ... |
+        +----------------------------+-----------+-------+
+        <BLANKLINE>
+        +----------+------+-------+-------+
+        | SCORE    | <= 0 |     1 |     2 |
+        | RISK     |  <5% | 11.9% | 26.9% |
+        | OBSERVED | 0.0% |  0.0% | 50.0% |
+        | CASES    |  0/2 |   0/1 |   1/2 |
+        +----------+------+-------+-------+
+        risk = 1 / (1 + exp(3 - score))
+        Observed: share of rows with outcome = 1. Cases: number of such rows / of all rows.
         """
+        risks = self.risk_table(X, y, sample_weight, extreme=extreme, max_rows=max_rows)
         return ScoreSheet(
-            outcome=f"probability that {self.outcome_name} = {self.classes[1]}",
+            outcome=f"probability that {self._positive}",
             lines=tuple(
                 _line(name, points, self.feature_ranges[name])
                 for name, points in self.points.items()
             ),
-            risks=self.risk_table(),
+            risks=risks,
             formula=self._formula(),
-            notes=tuple(self._notes()),
+            notes=tuple(
+                one_line(note) for note in self._notes(risks, is_weighted=sample_weight is not None)
+            ),
         )
 
-    def _notes(self) -> Iterator[str]:
+    @property
+    def _positive(self) -> str:
+        return f"{self.outcome_name} = {self.classes[1]}"
+
+    def _notes(self, risks: tuple[RiskRow, ...], *, is_weighted: bool) -> Iterator[str]:
         chosen = self.certificate is not None and self.certificate.scales != PAPER_SCALE
         if chosen or self.scale != 1.0:
             yield self._worth_of_a_point()
-        if not self._attainable.are_integers and self._attainable.enumerated() is None:
-            yield "The table shows some of the scores: between them, use the formula."
+        yield from _notes_on_scores(risks, self._attainable)
+        if risks[0].n_samples is not None:
+            share = "share, by weight," if is_weighted else "share"
+            yield (
+                f"Observed: {share} of rows with {self._positive}. "
+                "Cases: number of such rows / of all rows."
+            )
         if not all(values.is_binary for values in self.feature_ranges.values()):
             yield "[a to b]: the values of the feature in the training data."
         if self.certificate is not None:
             yield str(self.certificate)
+
+    def to_markdown(self) -> str:
+        """Write the sheet in Markdown: :meth:`ScoreSheet.to_markdown` of :meth:`sheet`.
+
+        Returns
+        -------
+        str
+        """
+        return self.sheet().to_markdown()
+
+    def to_html(self) -> str:
+        """Write the sheet as a fragment of HTML: :meth:`ScoreSheet.to_html` of :meth:`sheet`.
+
+        Returns
+        -------
+        str
+        """
+        return self.sheet().to_html()
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def to_latex(self) -> str:
+        """Write the sheet in LaTeX: :meth:`ScoreSheet.to_latex` of :meth:`sheet`.
+
+        Returns
+        -------
+        str
+        """
+        return self.sheet().to_latex()
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the sheet: :meth:`ScoreSheet.plot` of :meth:`sheet`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw, by default in a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        ImportError
+            matplotlib is not installed.
+        """
+        return self.sheet().plot(ax)
+
+    def with_units(self, units: Mapping[str, str | None]) -> RiskScore:
+        """Say what the values of features count.
+
+        Parameters
+        ----------
+        units : mapping from str to str
+            Unit per feature, as in :class:`FeatureRange`; None removes it. Features without
+            points are ignored, since nothing is printed of them.
+
+        Returns
+        -------
+        RiskScore
+            The same score, printed with "x 2 points per Hz" in place of "2 points x value".
+
+        Raises
+        ------
+        TypeError, ValueError
+            Features that are not in ``feature_names``, units that are no text, empty, or of
+            a feature that is 0 or 1.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> from riskslim.risk_score import FeatureRange
+        >>> ranges = {"frequency": FeatureRange(0, 3)}
+        >>> score = RiskScore(-3, {"frequency": 2}, feature_ranges=ranges)
+        >>> print(str(score.with_units({"frequency": "Hz"})).splitlines()[2])
+        | 1. frequency [0 to 3 Hz] | x 2 points per Hz |   ... |
+        """
+        _check_known(units, tuple(self.feature_names), "units")
+        ranges = dict(self.feature_ranges)
+        for name in units:
+            if name in ranges:
+                try:
+                    ranges[name] = dataclasses.replace(ranges[name], unit=units[name])
+                except (TypeError, ValueError) as error:
+                    raise type(error)(f"units[{name!r}]: {error}") from None
+        return dataclasses.replace(self, feature_ranges=ranges)
 
     def __repr__(self) -> str:
         scale = "" if self.scale == 1.0 else f", scale={self.scale!r}"
@@ -718,8 +938,26 @@ def _line(name: str, points: int, values: FeatureRange) -> ScoreLine:
     unit = "point" if abs(points) == 1 else "points"
     if values.is_binary:
         return ScoreLine(name, points, unit)
-    label = f"{name} [{short(values.minimum)} to {short(values.maximum)}]"
-    return ScoreLine(label, points, f"{unit} x value")
+    label = f"{name} [{printed_range(values)}]"
+    if values.unit is None:
+        return ScoreLine(label, points, f"{unit} x value")
+    return ScoreLine(label, points, f"{unit} per {values.unit}", is_factor=True)
+
+
+def _notes_on_scores(risks: tuple[RiskRow, ...], attainable: AttainableScores) -> Iterator[str]:
+    """What the entries of a risk table do not say of the scores that they are for."""
+    has_data = risks[0].n_samples is not None
+    if any(" to " in row.score and not row.highest.is_integer() for row in risks):
+        yield "Scores a to b: from a up to, but not including, b."
+    elif not has_data and _skips_scores(risks, attainable):
+        yield "The table shows some of the scores: between them, use the formula."
+
+
+def _skips_scores(risks: tuple[RiskRow, ...], attainable: AttainableScores) -> bool:
+    if not attainable.are_integers:
+        return True
+    gaps = (after.lowest - row.highest for row, after in itertools.pairwise(risks))
+    return attainable.enumerated() is None and any(gap > 1 for gap in gaps)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -779,6 +1017,20 @@ def _check_totals(total: NDArray[np.float64]) -> None:
         )
 
 
+def _is_positive(y: Any, classes: tuple[Any, Any], n_samples: int) -> NDArray[np.bool_]:
+    labels = values_of(y, "y")
+    check_length("y", len(labels), n_samples)
+    positive = np.asarray(labels == classes[1], dtype=np.bool_)
+    other = ~positive & np.asarray(labels != classes[0], dtype=np.bool_)
+    if other.any():
+        raise ValueError(
+            f"y has labels that are neither {classes[0]!r} nor {classes[1]!r}, the classes of the "
+            f"score, in {np.count_nonzero(other)} of {n_samples} rows, first "
+            f"{labels[other][0]!r} at row {np.argmax(other)} (rows counted from 0)."
+        )
+    return positive
+
+
 # ---------------------------------------------------------------------------------------------
 # Input of predictions
 # ---------------------------------------------------------------------------------------------
@@ -815,12 +1067,20 @@ def _to_plain(score: RiskScore) -> dict[str, Any]:
         "intercept": score.intercept,
         **({} if score.scale == 1.0 else {"scale": score.scale}),
         "points": [
-            {"feature": name, "points": points, **dataclasses.asdict(score.feature_ranges[name])}
+            {"feature": name, "points": points, **_range_to_plain(score.feature_ranges[name])}
             for name, points in score.points.items()
         ],
         "feature_names": list(score.feature_names),
         "certificate": None if certificate is None else _certificate_to_plain(certificate),
     }
+
+
+def _range_to_plain(values: FeatureRange) -> dict[str, Any]:
+    # A unit changes no prediction: readers that know none may leave it out, in any version.
+    plain = dataclasses.asdict(values)
+    if plain["unit"] is None:
+        del plain["unit"]
+    return plain
 
 
 def _certificate_to_plain(certificate: Certificate) -> dict[str, Any]:
@@ -926,8 +1186,9 @@ def _points_from_plain(entries: Any) -> tuple[dict[str, int], dict[str, FeatureR
                 entry["maximum"],
                 is_integer=entry["is_integer"],
                 values=None if values is None else tuple(values),
+                unit=entry.get("unit"),
             )
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise ValueError(f"entry {k} of 'points', {name!r}: {error}") from None
     return points, ranges
 

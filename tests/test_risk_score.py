@@ -728,7 +728,7 @@ def test_the_table_lists_exactly_the_attainable_scores_and_their_risks(case, sca
     X = np.hstack([X, np.zeros((len(X), 1))])  # arrays have at least one column
     score = dataclasses.replace(score, feature_names=[*names, "unused"])
     totals, risks = score.score_samples(X).tolist(), score.predict_proba(X)[:, 1].tolist()
-    text = str(score)
+    text = str(score.sheet(max_rows=None))
     table = printed_risks(text)
     # Every row of data is found in the printed table once, with the risk that is predicted.
     used = set()
