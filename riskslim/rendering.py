@@ -189,7 +189,8 @@ class ScoreSheet:
         ('<figure class="riskslim-score"', '</figure>')
         """
         notes = "\n".join(
-            f'<p style="margin:0.2em 0">{_html(note)}</p>' for note in [self.formula, *self.notes]
+            f'<p style="margin:0.2em 0">{_html(note)}</p>'
+            for note in [typeset(self.formula), *self.notes]
         )
         return (
             '<figure class="riskslim-score" style="margin:1em 0">\n'
