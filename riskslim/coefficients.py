@@ -9,7 +9,7 @@ its value. Beside the box a set carries the price of using each feature
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -58,19 +58,22 @@ class CoefficientSet:
         Bounds after signs and fixed values; read-only.
     l0_penalty : ndarray of float64, shape (d,)
         NaN where the problem's penalty applies; read-only.
+    gaps : dict from names to tuples of int
+        Values of the features that may not have all integers between their bounds.
     intercept_lower, intercept_upper : int or None
 
     Raises
     ------
     ValueError
         Unknown, repeated or missing names, wrong lengths, bounds that are not integers,
-        are out of order or contradict a sign or a fixed value, negative penalties.
+        are out of order or contradict a sign or a fixed value, values that do, negative penalties.
 
     Notes
     -----
     This is :math:`\mathcal{L}` of the risk score problem (Ustun & Rudin 2019,
     Definition 1): finite, with one interval
-    :math:`\{\lambda_j^{\min}, \ldots, \lambda_j^{\max}\}` per coefficient.
+    :math:`\{\lambda_j^{\min}, \ldots, \lambda_j^{\max}\}` per coefficient, or any set
+    :math:`\mathcal{L}_j` of integers.
 
     Examples
     --------
@@ -82,6 +85,8 @@ class CoefficientSet:
     array([-5,  0, -5])
     >>> coefficients.upper
     array([5, 5, 2])
+    >>> CoefficientSet(["age", "smoker"], values={"age": [0, 2, 5]}).gaps
+    {'age': (0, 2, 5)}
     """
 
     def __init__(
@@ -93,6 +98,7 @@ class CoefficientSet:
         sign: str | PerFeature | None = None,
         l0_penalty: PerFeature | None = None,
         fixed: Mapping[str, int] | None = None,
+        values: Mapping[str, Iterable[int]] | None = None,
         intercept_lower: int | None = None,
         intercept_upper: int | None = None,
     ) -> None:
@@ -101,6 +107,9 @@ class CoefficientSet:
         high = self._integers(_spread(upper, self.feature_names, 5, "upper"), "upper")
         self._check_order(low, high, "lower bound {} exceeds upper bound {}")
         signs = self._signs(sign)
+        self._values = self._checked_values(values, signs)
+        for j, allowed in self._values.items():
+            low[j], high[j] = allowed[0], allowed[-1]
         low = np.where(signs > 0, np.maximum(low, 0), low)
         high = np.where(signs < 0, np.minimum(high, 0), high)
         self._check_order(low, high, "its sign leaves no coefficient (bounds become {}..{})")
@@ -112,7 +121,13 @@ class CoefficientSet:
                     f"feature {name!r} is fixed at {value}, outside of its bounds and sign "
                     f"({low[j]}..{high[j]}); widen the bounds or change the fixed value"
                 )
+            if value not in self._values.get(j, (value,)):
+                raise ValueError(
+                    f"feature {name!r} is fixed at {value}, which is none of its values "
+                    f"({listing(map(str, self._values[j]))})"
+                )
             low[j] = high[j] = value
+            self._values.pop(j, None)
         self.lower = _read_only(low)
         self.upper = _read_only(high)
         self.l0_penalty = _read_only(self._penalties(l0_penalty))
@@ -131,6 +146,7 @@ class CoefficientSet:
             and np.array_equal(self.lower, other.lower)
             and np.array_equal(self.upper, other.upper)
             and np.array_equal(self.l0_penalty, other.l0_penalty, equal_nan=True)
+            and self.gaps == other.gaps
             and self.intercept_lower == other.intercept_lower
             and self.intercept_upper == other.intercept_upper
         )
@@ -140,14 +156,24 @@ class CoefficientSet:
     def __repr__(self) -> str:
         d = len(self)
         fixed = int(np.count_nonzero(self.lower == self.upper))
+        gaps = f"{len(self.gaps)} with gaps, " if self.gaps else ""
         bounds = f"{self.lower.min()}..{self.upper.max()}" if d else "none"
         intercept = "derived from data"
         if self.intercept_lower is not None or self.intercept_upper is not None:
             intercept = f"{self.intercept_lower}..{self.intercept_upper}"
         return (
             f"CoefficientSet({d} features, coefficients {bounds}, "
-            f"{fixed} fixed, intercept {intercept})"
+            f"{fixed} fixed, {gaps}intercept {intercept})"
         )
+
+    @property
+    def gaps(self) -> dict[str, tuple[int, ...]]:
+        """Values of the features that may not have all integers between their bounds."""
+        return {
+            self.feature_names[j]: values
+            for j, values in self._values.items()
+            if len(values) <= values[-1] - values[0]
+        }
 
     def index(self, name: str) -> int:
         """Position of a feature.
@@ -199,16 +225,21 @@ class CoefficientSet:
             A feature to be fixed at zero has bounds that exclude zero.
         """
         low, high = self.lower.copy(), self.upper.copy()
+        values = self._values.copy()
         for j in fix_at_zero:
-            if not low[j] <= 0 <= high[j]:
+            if not low[j] <= 0 <= high[j] or 0 not in values.get(int(j), (0,)):
+                allowed = values.get(int(j))
                 raise ValueError(
                     f"feature {self.feature_names[j]!r} cannot be left out: its coefficient is "
-                    f"bounded to {low[j]}..{high[j]}"
-                )
+                    + (f"bounded to {low[j]}..{high[j]}" if allowed is None
+                       else f"one of {listing(map(str, allowed))}")
+                )  # fmt: skip
             low[j] = high[j] = 0
+            values.pop(int(j), None)
         copy = CoefficientSet.__new__(CoefficientSet)
         copy.feature_names = self.feature_names
         copy.lower, copy.upper = _read_only(low), _read_only(high)
+        copy._values = values
         copy.l0_penalty = self.l0_penalty
         copy.intercept_lower, copy.intercept_upper = _checked_intercept(
             self.intercept_lower if intercept_lower is None else intercept_lower,
@@ -224,6 +255,24 @@ class CoefficientSet:
             ],
             dtype=np.int64,
         )
+
+    def _checked_values(
+        self, values: Mapping[str, Iterable[int]] | None, signs: NDArray[np.int64]
+    ) -> dict[int, tuple[int, ...]]:
+        """Values by position of their feature, in ascending order."""
+        found = {}
+        for name, given in (values or {}).items():
+            j = self.index(name)
+            if isinstance(given, (str, int)):
+                raise TypeError(f"values of {name!r} must be several integers, got {given!r}")
+            allowed = sorted({_checked_integer(one, f"value of {name!r}") for one in given})
+            if not allowed:
+                raise ValueError(f"feature {name!r} has no values")
+            wrong = [one for one in allowed if one * signs[j] < 0]
+            if wrong:
+                raise ValueError(f"value {wrong[0]} of feature {name!r} contradicts its sign")
+            found[j] = tuple(allowed)
+        return found
 
     def _signs(self, sign: str | PerFeature | None) -> NDArray[np.int64]:
         if sign is None or isinstance(sign, (str, int)):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from riskslim.constraints import ConstraintRows
+    from riskslim.constraint_rows import ConstraintRows
     from riskslim.problem import RiskScoreProblem
 
 __all__ = ["descend", "round_sequentially"]
@@ -173,7 +173,10 @@ class _Descent:
         if self.exhaustive:
             wanted += [value for value in range(least, most + 1) if value]
         elif least <= most:
-            wanted += line.around_minimum(*_downhill(int(coef[j]), least, most, slope))
+            # Of points that are allowed, too, the best are next to the minimum of a convex loss.
+            near = line.around_minimum(*_downhill(int(coef[j]), least, most, slope))
+            nearest = {value for at in near for value in self.rows.nearest(j, at) if value}
+            wanted += sorted(value for value in nearest if least <= value <= most)
         # What rounding errors let through is a matter of the last digits of a bound.
         found = [line.at(value) for value in wanted]
         found = [one for one in found if not self.rows.broken(one.coef).size]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import riskslim
 from riskslim.problem import RiskScoreProblem
+from riskslim.runs import beyond_branch_and_bound
 
 if TYPE_CHECKING:
     from riskslim.solution import Solution
@@ -32,8 +33,9 @@ def choose_engine(problem: RiskScoreProblem, engine: str = "auto") -> EngineChoi
     ----------
     problem : RiskScoreProblem
     engine : {"auto", "branch_and_bound", "lattice_cpa"}
-        "auto": branch and bound, if it supports all that the problem asks for, which today is
-        everything that a :class:`~riskslim.RiskScoreProblem` can state.
+        "auto": branch and bound, if it supports all that the problem asks for. It does not
+        support constraints on the scores of the training records other than linear ones, nor
+        constraints on risks with a list of scales.
 
     Returns
     -------
@@ -58,6 +60,9 @@ def choose_engine(problem: RiskScoreProblem, engine: str = "auto") -> EngineChoi
         raise ValueError(f"engine must be one of {', '.join(map(repr, ENGINES))}, got {engine!r}")
     if engine != "auto":
         return EngineChoice(engine, "asked for")
+    unsupported = beyond_branch_and_bound(problem)
+    if unsupported is not None:
+        return EngineChoice("lattice_cpa", f"since branch_and_bound does not support {unsupported}")
     return EngineChoice(
         "branch_and_bound",
         "which supports all requirements of this problem and needs no solver",

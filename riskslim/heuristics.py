@@ -327,8 +327,8 @@ def sequential_rounding(
     the penalties added, is compared with the cutoff.
 
     With constraints, a rounding is made only if propagation finds that the others can still meet
-    them (:meth:`~riskslim.constraints.ConstraintRows.propagate`). At the end integers are changed
-    as well, where without that no rounding would do.
+    them (:meth:`~riskslim.constraint_rows.ConstraintRows.propagate`). At the end integers are
+    changed as well, where without that no rounding would do.
 
     Examples
     --------

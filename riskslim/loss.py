@@ -314,6 +314,7 @@ class LogisticLoss:
         self.n_threads = n_threads
         self.seconds = 0.0
         self.n_evaluations = 0
+        self._reach = (math.inf, -math.inf)
         self._given = coefficients.replace(fix_at_zero=data.constant_features)
         usable = (self._given.lower != 0) | (self._given.upper != 0)
         n_usable = int(np.count_nonzero(usable))
@@ -329,9 +330,10 @@ class LogisticLoss:
     def _resolve(self) -> None:
         """Everything that depends on the size bound: intercept bounds, ranges, tables."""
         start = perf_counter()
-        self.coefficients = _with_intercept_bounds(
+        derived = _with_intercept_bounds(
             self.data, self.rows, self._given, self.max_size, self.n_threads, self.scales
         )
+        self.coefficients = _reaching(derived, self._given, *self._reach)
         low, high = score_range(self.data, self.coefficients, self.max_size)
         form = choose_form(self.data, self.coefficients, (low, high))
         self.form, self.kernel, self.reason = form
@@ -430,6 +432,30 @@ class LogisticLoss:
             return self
         other = copy.copy(self)
         other.scales, other.scale = scales, scales.nearest_to_one
+        other._resolve()
+        return other
+
+    def reaching(self, least: float, most: float) -> LogisticLoss:
+        """The same loss with derived intercept bounds that hold some intercepts at least.
+
+        Parameters
+        ----------
+        least, most : float
+            The intercepts; none where ``least`` exceeds ``most``. Ends may be infinite.
+
+        Returns
+        -------
+        LogisticLoss
+
+        Raises
+        ------
+        ValueError
+            They are too large.
+        """
+        if (least, most) == (math.inf, -math.inf):
+            return self
+        other = copy.copy(self)
+        other._reach = (least, most)
         other._resolve()
         return other
 
@@ -1247,6 +1273,29 @@ def _with_intercept_bounds(
     if given_lower is not None:
         return coefficients.replace(intercept_upper=max(upper, given_lower))
     return coefficients.replace(intercept_lower=lower, intercept_upper=upper)
+
+
+def _reaching(
+    derived: CoefficientSet, given: CoefficientSet, least: float, most: float
+) -> CoefficientSet:
+    """Widen derived intercept bounds, but none that was given."""
+    low, high = derived.intercept_lower, derived.intercept_upper
+    assert low is not None
+    assert high is not None
+    if given.intercept_lower is None and least < low:
+        low = _within_integers(least)
+    if given.intercept_upper is None and most > high:
+        high = _within_integers(most)
+    return derived.replace(intercept_lower=low, intercept_upper=high)
+
+
+def _within_integers(intercept: float) -> int:
+    if abs(intercept) > MAX_ABSOLUTE_COEFFICIENT:
+        raise ValueError(
+            f"constraints could push the intercept to {intercept:g}; give intercept_lower and "
+            "intercept_upper, or narrower bounds of the points"
+        )
+    return int(intercept)
 
 
 def _extreme_score_distributions(

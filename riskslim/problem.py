@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskslim.allowed_points import points_in
 from riskslim.coefficients import CoefficientSet
-from riskslim.constraints import INTERCEPT, ConstraintRows, LinearConstraint, clash
+from riskslim.constraint_base import INTERCEPT, Constraint, DataCheck, Setting
+from riskslim.constraint_rows import ConstraintRows, checked_constraints, clash
+from riskslim.constraints import model_size
 from riskslim.loss import LogisticLoss, take_over_work
 from riskslim.scale import ScaleLike, ScaleSet, fewest_digits
 from riskslim.tables import listing
@@ -41,8 +44,8 @@ class RiskScoreProblem:
         \mathbb{1}[\lambda_j \ne 0]
         \quad \text{subject to} \quad R^{\min} \le \|\lambda_{[1,d]}\|_0 \le R^{\max}
 
-    with the normalised logistic loss :math:`l`, and to linear constraints on points and on which
-    features are used, where there are any. The intercept :math:`\lambda_0` is neither
+    with the normalised logistic loss :math:`l`, and to constraints on points, on which
+    features are used and on risks, where there are any. The intercept :math:`\lambda_0` is neither
     penalised nor counted. The paper's loss has the scale m = 1; where a set of scales is given,
     the loss is :math:`l(\lambda / m)`, and it is minimised over :math:`\lambda` and m in the set.
 
@@ -61,9 +64,10 @@ class RiskScoreProblem:
         :math:`C_0 \ge 0` of the features that have none of their own in ``coefficients``.
         With a value this small the problem is to find the lowest loss within ``max_size``,
         and the fewest features among equal losses.
-    constraints : iterable of LinearConstraint, optional
-        Further requirements, all of which must be met. One that names the intercept needs
-        intercept bounds that are given, not derived.
+    constraints : iterable of Constraint, optional
+        Further requirements, all of which must be met, from :func:`~riskslim.at_most` and its
+        like; see docs/constraints.md. Where they bear on the intercept, its derived bounds are
+        widened so that they still hold an optimal one.
     scale : number, list of numbers, tuple (low, high), "free" or ScaleSet, optional
         The scale m, or all that it may be; see :class:`~riskslim.scale.ScaleSet`. None: that of
         ``loss``, which is 1 unless it was given.
@@ -79,9 +83,10 @@ class RiskScoreProblem:
     lower, upper : ndarray of int64, shape (d + 1,)
         Bounds of the coefficient vector, intercept first.
     scales : ScaleSet
-    constraints : tuple of LinearConstraint
+    constraints : tuple of Constraint
     constraint_rows : ConstraintRows or None
-        The constraints by position of their features; None without constraints.
+        The constraints by position of their features, and points that the coefficient set leaves
+        out; None without either.
     rows_with_size : ConstraintRows or None
         The same with one more row, the limits of the model size.
 
@@ -90,7 +95,7 @@ class RiskScoreProblem:
     TypeError, ValueError
         Arguments of the wrong kind, sizes or penalties out of range, names that differ from
         the loss's, bounds wider than the loss's, constraints on features that do not exist or on
-        an intercept without given bounds.
+        risks where the scale is any of an interval.
 
     Notes
     -----
@@ -118,7 +123,7 @@ class RiskScoreProblem:
         max_size: int | None = None,
         min_size: int = 0,
         l0_penalty: float = 1e-6,
-        constraints: Iterable[LinearConstraint] = (),
+        constraints: Iterable[Constraint] = (),
         scale: ScaleLike | None = None,
     ) -> None:
         if not isinstance(loss, LogisticLoss):
@@ -145,6 +150,7 @@ class RiskScoreProblem:
         self.l0_penalty = _resolved_penalty(self.coefficients, l0_penalty)
         self.loss = copy.copy(loss)
         self.loss.tighten(self.max_size)
+        self._set_constraints(constraints)
         # The loss derives tighter intercept bounds from the size limit, where none were given.
         derived = self.loss.coefficients
         self._given_intercepts = {
@@ -165,24 +171,62 @@ class RiskScoreProblem:
         self.coefficients = self.coefficients.replace(intercept_lower=low, intercept_upper=high)
         self.lower = _prepend(low, self.coefficients.lower)
         self.upper = _prepend(high, self.coefficients.upper)
-        self._set_constraints(constraints)
 
-    def _set_constraints(self, constraints: Iterable[LinearConstraint]) -> None:
-        names = self.coefficients.feature_names
-        rows = ConstraintRows(constraints, names)
-        self.constraints = rows.constraints
+    def _set_constraints(self, constraints: Iterable[Constraint]) -> None:
+        """Resolve the constraints, and widen the intercept's range to where they can push it."""
+        self.constraints = checked_constraints(constraints)
+        scales = self.scales
+        if scales.is_interval:
+            _check_no_scale(self.constraints, scales)
+        if self.is_constrained_per_scale:
+            assert scales.values is not None
+            every = [self._rows(self.constraints, scale) for scale in scales.values]
+        else:
+            every = [self._rows(self.constraints, self.loss.scale)]
+        bounds = self.coefficients.lower, self.coefficients.upper
+        reached = [rows.intercept_reach(*bounds, self.max_size) for rows in every]
+        self.loss = self.loss.reaching(min(low for low, _ in reached), max(h for _, h in reached))
+        self._use_constraints()
+
+    def _use_constraints(self) -> None:
+        """Set the rows that hold at all scales of the problem."""
+        constraints = self.constraints
+        if self.is_constrained_per_scale:
+            constraints = tuple(one for one in constraints if not one.depends_on_scale)
         self.constraint_rows = self.rows_with_size = None
-        if not len(rows):
-            return
-        _check_constrained_intercept(rows, self.loss.given_coefficients)
-        self.constraint_rows = rows
-        size = LinearConstraint(
-            used=dict.fromkeys(names, 1.0),
-            lower=min(self.min_size, self.max_size),  # otherwise infeasible for that alone
-            upper=self.max_size,
-            name=f"model size {self.min_size} to {self.max_size}",
-        )
-        self.rows_with_size = ConstraintRows((*rows.constraints, size), names)
+        gaps = self.coefficients.gaps
+        if constraints or gaps:
+            self.constraint_rows = self._rows(constraints, self.loss.scale)
+            size = model_size(
+                min(self.min_size, self.max_size),  # otherwise infeasible for that alone
+                self.max_size,
+                name=f"model size {self.min_size} to {self.max_size}",
+            )
+            self.rows_with_size = self._rows((*constraints, size), self.loss.scale)
+
+    def _rows(self, constraints: tuple[Constraint, ...], scale: float) -> ConstraintRows:
+        """Constraints at a scale, and what the coefficient set asks for beside its bounds."""
+        coefficients = self.coefficients
+        gaps = [points_in(name, values) for name, values in coefficients.gaps.items()]
+        setting = Setting(
+            coefficients.feature_names, coefficients.lower, coefficients.upper,
+            self.loss.data, scale,
+        )  # fmt: skip
+        return ConstraintRows((*gaps, *constraints), setting)
+
+    @property
+    def is_constrained_per_scale(self) -> bool:
+        """Whether there are several scales, and constraints that differ from scale to scale.
+
+        Those are looked at by the problem of each scale, :meth:`at_scale`, alone.
+        """
+        several = not self.scales.is_single
+        return several and any(constraint.depends_on_scale for constraint in self.constraints)
+
+    @property
+    def rates(self) -> tuple[DataCheck, ...]:
+        """Constraints on the scores of the training records that are no linear rows."""
+        return () if self.constraint_rows is None else self.constraint_rows.checks
 
     @property
     def n_features(self) -> int:
@@ -214,6 +258,8 @@ class RiskScoreProblem:
         """
         other = copy.copy(self)
         other.loss = self.loss.at_scale(scale)
+        if self.is_constrained_per_scale:
+            other._use_constraints()
         return other
 
     @property
@@ -589,19 +635,14 @@ def _check_intercept(inner: CoefficientSet, given: CoefficientSet) -> None:
         )
 
 
-def _check_constrained_intercept(rows: ConstraintRows, given: CoefficientSet) -> None:
-    """Refuse constraints on an intercept whose bounds are derived.
-
-    Those hold an optimal intercept if it may follow the other coefficients freely.
-    """
-    named = np.flatnonzero(rows.points[:, 0])
-    if named.size and None in (given.intercept_lower, given.intercept_upper):
-        raise ValueError(
-            f"the constraint ({rows.names[named[0]]}) names the intercept, whose bounds must then "
-            "be given: bounds that are derived from the data need not hold an intercept that meets "
-            "it. Build the LogisticLoss with CoefficientSet(..., intercept_lower=-20, "
-            "intercept_upper=20)"
-        )
+def _check_no_scale(constraints: tuple[Constraint, ...], scales: ScaleSet) -> None:
+    for constraint in constraints:
+        if constraint.depends_on_scale:
+            raise ValueError(
+                f"the constraint ({constraint.label}) says another thing at every scale, and the "
+                f"scale may be any number from {scales.describe()}: give one scale or a list of "
+                "them"
+            )
 
 
 def _resolved_penalty(coefficients: CoefficientSet, l0_penalty: Any) -> NDArray[np.float64]:

@@ -23,6 +23,7 @@ from riskslim.solution import Certificate, Solution, Status
 __all__ = [
     "INTERRUPTED",
     "Run",
+    "beyond_branch_and_bound",
     "checked_limits",
     "checked_start",
     "infeasible_solution",
@@ -161,6 +162,25 @@ def infeasible_solution(
         message=reason,
     )
     return Solution(None, None, certificate, problem.coefficients.feature_names, settings=settings)
+
+
+def beyond_branch_and_bound(problem: RiskScoreProblem) -> str | None:
+    """What a problem asks for that branch and bound does not support.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+
+    Returns
+    -------
+    str or None
+        None if there is nothing.
+    """
+    if problem.rates:
+        return "constraints on rates"
+    if problem.is_constrained_per_scale:
+        return "constraints on risks with a list of scales"
+    return None
 
 
 def checked_limits(

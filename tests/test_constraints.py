@@ -25,7 +25,7 @@ from riskslim import (
     if_then,
     lattice_cpa,
 )
-from riskslim.constraints import ConstraintRows
+from riskslim.constraint_rows import ConstraintRows
 
 NAMES = ["a", "b", "c"]
 
@@ -501,22 +501,31 @@ def test_conflicts_with_bounds():
     assert make(exactly(2, ["a", "b", "c"]), coefficients=coefficients).infeasibility is None
 
 
-def test_the_intercept_needs_given_bounds():
+def test_given_bounds_of_the_intercept_stay():
     constraint = LinearConstraint(points={"(intercept)": 1, "a": 1}, lower=0, name="base")
-    with pytest.raises(ValueError, match=r"\(base\) names the intercept, whose bounds must then"):
-        make(constraint)
-    half = CoefficientSet(NAMES, -3, 3, intercept_lower=-5)
-    with pytest.raises(ValueError, match="must then be given"):
-        make(constraint, coefficients=half)
-    both = CoefficientSet(NAMES, -3, 3, intercept_lower=-50, intercept_upper=50)
+    both = CoefficientSet(NAMES, -3, 3, intercept_lower=-50, intercept_upper=2)
     problem = make(constraint, coefficients=both)
-    assert (problem.lower[0], problem.upper[0]) == (-50, 50)
+    assert (problem.lower[0], problem.upper[0]) == (-50, 2)
     assert problem.violations([-2, 1, 0, 0]) == ["base: broken by '(intercept)' (-2), 'a' (1)"]
-    # Bounds of the problem alone would be cut to those that the loss has derived.
-    with pytest.raises(ValueError, match="Build the LogisticLoss with"):
-        RiskScoreProblem(
-            LogisticLoss(DATA, CoefficientSet(NAMES, -3, 3)), both, constraints=[constraint]
-        )
+
+
+def test_derived_bounds_of_the_intercept_reach_where_constraints_push_it():
+    free = make()
+    far = LinearConstraint(points={"(intercept)": 1, "a": 1}, lower=30)
+    problem = make(far)
+    assert problem.lower[0] == free.lower[0]
+    assert 33 <= problem.upper[0] <= 35
+    assert problem.loss.coefficients.intercept_upper == problem.upper[0]
+    half = CoefficientSet(NAMES, -3, 3, intercept_lower=-5)
+    assert make(far, coefficients=half).lower[0] == -5
+    near = LinearConstraint(points={"(intercept)": 1}, lower=0, upper=1)
+    assert (make(near).lower[0], make(near).upper[0]) == (free.lower[0], free.upper[0])
+    # At most one feature: the sum of the others' points is 0.
+    three = LinearConstraint(points={"(intercept)": -2, "a": 1, "b": 1, "c": 1}, lower=50)
+    assert make(three).lower[0] == -31
+    assert make(three, max_size=1).lower[0] == -28
+    with pytest.raises(ValueError, match="push the intercept to"):
+        make(LinearConstraint(points={"(intercept)": 1}, lower=1e15))
 
 
 @pytest.mark.filterwarnings("ignore::riskslim.exceptions.ConstantFeatureWarning")

@@ -16,10 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskslim._branch_and_bound.incumbents import MAX_SOLUTIONS, Incumbents
 from riskslim._branch_and_bound.search import BOUND_TOLERANCE, BranchAndBoundSettings, Search
+from riskslim.constraint_rows import clash
 from riskslim.exceptions import RiskSLIMError
 from riskslim.problem import RiskScoreProblem
 from riskslim.runs import (
     INTERRUPTED,
+    beyond_branch_and_bound,
     checked_limits,
     checked_start,
     infeasible_solution,
@@ -100,7 +102,8 @@ def branch_and_bound(
     Raises
     ------
     ValueError, TypeError
-        Limits out of range; ``start`` not feasible.
+        Limits out of range; ``start`` not feasible; constraints on rates, or on risks where there
+        is a list of scales.
     RiskSLIMError
         A limit was reached before any vector was found that meets the constraints.
     CertificateError
@@ -134,6 +137,12 @@ def branch_and_bound(
         raise TypeError(f"problem must be a RiskScoreProblem, got {type(problem).__name__}")
     if settings is not None and not isinstance(settings, BranchAndBoundSettings):
         raise TypeError(f"settings must be BranchAndBoundSettings, got {type(settings).__name__}")
+    unsupported = beyond_branch_and_bound(problem)
+    if unsupported is not None:
+        raise ValueError(
+            f"branch_and_bound does not support {unsupported}: use lattice_cpa, which the engine "
+            "'auto' chooses"
+        )
     limits["n_solutions"], limits["within"] = _checked_pool(n_solutions, within)
     run = _Run(
         problem=problem,
@@ -329,7 +338,9 @@ class _Run:
 
     def _without_score(self, search: Search, message: str) -> Solution:
         if search.complete:
-            return self._infeasible("no coefficient vector meets all constraints")
+            rows, problem = self.problem.rows_with_size, self.problem
+            assert rows is not None  # without constraints there is always a feasible vector
+            return self._infeasible(clash(rows.conflict(problem.lower, problem.upper)))
         raise RiskSLIMError(
             f"{message} before any risk score was found that meets the constraints; whether there "
             "is one is not known. Give more time, or a start"

@@ -266,6 +266,10 @@ class Search:
         involved = np.zeros(self.problem.n_features, np.bool_)
         for terms in (constraints.points[:, 1:], constraints.used):
             involved |= (terms != 0).any(axis=0)
+        for group in constraints.groups:
+            involved[group] = True
+        for _, j, _ in constraints.allowed_points:
+            involved[j - 1] = True
         if (constraints.points[:, 0] != 0).any():
             involved[:] = True  # an exchange may move the intercept
         return self.problem.usable & ~involved

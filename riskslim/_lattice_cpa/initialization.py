@@ -22,7 +22,7 @@ from riskslim._branch_and_bound.root import solve_root
 from riskslim._lattice_cpa.formulation import OBJECTIVE_SCALE, Cut
 from riskslim._lattice_cpa.model import RiskSlimLP, RiskSlimMIP, translated_errors
 from riskslim.bounds import ObjectiveBounds, chained_updates
-from riskslim.constraints import clash
+from riskslim.constraint_rows import clash
 from riskslim.exceptions import RiskSLIMError
 from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding
 from riskslim.problem import RiskScoreProblem

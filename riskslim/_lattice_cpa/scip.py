@@ -21,7 +21,7 @@ from riskslim._lattice_cpa.formulation import Cut, Formulation
 from riskslim._lattice_cpa.initialization import InfeasibleProblemError
 from riskslim._lattice_cpa.tree import MAX_SECONDS, TreeEvents, TreeLimits, TreeResult, box_of
 from riskslim.bounds import ObjectiveBounds
-from riskslim.constraints import clash
+from riskslim.constraint_rows import clash
 from riskslim.exceptions import RiskSLIMError, SolverUnavailableError
 
 try:
