@@ -28,16 +28,24 @@ _HOMES = {
     "TrainingData": "data",
     "at_least": "constraints",
     "at_most": "constraints",
+    "at_most_variables": "constraints",
     "branch_and_bound": "_branch_and_bound",
     "chained_updates": "bounds",
     "discrete_coordinate_descent": "heuristics",
     "either_or": "constraints",
     "exactly": "constraints",
+    "fixed_points": "allowed_points",
     "if_then": "constraints",
     "lattice_cpa": "_lattice_cpa",
+    "minimum_points": "allowed_points",
+    "model_size": "constraints",
+    "monotone": "allowed_points",
+    "not_both": "constraints",
+    "points_in": "allowed_points",
     "sequential_rounding": "heuristics",
     "show_config": "config",
     "standard_cpa": "_lattice_cpa",
+    "variable": "constraint_base",
 }
 
 __all__ = [
@@ -57,16 +65,24 @@ __all__ = [
     "TrainingData",
     "at_least",
     "at_most",
+    "at_most_variables",
     "branch_and_bound",
     "chained_updates",
     "discrete_coordinate_descent",
     "either_or",
     "exactly",
+    "fixed_points",
     "if_then",
     "lattice_cpa",
+    "minimum_points",
+    "model_size",
+    "monotone",
+    "not_both",
+    "points_in",
     "sequential_rounding",
     "show_config",
     "standard_cpa",
+    "variable",
 ]
 
 if TYPE_CHECKING:
@@ -78,16 +94,21 @@ if TYPE_CHECKING:
         lattice_cpa,
         standard_cpa,
     )
+    from riskslim.allowed_points import fixed_points, minimum_points, monotone, points_in
     from riskslim.bounds import chained_updates
     from riskslim.coefficients import CoefficientSet
     from riskslim.config import show_config
+    from riskslim.constraint_base import variable
     from riskslim.constraints import (
         LinearConstraint,
         at_least,
         at_most,
+        at_most_variables,
         either_or,
         exactly,
         if_then,
+        model_size,
+        not_both,
     )
     from riskslim.data import TrainingData
     from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding

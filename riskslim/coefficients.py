@@ -2,7 +2,7 @@ r"""The coefficient set :math:`\mathcal{L}`: which integer vectors a risk score 
 
 A coefficient set is a box of integers: one interval per feature and one for the
 intercept. A feature's interval follows from its bounds, its sign and, where it is fixed,
-its value. Beside the box a set carries the price of using each feature
+its value; it may have gaps. Beside the box a set carries the price of using each feature
 (:math:`C_0`, per feature where the user wants it so).
 """
 
@@ -47,6 +47,9 @@ class CoefficientSet:
         charge. It counts in the model size all the same.
     fixed : mapping from names to ints, optional
         Coefficients that are given, not chosen. Each must lie within its bounds and sign.
+    values : mapping from names to iterables of ints, optional
+        All coefficients that a feature may have, in the place of its bounds. Zero is allowed
+        only if it is among them.
     intercept_lower, intercept_upper : int, optional
         Bounds of the intercept. None: derived from the data so that they provably contain
         an optimal intercept (:class:`~riskslim.LogisticLoss`).

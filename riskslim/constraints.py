@@ -201,7 +201,21 @@ class LinearConstraint(Constraint):
         return f"the groups {listing(groups)}"
 
     def resolve(self, setting: Setting) -> Resolved:
-        """State the constraint by features alone; see :meth:`Constraint.resolve`."""
+        """State the constraint by features alone.
+
+        Parameters
+        ----------
+        setting : Setting
+
+        Returns
+        -------
+        Resolved
+
+        Raises
+        ------
+        ValueError
+            Features that do not exist or are named twice, once by their variable.
+        """
         label = self.label
         if INTERCEPT in setting.feature_names and INTERCEPT in self.points:
             raise ValueError(

@@ -25,14 +25,17 @@ Certificate.to_dict (self)
 Certificate.from_dict (cls, values)
 Certificate.optimality_gap property
 Certificate.is_optimal property
-CoefficientSet (feature_names, lower=-5, upper=5, *, sign=None, l0_penalty=None, fixed=None, intercept_lower=None, intercept_upper=None)
+CoefficientSet (feature_names, lower=-5, upper=5, *, sign=None, l0_penalty=None, fixed=None, values=None, intercept_lower=None, intercept_upper=None)
 CoefficientSet.index (self, name)
 CoefficientSet.replace (self, *, fix_at_zero=(), intercept_lower=None, intercept_upper=None)
+CoefficientSet.gaps property
 LatticeCPASettings (initialization=True, native_root=True, probing=True, chained_updates=True, rounding=True, polishing=True, polishing_margin=0.1, fractional_rounds=3, fractional_threshold=0.001, cut_pool=1000, sign_split=False, branching_priority=None, swaps=True, initialization_time_limit=20.0, initialization_gap=0.001, initialization_max_iterations=500, subsampling=None, subsampling_delta=0.05)
-LinearConstraint (*, points=None, used=None, lower=-inf, upper=inf, name=None)
+LinearConstraint (*, points=None, used=None, any_used=None, lower=-inf, upper=inf, name=None)
 LinearConstraint.describe (self)
+LinearConstraint.resolve (self, setting)
 LinearConstraint.points property
 LinearConstraint.used property
+LinearConstraint.any_used property
 LinearConstraint.lower property
 LinearConstraint.upper property
 LinearConstraint.name property
@@ -40,6 +43,7 @@ LogisticLoss (data, coefficients, *, max_size=None, n_threads=1, compress='auto'
 LogisticLoss.on_rows (self, rows)
 LogisticLoss.at_scale (self, scale)
 LogisticLoss.with_scales (self, scale)
+LogisticLoss.reaching (self, least, most)
 LogisticLoss.best_scale (self, coef)
 LogisticLoss.tighten (self, max_size)
 LogisticLoss.value (self, coef, *, every_row=False)
@@ -81,6 +85,8 @@ RiskScoreProblem.model_size (self, coef)
 RiskScoreProblem.is_feasible (self, coef)
 RiskScoreProblem.violations (self, coef)
 RiskScoreProblem.remarks (self, coef)
+RiskScoreProblem.is_constrained_per_scale property
+RiskScoreProblem.rates property
 RiskScoreProblem.n_features property
 RiskScoreProblem.scales property
 RiskScoreProblem.intercept_is_derived property
@@ -107,18 +113,26 @@ Status {OPTIMAL='optimal', FEASIBLE='feasible', INFEASIBLE='infeasible', INTERRU
 TrainingData (X, y, sample_weight=None, *, feature_names=None, outcome_name=None, positive_label=None)
 TrainingData.from_file (cls, path, outcome, *, weights=None, positive_label=None, features=None, exclude=())
 TrainingData.column (self, j)
-at_least (n, features)
-at_most (n, features)
+at_least (n, features, *, name=None)
+at_most (n, features, *, name=None)
+at_most_variables (m, groups=None, *, name=None)
 branch_and_bound (problem, *, time_limit=60.0, gap_tolerance=0.0, node_limit=None, n_threads=1, random_state=0, start=None, n_solutions=None, within=None, settings=None, progress=None, should_stop=None)
 chained_updates (bounds, l0_penalty)
 discrete_coordinate_descent (problem, coef, *, directions=None, line_search='golden_section', swaps=False, max_iterations=None)
-either_or (a, b)
-exactly (n, features)
-if_then (feature, then)
+either_or (a, b, *, name=None)
+exactly (n, features, *, name=None)
+fixed_points (features, n, *, name=None)
+if_then (feature, then, *, name=None)
 lattice_cpa (problem, *, time_limit=60.0, gap_tolerance=0.0, node_limit=None, n_threads=1, random_state=0, start=None, solver='cplex', settings=None, progress=None, should_stop=None)
+minimum_points (features, n, *, name=None)
+model_size (least=0, most=None, *, name=None)
+monotone (features, sign, *, name=None)
+not_both (a, b, *, name=None)
+points_in (features, values, *, name=None)
 sequential_rounding (problem, coef, *, cutoff=inf)
 show_config (mode='stdout')
 standard_cpa (problem, *, relaxation=False, gap_tolerance=0.0, time_limit=60.0, max_iterations=10000, bounds=None, stop=None)
+variable (name)
 """  # noqa: E501
 
 # An enumeration shows for itself.
