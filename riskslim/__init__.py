@@ -30,6 +30,7 @@ _HOMES = {
     "at_most": "constraints",
     "at_most_variables": "constraints",
     "branch_and_bound": "_branch_and_bound",
+    "calibration_error": "metrics",
     "chained_updates": "bounds",
     "discrete_coordinate_descent": "heuristics",
     "either_or": "constraints",
@@ -67,6 +68,7 @@ __all__ = [
     "at_most",
     "at_most_variables",
     "branch_and_bound",
+    "calibration_error",
     "chained_updates",
     "discrete_coordinate_descent",
     "either_or",
@@ -113,6 +115,7 @@ if TYPE_CHECKING:
     from riskslim.data import TrainingData
     from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding
     from riskslim.loss import LogisticLoss
+    from riskslim.metrics import calibration_error
     from riskslim.problem import RiskScoreProblem
     from riskslim.risk_score import RiskScore
     from riskslim.solution import Certificate, Solution, SolutionPool, Status

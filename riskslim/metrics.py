@@ -1,0 +1,931 @@
+r"""How good a risk score is: calibration, discrimination, and what is decided with it.
+
+Rows i = 1, ..., n have a label :math:`y_i`, a score :math:`s_i`, a predicted risk :math:`p_i` and
+a weight :math:`w_i`, 1 unless given. All rows with the score s share a predicted risk
+:math:`p_s`; the observed risk is the share of positive rows among them,
+
+.. math::
+
+    \bar{p}_s = \frac{\sum_{i: s_i = s} w_i \mathbb{1}[y_i = +1]}{\sum_{i: s_i = s} w_i}.
+
+Calibration is what these two say of each other (:func:`calibration_error`,
+:func:`maximum_calibration_error`, :func:`reliability_curve`), discrimination how well scores order
+the rows (:func:`auc`, :func:`operating_points`), and net benefit (:func:`decision_curve`) what a
+decision by the risk is worth. See Ustun & Rudin (2019), section 5.1.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from riskslim.tables import listing
+
+__all__ = [
+    "DecisionCurve",
+    "Interval",
+    "OperatingPoints",
+    "ReliabilityCurve",
+    "auc",
+    "bootstrap_interval",
+    "calibration_error",
+    "decision_curve",
+    "log_loss",
+    "logistic_loss",
+    "maximum_calibration_error",
+    "operating_points",
+    "reliability_curve",
+]
+
+# The paper's rule for diagrams: with more distinct scores than this, scores are put into bins.
+MOST_DISTINCT_SCORES = 30
+N_BINS = 10
+
+IntervalKind = Literal["wilson", "exact"]
+
+
+# ---------------------------------------------------------------------------------------------
+# Calibration
+# ---------------------------------------------------------------------------------------------
+
+
+def calibration_error(
+    y_true: ArrayLike,
+    risk: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    scores: ArrayLike | None = None,
+    *,
+    bins: int | Literal["auto"] | None = None,
+    pos_label: Any = None,
+) -> float:
+    r"""Compute the expected calibration error CAL at distinct scores.
+
+    .. math::
+
+        \text{CAL} = \frac{1}{\sum_i w_i} \sum_s \sum_{i: s_i = s} w_i |p_i - \bar{p}_s|
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of two classes.
+    risk : array-like of shape (n,)
+        Predicted probability of the positive class.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative.
+    scores : array-like of shape (n,), optional
+        The scores whose rows are taken together. Default: the risks, which are as distinct.
+    bins : int or "auto", optional
+        None: each distinct score by itself, which is the paper's CAL. A number: that many bins of
+        about equally many rows, with the mean risk of each bin in the place of :math:`p_i`.
+        "auto": 10 bins if there are more than 30 distinct scores.
+    pos_label : optional
+        Label of the positive class. Default: 1 where the labels are 0/1 or -1/+1, else the
+        larger one in sorted order.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; the paper prints it in percent.
+
+    Raises
+    ------
+    ValueError
+        Shapes that differ, values that are missing or infinite, risks outside of 0..1, negative
+        weights or none above zero, labels of more than two classes.
+
+    Notes
+    -----
+    Where the scores are real numbers and nearly all distinct, each observed risk is 0 or 1 and
+    the CAL at distinct scores says little: compare such models by ``bins=10``. A constant
+    prediction of the share of positive rows has the CAL 0, so that CAL alone is no measure of
+    quality.
+
+    References
+    ----------
+    Ustun & Rudin (2019), section 5.1.
+
+    Examples
+    --------
+    Three of four rows with a risk of 0.5 are positive, and none of the four with 0.25:
+
+    >>> from riskslim import calibration_error
+    >>> y = [1, 1, 1, 0, 0, 0, 0, 0]
+    >>> risk = [0.5, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25]
+    >>> calibration_error(y, risk)
+    0.25
+    """
+    curve = reliability_curve(y_true, risk, sample_weight, scores, bins=bins, pos_label=pos_label)
+    return curve.calibration_error
+
+
+def maximum_calibration_error(
+    y_true: ArrayLike,
+    risk: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    scores: ArrayLike | None = None,
+    *,
+    bins: int | Literal["auto"] | None = None,
+    pos_label: Any = None,
+) -> float:
+    r"""Compute the maximum calibration error MCAL, :math:`\max_s |p_s - \bar{p}_s|`.
+
+    Parameters
+    ----------
+    y_true, risk, sample_weight, scores, bins, pos_label
+        As in :func:`calibration_error`. Scores whose rows all have the weight 0 do not count.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        As in :func:`calibration_error`.
+
+    Examples
+    --------
+    >>> from riskslim.metrics import maximum_calibration_error
+    >>> maximum_calibration_error([1, 0, 0, 0], [0.75, 0.75, 0.125, 0.125])
+    0.25
+    """
+    curve = reliability_curve(y_true, risk, sample_weight, scores, bins=bins, pos_label=pos_label)
+    return curve.maximum_calibration_error
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ReliabilityCurve:
+    """Predicted and observed risk of each distinct score, or of each bin of scores.
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (m,)
+        The score, or the mean score of a bin; increasing.
+    lowest, highest : ndarray of float64, shape (m,)
+        Scores at the ends of each bin; the score itself where there are no bins.
+    counts : ndarray of int64, shape (m,)
+        Rows.
+    weights : ndarray of float64, shape (m,)
+        Their weights together, positive.
+    predicted, observed : ndarray of float64, shape (m,)
+        Mean predicted risk and share of positive rows, weighted.
+    lower, upper : ndarray of float64, shape (m,)
+        Ends of the confidence interval of the observed risk.
+    level : float
+        Of the intervals, for example 0.95.
+    is_binned : bool
+        Whether scores were put into bins.
+    """
+
+    scores: NDArray[np.float64]
+    lowest: NDArray[np.float64]
+    highest: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    predicted: NDArray[np.float64]
+    observed: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    level: float
+    is_binned: bool
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @property
+    def calibration_error(self) -> float:
+        """Weighted mean of the distance of predicted and observed risk."""
+        return float(np.average(np.abs(self.predicted - self.observed), weights=self.weights))
+
+    @property
+    def maximum_calibration_error(self) -> float:
+        """Largest distance of predicted and observed risk."""
+        return float(np.abs(self.predicted - self.observed).max())
+
+    def records(self) -> list[dict[str, Any]]:
+        """List one mapping for each score: a table for any data frame library.
+
+        Returns
+        -------
+        list of dict
+        """
+        return _records(self)
+
+
+def reliability_curve(
+    y_true: ArrayLike,
+    risk: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    scores: ArrayLike | None = None,
+    *,
+    bins: int | Literal["auto"] | None = "auto",
+    interval: IntervalKind = "wilson",
+    level: float = 0.95,
+    pos_label: Any = None,
+) -> ReliabilityCurve:
+    r"""Compare predicted and observed risk at each distinct score.
+
+    Parameters
+    ----------
+    y_true, risk, sample_weight, scores, pos_label
+        As in :func:`calibration_error`.
+    bins : int or "auto" or None, default "auto"
+        As in :func:`calibration_error`. "auto" is the paper's rule for diagrams.
+    interval : {"wilson", "exact"}, default "wilson"
+        Wilson's score interval, or that of Clopper and Pearson, which is never too short.
+    level : float, default 0.95
+        Confidence level of each interval.
+
+    Returns
+    -------
+    ReliabilityCurve
+        Scores whose rows all have the weight 0 are left out.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`calibration_error`; unknown kinds of intervals, levels not between 0 and 1.
+
+    Notes
+    -----
+    With weights an interval is that of :math:`(\sum w_i)^2 / \sum w_i^2` rows, the effective number
+    of rows at the score. Equal scores are never put into different bins, so that there can be
+    fewer bins than asked for.
+
+    Examples
+    --------
+    >>> from riskslim.metrics import reliability_curve
+    >>> curve = reliability_curve([0, 0, 1, 0, 1, 1], [0.2, 0.2, 0.2, 0.6, 0.6, 0.6])
+    >>> curve.counts, curve.predicted, curve.observed.round(3)
+    (array([3, 3]), array([0.2, 0.6]), array([0.333, 0.667]))
+    >>> curve.lower.round(3), curve.upper.round(3)
+    (array([0.061, 0.208]), array([0.792, 0.939]))
+    """
+    if interval not in ("wilson", "exact"):
+        raise ValueError(f"interval must be 'wilson' or 'exact', got {interval!r}")
+    level = _checked_level(level)
+    positive, p, weight = _checked(y_true, risk, sample_weight, pos_label, "risk")
+    if not ((p >= 0) & (p <= 1)).all():
+        row = int(np.argmax((p < 0) | (p > 1)))
+        raise ValueError(
+            f"risk must hold probabilities between 0 and 1, got {p[row]!r} at row {row} (rows "
+            "counted from 0); pass scores as scores="
+        )
+    s = p if scores is None else _checked_values(scores, "scores", len(p))
+    rows = weight > 0
+    positive, p, s, weight = positive[rows], p[rows], s[rows], weight[rows]
+    distinct, group = np.unique(s, return_inverse=True)
+    n_bins = _number_of_bins(bins, len(distinct))
+    if n_bins is not None:
+        group = _equal_bins(group, weight, n_bins)
+    m = int(group.max()) + 1
+    total: NDArray[np.float64] = np.bincount(group, weight, m).astype(np.float64, copy=False)
+    observed = np.bincount(group, weight * positive, m) / total
+    effective = total**2 / np.bincount(group, weight**2, m)
+    lower, upper = _INTERVALS[interval](observed, effective, level)
+    lowest, highest = np.full(m, np.inf), np.full(m, -np.inf)
+    np.minimum.at(lowest, group, s)
+    np.maximum.at(highest, group, s)
+    return ReliabilityCurve(
+        scores=np.clip(np.bincount(group, weight * s, m) / total, lowest, highest),
+        lowest=lowest,
+        highest=highest,
+        counts=np.bincount(group, minlength=m),
+        weights=total,
+        predicted=np.bincount(group, weight * p, m) / total,
+        observed=observed,
+        lower=lower,
+        upper=upper,
+        level=level,
+        is_binned=n_bins is not None,
+    )
+
+
+def _number_of_bins(bins: Any, n_distinct: int) -> int | None:
+    if bins is None:
+        return None
+    if isinstance(bins, str) and bins == "auto":
+        return N_BINS if n_distinct > MOST_DISTINCT_SCORES else None
+    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or bins < 1:
+        raise ValueError(f"bins must be 'auto', None or a positive int, got {bins!r}")
+    return int(bins)
+
+
+def _equal_bins(
+    group: NDArray[np.intp], weight: NDArray[np.float64], n_bins: int
+) -> NDArray[np.intp]:
+    """Put groups in the order of their scores into bins of about the same weight."""
+    per_score = np.bincount(group, weight)
+    middle = np.cumsum(per_score) - 0.5 * per_score
+    bin_of_score = np.minimum((middle / per_score.sum() * n_bins).astype(np.intp), n_bins - 1)
+    # Bins that no score falls into are left out.
+    return np.asarray(np.unique(bin_of_score, return_inverse=True)[1][group])
+
+
+def _wilson(
+    observed: NDArray[np.float64], n: NDArray[np.float64], level: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    from scipy.special import ndtri
+
+    z2 = float(ndtri(0.5 + 0.5 * level)) ** 2
+    centre = (observed + z2 / (2 * n)) / (1 + z2 / n)
+    half = np.sqrt(z2 * (observed * (1 - observed) / n + z2 / (4 * n**2))) / (1 + z2 / n)
+    # The ends at shares of 0 and 1 are these exactly, whatever rounding makes of them.
+    lower = np.where(observed == 0, 0.0, np.maximum(centre - half, 0.0))
+    return lower, np.where(observed == 1, 1.0, np.minimum(centre + half, 1.0))
+
+
+def _clopper_pearson(
+    observed: NDArray[np.float64], n: NDArray[np.float64], level: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    from scipy.special import betaincinv
+
+    tail, successes = 0.5 - 0.5 * level, observed * n
+    failures = n - successes
+    none, all_ = observed == 0, observed == 1
+    # The distribution has no parameter 0: there the end is that of the scale.
+    lower = betaincinv(np.where(none, 1.0, successes), failures + 1, tail)
+    upper = betaincinv(successes + 1, np.where(all_, 1.0, failures), 1 - tail)
+    return np.where(none, 0.0, lower), np.where(all_, 1.0, upper)
+
+
+_INTERVALS = {"wilson": _wilson, "exact": _clopper_pearson}
+
+
+# ---------------------------------------------------------------------------------------------
+# Discrimination and loss
+# ---------------------------------------------------------------------------------------------
+
+
+def auc(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    pos_label: Any = None,
+) -> float:
+    """Compute the area under the ROC curve by :func:`sklearn.metrics.roc_auc_score`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+    scores : array-like of shape (n,)
+        Scores, log-odds or risks: only their order counts.
+    sample_weight : array-like of shape (n,), optional
+    pos_label : optional
+        As in :func:`calibration_error`.
+
+    Returns
+    -------
+    float
+        Probability that a positive row has a larger score than a negative one, ties counted half.
+
+    Raises
+    ------
+    ValueError
+        Only one class has rows with weight; shapes or values as in :func:`calibration_error`.
+
+    Examples
+    --------
+    >>> from riskslim.metrics import auc
+    >>> auc([0, 1, 0, 1], [-1, 2, 0, 0])
+    0.875
+    """
+    from sklearn.metrics import roc_auc_score
+
+    positive, s, weight = _checked(y_true, scores, sample_weight, pos_label, "scores")
+    _check_both_classes(positive, weight, "ROC AUC score")
+    return float(roc_auc_score(positive, s, sample_weight=weight))
+
+
+def log_loss(
+    y_true: ArrayLike,
+    risk: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    pos_label: Any = None,
+) -> float:
+    """Compute the logistic loss of predicted risks by :func:`sklearn.metrics.log_loss`.
+
+    Parameters
+    ----------
+    y_true, risk, sample_weight, pos_label
+        As in :func:`calibration_error`. Risks closer to 0 or 1 than float64 can tell are moved
+        away from them by scikit-learn; :func:`logistic_loss` needs no such step.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        As in :func:`calibration_error`.
+
+    Examples
+    --------
+    >>> from riskslim.metrics import log_loss
+    >>> round(log_loss([1, 0], [0.9, 0.2]), 6)
+    0.164252
+    """
+    from sklearn.metrics import log_loss as loss_of_risks
+
+    positive, p, weight = _checked(y_true, risk, sample_weight, pos_label, "risk")
+    return float(loss_of_risks(positive, p, sample_weight=weight, labels=[False, True]))
+
+
+def logistic_loss(
+    y_true: ArrayLike,
+    log_odds: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    pos_label: Any = None,
+) -> float:
+    r"""Compute :math:`\sum_i w_i \log(1 + e^{-y_i z_i}) / \sum_i w_i` with the log-odds z.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+    log_odds : array-like of shape (n,)
+        For example ``risk_score.decision_function(X)``; with the scale 1 these are scores, the
+        intercept included.
+    sample_weight : array-like of shape (n,), optional
+    pos_label : optional
+        As in :func:`calibration_error`.
+
+    Returns
+    -------
+    float
+        The loss of the risk score problem, whatever the size of the log-odds.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`calibration_error`.
+
+    Examples
+    --------
+    >>> from riskslim.metrics import logistic_loss
+    >>> round(logistic_loss([1, 0], [3, -800]), 6)
+    0.024294
+    """
+    positive, z, weight = _checked(y_true, log_odds, sample_weight, pos_label, "log_odds")
+    return float(np.average(np.logaddexp(0.0, np.where(positive, -z, z)), weights=weight))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class OperatingPoints:
+    """What happens at each threshold: rows whose score is at least the threshold are positive.
+
+    Parameters
+    ----------
+    thresholds : ndarray of float64, shape (m + 1,)
+        Infinity, at which no row is positive, and the m distinct scores, decreasing.
+    sensitivity : ndarray of float64, shape (m + 1,)
+        Share of the positive rows that are called positive, the true positive rate.
+    specificity : ndarray of float64, shape (m + 1,)
+        Share of the negative rows that are called negative.
+    fpr : ndarray of float64, shape (m + 1,)
+        False positive rate, 1 - specificity.
+    ppv, npv : ndarray of float64, shape (m + 1,)
+        Share of positive rows among those called positive, and of negative rows among those
+        called negative. NaN where there is none.
+    true_positives, false_positives, true_negatives, false_negatives : ndarray, shape (m + 1,)
+        Rows, or their weights.
+    auc : float
+        Area under the curve that joins the points.
+    """
+
+    thresholds: NDArray[np.float64]
+    sensitivity: NDArray[np.float64]
+    specificity: NDArray[np.float64]
+    fpr: NDArray[np.float64]
+    ppv: NDArray[np.float64]
+    npv: NDArray[np.float64]
+    true_positives: NDArray[np.float64]
+    false_positives: NDArray[np.float64]
+    true_negatives: NDArray[np.float64]
+    false_negatives: NDArray[np.float64]
+    auc: float
+
+    def __len__(self) -> int:
+        return len(self.thresholds)
+
+    def records(self) -> list[dict[str, Any]]:
+        """List one mapping for each threshold: a table for any data frame library.
+
+        Returns
+        -------
+        list of dict
+        """
+        return _records(self)
+
+
+def operating_points(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    pos_label: Any = None,
+) -> OperatingPoints:
+    """List sensitivity, specificity and predictive values of every threshold on the score.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+    scores : array-like of shape (n,)
+        Larger ones for rows that are more likely positive: scores, log-odds or risks.
+    sample_weight : array-like of shape (n,), optional
+    pos_label : optional
+        As in :func:`calibration_error`.
+
+    Returns
+    -------
+    OperatingPoints
+        One entry for each distinct score, from :func:`sklearn.metrics.roc_curve`.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`auc`.
+
+    Examples
+    --------
+    >>> from riskslim.metrics import operating_points
+    >>> points = operating_points([0, 0, 1, 0, 1, 1], [0, 0, 0, 2, 2, 3])
+    >>> points.thresholds, points.sensitivity.round(2), points.specificity.round(2)
+    (array([inf,  3.,  2.,  0.]), array([0.  , 0.33, 0.67, 1.  ]), array([1.  , 1.  , 0.67, 0.  ]))
+    >>> points.ppv.round(2), points.npv.round(2)
+    (array([ nan, 1.  , 0.67, 0.5 ]), array([0.5 , 0.6 , 0.67,  nan]))
+    """
+    from sklearn.metrics import auc as area
+    from sklearn.metrics import roc_curve
+
+    positive, s, weight = _checked(y_true, scores, sample_weight, pos_label, "scores")
+    _check_both_classes(positive, weight, "The ROC curve")
+    rows = weight > 0
+    fpr, tpr, thresholds = roc_curve(
+        positive[rows], s[rows], sample_weight=weight[rows], drop_intermediate=False
+    )
+    n_positive, n_negative = weight[positive].sum(), weight[~positive].sum()
+    tp, fp = tpr * n_positive, fpr * n_negative
+    # Rates that are 1 are so exactly, so that nothing remains beyond the last threshold.
+    tn, fn = (1 - fpr) * n_negative, (1 - tpr) * n_positive
+    return OperatingPoints(
+        thresholds=thresholds.astype(np.float64),
+        sensitivity=tpr,
+        specificity=1 - fpr,
+        fpr=fpr,
+        ppv=_share(tp, fp),
+        npv=_share(tn, fn),
+        true_positives=tp,
+        false_positives=fp,
+        true_negatives=tn,
+        false_negatives=fn,
+        auc=float(area(fpr, tpr)),
+    )
+
+
+def _share(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> NDArray[np.float64]:
+    total = right + wrong
+    shares = np.full(len(total), np.nan)
+    np.divide(right, total, out=shares, where=total > 0)
+    return shares
+
+
+# ---------------------------------------------------------------------------------------------
+# Decisions
+# ---------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class DecisionCurve:
+    """Net benefit of deciding by the risk, and of deciding the same for all.
+
+    Parameters
+    ----------
+    thresholds : ndarray of float64, shape (m,)
+        Risks from which on one acts.
+    net_benefit : ndarray of float64, shape (m,)
+        Of acting where the risk is at least the threshold.
+    treat_all : ndarray of float64, shape (m,)
+        Of acting on every row. That of acting on none is 0.
+    """
+
+    thresholds: NDArray[np.float64]
+    net_benefit: NDArray[np.float64]
+    treat_all: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.thresholds)
+
+    def records(self) -> list[dict[str, Any]]:
+        """List one mapping for each threshold: a table for any data frame library.
+
+        Returns
+        -------
+        list of dict
+        """
+        return _records(self)
+
+
+def decision_curve(
+    y_true: ArrayLike,
+    risk: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    thresholds: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> DecisionCurve:
+    r"""Compute the net benefit of acting on risks of at least a threshold t.
+
+    .. math::
+
+        \text{NB}(t) = \frac{\text{TP}_t}{n} - \frac{\text{FP}_t}{n} \, \frac{t}{1 - t}
+
+    Who acts from a risk of t on takes one false alarm to weigh t / (1 - t) of a case that is found.
+
+    Parameters
+    ----------
+    y_true, risk, sample_weight, pos_label
+        As in :func:`calibration_error`.
+    thresholds : array-like of shape (m,), optional
+        Between 0 and 1, 1 excluded. Default: 0.01, 0.02, ..., 0.99.
+
+    Returns
+    -------
+    DecisionCurve
+
+    Raises
+    ------
+    ValueError
+        As in :func:`calibration_error`; thresholds out of range.
+
+    References
+    ----------
+    Vickers & Elkin (2006), Decision curve analysis: a novel method for evaluating prediction
+    models. Medical Decision Making 26(6).
+
+    Examples
+    --------
+    >>> from riskslim.metrics import decision_curve
+    >>> curve = decision_curve([1, 0, 0, 1], [0.8, 0.8, 0.2, 0.2], thresholds=[0.1, 0.5])
+    >>> curve.net_benefit.round(4), curve.treat_all.round(4)
+    (array([0.4444, 0.    ]), array([0.4444, 0.    ]))
+    """
+    positive, p, weight = _checked(y_true, risk, sample_weight, pos_label, "risk")
+    if thresholds is None:
+        thresholds = np.arange(1, 100) / 100
+    t = _checked_values(thresholds, "thresholds", None)
+    if not ((t >= 0) & (t < 1)).all():
+        raise ValueError(f"thresholds must be at least 0 and below 1, got {t.min()} to {t.max()}")
+    total = weight.sum()
+    tp, fp = (_weight_from(p[rows], weight[rows], t) / total for rows in (positive, ~positive))
+    odds = t / (1 - t)
+    share = weight[positive].sum() / total
+    return DecisionCurve(t, tp - fp * odds, share - (1 - share) * odds)
+
+
+def _weight_from(
+    values: NDArray[np.float64], weight: NDArray[np.float64], thresholds: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Weight of the values that are at least each threshold."""
+    order = np.argsort(values, kind="stable")
+    below = np.concatenate(([0.0], np.cumsum(weight[order])))
+    return np.asarray(below[-1] - below[np.searchsorted(values[order], thresholds, side="left")])
+
+
+# ---------------------------------------------------------------------------------------------
+# Intervals
+# ---------------------------------------------------------------------------------------------
+
+
+class Metric(Protocol):
+    """What can be computed of labels and predictions."""
+
+    def __call__(
+        self, y_true: NDArray[Any], prediction: NDArray[Any], /, sample_weight: NDArray[Any] | None
+    ) -> float:
+        """Compute the metric."""
+
+
+class Interval(NamedTuple):
+    """A value and the ends of its confidence interval."""
+
+    value: float
+    lower: float
+    upper: float
+
+
+def bootstrap_interval(
+    metric: Metric | Callable[..., float],
+    y_true: ArrayLike,
+    prediction: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    stratified: bool = True,
+    random_state: int = 0,
+) -> Interval:
+    """Compute a bootstrap interval of any metric, by percentiles of resampled rows.
+
+    Parameters
+    ----------
+    metric : callable
+        Called as ``metric(y_true, prediction, sample_weight=...)``: :func:`calibration_error`,
+        :func:`auc`, or one of scikit-learn's.
+    y_true : array-like of shape (n,)
+    prediction : array-like of shape (n,) or (n, m)
+        Whatever the metric takes: risks, scores.
+    sample_weight : array-like of shape (n,), optional
+        Rows are drawn with equal probabilities and keep their weights.
+    n_resamples : int, default 1000
+    level : float, default 0.95
+    stratified : bool, default True
+        Whether each resample has as many rows of each label as ``y_true``.
+    random_state : int, default 0
+        Seed of NumPy's default generator: the same seed gives the same interval.
+
+    Returns
+    -------
+    Interval
+        Value on all rows, lower and upper end.
+
+    Raises
+    ------
+    ValueError
+        Shapes that differ, no resamples, a level that is not between 0 and 1, or a resample on
+        which the metric is undefined.
+
+    Notes
+    -----
+    The interval is about these predictions on other rows, not about a model that is fitted anew.
+    The calibration error of a resample is on average larger than that of all rows, because
+    observed risks scatter twice: the lower end of its interval can lie above what a larger sample
+    would show.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim.metrics import auc, bootstrap_interval
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 200)
+    >>> value, lower, upper = bootstrap_interval(auc, y, y + rng.normal(size=200))
+    >>> lower < value < upper
+    True
+    """
+    level = _checked_level(level)
+    if isinstance(n_resamples, bool) or not isinstance(n_resamples, int) or n_resamples < 1:
+        raise ValueError(f"n_resamples must be a positive int, got {n_resamples!r}")
+    labels, predictions = np.asarray(y_true), np.asarray(prediction)
+    weight = None if sample_weight is None else np.asarray(sample_weight)
+    _check_same_length(labels, predictions, weight)
+    strata = [np.arange(len(labels))]
+    if stratified:
+        strata = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+    generator = np.random.default_rng(random_state)
+
+    def of_rows(rows: Any) -> float:
+        chosen = None if weight is None else weight[rows]
+        return float(metric(labels[rows], predictions[rows], sample_weight=chosen))
+
+    values = np.empty(n_resamples)
+    for k in range(n_resamples):
+        rows = np.concatenate([generator.choice(stratum, len(stratum)) for stratum in strata])
+        values[k] = of_rows(rows)
+    if np.isnan(values).any():
+        raise ValueError(
+            f"the metric is undefined (NaN) on {np.count_nonzero(np.isnan(values))} of "
+            f"{n_resamples} resamples; stratified=True keeps the classes as they are"
+        )
+    lower, upper = np.quantile(values, (0.5 - 0.5 * level, 0.5 + 0.5 * level))
+    return Interval(of_rows(slice(None)), float(lower), float(upper))
+
+
+# ---------------------------------------------------------------------------------------------
+# Checks
+# ---------------------------------------------------------------------------------------------
+
+
+def _checked(
+    y_true: Any, values: Any, sample_weight: Any, pos_label: Any, what: str
+) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
+    """Which rows are positive, predictions, and weights, which are 1 unless given."""
+    positive = positive_rows(y_true, pos_label)
+    checked = _checked_values(values, what, len(positive))
+    if sample_weight is None:
+        return positive, checked, np.ones(len(positive))
+    weight = _checked_values(sample_weight, "sample_weight", len(positive))
+    if (weight < 0).any():
+        raise ValueError(
+            "Negative values in data passed to `sample_weight`: "
+            f"{np.count_nonzero(weight < 0)} of {len(weight)} rows, first at row "
+            f"{np.argmax(weight < 0)} (rows counted from 0)"
+        )
+    if not weight.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    return positive, checked, weight
+
+
+def positive_rows(y_true: Any, pos_label: Any = None) -> NDArray[np.bool_]:
+    """Say which labels are those of the positive class.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+    pos_label : optional
+        As in :func:`calibration_error`.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        No rows, more than two classes, or one class that is not among 0, 1 and -1.
+
+    Examples
+    --------
+    >>> from riskslim.metrics import positive_rows
+    >>> positive_rows(["no", "yes", "no"])
+    array([False,  True, False])
+    """
+    from sklearn.utils import assert_all_finite, column_or_1d
+
+    labels = np.asarray(column_or_1d(y_true))
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y_true")
+    if not len(labels):
+        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+    distinct = np.unique(labels).tolist()
+    if len(distinct) > 2:
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is multiclass: "
+            f"y_true has {len(distinct)} distinct labels, {listing(map(repr, distinct))}"
+        )
+    if pos_label is None:
+        usual = set(distinct) <= {0, 1} or set(distinct) <= {-1, 1}
+        if len(distinct) == 1 and not usual:
+            raise ValueError(
+                f"y_true has one class only, {distinct[0]!r}: say which is the positive label by "
+                "pos_label="
+            )
+        pos_label = 1 if usual else distinct[1]
+    elif len(distinct) == 2 and pos_label not in distinct:
+        raise ValueError(
+            f"pos_label={pos_label!r} is not a valid label: it should be one of "
+            f"{listing(map(repr, distinct))}"
+        )
+    return np.asarray(labels == pos_label)
+
+
+def _checked_values(values: Any, what: str, length: int | None) -> NDArray[np.float64]:
+    from sklearn.utils import assert_all_finite, column_or_1d
+
+    checked: NDArray[np.float64] = np.asarray(column_or_1d(values, dtype=np.float64))
+    if length is not None and len(checked) != length:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: [{length}, "
+            f"{len(checked)}] (y_true has {length} rows, {what} has {len(checked)})"
+        )
+    assert_all_finite(checked, input_name=what)
+    return checked
+
+
+def _check_same_length(*arrays: NDArray[Any] | None) -> None:
+    from sklearn.utils import check_consistent_length
+
+    check_consistent_length(*arrays)
+
+
+def _check_both_classes(
+    positive: NDArray[np.bool_], weight: NDArray[np.float64], what: str
+) -> None:
+    for rows, sign in ((positive, "positive"), (~positive, "negative")):
+        if not weight[rows].any():
+            raise ValueError(
+                f"Only one class is present in y_true. {what} is not defined in that case: no "
+                f"{sign} row (with a weight above zero) among {len(positive)}"
+            )
+
+
+def _checked_level(level: float) -> float:
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, got {level!r}")
+    return float(level)
+
+
+def _records(curve: Any) -> list[dict[str, Any]]:
+    """Rows of the columns that a curve holds."""
+    columns = {
+        field.name: values.tolist()
+        for field in dataclasses.fields(curve)
+        if isinstance(values := getattr(curve, field.name), np.ndarray)
+    }
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

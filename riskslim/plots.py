@@ -1,0 +1,327 @@
+"""Diagrams of a risk score: reliability, ROC curve, decision curve, histogram of scores.
+
+Each function draws what :mod:`riskslim.metrics` has computed on one pair of axes, and returns
+the axes. All need matplotlib, which the extra ``report`` brings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from riskslim.metrics import (
+    MOST_DISTINCT_SCORES,
+    DecisionCurve,
+    OperatingPoints,
+    ReliabilityCurve,
+    positive_rows,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "plot_decision_curve",
+    "plot_reliability",
+    "plot_roc",
+    "plot_score_histogram",
+]
+
+# From the palette of Okabe and Ito, which people with any kind of colour vision can tell apart.
+BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+COLOURS = (BLUE, ORANGE, GREEN, PURPLE)
+GREY = "#9A9A9A"
+# Size of a label in shares of an axis: height, and width per character.
+_LABEL_HEIGHT, _CHARACTER_WIDTH = 0.045, 0.024
+
+
+def plot_reliability(
+    curve: ReliabilityCurve,
+    *,
+    folds: Iterable[ReliabilityCurve] = (),
+    label: str = "all rows",
+    fold_label: str = "folds, test rows",
+    intervals: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a reliability diagram: observed against predicted risk.
+
+    Parameters
+    ----------
+    curve : ReliabilityCurve
+    folds : iterable of ReliabilityCurve, optional
+        Drawn in grey beneath, as in Ustun & Rudin (2019), figure 7.
+    label, fold_label : str
+        What the legend says of them.
+    intervals : bool, default True
+        Whether to draw the confidence intervals of the observed risks.
+    ax : matplotlib axes, optional
+        Default: a new figure.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ImportError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from riskslim.metrics import reliability_curve
+    >>> from riskslim.plots import plot_reliability
+    >>> curve = reliability_curve([0, 0, 1, 0, 1, 1], [0.2, 0.2, 0.2, 0.6, 0.6, 0.6])
+    >>> plot_reliability(curve).get_xlabel()  # doctest: +SKIP
+    'Predicted risk'
+    """
+    ax = _axes(ax, (5.0, 5.0))
+    ax.plot([0, 1], [0, 1], color="black", linestyle=":", linewidth=1, zorder=1)
+    for k, fold in enumerate(folds):
+        ax.plot(
+            fold.predicted, fold.observed, color=GREY, linewidth=1, marker="o", markersize=3,
+            alpha=0.8, zorder=2, label=None if k else fold_label,
+        )  # fmt: skip
+    if intervals:
+        ends = np.abs(np.stack([curve.lower, curve.upper]) - curve.observed)
+        ax.errorbar(
+            curve.predicted, curve.observed, ends, fmt="none", ecolor=BLUE, elinewidth=1,
+            capsize=2.5, alpha=0.7, zorder=3,
+        )  # fmt: skip
+    ax.plot(
+        curve.predicted, curve.observed, color=BLUE, linewidth=1.5, marker="o", markersize=5,
+        zorder=4, label=f"{label}: CAL {curve.calibration_error:.1%}",
+    )  # fmt: skip
+    _unit_square(ax, "Predicted risk", "Observed risk", percent=True)
+    ax.legend(loc="upper left", frameon=False)
+    return ax
+
+
+def plot_roc(
+    points: OperatingPoints,
+    *,
+    folds: Iterable[OperatingPoints] = (),
+    label: str = "all rows",
+    fold_label: str = "folds, test rows",
+    mark: bool | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the ROC curve with its operating points, each labelled by its threshold.
+
+    Parameters
+    ----------
+    points : OperatingPoints
+        Those of the score itself, whose thresholds people know, rather than of risks.
+    folds : iterable of OperatingPoints, optional
+        Drawn in grey beneath.
+    label, fold_label : str
+        What the legend says of them.
+    mark : bool, optional
+        Whether to mark and label the operating points. Default: if there are at most 30. Labels
+        that would lie on top of another one are left out.
+    ax : matplotlib axes, optional
+        Default: a new figure.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ImportError
+        matplotlib is not installed.
+    """
+    ax = _axes(ax, (5.0, 5.0))
+    ax.plot([0, 1], [0, 1], color="black", linestyle=":", linewidth=1, zorder=1)
+    for k, fold in enumerate(folds):
+        ax.plot(
+            fold.fpr, fold.sensitivity, color=GREY, linewidth=1, alpha=0.8, zorder=2,
+            label=None if k else fold_label,
+        )  # fmt: skip
+    ax.plot(
+        points.fpr, points.sensitivity, color=BLUE, linewidth=1.5, zorder=3,
+        label=f"{label}: AUC {points.auc:.3f}",
+    )  # fmt: skip
+    if len(points) - 1 <= MOST_DISTINCT_SCORES if mark is None else mark:
+        _mark_thresholds(ax, points)
+    _unit_square(ax, "False positive rate (1 - specificity)", "Sensitivity")
+    ax.legend(loc="lower right", frameon=False)
+    return ax
+
+
+def _mark_thresholds(ax: Axes, points: OperatingPoints) -> None:
+    x, y = points.fpr[1:], points.sensitivity[1:]
+    ax.plot(x, y, color=BLUE, linestyle="none", marker="o", markersize=5, zorder=4)
+    shown: list[NDArray[np.float64]] = []
+    for threshold, place in zip(points.thresholds[1:], zip(x, y, strict=True), strict=True):
+        text = f"≥ {threshold:.4g}".replace("-", "\N{MINUS SIGN}")
+        corner, box = _label_place(text, place)
+        if any((box[0] < other[1]).all() and (other[0] < box[1]).all() for other in shown):
+            continue
+        shown.append(box)
+        ax.text(
+            *corner, text, va="bottom", fontsize=9, zorder=5,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.8},
+        )  # fmt: skip
+
+
+def _label_place(
+    text: str, place: tuple[float, float]
+) -> tuple[tuple[float, float], NDArray[np.float64]]:
+    """Lower left corner and box of a label: below its point and to the right; not at the ends."""
+    width = _CHARACTER_WIDTH * len(text)
+    x = place[0] + 0.015
+    y = max(place[1] - 0.01 - _LABEL_HEIGHT, -0.01)
+    if x + width > 1.02:
+        x, y = 1.02 - width, y - 0.025
+    return (x, y), np.array([[x, y], [x + width, y + _LABEL_HEIGHT]])
+
+
+def plot_decision_curve(
+    curve: DecisionCurve, *, label: str = "risk score", ax: Axes | None = None
+) -> Axes:
+    """Draw net benefit against the risk from which on one acts.
+
+    Parameters
+    ----------
+    curve : DecisionCurve
+    label : str
+        What the legend says of the curve.
+    ax : matplotlib axes, optional
+        Default: a new figure.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ImportError
+        matplotlib is not installed.
+    """
+    ax = _axes(ax, (6.0, 4.2))
+    ax.plot(curve.thresholds, curve.net_benefit, color=BLUE, linewidth=1.8, label=label)
+    ax.plot(curve.thresholds, curve.treat_all, color=ORANGE, linestyle="--", label="act on all")
+    ax.axhline(0.0, color="black", linestyle=":", linewidth=1.2, label="act on none")
+    # Acting on all has no lower end; the part that can be told apart from 0 is shown.
+    top = max(float(curve.net_benefit.max()), float(curve.treat_all.max()), 1e-3)
+    low = min(float(curve.net_benefit.min()), -0.1 * top)
+    ax.set_ylim(1.1 * low, 1.08 * top)
+    ax.set_xlim(float(curve.thresholds.min()), float(curve.thresholds.max()))
+    ax.xaxis.set_major_formatter(_percent_formatter())
+    ax.set_xlabel("Risk from which on one acts")
+    ax.set_ylabel("Net benefit")
+    _plain_frame(ax)
+    _legend_above(ax, 3)
+    return ax
+
+
+def plot_score_histogram(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    class_names: Sequence[str] = ("negative", "positive"),
+    pos_label: Any = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw how the scores of each class are distributed.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+    scores : array-like of shape (n,)
+    sample_weight : array-like of shape (n,), optional
+    class_names : (negative, positive)
+        What the legend says of the classes.
+    pos_label : optional
+        As in :func:`~riskslim.metrics.calibration_error`.
+    ax : matplotlib axes, optional
+        Default: a new figure.
+
+    Returns
+    -------
+    matplotlib axes
+        Bars side by side: the share of each class that has a score; of real-valued scores, and of
+        more than 30 distinct ones, that lies in an interval.
+
+    Raises
+    ------
+    ImportError
+        matplotlib is not installed.
+    """
+    ax = _axes(ax, (6.0, 4.2))
+    positive, values = positive_rows(y_true, pos_label), np.asarray(scores, dtype=np.float64)
+    weight = np.ones(len(values)) if sample_weight is None else np.asarray(sample_weight)
+    edges = _edges(values)
+    width = float(edges[1] - edges[0])
+    middles = 0.5 * (edges[1:] + edges[:-1])
+    classes = zip((~positive, positive), class_names, COLOURS, (-1, 1), strict=False)
+    for rows, name, colour, side in classes:
+        shares = np.histogram(values[rows], edges, weights=weight[rows])[0]
+        shares = shares / max(float(weight[rows].sum()), np.finfo(float).tiny)
+        ax.bar(
+            middles + 0.21 * side * width, shares, 0.4 * width, color=colour, label=name,
+            hatch="//" if side > 0 else None, edgecolor="white", linewidth=0.5,
+        )  # fmt: skip
+    if width == 1.0 and len(middles) <= MOST_DISTINCT_SCORES:
+        ax.set_xticks(middles)
+    ax.yaxis.set_major_formatter(_percent_formatter())
+    ax.set_xlabel("Score")
+    ax.set_ylabel("Share of the class")
+    ax.margins(y=0.15)
+    _plain_frame(ax)
+    _legend_above(ax, 2)
+    return ax
+
+
+def _edges(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bars around integers where the scores are few integers, else equal intervals."""
+    low, high = float(values.min()), float(values.max())
+    if np.array_equal(values, np.rint(values)) and high - low < MOST_DISTINCT_SCORES:
+        return np.arange(low - 0.5, high + 1.0)
+    return np.asarray(np.histogram_bin_edges(values, bins=20))
+
+
+# ---------------------------------------------------------------------------------------------
+# What the diagrams share
+# ---------------------------------------------------------------------------------------------
+
+
+def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "diagrams need matplotlib, which is not installed: pip install 'riskslim[report]'"
+        ) from error
+    return plt.subplots(figsize=size, layout="constrained")[1]
+
+
+def _percent_formatter() -> Any:
+    from matplotlib.ticker import PercentFormatter
+
+    return PercentFormatter(1.0, decimals=0)
+
+
+def _unit_square(ax: Axes, x_label: str, y_label: str, *, percent: bool = False) -> None:
+    # A little room, so that markers at the ends are whole.
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", xlabel=x_label, ylabel=y_label)
+    if percent:
+        ax.xaxis.set_major_formatter(_percent_formatter())
+        ax.yaxis.set_major_formatter(_percent_formatter())
+    _plain_frame(ax)
+
+
+def _plain_frame(ax: Axes) -> None:
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _legend_above(ax: Axes, columns: int) -> None:
+    """Where curves and bars can be anywhere, the legend is outside of the axes."""
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, frameon=False)

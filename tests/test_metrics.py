@@ -1,0 +1,280 @@
+"""Calibration, discrimination and net benefit: hand-computed cases and the paper's figures."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from riskslim import RiskScore, TrainingData
+from riskslim.metrics import (
+    auc,
+    bootstrap_interval,
+    calibration_error,
+    decision_curve,
+    log_loss,
+    logistic_loss,
+    maximum_calibration_error,
+    operating_points,
+    positive_rows,
+    reliability_curve,
+)
+
+# Score 0: one of four positive, predicted 0.5; score 1: three of five positive, predicted 0.7;
+# score 2: one row, positive, predicted 0.9.
+SCORES = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1, 2])
+LABELS = np.array([0, 0, 1, 0, 1, 0, 1, 1, 0, 1])
+RISKS = np.array([0.5, 0.7, 0.9])[SCORES]
+
+# Points, intercept; loss, AUC and CAL on all rows.
+PRINTED = {
+    "mammo": (
+        {"IrregularShape": 1, "Age_geq_60": 1, "OvalShape": -1, "ObscuredMargin": -1,
+         "CircumscribedMargin": -2}, 0, 0.4685542313, 0.8491, 0.0306),
+    "adult": (
+        {"Married": 3, "AnyCapitalGains": 2, "Age_22_to_29": -1, "HSDiploma": -2, "NoHS": -3},
+        -2, 0.3850100909, 0.8605, 0.0417),
+    "mushroom": (
+        {"odor_eq_foul": 5, "gill_size_eq_broad": -3, "odor_eq_almond": -5, "odor_eq_anise": -5,
+         "odor_eq_none": -5}, 4, 0.0686878766, 0.9898, 0.0105),
+    "bank": (
+        {"call_in_Q1": 1, "called_before": 1, "calls_b4_campaign_successful": 1,
+         "nr_employed_lt_5100": 1, "euribor3m_geq_100": -1}, -2, 0.2891637444, 0.7596, 0.0108),
+}  # fmt: skip
+
+
+def test_calibration_error_by_hand():
+    # 4 |0.5 - 0.25| + 5 |0.7 - 0.6| + 1 |0.9 - 1| = 1.6 of 10 rows
+    assert calibration_error(LABELS, RISKS) == pytest.approx(0.16)
+    assert calibration_error(LABELS, RISKS, scores=SCORES) == pytest.approx(0.16)
+    assert maximum_calibration_error(LABELS, RISKS) == pytest.approx(0.25)
+
+
+def test_weights_count_as_rows_do():
+    weight = np.array([1, 2, 0, 1, 3, 1, 1, 2, 1, 4])
+    repeated = np.repeat(np.arange(10), weight)
+    for metric in (calibration_error, maximum_calibration_error, log_loss, auc):
+        expected = metric(LABELS[repeated], RISKS[repeated])
+        assert metric(LABELS, RISKS, weight) == pytest.approx(expected)
+        assert metric(LABELS, RISKS, weight / 7) == pytest.approx(expected)
+    weighted = operating_points(LABELS, SCORES, weight)
+    rows = operating_points(LABELS[repeated], SCORES[repeated])
+    for name, values in vars(rows).items():
+        np.testing.assert_allclose(getattr(weighted, name), values, err_msg=name)
+    curves = (
+        decision_curve(LABELS, RISKS, weight).net_benefit,
+        decision_curve(LABELS[repeated], RISKS[repeated]).net_benefit,
+    )
+    np.testing.assert_allclose(*curves)
+
+
+def test_reliability_curve_by_hand():
+    curve = reliability_curve(LABELS, RISKS, scores=SCORES)
+    assert not curve.is_binned
+    np.testing.assert_array_equal(curve.scores, [0, 1, 2])
+    np.testing.assert_array_equal(curve.lowest, curve.highest)
+    np.testing.assert_array_equal(curve.counts, [4, 5, 1])
+    np.testing.assert_allclose(curve.predicted, [0.5, 0.7, 0.9])
+    np.testing.assert_allclose(curve.observed, [0.25, 0.6, 1.0])
+    first = curve.records()[0]
+    assert (first["counts"], first["observed"], first["scores"]) == (4, 0.25, 0.0)
+
+
+@pytest.mark.parametrize(("interval", "method"), [("wilson", "wilson"), ("exact", "exact")])
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_intervals_are_those_of_scipy(interval, method, level):
+    counts = [(0, 1), (0, 7), (3, 7), (7, 7), (1, 400)]
+    scores = np.repeat(np.arange(len(counts)), [n for _, n in counts])
+    labels = np.concatenate([np.arange(n) < k for k, n in counts])
+    risk = scores / 10
+    curve = reliability_curve(labels, risk, interval=interval, level=level)
+    for group, (k, n) in enumerate(counts):
+        expected = binomtest(k, n).proportion_ci(level, method)
+        assert curve.lower[group] == pytest.approx(expected.low, abs=1e-12)
+        assert curve.upper[group] == pytest.approx(expected.high, abs=1e-12)
+
+
+def test_equal_weights_leave_the_interval_as_it_is():
+    plain = reliability_curve(LABELS, RISKS)
+    scaled = reliability_curve(LABELS, RISKS, np.full(10, 3.5))
+    np.testing.assert_allclose(scaled.lower, plain.lower)
+    uneven = reliability_curve(LABELS, RISKS, np.where(np.arange(10) % 2, 1.0, 9.0))
+    assert (uneven.upper - uneven.lower > plain.upper - plain.lower)[1]
+
+
+def test_many_scores_are_put_into_bins_of_equally_many_rows():
+    scores = np.arange(310)
+    labels, risk = np.arange(310) % 2, (scores + 0.5) / 310
+    curve = reliability_curve(labels, risk, scores=scores)
+    assert curve.is_binned
+    np.testing.assert_array_equal(curve.counts, np.full(10, 31))
+    np.testing.assert_allclose(curve.predicted, np.arange(10) / 10 + 0.05)
+    np.testing.assert_array_equal(curve.lowest, np.arange(10) * 31)
+    np.testing.assert_array_equal(curve.highest, np.arange(10) * 31 + 30)
+    # The metric is the paper's unless bins are asked for: here each observed risk is 0 or 1.
+    assert calibration_error(labels, risk) == pytest.approx(np.abs(risk - labels).mean())
+    binned = calibration_error(labels, risk, scores=scores, bins=10)
+    assert binned == pytest.approx(curve.calibration_error)
+    assert binned == calibration_error(labels, risk, bins="auto")
+
+
+def test_equal_scores_share_a_bin():
+    scores = np.repeat([0, 1, 2], [90, 5, 5])
+    curve = reliability_curve(np.arange(100) % 2, scores / 4, bins=4)
+    np.testing.assert_array_equal(curve.counts, [90, 10])
+    np.testing.assert_array_equal((curve.lowest, curve.highest), [[0, 0.25], [0, 0.5]])
+
+
+def test_operating_points_by_hand():
+    points = operating_points(LABELS, SCORES)
+    np.testing.assert_array_equal(points.thresholds, [np.inf, 2, 1, 0])
+    np.testing.assert_allclose(points.sensitivity, [0, 0.2, 0.8, 1])
+    np.testing.assert_allclose(points.specificity, [1, 1, 0.6, 0])
+    np.testing.assert_allclose(points.fpr, [0, 0, 0.4, 1])
+    np.testing.assert_allclose(points.ppv, [np.nan, 1, 4 / 6, 0.5])
+    np.testing.assert_allclose(points.npv, [0.5, 5 / 9, 3 / 4, np.nan])
+    np.testing.assert_allclose(points.true_positives, [0, 1, 4, 5])
+    np.testing.assert_allclose(points.false_negatives, [5, 4, 1, 0])
+    assert points.auc == pytest.approx(auc(LABELS, SCORES)) == pytest.approx(0.74)
+    assert points.records()[2]["false_positives"] == pytest.approx(2)
+
+
+def test_losses_agree_until_risks_cannot_say_it():
+    log_odds = np.linspace(-5, 5, 10)
+    risk = 1 / (1 + np.exp(-log_odds))
+    weight = np.arange(1, 11)
+    assert logistic_loss(LABELS, log_odds, weight) == pytest.approx(log_loss(LABELS, risk, weight))
+    assert logistic_loss([0, 1], [1000, 1000]) == 500.0
+
+
+def test_decision_curve_by_hand():
+    curve = decision_curve(LABELS, RISKS, thresholds=[0, 0.5, 0.6, 0.95])
+    # At 0.6 the scores 1 and 2: 4 true and 2 false positives of 10, a false one weighing 1.5.
+    np.testing.assert_allclose(curve.net_benefit, [0.5, 0, 0.4 - 0.2 * 1.5, 0], atol=1e-15)
+    np.testing.assert_allclose(curve.treat_all, [0.5, 0, 0.5 - 0.5 * 1.5, 0.5 - 0.5 * 19])
+
+
+def test_bootstrap_is_seeded_stratified_and_weighted():
+    seen = []
+
+    def metric(y_true, prediction, sample_weight=None):
+        seen.append((y_true.sum(), len(y_true), None if sample_weight is None else prediction))
+        if sample_weight is not None:  # rows keep their weights
+            np.testing.assert_array_equal(sample_weight, prediction)
+        return float(prediction.mean())
+
+    values = np.arange(10.0)
+    first = bootstrap_interval(metric, LABELS, values, values, n_resamples=50)
+    assert first == bootstrap_interval(metric, LABELS, values, values, n_resamples=50)
+    other = bootstrap_interval(metric, LABELS, values, n_resamples=50, random_state=1)
+    assert first.value == other.value == 4.5
+    assert (first.lower, first.upper) != (other.lower, other.upper)
+    assert first.lower < 4.5 < first.upper
+    assert {(positives, n) for positives, n, _ in seen} == {(5, 10)}
+    seen.clear()
+    bootstrap_interval(metric, LABELS, values, n_resamples=50, stratified=False)
+    assert len({positives for positives, _, _ in seen}) > 1
+
+
+def test_bootstrap_interval_of_a_mean_is_that_of_theory():
+    rng = np.random.default_rng(5)
+    values = rng.normal(size=2000)
+    interval = bootstrap_interval(
+        lambda y, p, sample_weight: p.mean(), np.zeros(2000), values, n_resamples=2000
+    )
+    half = 1.96 * values.std() / np.sqrt(2000)
+    assert interval.lower == pytest.approx(values.mean() - half, abs=0.1 * half)
+    assert interval.upper == pytest.approx(values.mean() + half, abs=0.1 * half)
+
+
+def test_labels_of_any_kind():
+    expected = calibration_error(LABELS, RISKS)
+    words = np.array(["no", "yes"])[LABELS]
+    assert calibration_error(words, RISKS) == calibration_error(LABELS * 2 - 1, RISKS) == expected
+    assert calibration_error(LABELS == 1, RISKS) == expected
+    assert calibration_error(words, 1 - RISKS, pos_label="no") == pytest.approx(expected)
+    np.testing.assert_array_equal(positive_rows([0, 0]), [False, False])
+    np.testing.assert_array_equal(positive_rows([-1, -1]), [False, False])
+    np.testing.assert_array_equal(positive_rows(["a"], "a"), [True])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0, 1], [0.5]), r"inconsistent numbers of samples: \[2, 1\]"),
+        (([0, 1], [0.5, np.nan]), "Input risk contains NaN"),
+        (([0, 1], [0.5, 2.0]), r"between 0 and 1, got .*2\.0.* at row 1"),
+        (([0, 1], [0.5, 0.5], [1, -1]), "Negative values in data passed to `sample_weight`"),
+        (([0, 1], [0.5, 0.5], [0, 0]), "at least one non-zero number"),
+        (([0, 1], [0.5, 0.5], None, [1, np.inf]), "Input scores contains infinity"),
+        (([0, 1, 2], [0.5, 0.5, 0.5]), "multiclass"),
+        (([], []), "0 sample"),
+        ((["a", "a"], [0.5, 0.5]), "pos_label="),
+        (([1.0, np.nan], [0.5, 0.5]), "Input y_true contains NaN"),
+    ],
+)
+def test_bad_input_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        calibration_error(*arguments)
+
+
+def test_bad_options_are_refused():
+    with pytest.raises(ValueError, match="bins must be"):
+        calibration_error([0, 1], [0.5, 0.5], bins=0)
+    with pytest.raises(ValueError, match="'wilson' or 'exact'"):
+        reliability_curve([0, 1], [0.5, 0.5], interval="wald")
+    with pytest.raises(ValueError, match="level must be"):
+        reliability_curve([0, 1], [0.5, 0.5], level=95)
+    with pytest.raises(ValueError, match="not a valid label"):
+        calibration_error([0, 1], [0.5, 0.5], pos_label=2)
+    with pytest.raises(ValueError, match="thresholds must be"):
+        decision_curve([0, 1], [0.5, 0.5], thresholds=[1.0])
+    with pytest.raises(ValueError, match="n_resamples"):
+        bootstrap_interval(auc, [0, 1], [0.5, 0.5], n_resamples=0)
+    with pytest.raises(ValueError, match=r"undefined \(NaN\) on 3 of 3 resamples"):
+        bootstrap_interval(lambda *_, **__: np.nan, [0, 1], [0, 1], n_resamples=3)
+
+
+@pytest.mark.parametrize("metric", [auc, operating_points])
+def test_one_class_has_no_roc_curve(metric):
+    with pytest.raises(ValueError, match=r"Only one class is present in y_true\..*no positive row"):
+        metric([0, 0], [0.5, 0.2])
+    with pytest.raises(ValueError, match="no negative row"):
+        metric([0, 1], [0.5, 0.2], [0.0, 1.0])
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize("name", sorted(PRINTED))
+def test_models_printed_in_the_paper(shared_data, name):
+    points, intercept, loss, area, cal = PRINTED[name]
+    path = shared_data / f"{name}_data.csv"
+    with path.open(newline="") as file:
+        outcome = next(csv.reader(file))[0]
+    data = TrainingData.from_file(path, outcome)
+    score = RiskScore(intercept, points, feature_names=data.feature_names)
+    risk, scores = score.predict_proba(data)[:, 1], score.score_samples(data)
+    assert logistic_loss(data.labels, score.decision_function(data)) == pytest.approx(
+        loss, abs=5e-11
+    )
+    assert log_loss(data.labels, risk) == pytest.approx(loss, abs=5e-11)
+    assert auc(data.labels, scores) == pytest.approx(area, abs=5e-5)
+    assert calibration_error(data.labels, risk) == pytest.approx(cal, abs=5e-5)
+    assert calibration_error(data.labels, risk, scores=scores) == pytest.approx(cal, abs=5e-5)
+
+
+@pytest.mark.shared_data
+def test_cal_of_real_scores_is_at_distinct_scores(shared_data):
+    # Printed in the paper: a CAL of 12.3%, and a maximum of 100%, as only distinct scores give;
+    # points are rounded, so that the model printed is not the last word on the digits.
+    path = shared_data / "spambase_data.csv"
+    with path.open(newline="") as file:
+        outcome = next(csv.reader(file))[0]
+    data = TrainingData.from_file(path, outcome)
+    points = {"CharFreqDollarSign": 5, "WordFreqRemove": 4, "WordFreqFree": 2, "WordFreqHP": -2,
+              "WordFreqGeorge": -5}  # fmt: skip
+    risk = RiskScore(-1, points, feature_names=data.feature_names).predict_proba(data)[:, 1]
+    assert calibration_error(data.labels, risk) == pytest.approx(0.123, abs=0.0025)
+    assert maximum_calibration_error(data.labels, risk) == pytest.approx(1.0, abs=1e-3)
+    assert calibration_error(data.labels, risk, bins=10) < 0.1
