@@ -18,6 +18,7 @@ _HOMES = {
     "LatticeCPASettings": "_lattice_cpa",
     "LinearConstraint": "constraints",
     "LogisticLoss": "loss",
+    "RiskSLIMClassifier": "classifier",
     "RiskScore": "risk_score",
     "RiskScoreProblem": "problem",
     "RiskSlimLP": "_lattice_cpa",
@@ -56,6 +57,7 @@ __all__ = [
     "LatticeCPASettings",
     "LinearConstraint",
     "LogisticLoss",
+    "RiskSLIMClassifier",
     "RiskScore",
     "RiskScoreProblem",
     "RiskSlimLP",
@@ -98,6 +100,7 @@ if TYPE_CHECKING:
     )
     from riskslim.allowed_points import fixed_points, minimum_points, monotone, points_in
     from riskslim.bounds import chained_updates
+    from riskslim.classifier import RiskSLIMClassifier
     from riskslim.coefficients import CoefficientSet
     from riskslim.config import show_config
     from riskslim.constraint_base import variable

@@ -649,15 +649,11 @@ class _Progress:
     def __rich__(self) -> Text:
         from rich.text import Text
 
-        # Fits 80 columns.
         line = f"{time.perf_counter() - self.began:6.1f} s  "
         if self.record is None:
             line += "looking for a first risk score"
         else:
-            line += (
-                f"objective {self.record.upper_bound:.5f}  bound {self.record.lower_bound:.5f}  "
-                f"gap {self.record.gap:.2%}  nodes {self.record.nodes}  cuts {self.record.cuts}"
-            )
+            line += self.record.summary()
         return Text(line, no_wrap=True, overflow="ellipsis")
 
 

@@ -29,6 +29,7 @@ plus one column.
 
 from __future__ import annotations
 
+import copy
 import os
 import sys
 import warnings
@@ -208,10 +209,7 @@ class TrainingData:
         self.feature_names = _resolve_names(table, feature_names)
         self.outcome_name = outcome_name or series_name(y) or "outcome"
         self.labels, self.classes = _encode_labels(y, self.n_samples, positive_label)
-        self.sample_weight = _check_weights(sample_weight, self.labels, self.classes)
-        self.total_weight = float(
-            self.n_samples if self.sample_weight is None else self.sample_weight.sum()
-        )
+        self._set_weights(sample_weight)
 
         packed = _pack(table, self.feature_names)
         self.is_integer = packed.is_integer
@@ -304,6 +302,36 @@ class TrainingData:
                 positive_label=positive_label,
             )
 
+    def reweighted(self, sample_weight: Any) -> TrainingData:
+        """The same rows with other weights.
+
+        Parameters
+        ----------
+        sample_weight : array-like of shape (n,) or None
+            As in :class:`TrainingData`.
+
+        Returns
+        -------
+        TrainingData
+            It shares features and labels with this one: nothing is packed again.
+
+        Raises
+        ------
+        ValueError
+            The weights are refused.
+
+        Examples
+        --------
+        >>> from riskslim import TrainingData
+        >>> data = TrainingData({"smoker": [0, 1, 0, 1]}, [0, 1, 1, 0])
+        >>> data.reweighted([1, 2, 1, 1]).total_weight
+        5.0
+        """
+        other = copy.copy(self)
+        other._set_weights(sample_weight)
+        other._freeze()
+        return other
+
     def column(self, j: int) -> NDArray[Any]:
         """Return the stored values of feature `j`.
 
@@ -339,6 +367,12 @@ class TrainingData:
         # Pickles do not keep the read-only flag.
         self.__dict__.update(state)
         self._freeze()
+
+    def _set_weights(self, sample_weight: Any) -> None:
+        self.sample_weight = _check_weights(sample_weight, self.labels, self.classes)
+        self.total_weight = float(
+            self.n_samples if self.sample_weight is None else self.sample_weight.sum()
+        )
 
     def _freeze(self) -> None:
         for value in vars(self).values():
@@ -465,6 +499,8 @@ def _distinct_labels(y: Column) -> list[Any]:
     kind = y.dtype.kind
     if kind == "O":
         return _check_two(_distinct_objects(y))
+    if kind == "c":
+        raise ValueError(f"Complex data not supported. y has dtype {y.dtype}.")
     if kind not in "biufUS":
         raise ValueError(f"Unknown label type: y has dtype {y.dtype}; expected numbers or text.")
     if kind == "f":

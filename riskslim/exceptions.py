@@ -3,6 +3,7 @@
 __all__ = [
     "CertificateError",
     "ConstantFeatureWarning",
+    "InfeasibleProblemError",
     "ProblemSizeError",
     "RiskSLIMError",
     "SolverUnavailableError",
@@ -19,6 +20,10 @@ class SolverUnavailableError(RiskSLIMError, ImportError):
 
 class ProblemSizeError(RiskSLIMError):
     """The problem is larger than the solver's licence allows."""
+
+
+class InfeasibleProblemError(RiskSLIMError, ValueError):
+    """No risk score meets the requirements; the message names those that contradict each other."""
 
 
 class CertificateError(RiskSLIMError):

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
     from riskslim.solution import Solution
 
-__all__ = ["FeatureRange", "RiskRow", "RiskScore"]
+__all__ = ["FeatureRange", "RiskRow", "RiskScore", "class_labels"]
 
 _FORMAT = "riskslim.risk_score"
 # Scores with the scale 1 are written in version 1, which has no other scale.
@@ -415,8 +415,7 @@ class RiskScore:
         ndarray of shape (n,)
             The positive label where the risk is above 50%, else the negative one.
         """
-        kinds = {type(label) for label in self.classes}
-        labels = np.array(self.classes, dtype=None if len(kinds) == 1 else object)
+        labels = class_labels(self.classes)
         return np.asarray(labels[(self.decision_function(X) > 0).astype(np.intp)])
 
     def remarks(self, X: Any) -> tuple[str, ...]:
@@ -907,6 +906,22 @@ def _rebuilt(fields: dict[str, Any]) -> RiskScore:
 
 class _NotAScoreError(ValueError):
     """The text is something else than a risk score, not one with a mistake in it."""
+
+
+def class_labels(classes: tuple[Any, Any]) -> NDArray[Any]:
+    """Both labels as an array whose elements are what predictions consist of.
+
+    Parameters
+    ----------
+    classes : (negative label, positive label)
+
+    Returns
+    -------
+    ndarray of shape (2,)
+        Of dtype object where the labels are of two types, so that neither becomes text.
+    """
+    kinds = {type(label) for label in classes}
+    return np.array(classes, dtype=None if len(kinds) == 1 else object)
 
 
 def _ranked(solution: Solution, rank: int) -> tuple[NDArray[np.int64], float]:

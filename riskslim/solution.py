@@ -289,6 +289,13 @@ class TraceRecord(NamedTuple):
     cuts: int
     incumbent_updates: int
 
+    def summary(self) -> str:
+        """The state in words that fit a line of 80 columns after a time."""
+        return (
+            f"objective {self.upper_bound:.5f}  bound {self.lower_bound:.5f}  "
+            f"gap {self.gap:.2%}  nodes {self.nodes}  cuts {self.cuts}"
+        )
+
 
 class Trace:
     """The course of a search: one record per change of a bound.

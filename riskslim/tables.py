@@ -35,8 +35,10 @@ if TYPE_CHECKING:
 __all__ = [
     "ColumnError",
     "Table",
+    "check_columns",
     "check_numeric",
     "check_present",
+    "is_sparse",
     "listing",
     "near",
     "open_file",
@@ -92,20 +94,21 @@ def _dispatch_table(X: Any) -> Table:
         return _table_from_array(X)
     if isinstance(X, (list, tuple)):
         return _table_from_array(_array_from_lists(X))
-    if isinstance(X, Mapping):
-        return _table_from_mapping(X)
-    if _is_sparse(X):
+    if is_sparse(X):
         raise TypeError(
             "Sparse data was passed for X, but dense data is required. Use '.toarray()' to "
             "convert to a dense numpy array."
         )
+    if isinstance(X, Mapping):  # as sparse matrices of one format are
+        return _table_from_mapping(X)
     frame = _open_frame(X)
     if frame is not None:
         return frame
     return _table_from_array(np.asarray(X))
 
 
-def _is_sparse(X: Any) -> bool:
+def is_sparse(X: Any) -> bool:
+    """Whether X is a sparse matrix or array of SciPy."""
     # Whoever holds a sparse matrix has imported scipy.sparse; nobody else has to.
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(X))
@@ -229,7 +232,7 @@ def as_series(values: Any) -> Any:
 
 def values_of(values: Any, what: str) -> Column:
     """Return a series, array or list as a 1-d array, of any dtype."""
-    if _is_sparse(values):
+    if is_sparse(values):
         raise TypeError(f"Sparse data was passed for {what}, but dense data is required.")
     series = as_series(values)
     if series is not None:
@@ -417,6 +420,21 @@ def raise_faults(
     raise FAULTS[kinds[0]][0]("\n".join(lines))
 
 
+def check_columns(table: Table, names: Sequence[str]) -> None:
+    """Refuse a table with missing, infinite or non-numeric values in any column."""
+    faults: list[tuple[int, ColumnError]] = []
+    for j in range(table.n_features):
+        try:
+            column = table.column(j)
+        except ColumnError as fault:
+            faults.append((j, fault))
+            continue
+        if column.dtype.kind == "f":
+            values = np.asarray(column, dtype=np.float64)
+            faults.extend((j, fault) for fault in real_faults(values, "f"))
+    raise_faults(faults, names, table.n_samples)
+
+
 def listing(items: Iterable[str]) -> str:
     """Join the first few items with commas, and count the others."""
     items = list(items)
@@ -491,6 +509,9 @@ def object_fault(kind: type) -> str | None:
 
 def real_faults(column: NDArray[np.float64], kind: str) -> Iterator[ColumnError]:
     """Faults of a float64 column that came from an array of the given kind."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if kind not in "iu" and np.isfinite(column.sum()):
+            return  # one pass, and no array, where nothing is wrong
     for fault, where in (
         ("missing", np.isnan(column)),
         ("infinite", np.isinf(column)),

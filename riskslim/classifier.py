@@ -1,0 +1,564 @@
+r"""The risk score as a scikit-learn classifier.
+
+:class:`RiskSLIMClassifier` strings the steps of the package together: it packs the data, states the
+problem, lets an engine solve it, and keeps the risk score with its certificate. It adds
+scikit-learn's conventions and nothing else: all predictions are those of its
+:class:`~riskslim.RiskScore`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import math
+import numbers
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from riskslim.coefficients import MAX_ABSOLUTE_COEFFICIENT, CoefficientSet, PerFeature
+from riskslim.constraints import LinearConstraint
+from riskslim.data import TrainingData
+from riskslim.engine import check_solver, choose_engine, solve
+from riskslim.exceptions import InfeasibleProblemError
+from riskslim.loss import LogisticLoss
+from riskslim.problem import RiskScoreProblem
+from riskslim.risk_score import RiskScore, class_labels
+from riskslim.runs import MAX_SEED, checked_limits
+from riskslim.scale import ScaleLike
+from riskslim.solution import Certificate, Solution, Status, TraceRecord, percent
+from riskslim.tables import Table, check_columns, is_sparse, listing, open_table
+
+__all__ = ["RiskSLIMClassifier"]
+
+# Seconds between two lines of progress with verbose=1.
+_LINE_EVERY = 1.0
+
+
+class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    r"""The best risk score within given requirements, with a certificate.
+
+    A risk score has few features with small whole-number points. Fitting minimises the average
+    logistic loss plus a price per feature, over all scores that meet the requirements,
+
+    .. math::
+
+        \min_{\lambda \in \mathcal{L}} \;
+        \frac{1}{\sum_i w_i} \sum_i w_i \log(1 + \exp(-y_i \lambda \cdot x_i / m))
+        + C_0 \|\lambda_{[1,d]}\|_0
+        \quad \text{subject to} \quad R^{\min} \le \|\lambda_{[1,d]}\|_0 \le R^{\max},
+
+    and proves how far from optimal its result can be at most (``certificate_``).
+
+    Parameters
+    ----------
+    max_size : int or None, default 5
+        Largest number :math:`R^{\max}` of features with points. None: no limit.
+    max_coef : int, sequence of d ints, or mapping from names to ints, default 5
+        Most points of each feature. Features that a mapping does not name have at most 5. The
+        features of an array without names are called "x1" to "xd".
+    max_intercept : int, optional
+        The intercept is between minus this and this. None: bounds are derived from the data so
+        that they cut off no optimal score. Constraints on the intercept need a number.
+    l0_penalty : float, sequence of d floats, or mapping from names to floats, default 1e-6
+        Price :math:`C_0` of each feature in units of the loss. Features that a mapping does not
+        name cost 1e-6.
+    time_limit : float, default 60.0
+        Seconds for the search. If it ends there, the best score so far is kept, with a
+        ``ConvergenceWarning``.
+    gap_tolerance : float, default 0.0
+        Relative optimality gap at which the search may stop.
+    engine : {"auto", "branch_and_bound", "lattice_cpa"}
+        :func:`~riskslim.branch_and_bound` needs no solver, :func:`~riskslim.lattice_cpa` needs
+        CPLEX or SCIP. "auto": branch and bound.
+    scale : number, list of numbers, tuple (low, high) or "free", default 1.0
+        The scale m, or all that it may be: a point is worth 1 / m units of log-odds.
+    constraints : sequence of LinearConstraint
+        Further requirements, by names of features.
+    n_threads : int, default 1
+        Threads of the search; -1 for all cores.
+    random_state : int, RandomState instance or None, default 0
+        Seed of ``lattice_cpa``; ``branch_and_bound`` has nothing random in it.
+    verbose : int, default 0
+        0 is silent; 1 shows a line of progress per second at most, 2 one for each change of a
+        bound. Lines go to the handlers of the logger "riskslim", or to standard error where
+        logging is not set up.
+    min_size : int, default 0
+        Smallest number :math:`R^{\min}` of features with points.
+    min_coef : int, sequence of d ints, or mapping from names to ints, optional
+        Fewest points of each feature; -5 where a mapping does not name it. None: minus
+        ``max_coef``.
+    sign : {"+", "-", 1, -1, 0, None}, sequence of d of them, or mapping, optional
+        "+" allows no negative points, "-" no positive ones.
+    class_weight : mapping from labels to weights, "balanced" or None
+        Weights of the classes, by which the rows' own weights are multiplied; 1 for a label that
+        is not named. "balanced" gives both classes the same total weight. Risks are then
+        no longer those of the population.
+    solver : {"cplex", "scip"}
+        Of ``lattice_cpa``.
+    settings : BranchAndBoundSettings or LatticeCPASettings, optional
+        Of the engine.
+    node_limit : int, optional
+        Most nodes of the search tree: unlike a time limit, the same on every machine.
+    n_solutions : int, optional
+        Find this many of the best risk scores, listed in ``solution_.pool``; needs
+        ``branch_and_bound``.
+    within : float, optional
+        Find all risk scores with an objective of at most (1 + within) times the best one, or the
+        best ``n_solutions`` of them; needs ``branch_and_bound``.
+
+    Attributes
+    ----------
+    coef_ : ndarray of int64, shape (1, d)
+        Points of each feature.
+    intercept_ : ndarray of int64, shape (1,)
+    classes_ : ndarray of shape (2,)
+        The two labels in sorted order: predictions are about the second one.
+    risk_score_ : RiskScore
+        Points table, risk table, predictions from the features with points alone, files.
+    certificate_ : Certificate
+        What is proven: objective, lower bound, optimality gap, status.
+    solution_ : Solution
+        The same with the course of the search, its statistics, and the pool of scores.
+    remarks_ : tuple of str
+        What is worth knowing about the score, in words: features too coarse for points, points
+        at a bound, no features at all. See :meth:`RiskScoreProblem.remarks`.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str, shape (d,)
+        Only where X has names.
+
+    See Also
+    --------
+    RiskScoreProblem : The same problem for those who want each step by itself.
+
+    Notes
+    -----
+    Log-odds are ``(X @ coef_[0] + intercept_) / risk_score_.scale``. A fitted classifier keeps
+    no training data, neither in memory nor in a pickle. Ctrl-C ends the search and keeps the best
+    score so far, with a ``ConvergenceWarning``; a second one raises ``KeyboardInterrupt``.
+
+    References
+    ----------
+    Ustun & Rudin (2019), Learning Optimized Risk Scores, JMLR 20(150), Definition 1.
+
+    Examples
+    --------
+    >>> from riskslim import RiskSLIMClassifier
+    >>> X = {"age >= 60": [0, 1, 1, 0, 1, 0, 1, 0], "smoker": [1, 0, 1, 0, 0, 1, 1, 0]}
+    >>> y = ["well", "well", "sick", "well", "sick", "sick", "sick", "well"]
+    >>> import pandas as pd
+    >>> classifier = RiskSLIMClassifier(max_size=2).fit(pd.DataFrame(X), y)
+    >>> classifier.coef_, classifier.intercept_, classifier.classes_
+    (array([[-1, -2]]), array([1]), array(['sick', 'well'], dtype='<U4'))
+    >>> print(classifier.certificate_)
+    optimal: objective 0.492612402, lower bound 0.492612402, gap 0.00%, 8 rows
+    >>> classifier.predict(pd.DataFrame({"age >= 60": [1, 0], "smoker": [1, 0]}))
+    array(['sick', 'well'], dtype='<U4')
+    """
+
+    def __init__(
+        self,
+        *,
+        max_size: int | None = 5,
+        max_coef: PerFeature = 5,
+        max_intercept: int | None = None,
+        l0_penalty: PerFeature = 1e-6,
+        time_limit: float = 60.0,
+        gap_tolerance: float = 0.0,
+        engine: str = "auto",
+        scale: ScaleLike = 1.0,
+        constraints: Sequence[LinearConstraint] = (),
+        n_threads: int = 1,
+        random_state: int | np.random.RandomState | None = 0,
+        verbose: int = 0,
+        min_size: int = 0,
+        min_coef: PerFeature | None = None,
+        sign: str | PerFeature | None = None,
+        class_weight: Mapping[Any, float] | str | None = None,
+        solver: str = "cplex",
+        settings: Any = None,
+        node_limit: int | None = None,
+        n_solutions: int | None = None,
+        within: float | None = None,
+    ) -> None:
+        self.max_size = max_size
+        self.max_coef = max_coef
+        self.max_intercept = max_intercept
+        self.l0_penalty = l0_penalty
+        self.time_limit = time_limit
+        self.gap_tolerance = gap_tolerance
+        self.engine = engine
+        self.scale = scale
+        self.constraints = constraints
+        self.n_threads = n_threads
+        self.random_state = random_state
+        self.verbose = verbose
+        self.min_size = min_size
+        self.min_coef = min_coef
+        self.sign = sign
+        self.class_weight = class_weight
+        self.solver = solver
+        self.settings = settings
+        self.node_limit = node_limit
+        self.n_solutions = n_solutions
+        self.within = within
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> RiskSLIMClassifier:
+        """Find the best risk score for the training data.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+            Numbers without missing values: a NumPy array, nested lists, or a data frame of any
+            library that narwhals understands. Values that are integers in -128..127 take one byte
+            each, whatever their dtype.
+        y : array-like of shape (n,)
+            Two distinct labels of any kind.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights of the rows. Whole numbers mean repeated rows.
+
+        Returns
+        -------
+        RiskSLIMClassifier
+            This estimator.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Data or parameters are refused, as :class:`~riskslim.TrainingData`,
+            :class:`~riskslim.CoefficientSet` and :class:`~riskslim.RiskScoreProblem` say.
+        InfeasibleProblemError
+            No risk score meets the requirements (a ``ValueError``); the message names constraints
+            that contradict each other.
+        RiskSLIMError
+            A limit was reached before any score was found that meets the constraints; the solver
+            cannot be started, or its licence is too small.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The search ended at a limit or by Ctrl-C, with a gap that is stated.
+        ConstantFeatureWarning
+            Features have one value in all rows.
+        """
+        limits = self._limits()
+        data = TrainingData(_with_columns(X), _one_column(self, y), sample_weight)
+        validate_data(self, X, skip_check_array=True)  # takes names and number of features
+        if self.class_weight is not None:
+            data = data.reweighted(_weights_by_class(self.class_weight, data))
+        problem = self._problem(data, limits["n_threads"])
+        engine = choose_engine(problem, self.engine).name
+        arguments = self._engine_arguments(engine)
+        log = _Log(self.verbose)
+        log.write("engine: %s, %r", engine, problem)
+        solution = solve(problem, engine, **limits, **arguments, progress=log.progress)
+        certificate = solution.certificate
+        if certificate.status is Status.INFEASIBLE:
+            raise InfeasibleProblemError(certificate.explain())
+        self._keep(solution, data, problem.remarks(solution.coef))
+        log.write("%s", certificate)
+        for remark in self.remarks_:
+            log.write("%s", remark)
+        if certificate.status is not Status.OPTIMAL:
+            warnings.warn(_unfinished(certificate), ConvergenceWarning, stacklevel=2)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the label of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+            With the features of the training data in their order.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The second of ``classes_`` where its risk is above 50%, else the first one.
+        """
+        score, rows = self._score_and_rows(X)
+        return score.predict(rows)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Compute the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+
+        Returns
+        -------
+        ndarray of float64, shape (n, 2)
+            Columns in the order of ``classes_``.
+        """
+        score, rows = self._score_and_rows(X)
+        return score.predict_proba(rows)
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Compute the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+
+        Returns
+        -------
+        ndarray of float64, shape (n, 2)
+            Accurate where a probability is too small for float64, too.
+        """
+        log_odds = self.decision_function(X)
+        return -np.logaddexp(0.0, np.column_stack((log_odds, -log_odds)))
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Compute the log-odds of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+            (score + intercept) / scale, of the second of ``classes_``.
+        """
+        score, rows = self._score_and_rows(X)
+        return score.decision_function(rows)
+
+    def score_samples(self, X: Any) -> NDArray[Any]:
+        """Compute the score of each row: the sum of its points, the intercept not included.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            int64 where all values of features with points are integers, else float64.
+        """
+        score, rows = self._score_and_rows(X)
+        return score.score_samples(rows)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    # -----------------------------------------------------------------------------------------
+    # From parameters to an engine's arguments
+    # -----------------------------------------------------------------------------------------
+
+    def _limits(self) -> dict[str, Any]:
+        """Check what costs nothing to check, before the data are read."""
+        seed = self.random_state
+        if seed is None or isinstance(seed, np.random.RandomState):
+            seed = check_random_state(seed).randint(MAX_SEED)
+        check_solver(self.solver)
+        return checked_limits(
+            self.time_limit, self.gap_tolerance, self.node_limit, self.n_threads, seed
+        )
+
+    def _problem(self, data: TrainingData, n_threads: int) -> RiskScoreProblem:
+        coefficients = self._coefficients(data.feature_names)
+        loss = LogisticLoss(data, coefficients, n_threads=n_threads, scale=self.scale)
+        one_price: dict[str, Any] = (
+            {"l0_penalty": self.l0_penalty} if _is_number(self.l0_penalty) else {}
+        )
+        return RiskScoreProblem(
+            loss,
+            coefficients,
+            max_size=self.max_size,
+            min_size=self.min_size,
+            constraints=self.constraints,
+            **one_price,
+        )
+
+    def _coefficients(self, names: tuple[str, ...]) -> CoefficientSet:
+        lower = self.min_coef
+        if lower is None:
+            upper = CoefficientSet(names, -MAX_ABSOLUTE_COEFFICIENT, self.max_coef).upper
+            negative = np.flatnonzero(upper < 0)
+            if negative.size:
+                j = int(negative[0])
+                raise ValueError(
+                    f"max_coef of {names[j]!r} is {upper[j]}: give min_coef as well, which is "
+                    "minus max_coef otherwise"
+                )
+            lower = -upper
+        most = self.max_intercept
+        if most is not None and not _is_number(most):
+            raise TypeError(f"max_intercept must be an int or None, got {most!r}")
+        return CoefficientSet(
+            names,
+            lower,
+            self.max_coef,
+            sign=self.sign,
+            l0_penalty=None if _is_number(self.l0_penalty) else self.l0_penalty,
+            intercept_lower=None if most is None else -most,
+            intercept_upper=most,
+        )
+
+    def _engine_arguments(self, engine: str) -> dict[str, Any]:
+        """What only one of the engines knows; it is refused rather than ignored."""
+        pool = {"n_solutions": self.n_solutions, "within": self.within}
+        arguments: dict[str, Any] = {
+            name: value for name, value in pool.items() if value is not None
+        }
+        if engine == "lattice_cpa":
+            if arguments:
+                raise ValueError(
+                    f"{' and '.join(arguments)} need engine='branch_and_bound': lattice_cpa finds "
+                    "one risk score"
+                )
+            arguments["solver"] = self.solver
+        elif self.solver != "cplex":
+            raise ValueError(
+                f"solver={self.solver!r} needs engine='lattice_cpa': branch_and_bound has no solver"
+            )
+        return arguments | {"settings": self.settings}
+
+    # -----------------------------------------------------------------------------------------
+    # Results and rows to predict
+    # -----------------------------------------------------------------------------------------
+
+    def _keep(self, solution: Solution, data: TrainingData, remarks: tuple[str, ...]) -> None:
+        self.solution_ = solution
+        self.certificate_ = solution.certificate
+        self.risk_score_ = RiskScore.from_solution(solution, data)
+        self.remarks_ = remarks
+        self.classes_ = class_labels(data.classes)
+        self.coef_ = solution.coef[np.newaxis, 1:]
+        self.intercept_ = solution.coef[:1]
+
+    def _score_and_rows(self, X: Any) -> tuple[RiskScore, Table]:
+        """The risk score, and rows with all columns of the training data, all of them checked."""
+        check_is_fitted(self)
+        table = open_table(_with_columns(X))
+        validate_data(self, X, reset=False, skip_check_array=True)
+        if not _is_finite_array(X):
+            check_columns(table, self.risk_score_.feature_names)
+        # Columns are in the order of the training data; their names have been compared.
+        return self.risk_score_, dataclasses.replace(table, names=None)
+
+
+class _Log:
+    """Lines of progress, for whom they are wanted.
+
+    The logger is one of our own, below the package's: nothing about logging is changed for others.
+    Where the engines' own lines are shown, there is no need for any of progress.
+    """
+
+    def __init__(self, verbose: int) -> None:
+        self.progress: Callable[[TraceRecord], None] | None = None
+        self._log = logging.Logger("riskslim.classifier")
+        self._log.disabled = not verbose
+        if not verbose:
+            return
+        package = self._log.parent = logging.getLogger("riskslim")
+        if not self._log.hasHandlers():
+            handler = logging.StreamHandler()
+            handler.setFormatter(logging.Formatter("[RiskSLIMClassifier] %(message)s"))
+            self._log.addHandler(handler)
+            self.progress = self._line
+        elif not package.isEnabledFor(logging.INFO):
+            self.progress = self._line
+        self._every = _LINE_EVERY if verbose == 1 else 0.0
+        self._last = -math.inf
+
+    def write(self, message: str, *values: Any) -> None:
+        """Log a line."""
+        self._log.info(message, *values)
+
+    def _line(self, record: TraceRecord) -> None:
+        if record.time - self._last >= self._every:
+            self._last = record.time
+            self.write("%8.1f s  %s", record.time, record.summary())
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Number)
+
+
+def _with_columns(X: Any) -> Any:
+    """X itself, if scikit-learn can see columns in it."""
+    if isinstance(X, Mapping) and not is_sparse(X):
+        raise TypeError(
+            "Expected a 2-dimensional container but got a mapping instead. Pass a data frame, for "
+            "example pandas.DataFrame(X)."
+        )
+    return X
+
+
+def _one_column(estimator: RiskSLIMClassifier, y: Any) -> Any:
+    """Labels in scikit-learn's ways: required, and preferably one-dimensional."""
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None"
+        )
+    shape: tuple[int, ...] = getattr(y, "shape", ())
+    if len(shape) == 2 and shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of "
+            "y to (n_samples, ), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=3,
+        )
+    return y
+
+
+def _weights_by_class(class_weight: Any, data: TrainingData) -> NDArray[np.float64]:
+    """Weights of the rows times those of their classes."""
+    own = np.ones(data.n_samples) if data.sample_weight is None else data.sample_weight
+    positive = data.labels > 0
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        factors = [
+            data.total_weight / (2.0 * own.sum(where=rows)) for rows in (~positive, positive)
+        ]
+    elif isinstance(class_weight, Mapping):
+        unknown = [repr(label) for label in class_weight if label not in data.classes]
+        if unknown:
+            raise ValueError(
+                f"class_weight names {listing(unknown)}, but the labels in y are "
+                f"{data.classes[0]!r} and {data.classes[1]!r}."
+            )
+        factors = [class_weight.get(label, 1.0) for label in data.classes]
+        for label, factor in zip(data.classes, factors, strict=True):
+            if not _is_number(factor) or not 0 < factor < math.inf:
+                raise ValueError(f"class_weight of {label!r} must be positive, got {factor!r}.")
+    else:
+        raise ValueError(
+            "class_weight must be a mapping from labels to weights, 'balanced' or None, got "
+            f"{class_weight!r}."
+        )
+    weights: NDArray[np.float64] = own * np.where(positive, factors[1], factors[0])
+    return weights
+
+
+def _is_finite_array(X: Any) -> bool:
+    """Whether X is an array of finite numbers, found out in one pass without a copy."""
+    if not isinstance(X, np.ndarray) or np.ma.isMaskedArray(X) or X.dtype.kind not in "biuf":
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        return X.dtype.kind != "f" or bool(np.isfinite(X.sum()))
+
+
+def _unfinished(certificate: Certificate) -> str:
+    gap = percent(certificate.optimality_gap)
+    text = (
+        f"The search ended early ({certificate.message}) with an optimality gap of {gap}: a better "
+        "risk score may exist, whose objective is at most that much lower."
+    )
+    if certificate.status is Status.INTERRUPTED:
+        return f"{text} The best score so far is kept."
+    limit = "node_limit" if certificate.message.startswith("node limit") else "time_limit"
+    return (
+        f"{text} Raise {limit}, accept a gap with gap_tolerance, or ask for less: a smaller "
+        "max_size, fewer features."
+    )
