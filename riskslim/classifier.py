@@ -13,7 +13,7 @@ import logging
 import math
 import numbers
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from riskslim.coefficients import MAX_ABSOLUTE_COEFFICIENT, CoefficientSet, PerFeature
-from riskslim.constraints import LinearConstraint
+from riskslim.constraint_base import Constraint
 from riskslim.data import TrainingData
 from riskslim.engine import check_solver, choose_engine, solve
 from riskslim.exceptions import InfeasibleProblemError
@@ -66,7 +66,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         features of an array without names are called "x1" to "xd".
     max_intercept : int, optional
         The intercept is between minus this and this. None: bounds are derived from the data so
-        that they cut off no optimal score. Constraints on the intercept need a number.
+        that they cut off no optimal score.
     l0_penalty : float, sequence of d floats, or mapping from names to floats, default 1e-6
         Price :math:`C_0` of each feature in units of the loss. Features that a mapping does not
         name cost 1e-6.
@@ -80,8 +80,9 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         CPLEX or SCIP. "auto": branch and bound.
     scale : number, list of numbers, tuple (low, high) or "free", default 1.0
         The scale m, or all that it may be: a point is worth 1 / m units of log-odds.
-    constraints : sequence of LinearConstraint
-        Further requirements, by names of features.
+    constraints : sequence of constraints
+        Further requirements, by names of features: :class:`~riskslim.LinearConstraint` and its
+        like; see docs/constraints.md.
     n_threads : int, default 1
         Threads of the search; -1 for all cores.
     random_state : int, RandomState instance or None, default 0
@@ -97,6 +98,10 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ``max_coef``.
     sign : {"+", "-", 1, -1, 0, None}, sequence of d of them, or mapping, optional
         "+" allows no negative points, "-" no positive ones.
+    fixed : mapping from names to ints, optional
+        Points that are given, not chosen; 0 leaves a feature out.
+    coef_values : mapping from names to iterables of ints, optional
+        All points that a feature may have, in the place of its bounds; 0 only if it is among them.
     class_weight : mapping from labels to weights, "balanced" or None
         Weights of the classes, by which the rows' own weights are multiplied; 1 for a label that
         is not named. "balanced" gives both classes the same total weight. Risks are then
@@ -150,17 +155,17 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
+    >>> import numpy as np
     >>> from riskslim import RiskSLIMClassifier
-    >>> X = {"age >= 60": [0, 1, 1, 0, 1, 0, 1, 0], "smoker": [1, 0, 1, 0, 0, 1, 1, 0]}
-    >>> y = ["well", "well", "sick", "well", "sick", "sick", "sick", "well"]
-    >>> import pandas as pd
-    >>> classifier = RiskSLIMClassifier(max_size=2).fit(pd.DataFrame(X), y)
+    >>> X = np.array([[0, 1], [1, 0], [1, 1], [0, 0], [1, 1], [0, 1], [1, 1], [1, 0]])  # 0/1
+    >>> y = ["no", "yes", "yes", "no", "yes", "no", "no", "yes"]
+    >>> classifier = RiskSLIMClassifier(max_size=1).fit(X, y)
     >>> classifier.coef_, classifier.intercept_, classifier.classes_
-    (array([[-1, -2]]), array([1]), array(['sick', 'well'], dtype='<U4'))
+    (array([[5, 0]]), array([-4]), array(['no', 'yes'], dtype='<U3'))
     >>> print(classifier.certificate_)
-    optimal: objective 0.492612402, lower bound 0.492612402, gap 0.00%, 8 rows
-    >>> classifier.predict(pd.DataFrame({"age >= 60": [1, 0], "smoker": [1, 0]}))
-    array(['sick', 'well'], dtype='<U4')
+    optimal: objective 0.327595778, lower bound 0.327595778, gap 0.00%, 8 rows
+    >>> classifier.predict([[1, 1], [0, 1]])
+    array(['yes', 'no'], dtype='<U3')
     """
 
     def __init__(
@@ -174,13 +179,15 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         gap_tolerance: float = 0.0,
         engine: str = "auto",
         scale: ScaleLike = 1.0,
-        constraints: Sequence[LinearConstraint] = (),
+        constraints: Sequence[Constraint] = (),
         n_threads: int = 1,
         random_state: int | np.random.RandomState | None = 0,
         verbose: int = 0,
         min_size: int = 0,
         min_coef: PerFeature | None = None,
         sign: str | PerFeature | None = None,
+        fixed: Mapping[str, int] | None = None,
+        coef_values: Mapping[str, Iterable[int]] | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
         solver: str = "cplex",
         settings: Any = None,
@@ -203,6 +210,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.min_size = min_size
         self.min_coef = min_coef
         self.sign = sign
+        self.fixed = fixed
+        self.coef_values = coef_values
         self.class_weight = class_weight
         self.solver = solver
         self.settings = settings
@@ -400,6 +409,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             lower,
             self.max_coef,
             sign=self.sign,
+            fixed=self.fixed,
+            values=self.coef_values,
             l0_penalty=None if _is_number(self.l0_penalty) else self.l0_penalty,
             intercept_lower=None if most is None else -most,
             intercept_upper=most,
@@ -439,7 +450,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _score_and_rows(self, X: Any) -> tuple[RiskScore, Table]:
         """The risk score, and rows with all columns of the training data, all of them checked."""
-        check_is_fitted(self)
+        check_is_fitted(self, "risk_score_")
         table = open_table(_with_columns(X))
         validate_data(self, X, reset=False, skip_check_array=True)
         if not _is_finite_array(X):
@@ -457,7 +468,7 @@ class _Log:
 
     def __init__(self, verbose: int) -> None:
         self.progress: Callable[[TraceRecord], None] | None = None
-        self._log = logging.Logger("riskslim.classifier")
+        self._log = logging.Logger("riskslim.classifier", logging.INFO)
         self._log.disabled = not verbose
         if not verbose:
             return

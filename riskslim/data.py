@@ -439,6 +439,11 @@ def _resolve_names(table: Table, feature_names: Sequence[str] | None) -> tuple[s
     seen: dict[str, Hashable] = {}
     for name in given:
         text = str(name)
+        if not text:
+            raise ValueError(
+                f"Feature names must not be empty: column {len(seen) + 1} of {len(given)} in X has "
+                "no name. Name it, or leave it out."
+            )
         if text in seen:
             raise ValueError(
                 "Feature names must be unique after conversion to text: "
@@ -500,7 +505,7 @@ def _distinct_labels(y: Column) -> list[Any]:
     if kind == "O":
         return _check_two(_distinct_objects(y))
     if kind == "c":
-        raise ValueError(f"Complex data not supported. y has dtype {y.dtype}.")
+        raise ValueError(f"Unknown label type: y has dtype {y.dtype}. Complex data not supported.")
     if kind not in "biufUS":
         raise ValueError(f"Unknown label type: y has dtype {y.dtype}; expected numbers or text.")
     if kind == "f":

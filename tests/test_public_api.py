@@ -57,6 +57,13 @@ LogisticLoss.n_samples property
 LogisticLoss.n_rows property
 LogisticLoss.n_threads property
 LogisticLoss.given_coefficients property
+RiskSLIMClassifier (*, max_size=5, max_coef=5, max_intercept=None, l0_penalty=1e-06, time_limit=60.0, gap_tolerance=0.0, engine='auto', scale=1.0, constraints=(), n_threads=1, random_state=0, verbose=0, min_size=0, min_coef=None, sign=None, class_weight=None, solver='cplex', settings=None, node_limit=None, n_solutions=None, within=None)
+RiskSLIMClassifier.fit (self, X, y, sample_weight=None)
+RiskSLIMClassifier.predict (self, X)
+RiskSLIMClassifier.predict_proba (self, X)
+RiskSLIMClassifier.predict_log_proba (self, X)
+RiskSLIMClassifier.decision_function (self, X)
+RiskSLIMClassifier.score_samples (self, X)
 RiskScore (intercept, points, *, outcome_name='outcome', classes=(0, 1), feature_names=(), feature_ranges=<factory>, certificate=None, scale=1.0)
 RiskScore.from_solution (cls, solution, data, *, rank=0)
 RiskScore.score_samples (self, X)
@@ -112,6 +119,7 @@ SolutionPool.table (self, most=10)
 Status {OPTIMAL='optimal', FEASIBLE='feasible', INFEASIBLE='infeasible', INTERRUPTED='interrupted'}
 TrainingData (X, y, sample_weight=None, *, feature_names=None, outcome_name=None, positive_label=None)
 TrainingData.from_file (cls, path, outcome, *, weights=None, positive_label=None, features=None, exclude=())
+TrainingData.reweighted (self, sample_weight)
 TrainingData.column (self, j)
 at_least (n, features, *, name=None)
 at_most (n, features, *, name=None)
