@@ -15,6 +15,7 @@ _HOMES = {
     "BranchAndBoundSettings": "_branch_and_bound",
     "Certificate": "solution",
     "CoefficientSet": "coefficients",
+    "ItemEncoder": "item_encoder",
     "LatticeCPASettings": "_lattice_cpa",
     "LinearConstraint": "constraints",
     "LogisticLoss": "loss",
@@ -54,6 +55,7 @@ __all__ = [
     "BranchAndBoundSettings",
     "Certificate",
     "CoefficientSet",
+    "ItemEncoder",
     "LatticeCPASettings",
     "LinearConstraint",
     "LogisticLoss",
@@ -117,6 +119,7 @@ if TYPE_CHECKING:
     )
     from riskslim.data import TrainingData
     from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding
+    from riskslim.item_encoder import ItemEncoder
     from riskslim.loss import LogisticLoss
     from riskslim.metrics import calibration_error
     from riskslim.problem import RiskScoreProblem

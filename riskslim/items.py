@@ -3,15 +3,63 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
-__all__ = ["source_variable"]
+__all__ = ["Item", "ItemKind", "plain_number", "source_variable"]
+
+ItemKind: TypeAlias = Literal[">=", "<=", "=", "in", "missing", "boolean", "numeric"]
 
 # What stands between a variable and a value. Symbols may touch their neighbours; words may not,
 # and "in" has to be followed by a set or an interval: "days in hospital" is a plain name.
 _OPERATOR = re.compile(
-    r"\s*(?<![<>=!])(?:>=|<=|!=|==|[<>=≥≤≠])\s*(?=\S)|\s+is(?:\s+not)?\s+missing$|\s+(?:not\s+)?in\s+(?=[{\[(])"
+    r"\s*(?<![<>=!])(?:>=|<=|!=|==|[<>=≥≤≠])\s*(?=\S)"
+    r"|\s+is(?:\s+not)?\s+missing$|\s+(?:not\s+)?in\s+(?=[{\[(])"
 )
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+
+
+@dataclass(frozen=True)
+class Item:
+    """A condition on one variable, or a variable as it is.
+
+    Attributes
+    ----------
+    name : str
+        How the item reads in a risk score, for example "age >= 60".
+    variable : str
+        What :func:`source_variable` reads from the name.
+    kind : {">=", "<=", "=", "in", "missing", "boolean", "numeric"}
+        "in" stands for several levels of a categorical variable; "boolean" and "numeric" for a
+        column of 0 and 1, and one of numbers, as it is.
+    value : float, str, tuple or None
+        The threshold, the level, or the tuple of levels; None for the other kinds.
+
+    Examples
+    --------
+    >>> from riskslim.items import Item
+    >>> Item.of("age", ">=", 60.0)
+    Item(name='age >= 60', variable='age', kind='>=', value=60.0)
+    >>> Item.of("country", "in", ("A", "B")).name
+    'country in {A, B}'
+    """
+
+    name: str
+    variable: str
+    kind: ItemKind
+    value: Any = None
+
+    @classmethod
+    def of(cls, column: str, kind: ItemKind, value: Any = None) -> Item:
+        """Return the item with the name that its column, kind and value give it."""
+        name = column
+        if kind == "missing":
+            name = f"{column} is missing"
+        elif kind == "in":
+            name = f"{column} in {{{', '.join(map(_value_text, value))}}}"
+        elif value is not None:
+            name = f"{column} {kind} {_value_text(value)}"
+        return cls(name, source_variable(name), kind, value)
 
 
 def source_variable(name: str) -> str:
@@ -43,6 +91,20 @@ def source_variable(name: str) -> str:
         middle, upper_end = _split(condition)
         return middle if upper_end else variable
     return variable
+
+
+def plain_number(value: Any) -> Any:
+    """Return a NumPy number as a Python number with the same shortest text: 0.1 stays 0.1."""
+    if hasattr(value, "item"):
+        # The float64 closest to a float32 reads 0.10000000149; what it is shown as reads 0.1.
+        return float(str(value)) if value.dtype.kind == "f" else value.item()
+    return value
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e16:
+        return str(int(value))
+    return str(value) if value != "" else "''"
 
 
 def _split(name: str) -> tuple[str, str]:

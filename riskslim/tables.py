@@ -272,6 +272,8 @@ def open_records(X: Any, wanted: Sequence[str], what: str) -> Table | None:
 
     A record is a mapping from names to single values, or one row of a pandas data frame.
     """
+    if is_sparse(X):
+        return None
     if _is_row(X):
         X = X.to_dict()
     if isinstance(X, Mapping) and all(_is_scalar(value) for value in X.values()):
@@ -374,6 +376,18 @@ FAULTS: dict[str, tuple[type[Exception], str, str, str]] = {
         "Input X contains integers too large to be exact in dtype('float64').",
         "integers of magnitude 2**53 or more",
         "Is this an identifier? Leave it out; otherwise rescale it.",
+    ),
+    "not boolean": (
+        ValueError,
+        "Found {example} in a column that had no values but 0 and 1 in fit.",
+        "values other than 0 and 1",
+        "Correct them, or fit on rows that have such values.",
+    ),
+    "unknown": (
+        ValueError,
+        "Found unknown categories {example} during transform.",
+        "levels that did not occur in fit",
+        "handle_unknown='ignore' makes all items of theirs 0.",
     ),
 }
 

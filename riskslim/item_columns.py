@@ -1,0 +1,290 @@
+"""Columns as items: how each column is read, and which items are made of it.
+
+:func:`fit_column` chooses the items of one column; the :class:`ColumnEncoder` that it returns
+reads other rows of the column and writes its items, one at a time, into int8 columns.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim.items import Item, plain_number
+from riskslim.tables import ColumnError, check_numeric, listing, object_fault
+
+__all__ = ["ColumnEncoder", "Direction", "ItemRules", "fit_column"]
+
+Column: TypeAlias = NDArray[Any]
+Direction: TypeAlias = Literal[">=", "<="]
+_Reading: TypeAlias = Literal["numbers", "booleans", "levels"]
+
+# Codes of rows whose value is none of the levels.
+_MISSING, _UNKNOWN = -1, -2
+
+# Relative error of a sum of weights, so that tenths add up as integers do.
+_WEIGHT_SLACK = 1e-12
+
+
+@dataclass(frozen=True)
+class ItemRules:
+    """How columns become items, by names of columns."""
+
+    n_thresholds: int
+    thresholds: Mapping[str, int | list[float]]
+    directions: Mapping[str, Direction]
+    categorical: frozenset[str]
+    numeric: frozenset[str]
+    passthrough: bool
+    indicators: bool
+    min_frequency: float | None
+    drop_first: bool
+
+
+class _Values(NamedTuple):
+    """A column that has been read: numbers, or codes of levels."""
+
+    values: Column
+    missing: NDArray[np.bool_] | None
+
+    @property
+    def known(self) -> Column:
+        return self.values if self.missing is None else self.values[~self.missing]
+
+
+@dataclass(frozen=True)
+class ColumnEncoder:
+    """How a column is read and what is made of it."""
+
+    column: str
+    reading: _Reading
+    items: tuple[Item, ...] = ()
+    constant: tuple[Item, ...] = ()
+    codes: Mapping[Any, int] = field(default_factory=dict)  # of levels; those in one item share it
+    indicator: bool = False
+
+    def read(self, raw: Column, handle_unknown: str) -> _Values:
+        """Return a column of other rows, or raise what speaks against encoding it."""
+        if self.reading == "levels":
+            column = _read_levels(raw, self.codes)
+            if handle_unknown == "error":
+                _check_levels(raw, column.values)
+        else:
+            column = _read_numbers(raw)
+        if column.missing is not None and not self.indicator:
+            raise ColumnError.at("missing", column.missing)
+        if self.reading == "booleans":
+            _check_booleans(column)
+        return column
+
+    def write(self, item: Item, column: _Values, out: NDArray[np.int8]) -> None:
+        """Write an item of all rows; missing values meet no condition."""
+        met = out.view(np.bool_)
+        if item.kind == "missing":
+            met[:] = False if column.missing is None else column.missing
+        elif item.kind == ">=":
+            np.greater_equal(column.values, item.value, out=met)
+        elif item.kind == "<=":
+            np.less_equal(column.values, item.value, out=met)
+        elif item.kind == "boolean":
+            np.equal(column.values, 1, out=met)
+        else:
+            level = item.value[0] if item.kind == "in" else item.value
+            np.equal(column.values, self.codes[level], out=met)
+
+    def without_constants(self, column: _Values) -> ColumnEncoder:
+        """Return the encoder with items apart that have one value in all rows."""
+        out = np.empty(len(column.values), dtype=np.int8)
+        varied: list[Item] = []
+        constant: list[Item] = []
+        for item in self.items:
+            if item.kind == "numeric":
+                values = column.values
+            else:
+                values = out
+                self.write(item, column, out)
+            (constant if values.min() == values.max() else varied).append(item)
+        return replace(self, items=tuple(varied), constant=tuple(constant))
+
+
+def fit_column(
+    name: str, raw: Column, weights: NDArray[np.float64], rules: ItemRules
+) -> ColumnEncoder:
+    """Choose the items of a column; all of the weights are positive."""
+    are_numbers = name in rules.numeric or name in rules.thresholds
+    if name in rules.categorical or (not are_numbers and _has_text(raw)):
+        column, encoder = _fit_levels(name, raw, weights, rules)
+    else:
+        column = _read_numbers(raw)
+        encoder = _fit_numbers(name, raw, column, weights, rules)
+    keeps = any(item.kind == "numeric" for item in encoder.items)
+    if column.missing is not None:
+        if keeps or not rules.indicators:
+            raise ColumnError.at("missing", column.missing)
+        items = (*encoder.items, Item.of(name, "missing"))
+        encoder = replace(encoder, items=items, indicator=True)
+    return encoder.without_constants(column)
+
+
+def _fit_numbers(
+    name: str, raw: Column, column: _Values, weights: NDArray[np.float64], rules: ItemRules
+) -> ColumnEncoder:
+    given = rules.thresholds.get(name, rules.n_thresholds)
+    direction = rules.directions[name]
+    if name in rules.numeric or (
+        rules.passthrough and name not in rules.thresholds and raw.dtype.kind != "b"
+    ):
+        return ColumnEncoder(name, "numbers", (Item.of(name, "numeric"),))
+    if isinstance(given, list):
+        return ColumnEncoder(
+            name, "numbers", tuple(Item.of(name, direction, value) for value in given)
+        )
+    distinct, weight = _distinct(column, weights)
+    if name not in rules.thresholds and (_are_booleans(raw) or np.array_equal(distinct, [0, 1])):
+        return ColumnEncoder(name, "booleans", (Item.of(name, "boolean"),))
+    if direction == "<=":
+        distinct, weight = distinct[::-1], weight[::-1]
+    chosen = sorted(map(plain_number, _thresholds(distinct, weight, given)))
+    return ColumnEncoder(
+        name, "numbers", tuple(Item.of(name, direction, value) for value in chosen)
+    )
+
+
+def _distinct(column: _Values, weights: NDArray[np.float64]) -> tuple[Column, Column]:
+    """Distinct values in ascending order, and the weight of each."""
+    if column.missing is not None:
+        weights = weights[~column.missing]
+    distinct, position = np.unique(column.known, return_inverse=True)
+    return distinct, np.bincount(position, weights, minlength=len(distinct))
+
+
+def _thresholds(distinct: Column, weight: NDArray[np.float64], n: int) -> Column:
+    """At most n of the distinct values, the first one not among them if there is another one."""
+    if len(distinct) <= n + 1:
+        return distinct[1:] if len(distinct) > 1 else distinct
+    below = np.cumsum(weight)
+    if weight[0] * (n + 1) < below[-1] * (1 - _WEIGHT_SLACK):
+        shares = np.arange(1, n + 1) / (n + 1)
+    else:
+        shares = np.arange(n) / n
+        below = below - weight[0]
+    # The first value up to which there is at least this share of the rows.
+    positions = np.searchsorted(below, shares * below[-1] * (1 - _WEIGHT_SLACK))
+    chosen: Column = distinct[np.unique(np.maximum(positions, 1))]
+    return chosen
+
+
+def _fit_levels(
+    name: str, raw: Column, weights: NDArray[np.float64], rules: ItemRules
+) -> tuple[_Values, ColumnEncoder]:
+    levels = _sorted_levels(name, raw)
+    codes = {level: k for k, level in enumerate(levels)}
+    column = _read_levels(raw, codes)
+    known = column.values != _MISSING
+    weight = np.bincount(column.values[known], weights[known], minlength=len(levels))
+    least = rules.min_frequency or 0
+    if isinstance(least, float):
+        least *= weights.sum() * (1 - _WEIGHT_SLACK)
+    rare = tuple(level for level in levels if weight[codes[level]] < least)
+    if len(rare) < 2:
+        items = [Item.of(name, "=", level) for level in levels]
+    else:
+        frequent = [level for level in levels if level not in rare]
+        items = [*(Item.of(name, "=", level) for level in frequent), Item.of(name, "in", rare)]
+        codes = {level: k for k, level in enumerate(frequent)} | dict.fromkeys(rare, len(frequent))
+        column = _read_levels(raw, codes)
+    if rules.drop_first and len(items) == 2 and column.missing is None:
+        del items[0]
+    return column, ColumnEncoder(name, "levels", tuple(items), codes=codes)
+
+
+def _sorted_levels(name: str, raw: Column) -> list[Any]:
+    levels = [value for value in _distinct_objects(raw.tolist()) if not _is_missing(value)]
+    for kind in set(map(type, levels)):
+        if not issubclass(kind, (str, numbers.Real)):
+            where = np.array([type(value) is kind for value in raw.tolist()])
+            raise ColumnError.at(object_fault(kind) or "object", where, repr(kind.__name__))
+    if len({isinstance(level, str) for level in levels}) > 1:
+        kinds = sorted({type(level).__name__ for level in levels})
+        raise TypeError(
+            f"Encoders require their input argument must be uniformly strings or numbers. Column "
+            f"{name!r} has {kinds}: convert it to one of them."
+        )
+    return sorted(levels)
+
+
+def _read_levels(raw: Column, codes: Mapping[Any, int]) -> _Values:
+    """Codes of the levels of rows, negative ones for missing values and unknown levels."""
+    rows = raw.tolist()
+    code_of = {
+        value: _MISSING if _is_missing(value) else codes.get(value, _UNKNOWN)
+        for value in _distinct_objects(rows)
+    }
+    # A NaN equals nothing, but is found since it is the same object in `rows` and `code_of`.
+    coded = np.fromiter(map(code_of.__getitem__, rows), dtype=np.int64, count=len(rows))
+    return _values(coded, coded == _MISSING)
+
+
+def _check_levels(raw: Column, codes: NDArray[np.int64]) -> None:
+    unknown = codes == _UNKNOWN
+    if unknown.any():
+        example = listing(map(repr, dict.fromkeys(raw[unknown].tolist())))
+        raise ColumnError.at("unknown", unknown, example)
+
+
+def _check_booleans(column: _Values) -> None:
+    other = (column.values != 0) & (column.values != 1)
+    if column.missing is not None:
+        other &= ~column.missing
+    if other.any():
+        raise ColumnError.at("not boolean", other, str(column.values[np.argmax(other)]))
+
+
+def _read_numbers(raw: Column) -> _Values:
+    """Numbers of rows, NaN where they are missing."""
+    missing = np.zeros(0, dtype=np.bool_)
+    if raw.dtype.kind == "O":
+        missing = np.fromiter(map(_is_missing, raw), dtype=np.bool_, count=len(raw))
+        if missing.any():
+            raw = np.where(missing, np.nan, raw)
+    column: Column = check_numeric(raw)
+    if column.dtype.kind == "f":
+        missing = np.isnan(column)
+        if (infinite := np.isinf(column)).any():
+            raise ColumnError.at("infinite", infinite)
+    return _values(column, missing)
+
+
+def _values(column: Column, missing: NDArray[np.bool_]) -> _Values:
+    return _Values(column, missing if missing.any() else None)
+
+
+def _distinct_objects(rows: list[Any]) -> set[Any]:
+    try:
+        return set(rows)
+    except TypeError:
+        where = np.array([not isinstance(value, Hashable) for value in rows])
+        raise ColumnError.at("object", where, repr(type(rows[np.argmax(where)]).__name__)) from None
+
+
+def _is_missing(value: Any) -> bool:
+    if isinstance(value, (float, np.floating)):
+        return bool(value != value)
+    return object_fault(type(value)) == "missing"
+
+
+def _has_text(raw: Column) -> bool:
+    return raw.dtype.kind == "U" or (
+        raw.dtype.kind == "O" and any(issubclass(kind, str) for kind in set(map(type, raw)))
+    )
+
+
+def _are_booleans(raw: Column) -> bool:
+    if raw.dtype.kind != "O":
+        return raw.dtype.kind == "b"
+    kinds = {type(value) for value in raw if not _is_missing(value)}
+    return bool(kinds) and kinds <= {bool, np.bool_}
