@@ -14,6 +14,7 @@ import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from riskslim.feature_ranges import FeatureRange, printed_range
 from riskslim.risk_table import RiskRow
 
 if TYPE_CHECKING:
@@ -271,6 +272,17 @@ class ScoreSheet:
 # ---------------------------------------------------------------------------------------------
 # Common to the renderings
 # ---------------------------------------------------------------------------------------------
+
+
+def score_line(name: str, points: int, values: FeatureRange) -> ScoreLine:
+    """The item of a feature with points."""
+    unit = "point" if abs(points) == 1 else "points"
+    if values.is_binary:
+        return ScoreLine(name, points, unit)
+    label = f"{name} [{printed_range(values)}]"
+    if values.unit is None:
+        return ScoreLine(label, points, f"{unit} x value")
+    return ScoreLine(label, points, f"{unit} per {values.unit}", is_factor=True)
 
 
 def one_line(text: str) -> str:

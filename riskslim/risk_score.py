@@ -29,8 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.data import TrainingData, check_length, checked_weights
+from riskslim.explain import BooleanRule, Explanation, boolean_rule, explanation
 from riskslim.feature_ranges import FeatureRange, checked_integer, checked_number, printed_range
-from riskslim.rendering import ScoreLine, ScoreSheet, one_line
+from riskslim.rendering import ScoreSheet, one_line, score_line
 from riskslim.risk_table import (
     AttainableScores,
     Observations,
@@ -58,6 +59,7 @@ from riskslim.tables import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from riskslim.metrics import OperatingPoints
     from riskslim.solution import Solution
 
 __all__ = ["FeatureRange", "RiskRow", "RiskScore", "class_labels"]
@@ -632,7 +634,7 @@ class RiskScore:
         return ScoreSheet(
             outcome=f"probability that {self._positive}",
             lines=tuple(
-                _line(name, points, self.feature_ranges[name])
+                score_line(name, points, self.feature_ranges[name])
                 for name, points in self.points.items()
             ),
             risks=risks,
@@ -772,6 +774,149 @@ class RiskScore:
         if _LEAST_POINT <= worth <= _MOST_POINT:
             text += f" and multiplies the odds by {math.exp(worth):.4g}"
         return f"{text}."
+
+    # -----------------------------------------------------------------------------------------
+    # Explanations
+    # -----------------------------------------------------------------------------------------
+
+    def explain(self, record: Any, threshold: float | None = None) -> Explanation:
+        """Explain the score of one record: what it is made of, and what would change it.
+
+        Parameters
+        ----------
+        record : mapping, pandas series, array-like of shape (d,), or X of one row
+            A row as in :meth:`score_samples`.
+        threshold : float, optional
+            The score from which on something is done: the explanation says which few changes of
+            items take the record to the other side. By default the other side of a risk of
+            50%, as in :meth:`predict`.
+
+        Returns
+        -------
+        Explanation
+            ``str`` of it is readable.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in :meth:`score_samples`, there is not exactly one row, or the threshold is no
+            finite number.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> points = {"prior stroke": 3, "age >= 75": 2, "exercise": -2}
+        >>> score = RiskScore(-4, points, outcome_name="stroke")
+        >>> print(score.explain({"prior stroke": 1, "age >= 75": 1, "exercise": 0}))
+        Score 5: the risk of stroke = 1 is 73.1%.
+        Points by item:
+          +3  prior stroke = 1 (3 points)
+          +2  age >= 75 = 1 (2 points)
+          +0  exercise = 0 (-2 points)
+        What would change it, all else equal:
+          prior stroke = 0 in place of 1: score 2, risk 11.9%
+          age >= 75 = 0 in place of 1: score 3, risk 26.9%
+          exercise = 1 in place of 0: score 3, risk 26.9%
+        Fewest changes that lead to a risk of 50% or less: prior stroke = 0 in place of 1
+        (score 2, risk 11.9%).
+        """
+        table = _open_rows(_as_row(record), tuple(self.points))
+        if table.n_samples != 1:
+            raise ValueError(f"one record is explained at a time, got {table.n_samples} rows")
+        (score,) = self.score_samples(_as_row(record)).tolist()
+        positions = self._positions(table)
+        values = {name: _plain_value(table.column(positions[name])) for name in self.points}
+        return explanation(
+            values,
+            score,
+            points=self.points,
+            feature_ranges=self.feature_ranges,
+            risks=RiskScale(self.intercept, self.scale),
+            outcome=self._positive,
+            threshold=None if threshold is None else checked_number(threshold, "threshold"),
+        )
+
+    def operating_points(self, X: Any, y: Any, sample_weight: Any = None) -> OperatingPoints:
+        """What happens at each threshold on the score: sensitivity, specificity, PPV and NPV.
+
+        Parameters
+        ----------
+        X
+            Rows, as in :meth:`score_samples`.
+        y : array-like of shape (n,)
+            Their labels, both of ``classes``.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights of the rows.
+
+        Returns
+        -------
+        OperatingPoints
+            One for each score in the data, and one at which no row is positive.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in :meth:`risk_table`; the rows have one class only.
+
+        See Also
+        --------
+        riskslim.metrics.operating_points : what it is computed by.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> score = RiskScore(-3, {"smoker": 2, "exercise": -1})
+        >>> X = {"smoker": [1, 1, 1, 0, 0], "exercise": [0, 0, 1, 0, 0]}
+        >>> points = score.operating_points(X, [1, 0, 0, 0, 0])
+        >>> points.thresholds, points.sensitivity, points.specificity
+        (array([inf,  2.,  1.,  0.]), array([0., 1., 1., 1.]), array([1.  , 0.75, 0.5 , 0.  ]))
+        """
+        from riskslim.metrics import operating_points
+
+        observed = self._observations(X, y, sample_weight)
+        if observed is None:
+            raise ValueError("X and y are None, but rows and labels are needed")
+        return operating_points(observed.is_positive, observed.scores, observed.weights)
+
+    def boolean_rule(self, threshold: float, *, max_terms: int = 1000) -> BooleanRule:
+        """Write a threshold on a score over conditions as a Boolean rule.
+
+        Parameters
+        ----------
+        threshold : float
+            The rule holds where the score is at least this.
+        max_terms : int, default 1000
+            Most terms. A score of k items has up to k choose k / 2 of them: 924 of 12 items.
+
+        Returns
+        -------
+        BooleanRule
+            The only minimal disjunctive normal form: no other has fewer terms or literals. It
+            equals the score on all values of the conditions, also where conditions contradict
+            each other. Conditions with negative points are negated.
+
+        Raises
+        ------
+        ValueError
+            Some features with points are not 0 or 1; the threshold is not finite; the rule has
+            more terms than ``max_terms``.
+
+        Notes
+        -----
+        Ustun & Rudin (2019), section 6. That the form is minimal is proven in
+        :func:`riskslim.explain.boolean_rule`.
+
+        Examples
+        --------
+        The score for seizures in figure 8 of the paper:
+
+        >>> from riskslim import RiskScore
+        >>> points = {"BriefRhythmicDischarge": 2, "PatternsIncludeLPD": 2, "PriorSeizure": 1}
+        >>> score = RiskScore(-3, {**points, "EpileptiformDischarge": 1})
+        >>> print(score.boolean_rule(2))
+        BriefRhythmicDischarge OR PatternsIncludeLPD OR (PriorSeizure AND EpileptiformDischarge)
+        """
+        return boolean_rule(self.points, self.feature_ranges, threshold, max_terms=max_terms)
 
     # -----------------------------------------------------------------------------------------
     # Files
@@ -949,16 +1094,6 @@ def _ranked(solution: Solution, rank: int) -> tuple[NDArray[np.int64], float]:
     return best, solution.scale
 
 
-def _line(name: str, points: int, values: FeatureRange) -> ScoreLine:
-    unit = "point" if abs(points) == 1 else "points"
-    if values.is_binary:
-        return ScoreLine(name, points, unit)
-    label = f"{name} [{printed_range(values)}]"
-    if values.unit is None:
-        return ScoreLine(label, points, f"{unit} x value")
-    return ScoreLine(label, points, f"{unit} per {values.unit}", is_factor=True)
-
-
 def _notes_on_scores(risks: tuple[RiskRow, ...], attainable: AttainableScores) -> Iterator[str]:
     """What the entries of a risk table do not say of the scores that they are for."""
     has_data = risks[0].n_samples is not None
@@ -1049,6 +1184,20 @@ def _is_positive(y: Any, classes: tuple[Any, Any], n_samples: int) -> NDArray[np
 # ---------------------------------------------------------------------------------------------
 # Input of predictions
 # ---------------------------------------------------------------------------------------------
+
+
+def _as_row(record: Any) -> Any:
+    """A record as a row of a table; what has rows already stays as it is."""
+    if isinstance(record, np.ndarray) and record.ndim == 1:
+        return record[np.newaxis]
+    if isinstance(record, (list, tuple)) and record and all(map(np.isscalar, record)):
+        return [list(record)]
+    return record
+
+
+def _plain_value(column: NDArray[Any]) -> float:
+    value = np.asarray(column, dtype=np.float64).item()
+    return int(value) if value.is_integer() else value
 
 
 def _open_rows(X: Any, wanted: tuple[str, ...]) -> Table:
