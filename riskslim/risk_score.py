@@ -908,7 +908,7 @@ class RiskScore:
 
         Examples
         --------
-        The score for seizures in figure 8 of the paper:
+        The score for seizures in section 6 of the paper:
 
         >>> from riskslim import RiskScore
         >>> points = {"BriefRhythmicDischarge": 2, "PatternsIncludeLPD": 2, "PriorSeizure": 1}

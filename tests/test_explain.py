@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 
@@ -162,7 +161,7 @@ def test_rules_on_tables(library):
     assert never.holds(table).tolist() == [False] * 3
     with pytest.raises(ValueError, match=r"X lacks 1 of the 1 features of the rule: 'e'\."):
         rule_of("e").holds(table)
-    with pytest.raises(ValueError, match="'d' must have the values 0 and 1 only.* in 3 of 3 rows"):
+    with pytest.raises(ValueError, match=r"'d' must have the values 0 and 1 only.* in 3 of 3 rows"):
         rule_of("d").holds(table)
 
 
@@ -334,7 +333,9 @@ def test_operating_points_are_those_of_the_rules():
     assert found.thresholds.tolist() == [math.inf, 3, 2, 1, 0, -1]
     for k, threshold in enumerate(found.thresholds[1:], start=1):
         called = score.boolean_rule(threshold).holds(X)
-        assert found.sensitivity[k] == pytest.approx(np.average(called[positive], weights=weights[positive]))
+        assert found.sensitivity[k] == pytest.approx(
+            np.average(called[positive], weights=weights[positive])
+        )
         assert found.specificity[k] == pytest.approx(
             np.average(~called[~positive], weights=weights[~positive])
         )
