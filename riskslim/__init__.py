@@ -45,6 +45,8 @@ _HOMES = {
     "monotone": "allowed_points",
     "not_both": "constraints",
     "points_in": "allowed_points",
+    "risk_at_least": "side_information",
+    "risk_at_most": "side_information",
     "sequential_rounding": "heuristics",
     "show_config": "config",
     "standard_cpa": "_lattice_cpa",
@@ -85,6 +87,8 @@ __all__ = [
     "monotone",
     "not_both",
     "points_in",
+    "risk_at_least",
+    "risk_at_most",
     "sequential_rounding",
     "show_config",
     "standard_cpa",
@@ -124,6 +128,7 @@ if TYPE_CHECKING:
     from riskslim.metrics import calibration_error
     from riskslim.problem import RiskScoreProblem
     from riskslim.risk_score import RiskScore
+    from riskslim.side_information import risk_at_least, risk_at_most
     from riskslim.solution import Certificate, Solution, SolutionPool, Status
 
 

@@ -408,6 +408,23 @@ class ConstraintRows:
                 kept = others
         return tuple(self.names[i] for i in kept)
 
+    def including(self, constraint: Constraint) -> ConstraintRows:
+        """These constraints and one more, which refers to features alone.
+
+        Parameters
+        ----------
+        constraint : Constraint
+
+        Returns
+        -------
+        ConstraintRows
+        """
+        more = ConstraintRows.__new__(ConstraintRows)
+        resolved = constraint.resolve(Setting(self.feature_names))
+        constraints = (*self.constraints, constraint)
+        more._assemble(self.feature_names, constraints, [*self._resolved, resolved])
+        return more
+
     def _take(self, index: list[int]) -> ConstraintRows:
         """Some of the constraints."""
         part = ConstraintRows.__new__(ConstraintRows)

@@ -42,6 +42,7 @@ __all__ = [
     "if_then",
     "model_size",
     "not_both",
+    "number_text",
 ]
 
 # Sums of integers up to this, times points, are exact in double precision; a solver still tells
@@ -246,7 +247,7 @@ class LinearConstraint(Constraint):
         return values[0] == -1 and others_count and (self._lower, self._upper) == (0, math.inf)
 
     def _range(self) -> str:
-        low, high = _number(self._lower), _number(self._upper)
+        low, high = number_text(self._lower), number_text(self._upper)
         if self._lower == self._upper:
             return f"exactly {low}"
         if math.isinf(self._lower):
@@ -259,11 +260,11 @@ class LinearConstraint(Constraint):
             for term, value in self._points
         ]
         words = [
-            (value, what if abs(value) == 1 else f"{_number(abs(value))} times {what}")
+            (value, what if abs(value) == 1 else f"{number_text(abs(value))} times {what}")
             for value, what in terms
         ]
-        words += [(v, f"{_number(abs(v))} if {quoted(term)} is used") for term, v in self._used]
-        words += [(v, f"{_number(abs(v))} if {_any_of(g)} is used") for g, v in self._any_used]
+        words += [(v, f"{number_text(abs(v))} if {quoted(term)} is used") for term, v in self._used]
+        words += [(v, f"{number_text(abs(v))} if {_any_of(g)} is used") for g, v in self._any_used]
         signed = [f"{'+' if value > 0 else '-'} {what}" for value, what in words]
         more = len(signed) - MAX_LISTED
         ending = [f"... and {more} more terms"] if more > 0 else []
@@ -274,12 +275,12 @@ class LinearConstraint(Constraint):
             ("points", [*self._points]), ("used", [*self._used]), ("any_used", [*self._any_used])
         ]  # fmt: skip
         parts = [
-            f"{what}={{{', '.join(f'{term!r}: {_number(value)}' for term, value in terms)}}}"
+            f"{what}={{{', '.join(f'{term!r}: {number_text(value)}' for term, value in terms)}}}"
             for what, terms in every
             if terms
         ]
         parts += [
-            f"{what}={_number(bound)}"
+            f"{what}={number_text(bound)}"
             for what, bound in (("lower", self._lower), ("upper", self._upper))
             if math.isfinite(bound)
         ]
@@ -713,6 +714,15 @@ def _checked_count(n: Any, of: tuple[Feature, ...] | None = None) -> int:
     return int(n)
 
 
-def _number(value: float) -> str:
-    """Write an integer without its decimal point."""
+def number_text(value: float) -> str:
+    """Write a number, an integer without its decimal point.
+
+    Parameters
+    ----------
+    value : float
+
+    Returns
+    -------
+    str
+    """
     return str(int(value)) if math.isfinite(value) and value == int(value) else repr(value)

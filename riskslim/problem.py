@@ -186,23 +186,25 @@ class RiskScoreProblem:
         bounds = self.coefficients.lower, self.coefficients.upper
         reached = [rows.intercept_reach(*bounds, self.max_size) for rows in every]
         self.loss = self.loss.reaching(min(low for low, _ in reached), max(h for _, h in reached))
-        self._use_constraints()
+        self._use_constraints(None if self.is_constrained_per_scale else every[0])
 
-    def _use_constraints(self) -> None:
-        """Set the rows that hold at all scales of the problem."""
+    def _use_constraints(self, rows: ConstraintRows | None = None) -> None:
+        """Set the rows that hold at all scales of the problem, where they are not known yet."""
         constraints = self.constraints
         if self.is_constrained_per_scale:
             constraints = tuple(one for one in constraints if not one.depends_on_scale)
         self.constraint_rows = self.rows_with_size = None
         gaps = self.coefficients.gaps
         if constraints or gaps:
-            self.constraint_rows = self._rows(constraints, self.loss.scale)
+            if rows is None:
+                rows = self._rows(constraints, self.loss.scale)
+            self.constraint_rows = rows
             size = model_size(
                 min(self.min_size, self.max_size),  # otherwise infeasible for that alone
                 self.max_size,
                 name=f"model size {self.min_size} to {self.max_size}",
             )
-            self.rows_with_size = self._rows((*constraints, size), self.loss.scale)
+            self.rows_with_size = self.constraint_rows.including(size)
 
     def _rows(self, constraints: tuple[Constraint, ...], scale: float) -> ConstraintRows:
         """Constraints at a scale, and what the coefficient set asks for beside its bounds."""

@@ -10,8 +10,11 @@ r"""The surrogate problem RiskSlimMIP as variables and rows, for any solver.
 
 (Ustun & Rudin 2019, Definitions RiskSlimMIP and RiskSlimLP) with bounds on V, L, R and on every
 :math:`\lambda_j`, and with the problem's linear constraints, in which :math:`\alpha_j` stands for
-:math:`1[\lambda_j \ne 0]`. Features that cannot be used get no variables. L and V are held in units
-of 1 / :data:`OBJECTIVE_SCALE`, so that a feasibility tolerance of 1e-9 means 1e-12 of loss.
+:math:`1[\lambda_j \ne 0]`. A group of features of which any is used has an indicator
+:math:`\gamma_g` with :math:`\alpha_j \le \gamma_g \le \sum_{k \in g} \alpha_k`; a coefficient
+whose allowed points have gaps has an indicator for each interval of them. Features that cannot be
+used get no variables. L and V are held in units of 1 / :data:`OBJECTIVE_SCALE`, so that a
+feasibility tolerance of 1e-9 means 1e-12 of loss.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from riskslim.bounds import ObjectiveBounds
+    from riskslim.constraint_base import Intervals
     from riskslim.problem import RiskScoreProblem
 
 __all__ = [
@@ -173,6 +177,14 @@ class Row(NamedTuple):
     high: float
 
 
+class _Part(NamedTuple):
+    """What an indicator of an interval stands for: coefficient j between two ends."""
+
+    j: int
+    low: float
+    high: float
+
+
 class Formulation:
     """Variables and rows of the surrogate problem without any cut.
 
@@ -204,6 +216,9 @@ class Formulation:
         Indices of the variables L, V and R; L follows the last coefficient.
     alpha : dict from feature index to variable index
         Size indicators of the features that can be used.
+    groups : list of int
+        Indicators of the groups in ``problem.constraint_rows``: whether any of their features is
+        used; -1 where none can be.
     constraint_rows : list of lists of int
         Rows that each of the problem's constraints became.
 
@@ -246,6 +261,8 @@ class Formulation:
         self.objective = self._add_variable("V", 0.0, INFINITY, "C", price=1.0)
         self.size = self._add_variable("R", 0.0, m, "I")
         self._add_definitions()
+        self._add_groups()
+        self._parts: dict[int, _Part] = {}
         self.constraint_rows = self._add_constraints()
         for variable, ends in self.bounds_of_variables(bounds).items():
             self.variables[variable] = self.variables[variable]._replace(low=ends[0], high=ends[1])
@@ -325,15 +342,61 @@ class Formulation:
             sign = 1.0 if high > 0 else -1.0
             self._add_row([variable, alpha], [sign, -1.0], 0.0, math.inf)
 
+    def _add_groups(self) -> None:
+        """Indicators of groups: at least that of each member, at most all of these together."""
+        rows = self.problem.constraint_rows
+        self.groups: list[int] = []
+        for g, features in enumerate(() if rows is None else rows.groups):
+            members = [self.alpha[j] for j in features.tolist() if j in self.alpha]
+            if not members:
+                self.groups.append(-1)
+                continue
+            group = self._add_variable(f"gamma_{g}", 0.0, 1.0, "B")
+            self.groups.append(group)
+            for alpha in members:
+                self._add_row([group, alpha], [1.0, -1.0], 0.0, math.inf)
+            self._add_row([*members, group], [1.0] * len(members) + [-1.0], 0.0, math.inf)
+
     def _add_constraints(self) -> list[list[int]]:
         """Add the problem's constraints; returns the rows that each of them became."""
         rows = self.problem.constraint_rows
-        added: list[list[int]] = []
-        for i in range(0 if rows is None else len(rows)):
+        if rows is None:
+            return []
+        added: list[list[int]] = [[] for _ in rows.constraints]
+        for i in range(len(rows)):
             first = len(self.rows)
             self._add_constraint(i)
-            added.append(list(range(first, len(self.rows))))
+            added[rows.owner[i]].extend(range(first, len(self.rows)))
+        for owner, j, intervals in rows.allowed_points:
+            first = len(self.rows)
+            self._add_allowed_points(j, intervals)
+            added[owner].extend(range(first, len(self.rows)))
         return added
+
+    def _add_allowed_points(self, j: int, intervals: Intervals) -> None:
+        """Keep a coefficient to disjoint intervals, by an indicator for each if there are several.
+
+        Just one indicator is 1, and its interval bounds the coefficient.
+        """
+        if j - 1 not in self.alpha:
+            return  # fixed at 0: the problem is feasible
+        variable = int(np.searchsorted(self.columns, j))
+        low, high = float(self.lower[j]), float(self.upper[j])
+        within = [(max(a, low), min(b, high)) for a, b in intervals]
+        within = [ends for ends in within if ends[0] <= ends[1]]
+        if len(within) < 2:
+            first, last = within[0] if within else (high + 1.0, high + 1.0)
+            self._add_row([variable], [1.0], first, last)
+            return
+        name = f"delta_{j}_{len(self._parts)}"
+        parts = [self._add_variable(f"{name}_{k}", 0.0, 1.0, "B") for k in range(len(within))]
+        self._parts.update(
+            {part: _Part(j, *ends) for part, ends in zip(parts, within, strict=True)}
+        )
+        self._add_row(parts, [1.0] * len(parts), 1.0, 1.0)
+        lows, highs = ([-ends[side] for ends in within] for side in (0, 1))
+        self._add_row([variable, *parts], [1.0, *lows], 0.0, math.inf)
+        self._add_row([variable, *parts], [1.0, *highs], -math.inf, 0.0)
 
     def _add_constraint(self, i: int) -> None:
         """Add one constraint, without sides that hold in the whole box.
@@ -345,8 +408,11 @@ class Formulation:
         """
         rows = self.problem.constraint_rows
         assert rows is not None
-        variables = np.concatenate((np.arange(self.loss), list(self.alpha.values()))).astype(int)
-        terms = np.concatenate((rows.points[i, self.columns], rows.used[i, list(self.alpha)]))
+        variables = np.array([*range(self.loss), *self.alpha.values(), *self.groups], dtype=int)
+        terms = np.concatenate(
+            (rows.points[i, self.columns], rows.used[i, list(self.alpha)], rows.any_used[i])
+        )
+        terms[variables < 0] = 0.0  # groups that cannot be used
         indices = variables[terms != 0].tolist()
         if not indices:
             return  # features that are fixed at 0: the problem is feasible
@@ -453,6 +519,12 @@ class Formulation:
             values[variable] = float(coef[feature + 1] != 0)
         for feature, variable in self._negative.items():
             values[variable] = float(coef[feature + 1] < 0)
+        for part, (j, low, high) in self._parts.items():
+            values[part] = float(low <= coef[j] <= high)
+        rows = self.problem.constraint_rows
+        for group, features in zip(self.groups, () if rows is None else rows.groups, strict=True):
+            if group >= 0:
+                values[group] = float((coef[1 + features] != 0).any())
         objective = (loss + self.problem.penalty(coef)) * self.objective_scale
         values[self.loss] = loss * self.objective_scale
         values[self.objective] = objective
@@ -474,4 +546,8 @@ def _tied_indicators(problem: RiskScoreProblem) -> NDArray[np.bool_]:
     helps_up = (rows.used > 0) & np.isfinite(rows.lower)[:, None]
     helps_down = (rows.used < 0) & np.isfinite(rows.upper)[:, None]
     tied: NDArray[np.bool_] = np.any(helps_up | helps_down, axis=0)
+    bounded = np.isfinite(rows.lower)[:, None], np.isfinite(rows.upper)[:, None]
+    helping = ((rows.any_used > 0) & bounded[0]) | ((rows.any_used < 0) & bounded[1])
+    for g in np.flatnonzero(helping.any(axis=0)):
+        tied[rows.groups[g]] = True
     return tied

@@ -69,6 +69,7 @@ class ScalesRun:
         self.began = time.perf_counter()
         self.trace = Trace()
         self.solutions: list[Solution] = []
+        self.n_infeasible = 0
         self._running: Run | None = None
         self._finished = (0, 0, 0)  # nodes, cuts, incumbents of the searches that have ended
 
@@ -86,11 +87,18 @@ class ScalesRun:
                 break
             solution = self._solved(scale, limits)
             if solution.certificate.status is Status.INFEASIBLE:
-                return solution  # it does not depend on the scale
+                if not self.problem.is_constrained_per_scale or self._is_last(k):
+                    return solution
+                self.n_infeasible += 1
+                continue
             self.solutions.append(solution)
             if solution.certificate.status is Status.INTERRUPTED:
                 self.interrupted.set()
         return self._combined()
+
+    def _is_last(self, k: int) -> bool:
+        """Whether there is no scale left that could have a score, and none had."""
+        return not self.solutions and k == len(self.scales) - 1
 
     def _limits_left(self, n_left: int) -> dict[str, Any] | None:
         """Limits of the next search; None if there is nothing left to spend."""
@@ -105,7 +113,10 @@ class ScalesRun:
         best = self._best()
         start = self.start if best is None else best.coef
         cutoff = math.inf if best is None else best.certificate.objective
-        run = self.new_run(self.problem.at_scale(scale), limits, start, cutoff, self._record)
+        part = self.problem.at_scale(scale)
+        if start is not None and not part.is_feasible(start):
+            start = None  # a bound on risks is another one at every scale
+        run = self.new_run(part, limits, start, cutoff, self._record)
         self._running = run
         if self.interrupted.is_set():
             run.interrupt()
@@ -124,9 +135,11 @@ class ScalesRun:
     def _lower_bound(self, present: float) -> float:
         """Bound on all scales, with that of the search that runs; others have a loss above 0."""
         known = [one.certificate.lower_bound for one in self.solutions]
-        if len(known) < len(self.scales):
+        n_known = self.n_infeasible + len(known)
+        if n_known < len(self.scales):
             known.append(present)
-        return min(known) if len(known) == len(self.scales) else 0.0
+            n_known += 1
+        return min(known) if n_known == len(self.scales) else 0.0
 
     def _record(self, record: TraceRecord) -> None:
         """Take over a record of the search that runs, as one of the search over all scales."""
@@ -189,7 +202,7 @@ class ScalesRun:
         )
 
     def _is_complete(self) -> bool:
-        return len(self.solutions) == len(self.scales)
+        return self.n_infeasible + len(self.solutions) == len(self.scales)
 
     def _message(self, bound: float) -> str:
         if self.interrupted.is_set():
