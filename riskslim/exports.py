@@ -21,7 +21,6 @@ import builtins
 import json
 import keyword
 import re
-import textwrap
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riskslim.risk_table import AttainableScores
 from riskslim.tables import listing, near
 
 if TYPE_CHECKING:
@@ -51,22 +51,15 @@ _LARGEST_POWER = 62
 
 def _tabled_risks(score: RiskScore) -> dict[int, float]:
     """Risks of the scores that the training data allow; empty where the formula has to do."""
-    ranges = score.feature_ranges
-    if not all(values.is_integer for values in ranges.values()):
+    attainable = AttainableScores(score.points, score.feature_ranges)
+    low, high = attainable.ends
+    # Beyond 2**53 float64 does not hold every integer.
+    if not attainable.are_integers or max(-low, high) >= 2.0**53:
         return {}
-    totals = score._attainable_totals()
-    if totals is None:
-        low, high = (
-            sum(
-                side(points * int(end) for end in (ranges[name].minimum, ranges[name].maximum))
-                for name, points in score.points.items()
-            )
-            for side in (min, max)
-        )
-        if high - low >= MAX_TABLED_SCORES:
-            return {}
-        totals = np.arange(low, high + 1)
-    if len(totals) > MAX_TABLED_SCORES:
+    totals = attainable.enumerated()
+    if totals is None and high - low < MAX_TABLED_SCORES:
+        totals = np.arange(int(low), int(high) + 1)
+    if totals is None or len(totals) > MAX_TABLED_SCORES:
         return {}
     risks = _of_totals(score).predict_proba({"score": totals})[:, 1]
     return dict(zip(totals.tolist(), risks.tolist(), strict=True))
@@ -320,9 +313,8 @@ def _sqlite_literal(value: float) -> str:
     if denominator == 1:
         return f"{numerator}.0"
     power = denominator.bit_length() - 1
-    divisors = [_LARGEST_POWER] * (power // _LARGEST_POWER)
-    divisors += [power % _LARGEST_POWER] if power % _LARGEST_POWER else []
-    return " / ".join([f"{numerator}.0", *(str(2**divisor) for divisor in divisors)])
+    divisors = [2**_LARGEST_POWER] * (power // _LARGEST_POWER) + [2 ** (power % _LARGEST_POWER)]
+    return f"({' / '.join(map(str, [f'{numerator}.0', *divisors]))})"
 
 
 def _cast(column: str, points: int, number: str) -> str:
@@ -344,6 +336,7 @@ class _Dialect:
     product: Callable[[str, int], str]
     # What a name is to the database: names that it does not tell apart have the same key.
     key: Callable[[str], str]
+    booleans_are_numbers: bool
 
 
 def _lower_ascii(name: str) -> str:
@@ -359,16 +352,17 @@ def _double_precision(column: str, points: int) -> str:
 
 
 _DIALECTS = {
-    "ansi": _Dialect('"', _approximate_literal, _double_precision, str),
+    "ansi": _Dialect('"', _approximate_literal, _double_precision, str, False),
     "duckdb": _Dialect(
         '"',
         _approximate_literal,
         lambda column, points: _cast(column, points, "DOUBLE"),
         _lower_ascii,
+        True,
     ),
-    "postgresql": _Dialect('"', _approximate_literal, _double_precision, _cut_off),
+    "postgresql": _Dialect('"', _approximate_literal, _double_precision, _cut_off, False),
     # SQLite takes a name in double quotes that is no column's for a text.
-    "sqlite": _Dialect("`", _sqlite_literal, _sqlite_product, _lower_ascii),
+    "sqlite": _Dialect("`", _sqlite_literal, _sqlite_product, _lower_ascii, True),
 }
 
 SQL_DIALECTS: tuple[str, ...] = tuple(_DIALECTS)
@@ -455,13 +449,23 @@ def to_sql(
     total = _sql_total(score, columns, booleans, syntax)
     risk = _sql_risk(score, total, syntax)
     if table is None:
-        return risk
+        return "\n".join(risk)
     parts = [table] if isinstance(table, str) else list(table)
     source = ".".join(_quoted(part, syntax.quote) for part in parts)
     comment = _headline(score).replace("*/", "* /").replace("/*", "/ *")
-    selected = ["t.*", f'{total} AS "score"', f'{risk} AS "risk"']
-    lines = textwrap.indent(",\n".join(selected), "  ")
-    return f"/* {comment}. */\nSELECT\n{lines}\nFROM {source} AS t"
+    lines = [
+        f"/* {comment}. */",
+        "SELECT",
+        "  t.*,",
+        f'  {total} AS "score",',
+        *_indented(risk),
+    ]
+    return "\n".join([*lines[:-1], f'{lines[-1]} AS "risk"', f"FROM {source} AS t"])
+
+
+def _indented(lines: list[str]) -> list[str]:
+    # Not with textwrap.indent: a line may hold a name that has line breaks of its own.
+    return [f"  {line}" for line in lines]
 
 
 def _quoted(name: str, quote: str) -> str:
@@ -487,38 +491,43 @@ def _check_columns(score: RiskScore, dialect: str) -> None:
 def _sql_total(
     score: RiskScore, columns: dict[str, str], booleans: set[str], syntax: _Dialect
 ) -> str:
-    terms = []
-    for name, points in score.points.items():
-        column = columns[name]
-        if name in booleans:
-            terms.append(f"CASE WHEN {column} THEN {points}.0E0 WHEN NOT {column} THEN 0.0E0 END")
-        else:
-            terms.append(syntax.product(column, points))
-    return "\n+ ".join(terms) if terms else syntax.literal(0.0)
+    if not score.points:
+        return syntax.product("0", 0)
+    return " + ".join(
+        syntax.product(
+            _number_of_boolean(columns[name])
+            if name in booleans and not syntax.booleans_are_numbers
+            else columns[name],
+            points,
+        )
+        for name, points in score.points.items()
+    )
 
 
-def _sql_risk(score: RiskScore, total: str, syntax: _Dialect) -> str:
+def _number_of_boolean(column: str) -> str:
+    return f"CASE WHEN {column} THEN 1 WHEN NOT {column} THEN 0 END"
+
+
+def _sql_risk(score: RiskScore, total: str, syntax: _Dialect) -> list[str]:
+    """Lines of an expression for the risk."""
     middle, margin = -score.intercept, _MOST_LOG_ODDS * score.scale
     low, high = (_approximate_literal(middle + side * margin) for side in (-1, 1))
     operand = f"({total})" if len(score.points) > 1 else total
     zero, one, scale = map(syntax.literal, (0.0, 1.0, score.scale))
-    tabled = "".join(
-        f"  WHEN {known} THEN {syntax.literal(risk)}\n"
-        for known, risk in _tabled_risks(score).items()
-    )
-    formula = f"{one} / ({one} + EXP(-({score.intercept} + {operand}) / {scale}))"
-    other = (
-        "CASE\n"
-        f"  WHEN {operand} BETWEEN {low} AND {high} THEN\n"
-        f"{textwrap.indent(formula, '    ')}\n"
-        f"  WHEN {operand} BETWEEN -{_FINITE} AND {low} THEN {zero}\n"
-        f"  WHEN {operand} BETWEEN {high} AND {_FINITE} THEN {one}\n"
-        "END"
-    )
+    formula = [
+        "CASE",
+        f"  WHEN {operand} BETWEEN {low} AND {high} THEN",
+        f"    {one} / ({one} + EXP(-({score.intercept} + {operand}) / {scale}))",
+        f"  WHEN {operand} BETWEEN -{_FINITE} AND {low} THEN {zero}",
+        f"  WHEN {operand} BETWEEN {high} AND {_FINITE} THEN {one}",
+        "END",
+    ]
+    tabled = _tabled_risks(score)
     if not tabled:
-        return other
-    indented = textwrap.indent(other, "  ").lstrip()
-    return f"CASE {operand}\n{tabled}  ELSE {indented}\nEND"
+        return formula
+    entries = [f"WHEN {known} THEN {syntax.literal(risk)}" for known, risk in tabled.items()]
+    entries += [f"ELSE {formula[0]}", *formula[1:]]
+    return [f"CASE {operand}", *_indented(entries), "END"]
 
 
 # ---------------------------------------------------------------------------------------------

@@ -1031,6 +1031,40 @@ class RiskScore:
             raise ValueError(f"{path}: {error}") from None
 
     # -----------------------------------------------------------------------------------------
+    # Exports: what they promise is said in riskslim.exports
+    # -----------------------------------------------------------------------------------------
+
+    def to_python(self, *, function_name: str = "predict_risk") -> str:
+        """Write the score as a Python function: :func:`riskslim.exports.to_python`."""
+        from riskslim import exports
+
+        return exports.to_python(self, function_name=function_name)
+
+    def to_javascript(self, *, function_name: str = "predictRisk") -> str:
+        """Write the score as a JavaScript function: :func:`riskslim.exports.to_javascript`."""
+        from riskslim import exports
+
+        return exports.to_javascript(self, function_name=function_name)
+
+    def to_sql(
+        self,
+        dialect: str = "ansi",
+        *,
+        table: str | Sequence[str] | None = None,
+        boolean_columns: Iterable[str] = (),
+    ) -> str:
+        """Write the score as an SQL expression or query: :func:`riskslim.exports.to_sql`."""
+        from riskslim import exports
+
+        return exports.to_sql(self, dialect, table=table, boolean_columns=boolean_columns)
+
+    def to_pmml(self) -> str:
+        """Write the score as a PMML document: :func:`riskslim.exports.to_pmml`."""
+        from riskslim import exports
+
+        return exports.to_pmml(self)
+
+    # -----------------------------------------------------------------------------------------
     # Being a value
     # -----------------------------------------------------------------------------------------
 
