@@ -1,4 +1,4 @@
-"""The command line: ``riskslim fit``, ``predict``, ``show`` and ``demo``.
+"""The command line: ``riskslim fit``, ``predict``, ``show``, ``export`` and ``demo``.
 
 It reads arguments, calls the library, and prints what comes back: the result on standard output,
 everything else on standard error. Exit codes: 0 a risk score was found (also when a limit ended the
@@ -44,6 +44,14 @@ __all__ = ["application", "main"]
 # Scores of a list that are shown where --n-solutions does not say how many.
 _LISTED = 10
 
+# What `riskslim export` writes, each with the arguments that it can be given.
+_EXPORTS = {
+    "python": ("function_name",),
+    "javascript": ("function_name",),
+    "sql": ("dialect", "table", "boolean_columns"),
+    "pmml": (),
+}
+
 EXIT_INTERNAL, EXIT_USAGE, EXIT_INFEASIBLE, EXIT_INTERRUPTED = 1, 2, 3, 130
 
 logger = logging.getLogger("riskslim.cli")
@@ -80,7 +88,7 @@ def application() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)
-    for command in (fit, predict, show, demo):
+    for command in (fit, predict, show, export, demo):
         app.command()(command)
     return app
 
@@ -384,6 +392,75 @@ def show(score: ScoreFile) -> None:
         typer.echo(str(risk_score))
         if risk_score.certificate is not None:
             typer.echo(f"\n{risk_score.certificate.explain()}")
+
+
+def export(
+    score: ScoreFile,
+    target: Annotated[
+        str,
+        typer.Option("--format", metavar="NAME", help=f"One of {', '.join(_EXPORTS)}."),
+    ],
+    dialect: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="With sql: ansi (the default), duckdb, postgresql or sqlite.",
+        ),
+    ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|SCHEMA.NAME",
+            help="With sql: write a query of this table, not the expression alone.",
+        ),
+    ] = None,
+    boolean: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="With sql: feature whose column is of type BOOLEAN; may be given repeatedly.",
+        ),
+    ] = None,
+    function: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="With python and javascript: name of the function, in place of predict_risk and "
+            "predictRisk.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File to write to, in UTF-8.")
+    ] = None,
+) -> None:
+    """Write a risk score for another program, or as a document.
+
+    What is written goes to standard output unless --output names a file.
+    """
+    with _session():
+        if target not in _EXPORTS:
+            raise ValueError(f"--format must be one of {', '.join(_EXPORTS)}, got {target!r}")
+        _check_target(output, score)
+        given = {
+            "--dialect": ("dialect", dialect),
+            "--table": ("table", None if table is None else table.split(".")),
+            "--boolean": ("boolean_columns", boolean),
+            "--function": ("function_name", function),
+        }
+        options = {}
+        for option, (name, value) in given.items():
+            if value and name not in _EXPORTS[target]:
+                users = [one for one, names in _EXPORTS.items() if name in names]
+                raise ValueError(f"{option} is for --format {' and '.join(users)}")
+            if value:
+                options[name] = value
+        risk_score = riskslim.RiskScore.load(score)
+        text = getattr(risk_score, f"to_{target}")(**options)
+        text = text if text.endswith("\n") else f"{text}\n"
+        if output is None:
+            typer.echo(text, nl=False)
+        else:
+            output.write_text(text, encoding="utf-8", newline="\n")
 
 
 def demo(
