@@ -45,11 +45,14 @@ __all__ = ["application", "main"]
 _LISTED = 10
 
 # What `riskslim export` writes, each with the arguments that it can be given.
-_EXPORTS = {
+_EXPORTS: dict[str, tuple[str, ...]] = {
     "python": ("function_name",),
     "javascript": ("function_name",),
     "sql": ("dialect", "table", "boolean_columns"),
     "pmml": (),
+    "markdown": (),
+    "html": (),
+    "latex": (),
 }
 
 EXIT_INTERNAL, EXIT_USAGE, EXIT_INFEASIBLE, EXIT_INTERRUPTED = 1, 2, 3, 130
@@ -440,27 +443,19 @@ def export(
     with _session():
         if target not in _EXPORTS:
             raise ValueError(f"--format must be one of {', '.join(_EXPORTS)}, got {target!r}")
-        _check_target(output, score)
-        given = {
-            "--dialect": ("dialect", dialect),
-            "--table": ("table", None if table is None else table.split(".")),
-            "--boolean": ("boolean_columns", boolean),
-            "--function": ("function_name", function),
-        }
-        options = {}
-        for option, (name, value) in given.items():
-            if value and name not in _EXPORTS[target]:
-                users = [one for one, names in _EXPORTS.items() if name in names]
-                raise ValueError(f"{option} is for --format {' and '.join(users)}")
-            if value:
-                options[name] = value
+        _check_target(output, score, "risk score")
+        options = _export_options(
+            target,
+            {
+                ("--dialect", "dialect"): dialect,
+                ("--table", "table"): None if table is None else table.split("."),
+                ("--boolean", "boolean_columns"): boolean or None,
+                ("--function", "function_name"): function,
+            },
+        )
         risk_score = riskslim.RiskScore.load(score)
         text = getattr(risk_score, f"to_{target}")(**options)
-        text = text if text.endswith("\n") else f"{text}\n"
-        if output is None:
-            typer.echo(text, nl=False)
-        else:
-            output.write_text(text, encoding="utf-8", newline="\n")
+        _write_text(text if text.endswith("\n") else f"{text}\n", output)
 
 
 def demo(
@@ -588,6 +583,19 @@ def _solver(solver: str | None, engine: str) -> dict[str, str]:
     return {"solver": solver}
 
 
+def _export_options(target: str, given: dict[tuple[str, str], Any]) -> dict[str, Any]:
+    """Arguments of an export, from what was given for options."""
+    options = {}
+    for (option, name), value in given.items():
+        if value is None:
+            continue
+        if name not in _EXPORTS[target]:
+            users = [other for other, names in _EXPORTS.items() if name in names]
+            raise ValueError(f"{option} needs --format {' or '.join(users)}, got {target}")
+        options[name] = value
+    return options
+
+
 def _print_remarks(remarks: tuple[str, ...]) -> None:
     for remark in remarks:
         typer.echo(f"Remark: {remark}", err=True)
@@ -624,16 +632,16 @@ def _by_name(texts: list[str] | None, option: str, kind: type[Any]) -> dict[str,
     return values
 
 
-def _check_target(path: Path | None, data: Path) -> None:
-    """Find out before the search that its result cannot be written."""
+def _check_target(path: Path | None, source: Path, what: str = "data") -> None:
+    """Find out before the work that its result cannot be written."""
     if path is None:
         return
     if not path.parent.is_dir():
         raise ValueError(f"there is no folder {path.parent} to write {path.name} to")
     if path.is_dir():
         raise ValueError(f"{path} is a folder, not a file to write to")
-    if path.resolve() == data.resolve():
-        raise ValueError(f"{path} would replace the data")
+    if path.resolve() == source.resolve():
+        raise ValueError(f"{path} would replace the {what}")
 
 
 def _write_trace(solution: Solution, path: Path) -> None:
@@ -658,10 +666,14 @@ def _write_predictions(columns: dict[str, Any], path: Path | None) -> None:
     writer.writerow(columns)
     # Numbers as the shortest text that reads back as the same number.
     writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    _write_text(text.getvalue(), path)
+
+
+def _write_text(text: str, path: Path | None) -> None:
     if path is None:
-        typer.echo(text.getvalue(), nl=False)
+        typer.echo(text, nl=False)
     else:
-        path.write_text(text.getvalue(), encoding="utf-8", newline="\n")
+        path.write_text(text, encoding="utf-8", newline="\n")
 
 
 class _Messages(logging.Handler):

@@ -344,7 +344,7 @@ def _lower_ascii(name: str) -> str:
 
 
 def _cut_off(name: str) -> str:
-    return name.encode()[:_POSTGRESQL_NAME_BYTES].decode(errors="ignore")
+    return name.encode(errors="surrogatepass")[:_POSTGRESQL_NAME_BYTES].decode(errors="ignore")
 
 
 def _double_precision(column: str, points: int) -> str:
@@ -393,8 +393,9 @@ def to_sql(
     -------
     str
         Without ``table`` a scalar expression, the risk of a row, for a list of columns, a
-        condition, or a view. With it a SELECT of all columns of the table, the score and the risk.
-        The columns of the features have their names. The risk is NULL where a value is NULL or not
+        condition, or a view. With it a SELECT of the score, all columns of the table, and the risk.
+        The columns of the features have their names; "score" and "risk" get underscores at the
+        end where a feature has the name. The risk is NULL where a value is NULL or not
         finite, in SQLite also where it is text; other databases raise an error for text that is no
         number.
 
@@ -416,19 +417,21 @@ def to_sql(
     >>> print(to_sql(RiskScore(-3, {"smoker": 2}), table="patients"))  # doctest: +ELLIPSIS
     /* Risk that 'outcome' = 1, from a risk score of riskslim 0.1.0. */
     SELECT
-      t.*,
-      2 * CAST(t."smoker" AS DOUBLE PRECISION) AS "score",
-      CASE 2 * CAST(t."smoker" AS DOUBLE PRECISION)
+      s.*,
+      CASE s."score"
         WHEN 0 THEN 0.04742587317756...E0
         WHEN 2 THEN 0.26894142136999...E0
         ELSE CASE
-          WHEN 2 * CAST(t."smoker" AS DOUBLE PRECISION) BETWEEN -705.0E0 AND 711.0E0 THEN
-            1.0E0 / (1.0E0 + EXP(-(-3 + 2 * CAST(t."smoker" AS DOUBLE PRECISION)) / 1.0E0))
-          WHEN 2 * CAST(t."smoker" AS DOUBLE PRECISION) BETWEEN -1E308 AND -705.0E0 THEN 0.0E0
-          WHEN 2 * CAST(t."smoker" AS DOUBLE PRECISION) BETWEEN 711.0E0 AND 1E308 THEN 1.0E0
+          WHEN s."score" BETWEEN -705.0E0 AND 711.0E0 THEN
+            1.0E0 / (1.0E0 + EXP(-(-3 + s."score") / 1.0E0))
+          WHEN s."score" BETWEEN -1E308 AND -705.0E0 THEN 0.0E0
+          WHEN s."score" BETWEEN 711.0E0 AND 1E308 THEN 1.0E0
         END
       END AS "risk"
-    FROM "patients" AS t
+    FROM (
+      SELECT 2 * CAST(t."smoker" AS DOUBLE PRECISION) AS "score", t.*
+      FROM "patients" AS t
+    ) AS s
     """
     syntax = _DIALECTS.get(dialect)
     if syntax is None:
@@ -444,23 +447,27 @@ def to_sql(
             f"{listing(repr(name) + near(name, score.points) for name in sorted(unknown))}"
         )
     _check_columns(score, dialect)
-    prefix = "" if table is None else "t."
-    columns = {name: prefix + _quoted(name, syntax.quote) for name in score.points}
-    total = _sql_total(score, columns, booleans, syntax)
-    risk = _sql_risk(score, total, syntax)
     if table is None:
-        return "\n".join(risk)
+        total = _sql_total(score, "", booleans, syntax)
+        return "\n".join(_sql_risk(score, f"({total})", syntax))
     parts = [table] if isinstance(table, str) else list(table)
     source = ".".join(_quoted(part, syntax.quote) for part in parts)
     comment = _headline(score).replace("*/", "* /").replace("/*", "/ *")
+    taken = {syntax.key(name) for name in score.feature_names}
+    total, risk = (_quoted(_free_name(name, taken), syntax.quote) for name in ("score", "risk"))
+    *case, end = _sql_risk(score, f"s.{total}", syntax)
     lines = [
         f"/* {comment}. */",
         "SELECT",
-        "  t.*,",
-        f'  {total} AS "score",',
-        *_indented(risk),
+        "  s.*,",
+        *_indented([*case, f"{end} AS {risk}"]),
+        # The score comes first: where the table has a column of this name, SQLite reads the first.
+        "FROM (",
+        f"  SELECT {_sql_total(score, 't.', booleans, syntax)} AS {total}, t.*",
+        f"  FROM {source} AS t",
+        ") AS s",
     ]
-    return "\n".join([*lines[:-1], f'{lines[-1]} AS "risk"', f"FROM {source} AS t"])
+    return "\n".join(lines)
 
 
 def _indented(lines: list[str]) -> list[str]:
@@ -469,7 +476,7 @@ def _indented(lines: list[str]) -> list[str]:
 
 
 def _quoted(name: str, quote: str) -> str:
-    if not name or "\0" in name:
+    if not name or re.search("[\0\ud800-\udfff]", name):
         raise ValueError(f"no table or column of a database can have the name {name!r}")
     return f"{quote}{name.replace(quote, 2 * quote)}{quote}"
 
@@ -488,38 +495,29 @@ def _check_columns(score: RiskScore, dialect: str) -> None:
             )
 
 
-def _sql_total(
-    score: RiskScore, columns: dict[str, str], booleans: set[str], syntax: _Dialect
-) -> str:
+def _sql_total(score: RiskScore, prefix: str, booleans: set[str], syntax: _Dialect) -> str:
     if not score.points:
         return syntax.product("0", 0)
-    return " + ".join(
-        syntax.product(
-            _number_of_boolean(columns[name])
-            if name in booleans and not syntax.booleans_are_numbers
-            else columns[name],
-            points,
-        )
-        for name, points in score.points.items()
-    )
-
-
-def _number_of_boolean(column: str) -> str:
-    return f"CASE WHEN {column} THEN 1 WHEN NOT {column} THEN 0 END"
+    products = []
+    for name, points in score.points.items():
+        column = prefix + _quoted(name, syntax.quote)
+        if name in booleans and not syntax.booleans_are_numbers:
+            column = f"CASE WHEN {column} THEN 1 WHEN NOT {column} THEN 0 END"
+        products.append(syntax.product(column, points))
+    return " + ".join(products)
 
 
 def _sql_risk(score: RiskScore, total: str, syntax: _Dialect) -> list[str]:
-    """Lines of an expression for the risk."""
+    """Lines of an expression for the risk of a score, which is a column or in parentheses."""
     middle, margin = -score.intercept, _MOST_LOG_ODDS * score.scale
     low, high = (_approximate_literal(middle + side * margin) for side in (-1, 1))
-    operand = f"({total})" if len(score.points) > 1 else total
     zero, one, scale = map(syntax.literal, (0.0, 1.0, score.scale))
     formula = [
         "CASE",
-        f"  WHEN {operand} BETWEEN {low} AND {high} THEN",
-        f"    {one} / ({one} + EXP(-({score.intercept} + {operand}) / {scale}))",
-        f"  WHEN {operand} BETWEEN -{_FINITE} AND {low} THEN {zero}",
-        f"  WHEN {operand} BETWEEN {high} AND {_FINITE} THEN {one}",
+        f"  WHEN {total} BETWEEN {low} AND {high} THEN",
+        f"    {one} / ({one} + EXP(-({score.intercept} + {total}) / {scale}))",
+        f"  WHEN {total} BETWEEN -{_FINITE} AND {low} THEN {zero}",
+        f"  WHEN {total} BETWEEN {high} AND {_FINITE} THEN {one}",
         "END",
     ]
     tabled = _tabled_risks(score)
@@ -527,7 +525,7 @@ def _sql_risk(score: RiskScore, total: str, syntax: _Dialect) -> list[str]:
         return formula
     entries = [f"WHEN {known} THEN {syntax.literal(risk)}" for known, risk in tabled.items()]
     entries += [f"ELSE {formula[0]}", *formula[1:]]
-    return [f"CASE {operand}", *_indented(entries), "END"]
+    return [f"CASE {total}", *_indented(entries), "END"]
 
 
 # ---------------------------------------------------------------------------------------------

@@ -935,8 +935,12 @@ class RiskScore:
         ------
         TypeError
             The classes are neither bool, int, float nor str.
+        ValueError
+            One of the classes is infinite or NaN.
         """
-        return json.dumps(_to_plain(self), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+        text = json.dumps(_to_plain(self), indent=2, allow_nan=False, ensure_ascii=False)
+        # Names may hold halves of surrogate pairs, which UTF-8 has as escape sequences only.
+        return text.encode("utf-8", "backslashreplace").decode() + "\n"
 
     @classmethod
     def from_json(cls, text: str | bytes) -> RiskScore:
@@ -1031,17 +1035,55 @@ class RiskScore:
             raise ValueError(f"{path}: {error}") from None
 
     # -----------------------------------------------------------------------------------------
-    # Exports: what they promise is said in riskslim.exports
+    # Exports: riskslim.exports says what they promise
     # -----------------------------------------------------------------------------------------
 
     def to_python(self, *, function_name: str = "predict_risk") -> str:
-        """Write the score as a Python function: :func:`riskslim.exports.to_python`."""
+        """Write the score as a Python function that needs no package.
+
+        Parameters
+        ----------
+        function_name : str, default "predict_risk"
+
+        Returns
+        -------
+        str
+            See :func:`riskslim.exports.to_python`.
+
+        Raises
+        ------
+        ValueError
+            The name of the function is no identifier, or that of a builtin.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> namespace = {}
+        >>> exec(RiskScore(-3, {"smoker": 3}).to_python(), namespace)
+        >>> namespace["predict_risk"]({"smoker": 1})
+        (0.5, 3)
+        """
         from riskslim import exports
 
         return exports.to_python(self, function_name=function_name)
 
     def to_javascript(self, *, function_name: str = "predictRisk") -> str:
-        """Write the score as a JavaScript function: :func:`riskslim.exports.to_javascript`."""
+        """Write the score as a JavaScript function.
+
+        Parameters
+        ----------
+        function_name : str, default "predictRisk"
+
+        Returns
+        -------
+        str
+            See :func:`riskslim.exports.to_javascript`.
+
+        Raises
+        ------
+        ValueError
+            The name of the function is no identifier of ASCII characters, or is reserved.
+        """
         from riskslim import exports
 
         return exports.to_javascript(self, function_name=function_name)
@@ -1053,13 +1095,44 @@ class RiskScore:
         table: str | Sequence[str] | None = None,
         boolean_columns: Iterable[str] = (),
     ) -> str:
-        """Write the score as an SQL expression or query: :func:`riskslim.exports.to_sql`."""
+        """Write the score as an SQL expression, or as a query of a table.
+
+        Parameters
+        ----------
+        dialect : {"ansi", "duckdb", "postgresql", "sqlite"}, default "ansi"
+        table : str or sequence of str, optional
+            Name of a table, or the parts of a qualified one. Default: the expression alone.
+        boolean_columns : iterable of str, optional
+            Features whose columns are of type BOOLEAN.
+
+        Returns
+        -------
+        str
+            See :func:`riskslim.exports.to_sql`.
+
+        Raises
+        ------
+        ValueError
+            An unknown dialect, a name that no column can have, names that the database does not
+            tell apart, or a boolean column that is no feature with points.
+        """
         from riskslim import exports
 
         return exports.to_sql(self, dialect, table=table, boolean_columns=boolean_columns)
 
     def to_pmml(self) -> str:
-        """Write the score as a PMML document: :func:`riskslim.exports.to_pmml`."""
+        """Write the score as a PMML 4.4 document.
+
+        Returns
+        -------
+        str
+            See :func:`riskslim.exports.to_pmml`.
+
+        Raises
+        ------
+        ValueError
+            A name or a label has characters that XML cannot hold, or both labels read the same.
+        """
         from riskslim import exports
 
         return exports.to_pmml(self)

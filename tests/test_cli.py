@@ -668,6 +668,48 @@ def test_show(saved, table, tmp_path):
     assert "pip install --upgrade riskslim" in usage_error("show", tmp_path / "newer.json")
 
 
+# --- export ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "target", ["python", "javascript", "sql", "pmml", "markdown", "html", "latex"]
+)
+def test_export_writes_what_the_score_does(saved, tmp_path, target):
+    expected = getattr(RiskScore.load(saved), f"to_{target}")()
+    result = run("export", saved, "--format", target)
+    assert result.stdout == expected + ("" if expected.endswith("\n") else "\n")
+    assert result.stderr == ""
+    assert run("export", saved, "--format", target, "--output", tmp_path / "x").stdout == ""
+    assert (tmp_path / "x").read_bytes() == result.stdout.encode()
+
+
+def test_export_options(saved):
+    score = RiskScore.load(saved)
+    for target in ("python", "javascript"):
+        result = run("export", saved, "--format", target, "--function", "f")
+        assert result.stdout == getattr(score, f"to_{target}")(function_name="f")
+    result = run("export", saved, "--format", "sql", "--dialect", "postgresql", "--table",
+                 "ward.patients", "--boolean", "smoker", "--boolean", "age >= 60")  # fmt: skip
+    booleans = ["smoker", "age >= 60"]
+    query = score.to_sql("postgresql", table=("ward", "patients"), boolean_columns=booleans)
+    assert result.stdout == f"{query}\n"
+
+
+def test_export_errors(saved):
+    message = usage_error("export", saved, "--format", "excel")
+    assert "--format must be one of python, javascript, sql, pmml, markdown" in message
+    message = usage_error("export", saved, "--format", "pmml", "--function", "f")
+    assert "--function needs --format python or javascript, got pmml" in message
+    for option in (["--dialect", "sqlite"], ["--table", "t"], ["--boolean", "smoker"]):
+        message = usage_error("export", saved, "--format", "python", *option)
+        assert f"{option[0]} needs --format sql" in message
+    assert "dialect must be one of" in usage_error(
+        "export", saved, "--format", "sql", "--dialect", "x"
+    )
+    message = usage_error("export", saved, "--format", "pmml", "--output", saved)
+    assert "would replace the risk score" in message
+
+
 # --- demo, version, help --------------------------------------------------------------------------
 
 

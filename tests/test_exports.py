@@ -12,13 +12,15 @@ import subprocess
 import xml.etree.ElementTree as ET
 from contextlib import closing
 from fractions import Fraction
+from pathlib import Path
 
 import duckdb
+import jsonschema
 import numpy as np
 import pytest
 from py_mini_racer import MiniRacer
 
-from riskslim import RiskScore
+from riskslim import Certificate, RiskScore, Status
 from riskslim.exports import (
     MAX_TABLED_SCORES,
     _sqlite_literal,
@@ -28,6 +30,7 @@ from riskslim.exports import (
     to_sql,
 )
 from riskslim.risk_score import FeatureRange
+from riskslim.scale import ScaleSet
 
 NAMES = [
     "age >= 75", "O'Brien", 'say "hi"', "back`tick", "back\\slash", "new\nline", "tab\t", "cr\rlf",
@@ -138,7 +141,7 @@ def run_sql(database, score, dialect, **options):
     expression = to_sql(score, dialect, **options)
     alone = database.execute(f"SELECT {expression} FROM patients ORDER BY position").fetchall()
     assert [row[-1] for row in rows] == [risk for (risk,) in alone]
-    return [(row[-1], row[-2]) for row in rows]
+    return [(row[-1], row[0]) for row in rows]
 
 
 @pytest.fixture
@@ -545,7 +548,17 @@ def test_qualified_tables(sqlite, duck):
         database.execute("""CREATE TABLE "the clinic"."pa`t" (smoker DOUBLE, "it's" DOUBLE)""")
         database.execute('INSERT INTO "the clinic"."pa`t" VALUES (1, 0)')
         (row,) = database.execute(to_sql(SCORE, dialect, table=("the clinic", "pa`t"))).fetchall()
-        assert row[:3] == (1, 0, 2)
+        assert row[:3] == (2, 1, 0)
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+@pytest.mark.parametrize("name", ["score", "Score", "risk", "s", "t"])
+def test_tables_with_columns_of_the_names_of_the_query(name, dialect, sqlite, duck):
+    database = {"sqlite": sqlite, "duckdb": duck}[dialect]
+    database.execute(f"""CREATE TABLE patients ("{name}" DOUBLE, smoker DOUBLE, "it's" DOUBLE)""")
+    database.execute("INSERT INTO patients VALUES (7, 1, 0)")
+    (row,) = database.execute(to_sql(SCORE, dialect, table="patients")).fetchall()
+    assert row == (2, 7, 1, 0, SCORE.predict_proba({"smoker": 1, "it's": 0})[0, 1])
 
 
 def test_names_that_sql_cannot_tell_apart():
@@ -576,6 +589,7 @@ def test_names_that_sql_cannot_tell_apart():
         ),
         ({"table": ""}, "no table or column of a database can have the name ''"),
         ({"table": "a\0"}, "no table or column"),
+        ({"table": "caf\udce9"}, "no table or column"),
     ],
 )
 def test_sql_says_what_is_wrong(options, message):
@@ -613,3 +627,135 @@ def test_an_evaluator_of_pmml_predicts_the_same():
             check(score, records, [(result["risk"], result["score"]) for result in named])
     finally:
         Model.close()
+
+
+# ---------------------------------------------------------------------------------------------
+# What the documents say
+# ---------------------------------------------------------------------------------------------
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+
+
+def test_the_document_prints_what_is_shown(capsys):
+    text = (DOCS / "exports.md").read_text(encoding="utf-8")
+    examples = re.findall(r"^```python(?: continued)?\n(.*?)^```$", text, re.M | re.S)
+    shown = re.findall(r"^```text\n(.*?)^```$", text, re.M | re.S)
+    assert len(examples) == len(shown) == 3
+
+    def rounded(output):
+        # The last digit of a risk depends on the processor.
+        return re.sub(r"0\.\d{9,}", lambda digits: f"{float(digits[0]):.12g}", output)
+
+    namespace = {}
+    for example, output in zip(examples, shown, strict=True):
+        exec(compile(example, "docs/exports.md", "exec"), namespace)
+        assert rounded(capsys.readouterr().out) == rounded(output)
+    assert f"more than {MAX_TABLED_SCORES}\n" in text
+
+
+def certified(**changes):
+    certificate = Certificate(
+        **{"status": Status.OPTIMAL, "objective": 0.25, "loss": 0.24, "model_size": 1,
+           "lower_bound": 0.25, "gap_tolerance": 0.0, "bound_tolerance": 1e-9,
+           "engine": "branch_and_bound", "n_samples": 100, **changes}
+    )  # fmt: skip
+    return RiskScore(-1, {"x": 2}, certificate=certificate, scale=certificate.scale)
+
+
+SCHEMA = json.loads((DOCS / "risk_score.schema.json").read_text(encoding="utf-8"))
+
+
+def test_what_is_saved_is_as_the_schema_says():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    validator = jsonschema.Draft202012Validator(SCHEMA)
+    scores = [score for score, _ in models(8, 60)]
+    scores += [certified(), certified(lower_bound=-math.inf, status=Status.FEASIBLE)]
+    scores += [certified(scale=2.0, scales=ScaleSet.of(scales)) for scales in (2, [1, 2], (1, 3))]
+    scores.append(RiskScore(0, {"x": 1}, feature_ranges={"x": FeatureRange(0, 9, unit="Hz")}))
+    described = {
+        "": SCHEMA["properties"],
+        "points": SCHEMA["$defs"]["feature"]["properties"],
+        "certificate": SCHEMA["$defs"]["certificate"]["properties"],
+    }
+    for score in scores:
+        document = json.loads(score.to_json())
+        validator.validate(document)
+        assert set(document) <= set(described[""])
+        assert all(set(entry) <= set(described["points"]) for entry in document["points"])
+        assert set(document["certificate"] or ()) <= set(described["certificate"])
+        assert RiskScore.from_json(score.to_json()) == score
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"format": "other"}, {"version": 3}, {"version": 0}, {"version": 2}, {"scale": 2.0},
+     {"scale": -1, "version": 2}, {"classes": [0]}, {"classes": [0, None]}, {"classes": [1, 1]},
+     {"intercept": 0.5}, {"intercept": 2**31}, {"points": {}}, {"points": [{"feature": "x"}]},
+     {"feature_names": ["x", "x"]}, {"feature_names": [""]}, {"outcome_name": 3},
+     {"certificate": {}}, {"certificate": 1}],
+    ids=repr,
+)  # fmt: skip
+def test_schema_and_reader_refuse_the_same(change):
+    document = {**json.loads(certified().to_json()), **change}
+    assert not jsonschema.Draft202012Validator(SCHEMA).is_valid(document)
+    with pytest.raises(ValueError, match=r"\w"):
+        RiskScore.from_json(json.dumps(document))
+
+
+@pytest.mark.parametrize(
+    "name", [one for one in json.loads(certified(scale=2.0).to_json()) if one != "created_by"]
+)
+def test_schema_and_reader_want_the_same_keys(name):
+    document = json.loads(certified(scale=2.0).to_json())
+    del document[name]
+    assert not jsonschema.Draft202012Validator(SCHEMA).is_valid(document)
+    with pytest.raises(ValueError, match=r"lacks|expected a JSON object|version of the format"):
+        RiskScore.from_json(json.dumps(document))
+
+
+# As the first releases wrote it: no scale, no unit, no scales in the certificate.
+VERSION_1 = """{
+  "format": "riskslim.risk_score", "version": 1, "created_by": "riskslim 0.1.0",
+  "outcome_name": "died", "classes": ["no", "yes"], "intercept": -3,
+  "points": [
+    {"feature": "smoker", "points": 2, "minimum": 0, "maximum": 1, "is_integer": true,
+     "values": [0, 1]},
+    {"feature": "bmi", "points": -1, "minimum": 17.5, "maximum": 41.0, "is_integer": false,
+     "values": null}
+  ],
+  "feature_names": ["age", "bmi", "smoker"],
+  "certificate": {
+    "status": "feasible", "objective": 0.3, "loss": 0.29, "model_size": 2, "lower_bound": "-inf",
+    "gap_tolerance": 0.0, "bound_tolerance": 1e-09, "engine": "lattice_cpa", "n_samples": 40,
+    "message": "time limit reached", "optimality_gap": "inf"
+  }
+}"""
+VERSION_2 = VERSION_1.replace('"version": 1', '"version": 2, "scale": 2.5').replace(
+    '"engine"', '"scale": 2.5, "scales": {"low": 0.5, "high": 12.0}, "engine"'
+)
+
+
+@pytest.mark.parametrize(("text", "scale"), [(VERSION_1, 1.0), (VERSION_2, 2.5)])
+def test_files_of_earlier_versions_load(text, scale):
+    jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(text))
+    score = RiskScore.from_json(text)
+    assert (score.intercept, dict(score.points)) == (-3, {"smoker": 2, "bmi": -1})
+    assert (score.scale, score.classes, score.outcome_name) == (scale, ("no", "yes"), "died")
+    assert score.feature_names == ("age", "bmi", "smoker")
+    assert score.feature_ranges["bmi"] == FeatureRange(17.5, 41.0, is_integer=False)
+    assert score.certificate.lower_bound == -math.inf
+    assert score.certificate.scale == scale
+    assert RiskScore.from_json(score.to_json()) == score
+
+
+def test_names_that_utf_8_cannot_hold_are_saved(tmp_path):
+    score = RiskScore(0, {"caf\udce9": 1})
+    score.save(tmp_path / "score.json")
+    assert RiskScore.load(tmp_path / "score.json") == score
+
+
+def test_labels_that_json_cannot_hold():
+    with pytest.raises(TypeError, match="classes of type 'tuple' cannot be saved"):
+        RiskScore(0, {}, classes=((1,), (2,))).to_json()
+    with pytest.raises(ValueError, match="nan"):
+        RiskScore(0, {}, classes=(0.0, math.nan)).to_json()

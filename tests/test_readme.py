@@ -130,7 +130,7 @@ def test_two_commands_set_up_and_test():
     assert commands == ['pip install ".[cli]" && riskslim demo', 'pip install ".[test]" && pytest']
 
 
-@pytest.mark.parametrize("command", ["fit", "predict", "show", "demo"])
+@pytest.mark.parametrize("command", ["fit", "predict", "show", "export", "demo"])
 def test_every_option_is_documented_with_its_default(command):
     section = re.search(rf"^## riskslim {command}\b.*?(?=^## )", COMMAND_LINE, re.M | re.S)
     documented = set(re.findall(r"`(--[a-z0-9-]+)", section.group()))
