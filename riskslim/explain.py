@@ -67,6 +67,8 @@ class Contribution(NamedTuple):
         The points in words, as on the sheet: "2 points", "x 2 points per Hz".
     unit : str or None
         What the value counts.
+    is_condition : bool
+        Whether the value is 1 where a condition holds and 0 elsewhere.
     """
 
     feature: str
@@ -75,6 +77,7 @@ class Contribution(NamedTuple):
     total: float
     worth: str
     unit: str | None
+    is_condition: bool
 
 
 class Change(NamedTuple):
@@ -89,6 +92,8 @@ class Change(NamedTuple):
     risk : float
     unit : str or None
         What the values count.
+    is_condition : bool
+        Whether the values are 1 where a condition holds and 0 elsewhere.
     """
 
     feature: str
@@ -97,6 +102,7 @@ class Change(NamedTuple):
     score: float
     risk: float
     unit: str | None
+    is_condition: bool
 
 
 @dataclasses.dataclass(frozen=True)
@@ -146,12 +152,12 @@ class Explanation:
         printed = [f"{one.total:+.10g}" for one in self.contributions]
         width = max(map(len, printed), default=0)
         for one, points in zip(self.contributions, printed, strict=True):
-            value = _with_unit(one.value, one.unit)
-            lines.append(f"  {points:>{width}}  {one.feature} = {value} ({one.worth})")
+            value = _value_in_words(one.value, one)
+            lines.append(f"  {points:>{width}}  {one.feature}: {value} ({one.worth})")
         if self.changes:
             lines.append("What would change it, all else equal:")
             lines += [
-                f"  {_in_words(change)}: score {short(change.score)}, risk {_percent(change.risk)}"
+                f"  {_in_words(change)} (score {short(change.score)}, risk {_percent(change.risk)})"
                 for change in self.changes
             ]
         lines.append(self._fewest_in_words())
@@ -161,10 +167,12 @@ class Explanation:
         if self.fewest_changes is None:
             return f"No change of the items leads to {self.target}."
         last = self.fewest_changes[-1]
-        return (
-            f"Fewest changes that lead to {self.target}: "
-            f"{', '.join(map(_in_words, self.fewest_changes))} "
-            f"(score {short(last.score)}, risk {_percent(last.risk)})."
+        return "\n".join(
+            [
+                f"Fewest changes that lead to {self.target} "
+                f"(score {short(last.score)}, risk {_percent(last.risk)}):",
+                *(f"  {_in_words(change)}" for change in self.fewest_changes),
+            ]
         )
 
 
@@ -172,13 +180,15 @@ def _percent(risk: float) -> str:
     return percent(risk, _EXTREME)
 
 
-def _with_unit(value: float, unit: str | None) -> str:
-    return short(value) if unit is None else f"{short(value)} {unit}"
+def _value_in_words(value: float, item: Contribution | Change) -> str:
+    if item.is_condition and value in (0, 1):
+        return "yes" if value else "no"
+    return short(value) if item.unit is None else f"{short(value)} {item.unit}"
 
 
 def _in_words(change: Change) -> str:
-    after, before = (_with_unit(value, change.unit) for value in (change.after, change.before))
-    return f"{change.feature} = {after} in place of {before}"
+    after, before = (_value_in_words(value, change) for value in (change.after, change.before))
+    return f"{change.feature}: {after} in place of {before}"
 
 
 def explanation(
@@ -217,14 +227,16 @@ def explanation(
             points[name] * values[name],
             score_line(name, points[name], feature_ranges[name]).worth,
             feature_ranges[name].unit,
+            feature_ranges[name].is_binary,
         )
         for name in points
     ]
 
     def changed(name: str, after: float, before_score: float) -> Change:
         moved = before_score + points[name] * (after - values[name])
-        unit = feature_ranges[name].unit
-        return Change(name, values[name], after, moved, _risk(moved, risks), unit)
+        known = feature_ranges[name]
+        risk = _risk(moved, risks)
+        return Change(name, values[name], after, moved, risk, known.unit, known.is_binary)
 
     changes = [
         changed(name, after, score)

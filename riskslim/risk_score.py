@@ -810,15 +810,15 @@ class RiskScore:
         >>> print(score.explain({"prior stroke": 1, "age >= 75": 1, "exercise": 0}))
         Score 5: the risk of stroke = 1 is 73.1%.
         Points by item:
-          +3  prior stroke = 1 (3 points)
-          +2  age >= 75 = 1 (2 points)
-          +0  exercise = 0 (-2 points)
+          +3  prior stroke: yes (3 points)
+          +2  age >= 75: yes (2 points)
+          +0  exercise: no (-2 points)
         What would change it, all else equal:
-          prior stroke = 0 in place of 1: score 2, risk 11.9%
-          age >= 75 = 0 in place of 1: score 3, risk 26.9%
-          exercise = 1 in place of 0: score 3, risk 26.9%
-        Fewest changes that lead to a risk of 50% or less: prior stroke = 0 in place of 1
-        (score 2, risk 11.9%).
+          prior stroke: no in place of yes (score 2, risk 11.9%)
+          age >= 75: no in place of yes (score 3, risk 26.9%)
+          exercise: yes in place of no (score 3, risk 26.9%)
+        Fewest changes that lead to a risk of 50% or less (score 2, risk 11.9%):
+          prior stroke: no in place of yes
         """
         table = _open_rows(_as_row(record), tuple(self.points))
         if table.n_samples != 1:

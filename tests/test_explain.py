@@ -282,18 +282,19 @@ def test_an_explanation_as_printed():
         == """\
 Score 1.5: the risk of seizure = 1 is 18.2%.
 Points by item:
-  +2.5  frequency = 2.5 Hz (x 1 point per Hz)
-    -1  sedated = 1 (-1 point)
-    +0  prior seizure = 0 (2 points)
-    +0  fever = 0 (1 point)
+  +2.5  frequency: 2.5 Hz (x 1 point per Hz)
+    -1  sedated: yes (-1 point)
+    +0  prior seizure: no (2 points)
+    +0  fever: no (1 point)
 What would change it, all else equal:
-  frequency = 0 Hz in place of 2.5 Hz: score -1, risk 1.8%
-  prior seizure = 1 in place of 0: score 3.5, risk 62.2%
-  fever = 1 in place of 0: score 2.5, risk 37.8%
-  sedated = 0 in place of 1: score 2.5, risk 37.8%
-  frequency = 3 Hz in place of 2.5 Hz: score 2, risk 26.9%
-Fewest changes that lead to a score of at least 4: prior seizure = 1 in place of 0, \
-fever = 1 in place of 0 (score 4.5, risk 81.8%)."""
+  frequency: 0 Hz in place of 2.5 Hz (score -1, risk 1.8%)
+  prior seizure: yes in place of no (score 3.5, risk 62.2%)
+  fever: yes in place of no (score 2.5, risk 37.8%)
+  sedated: no in place of yes (score 2.5, risk 37.8%)
+  frequency: 3 Hz in place of 2.5 Hz (score 2, risk 26.9%)
+Fewest changes that lead to a score of at least 4 (score 4.5, risk 81.8%):
+  prior seizure: yes in place of no
+  fever: yes in place of no"""
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
@@ -106,6 +107,25 @@ def test_the_example_of_a_scale_prints_what_is_shown(capsys):
             for cell in (str(one.score_samples(row)[0]), f"{one.predict_proba(row)[0, 1]:.1%}")
         ]
         assert f"| {person} | {' | '.join(cells)} |" in text
+
+
+def test_the_sheet_prints_what_is_shown(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    plt.switch_backend("Agg")
+    text = (ROOT / "docs" / "score_sheet.md").read_text(encoding="utf-8")
+    found = re.findall(r"^```python\n(.*?)^```$(?:\n\n^```\w+\n(.*?)^```$)?", text, re.M | re.S)
+    assert len(found) == text.count("```python") == 8
+    namespace = {}
+    for example, shown in found:
+        exec(compile(example, "docs/score_sheet.md", "exec"), namespace)
+        assert capsys.readouterr().out == shown, example
+    plt.close("all")
+    # The picture is this one; fonts may differ by a little.
+    sizes = [
+        [float(side) for side in re.search(r'viewBox="0 0 (\S+) (\S+)"', path.read_text()).groups()]
+        for path in (tmp_path / "score_sheet.svg", ROOT / "docs" / "score_sheet.svg")
+    ]
+    assert sizes[0] == pytest.approx(sizes[1], rel=0.05)
 
 
 def test_the_cut_offs_are_conditions():
