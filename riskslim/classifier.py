@@ -29,7 +29,7 @@ from riskslim.data import TrainingData
 from riskslim.engine import check_solver, choose_engine, solve
 from riskslim.exceptions import InfeasibleProblemError
 from riskslim.loss import LogisticLoss
-from riskslim.problem import RiskScoreProblem
+from riskslim.problem import RiskScoreProblem, checked_size
 from riskslim.risk_score import RiskScore, class_labels
 from riskslim.runs import MAX_SEED, checked_limits
 from riskslim.scale import ScaleLike
@@ -40,6 +40,9 @@ __all__ = ["RiskSLIMClassifier"]
 
 # Seconds between two lines of progress with verbose=1.
 _LINE_EVERY = 1.0
+
+# Seeds of NumPy, which scikit-learn's ensembles hand out; solvers take fewer.
+_SEEDS = 2**32
 
 
 class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -369,6 +372,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         seed = self.random_state
         if seed is None or isinstance(seed, np.random.RandomState):
             seed = check_random_state(seed).randint(MAX_SEED)
+        elif isinstance(seed, (int, np.integer)) and MAX_SEED < seed < _SEEDS:
+            seed = int(seed) % MAX_SEED
         check_solver(self.solver)
         return checked_limits(
             self.time_limit, self.gap_tolerance, self.node_limit, self.n_threads, seed
@@ -376,14 +381,18 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _problem(self, data: TrainingData, n_threads: int) -> RiskScoreProblem:
         coefficients = self._coefficients(data.feature_names)
-        loss = LogisticLoss(data, coefficients, n_threads=n_threads, scale=self.scale)
+        # A loss that knows the size derives its bounds and tables once, not twice.
+        size = None if self.max_size is None else checked_size(self.max_size, "max_size", None)
+        loss = LogisticLoss(
+            data, coefficients, max_size=size, n_threads=n_threads, scale=self.scale
+        )
         one_price: dict[str, Any] = (
             {"l0_penalty": self.l0_penalty} if _is_number(self.l0_penalty) else {}
         )
         return RiskScoreProblem(
             loss,
             coefficients,
-            max_size=self.max_size,
+            max_size=size,
             min_size=self.min_size,
             constraints=self.constraints,
             **one_price,

@@ -19,7 +19,7 @@ from riskslim.loss import LogisticLoss, take_over_work
 from riskslim.scale import ScaleLike, ScaleSet, fewest_digits
 from riskslim.tables import listing
 
-__all__ = ["RiskScoreProblem"]
+__all__ = ["RiskScoreProblem", "checked_size"]
 
 # A penalty above the loss of the empty model (log 2, or less with an intercept) already rules a
 # feature out; beyond this the loss would vanish in the rounding of the objective.
@@ -135,10 +135,10 @@ class RiskScoreProblem:
             loss = loss.with_scales(scale)
         self.coefficients = _within(coefficients, loss.coefficients)
         usable = int(np.count_nonzero(_usable(self.coefficients)))
-        self.min_size = _checked_size(min_size, "min_size", len(coefficients))
+        self.min_size = checked_size(min_size, "min_size", len(coefficients))
         if max_size is None:
             max_size = len(coefficients)
-        self.max_size = min(_checked_size(max_size, "max_size", None), usable)
+        self.max_size = min(checked_size(max_size, "max_size", None), usable)
         if max_size < min_size:
             raise ValueError(f"max_size {max_size} is smaller than min_size {min_size}")
         if loss.max_size < self.max_size:
@@ -666,7 +666,26 @@ def _resolved_penalty(coefficients: CoefficientSet, l0_penalty: Any) -> NDArray[
     return resolved
 
 
-def _checked_size(size: Any, what: str, most: int | None) -> int:
+def checked_size(size: Any, what: str, most: int | None) -> int:
+    """Check a number of features as users give it.
+
+    Parameters
+    ----------
+    size : int
+    what : str
+        Name of the parameter.
+    most : int or None
+        Number of features there are, where it must not be exceeded.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    TypeError, ValueError
+        No int, negative, or too large.
+    """
     if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
         raise TypeError(f"{what} must be an int, got {size!r}")
     if size < 0 or (most is not None and size > most):

@@ -587,6 +587,8 @@ def test_contradictions_are_named(engine):
         ({"gap_tolerance": 2}, ValueError, "gap_tolerance"),
         ({"n_threads": 0}, ValueError, "n_threads"),
         ({"node_limit": -1}, ValueError, "node_limit"),
+        ({"random_state": -1}, ValueError, "random_state must be between 0"),
+        ({"random_state": 2**32}, ValueError, "random_state must be between 0"),
         ({"engine": "simplex"}, ValueError, "engine must be one of"),
         ({"solver": "highs"}, ValueError, "solver must be one of"),
         ({"solver": "scip"}, ValueError, "needs engine='lattice_cpa'"),
@@ -623,6 +625,8 @@ def test_settings_and_seeds_reach_the_engine():
         assert classifier.solution_.settings["random_state"] >= 0
     expected = np.random.RandomState(5).randint(2_000_000_000)
     assert classifier.solution_.settings["random_state"] == expected
+    classifier.set_params(random_state=2**32 - 1).fit(FRAME, Y)  # as NumPy allows
+    assert classifier.solution_.settings["random_state"] == (2**32 - 1) % 2_000_000_000
 
 
 def test_a_pool_of_scores():
