@@ -34,6 +34,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 from riskslim import (
     BranchAndBoundSettings,
     CoefficientSet,
+    ItemEncoder,
     LatticeCPASettings,
     LinearConstraint,
     LogisticLoss,
@@ -44,6 +45,7 @@ from riskslim import (
     TrainingData,
     at_least,
     at_most,
+    at_most_variables,
     branch_and_bound,
     if_then,
 )
@@ -783,6 +785,18 @@ def test_pipeline_with_names():
     assert pipeline[-1].feature_names_in_.tolist() == NAMES
     assert set(pipeline[-1].risk_score_.points) <= set(NAMES)
     assert pipeline.score(FRAME, Y) > 0.6
+
+
+def test_pipeline_from_raw_columns():
+    raw = pd.DataFrame({"age": np.where(X[:, 0], 70.5, 40.0) + X[:, 5], "smoker": X[:, 1]})
+    pipeline = make_pipeline(
+        ItemEncoder(thresholds={"age": [45, 60]}),
+        RiskSLIMClassifier(constraints=(at_most_variables(1),)),
+    ).fit(raw, Y)
+    assert pipeline[-1].feature_names_in_.tolist()[:2] == ["age >= 45", "age >= 60"]
+    assert {name.split()[0] for name in pipeline[-1].risk_score_.points} == {"age"}
+    search = GridSearchCV(pipeline, {"riskslimclassifier__max_size": [1, 2]}, cv=2).fit(raw, Y)
+    assert search.predict(raw).shape == (200,)
 
 
 def test_calibration():
