@@ -26,9 +26,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from riskslim.risk_table import AttainableScores
 from riskslim.tables import listing, near
 
 if TYPE_CHECKING:
@@ -51,18 +48,24 @@ _LARGEST_POWER = 62
 
 def _tabled_risks(score: RiskScore) -> dict[int, float]:
     """Risks of the scores that the training data allow; empty where the formula has to do."""
-    attainable = AttainableScores(score.points, score.feature_ranges)
-    low, high = attainable.ends
-    # Beyond 2**53 float64 does not hold every integer.
-    if not attainable.are_integers or max(-low, high) >= 2.0**53:
-        return {}
-    totals = attainable.enumerated()
-    if totals is None and high - low < MAX_TABLED_SCORES:
-        totals = np.arange(int(low), int(high) + 1)
-    if totals is None or len(totals) > MAX_TABLED_SCORES:
-        return {}
-    risks = _of_totals(score).predict_proba({"score": totals})[:, 1]
-    return dict(zip(totals.tolist(), risks.tolist(), strict=True))
+    totals, largest = {0}, 0.0
+    for name, points in score.points.items():
+        known = score.feature_ranges[name]
+        largest += abs(points) * max(abs(known.minimum), abs(known.maximum))
+        # Beyond 2**53 float64 does not hold every integer.
+        if not known.is_integer or largest >= 2.0**53:
+            return {}
+        values = known.values
+        if values is None:
+            if known.maximum - known.minimum >= MAX_TABLED_SCORES:
+                return {}
+            values = tuple(range(int(known.minimum), int(known.maximum) + 1))
+        totals = {total + points * value for total in totals for value in values}
+        if len(totals) > MAX_TABLED_SCORES:
+            return {}
+    ordered = sorted(totals)
+    risks = _of_totals(score).predict_proba({"score": ordered})[:, 1]
+    return dict(zip(ordered, risks.tolist(), strict=True))
 
 
 def _of_totals(score: RiskScore) -> RiskScore:

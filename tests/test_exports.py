@@ -389,9 +389,30 @@ def test_the_table_ends_where_it_would_be_long():
     assert tabled(FeatureRange(1, MAX_TABLED_SCORES)) == MAX_TABLED_SCORES
     assert tabled(FeatureRange(0, MAX_TABLED_SCORES)) == 0
     assert tabled(FeatureRange(0, 4, values=(0, 4)), 1000) == 2
+    assert tabled(FeatureRange(0, 1), 2_000_000_000) == 2
     assert tabled(FeatureRange(0, 10_000_000)) == 0
     assert tabled(FeatureRange(2**53, 2**53 + 4)) == 0
     assert tabled(FeatureRange(0, 3.5, is_integer=False)) == 0
+
+
+def test_scores_are_tabled_by_how_many_they_are(javascript):
+    # 2**9 sums of nine features are below the limit, twice as many above it.
+    for size, n_tabled in ((9, 512), (10, 0)):
+        points = {f"x{k}": 3**k for k in range(size)}
+        script = to_javascript(RiskScore(-100, points, scale=50.0))
+        assert script.count("    case ") == n_tabled
+    # Without a list of values, all integers from the smallest to the largest are taken.
+    ranges = {"visits": FeatureRange(-2, 7)}
+    score = RiskScore(-3, {"visits": 2, "smoker": 1}, feature_ranges=ranges)
+    assert to_javascript(score).count("    case ") == 20
+
+
+def test_scores_with_many_features(sqlite, duck, javascript):
+    names = [f"x{k}" for k in range(300)]
+    score = RiskScore(-3, dict.fromkeys(names, 1))
+    record = {name: k % 60 == 0 for k, name in enumerate(names)}
+    results = everywhere(score, record, sqlite, duck, javascript)
+    assert set(results.values()) == {(score.predict_proba(record)[0, 1], 5)}
 
 
 def test_a_score_without_points(sqlite, duck, javascript):
