@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from riskslim.rendering import NO_POINTS, ScoreSheet, folded, one_line, typeset
+from riskslim.rendering import NO_POINTS, Lines, ScoreSheet, folded, one_line, typeset
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -177,9 +177,7 @@ class _Layout:
             self._paragraph(note)
         self.height = self._y + _MARGIN
 
-    def _blocks(
-        self, room: float
-    ) -> Iterator[tuple[tuple[tuple[str, tuple[str, ...]], ...], list[float]]]:
+    def _blocks(self, room: float) -> Iterator[tuple[Lines, list[float]]]:
         """Parts of the risk table that fit the room, and the widths of their columns."""
         lines = tuple((head, tuple(map(typeset, cells))) for head, cells in self._sheet.risk_lines)
         head = max(_width(name, is_bold=True) for name, _ in lines) + 2 * _PADDING
@@ -237,9 +235,7 @@ class _Layout:
         x += _width("= ")
         self.items.append(_Line((x, x + _BLANK), (self._y + 1.15 * _SIZE,) * 2))
 
-    def _risk_block(
-        self, lines: tuple[tuple[str, tuple[str, ...]], ...], widths: list[float]
-    ) -> None:
+    def _risk_block(self, lines: Lines, widths: list[float]) -> None:
         top = self._y
         height = _LINE + _PADDING
         edges = list(itertools.accumulate(widths, initial=_MARGIN))

@@ -12,7 +12,7 @@ import math
 import re
 import textwrap
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from riskslim.feature_ranges import FeatureRange, printed_range
 from riskslim.risk_table import RiskRow
@@ -22,10 +22,17 @@ if TYPE_CHECKING:
 
 __all__ = ["ScoreLine", "ScoreSheet"]
 
-# Characters in a line of text or LaTeX.
+# Characters in a line of text.
 _MAX_WIDTH = 80
+# Widths in LaTeX's class article, in points: a line, a character, what separates two columns.
+_LATEX_LINE, _LATEX_CHARACTER, _LATEX_SEPARATOR = 345, 5, 12
 # Longer names of features are wrapped.
-_MAX_NAME_WIDTH = 64
+_MAX_NAME_WIDTH, _MAX_LATEX_NAME_WIDTH = 64, 36
+
+
+# Head and cells of each line of a risk table, and parts of such a table.
+Lines: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+Blocks: TypeAlias = list[Lines]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,7 +122,7 @@ class ScoreSheet:
         return f"Add the points of rows 1 to {n_lines}" if n_lines > 1 else ""
 
     @property
-    def risk_lines(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    def risk_lines(self) -> Lines:
         """Head and cells of each line of the risk table, one cell for each entry."""
         lines = [
             ("Score", tuple(row.score for row in self.risks)),
@@ -129,7 +136,7 @@ class ScoreSheet:
         return tuple(lines)
 
     def __str__(self) -> str:
-        risks = "\n".join(map(_boxed, _folded_text(self)))
+        risks = "\n".join(map(_boxed, _fitting(self, _MAX_WIDTH - len("|"), 1, len(" | "))))
         head = one_line(f"RISK SCORE: {self.outcome}")
         return "\n".join([head, _points_text(self), "", risks, self.formula, *self.notes])
 
@@ -196,7 +203,8 @@ class ScoreSheet:
         return (
             '<figure class="riskslim-score" style="margin:1em 0">\n'
             f"{_points_html(self)}\n{_risks_html(self)}\n"
-            f'<figcaption style="font-size:0.9em">\n{notes}\n</figcaption>\n</figure>\n'
+            '<figcaption style="font-size:0.9em;text-align:left">\n'
+            f"{notes}\n</figcaption>\n</figure>\n"
         )
 
     def _repr_html_(self) -> str:
@@ -239,7 +247,10 @@ class ScoreSheet:
         \par
         <BLANKLINE>
         """
-        tables = [_points_latex(self), *map(_risks_latex, _folded_text(self))]
+        tables = [
+            _points_latex(self),
+            *map(_risks_latex, _fitting(self, _LATEX_LINE, _LATEX_CHARACTER, _LATEX_SEPARATOR)),
+        ]
         notes = "\n\\par\\noindent\n".join(
             [_latex(typeset(self.formula)), *map(_latex, self.notes)]
         )
@@ -297,9 +308,7 @@ def typeset(text: str) -> str:
     return re.sub(r"-(?=\d)|(?<= )-(?= )|(?<=\()-", "\u2212", text)
 
 
-def folded(
-    lines: tuple[tuple[str, tuple[str, ...]], ...], room: int
-) -> list[tuple[tuple[str, tuple[str, ...]], ...]]:
+def folded(lines: Lines, room: int) -> Blocks:
     """Parts of a risk table with at most so many entries, of equal length."""
     n_entries = len(lines[0][1])
     n_blocks = math.ceil(n_entries / room)
@@ -310,14 +319,15 @@ def folded(
     ]
 
 
-def _folded_text(sheet: ScoreSheet) -> list[tuple[tuple[str, tuple[str, ...]], ...]]:
-    """Parts of the risk table that fit a page, counted in characters."""
+def _fitting(sheet: ScoreSheet, line: int, character: int, separator: int) -> Blocks:
+    """Parts of the risk table that fit a line of some width."""
     lines = sheet.risk_lines
-    widest = max(len(cell) for _, cells in lines for cell in cells) + 3
-    return folded(lines, max((_MAX_WIDTH - len(f"| {_longest(lines)} |")) // widest, 1))
+    widest = character * max(len(cell) for _, cells in lines for cell in cells) + separator
+    head = character * len(_longest(lines)) + separator
+    return folded(lines, max((line - head) // widest, 1))
 
 
-def _longest(lines: tuple[tuple[str, tuple[str, ...]], ...]) -> str:
+def _longest(lines: Lines) -> str:
     return max((head for head, _ in lines), key=len)
 
 
@@ -364,7 +374,7 @@ def _boxed_points(lines: list[tuple[str, str, str]], total: str) -> str:
     )
 
 
-def _boxed(lines: tuple[tuple[str, tuple[str, ...]], ...]) -> str:
+def _boxed(lines: Lines) -> str:
     head = len(_longest(lines))
     widths = [max(map(len, column)) for column in zip(*(cells for _, cells in lines), strict=True)]
     rule = "+" + "+".join("-" * (width + 2) for width in [head, *widths]) + "+"
@@ -408,6 +418,7 @@ def _points_markdown(sheet: ScoreSheet) -> str:
 
 _CELL = "padding:0.2em 0.6em;border-bottom:1px solid"
 _LEFT, _RIGHT = f"text-align:left;{_CELL}", f"text-align:right;{_CELL}"
+_NOWRAP = "white-space:nowrap"
 _CAPTION = "text-align:left;font-weight:bold;padding:0.3em 0;caption-side:top"
 _TABLE = '<table style="border-collapse:collapse;margin:0 0 0.8em">'
 _BLANK = '<span style="display:inline-block;width:3em;border-bottom:1px dotted">&nbsp;</span>'
@@ -438,8 +449,8 @@ def _points_html(sheet: ScoreSheet) -> str:
             (
                 _cell("td", f"{k}.", _RIGHT),
                 _cell('th scope="row"', _html(line.label), f"font-weight:normal;{_LEFT}"),
-                _cell("td", _html(typeset(line.worth)), _LEFT),
-                _cell("td", ("" if k == 1 else "+ ") + _BLANK, _RIGHT),
+                _cell("td", _html(typeset(line.worth)), f"{_LEFT};{_NOWRAP}"),
+                _cell("td", ("" if k == 1 else "+ ") + _BLANK, f"{_RIGHT};{_NOWRAP}"),
             )
         )
         for k, line in enumerate(sheet.lines, start=1)
@@ -448,7 +459,7 @@ def _points_html(sheet: ScoreSheet) -> str:
         _cell("td", "", _RIGHT),
         _cell("td", sheet.instruction, _LEFT),
         _cell('th scope="row"', "Score", _LEFT),
-        _cell("td", f"= {_BLANK}", _RIGHT),
+        _cell("td", f"= {_BLANK}", f"{_RIGHT};{_NOWRAP}"),
     )
     return "\n".join(
         [
@@ -472,10 +483,7 @@ def _risks_html(sheet: ScoreSheet) -> str:
             _html_row(
                 [
                     _cell('th scope="row"', head, _LEFT),
-                    *(
-                        _cell(tag, _html(typeset(cell)), f"{_RIGHT};white-space:nowrap")
-                        for cell in cells
-                    ),
+                    *(_cell(tag, _html(typeset(cell)), f"{_RIGHT};{_NOWRAP}") for cell in cells),
                 ]
             )
         )
@@ -536,7 +544,7 @@ def _points_latex(sheet: ScoreSheet) -> str:
     title = rf"\bfseries {_latex(sheet.title)}"
     if not sheet.lines:
         return f"{{{title}}}\n\\par\\noindent\n{NO_POINTS}"
-    is_wide = max(len(line.label) for line in sheet.lines) > _MAX_NAME_WIDTH
+    is_wide = max(len(line.label) for line in sheet.lines) > _MAX_LATEX_NAME_WIDTH
     names = r"p{0.5\linewidth}" if is_wide else "l"
     rows = [
         f"{k}. & {_latex(line.label)} & {_latex(typeset(line.worth))} & "
@@ -556,7 +564,7 @@ def _points_latex(sheet: ScoreSheet) -> str:
     )
 
 
-def _risks_latex(lines: tuple[tuple[str, tuple[str, ...]], ...]) -> str:
+def _risks_latex(lines: Lines) -> str:
     rows = [
         rf"\bfseries {head} & {' & '.join(_latex(typeset(cell)) for cell in cells)} \\"
         for head, cells in lines
