@@ -34,12 +34,14 @@ _HOMES = {
     "branch_and_bound": "_branch_and_bound",
     "calibration_error": "metrics",
     "chained_updates": "bounds",
+    "cross_validate_risk_score": "cross_validation",
     "discrete_coordinate_descent": "heuristics",
     "either_or": "constraints",
     "exactly": "constraints",
     "fixed_points": "allowed_points",
     "if_then": "constraints",
     "lattice_cpa": "_lattice_cpa",
+    "model_size_path": "model_selection",
     "minimum_points": "allowed_points",
     "model_size": "constraints",
     "monotone": "allowed_points",
@@ -76,6 +78,7 @@ __all__ = [
     "branch_and_bound",
     "calibration_error",
     "chained_updates",
+    "cross_validate_risk_score",
     "discrete_coordinate_descent",
     "either_or",
     "exactly",
@@ -84,6 +87,7 @@ __all__ = [
     "lattice_cpa",
     "minimum_points",
     "model_size",
+    "model_size_path",
     "monotone",
     "not_both",
     "points_in",
@@ -121,11 +125,13 @@ if TYPE_CHECKING:
         model_size,
         not_both,
     )
+    from riskslim.cross_validation import cross_validate_risk_score
     from riskslim.data import TrainingData
     from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding
     from riskslim.item_encoder import ItemEncoder
     from riskslim.loss import LogisticLoss
     from riskslim.metrics import calibration_error
+    from riskslim.model_selection import model_size_path
     from riskslim.problem import RiskScoreProblem
     from riskslim.risk_score import RiskScore
     from riskslim.side_information import risk_at_least, risk_at_most

@@ -263,14 +263,10 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         limits = self._limits()
         data = TrainingData(_with_columns(X), _one_column(self, y), sample_weight)
         validate_data(self, X, skip_check_array=True)  # takes names and number of features
-        if self.class_weight is not None:
-            data = data.reweighted(_weights_by_class(self.class_weight, data))
-        problem = self._problem(data, limits["n_threads"])
-        engine = choose_engine(problem, self.engine).name
-        arguments = self._engine_arguments(engine)
+        problem, arguments = self._stated(data, limits)
         log = _Log(self.verbose)
-        log.write("engine: %s, %r", engine, problem)
-        solution = solve(problem, engine, **limits, **arguments, progress=log.progress)
+        log.write("engine: %s, %r", arguments["engine"], problem)
+        solution = solve(problem, **arguments, progress=log.progress)
         certificate = solution.certificate
         if certificate.status is Status.INFEASIBLE:
             raise InfeasibleProblemError(certificate.explain())
@@ -379,6 +375,16 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.time_limit, self.gap_tolerance, self.node_limit, self.n_threads, seed
         )
 
+    def _stated(
+        self, data: TrainingData, limits: dict[str, Any]
+    ) -> tuple[RiskScoreProblem, dict[str, Any]]:
+        """The problem, and all that its engine is told."""
+        if self.class_weight is not None:
+            data = data.reweighted(_weights_by_class(self.class_weight, data))
+        problem = self._problem(data, limits["n_threads"])
+        engine = choose_engine(problem, self.engine).name
+        return problem, {"engine": engine, **limits, **self._engine_arguments(engine)}
+
     def _problem(self, data: TrainingData, n_threads: int) -> RiskScoreProblem:
         coefficients = self._coefficients(data.feature_names)
         # A loss that knows the size derives its bounds and tables once, not twice.
@@ -466,6 +472,31 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             check_columns(table, self.risk_score_.feature_names)
         # Columns are in the order of the training data; their names have been compared.
         return self.risk_score_, dataclasses.replace(table, names=None)
+
+
+def stated_by(
+    classifier: RiskSLIMClassifier, data: TrainingData
+) -> tuple[RiskScoreProblem, dict[str, Any]]:
+    """State the problem that a classifier solves when it is fitted.
+
+    Parameters
+    ----------
+    classifier : RiskSLIMClassifier
+    data : TrainingData
+        With the weights of the rows; the classifier's ``class_weight`` is applied to them.
+
+    Returns
+    -------
+    problem : RiskScoreProblem
+    arguments : dict
+        Of :func:`~riskslim.engine.solve`: engine, limits and settings.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As in :meth:`RiskSLIMClassifier.fit`.
+    """
+    return classifier._stated(data, classifier._limits())
 
 
 class _Log:

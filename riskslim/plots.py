@@ -96,7 +96,7 @@ def plot_reliability(
         zorder=4, label=f"{label}: CAL {curve.calibration_error:.1%}",
     )  # fmt: skip
     _unit_square(ax, "Predicted risk", "Observed risk", percent=True)
-    ax.legend(loc="upper left", frameon=False)
+    _legend_above(ax, 1)
     return ax
 
 
@@ -292,15 +292,65 @@ def _edges(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    if ax is not None:
-        return ax
+    return new_axes(size) if ax is None else ax
+
+
+def new_axes(size: tuple[float, float], rows: int = 1, columns: int = 1) -> Any:
+    """Make a figure.
+
+    Parameters
+    ----------
+    size : (width, height)
+        In inches.
+    rows, columns : int
+
+    Returns
+    -------
+    matplotlib axes, or an array of them
+
+    Raises
+    ------
+    ImportError
+        matplotlib is not installed.
+    """
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError(
             "diagrams need matplotlib, which is not installed: pip install 'riskslim[report]'"
         ) from error
-    return plt.subplots(figsize=size, layout="constrained")[1]
+    return plt.subplots(rows, columns, figsize=size, layout="constrained")[1]
+
+
+def plot_line(
+    ax: Axes,
+    values: Sequence[tuple[float, float]],
+    colour: str,
+    label: str,
+    *,
+    dashed: bool = False,
+    percent: bool = False,
+) -> None:
+    """Draw values at whole numbers, for example of model sizes.
+
+    Parameters
+    ----------
+    ax : matplotlib axes
+    values : sequence of (x, y)
+    colour, label : str
+    dashed, percent : bool
+        Whether the line is dashed, and whether the axis of the values is in percent.
+    """
+    from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+    ax.plot(
+        [x for x, _ in values], [y for _, y in values], color=colour, label=label, marker="o",
+        markersize=4, linestyle="--" if dashed else "-",
+    )  # fmt: skip
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if percent:
+        ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    _plain_frame(ax)
 
 
 def _percent_formatter() -> Any:

@@ -15,6 +15,7 @@ from riskslim.coefficients import CoefficientSet
 from riskslim.constraint_base import INTERCEPT, Constraint, DataCheck, Setting
 from riskslim.constraint_rows import ConstraintRows, checked_constraints, clash
 from riskslim.constraints import model_size
+from riskslim.data import TrainingData
 from riskslim.loss import LogisticLoss, take_over_work
 from riskslim.scale import ScaleLike, ScaleSet, fewest_digits
 from riskslim.tables import listing
@@ -133,6 +134,9 @@ class RiskScoreProblem:
             )
         if scale is not None:
             loss = loss.with_scales(scale)
+        # What `restated` repeats: below, all of it is resolved for these data and this size.
+        self._stated: dict[str, Any] = {"min_size": min_size, "l0_penalty": l0_penalty}
+        self._stated_loss, self._stated_coefficients = loss, coefficients
         self.coefficients = _within(coefficients, loss.coefficients)
         usable = int(np.count_nonzero(_usable(self.coefficients)))
         self.min_size = checked_size(min_size, "min_size", len(coefficients))
@@ -263,6 +267,50 @@ class RiskScoreProblem:
         if self.is_constrained_per_scale:
             other._use_constraints()
         return other
+
+    def restated(
+        self, data: TrainingData | None = None, *, max_size: int | None = None
+    ) -> RiskScoreProblem:
+        """State the same requirements for other rows, or with another largest model size.
+
+        All that is derived from the data, as the intercept's bounds are, is derived anew.
+
+        Parameters
+        ----------
+        data : TrainingData, optional
+            With the same features. Default: the data of this problem.
+        max_size : int, optional
+            Default: the same, or the number of features that the new data can use.
+
+        Returns
+        -------
+        RiskScoreProblem
+
+        Raises
+        ------
+        ValueError
+            The features are others, or ``max_size`` is below ``min_size``.
+
+        Examples
+        --------
+        >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+        >>> data = TrainingData({"a": [0, 1, 1, 0], "b": [1, 0, 1, 0]}, [0, 1, 1, 0])
+        >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
+        >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+        >>> problem.max_size, problem.restated(max_size=1).max_size
+        (2, 1)
+        """
+        loss = self._stated_loss
+        if data is not None:
+            loss = LogisticLoss(data, loss.given_coefficients, n_threads=loss.n_threads)
+        return RiskScoreProblem(
+            loss,
+            self._stated_coefficients,
+            max_size=self.max_size if max_size is None else max_size,
+            constraints=self.constraints,
+            scale=self.scales,
+            **self._stated,
+        )
 
     @property
     def intercept_is_derived(self) -> bool:
