@@ -221,6 +221,9 @@ class ModelSizePath:
             ax.fill_between(sizes, low, high, color=ORANGE, alpha=0.2, linewidth=0)
             means = [(size, float(values.mean())) for size, values in tested]
             plot_line(ax, means, ORANGE, "folds: mean and range", dashed=True, percent=percent)
+        if percent:  # from 0 on, and no magnified rounding errors where all are 0
+            top = max(0.01, 1.05 * ax.dataLim.y1)
+            ax.set_ylim(-0.02 * top, top)
 
     def __str__(self) -> str:
         lines = ["size  status          loss     gap  AUC    CAL    test loss  test AUC  test CAL"]

@@ -128,6 +128,25 @@ def test_the_sheet_prints_what_is_shown(capsys, tmp_path, monkeypatch):
     assert sizes[0] == pytest.approx(sizes[1], rel=0.05)
 
 
+def test_the_examples_of_model_selection_print_what_is_shown(tmp_path, monkeypatch, capsys):
+    plt.switch_backend("Agg")
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "model_selection.md").read_text(encoding="utf-8")
+    examples = re.findall(r"^```python(?: continued)?\n(.*?)^```$", text, re.M | re.S)
+    assert len(examples) == 6
+    namespace = {}
+    for example in examples:
+        exec(compile(example, "docs/model_selection.md", "exec"), namespace)
+    printed = capsys.readouterr().out
+    tables = blocks(text, "text")
+    assert len(tables) == 2
+    for table in tables:
+        assert table in printed
+    assert "True True\n" in printed
+    assert namespace["chosen"].max_size == 5
+    plt.close("all")
+
+
 def test_the_cut_offs_are_conditions():
     _, example, missing = blocks(README, "python")
     assert example.count("\n") == 3
