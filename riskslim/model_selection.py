@@ -351,8 +351,8 @@ def model_size_path(
     >>> path = model_size_path(problem, sizes=2)
     >>> for entry in path.entries:
     ...     print(entry.max_size, dict(entry.risk_score.points), f"{entry.train.loss:.4f}")
-    1 {'worst area > 686.5': -4} 0.3095
-    2 {'worst area > 686.5': -3, 'worst concave points > 0.09993': -3} 0.2377
+    1 {'worst radius > 14.97': -5} 0.3424
+    2 {'worst concavity > 0.2267': -3, 'worst radius > 14.97': -4} 0.2454
     """
     stated, data, arguments = _stated(problem, X, y, sample_weight, engine_arguments)
     wanted = _checked_sizes(sizes, stated)
