@@ -13,7 +13,7 @@ import dataclasses
 import logging
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -571,9 +571,9 @@ def in_parallel(
     finished: dict[int, Any] = {}
     if should_stop is not None and should_stop():
         return finished
-    results: Iterator[tuple[int, Any]] = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
-        delayed(_numbered)(work, k, arguments) for k, (_, arguments) in enumerate(tasks)
-    )
+    results: Generator[tuple[int, Any], None, None] = Parallel(
+        n_jobs=n_jobs, return_as="generator_unordered"
+    )(delayed(_numbered)(work, k, arguments) for k, (_, arguments) in enumerate(tasks))
     try:
         for k, result in results:
             if result is None:
@@ -587,7 +587,9 @@ def in_parallel(
         if not finished:
             raise
     finally:
-        results.close()  # type: ignore[attr-defined]
+        with warnings.catch_warnings():  # that work which was begun is given up: it is meant to be
+            warnings.simplefilter("ignore", UserWarning)
+            results.close()
     if len(finished) < len(tasks):
         logger.warning("stopped: %d of %d models are finished", len(finished), len(tasks))
     return finished

@@ -228,6 +228,8 @@ class ModelSizePath:
     def __str__(self) -> str:
         lines = ["size  status          loss     gap  AUC    CAL    test loss  test AUC  test CAL"]
         lines += [_size_line(entry) for entry in self.entries]
+        if not self.is_complete:
+            lines.append("The run was stopped: not all sizes and folds are finished.")
         return "\n".join(lines)
 
 
@@ -363,9 +365,7 @@ def model_size_path(
             cv, np.zeros((data.n_samples, 1)), positive, data.sample_weight,
             random_state=random_state,
         )  # fmt: skip
-    plan = _Plan(
-        problem, data, wanted, arguments, bins, should_stop if n_jobs in (1, None) else None
-    )
+    plan = _Plan(problem, data, wanted, arguments, bins, should_stop if n_jobs == 1 else None)
     tasks = [("all rows", (plan, stated, None))] + [
         (f"fold {k}", (plan, None, split)) for k, split in enumerate(splits)
     ]

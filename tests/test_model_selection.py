@@ -367,6 +367,23 @@ def test_progress_and_stopping(spied):
         nothing.plot_reliability()
 
 
+def test_stopping_in_parallel_gives_up_what_has_begun():
+    steps = []
+    result = cross_validate_risk_score(
+        BernoulliNB(),
+        X,
+        Y,
+        cv=9,
+        n_jobs=2,
+        progress=steps.append,
+        should_stop=lambda: len(steps) > 1,
+    )
+    assert len(steps) == 2
+    assert [step.done for step in steps] == [1, 2]
+    assert len(result.folds) + (result.final is not None) == 2
+    assert not result.is_complete
+
+
 def test_an_interruption_returns_what_is_finished(spied):
     X, y = spied
     # Two entries for the final model, three for each fold.
@@ -468,6 +485,24 @@ def test_a_path_of_a_classifier_keeps_its_requirements():
         model_size_path(BernoulliNB(), X, Y)
 
 
+def test_a_path_of_the_other_engine_and_of_scales():
+    data = TrainingData(X, Y)
+    native, other = (
+        model_size_path(problem_of(data, 2), cv=2, engine=engine)
+        for engine in ("auto", "lattice_cpa")
+    )
+    for one, two in zip(native.entries, other.entries, strict=True):
+        assert two.solution.certificate.engine.startswith("lattice_cpa")
+        assert one.train.loss == pytest.approx(two.train.loss)
+    scaled = model_size_path(problem_of(data, 2, scale=(0.5, 3.0)), cv=2)
+    for one, two in zip(native.entries, scaled.entries, strict=True):
+        assert two.train.loss <= one.train.loss * (1 + 1e-5)
+        assert two.risk_score.scale == two.solution.scale != 1
+        # The scores that people add up are not log-odds here; metrics know.
+        risk = two.risk_score.predict_proba(X)[:, 1]
+        assert two.train.loss == pytest.approx(log_loss(Y, risk))
+
+
 def test_each_size_starts_from_the_one_before(monkeypatch):
     from riskslim import model_selection
 
@@ -565,6 +600,7 @@ def test_a_path_that_is_stopped_keeps_its_sizes():
     assert [step.what for step in steps] == ["all rows", "fold 0"]
     assert path.sizes == (1, 2)
     assert [len(entry.cross_validation.folds) for entry in path.entries] == [1, 1]
+    assert str(path).endswith("The run was stopped: not all sizes and folds are finished.")
     with pytest.raises(ValueError, match="none was tested"):
         path.best()
 
@@ -647,7 +683,7 @@ def test_test_metrics_of_the_paper(shared_data, name):
         data.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100
     )
     problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=5)
-    found = model_size_path(problem, sizes=[5], cv=5, time_limit=60).of_size(5).cross_validation
+    found = model_size_path(problem, sizes=[5], cv=5, time_limit=15).of_size(5).cross_validation
     area, cal = PAPER[name]
     assert len(found.folds) == 5
     assert found.mean("auc") == pytest.approx(area, abs=0.005)

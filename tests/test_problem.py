@@ -11,7 +11,7 @@ from enumeration import enumerate_optimum, loss, objective, random_problem, viol
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData, at_most
 from riskslim.exceptions import ConstantFeatureWarning
 
 X = np.array([[0, 1, 2], [1, 0, 2], [1, 1, 0], [0, 0, 1], [1, 1, 1], [0, 1, 0]])
@@ -420,3 +420,34 @@ def test_repr():
     assert repr(problem) == (
         "RiskScoreProblem(6 rows, 3 features, size 1..2, coefficients -3..2, intercept -7..8)"
     )
+
+
+def test_restated_keeps_every_requirement_and_derives_the_rest_anew():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (60, 3)), rng.integers(0, 2, 60)
+    data, other = (TrainingData(X[rows], y[rows]) for rows in (slice(None), slice(30)))
+    coefficients = CoefficientSet(data.feature_names, -4, 3, l0_penalty=[0.1, None, None])
+    problem = RiskScoreProblem(
+        LogisticLoss(data, coefficients), coefficients, max_size=2, min_size=1, l0_penalty=0.01,
+        constraints=[at_most(1, ["x1", "x2"])], scale=[1.0, 2.0],
+    )  # fmt: skip
+    for restated, rows in (
+        (problem.restated(), data), (problem.restated(other), other),
+        (problem.restated(other).restated(data), data),
+        (problem.restated(max_size=1).restated(max_size=2), data),
+    ):  # fmt: skip
+        direct = RiskScoreProblem(
+            LogisticLoss(rows, coefficients), coefficients, max_size=2, min_size=1,
+            l0_penalty=0.01, constraints=[at_most(1, ["x1", "x2"])], scale=[1.0, 2.0],
+        )  # fmt: skip
+        assert restated.loss.data is rows
+        assert (restated.min_size, restated.max_size) == (1, 2)
+        assert restated.scales == direct.scales
+        assert restated.intercept_is_derived
+        np.testing.assert_array_equal(restated.l0_penalty, direct.l0_penalty)
+        np.testing.assert_array_equal(restated.lower, direct.lower)
+        np.testing.assert_array_equal(restated.upper, direct.upper)
+        assert restated.violations([0, 1, 1, 0]) == direct.violations([0, 1, 1, 0]) != []
+    assert problem.restated(max_size=1).max_size == 1
+    with pytest.raises(ValueError, match="max_size 0 is smaller than min_size 1"):
+        problem.restated(max_size=0)
