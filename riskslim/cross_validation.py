@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskslim.data import TrainingData
 from riskslim.exceptions import ConstantFeatureWarning
 from riskslim.folds import Split, splits_of
 from riskslim.metrics import (
@@ -506,6 +507,11 @@ def cross_validate_risk_score(
         raise TypeError(
             f"{type(estimator).__name__} has no predict_proba: a classifier that predicts "
             "probabilities is needed"
+        )
+    if isinstance(X, TrainingData):
+        raise TypeError(
+            "X is TrainingData, but the table itself is needed, to take rows from; with a "
+            "RiskScoreProblem on these data: model_size_path(problem, sizes=[5], cv=5)"
         )
     positive = positive_rows(y, pos_label)
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)

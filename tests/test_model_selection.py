@@ -349,6 +349,8 @@ def test_tuning_by_other_metrics_and_its_errors(spied):
         cross_validate_risk_score(Spy(), X, y, param_grid={"strength": [1]}, tuning_metric="size")
     with pytest.raises(TypeError, match="StandardScaler has no predict_proba"):
         cross_validate_risk_score(StandardScaler(), X, y)
+    with pytest.raises(TypeError, match="X is TrainingData, but the table itself is needed"):
+        cross_validate_risk_score(Spy(), DATA, Y)
 
 
 def test_progress_and_stopping(spied):
