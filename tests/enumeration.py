@@ -188,16 +188,25 @@ def meets_constraints(problem: SmallProblem, vectors: np.ndarray) -> np.ndarray:
 def meet(
     constraints: tuple[LinearConstraint, ...], names: list[str], vectors: np.ndarray
 ) -> np.ndarray:
-    """Which vectors meet constraints: sums term by term, as documented."""
+    """Which vectors meet linear constraints and sets of points: term by term, as documented."""
     position = {name: 1 + j for j, name in enumerate(names)} | {"(intercept)": 0}
     good = np.ones(len(vectors), dtype=bool)
     for constraint in constraints:
+        if not isinstance(constraint, LinearConstraint):
+            for name in constraint.features:
+                good &= np.isin(vectors[:, position[name]], constraint.values)
+            continue
         total = np.zeros(len(vectors))
         for name, value in constraint.points.items():
             total += value * vectors[:, position[name]]
         for name, value in constraint.used.items():
             total += value * (vectors[:, position[name]] != 0)
-        values = [*constraint.points.values(), *constraint.used.values()]
+        for group, value in constraint.any_used.items():
+            members = [position[name] for name in group]
+            total += value * (vectors[:, members] != 0).any(axis=1)
+        values = [
+            *constraint.points.values(), *constraint.used.values(), *constraint.any_used.values()
+        ]  # fmt: skip
         exact = all(value == round(value) for value in values)
         allowance = 0.0 if exact else 1e-9 * max(map(abs, values))
         good &= (constraint.lower - allowance <= total) & (total <= constraint.upper + allowance)

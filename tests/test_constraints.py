@@ -24,6 +24,7 @@ from riskslim import (
     exactly,
     if_then,
     lattice_cpa,
+    points_in,
 )
 from riskslim.constraint_rows import ConstraintRows
 
@@ -334,22 +335,31 @@ def test_no_rows():
 VALUES = st.sampled_from([1, 1, 1, -1, -1, 2, -3, 0.5, 0.1, -0.3, 1 / 3, 7.25, 1e6, -1e6])
 TERMS = st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=3)
 POINTS = st.dictionaries(st.sampled_from(["(intercept)", *NAMES]), VALUES, max_size=3)
+GROUPS = st.dictionaries(
+    st.sampled_from([("a", "b"), ("b", "c"), ("c", "b", "a"), ("a", "c")]), VALUES, max_size=2
+)
+SETS = st.builds(
+    points_in,
+    st.lists(st.sampled_from(NAMES), min_size=1, max_size=2, unique=True),
+    st.sets(st.integers(-4, 4), min_size=1, max_size=5),
+)
 BOUNDS = st.sampled_from([-math.inf, -2, -1, -0.6, 0, 0.1, 0.3, 1, 2, 3.7, 1e6, math.inf])
 
 
 @st.composite
 def constraints(draw):
-    points, used = draw(POINTS), draw(TERMS)
+    points, used, groups = draw(POINTS), draw(TERMS), draw(GROUPS)
     low, high = sorted((draw(BOUNDS), draw(BOUNDS)))
-    if not (points or used):
+    if not (points or used or groups):
         used = {"a": 1}
     if low == high and math.isinf(low):
         low, high = -math.inf, 1
     if low == math.inf or high == -math.inf or (math.isinf(low) and math.isinf(high)):
         low, high = 0, math.inf
-    return LinearConstraint(points=points, used=used, lower=low, upper=high)
+    return LinearConstraint(points=points, used=used, any_used=groups, lower=low, upper=high)
 
 
+EVERY = st.one_of(constraints(), constraints(), SETS)
 ENDS = st.tuples(st.integers(-3, 3), st.integers(-3, 3)).map(sorted)
 
 
@@ -357,7 +367,7 @@ def grid(lower, upper):
     return np.array(list(itertools.product(*map(range, lower, np.asarray(upper) + 1))))
 
 
-@given(st.lists(constraints(), min_size=1, max_size=4), st.lists(ENDS, min_size=4, max_size=4))
+@given(st.lists(EVERY, min_size=1, max_size=4), st.lists(ENDS, min_size=4, max_size=4))
 def test_propagation_cuts_off_nothing_feasible(drawn, ends):
     low, high = (np.array(side, dtype=np.int64) for side in zip(*ends, strict=True))
     vectors = grid(low, high)
@@ -381,14 +391,14 @@ def test_propagation_cuts_off_nothing_feasible(drawn, ends):
     np.testing.assert_array_equal(again, (tight_low, tight_high))
 
 
-@given(st.lists(constraints(), min_size=1, max_size=3), st.lists(ENDS, min_size=4, max_size=4))
+@given(st.lists(EVERY, min_size=1, max_size=3), st.lists(ENDS, min_size=4, max_size=4))
 def test_propagation_decides_single_vectors(drawn, ends):
     rows = ConstraintRows(drawn, NAMES)
     vector = np.array([low for low, _ in ends], dtype=np.int64)
     assert rows.propagate(vector.copy(), vector.copy()) == (not rows.violations(vector))
 
 
-@given(st.lists(constraints(), min_size=1, max_size=3), st.lists(ENDS, min_size=4, max_size=4))
+@given(st.lists(EVERY, min_size=1, max_size=3), st.lists(ENDS, min_size=4, max_size=4))
 def test_allowed_values(drawn, ends):
     rows = ConstraintRows(drawn, NAMES)
     vector = np.array([low for low, _ in ends], dtype=np.int64)
@@ -399,7 +409,35 @@ def test_allowed_values(drawn, ends):
             changed = vector.copy()
             changed[j] = value
             expected = bool(zero[j]) if value == 0 else bool(least[j] <= value <= most[j])
+            expected = expected and rows.nearest(j, value) == [value]
             assert expected == (not rows.violations(changed))
+
+
+@given(st.lists(EVERY, min_size=1, max_size=4), st.lists(ENDS, min_size=4, max_size=4))
+def test_a_search_finds_a_vector_or_proves_that_there_is_none(drawn, ends):
+    low, high = (np.array(side, dtype=np.int64) for side in zip(*ends, strict=True))
+    vectors = grid(low, high)
+    feasible = vectors[meet(tuple(drawn), NAMES, vectors)]
+    found, complete = ConstraintRows(drawn, NAMES).find(low, high)
+    assert complete
+    if found is None:
+        assert not len(feasible)
+    else:
+        assert (feasible == found).all(axis=1).any()
+
+
+@given(st.lists(EVERY, min_size=2, max_size=5, unique_by=repr))
+def test_conflicts_are_irreducible(drawn):
+    vectors = grid([-2] * 4, [2] * 4)
+    met = [meet((one,), NAMES, vectors) for one in drawn]
+    if np.logical_and.reduce(met).any():
+        return
+    rows = ConstraintRows(drawn, NAMES)
+    names = rows.conflict(np.full(4, -2), np.full(4, 2))
+    kept = [one for one, name in zip(met, rows.names, strict=True) if name in names]
+    assert not np.logical_and.reduce(kept).any()
+    for i in range(len(kept)):
+        assert len(kept) == 1 or np.logical_and.reduce(kept[:i] + kept[i + 1 :]).any()
 
 
 # ---------------------------------------------------------------------------------------------
