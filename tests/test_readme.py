@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+import riskslim
 from riskslim import RiskScore
 from riskslim.cli import application
 
@@ -83,6 +84,21 @@ def test_the_guide_runs(tmp_path, monkeypatch, capsys):
     assert "if 'age >= 75' is used, 'age >= 60' is used\n" in shown
     assert "these constraints contradict each other: (at most 0 of 'age >= 45'" in shown
     assert float(re.search(r"AUC (0\.\d+)", shown)[1]) > 0.65
+
+
+def test_the_examples_of_constraints_hold(capsys):
+    text = (ROOT / "docs" / "constraints.md").read_text(encoding="utf-8")
+    examples = re.findall(r"^```python(?: continued)?\n(.*?)^```$", text, re.M | re.S)
+    assert len(examples) == text.count("```") / 2 == 5
+    namespace = {}
+    for example in examples:
+        exec(compile(example, "docs/constraints.md", "exec"), namespace)
+    shown = capsys.readouterr().out
+    assert "these constraints contradict each other: (guideline) and (old)" in shown
+    # Every function of the table exists.
+    table = text[text.index("| requirement") : text.index("## Features")]
+    for name in re.findall(r"`(\w+)\(", table):
+        assert name in riskslim.__all__
 
 
 def test_the_example_of_a_scale_prints_what_is_shown(capsys):
