@@ -7,7 +7,7 @@ the heuristics, and the bounds of a node of a search tree.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -37,8 +37,6 @@ FACTORS = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 9.0, 10.0, 12.0, 20.0, 25.0, 40.0,
 FACTOR_TOLERANCE = 1e-15
 # Rounds of propagation: bounds that creep by 1 per round are left to the search.
 MAX_ROUNDS = 50
-# Boxes that a search for a vector looks at, and how many more to find out which constraints clash.
-MAX_BOXES = 2000
 # Constraints that a sentence names.
 MAX_NAMED = 5
 
@@ -374,37 +372,12 @@ class ConstraintRows:
         tuple of str or None
             Their names; None if propagation finds no contradiction.
         """
-
-        def fits(rows: ConstraintRows) -> bool:
-            return rows.propagate(lower.copy(), upper.copy())
-
-        return None if fits(self) else self._reduced(lambda rows: not fits(rows))
-
-    def conflict(self, lower: NDArray[np.int64], upper: NDArray[np.int64]) -> tuple[str, ...]:
-        """Constraints that no vector of a box meets together, where that is known of all.
-
-        Parameters
-        ----------
-        lower, upper : ndarray of int64, shape (d + 1,)
-
-        Returns
-        -------
-        tuple of str
-            Their names. None of them is superfluous, as far as short searches tell.
-        """
-
-        def is_impossible(rows: ConstraintRows) -> bool:
-            found, complete = rows.find(lower, upper)
-            return found is None and complete
-
-        return self._reduced(is_impossible)
-
-    def _reduced(self, is_impossible: Callable[[ConstraintRows], bool]) -> tuple[str, ...]:
-        """Leave out every constraint without which the others are still impossible."""
+        if self.propagate(lower.copy(), upper.copy()):
+            return None
         kept = list(range(len(self.constraints)))
         for i in range(len(self.constraints)):
             others = [k for k in kept if k != i]
-            if is_impossible(self._take(others)):
+            if not self._take(others).propagate(lower.copy(), upper.copy()):
                 kept = others
         return tuple(self.names[i] for i in kept)
 
@@ -431,47 +404,6 @@ class ConstraintRows:
         constraints = tuple(self.constraints[i] for i in index)
         part._assemble(self.feature_names, constraints, [self._resolved[i] for i in index])
         return part
-
-    def find(
-        self, lower: NDArray[np.int64], upper: NDArray[np.int64], max_boxes: int = MAX_BOXES
-    ) -> tuple[NDArray[np.int64] | None, bool]:
-        """Search a box for a vector that meets all constraints, small points first.
-
-        Parameters
-        ----------
-        lower, upper : ndarray of int64, shape (d + 1,)
-        max_boxes : int
-            Boxes to look at.
-
-        Returns
-        -------
-        vector : ndarray of int64, shape (d + 1,), or None
-        complete : bool
-            Whether the search has come to an end: without a vector, there is none.
-        """
-        boxes = [(lower.copy(), upper.copy())]
-        for _ in range(max_boxes):
-            if not boxes:
-                return None, True
-            low, high = boxes.pop()
-            if not self.propagate(low, high):
-                continue
-            vector = np.clip(0, low, high)
-            if not self.broken(vector).size:
-                return vector, True
-            j = self._widest(low, high)
-            if j is not None:
-                boxes.extend(_halves(low, high, j))
-        return None, not boxes
-
-    def _widest(self, low: NDArray[np.int64], high: NDArray[np.int64]) -> int | None:
-        """Column to branch on: features that may be used or not, then the widest interval."""
-        columns = np.arange(len(low)) if self.checks else self._columns
-        width = (high - low)[columns]
-        if not width.any():
-            return None
-        undecided = (low <= 0)[columns] & (high >= 0)[columns] & (width > 0) & (columns > 0)
-        return int(columns[np.argmax(width + undecided * float(1 + width.max()))])
 
     def intercept_reach(
         self, lower: NDArray[np.int64], upper: NDArray[np.int64], max_size: int
@@ -785,26 +717,6 @@ def _without_zero(values: NDArray[Any], instead: float) -> NDArray[Any]:
 
 def _lies_in(intervals: Intervals, value: float) -> bool:
     return any(low <= value <= high for low, high in intervals)
-
-
-def _halves(
-    low: NDArray[np.int64], high: NDArray[np.int64], j: int
-) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Parts of a box, the one next to zero last: negative, positive and zero, or two halves."""
-    first, last = int(low[j]), int(high[j])
-    if first <= 0 <= last:
-        ends = [(first, -1), (1, last), (0, 0)]
-    elif first > 0:
-        ends = [((first + last) // 2 + 1, last), (first, (first + last) // 2)]
-    else:
-        ends = [(first, (first + last) // 2), ((first + last) // 2 + 1, last)]
-    parts = []
-    for start, end in ends:
-        if start <= end:
-            part = low.copy(), high.copy()
-            part[0][j], part[1][j] = start, end
-            parts.append(part)
-    return parts
 
 
 def checked_constraints(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:

@@ -162,7 +162,9 @@ def draw_row(rng, small):
         points=values,
         used={name: factor * value for name, value in zip(small.names, own, strict=True)},
         any_used={
-            tuple(group): factor * value for group, value in zip(groups, with_group, strict=True)
+            tuple(group): factor * value
+            for group, value in zip(groups, with_group, strict=True)
+            if value
         },
         lower=factor * bounds[0],
         upper=factor * bounds[1],

@@ -488,7 +488,4 @@ def test_checks_on_the_records():
         branch_and_bound(problem)
     found = discrete_coordinate_descent(problem, [0, 1, 1, 0, 0, 0], swaps=True)
     assert problem.is_feasible(found.coefficients)
-    vector, complete = problem.constraint_rows.find(problem.lower, problem.upper)
-    assert complete
-    assert problem.is_feasible(vector)
     assert make(at_most(4, NAMES)).rates == ()

@@ -338,9 +338,9 @@ class _Run:
 
     def _without_score(self, search: Search, message: str) -> Solution:
         if search.complete:
-            rows, problem = self.problem.rows_with_size, self.problem
-            assert rows is not None  # without constraints there is always a feasible vector
-            return self._infeasible(clash(rows.conflict(problem.lower, problem.upper)))
+            from riskslim._lattice_cpa.conflicts import conflicting_constraints
+
+            return self._infeasible(clash(conflicting_constraints(self.problem)))
         raise RiskSLIMError(
             f"{message} before any risk score was found that meets the constraints; whether there "
             "is one is not known. Give more time, or a start"

@@ -200,6 +200,8 @@ class Formulation:
         Bounds of coefficients, within those of the problem.
     sign_split : bool, default False
         Give every feature an indicator of use per sign, 0 while its coefficient is 0.
+    accuracy : Accuracy, optional
+        None: that of the problem (:func:`accuracy_of`).
 
     Attributes
     ----------
@@ -238,6 +240,7 @@ class Formulation:
         relaxed: bool = False,
         box: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
         sign_split: bool = False,
+        accuracy: Accuracy | None = None,
     ) -> None:
         if not problem.scales.is_single:
             raise ValueError(
@@ -247,7 +250,7 @@ class Formulation:
         self.problem = problem
         self.lower, self.upper = (problem.lower, problem.upper) if box is None else box
         self.relaxed = relaxed
-        self.accuracy = accuracy_of(problem)
+        self.accuracy = accuracy_of(problem) if accuracy is None else accuracy
         self.variables: list[Variable] = []
         self.rows: list[Row] = []
         self.columns = np.concatenate(([0], 1 + np.flatnonzero(problem.usable))).astype(np.intp)

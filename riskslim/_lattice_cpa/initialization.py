@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._branch_and_bound.root import solve_root
+from riskslim._lattice_cpa.conflicts import conflict_in, without_loss
 from riskslim._lattice_cpa.formulation import OBJECTIVE_SCALE, Cut
 from riskslim._lattice_cpa.model import RiskSlimLP, RiskSlimMIP, translated_errors
 from riskslim.bounds import ObjectiveBounds, chained_updates
@@ -694,9 +695,7 @@ def _found_by_cplex(
     problem: RiskScoreProblem, time_limit: float, stop: Callable[[], bool] | None
 ) -> NDArray[np.int64]:
     """Any feasible vector, from the constraints alone."""
-    model = RiskSlimMIP(
-        problem, ObjectiveBounds(0.0, math.inf, 0.0, math.inf, problem.min_size, problem.max_size)
-    )
+    model = RiskSlimMIP(problem, without_loss(problem))
     cpx, status = model.cpx, model.cpx.solution.status
     cpx.objective.set_linear(model.objective, 0.0)
     cpx.parameters.mip.limits.solutions.set(1)
@@ -709,7 +708,7 @@ def _found_by_cplex(
                 break
             cpx.solve()  # goes on from where it was
     if cpx.solution.get_status() in (status.MIP_infeasible, status.MIP_infeasible_or_unbounded):
-        raise InfeasibleProblemError(clash(_contradiction(model)))
+        raise InfeasibleProblemError(clash(conflict_in(model)))
     if not cpx.solution.is_primal_feasible():
         raise RiskSLIMError(
             "no points that meet the constraints were found so far, and it is not known whether "
@@ -724,22 +723,6 @@ def _found_by_cplex(
             f"integer coefficients where possible ({'; '.join(violations)})"
         )
     return found
-
-
-def _contradiction(model: RiskSlimMIP) -> list[str]:
-    """Names of constraints that cannot be met together, none of them superfluous."""
-    rows, cpx = model.problem.rows_with_size, model.cpx
-    assert rows is not None
-    kinds = cpx.conflict.constraint_type
-    of_rows = [tuple((kinds.linear, row) for row in added) for added in model.constraint_rows]
-    of_size = ((kinds.lower_bound, model.size), (kinds.upper_bound, model.size))
-    named = [pair for pair in zip(rows.names, [*of_rows, of_size], strict=True) if pair[1]]
-    cpx.parameters.timelimit.set(10 * SLICE)
-    cpx.conflict.refine(*((1.0, group) for _, group in named))
-    # What the refiner has not excluded when its time is over is named as well.
-    excluded = cpx.conflict.group_status.excluded
-    states = zip(named, cpx.conflict.get(), strict=True)
-    return [name for (name, _), state in states if state != excluded]
 
 
 def _require_feasible(problem: RiskScoreProblem) -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim._lattice_cpa.conflicts import conflict_in, without_loss
 from riskslim._lattice_cpa.formulation import Cut, Formulation
 from riskslim._lattice_cpa.initialization import InfeasibleProblemError
 from riskslim._lattice_cpa.tree import MAX_SECONDS, TreeEvents, TreeLimits, TreeResult, box_of
@@ -48,8 +49,6 @@ VIOLATION = 1e-10
 MAX_RETURNS = 20
 # SCIP's ways of scaling an LP, in the order in which they are tried: some, more, none.
 SCALINGS = (1, 2, 0)
-# Seconds for each of the searches that find out which constraints clash.
-CONFLICT_SECONDS = 5.0
 
 
 def scip_version() -> str:
@@ -69,8 +68,6 @@ class ScipMIP(Formulation):
     ----------
     problem : RiskScoreProblem
     bounds : ObjectiveBounds
-    without : set of int
-        Constraints to leave out: i for the i-th one of the problem, one more for the model size.
     box, sign_split
         As in :class:`Formulation`.
 
@@ -85,17 +82,11 @@ class ScipMIP(Formulation):
         self,
         problem: RiskScoreProblem,
         bounds: ObjectiveBounds,
-        without: frozenset[int] = frozenset(),
         *,
         box: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
         sign_split: bool = False,
     ) -> None:
         super().__init__(problem, bounds, box=box, sign_split=sign_split)
-        if len(self.constraint_rows) in without:
-            m = float(len(self.alpha))
-            self.variables[self.size] = self.variables[self.size]._replace(low=0.0, high=m)
-        left_out = {row for i in without if i < len(self.constraint_rows)
-                    for row in self.constraint_rows[i]}  # fmt: skip
         self.scip = pyscipopt.Model("riskslim")
         self.scip.hideOutput()
         self._set_tolerances()
@@ -109,9 +100,8 @@ class ScipMIP(Formulation):
             )
             for variable in self.variables
         ]
-        for i, row in enumerate(self.rows):
-            if i not in left_out:
-                self.scip.addCons(_between(self._sum(row.indices, row.values), row.low, row.high))
+        for row in self.rows:
+            self.scip.addCons(_between(self._sum(row.indices, row.values), row.low, row.high))
         self.scip.setMinimize()
 
     def _set_tolerances(self) -> None:
@@ -200,11 +190,13 @@ def found_by_scip(
     RiskSLIMError
         None was found in time.
     """
-    model = _feasibility_problem(problem, frozenset())
+    model = ScipMIP(problem, without_loss(problem))
+    model.scip.setObjective(0.0)
+    model.scip.setParam("limits/solutions", 1)
     if stop is None or not stop():
         _solve_for_feasibility(model, time_limit)
     if model.scip.getStatus() == "infeasible":
-        raise InfeasibleProblemError(clash(_contradiction(problem)))
+        raise InfeasibleProblemError(clash(conflict_in(model)))
     if model.scip.getNSols() == 0:
         raise RiskSLIMError(
             "no points that meet the constraints were found so far, and it is not known whether "
@@ -220,30 +212,9 @@ def found_by_scip(
     return found
 
 
-def _feasibility_problem(problem: RiskScoreProblem, without: frozenset[int]) -> ScipMIP:
-    wide = ObjectiveBounds(0.0, math.inf, 0.0, math.inf, problem.min_size, problem.max_size)
-    model = ScipMIP(problem, wide, without)
-    model.scip.setObjective(0.0)
-    model.scip.setParam("limits/solutions", 1)
-    return model
-
-
 def _solve_for_feasibility(model: ScipMIP, time_limit: float) -> None:
     model.scip.setParam("limits/time", min(max(time_limit, 0.01), MAX_SECONDS))
     model.scip.optimizeNogil()
-
-
-def _contradiction(problem: RiskScoreProblem) -> list[str]:
-    """Names of constraints that cannot be met together: each is dropped if the others clash."""
-    rows = problem.rows_with_size
-    assert rows is not None
-    left_out: frozenset[int] = frozenset()
-    for i in range(len(rows.names)):
-        model = _feasibility_problem(problem, left_out | {i})
-        _solve_for_feasibility(model, CONFLICT_SECONDS)
-        if model.scip.getStatus() == "infeasible":
-            left_out |= {i}
-    return [name for i, name in enumerate(rows.names) if i not in left_out]
 
 
 @dataclasses.dataclass
