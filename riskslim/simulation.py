@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.data import TrainingData
+from riskslim.seizure import Values, seizure_columns, seizure_outcomes, seizure_signs
 
-__all__ = ["SimulatedData", "simulate", "source_data"]
+__all__ = ["SeizureData", "SimulatedData", "simulate", "simulate_seizure", "source_data"]
 
 # New features have the bounds of those of the paper's source data.
 _LOWER, _UPPER = 0, 10
@@ -56,6 +57,26 @@ class SimulatedData(NamedTuple):
     y: NDArray[Any]
     feature_names: tuple[str, ...]
     source_features: NDArray[np.intp]
+
+
+class SeizureData(NamedTuple):
+    """Simulated patients of the seizure application.
+
+    Attributes
+    ----------
+    X : dict from str to ndarray of shape (n,)
+        87 columns by name, int8, or float64 for the six frequencies.
+        :class:`~riskslim.TrainingData` takes it as it is.
+    y : ndarray of int8, shape (n,)
+        1: a seizure within the next 24 hours.
+    signs : dict from str to str
+        "+" or "-" for the variables that the table gives a sign, as ``sign`` of
+        :class:`~riskslim.CoefficientSet` takes them.
+    """
+
+    X: dict[str, Values]
+    y: NDArray[np.int8]
+    signs: dict[str, str]
 
 
 def simulate(
@@ -134,9 +155,7 @@ def simulate(
     3
     """
     n, d = _checked_count(n_samples, "n_samples"), _checked_count(n_features, "n_features")
-    seed = _checked_integer(random_state, "random_state")
-    if seed < 0:
-        raise ValueError(f"random_state must be at least 0, got {random_state}")
+    seed = _checked_seed(random_state)
     if kind not in _KINDS:
         raise ValueError(f"kind must be one of {', '.join(map(repr, _KINDS))}, got {kind!r}")
     if not (noise >= 0 and math.isfinite(noise)):
@@ -166,6 +185,63 @@ def simulate(
         for k, number in zip(chosen, copy_numbers, strict=True)
     )
     return SimulatedData(X, y, names, np.array(chosen, dtype=np.intp))
+
+
+def simulate_seizure(n_samples: int = 5427, *, random_state: int = 0) -> SeizureData:
+    r"""Simulate patients with the 87 variables of the paper's seizure data.
+
+    The outcome comes from the paper's 2HELPS2B risk score s, which has one point each for a
+    pattern with a frequency of at least 2 Hz, epileptiform discharges, LPD or LRDA or BiPD, a
+    superimposed pattern, and prior seizures, and two points for brief rhythmic discharges:
+
+    .. math:: \Pr(y = +1) = \frac{1}{1 + \exp(3 - s)}
+
+    Frequencies of findings are chosen so that 12.5% of the outcomes are positive, as they are in
+    the paper. Patterns and findings go together because all of them depend on one latent
+    irritability of the cortex, some diagnoses because of another one; GRDA, sex and most diagnoses
+    are independent of the outcome.
+
+    Parameters
+    ----------
+    n_samples : int, default 5427
+        Number n of patients, at least 1. The default is the paper's.
+    random_state : int, default 0
+        Seed, at least 0.
+
+    Returns
+    -------
+    SeizureData
+        The tuple (X, y, signs).
+
+    Raises
+    ------
+    TypeError, ValueError
+        No int, or too small a one.
+
+    Notes
+    -----
+    The table of the appendix lists 86 variables, while the paper speaks of 87: it has
+    MaxFrequencyGRDA in thresholds only, whereas constraints 13 and 24 of the appendix name it as a
+    variable of its own, like that of the four other patterns. It is the 87th here, in the place
+    that the alphabet gives it, with values and sign of the others. Names are those of the table,
+    spelling included, with ">=" for its sign; "= 0.0Hz" has a unit for any pattern only.
+
+    Only the names, values, signs, number of rows and share of positive outcomes are the paper's.
+    All other numbers are made up, and nothing can be learned from them about patients.
+
+    Examples
+    --------
+    >>> from riskslim.simulation import simulate_seizure
+    >>> X, y, signs = simulate_seizure(1000)
+    >>> len(X), y.shape, sum(sign == "+" for sign in signs.values())
+    (87, (1000,), 58)
+    >>> bool((X["MaxFrequencyLPD"][X["PatternsInclude_LPD"] == 0] == 0).all())
+    True
+    """
+    n, seed = _checked_count(n_samples, "n_samples"), _checked_seed(random_state)
+    random = np.random.default_rng(seed)
+    X = seizure_columns(random, n)
+    return SeizureData(X, seizure_outcomes(random, X), seizure_signs(X))
 
 
 def source_data() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
@@ -254,6 +330,13 @@ def _label_values(data: TrainingData) -> NDArray[Any]:
     if values.dtype.kind == "i" and np.array_equal(values.astype(np.int8), values):
         values = values.astype(np.int8)
     return values[(data.labels > 0).astype(np.intp)]
+
+
+def _checked_seed(value: int) -> int:
+    seed = _checked_integer(value, "random_state")
+    if seed < 0:
+        raise ValueError(f"random_state must be at least 0, got {value}")
+    return seed
 
 
 def _checked_count(value: int, what: str) -> int:
