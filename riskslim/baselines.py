@@ -46,10 +46,11 @@ from riskslim.constraints import ConstraintRows, LinearConstraint
 from riskslim.data import TrainingData
 from riskslim.elastic_net import Design, Path, elastic_net_path, penalty_path, platt_scaling
 from riskslim.exceptions import ConstantFeatureWarning
+from riskslim.feature_ranges import FeatureRange
 from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding
 from riskslim.loss import LogisticLoss
 from riskslim.problem import RiskScoreProblem
-from riskslim.risk_score import FeatureRange, RiskScore
+from riskslim.risk_score import RiskScore
 from riskslim.tables import listing, series_name
 
 __all__ = [
@@ -252,16 +253,15 @@ class _Sample:
         self.data = data
         self.design = Design.of(LogisticLoss(data, signs).rows)
         self.paths: dict[float, NDArray[np.float64]] = {}
-        self._problem: RiskScoreProblem | None = None
+        self._problem: tuple[Any, RiskScoreProblem] | None = None
 
     def problem(self, box: CoefficientSet, l0_penalty: float) -> RiskScoreProblem:
-        """The risk score problem of these rows without a limit of the size, kept for later."""
-        known = self._problem
-        if known is None or known.loss.given_coefficients != box:
+        """The problem of these rows, without a limit of the size; the last one is kept."""
+        key = (box, l0_penalty)
+        if self._problem is None or self._problem[0] != key:
             loss = LogisticLoss(self.data, box)
-            known = RiskScoreProblem(loss, box, l0_penalty=l0_penalty)
-            self._problem = known
-        return known
+            self._problem = (key, RiskScoreProblem(loss, box, l0_penalty=l0_penalty))
+        return self._problem[1]
 
 
 class _Fold(NamedTuple):
@@ -315,18 +315,17 @@ class _ElasticNets:
             for ratio, length in needed.items()
             if len(sample.paths.get(ratio, ())) < length
         ]
-        with warnings.catch_warnings():
-            paths = Parallel(n_jobs=self.settings.n_jobs)(
-                delayed(_continued)(
-                    sample.design,
-                    ratio,
-                    self.penalties[ratio][:length],
-                    self.lower,
-                    self.upper,
-                    sample.paths.get(ratio),
-                )
-                for sample, ratio, length in tasks
+        paths = Parallel(n_jobs=self.settings.n_jobs)(
+            delayed(_continued)(
+                sample.design,
+                ratio,
+                self.penalties[ratio][:length],
+                self.lower,
+                self.upper,
+                sample.paths.get(ratio),
             )
+            for sample, ratio, length in tasks
+        )
         for (sample, ratio, _), path in zip(tasks, paths, strict=True):
             sample.paths[ratio] = path.coefficients
             self.n_unfinished += path.n_unfinished
@@ -370,7 +369,7 @@ def _folds(
     X: NDArray[np.float64], data: TrainingData, signs: CoefficientSet, settings: _Settings
 ) -> list[_Fold]:
     labels, weights = data.labels, data.sample_weight
-    folds = []
+    folds: list[_Fold] = []
     for train, test in _splitter(settings, labels).split(X, labels):
         for part, name in ((train, "training"), (test, "test")):
             if len(np.unique(labels[part])) < 2:
@@ -546,7 +545,9 @@ class _Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         signs = ((distinct[:, 1:] >= nets.lower) & (distinct[:, 1:] <= nets.upper)).all(axis=1)
         size = sizes <= self._max_size(len(names))
         operational = np.array([not rows.broken(vector).size for vector in distinct])
-        feasible = signs & size & operational & self._in_bounds(distinct)
+        feasible: NDArray[np.bool_] = np.logical_and.reduce(
+            (signs, size, operational, self._in_bounds(distinct))
+        )
         ratios, penalties = nets.instances
         return Pool(
             coefficients=models,
@@ -1264,8 +1265,15 @@ class PooledSequentialRounding(_PooledBaseline):
         self, problem: RiskScoreProblem, coefficients: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         inside = coefficients.clip(problem.lower, problem.upper)
-        rounded = [sequential_rounding(problem, vector).coefficients for vector in inside]
-        return np.stack([vector for vector in rounded if vector is not None])
+        return np.stack([_sequentially_rounded(problem, vector) for vector in inside])
+
+
+def _sequentially_rounded(
+    problem: RiskScoreProblem, coef: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    rounded = sequential_rounding(problem, coef).coefficients
+    assert rounded is not None, "every size is permitted"
+    return rounded
 
 
 METHODS: Mapping[str, Callable[..., _Baseline]] = MappingProxyType(
