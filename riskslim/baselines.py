@@ -41,8 +41,9 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from riskslim.coefficients import CoefficientSet, PerFeature
-from riskslim.constraints import ConstraintRows, LinearConstraint
+from riskslim.coefficients import MAX_ABSOLUTE_COEFFICIENT, CoefficientSet, PerFeature
+from riskslim.constraint_base import Constraint, Setting
+from riskslim.constraint_rows import ConstraintRows, checked_constraints
 from riskslim.data import TrainingData
 from riskslim.elastic_net import Design, Path, elastic_net_path, penalty_path, platt_scaling
 from riskslim.exceptions import ConstantFeatureWarning
@@ -540,14 +541,13 @@ class _Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The pool, without AUCs."""
         distinct, index = _distinct(models)
         names = nets.data.feature_names
-        rows = ConstraintRows(self.constraints, names)
-        sizes = np.count_nonzero(distinct[:, 1:], axis=1)
-        signs = ((distinct[:, 1:] >= nets.lower) & (distinct[:, 1:] <= nets.upper)).all(axis=1)
+        rows = self._constraint_rows(nets)
+        points = distinct[:, 1:]
+        sizes = np.count_nonzero(points, axis=1)
+        signs = np.all((points >= nets.lower) & (points <= nets.upper), axis=1)
         size = sizes <= self._max_size(len(names))
         operational = np.array([not rows.broken(vector).size for vector in distinct])
-        feasible: NDArray[np.bool_] = np.logical_and.reduce(
-            (signs, size, operational, self._in_bounds(distinct))
-        )
+        feasible = signs & size & operational & self._in_bounds(distinct)
         ratios, penalties = nets.instances
         return Pool(
             coefficients=models,
@@ -561,6 +561,15 @@ class _Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             is_feasible=feasible[index],
             mean_auc=np.full(len(models), np.nan),
         )
+
+    def _constraint_rows(self, nets: _ElasticNets) -> ConstraintRows:
+        """The constraints on models with any points of the given signs."""
+        lower, upper = (
+            np.where(ends == 0, 0, side * MAX_ABSOLUTE_COEFFICIENT)
+            for ends, side in ((nets.lower, -1), (nets.upper, 1))
+        )
+        setting = Setting(nets.data.feature_names, lower, upper, nets.data)
+        return ConstraintRows(checked_constraints(self.constraints), setting)
 
     def _max_size(self, n_features: int) -> int:
         if self.max_size is None:
@@ -667,7 +676,7 @@ class PenalizedLogisticRegression(_Baseline):
     sign : {"+", "-", 1, -1, 0, None}, sequence of d of them, or mapping, optional
         Monotonicity constraints, as in :class:`~riskslim.CoefficientSet`. The elastic nets are
         fitted under them.
-    constraints : iterable of LinearConstraint, default ()
+    constraints : iterable of Constraint, default ()
         Operational constraints. Elastic nets know nothing of them: models that break one are
         left out of the choice.
     l1_ratios : sequence of float, optional
@@ -731,7 +740,7 @@ class PenalizedLogisticRegression(_Baseline):
         *,
         max_size: int | None = None,
         sign: str | PerFeature | None = None,
-        constraints: Iterable[LinearConstraint] = (),
+        constraints: Iterable[Constraint] = (),
         l1_ratios: Sequence[float] | None = None,
         n_penalties: int = 100,
         min_penalty_ratio: float | None = None,
@@ -760,7 +769,7 @@ class _RiskScoreBaseline(_Baseline):
         max_coef: int = 5,
         max_intercept: int = 100,
         sign: str | PerFeature | None = None,
-        constraints: Iterable[LinearConstraint] = (),
+        constraints: Iterable[Constraint] = (),
         l1_ratios: Sequence[float] | None = None,
         n_penalties: int = 100,
         min_penalty_ratio: float | None = None,
@@ -1013,7 +1022,7 @@ class _PooledBaseline(_RiskScoreBaseline):
         max_intercept: int = 100,
         l0_penalty: float = 1e-6,
         sign: str | PerFeature | None = None,
-        constraints: Iterable[LinearConstraint] = (),
+        constraints: Iterable[Constraint] = (),
         l1_ratios: Sequence[float] | None = None,
         n_penalties: int = 100,
         min_penalty_ratio: float | None = None,
