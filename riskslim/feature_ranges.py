@@ -10,10 +10,19 @@ import numpy as np
 
 from riskslim.tables import listing
 
-__all__ = ["FeatureRange", "checked_integer", "checked_number", "printed_range", "short"]
+__all__ = [
+    "FeatureRange",
+    "checked_integer",
+    "checked_number",
+    "checked_points",
+    "printed_range",
+    "short",
+]
 
 # Distinct values of a feature that are kept to enumerate the attainable scores.
 _MAX_VALUES = 256
+# Points and intercept: sums of a few thousand of these are exact in float64.
+_MAX_POINTS = 2**31 - 1
 # Rows whose values are looked at together when the range of a feature is collected.
 _BLOCK_ROWS = 65536
 
@@ -144,6 +153,15 @@ def checked_integer(value: Any, what: str) -> int:
     """An integer as an int; ``ValueError`` about ``what`` otherwise."""
     if checked_number(value, what) != math.floor(value):
         raise ValueError(f"{what} must be an integer, got {value!r}")
+    return int(value)
+
+
+def checked_points(value: Any, what: str) -> int:
+    """Points or an intercept as an int; ``ValueError`` about ``what`` otherwise."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise ValueError(f"{what} must be an integer, got {value!r}")
+    if abs(int(value)) > _MAX_POINTS:
+        raise ValueError(f"{what} must be at most {_MAX_POINTS} in absolute value, got {value}")
     return int(value)
 
 

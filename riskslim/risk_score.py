@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import json
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,9 +27,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim import score_json
 from riskslim.data import TrainingData, check_length, checked_weights
 from riskslim.explain import BooleanRule, Explanation, boolean_rule, explanation
-from riskslim.feature_ranges import FeatureRange, checked_integer, checked_number, printed_range
+from riskslim.feature_ranges import FeatureRange, checked_number, checked_points, printed_range
 from riskslim.rendering import ScoreSheet, one_line, score_line
 from riskslim.risk_table import (
     AttainableScores,
@@ -42,7 +42,7 @@ from riskslim.risk_table import (
     logistic,
     risk_rows,
 )
-from riskslim.scale import PAPER_SCALE, ScaleSet, checked_scale, scale_text
+from riskslim.scale import PAPER_SCALE, checked_scale, scale_text
 from riskslim.solution import Certificate
 from riskslim.tables import (
     ColumnError,
@@ -64,15 +64,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FeatureRange", "RiskRow", "RiskScore", "class_labels"]
 
-_FORMAT = "riskslim.risk_score"
-# Scores with the scale 1 are written in version 1, which has no other scale.
-_FORMAT_VERSION = 2
-
 # What the columns are that a table to be scored has to have.
 _WANTED = "features with points"
-
-# Points and intercept: sums of a few thousand of these are exact in float64.
-_MAX_POINTS = 2**31 - 1
 
 # Risks below it, and above 1 minus it, are printed as bounds.
 _EXTREME = 0.001
@@ -211,7 +204,7 @@ class RiskScore:
         _check_names(names)
         _check_known(self.points, names, "points")
         points = {
-            name: _points(self.points[name], f"points of {name!r}")
+            name: checked_points(self.points[name], f"points of {name!r}")
             for name in names
             if name in self.points
         }
@@ -225,7 +218,7 @@ class RiskScore:
             raise TypeError(f"certificate must be a Certificate, got {self.certificate!r}")
         _set(
             self,
-            intercept=_points(self.intercept, "intercept"),
+            intercept=checked_points(self.intercept, "intercept"),
             points=MappingProxyType({name: points[name] for name in used}),
             outcome_name=str(self.outcome_name),
             classes=_checked_classes(self.classes),
@@ -938,9 +931,7 @@ class RiskScore:
         ValueError
             One of the classes is infinite or NaN.
         """
-        text = json.dumps(_to_plain(self), indent=2, allow_nan=False, ensure_ascii=False)
-        # Names may hold halves of surrogate pairs, which UTF-8 has as escape sequences only.
-        return text.encode("utf-8", "backslashreplace").decode() + "\n"
+        return score_json.write(self)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> RiskScore:
@@ -968,13 +959,7 @@ class RiskScore:
         >>> RiskScore.from_json(score.to_json()) == score
         True
         """
-        try:
-            plain = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise _NotAScoreError(
-                f"not a risk score: the text is no valid JSON ({error})"
-            ) from None
-        return _from_plain(plain)
+        return cls(**score_json.read(text))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the score to a JSON file.
@@ -992,7 +977,7 @@ class RiskScore:
         TypeError
             As in :meth:`to_json`.
         """
-        _write_atomically(Path(path), self.to_json())
+        score_json.write_atomically(Path(path), self.to_json())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RiskScore:
@@ -1026,7 +1011,7 @@ class RiskScore:
         octets = Path(path).read_bytes()
         try:
             return cls.from_json(octets)
-        except _NotAScoreError as error:
+        except score_json.NotAScoreError as error:
             raise ValueError(
                 f"{path}: {error}; expected a file that riskslim fit --output or RiskScore.save "
                 "wrote"
@@ -1156,10 +1141,6 @@ def _rebuilt(fields: dict[str, Any]) -> RiskScore:
     return RiskScore(**fields)
 
 
-class _NotAScoreError(ValueError):
-    """The text is something else than a risk score, not one with a mistake in it."""
-
-
 def class_labels(classes: tuple[Any, Any]) -> NDArray[Any]:
     """Both labels as an array whose elements are what predictions consist of.
 
@@ -1226,14 +1207,6 @@ def _set(instance: Any, **values: Any) -> None:
     """Set fields of a frozen dataclass while it is built."""
     for name, value in values.items():
         object.__setattr__(instance, name, value)
-
-
-def _points(value: Any, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise ValueError(f"{what} must be an integer, got {value!r}")
-    if abs(int(value)) > _MAX_POINTS:
-        raise ValueError(f"{what} must be at most {_MAX_POINTS} in absolute value, got {value}")
-    return int(value)
 
 
 def _check_names(names: tuple[Any, ...]) -> None:
@@ -1312,169 +1285,3 @@ def _open_rows(X: Any, wanted: tuple[str, ...]) -> Table:
     if isinstance(X, TrainingData):
         return Table(X.n_samples, X.n_features, X.feature_names, X.column)
     return open_records(X, wanted, _WANTED) or open_table(X)
-
-
-# ---------------------------------------------------------------------------------------------
-# JSON
-# ---------------------------------------------------------------------------------------------
-
-
-def _to_plain(score: RiskScore) -> dict[str, Any]:
-    from riskslim import __version__
-
-    for label in score.classes:
-        if not isinstance(label, (bool, int, float, str)):
-            raise TypeError(
-                f"classes of type {type(label).__name__!r} cannot be saved; "
-                "fit with labels that are bool, int, float or str"
-            )
-    certificate = score.certificate
-    return {
-        "format": _FORMAT,
-        "version": 1 if score.scale == 1.0 else _FORMAT_VERSION,
-        "created_by": f"riskslim {__version__}",
-        "outcome_name": score.outcome_name,
-        "classes": list(score.classes),
-        "intercept": score.intercept,
-        **({} if score.scale == 1.0 else {"scale": score.scale}),
-        "points": [
-            {"feature": name, "points": points, **_range_to_plain(score.feature_ranges[name])}
-            for name, points in score.points.items()
-        ],
-        "feature_names": list(score.feature_names),
-        "certificate": None if certificate is None else _certificate_to_plain(certificate),
-    }
-
-
-def _range_to_plain(values: FeatureRange) -> dict[str, Any]:
-    # A unit changes no prediction: readers that know none may leave it out, in any version.
-    plain = dataclasses.asdict(values)
-    if plain["unit"] is None:
-        del plain["unit"]
-    return plain
-
-
-def _certificate_to_plain(certificate: Certificate) -> dict[str, Any]:
-    # JSON has no infinity: "inf" is text there.
-    return {
-        name: str(value) if isinstance(value, float) and not math.isfinite(value) else value
-        for name, value in certificate.to_dict().items()
-    }
-
-
-def _certificate_from_plain(plain: Any) -> Certificate | None:
-    if plain is None:
-        return None
-    if not isinstance(plain, dict):
-        raise ValueError(f"'certificate' must be an object, got {plain!r}")
-    values = dict(plain)
-    for name in ("objective", "loss", "lower_bound", "gap_tolerance", "bound_tolerance"):
-        if values.get(name) in ("inf", "-inf", "nan"):
-            values[name] = float(values[name])
-        elif name in values:
-            values[name] = checked_number(values[name], f"{name!r} of the certificate")
-    for name in ("model_size", "n_samples"):
-        if name in values:
-            values[name] = checked_integer(values[name], f"{name!r} of the certificate")
-    if "scale" in values:
-        values["scale"] = checked_scale(values["scale"], "'scale' of the certificate")
-    if "scales" in values:
-        try:
-            ScaleSet.from_plain(values["scales"])
-        except (TypeError, ValueError, OverflowError) as error:
-            raise ValueError(f"'scales' of the certificate: {error}") from None
-    return Certificate.from_dict(values)
-
-
-def _from_plain(plain: Any) -> RiskScore:
-    if not isinstance(plain, dict) or plain.get("format") != _FORMAT:
-        raise _NotAScoreError(
-            f'not a risk score: expected a JSON object with "format": "{_FORMAT}"'
-        )
-    version = plain.get("version")
-    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        raise ValueError(f"version of the format must be a positive integer, got {version!r}")
-    if version > _FORMAT_VERSION:
-        raise ValueError(
-            f"the risk score is in version {version} of the format, this riskslim reads up to "
-            f"version {_FORMAT_VERSION}: update it with `pip install --upgrade riskslim`"
-        )
-    wanted = ["outcome_name", "classes", "intercept", "points", "feature_names", "certificate"]
-    if version > 1:
-        wanted.append("scale")
-    missing = [name for name in wanted if name not in plain]
-    if missing:
-        raise ValueError(f"the risk score is incomplete: it lacks {', '.join(missing)}")
-    for name, kind in (("outcome_name", str), ("classes", list), ("feature_names", list)):
-        if not isinstance(plain[name], kind):
-            raise ValueError(f"{name!r} must be a {kind.__name__}, got {plain[name]!r}")
-    scale = checked_scale(plain.get("scale", 1.0))
-    if version == 1 and scale != 1.0:
-        raise ValueError(
-            f"version 1 of the format has no scale, got {scale!r}: readers of version 1 would "
-            "ignore it and predict other risks"
-        )
-    points, ranges = _points_from_plain(plain["points"])
-    return RiskScore(
-        plain["intercept"],
-        points,
-        outcome_name=plain["outcome_name"],
-        classes=_classes_from_plain(plain["classes"]),
-        feature_names=plain["feature_names"],
-        feature_ranges=ranges,
-        certificate=_certificate_from_plain(plain["certificate"]),
-        scale=scale,
-    )
-
-
-def _classes_from_plain(labels: list[Any]) -> tuple[Any, ...]:
-    for label in labels:
-        if not isinstance(label, (bool, int, float, str)):
-            raise ValueError(f"classes must be true or false, numbers or text, got {label!r}")
-    return tuple(labels)
-
-
-def _points_from_plain(entries: Any) -> tuple[dict[str, int], dict[str, FeatureRange]]:
-    wanted = ("feature", "points", "minimum", "maximum", "is_integer", "values")
-    if not isinstance(entries, list):
-        raise ValueError(f"'points' must be a list, got {entries!r}")
-    points: dict[str, int] = {}
-    ranges: dict[str, FeatureRange] = {}
-    for k, entry in enumerate(entries):
-        missing = [name for name in wanted if not isinstance(entry, dict) or name not in entry]
-        if missing:
-            raise ValueError(f"entry {k} of 'points' lacks {', '.join(missing)}")
-        name = entry["feature"]
-        if not isinstance(name, str) or name in points:
-            raise ValueError(f"entry {k} of 'points' has no name of its own, got {name!r}")
-        points[name] = _points(entry["points"], f"points of {name!r}")
-        values = entry["values"]
-        if not isinstance(entry["is_integer"], bool) or not isinstance(values, list | None):
-            raise ValueError(f"entry {k} of 'points', {name!r}, has no valid range")
-        try:
-            ranges[name] = FeatureRange(
-                entry["minimum"],
-                entry["maximum"],
-                is_integer=entry["is_integer"],
-                values=None if values is None else tuple(values),
-                unit=entry.get("unit"),
-            )
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"entry {k} of 'points', {name!r}: {error}") from None
-    return points, ranges
-
-
-def _write_atomically(path: Path, text: str) -> None:
-    if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8")  # a device or a pipe cannot be replaced
-        return
-    path = path.resolve()  # a link stays a link
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

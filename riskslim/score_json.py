@@ -1,0 +1,243 @@
+"""Risk scores as JSON: format, versions, and files that are replaced as a whole."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from riskslim.feature_ranges import FeatureRange, checked_integer, checked_number, checked_points
+from riskslim.scale import ScaleSet, checked_scale
+from riskslim.solution import Certificate
+
+if TYPE_CHECKING:
+    from riskslim.risk_score import RiskScore
+
+__all__ = ["NotAScoreError", "read", "write", "write_atomically"]
+
+FORMAT = "riskslim.risk_score"
+# Scores with the scale 1 are written in version 1, which has no other scale.
+VERSION = 2
+
+
+class NotAScoreError(ValueError):
+    """The text is something else than a risk score, not one with a mistake in it."""
+
+
+def write(score: RiskScore) -> str:
+    """Write a score as JSON text, without any loss.
+
+    Parameters
+    ----------
+    score : RiskScore
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    TypeError
+        The classes are neither bool, int, float nor str.
+    ValueError
+        One of the classes is infinite or NaN.
+    """
+    text = json.dumps(_to_plain(score), indent=2, allow_nan=False, ensure_ascii=False)
+    # Names may hold halves of surrogate pairs, which UTF-8 has as escape sequences only.
+    return text.encode("utf-8", "backslashreplace").decode() + "\n"
+
+
+def _to_plain(score: RiskScore) -> dict[str, Any]:
+    from riskslim import __version__
+
+    for label in score.classes:
+        if not isinstance(label, (bool, int, float, str)):
+            raise TypeError(
+                f"classes of type {type(label).__name__!r} cannot be saved; "
+                "fit with labels that are bool, int, float or str"
+            )
+    certificate = score.certificate
+    return {
+        "format": FORMAT,
+        "version": 1 if score.scale == 1.0 else VERSION,
+        "created_by": f"riskslim {__version__}",
+        "outcome_name": score.outcome_name,
+        "classes": list(score.classes),
+        "intercept": score.intercept,
+        **({} if score.scale == 1.0 else {"scale": score.scale}),
+        "points": [
+            {"feature": name, "points": points, **_range_to_plain(score.feature_ranges[name])}
+            for name, points in score.points.items()
+        ],
+        "feature_names": list(score.feature_names),
+        "certificate": None if certificate is None else _certificate_to_plain(certificate),
+    }
+
+
+def _range_to_plain(values: FeatureRange) -> dict[str, Any]:
+    # A unit changes no prediction: readers that know none may leave it out, in any version.
+    plain = dataclasses.asdict(values)
+    if plain["unit"] is None:
+        del plain["unit"]
+    return plain
+
+
+def _certificate_to_plain(certificate: Certificate) -> dict[str, Any]:
+    # JSON has no infinity: "inf" is text there.
+    return {
+        name: str(value) if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in certificate.to_dict().items()
+    }
+
+
+def _certificate_from_plain(plain: Any) -> Certificate | None:
+    if plain is None:
+        return None
+    if not isinstance(plain, dict):
+        raise ValueError(f"'certificate' must be an object, got {plain!r}")
+    values = dict(plain)
+    for name in ("objective", "loss", "lower_bound", "gap_tolerance", "bound_tolerance"):
+        if values.get(name) in ("inf", "-inf", "nan"):
+            values[name] = float(values[name])
+        elif name in values:
+            values[name] = checked_number(values[name], f"{name!r} of the certificate")
+    for name in ("model_size", "n_samples"):
+        if name in values:
+            values[name] = checked_integer(values[name], f"{name!r} of the certificate")
+    if "scale" in values:
+        values["scale"] = checked_scale(values["scale"], "'scale' of the certificate")
+    if "scales" in values:
+        try:
+            ScaleSet.from_plain(values["scales"])
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ValueError(f"'scales' of the certificate: {error}") from None
+    return Certificate.from_dict(values)
+
+
+def read(text: str | bytes) -> dict[str, Any]:
+    """Read what :func:`write` wrote.
+
+    Parameters
+    ----------
+    text : str or bytes
+
+    Returns
+    -------
+    dict
+        Arguments of :class:`~riskslim.RiskScore`.
+
+    Raises
+    ------
+    NotAScoreError
+        The text is something else.
+    ValueError
+        It is of a newer version, incomplete, or a value in it is out of range.
+    """
+    try:
+        plain = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise NotAScoreError(f"not a risk score: the text is no valid JSON ({error})") from None
+    if not isinstance(plain, dict) or plain.get("format") != FORMAT:
+        raise NotAScoreError(f'not a risk score: expected a JSON object with "format": "{FORMAT}"')
+    version = plain.get("version")
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise ValueError(f"version of the format must be a positive integer, got {version!r}")
+    if version > VERSION:
+        raise ValueError(
+            f"the risk score is in version {version} of the format, this riskslim reads up to "
+            f"version {VERSION}: update it with `pip install --upgrade riskslim`"
+        )
+    wanted = ["outcome_name", "classes", "intercept", "points", "feature_names", "certificate"]
+    if version > 1:
+        wanted.append("scale")
+    missing = [name for name in wanted if name not in plain]
+    if missing:
+        raise ValueError(f"the risk score is incomplete: it lacks {', '.join(missing)}")
+    for name, kind in (("outcome_name", str), ("classes", list), ("feature_names", list)):
+        if not isinstance(plain[name], kind):
+            raise ValueError(f"{name!r} must be a {kind.__name__}, got {plain[name]!r}")
+    scale = checked_scale(plain.get("scale", 1.0))
+    if version == 1 and scale != 1.0:
+        raise ValueError(
+            f"version 1 of the format has no scale, got {scale!r}: readers of version 1 would "
+            "ignore it and predict other risks"
+        )
+    points, ranges = _points_from_plain(plain["points"])
+    return {
+        "intercept": plain["intercept"],
+        "points": points,
+        "outcome_name": plain["outcome_name"],
+        "classes": _classes_from_plain(plain["classes"]),
+        "feature_names": plain["feature_names"],
+        "feature_ranges": ranges,
+        "certificate": _certificate_from_plain(plain["certificate"]),
+        "scale": scale,
+    }
+
+
+def _classes_from_plain(labels: list[Any]) -> tuple[Any, ...]:
+    for label in labels:
+        if not isinstance(label, (bool, int, float, str)):
+            raise ValueError(f"classes must be true or false, numbers or text, got {label!r}")
+    return tuple(labels)
+
+
+def _points_from_plain(entries: Any) -> tuple[dict[str, int], dict[str, FeatureRange]]:
+    wanted = ("feature", "points", "minimum", "maximum", "is_integer", "values")
+    if not isinstance(entries, list):
+        raise ValueError(f"'points' must be a list, got {entries!r}")
+    points: dict[str, int] = {}
+    ranges: dict[str, FeatureRange] = {}
+    for k, entry in enumerate(entries):
+        missing = [name for name in wanted if not isinstance(entry, dict) or name not in entry]
+        if missing:
+            raise ValueError(f"entry {k} of 'points' lacks {', '.join(missing)}")
+        name = entry["feature"]
+        if not isinstance(name, str) or name in points:
+            raise ValueError(f"entry {k} of 'points' has no name of its own, got {name!r}")
+        points[name] = checked_points(entry["points"], f"points of {name!r}")
+        values = entry["values"]
+        if not isinstance(entry["is_integer"], bool) or not isinstance(values, list | None):
+            raise ValueError(f"entry {k} of 'points', {name!r}, has no valid range")
+        try:
+            ranges[name] = FeatureRange(
+                entry["minimum"],
+                entry["maximum"],
+                is_integer=entry["is_integer"],
+                values=None if values is None else tuple(values),
+                unit=entry.get("unit"),
+            )
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"entry {k} of 'points', {name!r}: {error}") from None
+    return points, ranges
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Replace a file as a whole: whoever reads it sees the old or the new content.
+
+    Parameters
+    ----------
+    path : Path
+    text : str
+
+    Raises
+    ------
+    OSError
+        The file cannot be written.
+    """
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")  # a device or a pipe cannot be replaced
+        return
+    path = path.resolve()  # a link stays a link
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
