@@ -912,35 +912,7 @@ class RescaledRounding(_RiskScoreBaseline):
     Where the coefficients of the elastic net are small, risks become more extreme than its own;
     Platt scaling takes that back.
 
-    Parameters
-    ----------
-    max_size : int, optional
-        Most features with points, 5 by default. None: no limit.
-    max_coef : int, default 5
-        Largest absolute value of the points.
-    max_intercept : int, default 100
-        Largest absolute value of the intercept.
-    sign, constraints, l1_ratios, n_penalties, min_penalty_ratio, cv, random_state, n_jobs
-        As in :class:`PenalizedLogisticRegression`.
-    platt_scaling : bool, default False
-        Predict with the logistic regression of the class on the score, fitted to the training
-        data; points and ``risk_score_`` stay as they are.
-
-    Attributes
-    ----------
-    coef_ : ndarray of int64, shape (1, d)
-    intercept_ : ndarray of int64, shape (1,)
-    risk_score_ : RiskScore
-    violations_ : tuple of str
-        Requirements that the risk score breaks, in words; rounding can break constraints.
-    platt_slope_, platt_intercept_ : float
-        1 and 0 without Platt scaling.
-    classes_, loss_, pool_, n_feasible_, best_index_, l1_ratio_, penalty_
-        As in :class:`PenalizedLogisticRegression`. The pool is one of elastic nets.
-
-    References
-    ----------
-    Ustun & Rudin (2019), Learning Optimized Risk Scores, Section 5.1.
+    Parameters, attributes and notes are those of :class:`Rounding`.
 
     Examples
     --------
@@ -965,35 +937,7 @@ class UnitWeighting(_RiskScoreBaseline):
     add or to take away, and so has the intercept: with that the losses are those that the paper
     prints.
 
-    Parameters
-    ----------
-    max_size : int, optional
-        Most features with points, 5 by default. None: no limit.
-    max_coef : int, default 5
-        Largest absolute value of the points.
-    max_intercept : int, default 100
-        Largest absolute value of the intercept.
-    sign, constraints, l1_ratios, n_penalties, min_penalty_ratio, cv, random_state, n_jobs
-        As in :class:`PenalizedLogisticRegression`.
-    platt_scaling : bool, default False
-        Predict with the logistic regression of the class on the score, fitted to the training
-        data; points and ``risk_score_`` stay as they are.
-
-    Attributes
-    ----------
-    coef_ : ndarray of int64, shape (1, d)
-    intercept_ : ndarray of int64, shape (1,)
-    risk_score_ : RiskScore
-    violations_ : tuple of str
-        Requirements that the risk score breaks, in words; rounding can break constraints.
-    platt_slope_, platt_intercept_ : float
-        1 and 0 without Platt scaling.
-    classes_, loss_, pool_, n_feasible_, best_index_, l1_ratio_, penalty_
-        As in :class:`PenalizedLogisticRegression`. The pool is one of elastic nets.
-
-    References
-    ----------
-    Ustun & Rudin (2019), Learning Optimized Risk Scores, Section 5.1.
+    Parameters, attributes and notes are those of :class:`Rounding`.
 
     Examples
     --------
@@ -1156,45 +1100,7 @@ class PooledRescaledRounding(_PooledBaseline):
     Every elastic net of the pool is rescaled and rounded (:func:`rescaled_rounding`); the choice is
     made among the risk scores.
 
-    Parameters
-    ----------
-    polish : bool, default True
-        Polish every risk score by :func:`~riskslim.discrete_coordinate_descent`, the star of the
-        paper. Features without points get none, so that models do not grow.
-    max_size : int, optional
-        Most features with points, 5 by default. None: no limit.
-    max_coef : int, default 5
-        Largest absolute value of the points.
-    max_intercept : int, default 100
-        Largest absolute value of the intercept.
-    l0_penalty : float, default 1e-6
-        Price of a feature in the objective of the heuristics.
-    sign, constraints, l1_ratios, n_penalties, min_penalty_ratio, cv, random_state, n_jobs
-        As in :class:`PenalizedLogisticRegression`.
-    platt_scaling : bool, default False
-        Predict with the logistic regression of the class on the score, fitted to the training
-        data; points and ``risk_score_`` stay as they are.
-
-    Attributes
-    ----------
-    coef_ : ndarray of int64, shape (1, d)
-    intercept_ : ndarray of int64, shape (1,)
-    risk_score_ : RiskScore
-    violations_ : tuple of str
-        Requirements that the risk score breaks, in words; none.
-    platt_slope_, platt_intercept_ : float
-        1 and 0 without Platt scaling.
-    classes_, loss_, pool_, n_feasible_, best_index_, l1_ratio_, penalty_
-        As in :class:`PenalizedLogisticRegression`. The pool is one of risk scores.
-
-    Notes
-    -----
-    The heuristics know of bounds and signs, not of ``max_size`` and ``constraints``: risk scores
-    that break these are left out of the choice, as in the paper (Section 6).
-
-    References
-    ----------
-    Ustun & Rudin (2019), Learning Optimized Risk Scores, Section 5.1.
+    Parameters, attributes and notes are those of :class:`PooledRounding`.
 
     Examples
     --------
@@ -1219,45 +1125,7 @@ class PooledSequentialRounding(_PooledBaseline):
     Every elastic net of the pool is brought within the bounds and rounded one coefficient at a
     time (:func:`~riskslim.sequential_rounding`); the choice is made among the risk scores.
 
-    Parameters
-    ----------
-    polish : bool, default True
-        Polish every risk score by :func:`~riskslim.discrete_coordinate_descent`, the star of the
-        paper. Features without points get none, so that models do not grow.
-    max_size : int, optional
-        Most features with points, 5 by default. None: no limit.
-    max_coef : int, default 5
-        Largest absolute value of the points.
-    max_intercept : int, default 100
-        Largest absolute value of the intercept.
-    l0_penalty : float, default 1e-6
-        Price of a feature in the objective of the heuristics.
-    sign, constraints, l1_ratios, n_penalties, min_penalty_ratio, cv, random_state, n_jobs
-        As in :class:`PenalizedLogisticRegression`.
-    platt_scaling : bool, default False
-        Predict with the logistic regression of the class on the score, fitted to the training
-        data; points and ``risk_score_`` stay as they are.
-
-    Attributes
-    ----------
-    coef_ : ndarray of int64, shape (1, d)
-    intercept_ : ndarray of int64, shape (1,)
-    risk_score_ : RiskScore
-    violations_ : tuple of str
-        Requirements that the risk score breaks, in words; none.
-    platt_slope_, platt_intercept_ : float
-        1 and 0 without Platt scaling.
-    classes_, loss_, pool_, n_feasible_, best_index_, l1_ratio_, penalty_
-        As in :class:`PenalizedLogisticRegression`. The pool is one of risk scores.
-
-    Notes
-    -----
-    The heuristics know of bounds and signs, not of ``max_size`` and ``constraints``: risk scores
-    that break these are left out of the choice, as in the paper (Section 6).
-
-    References
-    ----------
-    Ustun & Rudin (2019), Learning Optimized Risk Scores, Section 5.1.
+    Parameters, attributes and notes are those of :class:`PooledRounding`.
 
     Examples
     --------

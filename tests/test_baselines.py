@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -41,6 +43,7 @@ from riskslim.datasets import load_breast_cancer_binary
 from riskslim.distinct import all_rows, distinct_rows
 from riskslim.elastic_net import Design, elastic_net_path, penalty_path, platt_scaling
 
+DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "baselines.md"
 ROUNDED = ("Rd", "RsRd", "Unit")
 POOLED = tuple(name for name in METHODS if name.startswith("Pooled"))
 # Small pools: what is looked at here does not need 1,100 models.
@@ -408,6 +411,12 @@ def test_processes_change_nothing(frame):
     models = [PooledRescaledRounding(n_jobs=n, **FEW).fit(*frame) for n in (1, 2)]
     np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
     np.testing.assert_allclose(models[0].pool_.mean_auc, models[1].pool_.mean_auc)
+
+
+def test_the_document_shows_what_is_printed(capsys):
+    blocks = dict(re.findall(r"^```(\w+)\n(.*?)^```$", DOCUMENT.read_text("utf-8"), re.M | re.S))
+    exec(compile(blocks["python"], DOCUMENT.name, "exec"), {})
+    assert capsys.readouterr().out == blocks["text"]
 
 
 # ---------------------------------------------------------------------------------------------
