@@ -46,6 +46,7 @@ from riskslim.tables import (
     FAULTS,
     ColumnError,
     Table,
+    as_arrow,
     as_series,
     check_numeric,
     listing,
@@ -62,6 +63,7 @@ from riskslim.tables import (
 )
 
 if TYPE_CHECKING:
+    import pyarrow
     from numpy.typing import NDArray
 
     Column = NDArray[Any]
@@ -232,6 +234,7 @@ class TrainingData:
         positive_label: Any = None,
         features: Iterable[str] | None = None,
         exclude: Iterable[str] = (),
+        encode: Callable[[pyarrow.Table, Column | None], Any] | None = None,
     ) -> TrainingData:
         r"""Read a CSV or Parquet file; every column not named otherwise is a feature.
 
@@ -249,6 +252,10 @@ class TrainingData:
             The columns to use, in the order of the file. Default: all others.
         exclude : iterable of str, optional
             Columns to leave out, for example identifiers.
+        encode : callable, optional
+            Makes the features of those columns: called with them as a table, and with the weights
+            or None, it returns anything that :class:`TrainingData` takes for X. For example
+            ``lambda X, weights: ItemEncoder().fit_transform(X, sample_weight=weights)``.
 
         Returns
         -------
@@ -288,16 +295,22 @@ class TrainingData:
             others = [name for name in names if name not in {outcome, weights, *exclude}]
             chosen = [name for name in others if wanted is None or name in wanted]
             y = read_column(position[outcome])
-            table = Table(
+            given_weights = None if weights is None else read_column(position[weights])
+            X: Any = Table(
                 n_samples=len(y),
                 n_features=len(chosen),
                 names=chosen,
                 values=lambda j: series_values(read_column(position[chosen[j]])),
             )
+            if encode is not None:
+                X = encode(
+                    as_arrow(chosen, [read_column(position[name]) for name in chosen]),
+                    None if given_weights is None else checked_weights(given_weights, len(y)),
+                )
             return cls(
-                table,
+                X,
                 y,
-                None if weights is None else read_column(position[weights]),
+                given_weights,
                 outcome_name=outcome,
                 positive_label=positive_label,
             )

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from riskslim.items import Item, plain_number
 from riskslim.tables import ColumnError, check_numeric, listing, object_fault
 
-__all__ = ["ColumnEncoder", "Direction", "ItemRules", "fit_column"]
+__all__ = ["ColumnEncoder", "Direction", "ItemRules", "distinct_objects", "fit_column"]
 
 Column: TypeAlias = NDArray[Any]
 Direction: TypeAlias = Literal[">=", "<="]
@@ -203,7 +203,7 @@ def _fit_levels(
 
 
 def _sorted_levels(name: str, raw: Column) -> list[Any]:
-    levels = [value for value in _distinct_objects(raw.tolist()) if not _is_missing(value)]
+    levels = [value for value in distinct_objects(raw.tolist()) if not _is_missing(value)]
     for kind in set(map(type, levels)):
         if not issubclass(kind, (str, numbers.Real)):
             where = np.array([type(value) is kind for value in raw.tolist()])
@@ -222,7 +222,7 @@ def _read_levels(raw: Column, codes: Mapping[Any, int]) -> _Values:
     rows = raw.tolist()
     code_of = {
         value: _MISSING if _is_missing(value) else codes.get(value, _UNKNOWN)
-        for value in _distinct_objects(rows)
+        for value in distinct_objects(rows)
     }
     # A NaN equals nothing, but is found since it is the same object in `rows` and `code_of`.
     coded = np.fromiter(map(code_of.__getitem__, rows), dtype=np.int64, count=len(rows))
@@ -263,7 +263,8 @@ def _values(column: Column, missing: NDArray[np.bool_]) -> _Values:
     return _Values(column, missing if missing.any() else None)
 
 
-def _distinct_objects(rows: list[Any]) -> set[Any]:
+def distinct_objects(rows: list[Any]) -> set[Any]:
+    """Return the distinct values of a column, or raise ColumnError where some have no hash."""
     try:
         return set(rows)
     except TypeError:

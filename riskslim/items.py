@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["Item", "ItemKind", "plain_number", "source_variable"]
+__all__ = ["Item", "ItemKind", "conditions", "plain_number", "source_variable", "value_text"]
 
 ItemKind: TypeAlias = Literal[">=", "<=", "=", "in", "missing", "boolean", "numeric"]
 
@@ -56,9 +57,9 @@ class Item:
         if kind == "missing":
             name = f"{column} is missing"
         elif kind == "in":
-            name = f"{column} in {{{', '.join(map(_value_text, value))}}}"
+            name = f"{column} in {{{', '.join(map(value_text, value))}}}"
         elif value is not None:
-            name = f"{column} {kind} {_value_text(value)}"
+            name = f"{column} {kind} {value_text(value)}"
         return cls(name, source_variable(name), kind, value)
 
 
@@ -101,7 +102,33 @@ def plain_number(value: Any) -> Any:
     return value
 
 
-def _value_text(value: Any) -> str:
+def conditions(name: str) -> Iterator[tuple[str, str, str]]:
+    """All ways to read a name as a condition on a variable.
+
+    Parameters
+    ----------
+    name : str
+
+    Yields
+    ------
+    variable, operator, value : str
+        With an operator as :func:`source_variable` knows them; the value is empty where the
+        operator needs none.
+
+    Examples
+    --------
+    >>> from riskslim.items import conditions
+    >>> list(conditions("age is missing")), list(conditions("country in {A, B}"))
+    ([('age', 'is missing', '')], [('country', 'in', '{A, B}')])
+    >>> list(conditions("note = a > b"))
+    [('note', '=', 'a > b'), ('note = a', '>', 'b')]
+    """
+    for match in _OPERATOR.finditer(name, 1):
+        yield name[: match.start()], " ".join(match.group().split()), name[match.end() :]
+
+
+def value_text(value: Any) -> str:
+    """How the names of items write a value."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e16:
         return str(int(value))
     return str(value) if value != "" else "''"

@@ -9,6 +9,7 @@ feasible with R, so that each search starts from the last one's result; and a lo
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import warnings
 from collections.abc import Callable, Iterable
@@ -37,7 +38,7 @@ from riskslim.exceptions import ConstantFeatureWarning
 from riskslim.folds import Split, read_folds, splits_of, stratified_folds, write_folds
 from riskslim.problem import RiskScoreProblem
 from riskslim.risk_score import RiskScore
-from riskslim.solution import Solution, Status, certify
+from riskslim.solution import Solution, Status, TraceRecord, certify
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -290,6 +291,7 @@ def model_size_path(
     bins: Any = None,
     n_jobs: int | None = 1,
     progress: Callable[[Step], None] | None = None,
+    search_progress: Callable[[str, int, TraceRecord], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
     **engine_arguments: Any,
 ) -> ModelSizePath:
@@ -318,6 +320,9 @@ def model_size_path(
         depend on it, unless the time does.
     progress : callable, optional
         Called with a :class:`Step` after each set of rows.
+    search_progress : callable, optional
+        Called with the set of rows, such as "fold 3" or "all rows", the size, and each
+        :class:`~riskslim.solution.TraceRecord` of its search; with ``n_jobs=1`` only.
     should_stop : callable, optional
         Asked several times a second with ``n_jobs=1``, else after each set of rows; True ends the
         run.
@@ -365,10 +370,11 @@ def model_size_path(
             cv, np.zeros((data.n_samples, 1)), positive, data.sample_weight,
             random_state=random_state,
         )  # fmt: skip
-    plan = _Plan(problem, data, wanted, arguments, bins, should_stop if n_jobs == 1 else None)
-    tasks = [("all rows", (plan, stated, None))] + [
-        (f"fold {k}", (plan, None, split)) for k, split in enumerate(splits)
-    ]
+    callbacks = (search_progress, should_stop) if n_jobs == 1 else (None, None)
+    plan = _Plan(problem, data, wanted, arguments, bins, *callbacks)
+    rows: list[tuple[str, RiskScoreProblem | None, Split | None]] = [("all rows", stated, None)]
+    rows += [(f"fold {k}", None, split) for k, split in enumerate(splits)]
+    tasks = [(name, (plan, name, known, split)) for name, known, split in rows]
     finished = in_parallel(
         _path_on_rows, tasks, n_jobs=n_jobs, progress=progress, should_stop=should_stop
     )
@@ -405,6 +411,7 @@ class _Plan:
     sizes: list[int]
     arguments: dict[str, Any]
     bins: Any
+    search_progress: Callable[[str, int, TraceRecord], None] | None
     should_stop: Callable[[], bool] | None
 
     def problem_on(self, data: TrainingData) -> RiskScoreProblem:
@@ -474,7 +481,7 @@ class _PathOnRows:
 
 
 def _path_on_rows(
-    plan: _Plan, problem: RiskScoreProblem | None, split: Split | None
+    plan: _Plan, name: str, problem: RiskScoreProblem | None, split: Split | None
 ) -> _PathOnRows | None:
     """Solve and measure all sizes on all rows, whose problem is stated already, or on a fold."""
     train = test = plan.data
@@ -483,7 +490,7 @@ def _path_on_rows(
         train, test, test_rows = _chosen(train, split.train), _chosen(test, split.test), split.test
     if problem is None:
         problem = plan.problem_on(train)
-    solutions = _solve_sizes(problem, plan.sizes, plan.arguments, plan.should_stop)
+    solutions = _solve_sizes(plan, name, problem)
     found = _PathOnRows(
         tuple(solutions),
         tuple(_measured(solution, train, test, test_rows, plan.bins) for solution in solutions),
@@ -507,22 +514,20 @@ def _chosen(data: TrainingData, rows: NDArray[np.intp]) -> TrainingData:
         )
 
 
-def _solve_sizes(
-    problem: RiskScoreProblem,
-    sizes: list[int],
-    arguments: dict[str, Any],
-    should_stop: Callable[[], bool] | None,
-) -> list[Solution]:
+def _solve_sizes(plan: _Plan, name: str, problem: RiskScoreProblem) -> list[Solution]:
     """Solve the sizes one after the other, each from the score before."""
     found: list[Solution] = []
     problems: list[RiskScoreProblem] = []
     start: NDArray[np.int64] | None = None
-    for size in sizes:
+    for size in plan.sizes:
         # Features that are constant in these rows can leave fewer than were asked for.
         stated = problem.restated(max_size=size)
         if start is not None and not stated.is_feasible(start):
             start = None
-        solution = solve(stated, **{"should_stop": should_stop, **arguments, "start": start})
+        arguments = {"should_stop": plan.should_stop, **plan.arguments, "start": start}
+        if plan.search_progress is not None:
+            arguments["progress"] = functools.partial(plan.search_progress, name, size)
+        solution = solve(stated, **arguments)
         found.append(solution)
         problems.append(stated)
         if solution.coefficients is not None:

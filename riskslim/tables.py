@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ColumnError",
     "Table",
+    "as_arrow",
     "check_columns",
     "check_numeric",
     "check_present",
@@ -658,6 +659,11 @@ def _file_kind(path: Path) -> str:
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path} (looked in {Path.cwd()}).")
     return kind
+
+
+def as_arrow(names: Sequence[str], columns: Sequence[pyarrow.ChunkedArray]) -> pyarrow.Table:
+    """Return columns of a file as a table."""
+    return _import_pyarrow().table(list(columns), names=list(names))
 
 
 def _import_pyarrow() -> Any:

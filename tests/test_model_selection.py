@@ -607,6 +607,20 @@ def test_a_path_that_is_stopped_keeps_its_sizes():
         path.best()
 
 
+def test_searches_of_a_path_are_followed():
+    seen = []
+    path = model_size_path(
+        problem_of(TrainingData(X, Y), 2), cv=2, search_progress=lambda *what: seen.append(what)
+    )
+    names = ("all rows", "fold 0", "fold 1")
+    assert list(dict.fromkeys(what[:2] for what in seen)) == [
+        (name, size) for name in names for size in (1, 2)
+    ]
+    for entry in path.entries:
+        records = [one for name, size, one in seen if (name, size) == ("all rows", entry.max_size)]
+        assert records[-1].upper_bound == entry.solution.certificate.objective
+
+
 def test_a_time_limit_leaves_a_valid_gap():
     with pytest.warns(ConvergenceWarning):
         RiskSLIMClassifier(max_size=4, node_limit=0).fit(X, Y)

@@ -1,0 +1,155 @@
+"""Items computed from raw columns by their names: the same as those of the encoder."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from riskslim import ItemEncoder, RiskScore
+from riskslim.item_rules import fit_items, with_items
+
+
+def raw(n=60, seed=0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "age": rng.integers(20, 90, n),
+            "BMI": rng.normal(27, 4, n).round(2),
+            "sex": rng.choice(["female", "male"], n),
+            "country": rng.choice(["A", "B b", "C", ""], n, p=[0.8, 0.08, 0.06, 0.06]),
+            "code": rng.integers(1, 4, n),
+            "smoker": rng.random(n) < 0.4,
+            "score >= 2": rng.integers(0, 2, n),
+        }
+    )
+
+
+def columns_of(table, names) -> np.ndarray:
+    position = {name: j for j, name in enumerate(table.names)}
+    return np.column_stack([table.values(position[name]) for name in names]).astype(float)
+
+
+OPTIONS = {"categorical": ["code"], "min_frequency": 8, "missing": "indicator"}
+
+
+@pytest.mark.parametrize("direction", [">=", "<="])
+@pytest.mark.parametrize("lacking", [False, True])
+def test_the_same_as_the_encoder(direction, lacking):
+    train, other = raw(), raw(40, seed=1)
+    if lacking:
+        for frame in (train, other):
+            frame["smoker"] = frame["smoker"].astype(object)
+            frame["code"] = frame["code"].astype(float)
+            for k, name in enumerate(frame.columns[:-1]):
+                frame.loc[[3 + k, 21], name] = None
+    encoder = ItemEncoder(direction=direction, **OPTIONS)
+    items = fit_items(encoder, train)
+    names = list(items.columns)
+    assert any(name.startswith("country in {") for name in names)
+    assert ("age is missing" in names) is lacking
+    for frame in (train, other):
+        expected = encoder.transform(frame)
+        found = columns_of(with_items(frame, names, names), names)
+        np.testing.assert_array_equal(found, expected.to_numpy())
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int16])
+def test_thresholds_of_any_type(kind):
+    frame = pd.DataFrame({"x": (np.random.default_rng(0).normal(0, 30, 50)).astype(kind)})
+    items = fit_items(ItemEncoder(), frame)
+    names = list(items.columns)
+    np.testing.assert_array_equal(
+        columns_of(with_items(frame, names, names), names), items.to_numpy()
+    )
+
+
+def test_missing_values_are_refused_where_the_score_does_not_know_them():
+    score = RiskScore(-1, {"age >= 60": 2, "smoker": 1, "sex = male": 1})
+    rows = {"age": [70, None, 30], "smoker": [1, 0, 1], "sex": ["male", None, "female"]}
+    with pytest.raises(ValueError, match=r"contains NaN") as caught:
+        with_items(rows, tuple(score.points), score.feature_names)
+    assert "'age' (1 of 3 rows, first at row 1), 'sex' (1 of 3 rows" in str(caught.value)
+    assert "remove these rows, or impute" in str(caught.value)
+    known = [*score.feature_names, "age is missing", "sex is missing"]
+    table = with_items(rows, tuple(score.points), known)
+    assert score.score_samples(table).tolist() == [4, 0, 1]
+
+
+def test_missing_values_of_a_column_of_two_values():
+    score = RiskScore(-1, {"smoker": 3, "age": 1}, feature_names=[
+        "smoker", "age", "smoker is missing", "age is missing"])  # fmt: skip
+    table = with_items(
+        {"smoker": [True, None, False], "age": [4, 5, 6]}, ("smoker", "age"), score.feature_names
+    )
+    assert score.score_samples(table).tolist() == [7, 5, 6]
+    # Numbers have no such item: what was done with missing values is not known.
+    table = with_items(
+        {"smoker": [1, 0, 1], "age": [4, None, 6]}, ("smoker", "age"), score.feature_names
+    )
+    with pytest.raises(ValueError, match=r"'age' \(1 of 3 rows"):
+        score.score_samples(table)
+
+
+def test_items_that_are_given_are_not_computed():
+    rows = {"age": [70, 30], "age >= 60": [0, 1]}
+    assert columns_of(with_items(rows, ["age >= 60"], []), ["age >= 60"]).tolist() == [[0], [1]]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "expected"),
+    [
+        ("x > 2", [1, 2, 3], [0, 0, 1]),
+        ("x < 2", [1, 2, 3], [1, 0, 0]),
+        ("x ≥ 2", [1, 2, 3], [0, 1, 1]),
+        ("x≤2", [1, 2, 3], [1, 1, 0]),
+        ("x >= 1e-3", [0.0009, 0.001, 2], [0, 1, 1]),
+        ("x == 2", [1, 2, 3], [0, 1, 0]),
+        ("x = 2", [1.0, 2.0, 3.5], [0, 1, 0]),
+        ("x = 007", [7, 8, 70], [1, 0, 0]),
+        ("x = 7", ["7", "8", "new"], [1, 0, 0]),
+        ("x = ''", ["", "a", "b"], [1, 0, 0]),
+        ("x = true", [True, False, True], [1, 0, 1]),
+        ("x = a >= b", ["a >= b", "a", "b"], [1, 0, 0]),
+        ("x in {A, B}", ["A", "C", "B"], [1, 0, 1]),
+        ("x is missing", [None, "a", "b"], [1, 0, 0]),
+        ("x is missing", [1, 2, 3], [0, 0, 0]),
+    ],
+)
+def test_conditions(name, values, expected):
+    assert columns_of(with_items({"x": values}, [name], []), [name])[:, 0].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "name", ["x != 2", "x is not missing", "x not in {A}", "x in [1, 2]", "x >= tall", "1 <= x < 2"]
+)
+def test_other_names_are_not_guessed(name):
+    table = with_items({"x": [1, 2, 3]}, [name], [])
+    assert list(table.names) == ["x"]
+    with pytest.raises(ValueError, match="X lacks 1 of the 1 features with points"):
+        RiskScore(0, {name: 1}).score_samples(table)
+
+
+def test_a_name_with_two_readings_is_refused():
+    rows = {"x": ["a >= 3", "b"], "x = a": [1, 5]}
+    with pytest.raises(ValueError, match="'x = a >= 3' is a condition on several columns"):
+        with_items(rows, ["x = a >= 3"], [])
+
+
+def test_text_where_numbers_are_needed():
+    with pytest.raises(ValueError, match=r"could not convert string to float[\s\S]*'x' \(1 of 2"):
+        with_items({"x": ["old", 3]}, ["x >= 2", "x >= 3"], [])
+
+
+def test_items_whose_names_do_not_say_what_they_are_are_refused():
+    frame = pd.DataFrame({"x": ["A, B", "C", "D", "D", "D"], "age": [1, 2, 3, 4, 5]})
+    with pytest.raises(ValueError, match=r"1 of \d items cannot be computed .*: 'x in {A, B, C}'"):
+        fit_items(ItemEncoder(min_frequency=2), frame)
+    frame = pd.DataFrame({"x": [" A", "A", "B", "B"]})
+    with pytest.raises(ValueError, match=r"of 3 items cannot be computed"):
+        fit_items(ItemEncoder(), frame)
+
+
+def test_arrays_have_no_names_to_read():
+    table = with_items(np.eye(2), ["age >= 60"], [])
+    assert (table.n_features, table.names) == (2, None)
