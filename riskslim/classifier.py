@@ -380,7 +380,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> tuple[RiskScoreProblem, dict[str, Any]]:
         """The problem, and all that its engine is told."""
         if self.class_weight is not None:
-            data = data.reweighted(_weights_by_class(self.class_weight, data))
+            data = data.reweighted(weights_by_class(self.class_weight, data))
         problem = self._problem(data, limits["n_threads"])
         engine = choose_engine(problem, self.engine).name
         return problem, {"engine": engine, **limits, **self._engine_arguments(engine)}
@@ -564,8 +564,24 @@ def _one_column(estimator: RiskSLIMClassifier, y: Any) -> Any:
     return y
 
 
-def _weights_by_class(class_weight: Any, data: TrainingData) -> NDArray[np.float64]:
-    """Weights of the rows times those of their classes."""
+def weights_by_class(class_weight: Any, data: TrainingData) -> NDArray[np.float64]:
+    """Multiply the weights of the rows by those of their classes.
+
+    Parameters
+    ----------
+    class_weight : mapping from labels to weights, or "balanced"
+        As for :class:`RiskSLIMClassifier`.
+    data : TrainingData
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        Something else, labels that there are not, weights that are not positive.
+    """
     own = np.ones(data.n_samples) if data.sample_weight is None else data.sample_weight
     positive = data.labels > 0
     if isinstance(class_weight, str) and class_weight == "balanced":

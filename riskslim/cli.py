@@ -14,18 +14,28 @@ import io
 import logging
 import shlex
 import sys
-import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import riskslim
-from riskslim.engine import check_solver, choose_engine, solve
+from riskslim.cli_arguments import (
+    EXPORTS,
+    arguments_of_export,
+    arguments_of_pool,
+    arguments_of_solver,
+    by_name,
+    encoder_of,
+    number,
+    scales_of,
+)
+from riskslim.cli_progress import SearchProgress, display
+from riskslim.cli_selection import Selection
+from riskslim.engine import choose_engine, solve
 from riskslim.exceptions import CertificateError, ConstantFeatureWarning, RiskSLIMError
-from riskslim.scale import ScaleSet
 from riskslim.solution import Status
 
 try:
@@ -34,26 +44,13 @@ except ImportError:  # main() says how to get it
     typer = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from riskslim import RiskScore, RiskScoreProblem, Solution, TrainingData
-    from riskslim.solution import TraceRecord
+    from riskslim.constraint_base import Constraint
 
 __all__ = ["application", "main"]
 
 # Scores of a list that are shown where --n-solutions does not say how many.
 _LISTED = 10
-
-# What `riskslim export` writes, each with the arguments that it can be given.
-_EXPORTS: dict[str, tuple[str, ...]] = {
-    "python": ("function_name",),
-    "javascript": ("function_name",),
-    "sql": ("dialect", "table", "boolean_columns"),
-    "pmml": (),
-    "markdown": (),
-    "html": (),
-    "latex": (),
-}
 
 EXIT_INTERNAL, EXIT_USAGE, EXIT_INFEASIBLE, EXIT_INTERRUPTED = 1, 2, 3, 130
 
@@ -118,28 +115,10 @@ def _root(
 # ---------------------------------------------------------------------------------------------
 
 
-def _number(kind: type[int] | type[float], least: float | None = None) -> Callable[[str], Any]:
-    """Return a parser of numbers whose complaints show what was given."""
-    what = "a whole number" if kind is int else "a number"
-    if least is not None:
-        what += f" of at least {least:g}"
-
-    def parse(text: str) -> Any:
-        try:
-            number = kind(text)
-        except ValueError:
-            number = None
-        if number is None or (least is not None and not number >= least):
-            raise typer.BadParameter(f"expected {what}, got {str(text)!r}")
-        return number
-
-    return parse
-
-
 if typer is not None:
-    Count = {"parser": _number(int, 0), "metavar": "N"}
-    Whole = {"parser": _number(int), "metavar": "N"}
-    Real = {"parser": _number(float)}
+    Count = {"parser": number(int, 0), "metavar": "N"}
+    Whole = {"parser": number(int), "metavar": "N"}
+    Real = {"parser": number(float)}
     TimeLimit = Annotated[
         float, typer.Option(**Real, metavar="SECONDS", help="Seconds for the whole search.")
     ]
@@ -197,6 +176,12 @@ def fit(
     weights: Annotated[
         str | None, typer.Option(metavar="NAME", help="Column of sample weights.")
     ] = None,
+    class_weight: Annotated[
+        str | None,
+        typer.Option(
+            metavar="balanced", help="Weight the rows so that both classes have the same weight."
+        ),
+    ] = None,
     features: Annotated[
         list[str] | None,
         typer.Option(
@@ -207,6 +192,44 @@ def fit(
     exclude: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Column to leave out; may be given repeatedly."),
+    ] = None,
+    items: Annotated[
+        bool,
+        typer.Option("--items", help="Turn the columns into 0/1 items first, such as age >= 60."),
+    ] = False,
+    n_thresholds: Annotated[
+        int | None,
+        typer.Option(
+            **Whole, help="With --items: most thresholds per column, at quantiles. Default: 9."
+        ),
+    ] = None,
+    thresholds: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=V,V,...",
+            help="With --items: thresholds of one column; may be given repeatedly.",
+        ),
+    ] = None,
+    categorical: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="With --items: column of numbers that are levels; may be given repeatedly.",
+        ),
+    ] = None,
+    numeric: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="With --items: column of numbers that stays as it is; may be given repeatedly.",
+        ),
+    ] = None,
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            metavar="error|indicator",
+            help="With --items: refuse missing values (the default), or make items of them.",
+        ),
     ] = None,
     max_size: Annotated[int, typer.Option(**Count, help="Most features with points.")] = 5,
     min_size: Annotated[int, typer.Option(**Count, help="Fewest features with points.")] = 0,
@@ -255,7 +278,46 @@ def fit(
             help="Points of one feature that are given, not chosen; may be given repeatedly.",
         ),
     ] = None,
+    constraints: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="TOML file of constraints between features."),
+    ] = None,
     scale: Scale = "1",
+    path: Annotated[
+        bool,
+        typer.Option("--path", help="Find the best score of every size up to the largest."),
+    ] = False,
+    cv: Annotated[
+        int | None, typer.Option(**Whole, help="Cross-validate with this many stratified folds.")
+    ] = None,
+    folds: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Cross-validate with the folds of a CSV file."),
+    ] = None,
+    rule: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="How --path with folds chooses a size: one_standard_error (the default) or "
+            "best_mean.",
+        ),
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="By which test metric: loss (the default), auc or cal."),
+    ] = None,
+    n_jobs: Annotated[
+        int | None,
+        typer.Option(**Whole, help="Folds that are worked on at once; -1: all cores. Default: 1."),
+    ] = None,
+    path_output: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="File for the table of sizes, in .csv or .json."),
+    ] = None,
+    cv_output: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="File for the metrics of all folds, in .csv or .json."),
+    ] = None,
     n_solutions: Annotated[
         int | None, typer.Option(**Whole, help="List this many of the best risk scores.")
     ] = None,
@@ -285,7 +347,9 @@ def fit(
             **Whole, help="Threads of the search and of passes over the rows; -1: all cores."
         ),
     ] = 1,
-    seed: Annotated[int, typer.Option(**Whole, help="Seed of lattice_cpa.")] = 0,
+    seed: Annotated[
+        int, typer.Option(**Whole, help="Seed of lattice_cpa, or of the folds where there are any.")
+    ] = 0,
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="JSON file to save the risk score to.")
     ] = None,
@@ -299,13 +363,19 @@ def fit(
     """Find the best risk score for the data in a file.
 
     Every column is a feature, apart from the outcome, the weights and those excluded; with
-    --features, only those named. Ctrl-C ends the search and prints the best risk score so far.
+    --features, only those named. Ctrl-C ends the search and prints the best risk score so far;
+    of a path or a cross-validation, what is finished.
     """
     with _session(quiet=quiet, verbose=verbose):
-        for path in (output, trace):
-            _check_target(path, data)
-        special = _several(n_solutions, within, engine) | _solver(solver, engine)
-        scales = _scales(scale)
+        selection = Selection(path, cv, folds, rule, metric, n_jobs, path_output, cv_output)
+        selection.check(several=n_solutions is not None or within is not None)
+        for target in (output, trace, path_output, cv_output):
+            _check_target(target, data)
+        encode = encoder_of(items, n_thresholds, thresholds, categorical, numeric, missing)
+        requirements = _requirements(constraints)
+        special = arguments_of_pool(n_solutions, within, engine)
+        special |= arguments_of_solver(solver, engine)
+        scales = scales_of(scale)
         training_data = riskslim.TrainingData.from_file(
             data,
             outcome,
@@ -313,14 +383,17 @@ def fit(
             positive_label=positive,
             features=features or None,
             exclude=exclude or (),
+            encode=encode,
         )
+        if class_weight is not None:
+            training_data = _balanced(training_data, class_weight)
         names = training_data.feature_names
         coefficients = riskslim.CoefficientSet(
             names,
-            dict.fromkeys(names, -max_coef) | _by_name(lower, "--lower", int),
-            dict.fromkeys(names, max_coef) | _by_name(upper, "--upper", int),
-            sign=_by_name(sign, "--sign", str),
-            fixed=_by_name(fix, "--fix", int),
+            dict.fromkeys(names, -max_coef) | by_name(lower, "--lower", int),
+            dict.fromkeys(names, max_coef) | by_name(upper, "--upper", int),
+            sign=by_name(sign, "--sign", str),
+            fixed=by_name(fix, "--fix", int),
             intercept_lower=None if max_intercept is None else -max_intercept,
             intercept_upper=max_intercept,
         )
@@ -330,6 +403,7 @@ def fit(
             max_size=max_size,
             min_size=min_size,
             l0_penalty=l0_penalty,
+            constraints=requirements,
             scale=scales,
         )
         choice = choose_engine(problem, engine)
@@ -338,18 +412,21 @@ def fit(
             _say_which_label(training_data)
         if engine == "auto" and not (quiet or verbose):
             typer.echo(f"Engine: {choice.name}, {choice.reason}.", err=True)
-        with _display(hidden=quiet or verbose) as progress:
-            solution = solve(
-                problem,
-                choice.name,
-                time_limit=time_limit,
-                gap_tolerance=gap_tolerance,
-                node_limit=node_limit,
-                n_threads=threads,
-                random_state=seed,
-                progress=progress,
-                **special,
-            )
+        limits: dict[str, Any] = {
+            "time_limit": time_limit,
+            "gap_tolerance": gap_tolerance,
+            "node_limit": node_limit,
+            "n_threads": threads,
+            **special,
+        }
+        hidden = quiet or verbose
+        if selection:
+            limits["engine"] = choice.name
+            targets = (output, trace)
+            _select(selection, problem, limits, targets, seed=seed, hidden=hidden, quiet=quiet)
+            return
+        with display(SearchProgress(), hidden=hidden) as progress:
+            solution = solve(problem, choice.name, random_state=seed, progress=progress, **limits)
         _finish(problem, solution, output, trace, quiet=quiet)
 
 
@@ -368,20 +445,26 @@ def predict(
         ),
     ] = None,
 ) -> None:
-    """Compute score and risk of every row of a file, in its order."""
+    """Compute score and risk of every row of a file, in its order.
+
+    Items such as "age >= 60" that are no columns of the file are computed from its column "age".
+    """
     with _session():
         if output is not None and output.suffix not in {".csv", ".parquet"}:
             raise ValueError(f"--output must end in .csv or .parquet, got {output}")
         _check_target(output, data)
         if identifier in {"score", "risk"}:
             raise ValueError(f"--id {identifier}: the output has a column of this name already")
+        from riskslim.item_rules import with_items
         from riskslim.tables import read_table, read_verbatim
 
         risk_score = riskslim.RiskScore.load(score)
-        table = read_table(data)
+        read = read_table(data)
+        # Items that the file lacks, of its raw columns.
+        table = with_items(read, tuple(risk_score.points), risk_score.feature_names)
         columns: dict[str, Any] = {}
         if identifier is not None:
-            columns[identifier] = read_verbatim(data, table, identifier)
+            columns[identifier] = read_verbatim(data, read, identifier)
         columns["score"] = risk_score.score_samples(table)
         columns["risk"] = risk_score.predict_proba(table)[:, 1]
         _write_predictions(columns, output)
@@ -401,7 +484,7 @@ def export(
     score: ScoreFile,
     target: Annotated[
         str,
-        typer.Option("--format", metavar="NAME", help=f"One of {', '.join(_EXPORTS)}."),
+        typer.Option("--format", metavar="NAME", help=f"One of {', '.join(EXPORTS)}."),
     ],
     dialect: Annotated[
         str | None,
@@ -441,10 +524,10 @@ def export(
     What is written goes to standard output unless --output names a file.
     """
     with _session():
-        if target not in _EXPORTS:
-            raise ValueError(f"--format must be one of {', '.join(_EXPORTS)}, got {target!r}")
+        if target not in EXPORTS:
+            raise ValueError(f"--format must be one of {', '.join(EXPORTS)}, got {target!r}")
         _check_target(output, score, "risk score")
-        options = _export_options(
+        options = arguments_of_export(
             target,
             {
                 ("--dialect", "dialect"): dialect,
@@ -474,7 +557,7 @@ def demo(
     with _session(quiet=quiet, verbose=verbose):
         from riskslim.datasets import load_breast_cancer_binary
 
-        scales, special = _scales(scale), _solver(solver, engine)
+        scales, special = scales_of(scale), arguments_of_solver(solver, engine)
         data = load_breast_cancer_binary()
         coefficients = riskslim.CoefficientSet(
             data.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100
@@ -486,7 +569,7 @@ def demo(
             l0_penalty=1e-6,
             scale=scales,
         )
-        with _display(hidden=quiet or verbose) as progress:
+        with display(SearchProgress(), hidden=quiet or verbose) as progress:
             solution = solve(problem, engine, time_limit=time_limit, progress=progress, **special)
         _finish(problem, solution, quiet=quiet)
 
@@ -503,6 +586,8 @@ def _finish(
     trace: Path | None = None,
     *,
     quiet: bool,
+    before: str = "",
+    after: str = "",
 ) -> None:
     """Save and print a result; leave with the exit code that it deserves."""
     certificate = solution.certificate
@@ -517,11 +602,49 @@ def _finish(
             _write_trace(solution, trace)
     finally:
         # What took minutes to find is not lost because a disk is full.
-        typer.echo(_report(solution, score))
+        typer.echo(f"{before}{_report(solution, score)}{after}")
     if not quiet:
         _print_remarks(problem.remarks(solution.coef))
     if certificate.status is Status.INTERRUPTED:
         raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _select(
+    selection: Selection,
+    problem: RiskScoreProblem,
+    limits: dict[str, Any],
+    targets: tuple[Path | None, Path | None],
+    *,
+    seed: int,
+    hidden: bool,
+    quiet: bool,
+) -> None:
+    """Find scores of several sizes and on folds; save and print the chosen one and the tables."""
+    path = selection.run(problem, seed=seed, hidden=hidden, **limits)
+    chosen, why = selection.choose(path)
+    before, after = selection.text(path, chosen, why)
+    try:
+        selection.write(path)
+    finally:
+        _finish(problem, chosen.solution, *targets, quiet=quiet, before=before, after=after)
+    if not path.is_complete:
+        raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _requirements(path: Path | None) -> list[Constraint]:
+    if path is None:
+        return []
+    from riskslim.constraint_files import read_constraints
+
+    return read_constraints(path)
+
+
+def _balanced(data: TrainingData, class_weight: str) -> TrainingData:
+    if class_weight != "balanced":
+        raise ValueError(f"--class-weight must be balanced, got {class_weight!r}")
+    from riskslim.classifier import weights_by_class
+
+    return data.reweighted(weights_by_class(class_weight, data))
 
 
 def _report(solution: Solution, score: RiskScore) -> str:
@@ -536,64 +659,6 @@ def _report(solution: Solution, score: RiskScore) -> str:
         return report
     table = pool.table(solution.settings["n_solutions"] or _LISTED)
     return f"{report}\n\n{table}\n{pool.explain()}"
-
-
-def _scales(text: str) -> ScaleSet:
-    """Read --scale: a number, several with commas between them, an interval, or "free"."""
-    wrong = (
-        "--scale must be a positive number, several such as 1,2,4, an interval such as 0.5:12, or "
-        f"free, got {text!r}"
-    )
-    given: Any = text.strip()
-    if given != "free":
-        separator = ":" if ":" in given else ","
-        try:
-            given = [float(part) for part in given.split(separator)]
-        except ValueError:
-            raise ValueError(wrong) from None
-        if separator == ":":
-            given = tuple(given)
-            if len(given) != 2:
-                raise ValueError(wrong)
-    try:
-        return ScaleSet.of(given)
-    except ValueError as error:
-        raise ValueError(f"--scale {text}: {error}") from None
-
-
-def _several(n_solutions: int | None, within: float | None, engine: str) -> dict[str, Any]:
-    """Arguments of an engine that is to find several scores; none where one is wanted."""
-    wanted = {"n_solutions": n_solutions, "within": within}
-    given = {name: value for name, value in wanted.items() if value is not None}
-    if given and engine == "lattice_cpa":
-        raise ValueError(
-            "--n-solutions and --within need --engine branch_and_bound: lattice_cpa finds one risk "
-            "score"
-        )
-    return given
-
-
-def _solver(solver: str | None, engine: str) -> dict[str, str]:
-    """Arguments of an engine that works on a solver; none where it is left to it."""
-    if solver is None:
-        return {}
-    if engine != "lattice_cpa":
-        raise ValueError("--solver needs --engine lattice_cpa: the other engine has no solver")
-    check_solver(solver)  # before the data are read
-    return {"solver": solver}
-
-
-def _export_options(target: str, given: dict[tuple[str, str], Any]) -> dict[str, Any]:
-    """Arguments of an export, from what was given for options."""
-    options = {}
-    for (option, name), value in given.items():
-        if value is None:
-            continue
-        if name not in _EXPORTS[target]:
-            users = [other for other, names in _EXPORTS.items() if name in names]
-            raise ValueError(f"{option} needs --format {' or '.join(users)}, got {target}")
-        options[name] = value
-    return options
 
 
 def _print_remarks(remarks: tuple[str, ...]) -> None:
@@ -611,25 +676,6 @@ def _say_which_label(data: TrainingData) -> None:
         f"{shlex.quote(other)}",
         err=True,
     )
-
-
-def _by_name(texts: list[str] | None, option: str, kind: type[Any]) -> dict[str, Any]:
-    """Values by feature, from texts like NAME=VALUE. The last = counts: names may contain it."""
-    values: dict[str, Any] = {}
-    for text in texts or ():
-        name, _, value = text.rpartition("=")
-        if kind is str and (not name or value not in {"+", "-"}):
-            raise ValueError(f"{option} must be NAME=+ or NAME=-, got {text!r}")
-        try:
-            number = kind(value)
-        except ValueError:
-            number = None
-        if not name or number is None:
-            raise ValueError(f"{option} must be NAME=N with a whole number N, got {text!r}")
-        if name in values:
-            raise ValueError(f"{option} is given twice for {name!r}")
-        values[name] = number
-    return values
 
 
 def _check_target(path: Path | None, source: Path, what: str = "data") -> None:
@@ -718,43 +764,3 @@ def _in_one_line(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return " ".join(str(error).split())
-
-
-# ---------------------------------------------------------------------------------------------
-# Progress
-# ---------------------------------------------------------------------------------------------
-
-
-class _Progress:
-    """The state of the search in one line, refreshed several times per second."""
-
-    def __init__(self) -> None:
-        self.began = time.perf_counter()
-        self.record: TraceRecord | None = None
-
-    def __call__(self, record: TraceRecord) -> None:
-        self.record = record
-
-    def __rich__(self) -> Text:
-        from rich.text import Text
-
-        line = f"{time.perf_counter() - self.began:6.1f} s  "
-        if self.record is None:
-            line += "looking for a first risk score"
-        else:
-            line += self.record.summary()
-        return Text(line, no_wrap=True, overflow="ellipsis")
-
-
-@contextmanager
-def _display(*, hidden: bool) -> Iterator[Callable[[TraceRecord], None] | None]:
-    """Show the progress while the search runs, if a person looks at standard error."""
-    if hidden or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.live import Live
-
-    progress = _Progress()
-    with Live(progress, console=Console(stderr=True), refresh_per_second=4, transient=True):
-        yield progress

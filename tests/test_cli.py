@@ -30,7 +30,8 @@ from riskslim import (
     SolutionPool,
     TrainingData,
 )
-from riskslim.cli import _Progress, application
+from riskslim.cli import application
+from riskslim.cli_progress import SearchProgress
 from riskslim.exceptions import CertificateError, ProblemSizeError
 from riskslim.risk_score import FeatureRange
 from riskslim.scale import ScaleSet
@@ -863,7 +864,7 @@ def test_progress_is_shown_on_a_terminal_only(table, tmp_path):
 
 
 def test_the_progress_line():
-    progress = _Progress()
+    progress = SearchProgress()
     assert "looking for a first risk score" in progress.__rich__().plain
     progress(TraceRecord(63.9, 0.161602877, 0.15999999, 0.00991859, 153856, 1176, 7))
     line = progress.__rich__().plain
