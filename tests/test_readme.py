@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
@@ -163,20 +164,25 @@ def test_the_examples_of_model_selection_print_what_is_shown(tmp_path, monkeypat
     plt.close("all")
 
 
-def test_the_cut_offs_are_conditions():
-    _, example, missing = blocks(README, "python")
-    assert example.count("\n") == 3
-    columns = {"smoker": [0, 1], "prior stroke": [1, 0], "BMI": [31.5, 20], "age": [65, 40]}
-    namespace = {"patients": pd.DataFrame({**columns, "died": [1, 0]})}
+def test_the_cut_offs_are_conditions(capsys):
+    _, example = blocks(README, "python")
+    rng = np.random.default_rng(0)
+    n = 400
+    age, smoker = rng.integers(20, 95, n), rng.integers(0, 2, n)
+    bmi = np.where(rng.random(n) < 0.1, np.nan, rng.normal(27, 5, n).round(1))
+    died = rng.random(n) < 1 / (1 + np.exp(3.5 - 2.0 * (age >= 60) - 1.5 * smoker))
+    namespace = {"patients": pd.DataFrame({"age": age, "BMI": bmi, "smoker": smoker, "died": died})}
     exec(compile(example, "README.md", "exec"), namespace)
-    assert namespace["X"].to_dict("list") == {
-        "smoker": [0, 1], "prior stroke": [1, 0], "BMI >= 30": [True, False],
-        "age >= 45": [True, False], "age >= 60": [True, False], "age >= 75": [False, False],
-    }  # fmt: skip
-    namespace["patients"]["BMI"] = [None, 31.5]
-    exec(compile(missing, "README.md", "exec"), namespace)
-    assert namespace["X"]["BMI missing"].tolist() == [True, False]
-    assert namespace["X"]["BMI >= 30"].tolist() == [False, True]
+    names = namespace["encoder"].get_feature_names_out().tolist()
+    assert names == [
+        "age >= 45", "age >= 60", "age >= 75", "BMI >= 25", "BMI >= 30", "BMI is missing", "smoker",
+    ]  # fmt: skip
+    points = namespace["classifier"].risk_score_.points
+    assert points["smoker"] > 0
+    assert [points[name] > 0 for name in points if name.startswith("age")] == [True]
+    record = {"age": 70, "BMI": None, "smoker": 1}
+    assert namespace["model"].predict_proba(pd.DataFrame([record]))[0, 1] > died.mean()
+    assert "RISK SCORE" in capsys.readouterr().out
 
 
 def test_two_commands_set_up_and_test():
