@@ -38,6 +38,8 @@ _HOMES = {
     "discrete_coordinate_descent": "heuristics",
     "either_or": "constraints",
     "exactly": "constraints",
+    "false_negative_rate_at_most": "rates",
+    "false_positive_rate_at_most": "rates",
     "fixed_points": "allowed_points",
     "if_then": "constraints",
     "lattice_cpa": "_lattice_cpa",
@@ -47,6 +49,7 @@ _HOMES = {
     "monotone": "allowed_points",
     "not_both": "constraints",
     "points_in": "allowed_points",
+    "rate_gap_at_most": "rates",
     "risk_at_least": "side_information",
     "risk_at_most": "side_information",
     "sequential_rounding": "heuristics",
@@ -82,6 +85,8 @@ __all__ = [
     "discrete_coordinate_descent",
     "either_or",
     "exactly",
+    "false_negative_rate_at_most",
+    "false_positive_rate_at_most",
     "fixed_points",
     "if_then",
     "lattice_cpa",
@@ -91,6 +96,7 @@ __all__ = [
     "monotone",
     "not_both",
     "points_in",
+    "rate_gap_at_most",
     "risk_at_least",
     "risk_at_most",
     "sequential_rounding",
@@ -133,6 +139,11 @@ if TYPE_CHECKING:
     from riskslim.metrics import calibration_error
     from riskslim.model_selection import model_size_path
     from riskslim.problem import RiskScoreProblem
+    from riskslim.rates import (
+        false_negative_rate_at_most,
+        false_positive_rate_at_most,
+        rate_gap_at_most,
+    )
     from riskslim.risk_score import RiskScore
     from riskslim.side_information import risk_at_least, risk_at_most
     from riskslim.solution import Certificate, Solution, SolutionPool, Status

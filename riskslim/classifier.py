@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from riskslim.coefficients import MAX_ABSOLUTE_COEFFICIENT, CoefficientSet, PerFeature
 from riskslim.constraint_base import Constraint
 from riskslim.data import TrainingData
-from riskslim.engine import check_solver, choose_engine, solve
+from riskslim.engine import EngineChoice, check_solver, choose_engine, solve
 from riskslim.exceptions import InfeasibleProblemError
 from riskslim.loss import LogisticLoss
 from riskslim.problem import RiskScoreProblem, checked_size
@@ -382,8 +382,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.class_weight is not None:
             data = data.reweighted(weights_by_class(self.class_weight, data))
         problem = self._problem(data, limits["n_threads"])
-        engine = choose_engine(problem, self.engine).name
-        return problem, {"engine": engine, **limits, **self._engine_arguments(engine)}
+        choice = choose_engine(problem, self.engine)
+        return problem, {"engine": choice.name, **limits, **self._engine_arguments(choice)}
 
     def _problem(self, data: TrainingData, n_threads: int) -> RiskScoreProblem:
         coefficients = self._coefficients(data.feature_names)
@@ -431,19 +431,20 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             intercept_upper=most,
         )
 
-    def _engine_arguments(self, engine: str) -> dict[str, Any]:
+    def _engine_arguments(self, choice: EngineChoice) -> dict[str, Any]:
         """What only one of the engines knows; it is refused rather than ignored."""
         pool = {"n_solutions": self.n_solutions, "within": self.within}
         arguments: dict[str, Any] = {
             name: value for name, value in pool.items() if value is not None
         }
-        if engine == "lattice_cpa":
+        if choice.name == "lattice_cpa":
             if arguments:
                 raise ValueError(
                     f"{' and '.join(arguments)} need engine='branch_and_bound': lattice_cpa finds "
                     "one risk score"
                 )
-            arguments["solver"] = self.solver
+            is_left_to_us = self.engine == "auto" and self.solver == "cplex"
+            arguments["solver"] = choice.solver if is_left_to_us else self.solver
         elif self.solver != "cplex":
             raise ValueError(
                 f"solver={self.solver!r} needs engine='lattice_cpa': branch_and_bound has no solver"

@@ -3,12 +3,16 @@ r"""The heuristics on problems with constraints.
 Descent and rounding as in :mod:`riskslim.heuristics`, with one difference: which values a
 coefficient may take depends on the other coefficients. They evaluate the loss one vector at a time
 and are meant for what constraints are about, models of a few features; without constraints
-the compiled heuristics are used.
+the compiled heuristics are used. Which values the rates of a vector allow is no interval: with
+constraints on rates values are tried in the order of their losses, and the intercept follows other
+coefficients.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,6 +26,8 @@ __all__ = ["descend", "round_sequentially"]
 
 # Features that may come in for one that goes out, the most promising ones.
 MAX_SUBSTITUTES = 8
+# Values of a coefficient that are tried, the best first, until the rates are as demanded.
+MAX_TRIES = 500
 
 
 class _Candidate(NamedTuple):
@@ -89,6 +95,8 @@ class _Descent:
         self.directions = directions
         self.exhaustive = exhaustive
         self.prices = np.concatenate(([0.0], problem.l0_penalty))
+        # Whether the intercept follows where another coefficient goes.
+        self.follows = bool(problem.rates) and bool(directions[0])
 
     def best_move(self, coef: NDArray[np.int64], target: float) -> _Candidate | None:
         """Best change of one coefficient with an objective below the target."""
@@ -96,12 +104,13 @@ class _Descent:
         loss, gradient = self.problem.loss.value_and_gradient(coef)
         promise = self._promise(coef, loss, gradient, *values)
         best = None
-        for j in np.argsort(promise, kind="stable").tolist():
-            if not promise[j] < target:
+        for k, j in enumerate(np.argsort(promise, kind="stable").tolist()):
+            # What a coefficient promises is without a change of the intercept.
+            if not promise[j] < (math.inf if self.follows and k < MAX_SUBSTITUTES else target):
                 break
-            found = self._along(coef, j, values, gradient[j])
-            if found is not None and found.objective < target:
-                best, target = found, found.objective
+            for found in self._moves(coef, j, values, gradient[j]):
+                if found.objective < target:
+                    best, target = found, found.objective
         return best
 
     def best_swap(self, coef: NDArray[np.int64], target: float) -> _Candidate | None:
@@ -128,20 +137,41 @@ class _Descent:
         loss, gradient = self.problem.loss.value_and_gradient(coef)
         promise = np.where(entering, self._promise(coef, loss, gradient, *values), np.inf)
         order = np.argsort(promise, kind="stable")[:MAX_SUBSTITUTES]
+        without_zero = least, most, np.zeros_like(entering)
         found = [
-            self._along(coef, j, (least, most, np.zeros_like(entering)), gradient[j])
+            candidate
             for j in order.tolist()
             if entering[j]
+            for candidate in self._moves(coef, j, without_zero, gradient[j])
         ]
-        return [self._with_best_intercept(candidate) for candidate in found if candidate]
+        return [self._with_best_intercept(candidate) for candidate in found]
 
     def _with_best_intercept(self, candidate: _Candidate) -> _Candidate:
         if not self.directions[0]:
             return candidate
-        values = self.rows.allowed(candidate.coef, self.problem.lower, self.problem.upper)
-        _, gradient = self.problem.loss.value_and_gradient(candidate.coef)
-        found = self._along(candidate.coef, 0, values, gradient[0])
+        found = self.along_intercept(candidate.coef)
         return candidate if found is None or found.objective > candidate.objective else found
+
+    def along_intercept(self, coef: NDArray[np.int64]) -> _Candidate | None:
+        """The best intercept to a vector, which need not be feasible; None if there is none."""
+        values = self.rows.allowed(coef, self.problem.lower, self.problem.upper)
+        _, gradient = self.problem.loss.value_and_gradient(coef)
+        return self._along(coef, 0, values, gradient[0])
+
+    def _moves(
+        self,
+        coef: NDArray[np.int64],
+        j: int,
+        values: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]],
+        slope: float,
+    ) -> list[_Candidate]:
+        """The best vectors along a coefficient, and along the intercept from where that is best."""
+        found = [self._along(coef, j, values, slope)]
+        if self.follows and j and values[0][j] <= values[1][j]:
+            line, ends = _Line(self.problem, coef, j), (int(values[0][j]), int(values[1][j]))
+            nearest = line.around_minimum(*_downhill(int(coef[j]), *ends, slope))
+            found += [self.along_intercept(line.at(value).coef) for value in nearest]
+        return [candidate for candidate in found if candidate is not None]
 
     def _promise(
         self,
@@ -172,6 +202,8 @@ class _Descent:
         wanted = [0] if zero else []
         if self.exhaustive:
             wanted += [value for value in range(least, most + 1) if value]
+        elif self.problem.rates:
+            wanted += self._first_allowed(line, least, most)
         elif least <= most:
             # Of points that are allowed, too, the best are next to the minimum of a convex loss.
             near = line.around_minimum(*_downhill(int(coef[j]), least, most, slope))
@@ -181,6 +213,14 @@ class _Descent:
         found = [line.at(value) for value in wanted]
         found = [one for one in found if not self.rows.broken(one.coef).size]
         return min(found, key=lambda one: one.objective, default=None)
+
+    def _first_allowed(self, line: _Line, least: int, most: int) -> list[int]:
+        """The value of the least loss, other than zero, that no constraint forbids, if any."""
+        tried = itertools.islice(line.by_loss(least, most), MAX_TRIES)
+        values = (value for value in tried if value)
+        return list(
+            itertools.islice((v for v in values if not self.rows.broken(line.at(v).coef).size), 1)
+        )
 
 
 def _downhill(value: int, least: int, most: int, slope: float) -> tuple[int, int]:
@@ -215,6 +255,20 @@ class _Line:
                 first = middle + 1
         nearest = [first] if first else [-1, 1]
         return [value for value in nearest if low <= value <= high]
+
+    def by_loss(self, low: int, high: int) -> Iterator[int]:
+        """Values of an interval, those of less loss first."""
+        if low > high:
+            return
+        start = self.around_minimum(low, high)[0]
+        below, above = start, start + 1
+        while below >= low or above <= high:
+            if above > high or (below >= low and self._loss(below) <= self._loss(above)):
+                yield below
+                below -= 1
+            else:
+                yield above
+                above += 1
 
     def _changed(self, value: int) -> NDArray[np.int64]:
         changed = self.coef.copy()
@@ -277,9 +331,18 @@ class _Rounding:
             pending[self._round_best(pending, loss, gradient)] = False
             pending &= self.point != np.rint(self.point)
         coef = self._settle()
-        if coef is None or not self.problem.is_feasible(coef):
+        if coef is not None and not self.problem.is_feasible(coef):
+            coef = self._with_intercept(coef)
+        if coef is None:
             return None, self.n_rounded, "no rounding meets the constraints"
         return coef, self.n_rounded, "all rounded"
+
+    def _with_intercept(self, coef: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """The vector with an intercept at which its rates are as demanded."""
+        if not self.problem.rates:
+            return None
+        found = _Descent(self.problem, np.ones(len(coef), bool), False).along_intercept(coef)
+        return found.coef if found and self.problem.is_feasible(found.coef) else None
 
     def _least_objective(
         self, pending: NDArray[np.bool_], loss: float, gradient: NDArray[np.float64]

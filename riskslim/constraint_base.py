@@ -12,7 +12,7 @@ import abc
 import dataclasses
 import numbers
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,11 @@ from riskslim.tables import listing, near
 if TYPE_CHECKING:
     from riskslim.constraints import LinearConstraint
     from riskslim.data import TrainingData
+    from riskslim.rate_checks import RateCheck
 
 __all__ = [
     "INTERCEPT",
     "Constraint",
-    "DataCheck",
     "Feature",
     "Features",
     "Intervals",
@@ -170,24 +170,6 @@ class Constraint(abc.ABC):
         return self.name or self.describe()
 
 
-class DataCheck(Protocol):
-    """A requirement on the scores of the training records that is no linear row."""
-
-    def violation(self, coef: NDArray[np.int64]) -> str | None:
-        """How a vector breaks the requirement, in words.
-
-        Parameters
-        ----------
-        coef : ndarray of int64, shape (d + 1,)
-            Intercept first.
-
-        Returns
-        -------
-        str or None
-            None if it does not.
-        """
-
-
 class Resolved(NamedTuple):
     """A constraint as the rest of the package knows it; all of it has to be met.
 
@@ -197,12 +179,13 @@ class Resolved(NamedTuple):
         In which no variables are left, features alone.
     points : tuple of (feature name, Intervals)
         Points that features may have.
-    on_data : tuple of DataCheck
+    on_data : tuple of RateCheck
+        Bounds on weighted counts of predictions for the records, which are no linear rows.
     """
 
     rows: tuple[LinearConstraint, ...] = ()
     points: tuple[tuple[str, Intervals], ...] = ()
-    on_data: tuple[DataCheck, ...] = ()
+    on_data: tuple[RateCheck, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,13 +17,15 @@ from riskslim.bounds import SLACK
 from riskslim.constraint_base import (
     INTERCEPT,
     Constraint,
-    DataCheck,
     Intervals,
     Resolved,
     Setting,
 )
 from riskslim.constraints import MAX_TERM
 from riskslim.tables import listing
+
+if TYPE_CHECKING:
+    from riskslim.rate_checks import RateCheck
 
 __all__ = ["ConstraintRows", "checked_constraints", "clash"]
 
@@ -206,9 +208,14 @@ class ConstraintRows:
         return f"ConstraintRows({len(self)} rows, {len(self.feature_names)} features)"
 
     @property
-    def checks(self) -> tuple[DataCheck, ...]:
+    def checks(self) -> tuple[RateCheck, ...]:
         """Checks on the records, of all constraints."""
-        return tuple(check for one in self._resolved for check in one.on_data)
+        return tuple(check for _, check in self.owned_checks)
+
+    @property
+    def owned_checks(self) -> tuple[tuple[int, RateCheck], ...]:
+        """Checks on the records, each with the constraint that it belongs to."""
+        return tuple((i, check) for i, one in enumerate(self._resolved) for check in one.on_data)
 
     def sums(self, coef: ArrayLike) -> NDArray[np.float64]:
         """Value of each row.
@@ -408,7 +415,7 @@ class ConstraintRows:
     def intercept_reach(
         self, lower: NDArray[np.int64], upper: NDArray[np.int64], max_size: int
     ) -> tuple[float, float]:
-        r"""Intercepts that the rows can push a free intercept to.
+        r"""Intercepts that constraints can push a free intercept to.
 
         Parameters
         ----------
@@ -433,7 +440,18 @@ class ConstraintRows:
         :math:`\lambda` for which there is a feasible one. A row :math:`L \le a b + s(\lambda) \le
         U` with a > 0 has the ends :math:`(L - s)/a` and :math:`(U - s)/a`; the extreme values
         of s over the box, with at most ``max_size`` features, and over all rows give the result.
+
+        Checks on the records allow a union of intervals. Beyond the intercepts that they name
+        (:meth:`~riskslim.rate_checks.RateCheck.intercept_reach`) a step towards :math:`b^{*}` makes
+        no check that is passed fail, so that the best intercept is within these, too.
         """
+        reached = [check.intercept_reach(lower, upper, max_size) for check in self.checks]
+        reached.append(self._pushed_by_rows(lower, upper, max_size))
+        return min(least for least, _ in reached), max(most for _, most in reached)
+
+    def _pushed_by_rows(
+        self, lower: NDArray[np.int64], upper: NDArray[np.int64], max_size: int
+    ) -> tuple[float, float]:
         named = np.flatnonzero(self.points[:, 0])
         if not named.size:
             return math.inf, -math.inf

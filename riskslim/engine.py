@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,10 +21,11 @@ SOLVERS = ("cplex", "scip")
 
 
 class EngineChoice(NamedTuple):
-    """An engine's name, and why this one."""
+    """An engine's name, why this one, and the solver that it works on if it needs one."""
 
     name: str
     reason: str
+    solver: str = "cplex"
 
 
 def choose_engine(problem: RiskScoreProblem, engine: str = "auto") -> EngineChoice:
@@ -34,8 +36,9 @@ def choose_engine(problem: RiskScoreProblem, engine: str = "auto") -> EngineChoi
     problem : RiskScoreProblem
     engine : {"auto", "branch_and_bound", "lattice_cpa"}
         "auto": branch and bound, if it supports all that the problem asks for. It does not
-        support constraints on the scores of the training records other than linear ones, nor
-        constraints on risks with a list of scales.
+        support constraints on rates, nor constraints on risks with a list of scales. lattice_cpa
+        works on SCIP where that is installed and rates of so many different records are constrained
+        that the installed CPLEX may not take them.
 
     Returns
     -------
@@ -62,11 +65,28 @@ def choose_engine(problem: RiskScoreProblem, engine: str = "auto") -> EngineChoi
         return EngineChoice(engine, "asked for")
     unsupported = beyond_branch_and_bound(problem)
     if unsupported is not None:
-        return EngineChoice("lattice_cpa", f"since branch_and_bound does not support {unsupported}")
+        reason = f"since branch_and_bound does not support {unsupported}"
+        if problem.rates and _is_beyond_cplex(problem):
+            return EngineChoice("lattice_cpa", f"{reason}, on SCIP for its size", "scip")
+        return EngineChoice("lattice_cpa", reason)
     return EngineChoice(
         "branch_and_bound",
         "which supports all requirements of this problem and needs no solver",
     )
+
+
+def _is_beyond_cplex(problem: RiskScoreProblem) -> bool:
+    """Whether SCIP is there, and the installed CPLEX is too small for constraints on rates."""
+    if importlib.util.find_spec("pyscipopt") is None or problem.infeasibility is not None:
+        return False
+    from riskslim._lattice_cpa.formulation import Formulation
+    from riskslim._lattice_cpa.initialization import best_possible_bounds
+    from riskslim._lattice_cpa.model import COMMUNITY_EDITION_LIMIT, has_limited_size
+
+    part = problem.at_scale(problem.loss.scale)
+    model = Formulation(part, best_possible_bounds(part))
+    size = max(len(model.variables), len(model.rows))
+    return size > COMMUNITY_EDITION_LIMIT and has_limited_size()
 
 
 def check_solver(solver: str) -> None:
@@ -109,5 +129,8 @@ def solve(problem: RiskScoreProblem, engine: str = "auto", **arguments: Any) -> 
     RiskSLIMError
         What the engine raises.
     """
-    chosen: Callable[..., Solution] = getattr(riskslim, choose_engine(problem, engine).name)
+    choice = choose_engine(problem, engine)
+    if engine == "auto" and choice.name == "lattice_cpa":
+        arguments.setdefault("solver", choice.solver)
+    chosen: Callable[..., Solution] = getattr(riskslim, choice.name)
     return chosen(problem, **arguments)

@@ -5,20 +5,23 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim.allowed_points import points_in
 from riskslim.coefficients import CoefficientSet
-from riskslim.constraint_base import INTERCEPT, Constraint, DataCheck, Setting
+from riskslim.constraint_base import INTERCEPT, Constraint, Setting
 from riskslim.constraint_rows import ConstraintRows, checked_constraints, clash
 from riskslim.constraints import model_size
 from riskslim.data import TrainingData
 from riskslim.loss import LogisticLoss, take_over_work
 from riskslim.scale import ScaleLike, ScaleSet, fewest_digits
 from riskslim.tables import listing
+
+if TYPE_CHECKING:
+    from riskslim.rate_checks import RateCheck
 
 __all__ = ["RiskScoreProblem", "checked_size"]
 
@@ -230,7 +233,7 @@ class RiskScoreProblem:
         return several and any(constraint.depends_on_scale for constraint in self.constraints)
 
     @property
-    def rates(self) -> tuple[DataCheck, ...]:
+    def rates(self) -> tuple[RateCheck, ...]:
         """Constraints on the scores of the training records that are no linear rows."""
         return () if self.constraint_rows is None else self.constraint_rows.checks
 

@@ -6,6 +6,7 @@ whatever engine and solver found that all of them cannot.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
 from collections.abc import Iterable
@@ -16,7 +17,7 @@ from riskslim._lattice_cpa.formulation import INFINITY, Accuracy, Formulation
 from riskslim.bounds import ObjectiveBounds
 from riskslim.problem import RiskScoreProblem
 
-__all__ = ["conflict_in", "conflicting_constraints", "without_loss"]
+__all__ = ["conflicting_constraints", "without_loss"]
 
 # Seconds for one part of the constraints, and for all: what is not known by then is named as well.
 PART_SECONDS = 2.0
@@ -41,6 +42,9 @@ def without_loss(problem: RiskScoreProblem) -> ObjectiveBounds:
 def conflicting_constraints(problem: RiskScoreProblem) -> list[str]:
     """Names of constraints of an infeasible problem that cannot be met together.
 
+    None of them is superfluous: each constraint is left out for good if the others are still
+    impossible to meet. The limits of the model size are the last one.
+
     Parameters
     ----------
     problem : RiskScoreProblem
@@ -49,33 +53,11 @@ def conflicting_constraints(problem: RiskScoreProblem) -> list[str]:
     Returns
     -------
     list of str
-        As of :func:`conflict_in`.
-    """
-    # Features of any size are allowed: the loss is left out.
-    accuracy = Accuracy(row_error=0.0, caution=True)
-    problem = problem.at_scale(problem.loss.scale)
-    return conflict_in(Formulation(problem, without_loss(problem), accuracy=accuracy))
-
-
-def conflict_in(model: Formulation) -> list[str]:
-    """Names of constraints that cannot be met together, none of them superfluous.
-
-    Each constraint is left out for good if the others are still impossible to meet. The limits of
-    the model size are the last one.
-
-    Parameters
-    ----------
-    model : Formulation
-        Infeasible.
-
-    Returns
-    -------
-    list of str
         All of them, in the order of the problem, if HiGHS finds no contradiction at all.
     """
-    rows = model.problem.rows_with_size
+    rows = problem.rows_with_size
     assert rows is not None
-    parts = _Parts(model)
+    parts = _Parts(problem.at_scale(problem.loss.scale))
     deadline = time.perf_counter() + TOTAL_SECONDS
     left_out: set[int] = set()
     for i in range(len(rows.names)):
@@ -88,9 +70,18 @@ def conflict_in(model: Formulation) -> list[str]:
 class _Parts:
     """The rows of a model, in which some constraints may be left out."""
 
-    def __init__(self, model: Formulation) -> None:
+    def __init__(self, problem: RiskScoreProblem) -> None:
         from scipy.sparse import csr_array
 
+        # Features of any size are allowed: the loss is left out. No row may rely on the limits of
+        # the model size, which may be left out as well.
+        model = Formulation(
+            problem,
+            dataclasses.replace(
+                without_loss(problem), size_min=0, size_max=int(np.count_nonzero(problem.usable))
+            ),
+            accuracy=Accuracy(row_error=0.0, caution=True),
+        )
         self.owned = model.constraint_rows
         self.size, self.n_indicators = model.size, len(model.alpha)
         starts = np.cumsum([0, *(len(row.indices) for row in model.rows)])
@@ -101,6 +92,7 @@ class _Parts:
         self.row_ends = np.array([(row.low, row.high) for row in model.rows]).reshape(-1, 2)
         ends = np.array([(variable.low, variable.high) for variable in model.variables])
         self.ends = np.where(ends >= INFINITY, np.inf, ends)
+        self.ends[model.size] = problem.min_size, problem.max_size
         self.is_integer = np.array([variable.kind != "C" for variable in model.variables])
 
     def is_impossible(self, left_out: Iterable[int], seconds: float) -> bool:

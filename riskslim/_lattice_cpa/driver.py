@@ -114,7 +114,8 @@ def lattice_cpa(
         The package of the solver cannot be imported or started.
     ProblemSizeError
         The problem is too large for the installed licence of CPLEX. The Community Edition takes
-        about 490 features, whatever the number of rows.
+        about 490 features, whatever the number of rows; constraints on rates take up to two
+        rows for each different record beside.
     CertificateError
         The result failed its re-check.
     RiskSLIMError
@@ -152,7 +153,8 @@ def lattice_cpa(
     if problem.scales.is_interval:
         raise ValueError(
             f"the scale may be any number from {problem.scales.describe()}: lattice_cpa takes one "
-            "scale or a list of them; branch_and_bound searches over intervals"
+            "scale or a list of them; branch_and_bound searches over intervals where rates are not "
+            "constrained"
         )
     vector = checked_start(problem, start)
 
@@ -393,6 +395,8 @@ class Run:
                 f"; {solver} accepted points that break a constraint by less than it can tell: "
                 "state the constraint with integer coefficients"
             )
+            if self.problem.rates:
+                message += ", or rates with a threshold that scores do not come so near to"
         return message
 
     def _solution(self, search: Search, message: str, engine: str) -> Solution:

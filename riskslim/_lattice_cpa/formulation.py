@@ -12,8 +12,9 @@ r"""The surrogate problem RiskSlimMIP as variables and rows, for any solver.
 :math:`\lambda_j`, and with the problem's linear constraints, in which :math:`\alpha_j` stands for
 :math:`1[\lambda_j \ne 0]`. A group of features of which any is used has an indicator
 :math:`\gamma_g` with :math:`\alpha_j \le \gamma_g \le \sum_{k \in g} \alpha_k`; a coefficient
-whose allowed points have gaps has an indicator for each interval of them. Features that cannot be
-used get no variables. L and V are held in units of 1 / :data:`OBJECTIVE_SCALE`, so that a
+whose allowed points have gaps has an indicator for each interval of them. Constraints on rates
+have variables of predicted outcomes (:mod:`riskslim._lattice_cpa.outcomes`). Features that cannot
+be used get no variables. L and V are held in units of 1 / :data:`OBJECTIVE_SCALE`, so that a
 feasibility tolerance of 1e-9 means 1e-12 of loss.
 """
 
@@ -21,10 +22,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from riskslim._lattice_cpa.outcomes import Outcomes, OutcomeSum
 
 if TYPE_CHECKING:
     from riskslim.bounds import ObjectiveBounds
@@ -266,6 +270,14 @@ class Formulation:
         self._add_definitions()
         self._add_groups()
         self._parts: dict[int, _Part] = {}
+        self.outcomes = Outcomes(
+            self.lower,
+            self.upper,
+            self.columns,
+            bounds.size_max,
+            lambda name: self._add_variable(name, 0.0, 1.0, "B"),
+            self._add_row,
+        )
         self.constraint_rows = self._add_constraints()
         for variable, ends in self.bounds_of_variables(bounds).items():
             self.variables[variable] = self.variables[variable]._replace(low=ends[0], high=ends[1])
@@ -374,7 +386,27 @@ class Formulation:
             first = len(self.rows)
             self._add_allowed_points(j, intervals)
             added[owner].extend(range(first, len(self.rows)))
+        for owner, check in rows.owned_checks:
+            # Rows that tie outcomes to points are definitions, which constraints share.
+            demanded = self.outcomes.add(check)
+            first = len(self.rows)
+            self._add_rate(demanded, 0.0 if check.has_integer_shares else EXTRA_ROOM)
+            added[owner].extend(range(first, len(self.rows)))
         return added
+
+    def _add_rate(self, demanded: OutcomeSum, room: float) -> None:
+        """Add a constraint on rates, unless it holds in the whole box."""
+        variables, shares, low, high = demanded
+        least, most = sum(min(share, 0.0) for share in shares), sum(max(s, 0.0) for s in shares)
+        if low <= least and most <= high:
+            return
+        if most < low or high < least:
+            # No points meet it, and there may be no variable that could say so.
+            self._add_row([0], [1.0], self.upper[0] + 1.0, math.inf)
+            return
+        scale = _to_unit(shares)
+        values = [scale * share for share in shares]
+        self._add_row(variables, values, scale * low - room, scale * high + room)
 
     def _add_allowed_points(self, j: int, intervals: Intervals) -> None:
         """Keep a coefficient to disjoint intervals, by an indicator for each if there are several.
@@ -419,7 +451,7 @@ class Formulation:
         indices = variables[terms != 0].tolist()
         if not indices:
             return  # features that are fixed at 0: the problem is feasible
-        scale = 2.0 ** -math.ceil(math.log2(np.max(np.abs(terms))))
+        scale = _to_unit(terms)
         values = scale * terms[terms != 0]
         ends = np.array([[self.variables[i].low for i in indices],
                          [self.variables[i].high for i in indices]])  # fmt: skip
@@ -522,6 +554,7 @@ class Formulation:
             values[variable] = float(coef[feature + 1] != 0)
         for feature, variable in self._negative.items():
             values[variable] = float(coef[feature + 1] < 0)
+        self.outcomes.fill(values, coef)
         for part, (j, low, high) in self._parts.items():
             values[part] = float(low <= coef[j] <= high)
         rows = self.problem.constraint_rows
@@ -533,6 +566,11 @@ class Formulation:
         values[self.objective] = objective
         values[self.size] = float(self.problem.model_size(coef))
         return list(range(len(values))), values, objective
+
+
+def _to_unit(terms: Sequence[float] | NDArray[np.float64]) -> float:
+    """A power of two that scales the largest coefficient of a row to about 1."""
+    return 2.0 ** -math.ceil(math.log2(max(map(abs, terms))))
 
 
 def _tied_indicators(problem: RiskScoreProblem) -> NDArray[np.bool_]:

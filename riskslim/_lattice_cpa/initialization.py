@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._branch_and_bound.root import solve_root
-from riskslim._lattice_cpa.conflicts import conflict_in, without_loss
+from riskslim._lattice_cpa.conflicts import conflicting_constraints, without_loss
 from riskslim._lattice_cpa.formulation import OBJECTIVE_SCALE, Cut
 from riskslim._lattice_cpa.model import RiskSlimLP, RiskSlimMIP, translated_errors
 from riskslim.bounds import ObjectiveBounds, chained_updates
@@ -708,7 +708,7 @@ def _found_by_cplex(
                 break
             cpx.solve()  # goes on from where it was
     if cpx.solution.get_status() in (status.MIP_infeasible, status.MIP_infeasible_or_unbounded):
-        raise InfeasibleProblemError(clash(conflict_in(model)))
+        raise InfeasibleProblemError(clash(conflicting_constraints(problem)))
     if not cpx.solution.is_primal_feasible():
         raise RiskSLIMError(
             "no points that meet the constraints were found so far, and it is not known whether "

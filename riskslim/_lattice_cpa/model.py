@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import os
 from collections.abc import Iterator
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     from riskslim.problem import RiskScoreProblem
 
 __all__ = [
+    "COMMUNITY_EDITION_LIMIT",
     "RiskSlimLP",
     "RiskSlimMIP",
+    "has_limited_size",
     "import_cplex",
     "new_cplex",
     "translated_errors",
@@ -64,7 +67,7 @@ class RiskSlimMIP(Formulation):
     SolverUnavailableError
         The package cplex cannot be imported.
     ProblemSizeError
-        The installed licence does not allow a model of this size (seen when it is solved).
+        The installed licence does not allow a model of this size.
 
     Examples
     --------
@@ -98,6 +101,11 @@ class RiskSlimMIP(Formulation):
         self.cpx.variables.add(
             names=names, lb=low, ub=high, obj=prices, types="" if relaxed else "".join(kinds)
         )
+        if (
+            max(len(self.variables), len(self.rows)) > COMMUNITY_EDITION_LIMIT
+            and has_limited_size()
+        ):
+            raise ProblemSizeError(_too_large(self))
         for row in self.rows:
             self._add_to_cplex(row)
         self.n_fixed_rows = len(self.rows)
@@ -282,14 +290,55 @@ def translated_errors(model: RiskSlimMIP) -> Iterator[None]:
     try:
         yield
     except cplex.exceptions.CplexSolverError as error:
-        if len(error.args) < 3 or error.args[2] != _CPXERR_RESTRICTED_VERSION:
+        if not _is_about_size(error):
             raise
-        n_variables = model.cpx.variables.get_num()
-        n_rows = model.cpx.linear_constraints.get_num()
-        raise ProblemSizeError(
-            f"the problem has {len(model.columns) - 1} usable features, which take {n_variables} "
-            f"variables and {n_rows} rows; the Community Edition of CPLEX that comes with "
-            f"`pip install cplex` allows {COMMUNITY_EDITION_LIMIT} of each. Use fewer features "
-            "(fix some coefficients at 0), or install a full CPLEX licence (free for academic "
-            "use) and point the package at it with `docplex config --upgrade`"
-        ) from error
+        raise ProblemSizeError(_too_large(model)) from error
+
+
+@functools.cache
+def has_limited_size() -> bool:
+    """Whether the installed CPLEX is one that refuses models beyond 1000 variables or rows.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    SolverUnavailableError
+        CPLEX cannot be imported or started.
+    """
+    cpx = new_cplex()
+    cpx.variables.add(obj=[0.0] * (COMMUNITY_EDITION_LIMIT + 1))
+    try:
+        cpx.solve()
+    except import_cplex().exceptions.CplexSolverError as error:
+        if not _is_about_size(error):
+            raise
+        return True
+    finally:
+        cpx.end()
+    return False
+
+
+def _is_about_size(error: Any) -> bool:
+    return len(error.args) > 2 and error.args[2] == _CPXERR_RESTRICTED_VERSION
+
+
+def _too_large(model: RiskSlimMIP) -> str:
+    """Say what makes a model too large, and what to do."""
+    n_variables = len(model.variables)
+    n_rows = max(len(model.rows), model.cpx.linear_constraints.get_num())
+    n_records = len(model.outcomes)
+    records = ""
+    if n_records:
+        records = f" and constraints on rates over {n_records} different records"
+    fewer = "use rougher features, so that more records are equal, or" if n_records else "use"
+    return (
+        f"the problem has {len(model.columns) - 1} usable features{records}, which take "
+        f"{n_variables} variables and {n_rows} rows; the Community Edition of CPLEX that comes "
+        f"with `pip install cplex` allows {COMMUNITY_EDITION_LIMIT} of each. Use solver='scip', "
+        f"which has no limit (`pip install riskslim[scip]`); {fewer} fewer features (fix some "
+        "coefficients at 0); or install a full CPLEX licence (free for academic use) and point "
+        "the package at it with `docplex config --upgrade`"
+    )

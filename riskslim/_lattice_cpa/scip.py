@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim._lattice_cpa.conflicts import conflict_in, without_loss
+from riskslim._lattice_cpa.conflicts import conflicting_constraints, without_loss
 from riskslim._lattice_cpa.formulation import Cut, Formulation
 from riskslim._lattice_cpa.initialization import InfeasibleProblemError
 from riskslim._lattice_cpa.tree import MAX_SECONDS, TreeEvents, TreeLimits, TreeResult, box_of
@@ -196,7 +196,7 @@ def found_by_scip(
     if stop is None or not stop():
         _solve_for_feasibility(model, time_limit)
     if model.scip.getStatus() == "infeasible":
-        raise InfeasibleProblemError(clash(conflict_in(model)))
+        raise InfeasibleProblemError(clash(conflicting_constraints(problem)))
     if model.scip.getNSols() == 0:
         raise RiskSLIMError(
             "no points that meet the constraints were found so far, and it is not known whether "
