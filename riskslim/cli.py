@@ -1,4 +1,4 @@
-"""The command line: ``riskslim fit``, ``predict``, ``show``, ``export`` and ``demo``.
+"""The command line: ``riskslim fit``, ``predict``, ``show``, ``report``, ``export`` and ``demo``.
 
 It reads arguments, calls the library, and prints what comes back: the result on standard output,
 everything else on standard error. Exit codes: 0 a risk score was found (also when a limit ended the
@@ -16,9 +16,10 @@ import shlex
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import riskslim
@@ -88,7 +89,7 @@ def application() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)
-    for command in (fit, predict, show, export, demo):
+    for command in (fit, predict, show, report, export, demo):
         app.command()(command)
     return app
 
@@ -357,6 +358,10 @@ def fit(
         Path | None,
         typer.Option(metavar="FILE", help="CSV file to write the course of the search to."),
     ] = None,
+    report_file: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="FILE", help="HTML file to write a report to."),
+    ] = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -369,8 +374,9 @@ def fit(
     with _session(quiet=quiet, verbose=verbose):
         selection = Selection(path, cv, folds, rule, metric, n_jobs, path_output, cv_output)
         selection.check(several=n_solutions is not None or within is not None)
-        for target in (output, trace, path_output, cv_output):
+        for target in (output, trace, path_output, cv_output, report_file):
             _check_target(target, data)
+        _check_report(report_file)
         encode = encoder_of(items, n_thresholds, thresholds, categorical, numeric, missing)
         requirements = _requirements(constraints)
         special = arguments_of_pool(n_solutions, within, engine)
@@ -422,12 +428,12 @@ def fit(
         hidden = quiet or verbose
         if selection:
             limits["engine"] = choice.name
-            targets = (output, trace)
+            targets = (output, trace, report_file)
             _select(selection, problem, limits, targets, seed=seed, hidden=hidden, quiet=quiet)
             return
         with display(SearchProgress(), hidden=hidden) as progress:
             solution = solve(problem, choice.name, random_state=seed, progress=progress, **limits)
-        _finish(problem, solution, output, trace, quiet=quiet)
+        _finish(problem, solution, output, trace, report_file, quiet=quiet)
 
 
 def predict(
@@ -478,6 +484,45 @@ def show(score: ScoreFile) -> None:
         typer.echo(str(risk_score))
         if risk_score.certificate is not None:
             typer.echo(f"\n{risk_score.certificate.explain()}")
+
+
+def report(
+    score: ScoreFile,
+    data: DataFile,
+    output: Annotated[
+        Path, typer.Option(metavar="FILE", help="HTML file to write to.", show_default=False)
+    ],
+    outcome: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Column of the outcome. Default: named as that of the score."
+        ),
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Column of sample weights.")
+    ] = None,
+    test: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DATA", help="File with rows that were not used to find the risk score."
+        ),
+    ] = None,
+) -> None:
+    """Write a report on a risk score and the rows of a file: one page of HTML."""
+    with _session():
+        for source, what in ((score, "risk score"), (data, "data"), (test, "data")):
+            if source is not None:
+                _check_target(output, source, what)
+        _check_report(output)
+        risk_score = riskslim.RiskScore.load(score)
+        rows = _labelled_rows(data, risk_score, outcome, weights)
+        tested: dict[str, Any] = {}
+        if test is not None:
+            names = ("X_test", "y_test", "sample_weight_test")
+            tested = dict(
+                zip(names, _labelled_rows(test, risk_score, outcome, weights), strict=True)
+            )
+        risk_score.report(output, *rows, **tested)
 
 
 def export(
@@ -584,10 +629,12 @@ def _finish(
     solution: Solution,
     output: Path | None = None,
     trace: Path | None = None,
+    report_file: Path | None = None,
     *,
     quiet: bool,
     before: str = "",
     after: str = "",
+    sections: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
     """Save and print a result; leave with the exit code that it deserves."""
     certificate = solution.certificate
@@ -600,6 +647,8 @@ def _finish(
             score.save(output)
         if trace is not None:
             _write_trace(solution, trace)
+        if report_file is not None:
+            score.report(report_file, problem.loss.data, problem=problem, **sections)
     finally:
         # What took minutes to find is not lost because a disk is full.
         typer.echo(f"{before}{_report(solution, score)}{after}")
@@ -613,7 +662,7 @@ def _select(
     selection: Selection,
     problem: RiskScoreProblem,
     limits: dict[str, Any],
-    targets: tuple[Path | None, Path | None],
+    targets: tuple[Path | None, Path | None, Path | None],
     *,
     seed: int,
     hidden: bool,
@@ -626,7 +675,10 @@ def _select(
     try:
         selection.write(path)
     finally:
-        _finish(problem, chosen.solution, *targets, quiet=quiet, before=before, after=after)
+        _finish(
+            problem, chosen.solution, *targets, quiet=quiet, before=before, after=after,
+            sections=selection.sections(path, chosen),
+        )  # fmt: skip
     if not path.is_complete:
         raise typer.Exit(EXIT_INTERRUPTED)
 
@@ -688,6 +740,34 @@ def _check_target(path: Path | None, source: Path, what: str = "data") -> None:
         raise ValueError(f"{path} is a folder, not a file to write to")
     if path.resolve() == source.resolve():
         raise ValueError(f"{path} would replace the {what}")
+
+
+def _check_report(path: Path | None) -> None:
+    """Find out before the work that a report cannot be written."""
+    if path is not None:
+        from riskslim.report import check_packages
+
+        check_packages()
+
+
+def _labelled_rows(
+    path: Path, score: RiskScore, outcome: str | None, weights: str | None
+) -> tuple[Any, Any, Any]:
+    """Rows, labels and weights of a file; items that it lacks are computed of its raw columns."""
+    from riskslim.item_rules import with_items
+    from riskslim.tables import near, read_table
+
+    read = read_table(path)
+    if outcome is None:
+        outcome = score.outcome_name
+    for name in (outcome, weights):
+        if name is not None and name not in read.column_names:
+            raise ValueError(f"{path} has no column {name!r}{near(name, read.column_names)}")
+    return (
+        with_items(read, tuple(score.points), score.feature_names),
+        read[outcome],
+        None if weights is None else read[weights],
+    )
 
 
 def _write_trace(solution: Solution, path: Path) -> None:

@@ -183,6 +183,25 @@ class Selection:
         tested = chosen.cross_validation
         return before, "" if tested is None else f"\n\n{tested}"
 
+    def sections(self, path: ModelSizePath, chosen: SizeOnPath) -> dict[str, Any]:
+        """What a report has beyond that on one search.
+
+        Parameters
+        ----------
+        path : ModelSizePath
+        chosen : SizeOnPath
+
+        Returns
+        -------
+        dict
+            Arguments of :meth:`~riskslim.RiskScore.report`.
+        """
+        tested = chosen.cross_validation
+        return {
+            "size_path": path if self.path else None,
+            "cv": tested if tested is not None and tested.folds else None,
+        }
+
     def write(self, path: ModelSizePath) -> None:
         """Write the files that were asked for.
 

@@ -279,6 +279,21 @@ class ConstraintRows:
         list of str
             Empty if the vector meets all of them.
         """
+        culprits = self.culprits(coef)
+        return [f"{self.names[i]}: {culprits[i]}" for i in sorted(culprits)]
+
+    def culprits(self, coef: ArrayLike) -> dict[int, str]:
+        """What breaks constraints, in words.
+
+        Parameters
+        ----------
+        coef : array-like of shape (d + 1,)
+
+        Returns
+        -------
+        dict from int to str
+            By index of the constraint; those that are met are not in it.
+        """
         vector = np.asarray(coef)
         culprits = dict(self._violated_checks(vector))
         for i, j, intervals in self.allowed_points:
@@ -286,7 +301,7 @@ class ConstraintRows:
                 culprits.setdefault(i, f"broken by {self.feature_names[j - 1]!r} ({vector[j]})")
         for row in self._broken_rows(vector).tolist():
             culprits.setdefault(int(self.owner[row]), self._named_in(row, vector))
-        return [f"{self.names[i]}: {culprits[i]}" for i in sorted(culprits)]
+        return culprits
 
     def _named_in(self, row: int, vector: NDArray[Any]) -> str:
         """Say which points break a row."""

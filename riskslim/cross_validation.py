@@ -38,6 +38,8 @@ from riskslim.solution import Certificate, Status
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from riskslim.risk_score import RiskScore
+
 __all__ = [
     "METRICS",
     "CrossValidation",
@@ -162,6 +164,14 @@ class CrossValidation:
         return None if self.final is None else self.final.model
 
     @property
+    def final_score(self) -> RiskScore | None:
+        """The risk score of the final model; None if it has none."""
+        from riskslim.risk_score import RiskScore
+
+        model = self.model
+        return model if isinstance(model, RiskScore) else _innermost(model, "risk_score_")
+
+    @property
     def train(self) -> Performance | None:
         """How the final model does on all rows, to which it was fitted."""
         return None if self.final is None else self.final.train
@@ -249,7 +259,7 @@ class CrossValidation:
         if not values.size or np.isnan(values).any():
             return "-"
         mean, low, high = (
-            _as_text(metric, value) for value in (values.mean(), values.min(), values.max())
+            metric_text(metric, value) for value in (values.mean(), values.min(), values.max())
         )
         return f"{mean} ({low} - {high})"
 
@@ -290,12 +300,9 @@ class CrossValidation:
         """
         from riskslim.plots import plot_reliability
 
-        def curve(fold: Fold) -> ReliabilityCurve:
-            labels, weight = self._rows(fold)
-            return reliability_curve(labels, fold.test_risk, weight, fold.test_scores, bins=bins)
-
         return plot_reliability(
-            curve(self._finished()), folds=[curve(fold) for fold in self.folds],
+            self.reliability_curve(self._finished(), bins=bins),
+            folds=[self.reliability_curve(fold, bins=bins) for fold in self.folds],
             label="final model, training rows", ax=ax,
         )  # fmt: skip
 
@@ -317,15 +324,45 @@ class CrossValidation:
         """
         from riskslim.plots import plot_roc
 
-        def curve(fold: Fold) -> OperatingPoints:
-            labels, weight = self._rows(fold)
-            return operating_points(labels, fold.test_scores, weight)
-
         # Thresholds are log-odds, or whatever the model has: no number that people add up.
         return plot_roc(
-            curve(self._finished()), folds=[curve(fold) for fold in self.folds],
+            self.operating_points(self._finished()),
+            folds=[self.operating_points(fold) for fold in self.folds],
             label="final model, training rows", mark=False, ax=ax,
         )  # fmt: skip
+
+    def reliability_curve(self, fold: Fold, *, bins: Any = "auto") -> ReliabilityCurve:
+        """Compare predicted and observed risk on the rows that a model was tested on.
+
+        Parameters
+        ----------
+        fold : Fold
+            One of ``folds``, or ``final``.
+        bins : int or "auto" or None, default "auto"
+            As in :func:`~riskslim.metrics.reliability_curve`.
+
+        Returns
+        -------
+        ReliabilityCurve
+        """
+        labels, weight = self._rows(fold)
+        return reliability_curve(labels, fold.test_risk, weight, fold.test_scores, bins=bins)
+
+    def operating_points(self, fold: Fold) -> OperatingPoints:
+        """List the operating points of a model on the rows that it was tested on.
+
+        Parameters
+        ----------
+        fold : Fold
+            One of ``folds``, or ``final``.
+
+        Returns
+        -------
+        OperatingPoints
+            Thresholds are log-odds, or what else orders the rows.
+        """
+        labels, weight = self._rows(fold)
+        return operating_points(labels, fold.test_scores, weight)
 
     def _finished(self) -> Fold:
         if self.final is None:
@@ -341,7 +378,7 @@ class CrossValidation:
         head = f"{len(self.folds)} of {self.n_folds} folds: mean (min - max)"
         lines = [f"{'':<16}{'test':<26}{'train':<26}final model, all rows"]
         for metric in METRICS:
-            final = "-" if self.train is None else _as_text(metric, getattr(self.train, metric))
+            final = "-" if self.train is None else metric_text(metric, getattr(self.train, metric))
             tested = "" if metric in METRICS[3:] else self.summary(metric)
             lines.append(f"{metric:<16}{tested:<26}{self.summary(metric, 'train'):<26}{final}")
         return "\n".join([head, *lines])
@@ -363,7 +400,19 @@ def check_metric(metric: str) -> None:
         raise ValueError(f"metric must be one of {', '.join(map(repr, METRICS))}, got {metric!r}")
 
 
-def _as_text(metric: str, value: float) -> str:
+def metric_text(metric: str, value: float) -> str:
+    """Write the value of a metric.
+
+    Parameters
+    ----------
+    metric : str
+    value : float
+
+    Returns
+    -------
+    str
+        In percent for metrics that are; "-" for NaN.
+    """
     if math.isnan(value):
         return "-"
     if metric in PERCENT:

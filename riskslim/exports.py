@@ -275,14 +275,14 @@ def to_javascript(score: RiskScore, *, function_name: str = "predictRisk") -> st
         and function_name not in _JAVASCRIPT_WORDS,
     )
     points = "".join(
-        f"\n    [{_javascript_text(name)}, {points}]," for name, points in score.points.items()
+        f"\n    [{javascript_text(name)}, {points}]," for name, points in score.points.items()
     )
     risks = "".join(
         f"\n    case {total}: return {{ risk: {risk!r}, score }};"
         for total, risk in _tabled_risks(score).items()
     )
     return _JAVASCRIPT.format(
-        headline=_javascript_text(_headline(score)).strip('"'),
+        headline=javascript_text(_headline(score)).strip('"'),
         name=function_name,
         points=f"{points}\n  " if points else "",
         risks=f"{risks}\n  " if risks else "",
@@ -291,9 +291,19 @@ def to_javascript(score: RiskScore, *, function_name: str = "predictRisk") -> st
     )
 
 
-def _javascript_text(text: str) -> str:
-    """Text as a string literal that ends neither the line nor a script element around it."""
-    return json.dumps(text).replace("<", "\\u003c")
+def javascript_text(value: Any) -> str:
+    """Text, or what else JSON has, as a literal that ends no script element around it.
+
+    Parameters
+    ----------
+    value : str, or any value that JSON can hold
+
+    Returns
+    -------
+    str
+        One line of ASCII.
+    """
+    return json.dumps(value).replace("<", "\\u003c")
 
 
 # ---------------------------------------------------------------------------------------------

@@ -182,8 +182,13 @@ class ModelSizePath:
         """
         return [_size_record(entry) for entry in self.entries]
 
-    def plot(self) -> Any:
+    def plot(self, axes: Any = None) -> Any:
         """Draw loss, AUC, CAL and optimality gap against the model size.
+
+        Parameters
+        ----------
+        axes : ndarray of matplotlib axes, shape (2, 2), optional
+            Default: a new figure.
 
         Returns
         -------
@@ -197,7 +202,8 @@ class ModelSizePath:
         """
         from riskslim.plots import new_axes
 
-        axes = new_axes((8.5, 6.5), 2, 2)
+        if axes is None:
+            axes = new_axes((8.5, 6.5), 2, 2)
         names = {"loss": "Loss", "auc": "AUC", "cal": "CAL", "optimality_gap": "Optimality gap"}
         for ax, (metric, name) in zip(axes.flat, names.items(), strict=True):
             self._plot_metric(ax, metric)

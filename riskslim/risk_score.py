@@ -59,10 +59,20 @@ from riskslim.tables import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from riskslim.classifier import RiskSLIMClassifier
+    from riskslim.cross_validation import CrossValidation
     from riskslim.metrics import OperatingPoints
+    from riskslim.model_selection import ModelSizePath
+    from riskslim.problem import RiskScoreProblem
     from riskslim.solution import Solution
 
-__all__ = ["FeatureRange", "RiskRow", "RiskScore", "class_labels"]
+__all__ = [
+    "FeatureRange",
+    "RiskRow",
+    "RiskScore",
+    "class_labels",
+    "observations_of",
+]
 
 # What the columns are that a table to be scored has to have.
 _WANTED = "features with points"
@@ -544,25 +554,7 @@ class RiskScore:
             RiskScale(self.intercept, self.scale),
             extreme=checked_extreme(extreme),
             max_rows=checked_max_rows(max_rows),
-            observations=self._observations(X, y, sample_weight),
-        )
-
-    def _observations(self, X: Any, y: Any, sample_weight: Any) -> Observations | None:
-        if X is None and y is None and sample_weight is None:
-            return None
-        if X is None or y is None:
-            missing = "X" if X is None else "y"
-            raise ValueError(
-                f"{missing} is None, but rows and labels are needed for observed risks: pass X "
-                "and y, or neither of them and no sample_weight."
-            )
-        scores = self.score_samples(X)
-        if not len(scores):
-            raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
-        return Observations(
-            scores,
-            _is_positive(y, self.classes, len(scores)),
-            None if sample_weight is None else checked_weights(sample_weight, len(scores)),
+            observations=observations_of(self, X, y, sample_weight),
         )
 
     @property
@@ -866,7 +858,7 @@ class RiskScore:
         """
         from riskslim.metrics import operating_points
 
-        observed = self._observations(X, y, sample_weight)
+        observed = observations_of(self, X, y, sample_weight)
         if observed is None:
             raise ValueError("X and y are None, but rows and labels are needed")
         return operating_points(observed.is_positive, observed.scores, observed.weights)
@@ -910,6 +902,75 @@ class RiskScore:
         BriefRhythmicDischarge OR PatternsIncludeLPD OR (PriorSeizure AND EpileptiformDischarge)
         """
         return boolean_rule(self.points, self.feature_ranges, threshold, max_terms=max_terms)
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        X_test: Any = None,
+        y_test: Any = None,
+        sample_weight_test: Any = None,
+        cv: CrossValidation | None = None,
+        problem: RiskScoreProblem | RiskSLIMClassifier | None = None,
+        size_path: ModelSizePath | None = None,
+        bins: Any = None,
+        title: str | None = None,
+    ) -> None:
+        """Write a report on the score as one HTML file: sheet, calculator, certificate, metrics.
+
+        The file needs nothing else, no network either; it can be printed. It is replaced as a
+        whole.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file, which should end in ``.html``.
+        X
+            Rows, as in :meth:`score_samples`, on which the score is judged: most often the training
+            data.
+        y : array-like of shape (n,)
+            Their labels. :class:`~riskslim.TrainingData` as X has its own, and weights.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights of the rows.
+        X_test, y_test, sample_weight_test : optional
+            The same for rows that were not used to find the score.
+        cv : CrossValidation, optional
+            Of :func:`~riskslim.cross_validate_risk_score`, or of an entry of a
+            :class:`~riskslim.model_selection.ModelSizePath`, with this score as the final model.
+        problem : RiskScoreProblem or RiskSLIMClassifier, optional
+            What the score had to satisfy; each requirement is checked on its points.
+        size_path : ModelSizePath, optional
+            The best scores of all sizes, from :func:`~riskslim.model_size_path`.
+        bins : int or "auto" or None
+            Of calibration errors, as in :func:`~riskslim.calibration_error`.
+        title : str, optional
+            Default: what is predicted.
+
+        Raises
+        ------
+        ImportError
+            jinja2 or matplotlib is not installed.
+        OSError
+            The file cannot be written.
+        TypeError, ValueError
+            As in :meth:`risk_table`; the rows have one class only; ``cv`` or ``problem`` is about
+            another score, other rows or other features.
+
+        See Also
+        --------
+        riskslim.report.render : the same as a text.
+        """
+        from riskslim.report import render
+
+        text = render(
+            self, X, y, sample_weight, X_test=X_test, y_test=y_test,
+            sample_weight_test=sample_weight_test, cv=cv, problem=problem, size_path=size_path,
+            bins=bins, title=title,
+        )  # fmt: skip
+        score_json.write_atomically(Path(path), text)
 
     # -----------------------------------------------------------------------------------------
     # Files
@@ -1180,6 +1241,43 @@ def _ranked(solution: Solution, rank: int) -> tuple[NDArray[np.int64], float]:
             f"scale {solution.certificate.scale!r}"
         )
     return best, solution.scale
+
+
+def observations_of(score: RiskScore, X: Any, y: Any, sample_weight: Any) -> Observations | None:
+    """Check rows and labels, and compute the scores.
+
+    Parameters
+    ----------
+    score : RiskScore
+    X, y, sample_weight
+        As in :meth:`RiskScore.risk_table`.
+
+    Returns
+    -------
+    Observations or None
+        None if nothing is given.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in :meth:`RiskScore.risk_table`.
+    """
+    if X is None and y is None and sample_weight is None:
+        return None
+    if X is None or y is None:
+        missing = "X" if X is None else "y"
+        raise ValueError(
+            f"{missing} is None, but rows and labels are needed for observed risks: pass X "
+            "and y, or neither of them and no sample_weight."
+        )
+    scores = score.score_samples(X)
+    if not len(scores):
+        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+    return Observations(
+        scores,
+        _is_positive(y, score.classes, len(scores)),
+        None if sample_weight is None else checked_weights(sample_weight, len(scores)),
+    )
 
 
 def _notes_on_scores(risks: tuple[RiskRow, ...], attainable: AttainableScores) -> Iterator[str]:

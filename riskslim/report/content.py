@@ -1,0 +1,754 @@
+"""What a report says in words and tables, computed by the rest of the package."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import platform
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim.config import show_config
+from riskslim.constraints import model_size
+from riskslim.cross_validation import METRICS, CrossValidation, Performance, metric_text
+from riskslim.cross_validation import performance as measured
+from riskslim.data import TrainingData
+from riskslim.exceptions import ConstantFeatureWarning
+from riskslim.feature_ranges import FeatureRange, printed_range, short
+from riskslim.metrics import MOST_DISTINCT_SCORES, maximum_calibration_error, operating_points
+from riskslim.rendering import score_line, typeset
+from riskslim.risk_score import observations_of
+from riskslim.risk_table import RiskScale
+from riskslim.solution import percent
+
+if TYPE_CHECKING:
+    from riskslim.metrics import OperatingPoints
+    from riskslim.model_selection import ModelSizePath, SizeOnPath
+    from riskslim.problem import RiskScoreProblem
+    from riskslim.risk_score import RiskScore
+
+__all__ = [
+    "Cell",
+    "Requirement",
+    "Rows",
+    "Table",
+    "calculator_items",
+    "certificate_table",
+    "check_path",
+    "check_same_score",
+    "data_table",
+    "feature_table",
+    "is_same_score",
+    "metrics_table",
+    "operating_table",
+    "path_tables",
+    "remarks",
+    "requirements",
+    "rows_of",
+    "software_table",
+    "stated_problem",
+    "weighted_mean",
+]
+
+METRIC_NAMES = {
+    "loss": "Loss (normalised logistic)",
+    "auc": "AUC",
+    "cal": "CAL (expected calibration error)",
+    "mcal": "MCAL (largest calibration error)",
+    "model_size": "Features with points",
+    "optimality_gap": "Optimality gap",
+}
+_OF_ROWS = ("loss", "auc", "cal", "mcal")
+# Losses that differ by no more than this share are those of the same rows and weights.
+_SAME_LOSS = 1e-9
+_EXTREME = 0.001
+
+
+class Cell(NamedTuple):
+    """An entry of a table: its text, and the number with all its digits."""
+
+    text: str
+    value: float | None = None
+
+
+class Table(NamedTuple):
+    """A table whose rows begin with a heading."""
+
+    caption: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    note: str = ""
+
+
+class Requirement(NamedTuple):
+    """What was asked of the score, and how it breaks it; None if it does not."""
+
+    text: str
+    violation: str | None
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows that the score is judged by, and what it predicts for them.
+
+    Parameters
+    ----------
+    name : str
+        What the report calls them, for example "training data".
+    key : str
+        The same in one word.
+    X : array-like or data frame
+    positive : ndarray of bool, shape (n,)
+    weight : ndarray of float64, shape (n,), or None
+    scores : ndarray of int64 or float64, shape (n,)
+    risk : ndarray of float64, shape (n,)
+    performance : Performance
+    mcal : float
+    """
+
+    name: str
+    key: str
+    X: Any
+    positive: NDArray[np.bool_]
+    weight: NDArray[np.float64] | None
+    scores: NDArray[Any]
+    risk: NDArray[np.float64]
+    performance: Performance
+    mcal: float
+
+    def metric(self, name: str) -> float:
+        """One of :data:`METRIC_NAMES`."""
+        return self.mcal if name == "mcal" else float(getattr(self.performance, name))
+
+
+# ---------------------------------------------------------------------------------------------
+# What is given
+# ---------------------------------------------------------------------------------------------
+
+
+def rows_of(score: RiskScore, X: Any, y: Any, sample_weight: Any, *, key: str, bins: Any) -> Rows:
+    """Check rows and labels, and judge the score by them.
+
+    Parameters
+    ----------
+    score : RiskScore
+    X, y, sample_weight
+        As in :meth:`~riskslim.RiskScore.report`.
+    key : {"given", "test"}
+        Given rows are called training data if the certificate is about them.
+    bins : int or "auto" or None
+        Of calibration errors.
+
+    Returns
+    -------
+    Rows
+
+    Raises
+    ------
+    ValueError, TypeError
+        Rows, labels or weights that cannot be used.
+    """
+    if isinstance(X, TrainingData):
+        if y is not None or sample_weight is not None:
+            raise ValueError("TrainingData has its labels and weights: leave y and weights out")
+        y = np.array(X.classes, dtype=object)[(X.labels > 0).astype(np.intp)]
+        sample_weight = X.sample_weight
+    observed = observations_of(score, X, y, sample_weight)
+    if observed is None:
+        raise ValueError("X is None, but a report needs rows and labels: report(path, X, y)")
+    log_odds, risk = score.decision_function(X), score.predict_proba(X)[:, 1]
+    positive, weight = observed.is_positive, observed.weights
+    certificate = score.certificate
+    gap = math.nan if certificate is None else certificate.optimality_gap
+    found = measured(positive, risk, log_odds, weight, len(score.points), gap, bins)
+    name = "test data"
+    if key == "given":
+        name = "training data" if _is_certified(score, found) else "given data"
+    return Rows(
+        name, key, X, positive, weight, observed.scores, risk, found,
+        maximum_calibration_error(positive, risk, weight, log_odds, bins=bins),
+    )  # fmt: skip
+
+
+def _is_certified(score: RiskScore, found: Performance) -> bool:
+    """Whether the certificate is about these rows and weights."""
+    certificate = score.certificate
+    return (
+        certificate is not None
+        and certificate.n_samples == found.n_samples
+        and math.isclose(certificate.loss, found.loss, rel_tol=_SAME_LOSS, abs_tol=1e-15)
+    )
+
+
+def check_same_score(score: RiskScore, cv: Any, rows: Rows) -> None:
+    """Refuse a cross-validation of something else.
+
+    Parameters
+    ----------
+    score : RiskScore
+    cv : CrossValidation
+    rows : Rows
+        Those that it is said to be about.
+
+    Raises
+    ------
+    TypeError, ValueError
+        ``cv`` is no cross-validation, not of this score, or not of these rows.
+    """
+    if not isinstance(cv, CrossValidation):
+        raise TypeError(
+            "cv must be what cross_validate_risk_score returns, or cross_validation of an entry "
+            f"of a ModelSizePath, got {type(cv).__name__}"
+        )
+    if not cv.folds:
+        raise ValueError("cv has no finished fold")
+    final = cv.final_score
+    if final is None or not is_same_score(final, score):
+        raise ValueError(
+            f"cv is about another model than this score: its final model is {final!r}; report "
+            "that one, or leave cv out"
+        )
+    if not np.array_equal(cv.positive, rows.positive):
+        raise ValueError(
+            f"cv is about {len(cv.positive)} rows that are not the {len(rows.positive)} rows of X: "
+            "pass the X and y that were cross-validated"
+        )
+
+
+def check_path(path: Any) -> None:
+    """Refuse a path of sizes that is none, or has nothing to show.
+
+    Parameters
+    ----------
+    path : ModelSizePath
+
+    Raises
+    ------
+    TypeError, ValueError
+    """
+    from riskslim.model_selection import ModelSizePath
+
+    if not isinstance(path, ModelSizePath):
+        raise TypeError(
+            f"size_path must be what model_size_path returns, got {type(path).__name__}"
+        )
+    if not path.entries:
+        raise ValueError("size_path has no finished size")
+
+
+def is_same_score(one: RiskScore, other: RiskScore) -> bool:
+    """Whether two scores predict the same.
+
+    Parameters
+    ----------
+    one, other : RiskScore
+
+    Returns
+    -------
+    bool
+    """
+    same = (one.intercept, dict(one.points), one.scale)
+    return same == (other.intercept, dict(other.points), other.scale)
+
+
+def stated_problem(score: RiskScore, problem: Any, rows: Rows) -> RiskScoreProblem:
+    """The problem whose requirements are checked.
+
+    Parameters
+    ----------
+    score : RiskScore
+    problem : RiskScoreProblem or RiskSLIMClassifier
+    rows : Rows
+        What a classifier's problem is stated on.
+
+    Returns
+    -------
+    RiskScoreProblem
+        At the scale of the score.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Something else, or a problem with other features or without this scale.
+    """
+    from riskslim.classifier import RiskSLIMClassifier, stated_by
+    from riskslim.problem import RiskScoreProblem
+
+    stated = problem
+    if isinstance(problem, RiskSLIMClassifier):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConstantFeatureWarning)
+            labels = rows.positive.astype(np.int8)
+            given = isinstance(rows.X, TrainingData)
+            data = rows.X if given else TrainingData(rows.X, labels, rows.weight)
+            stated, _ = stated_by(problem, data)
+    if not isinstance(stated, RiskScoreProblem):
+        raise TypeError(
+            "problem must be a RiskScoreProblem or a RiskSLIMClassifier, got "
+            f"{type(problem).__name__}"
+        )
+    if stated.coefficients.feature_names != tuple(score.feature_names):
+        raise ValueError(
+            f"the problem is about {stated.n_features} features that are not the "
+            f"{len(score.feature_names)} features that the score was chosen from"
+        )
+    return stated.at_scale(score.scale)
+
+
+# ---------------------------------------------------------------------------------------------
+# Words and tables
+# ---------------------------------------------------------------------------------------------
+
+
+def remarks(score: RiskScore, rows: Sequence[Rows], problem: RiskScoreProblem | None) -> list[str]:
+    """What is worth knowing before the report is used, in words.
+
+    Parameters
+    ----------
+    score : RiskScore
+    rows : sequence of Rows
+    problem : RiskScoreProblem or None
+
+    Returns
+    -------
+    list of str
+    """
+    found = [] if problem is None else list(problem.remarks(_vector(score)))
+    certificate = score.certificate
+    if certificate is not None and rows[0].name != "training data":
+        found.append(
+            f"The certificate is about other rows or weights than these: {certificate.n_samples} "
+            f"rows with a loss of {certificate.loss:.6g}, and not {rows[0].performance.n_samples} "
+            f"rows with a loss of {rows[0].performance.loss:.6g}."
+        )
+    for one in rows:
+        name = one.name[0].upper() + one.name[1:]
+        found += [f"{name}: {remark}" for remark in score.remarks(one.X)]
+    return found
+
+
+def certificate_table(score: RiskScore) -> Table | None:
+    """The certificate in numbers.
+
+    Parameters
+    ----------
+    score : RiskScore
+
+    Returns
+    -------
+    Table or None
+        None for a score that has none.
+    """
+    certificate = score.certificate
+    if certificate is None:
+        return None
+    rows = [
+        [Cell("Status"), Cell(str(certificate.status))],
+        [Cell("Objective"), _number(certificate.objective, ".9g")],
+        [Cell("Lower bound"), _number(certificate.lower_bound, ".9g")],
+        [
+            Cell("Optimality gap"),
+            Cell(percent(certificate.optimality_gap), certificate.optimality_gap),
+        ],
+        [Cell("Loss"), _number(certificate.loss, ".9g")],
+        [Cell("Rows"), Cell(str(certificate.n_samples), certificate.n_samples)],
+        [Cell("Scales that it is about"), Cell(certificate.scales.describe())],
+        [Cell("Accuracy of the lower bound"), _number(certificate.bound_tolerance, ".2g")],
+        [Cell("Engine"), Cell(certificate.engine)],
+    ]
+    if certificate.message:
+        rows.append([Cell("How the search ended"), Cell(certificate.message)])
+    return Table("Certificate in numbers", ("What", "Value"), rows)
+
+
+def metrics_table(rows: Sequence[Rows], cv: CrossValidation | None) -> Table:
+    """Metrics of all data side by side.
+
+    Parameters
+    ----------
+    rows : sequence of Rows
+    cv : CrossValidation or None
+
+    Returns
+    -------
+    Table
+    """
+    columns = [[Cell(name) for name in METRIC_NAMES.values()], _metrics(rows[0])]
+    heads = ["Metric", rows[0].name]
+    note = ""
+    if cv is not None:
+        columns.append([_over_folds(cv, name) for name in METRIC_NAMES])
+        heads.append(f"cross-validation, {len(cv.folds)} folds")
+        note = (
+            f"Cross-validation: mean (smallest - largest) over the test rows of {len(cv.folds)} "
+            "folds, whose scores were chosen without these rows."
+        )
+        if not cv.is_complete:
+            note += f" It was stopped: {cv.n_folds} folds were planned."
+    columns += [_metrics(one) for one in rows[1:]]
+    heads += [one.name for one in rows[1:]]
+    return Table("Metrics", heads, list(zip(*columns, strict=True)), note)
+
+
+def _metrics(rows: Rows) -> list[Cell]:
+    # Size and gap are those of the search, which had no test rows.
+    known = METRIC_NAMES if rows.key == "given" else _OF_ROWS
+    values = {name: rows.metric(name) for name in known}
+    return [
+        Cell(_metric_text(name, values[name]), _finite(values[name]))
+        if name in values
+        else Cell("-")
+        for name in METRIC_NAMES
+    ]
+
+
+def _metric_text(name: str, value: float) -> str:
+    return metric_text("cal" if name == "mcal" else name, value)
+
+
+def _over_folds(cv: CrossValidation, name: str) -> Cell:
+    if name in METRICS:
+        return Cell(cv.summary(name), _finite(cv.mean(name)))
+    largest = [cv.reliability_curve(fold, bins=None) for fold in cv.folds]
+    values = [curve.maximum_calibration_error for curve in largest]
+    mean = float(np.mean(values))
+    low, high = (_metric_text(name, value) for value in (min(values), max(values)))
+    return Cell(f"{_metric_text(name, mean)} ({low} - {high})", mean)
+
+
+def operating_table(score: RiskScore, rows: Rows) -> Table:
+    """What happens at thresholds on the score.
+
+    Parameters
+    ----------
+    score : RiskScore
+    rows : Rows
+
+    Returns
+    -------
+    Table
+        With at most 30 thresholds.
+    """
+    points = operating_points(rows.positive, rows.scores, rows.weight)
+    finite = np.arange(1, len(points))
+    note = "Rows whose score is at least the threshold are called positive."
+    if len(finite) > MOST_DISTINCT_SCORES:
+        # Those at equal steps of the share of rows that are called positive.
+        shares = _called_positive(points)
+        wanted = np.linspace(shares[1], shares[-1], MOST_DISTINCT_SCORES)
+        nearest = np.searchsorted(shares[1:], wanted).clip(max=len(finite) - 1)
+        note += f" {len(finite)} scores occur; the table has some of them."
+        finite = finite[np.unique(nearest)]
+    shares = _called_positive(points)
+    risks = RiskScale(score.intercept, score.scale).printed(
+        points.thresholds[finite].tolist(), _EXTREME
+    )
+    table = [
+        [
+            Cell(f"\u2265 {typeset(f'{points.thresholds[k]:.6g}')}", float(points.thresholds[k])),
+            Cell(risk),
+            *(
+                Cell("-" if math.isnan(value) else f"{value:.1%}", _finite(value))
+                for value in (
+                    float(column[k])
+                    for column in (
+                        shares, points.sensitivity, points.specificity, points.ppv, points.npv,
+                    )
+                )
+            ),
+        ]
+        for k, risk in zip(finite.tolist(), risks, strict=True)
+    ]  # fmt: skip
+    heads = (
+        "Score",
+        "Risk there",
+        "Rows called positive",
+        "Sensitivity",
+        "Specificity",
+        "PPV",
+        "NPV",
+    )
+    return Table(f"Operating points, {rows.name}", heads, table, note)
+
+
+def _called_positive(points: OperatingPoints) -> NDArray[np.float64]:
+    """Share of rows, by weight, whose score is at least each threshold."""
+    called = points.true_positives + points.false_positives
+    return np.asarray(called / called[-1])
+
+
+def requirements(score: RiskScore, problem: RiskScoreProblem) -> list[Requirement]:
+    """What was asked of the score, each checked on its points.
+
+    Parameters
+    ----------
+    score : RiskScore
+    problem : RiskScoreProblem
+
+    Returns
+    -------
+    list of Requirement
+        Limits of the size and bounds first, then constraints in their order.
+    """
+    vector = _vector(score)
+    size = problem.model_size(vector)
+    found = [
+        Requirement(
+            model_size(problem.min_size, problem.max_size).describe(),
+            None if problem.min_size <= size <= problem.max_size else f"model size is {size}",
+        ),
+        _bounds(problem, vector),
+    ]
+    rows = problem.constraint_rows
+    if rows is None:
+        return found
+    culprits = rows.culprits(vector)
+    for k, constraint in enumerate(rows.constraints):
+        name = "" if constraint.name is None else f"{constraint.name}: "
+        found.append(Requirement(f"{name}{constraint.describe()}", culprits.get(k)))
+    return found
+
+
+def _bounds(problem: RiskScoreProblem, vector: NDArray[np.int64]) -> Requirement:
+    lower, upper = problem.lower, problem.upper
+    ends = sorted({(lower[1 + j], upper[1 + j]) for j in np.flatnonzero(problem.usable)})
+    if len(ends) == 1:
+        text = f"points of every feature from {ends[0][0]} to {ends[0][1]}"
+    else:
+        text = (
+            "points of every feature within bounds of its own, from "
+            f"{min((low for low, _ in ends), default=0)} to "
+            f"{max((high for _, high in ends), default=0)} at most"
+        )
+    derived = " (derived from the data)" if problem.intercept_is_derived else ""
+    text += f"; intercept from {lower[0]} to {upper[0]}{derived}"
+    outside = np.flatnonzero((vector < lower) | (vector > upper))
+    names = ("(intercept)", *problem.coefficients.feature_names)
+    broken = ", ".join(f"{names[j]!r} ({vector[j]})" for j in outside)
+    return Requirement(text, f"broken by {broken}" if broken else None)
+
+
+def _vector(score: RiskScore) -> NDArray[np.int64]:
+    points = [score.points.get(name, 0) for name in score.feature_names]
+    return np.array([score.intercept, *points], dtype=np.int64)
+
+
+def path_tables(score: RiskScore, path: ModelSizePath) -> list[Table]:
+    """The best scores of all sizes: how good they are, and their points.
+
+    Parameters
+    ----------
+    score : RiskScore
+    path : ModelSizePath
+
+    Returns
+    -------
+    list of Table
+    """
+    tested = any(entry.cross_validation is not None for entry in path.entries)
+    heads = ["Largest size", "Status", "Gap", "Loss", "AUC", "CAL"]
+    if tested:
+        heads += ["Test loss", "Test AUC", "Test CAL"]
+    sizes = [_size_cell(score, entry) for entry in path.entries]
+    rows = [
+        [size, *_size_metrics(entry, tested)]
+        for size, entry in zip(sizes, path.entries, strict=True)
+    ]
+    note = "" if path.is_complete else "The run was stopped: not all sizes and folds are finished."
+    points = [
+        [size, Cell(_points_text(entry.risk_score))]
+        for size, entry in zip(sizes, path.entries, strict=True)
+    ]
+    return [
+        Table("Best risk score of each size", heads, rows, note),
+        Table("Points of each size", ["Largest size", "Points"], points),
+    ]
+
+
+def _size_cell(score: RiskScore, entry: SizeOnPath) -> Cell:
+    found = entry.risk_score
+    is_this = found is not None and is_same_score(found, score)
+    return Cell(f"{entry.max_size} (this score)" if is_this else f"{entry.max_size}")
+
+
+def _size_metrics(entry: SizeOnPath, tested: bool) -> list[Cell]:
+    certificate = entry.solution.certificate
+    gap = certificate.optimality_gap
+    row = [
+        Cell(str(certificate.status)),
+        Cell("-") if math.isnan(gap) else Cell(percent(gap), gap),
+    ]
+    for name in METRICS[:3]:
+        value = math.nan if entry.train is None else float(getattr(entry.train, name))
+        row.append(Cell(metric_text(name, value), _finite(value)))
+    cv = entry.cross_validation
+    if tested and cv is not None:
+        row += [Cell(cv.summary(name), _finite(cv.mean(name))) for name in METRICS[:3]]
+    return row
+
+
+def _points_text(score: RiskScore | None) -> str:
+    points = {} if score is None else score.points
+    return ", ".join(f"{name} ({typeset(str(worth))})" for name, worth in points.items()) or "-"
+
+
+def data_table(score: RiskScore, rows: Sequence[Rows]) -> Table:
+    """Rows, classes and weights.
+
+    Parameters
+    ----------
+    score : RiskScore
+    rows : sequence of Rows
+
+    Returns
+    -------
+    Table
+    """
+    columns = [[Cell("Rows")], *([Cell(f"{len(one.positive)}", len(one.positive))] for one in rows)]
+    for label, sign in zip(reversed(score.classes), (True, False), strict=True):
+        columns[0].append(Cell(f"with {score.outcome_name} = {label}"))
+        for column, one in zip(columns[1:], rows, strict=True):
+            count = int(np.count_nonzero(one.positive == sign))
+            column.append(Cell(f"{count} ({count / len(one.positive):.1%})", count))
+    if any(one.weight is not None for one in rows):
+        columns[0] += [Cell("Weights"), Cell(f"share of {score.outcome_name} by weight")]
+        for column, one in zip(columns[1:], rows, strict=True):
+            column += _weight_cells(one)
+    return Table("Data", ["What", *(one.name for one in rows)], list(zip(*columns, strict=True)))
+
+
+def _weight_cells(rows: Rows) -> list[Cell]:
+    share = weighted_mean(rows.positive, rows.weight)
+    if rows.weight is None:
+        return [Cell("none"), Cell(f"{share:.1%}", share)]
+    low, high, total = rows.weight.min(), rows.weight.max(), rows.weight.sum()
+    text = f"{low:.4g} to {high:.4g}, {total:.6g} in all"
+    return [Cell(text, float(total)), Cell(f"{share:.1%}", share)]
+
+
+def feature_table(score: RiskScore, rows: Sequence[Rows]) -> Table:
+    """The features with points, and their values.
+
+    Parameters
+    ----------
+    score : RiskScore
+    rows : sequence of Rows
+
+    Returns
+    -------
+    Table
+    """
+    heads = ["Feature", "Points", "Values it was learned on"]
+    for one in rows:
+        heads += [f"{one.name}: values", f"mean, {score.outcome_name} = {score.classes[1]}",
+                  f"mean, {score.outcome_name} = {score.classes[0]}"]  # fmt: skip
+    table = []
+    for name, points in score.points.items():
+        line = [
+            Cell(name),
+            Cell(typeset(str(points)), points),
+            Cell(_values_text(score.feature_ranges[name])),
+        ]
+        for one in rows:
+            line += _feature_cells(score, name, one)
+        table.append(line)
+    note = f"{len(score.points)} of {len(score.feature_names)} features have points."
+    if any(values.is_binary for values in score.feature_ranges.values()):
+        note += " The mean of a condition is the share of rows where it holds."
+    return Table("Features with points", heads, table, note)
+
+
+def _feature_cells(score: RiskScore, name: str, rows: Rows) -> list[Cell]:
+    # The score of one point for a feature is its value.
+    values = dataclasses.replace(score, points={name: 1}).score_samples(rows.X)
+    found = FeatureRange.of(values)
+    cells = [Cell(_values_text(found))]
+    for positive in (rows.positive, ~rows.positive):
+        weight = None if rows.weight is None else rows.weight[positive]
+        mean = weighted_mean(values[positive], weight)
+        cells.append(Cell(f"{mean:.1%}" if found.is_binary else f"{mean:.4g}", mean))
+    return cells
+
+
+def _values_text(values: FeatureRange) -> str:
+    if values.is_binary and values.minimum < values.maximum:
+        return "0 or 1"
+    if values.minimum == values.maximum:
+        return f"{short(values.minimum)} only"
+    return typeset(printed_range(values))
+
+
+def weighted_mean(values: NDArray[Any], weight: NDArray[np.float64] | None) -> float:
+    """Mean of values, by weight if there are weights.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+    weight : ndarray of float64, shape (n,), or None
+
+    Returns
+    -------
+    float
+    """
+    return float(np.average(values, weights=weight))
+
+
+def software_table() -> Table:
+    """What the report was written with.
+
+    Returns
+    -------
+    Table
+    """
+    config = show_config(mode="dict")
+    kernels, machine = config["kernels"], config["machine"]
+    facts = {
+        "riskslim": config["version"],
+        "kernels": f"{kernels['backend']}, {kernels['compiler']}",
+        "Python": platform.python_version(),
+        **{name: version or "not installed" for name, version in config["packages"].items()},
+        "system": f"{machine['system']}, {machine['processor']}",
+    }
+    rows = [[Cell(name), Cell(value)] for name, value in facts.items()]
+    return Table("Software", ("What", "Version"), rows)
+
+
+def calculator_items(score: RiskScore) -> list[dict[str, Any]]:
+    """What the calculator asks for.
+
+    Parameters
+    ----------
+    score : RiskScore
+
+    Returns
+    -------
+    list of dict
+        One for each feature with points, of values that JSON has.
+    """
+    return [
+        {
+            "name": name,
+            "points": points,
+            "isCondition": values.is_binary,
+            "isInteger": values.is_integer,
+            "minimum": values.minimum,
+            "maximum": values.maximum,
+            "range": typeset(printed_range(values)),
+            "worth": typeset(score_line(name, points, values).worth),
+        }
+        for (name, points), values in zip(
+            score.points.items(), score.feature_ranges.values(), strict=True
+        )
+    ]
+
+
+def _number(value: float, form: str) -> Cell:
+    return Cell(f"{value:{form}}", _finite(value))
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

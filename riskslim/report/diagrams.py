@@ -1,0 +1,151 @@
+"""The diagrams of a report: those of :mod:`riskslim.plots`, with what they show in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from riskslim.metrics import decision_curve, operating_points, reliability_curve
+from riskslim.plots import (
+    plot_decision_curve,
+    plot_reliability,
+    plot_roc,
+    plot_score_histogram,
+)
+from riskslim.rendering import one_line
+from riskslim.report.content import Rows, weighted_mean
+from riskslim.report.svg import Diagram, drawn, drawn_on_grid
+
+if TYPE_CHECKING:
+    from riskslim.cross_validation import CrossValidation
+    from riskslim.model_selection import ModelSizePath
+    from riskslim.risk_score import RiskScore
+
+__all__ = ["diagrams", "path_diagram"]
+
+# Letters of a label in a diagram: longer ones would leave no room for what is drawn.
+_LONGEST_LABEL = 26
+_SQUARE, _WIDE, _LARGE = (4.8, 5.0), (6.0, 4.2), (8.2, 6.2)
+
+
+def diagrams(score: RiskScore, rows: Rows, cv: CrossValidation | None = None) -> dict[str, Diagram]:
+    """Draw what the score does on some rows.
+
+    Parameters
+    ----------
+    score : RiskScore
+    rows : Rows
+    cv : CrossValidation, optional
+        Its folds are drawn in grey.
+
+    Returns
+    -------
+    dict from str to Diagram
+        "reliability", "roc", "histogram" and "decision".
+    """
+    return {
+        "reliability": _reliability(score, rows, cv),
+        "roc": _roc(rows, cv),
+        "histogram": _histogram(score, rows),
+        "decision": _decision(rows),
+    }
+
+
+def _reliability(score: RiskScore, rows: Rows, cv: CrossValidation | None) -> Diagram:
+    log_odds = score.decision_function(rows.X)
+    curve = reliability_curve(rows.positive, rows.risk, rows.weight, log_odds)
+    folds = [] if cv is None else [cv.reliability_curve(fold) for fold in cv.folds]
+    of = "groups of scores" if curve.is_binned else "scores"
+    shown = ", ".join(
+        f"{predicted:.0%} and {observed:.0%}"
+        for predicted, observed in zip(curve.predicted, curve.observed, strict=True)
+    )
+    return drawn(
+        lambda ax: plot_reliability(curve, folds=folds, label=rows.name, ax=ax),
+        f"reliability-{rows.key}",
+        f"Reliability diagram, {rows.name}: predicted and observed risk of {len(curve)} {of}: "
+        f"{shown}.",
+        f"Reliability diagram, {rows.name}: observed against predicted risk of {len(curve)} {of}, "
+        f"with intervals of {curve.level:.0%}; on the dotted line they are equal."
+        + (" Grey: the scores of the folds on their test rows." if folds else ""),
+        _SQUARE,
+    )
+
+
+def _roc(rows: Rows, cv: CrossValidation | None) -> Diagram:
+    points = operating_points(rows.positive, rows.scores, rows.weight)
+    folds = [] if cv is None else [cv.operating_points(fold) for fold in cv.folds]
+    return drawn(
+        lambda ax: plot_roc(points, folds=folds, label=rows.name, ax=ax),
+        f"roc-{rows.key}",
+        f"ROC curve, {rows.name}: sensitivity against false positive rate at "
+        f"{len(points) - 1} thresholds, the area under it is {points.auc:.3f}. The table of "
+        "operating points has the numbers.",
+        f"ROC curve, {rows.name}, with the scores from which on rows are called positive."
+        + (" Grey: the scores of the folds on their test rows." if folds else ""),
+        _SQUARE,
+    )
+
+
+def _histogram(score: RiskScore, rows: Rows) -> Diagram:
+    names = [_label(f"with {score.outcome_name} = {label}") for label in score.classes]
+    means = [
+        weighted_mean(rows.scores[kind], None if rows.weight is None else rows.weight[kind])
+        for kind in (~rows.positive, rows.positive)
+    ]
+    return drawn(
+        lambda ax: plot_score_histogram(
+            rows.positive, rows.scores, rows.weight, class_names=names, ax=ax
+        ),
+        f"histogram-{rows.key}",
+        f"Scores by class, {rows.name}: the mean score of rows {names[0]} is {means[0]:.3g}, "
+        f"that of rows {names[1]} is {means[1]:.3g}.",
+        f"Scores by class, {rows.name}: share of the rows of each class that have a score.",
+        _WIDE,
+    )
+
+
+def _label(text: str) -> str:
+    text = one_line(text)
+    return text if len(text) <= _LONGEST_LABEL else f"{text[: _LONGEST_LABEL - 1]}\u2026"
+
+
+def _decision(rows: Rows) -> Diagram:
+    curve = decision_curve(rows.positive, rows.risk, rows.weight)
+    better = curve.net_benefit > np.maximum(curve.treat_all, 0.0)
+    where = "nowhere above both others"
+    if better.any():
+        low, high = curve.thresholds[better][[0, -1]]
+        where = f"above both others at thresholds between {low:.0%} and {high:.0%}"
+    return drawn(
+        lambda ax: plot_decision_curve(curve, ax=ax),
+        f"decision-{rows.key}",
+        f"Decision curve, {rows.name}: net benefit of acting by the score, on all and on none, for "
+        f"risks from 1% to 99%; that of the score is {where}.",
+        f"Decision curve, {rows.name}: net benefit of acting on rows whose risk is at least the "
+        "one on the axis.",
+        _WIDE,
+    )
+
+
+def path_diagram(path: ModelSizePath) -> Diagram:
+    """Draw metrics against the model size.
+
+    Parameters
+    ----------
+    path : ModelSizePath
+
+    Returns
+    -------
+    Diagram
+    """
+    return drawn_on_grid(
+        path.plot,
+        "path",
+        f"Loss, AUC, CAL and optimality gap of the best scores of sizes {path.sizes[0]} to "
+        f"{path.sizes[-1]}; the table has the numbers.",
+        "Loss, AUC, CAL and optimality gap against the largest model size.",
+        _LARGE,
+        (2, 2),
+    )

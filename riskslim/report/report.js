@@ -1,0 +1,77 @@
+// The calculator: predictRisk and calculatorItems are defined above.
+(function () {
+  "use strict";
+  const form = document.getElementById("calculator");
+  const inputs = calculatorItems.map((_, k) => document.getElementById("item-" + k));
+  const shown = (number) => String(number).replace(/-/g, "\u2212");
+
+  // The value of an item; NaN where there is none yet.
+  function valueOf(k) {
+    const input = inputs[k];
+    if (calculatorItems[k].isCondition) {
+      return input.checked ? 1 : 0;
+    }
+    return input.value === "" ? NaN : Number(input.value);
+  }
+
+  // As in the risk table: beyond 0.1% and 99.9% a bound.
+  function percent(risk) {
+    if (risk < 0.001) {
+      return "<0.1%";
+    }
+    return risk > 0.999 ? ">99.9%" : (100 * risk).toFixed(1) + "%";
+  }
+
+  function noteOn(values) {
+    const missing = calculatorItems.filter((_, k) => Number.isNaN(values[k]));
+    if (missing.length) {
+      return "Still to be entered: " + missing.map((item) => item.name).join(", ") + ".";
+    }
+    const outside = calculatorItems.filter(
+      (item, k) => values[k] < item.minimum || values[k] > item.maximum
+    );
+    if (outside.length) {
+      const names = outside.map((item) => item.name + " (" + item.range + ")");
+      return "Beyond the values that the score was learned on: " + names.join(", ") + ".";
+    }
+    return "";
+  }
+
+  function show(score, risk, note) {
+    document.getElementById("calculator-score").textContent = score;
+    document.getElementById("calculator-risk").textContent = risk;
+    document.getElementById("calculator-note").textContent = note;
+  }
+
+  function update() {
+    const values = inputs.map((_, k) => valueOf(k));
+    calculatorItems.forEach((item, k) => {
+      const points = Number.isNaN(values[k]) ? "\u2026" : shown(item.points * values[k]);
+      document.getElementById("points-" + k).textContent = points;
+    });
+    const note = noteOn(values);
+    if (values.some(Number.isNaN)) {
+      delete form.dataset.risk;
+      delete form.dataset.score;
+      show("\u2026", "\u2026", note);
+      return;
+    }
+    // A list of pairs would do for names like __proto__, too: each becomes a property of its own.
+    const record = Object.fromEntries(calculatorItems.map((item, k) => [item.name, values[k]]));
+    try {
+      const result = predictRisk(record);
+      form.dataset.risk = String(result.risk);
+      form.dataset.score = String(result.score);
+      show(shown(result.score), percent(result.risk), note);
+    } catch (error) {
+      show("\u2026", "\u2026", error.message);
+    }
+  }
+
+  form.addEventListener("input", update);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  // The inputs are empty only after the event.
+  form.addEventListener("reset", () => setTimeout(update, 0));
+  form.hidden = false;
+  update();
+})();

@@ -1,0 +1,722 @@
+"""The report: what it says is what is computed, it stands alone, and browsers show it well.
+
+The checks in a browser need ``chromium`` and ``chromedriver`` on the PATH.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import shutil
+import sys
+import tempfile
+from importlib.resources import files
+from pathlib import Path
+
+import html5lib
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from riskslim import (
+    CoefficientSet,
+    LogisticLoss,
+    RiskScore,
+    RiskScoreProblem,
+    RiskSLIMClassifier,
+    TrainingData,
+    at_most,
+    branch_and_bound,
+    cross_validate_risk_score,
+    minimum_points,
+    model_size_path,
+)
+from riskslim.cli import application
+from riskslim.metrics import (
+    auc,
+    calibration_error,
+    logistic_loss,
+    maximum_calibration_error,
+)
+from riskslim.rendering import one_line
+from riskslim.report import render
+from riskslim.risk_score import FeatureRange
+from riskslim.risk_table import percent
+
+NAMES = ["age >= 60", "smoker", "visits", "exercise"]
+HOSTILE = [
+    '</script><script>alert("1")</script>',
+    '"><img src=x onerror=alert(2)>',
+    "a & b &lt; $x$ {{ 7 * 7 }} {% raw %}",
+    "_hidden\n\tline\u2028 end",
+    "half \ud800 and \u9ad8\u8840\u5727",
+    "__proto__",
+    "constructor",
+    "with_an_underscore_and_no_blank_" * 6,
+]
+
+
+def frame(n=400, seed=0) -> tuple[pd.DataFrame, pd.Series]:
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({name: rng.integers(0, 5 if name == "visits" else 2, n) for name in NAMES})
+    odds = -2 + 2 * X["age >= 60"] + X["smoker"] + 0.5 * X["visits"] - X["exercise"]
+    return X, pd.Series(np.where(rng.random(n) < 1 / (1 + np.exp(-odds)), "yes", "no"), name="died")
+
+
+@pytest.fixture(scope="module")
+def full():
+    """Everything that a report can have, with weights."""
+    X, y = frame()
+    X_test, y_test = frame(200, seed=1)
+    weight, weight_test = (np.random.default_rng(2).integers(1, 4, n) / 2 for n in (400, 200))
+    data = TrainingData(X, y, weight)
+    coefficients = CoefficientSet(data.feature_names, -4, 4)
+    problem = RiskScoreProblem(
+        LogisticLoss(data, coefficients), coefficients, max_size=3,
+        constraints=[at_most(1, ["smoker", "exercise"], name="one habit"),
+                     minimum_points("visits", 1)],
+    )  # fmt: skip
+    path = model_size_path(problem, sizes=3, cv=3)
+    entry = path.entries[-1]
+    page = render(
+        entry.risk_score, data, X_test=X_test, y_test=y_test, sample_weight_test=weight_test,
+        cv=entry.cross_validation, problem=problem, size_path=path,
+    )  # fmt: skip
+    return entry, page, (X, y, weight), (X_test, y_test, weight_test), path, problem
+
+
+def hostile() -> tuple[RiskScore, pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame({name: rng.integers(0, 2, 200) for name in HOSTILE})
+    X[HOSTILE[1]] = rng.normal(0, 1, 200).round(2)
+    ranges = {HOSTILE[1]: FeatureRange(-3, 3, is_integer=False, unit="<mg>")}
+    score = RiskScore(
+        -2, {name: k - 2 or 3 for k, name in enumerate(HOSTILE)}, feature_ranges=ranges,
+        outcome_name="</title><b>$out$", classes=("_no</text>", "_yes & \u2028 <i>"),
+    )  # fmt: skip
+    risk = score.predict_proba(X)[:, 1]
+    return score, X, np.array(score.classes)[(rng.random(200) < risk).astype(int)]
+
+
+def plain_page(score, X, y, **options) -> str:
+    return render(score, X, y, **options)
+
+
+def parsed(page: str):
+    """The document; errors of syntax raise."""
+    return html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(page)
+
+
+def text_of(element) -> str:
+    return " ".join("".join(element.itertext()).split())
+
+
+def table(root, caption: str) -> list[list[tuple[str, float | None]]]:
+    """Cells of a table as text and value, row by row, its head first."""
+    (found,) = (one for one in root.iter("table") if text_of(one.find("caption")) == caption)
+    return [
+        [
+            (text_of(cell), float(cell.get("data-value")) if cell.get("data-value") else None)
+            for cell in row
+        ]
+        for row in found.iter("tr")
+    ]
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+
+def pages():
+    X, y = frame()
+    score = RiskScore(-2, {"age >= 60": 2, "visits": 1}, outcome_name="died", classes=("no", "yes"))
+    yield "plain", plain_page(score, X, y)
+    yield "hostile", plain_page(*hostile())
+    yield "no points", plain_page(RiskScore(-1, {}, feature_names=["a"]), {"a": [0, 1]}, [0, 1])
+    rng = np.random.default_rng(4)
+    real = RiskScore(0, {"x": 2}, feature_ranges={"x": FeatureRange(-3, 3, is_integer=False)})
+    x = rng.normal(0, 1, 20_000).clip(-3, 3)
+    yield "real", plain_page(real, {"x": x}, (rng.random(len(x)) < 1 / (1 + np.exp(-2 * x))) + 0)
+
+
+PAGES = dict(pages())
+
+
+@pytest.mark.parametrize("name", [*PAGES, "full"])
+def test_page_is_valid_and_stands_alone(name, full):
+    page = full[1] if name == "full" else PAGES[name]
+    root = parsed(page)
+    assert root.tag == "html"
+    assert root.get("lang") == "en"
+    assert len(page) < 700_000
+    for element in root.iter():
+        for attribute in ("src", "href", "action", "data", "poster", "srcset"):
+            target = element.get(attribute, "#")
+            assert target.startswith("#") or target == "data:,", (element.tag, target)
+        assert not [key for key in element.attrib if key.lower().startswith("on")]
+    assert not re.search(r"@import|url\((?!#)", page)
+    # The policy names the one script that there is, and forbids the rest.
+    (script,) = root.iter("script")
+    digest = base64.b64encode(hashlib.sha256(script.text.encode()).digest()).decode()
+    policy = next(m.get("content") for m in root.iter("meta") if m.get("http-equiv"))
+    assert f"script-src 'sha256-{digest}'" in policy
+    assert "default-src 'none'" in policy
+    # Names are unique, and references lead somewhere.
+    ids = [one.get("id") for one in root.iter() if one.get("id")]
+    assert len(ids) == len(set(ids))
+    body = page[: page.index("<script>")]
+    wanted = re.findall(r'(?:href="|url\()#([^")]+)', body)
+    wanted += [
+        one.get(key)
+        for one in root.iter()
+        for key in ("for", "aria-labelledby", "aria-describedby")
+        if one.get(key)
+    ]
+    assert set(wanted) <= set(ids)
+
+
+@pytest.mark.parametrize("name", [*PAGES, "full"])
+def test_page_is_accessible(name, full):
+    root = parsed(full[1] if name == "full" else PAGES[name])
+    for one in root.iter("table"):
+        assert one[0].tag == "caption"
+        assert all(cell.get("scope") in ("row", "col") for cell in one.iter("th"))
+        widths = {sum(1 for _ in row) for row in one.iter("tr")}
+        assert len(widths) == 1
+    drawings = list(root.iter("svg"))
+    assert len(drawings) >= 4
+    assert all(one.get("role") == "img" and len(one.get("aria-label")) > 40 for one in drawings)
+    labels = {one.get("for") for one in root.iter("label")}
+    assert {one.get("id") for one in root.iter("input")} == labels
+    levels = [int(one.tag[1]) for one in root.iter() if re.fullmatch("h[1-6]", str(one.tag))]
+    assert levels.count(1) == 1
+    assert max(levels) == 2
+    assert all(one.get("tabindex") == "0" for one in root.iter() if one.get("role") == "region")
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_colours_have_contrast():
+    style = files("riskslim.report").joinpath("report.css").read_text(encoding="utf-8")
+    schemes = [
+        dict(re.findall(r"--(\w+): (#\w{6})", block))
+        for block in re.findall(r":root \{(.*?)\}", style, re.S)
+    ]
+    assert len(schemes) == 3  # light, dark, paper
+    for colours in schemes:
+        for ground in ("surface", "panel"):
+            for text in ("ink", "muted", "accent", "bad", "good"):
+                assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
+        for line in ("blue", "orange", "grey"):
+            assert contrast(colours[line], colours["surface"]) >= 3
+
+
+def test_names_of_any_kind_are_text():
+    score, X, y = hostile()
+    root = parsed(render(score, X, y, title='<b>"title" & more</b>'))
+    assert text_of(root.find("head/title")) == text_of(root.find("body//h1"))
+    assert text_of(root.find("head/title")) == '<b>"title" & more</b>'
+    for tag in ("img", "b", "i"):
+        assert list(root.iter(tag)) == []
+    labels = [text_of(one) for one in root.iter("label")]
+    assert labels == [" ".join(one_line(name).split()) for name in score.points]
+    features = table(root, "Features with points")
+    assert [row[0][0] for row in features[1:]] == labels
+    assert any("</title><b>$out$ = _yes &" in head for head, _ in features[0])
+    # Labels in diagrams that begin with an underscore or hold a dollar are shown as they are.
+    legends = [text_of(one) for one in root.iter("text") if text_of(one).startswith("with </t")]
+    assert len(legends) == 2
+    assert all("$out$" in one for one in legends)
+
+
+def test_report_is_the_same_each_time_and_leaves_matplotlib_alone():
+    import matplotlib.pyplot as plt
+
+    X, y = frame()
+    score = RiskScore(-2, {"age >= 60": 2}, outcome_name="died", classes=("no", "yes"))
+    before, open_figures = dict(mpl.rcParams), plt.get_fignums()
+    with mpl.rc_context({"lines.linewidth": 9, "text.usetex": False, "font.size": 30}):
+        styled = plain_page(score, X, y)
+    assert styled == plain_page(score, X, y)
+    assert dict(mpl.rcParams) == before
+    assert plt.get_fignums() == open_figures
+
+
+# --- the numbers ----------------------------------------------------------------------------------
+
+
+def expected_metrics(score, X, y, weight):
+    positive, log_odds = np.asarray(y) == "yes", score.decision_function(X)
+    risk = score.predict_proba(X)[:, 1]
+    return [
+        logistic_loss(positive, log_odds, weight),
+        auc(positive, log_odds, weight),
+        calibration_error(positive, risk, weight, log_odds),
+        maximum_calibration_error(positive, risk, weight, log_odds),
+    ]
+
+
+def test_metrics_are_those_of_the_metrics_module(full):
+    entry, page, given, test, *_ = full
+    score, cv = entry.risk_score, entry.cross_validation
+    head, *rows = table(parsed(page), "Metrics")
+    assert [cell for cell, _ in head] == [
+        "Metric", "training data", "cross-validation, 3 folds", "test data",
+    ]  # fmt: skip
+    columns = [[row[k][1] for row in rows[:4]] for k in range(1, 4)]
+    np.testing.assert_allclose(columns[0], expected_metrics(score, *given), rtol=1e-12)
+    np.testing.assert_allclose(columns[2], expected_metrics(score, *test), rtol=1e-12)
+    assert columns[0][:3] == [entry.train.loss, entry.train.auc, entry.train.cal]
+    assert columns[1][:3] == [cv.mean(name) for name in ("loss", "auc", "cal")]
+    assert [row[2][0] for row in rows[:3]] == [cv.summary(n) for n in ("loss", "auc", "cal")]
+    X, y, weight = given
+    by_fold = [
+        expected_metrics(fold.model, *(a.iloc[fold.test_rows] for a in (X, y)),
+                         weight[fold.test_rows])[3]
+        for fold in cv.folds
+    ]  # fmt: skip
+    assert columns[1][3] == pytest.approx(np.mean(by_fold), rel=1e-12)
+    ends = f"({min(by_fold):.1%} - {max(by_fold):.1%})"
+    assert rows[3][2][0] == f"{np.mean(by_fold):.1%} {ends}"
+    assert [row[1][0] for row in rows[4:]] == [str(len(score.points)), "0.0%"]
+
+
+def test_operating_points_are_those_of_the_score(full):
+    entry, page, given, test, *_ = full
+    root = parsed(page)
+    for name, rows in (("training data", given), ("test data", test)):
+        points = entry.risk_score.operating_points(*rows)
+        _, *cells = table(root, f"Operating points, {name}")
+        assert len(cells) == len(points) - 1
+        for k, row in enumerate(cells, start=1):
+            assert row[0][1] == points.thresholds[k]
+            expected = [points.sensitivity[k], points.specificity[k], points.ppv[k]]
+            assert [value for _, value in row[3:6]] == expected
+            assert row[3][0] == f"{points.sensitivity[k]:.1%}"
+
+
+def test_many_thresholds_are_thinned():
+    _, *rows = table(parsed(PAGES["real"]), "Operating points, given data")
+    shares = [row[2][1] for row in rows]
+    assert 20 <= len(rows) <= 30
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    assert np.diff(shares).max() < 0.05
+
+
+def test_data_are_summarised(full):
+    entry, page, (X, y, weight), (X_test, *_), *_ = full
+    root = parsed(page)
+    _, *rows = table(root, "Data")
+    positive = y == "yes"
+    assert rows[0][1:] == [("400", 400), ("200", 200)]
+    assert rows[1][0][0] == "with outcome = yes"
+    assert rows[1][1] == (f"{positive.sum()} ({positive.mean():.1%})", positive.sum())
+    assert rows[3][1][1] == weight.sum()
+    assert rows[4][1][1] == pytest.approx(np.average(positive, weights=weight))
+    _, *features = table(root, "Features with points")
+    assert [row[0][0] for row in features] == list(entry.risk_score.points)
+    for row in features:
+        values = X[row[0][0]]
+        for k, kind in ((4, positive), (5, ~positive)):
+            mean = np.average(values[kind], weights=weight[kind])
+            assert row[k][1] == pytest.approx(mean, rel=1e-12)
+        ends = "0 or 1" if row[0][0] != "visits" else f"{values.min()} to {values.max()}"
+        assert row[2][0] == row[3][0] == ends
+
+
+def test_sheet_and_certificate_are_those_of_the_score(full):
+    entry, page, given, *_ = full
+    score = entry.risk_score
+    assert score.sheet(*given).to_html() in page
+    root = parsed(page)
+    assert score.certificate.explain() in text_of(root.find("body"))
+    cells = {row[0][0]: row[1] for row in table(root, "Certificate in numbers")}
+    assert cells["Objective"][1] == score.certificate.objective
+    assert cells["Lower bound"][1] == score.certificate.lower_bound
+    assert cells["Engine"][0] == score.certificate.engine
+    versions = {row[0][0]: row[1][0] for row in table(root, "Software")}
+    assert versions["numpy"] == np.__version__
+    assert "has no certificate" in PAGES["plain"]
+
+
+def test_sizes_are_those_of_the_path(full):
+    entry, page, *_, path, _ = full
+    root = parsed(page)
+    _, *rows = table(root, "Best risk score of each size")
+    assert [row[0][0] for row in rows] == ["1", "2", "3 (this score)"]
+    for row, one in zip(rows, path.entries, strict=True):
+        assert [value for _, value in row[3:6]] == [one.train.loss, one.train.auc, one.train.cal]
+        assert row[6][0] == one.cross_validation.summary("loss")
+    _, *points = table(root, "Points of each size")
+    worth = entry.risk_score.points
+    shown = ", ".join(f"{name} ({p})" for name, p in worth.items()).replace("-", "\u2212")
+    assert points[2][1][0] == shown
+
+
+def marks(page: str) -> dict[str, str]:
+    root = parsed(page)
+    (found,) = (one for one in root.iter("ul") if one.get("class") == "requirements")
+    return {text_of(item[1]): text_of(item[0]) for item in found}
+
+
+def test_requirements_are_checked_on_the_points(full):
+    entry, page, (X, y, weight), *_, problem = full
+    met = marks(page)
+    assert set(met.values()) == {"\u2713 met"}
+    assert list(met)[0] == "model size 0 to 3"
+    assert list(met)[1].startswith("points of every feature from -4 to 4; intercept from ")
+    assert list(met)[2:] == [
+        f"one habit: {problem.constraints[0].describe()}", problem.constraints[1].describe(),
+    ]  # fmt: skip
+    other = RiskScore(
+        -2, {"smoker": 1, "exercise": -5, "visits": 1, "age >= 60": 1},
+        feature_names=NAMES, classes=("no", "yes"),
+    )  # fmt: skip
+    broken = marks(render(other, X, y, weight, problem=problem))
+    assert [mark[2:] for mark in broken.values()] == ["not met", "not met", "not met", "met"]
+    assert "(model size is 4)" in list(broken)[0]
+    assert "(broken by 'exercise' (-5))" in list(broken)[1]
+    assert "broken by 'smoker' (1), 'exercise' (-5)" in list(broken)[2]
+
+
+def test_a_classifier_is_a_problem():
+    X, y = frame()
+    classifier = RiskSLIMClassifier(max_size=2, constraints=[at_most(1, NAMES[:2])]).fit(X, y)
+    found = marks(render(classifier.risk_score_, X, y, problem=classifier))
+    assert list(found.values()) == ["\u2713 met"] * 3
+    assert "at most 1 of 'age >= 60', 'smoker'" in list(found)[2]
+    cv = cross_validate_risk_score(classifier, X, y, cv=3)
+    page = render(classifier.risk_score_, X, y, cv=cv, problem=classifier)
+    assert "folds, test rows" in page
+
+
+def test_rows_that_are_not_the_certificates_are_told_apart(full):
+    entry, page, (X, y, _), *_ = full
+    assert "are about other rows" not in page
+    other = render(entry.risk_score, X, y)
+    assert "The certificate is about other rows or weights than these" in other
+    assert "given data" in other
+    assert "training data" not in other
+    beyond = X.assign(visits=9)
+    remark = "Test data: 400 of 400 rows have values outside of the training range of 'visits'"
+    assert remark.replace("'", "&#39;") in render(entry.risk_score, X, y, X_test=beyond, y_test=y)
+
+
+# --- errors ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("package", ["jinja2", "matplotlib"])
+def test_a_missing_package_is_named_before_the_work(package, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, package, None)
+    score = RiskScore(-1, {"a": 2})
+    with pytest.raises(ImportError, match=rf"needs {package}.*pip install 'riskslim\[report\]'"):
+        score.report(tmp_path / "report.html", None, None)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_errors_say_what_is_wrong(full, tmp_path):
+    entry, _, (X, y, weight), *_, problem = full
+    score, cv = entry.risk_score, entry.cross_validation
+    target = tmp_path / "report.html"
+
+    def fails(kind, match, *arguments, one=score, **options):
+        with pytest.raises(kind, match=match):
+            one.report(target, *arguments, **options)
+        assert not target.exists()
+
+    data = TrainingData(X, y)
+    fails(ValueError, "X is None, but a report needs rows", None)
+    fails(ValueError, "y is None", X)
+    fails(ValueError, "leave y and weights out", data, y)
+    fails(ValueError, "neither 'no' nor 'yes'", X, np.where(y == "yes", 1, 0))
+    fails(ValueError, "Only one class is present", X, ["no"] * len(y))
+    fails(ValueError, "y is None", X, y, X_test=X)
+    fails(ValueError, "X is None", X, y, y_test=y)
+    fails(ValueError, "X is None", X, y, sample_weight_test=weight)
+    fails(TypeError, "cv must be what cross_validate_risk_score returns.*got int", X, y, cv=5)
+    fails(ValueError, "cv is about 400 rows that are not the 200", X[:200], y[:200], cv=cv)
+    other = RiskScore(0, score.points, feature_names=NAMES, classes=("no", "yes"))
+    fails(ValueError, "another model than this score", X, y, weight, one=other, cv=cv)
+    fails(TypeError, "problem must be a RiskScoreProblem", X, y, problem=[at_most(1, NAMES)])
+    fewer = RiskScore(-1, {"smoker": 1}, classes=("no", "yes"))
+    fails(ValueError, "4 features that are not the 1 features", X, y, one=fewer, problem=problem)
+    fails(TypeError, "size_path must be what model_size_path returns", X, y, size_path=cv)
+
+
+def test_the_file_is_replaced_as_a_whole(tmp_path):
+    X, y = frame()
+    score = RiskScore(-2, {"age >= 60": 2}, classes=("no", "yes"))
+    target = tmp_path / "report.html"
+    score.report(target, X, y, title="first")
+    score.report(str(target), X, y, title="second")
+    assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
+    assert target.read_bytes() == render(score, X, y, title="second").encode()
+    with pytest.raises(FileNotFoundError):
+        score.report(tmp_path / "nowhere" / "report.html", X, y)
+
+
+# --- the command line -----------------------------------------------------------------------------
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(application(), [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.fixture
+def csv(tmp_path) -> Path:
+    path = tmp_path / "patients.csv"
+    X, y = frame()
+    X.assign(died=y, w=np.arange(400) % 3 + 1).to_csv(path, index=False)
+    return path
+
+
+def test_fit_writes_a_report(csv, tmp_path):
+    run("fit", csv, "--outcome", "died", "--weights", "w", "--max-size", 2,
+        "--output", tmp_path / "score.json", "--report", tmp_path / "report.html")  # fmt: skip
+    score = RiskScore.load(tmp_path / "score.json")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    root = parsed(page)
+    assert list(marks(page))[0] == "model size 0 to 2"
+    assert table(root, "Metrics")[1][1][1] == pytest.approx(score.certificate.loss, rel=1e-12)
+    assert "training data" in page
+
+
+def test_report_of_a_saved_score(csv, tmp_path):
+    X, y = frame()
+    data = TrainingData(X, y, outcome_name="died")
+    coefficients = CoefficientSet(data.feature_names, -5, 5)
+    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=3)
+    score = RiskScore.from_solution(branch_and_bound(problem), data)
+    score.save(tmp_path / "score.json")
+    target = tmp_path / "report.html"
+    result = run("report", tmp_path / "score.json", csv, "--output", target)
+    assert result.output == ""
+    assert target.read_text(encoding="utf-8") == render(score, X, y)
+    pd.read_csv(csv)[:150].rename(columns={"died": "dead"}).to_csv(
+        tmp_path / "test.csv", index=False
+    )
+    run("report", tmp_path / "score.json", tmp_path / "test.csv", "--outcome", "dead",
+        "--weights", "w", "--test", tmp_path / "test.csv", "--output", target)  # fmt: skip
+    head, loss, *_ = table(parsed(target.read_text(encoding="utf-8")), "Metrics")
+    assert [cell for cell, _ in head] == ["Metric", "given data", "test data"]
+    expected = expected_metrics(score, X[:150], y[:150], np.arange(150) % 3 + 1)[0]
+    assert loss[1][1] == loss[2][1] == pytest.approx(expected, rel=1e-12)
+
+
+def test_command_line_refuses_before_the_work(csv, tmp_path, monkeypatch):
+    score = tmp_path / "score.json"
+    RiskScore(-1, {"smoker": 1}, outcome_name="died", classes=("no", "yes")).save(score)
+    where = tmp_path / "none" / "report.html"
+    assert "there is no folder" in run("report", score, csv, "--output", where, code=2).stderr
+    assert "would replace the data" in run("report", score, csv, "--output", csv, code=2).stderr
+    found = run("report", score, csv, "--output", score, code=2).stderr
+    assert "would replace the risk score" in found
+    target = tmp_path / "report.html"
+    wrong = run("report", score, csv, "--outcome", "dead", "--output", target, code=2)
+    assert "'dead'" in wrong.stderr
+    fit = ("fit", csv, "--outcome", "died", "--report")
+    assert "there is no folder" in run(*fit, where, code=2).stderr
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    for command in (("report", score, csv, "--output"), fit):
+        error = run(*command, target, code=2).stderr
+        assert error.startswith("Error: a report needs jinja2, which is not installed")
+    assert not target.exists()
+
+
+# --- in a browser ---------------------------------------------------------------------------------
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+ARGUMENTS = [
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None or DRIVER is None:
+        pytest.skip("chromium or chromedriver is not installed: nothing is checked in a browser")
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        options = webdriver.ChromeOptions()
+        options.binary_location = CHROMIUM
+        for argument in (*ARGUMENTS, f"--user-data-dir={profile}"):
+            options.add_argument(argument)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+        try:
+            yield driver
+        finally:
+            driver.quit()
+
+
+@pytest.fixture
+def shown(browser, tmp_path):
+    """Shows a page in a window of a width, and says what the browser had to say and to fetch."""
+
+    def show(page: str, width: int = 1200) -> tuple[list[str], set[str]]:
+        path = tmp_path / "report.html"
+        path.write_text(page, encoding="utf-8")
+        browser.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600},
+        )
+        browser.get("about:blank")
+        browser.get_log("browser"), browser.get_log("performance")
+        browser.get(path.as_uri())
+        messages = [json.loads(one["message"])["message"] for one in browser.get_log("performance")]
+        fetched = {
+            one["params"]["request"]["url"]
+            for one in messages
+            if one["method"] == "Network.requestWillBeSent"
+        }
+        return [one["message"] for one in browser.get_log("browser")], fetched - {path.as_uri()}
+
+    return show
+
+
+FILL = """
+const [rows, done] = [arguments[0], []];
+const form = document.getElementById("calculator");
+for (const row of rows) {
+  row.forEach((value, k) => {
+    const input = document.getElementById("item-" + k);
+    if (input.type === "checkbox") { input.checked = value === 1; } else { input.value = value; }
+  });
+  form.dispatchEvent(new Event("input"));
+  done.push([form.dataset.score, form.dataset.risk,
+             document.getElementById("calculator-score").textContent,
+             document.getElementById("calculator-risk").textContent]);
+}
+return done;
+"""
+
+
+def calculated(browser, score: RiskScore, rows: np.ndarray) -> None:
+    """The calculator says what the score predicts, to the last bit."""
+    found = browser.execute_script(FILL, [[float(v) for v in row] for row in rows])
+    records = [dict(zip(score.points, map(float, row), strict=True)) for row in rows]
+    risks = score.predict_proba(records)[:, 1]
+    scores = score.score_samples(records)
+    for (total, risk, shown_total, shown_risk), points, expected in zip(
+        found, scores, risks, strict=True
+    ):
+        assert float(total) == points
+        assert float(shown_total.replace("\u2212", "-")) == points
+        assert float(risk) == expected
+        assert shown_risk == percent(expected, 0.001)
+
+
+def test_browser_shows_the_page_without_complaints(shown, full):
+    for page in (full[1], *PAGES.values()):
+        messages, fetched = shown(page)
+        assert messages == []
+        assert fetched == set()
+
+
+def test_browser_would_block_what_is_smuggled_in(shown, browser):
+    # The checks above can fail: a script and a picture that are not the report's are complained of.
+    extra = '<script>document.title = "taken over"</script><img src="x.png" alt="">'
+    page = PAGES["plain"].replace("</main>", f"{extra}</main>")
+    messages, fetched = shown(page)
+    assert len([one for one in messages if "Content Security Policy" in one]) >= 2
+    assert fetched == set()
+    assert browser.title == "Risk score: probability that died = yes"
+
+
+def test_calculator_predicts_the_same(shown, browser, full):
+    score = full[0].risk_score
+    shown(full[1])
+    rng = np.random.default_rng(5)
+    ranges = [score.feature_ranges[name] for name in score.points]
+    rows = np.array([rng.integers(r.minimum, r.maximum + 1, 150) for r in ranges]).T
+    calculated(browser, score, rows)
+    # Beyond the training range, too, with a note.
+    rows[:, list(score.points).index("visits")] = rng.integers(-3, 40, 150)
+    calculated(browser, score, rows)
+    note = browser.find_element("id", "calculator-note").text
+    assert note == "Beyond the values that the score was learned on: visits (0 to 4)."
+
+
+def test_calculator_with_names_of_any_kind(shown, browser):
+    score, X, y = hostile()
+    shown(render(score, X, y))
+    rng = np.random.default_rng(6)
+    rows = rng.integers(0, 2, (150, len(HOSTILE))).astype(float)
+    rows[:, list(score.points).index(HOSTILE[1])] = rng.normal(0, 2, 150)
+    risk = score.predict_proba([dict(zip(score.points, row, strict=True)) for row in rows])[:, 1]
+    assert len(np.unique(risk)) > 100
+    found = browser.execute_script(FILL, rows.tolist())
+    # Real values: the last bit of exp differs from library to library.
+    np.testing.assert_allclose([float(one[1]) for one in found], risk, rtol=1e-14)
+
+
+def test_calculator_waits_for_what_is_missing(shown, browser, full):
+    shown(full[1])
+    names = list(full[0].risk_score.points)
+    number = browser.find_element("id", f"item-{names.index('visits')}")
+    risk = browser.find_element("id", "calculator-risk")
+    note = browser.find_element("id", "calculator-note")
+    assert risk.text == "\u2026"
+    assert note.text == "Still to be entered: visits."
+    label = browser.find_element("css selector", f"label[for=item-{names.index('age >= 60')}]")
+    label.click()
+    number.send_keys("2")
+    assert risk.text.endswith("%")
+    record = dict.fromkeys(names, 0) | {"visits": 2, "age >= 60": 1}
+    expected = full[0].risk_score.predict_proba(record)[0, 1]
+    assert risk.text == percent(expected, 0.001)
+    assert note.text == ""
+    browser.find_element("css selector", "#calculator button").click()
+    assert browser.execute_async_script(
+        "const done = arguments[0];"
+        "setTimeout(() => done(document.getElementById('calculator-risk').textContent), 20)"
+    ) == "\u2026"  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [320, 375, 768])
+def test_no_page_is_scrolled_sideways(shown, browser, full, width):
+    for page in (full[1], *PAGES.values()):
+        shown(page, width)
+        assert browser.execute_script("return innerWidth") == width
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+        # What is wider scrolls within itself, and the text is not tiny.
+        assert browser.execute_script(
+            "return Math.min(...[...document.querySelectorAll('p, td, th, label')]"
+            ".map((one) => parseFloat(getComputedStyle(one).fontSize)))"
+        ) >= 13  # fmt: skip
+
+
+def test_paper_shows_the_whole_risk_table(shown, browser):
+    points = {f"item {k}": k + 1 for k in range(7)}
+    rng = np.random.default_rng(7)
+    X = pd.DataFrame({name: rng.integers(0, 2, 300) for name in points})
+    score = RiskScore(-14, points, scale=4)
+    y = (rng.random(300) < score.predict_proba(X)[:, 1]).astype(int)
+    region = "document.querySelector('.riskslim-score [role=region] table').getBoundingClientRect()"
+    shown(render(score, X, y), 700)
+    assert browser.execute_script(f"return {region}.width") > 1000
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        assert browser.execute_script(f"return {region}.width") < 700
+        hidden = "return getComputedStyle(document.querySelector('.screen')).display"
+        assert browser.execute_script(hidden) == "none"
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
