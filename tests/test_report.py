@@ -6,6 +6,7 @@ The checks in a browser need ``chromium`` and ``chromedriver`` on the PATH.
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import json
 import re
@@ -63,7 +64,7 @@ HOSTILE = [
 def frame(n=400, seed=0) -> tuple[pd.DataFrame, pd.Series]:
     rng = np.random.default_rng(seed)
     X = pd.DataFrame({name: rng.integers(0, 5 if name == "visits" else 2, n) for name in NAMES})
-    odds = -2 + 2 * X["age >= 60"] + X["smoker"] + 0.5 * X["visits"] - X["exercise"]
+    odds = -3 + 2 * X["age >= 60"] + X["smoker"] + 1.0 * X["visits"] - X["exercise"]
     return X, pd.Series(np.where(rng.random(n) < 1 / (1 + np.exp(-odds)), "yes", "no"), name="died")
 
 
@@ -89,9 +90,9 @@ def full():
     return entry, page, (X, y, weight), (X_test, y_test, weight_test), path, problem
 
 
-def hostile() -> tuple[RiskScore, pd.DataFrame, np.ndarray]:
+def hostile() -> tuple[RiskScore, dict[str, np.ndarray], np.ndarray]:
     rng = np.random.default_rng(3)
-    X = pd.DataFrame({name: rng.integers(0, 2, 200) for name in HOSTILE})
+    X = {name: rng.integers(0, 2, 200) for name in HOSTILE}
     X[HOSTILE[1]] = rng.normal(0, 1, 200).round(2)
     ranges = {HOSTILE[1]: FeatureRange(-3, 3, is_integer=False, unit="<mg>")}
     score = RiskScore(
@@ -102,13 +103,13 @@ def hostile() -> tuple[RiskScore, pd.DataFrame, np.ndarray]:
     return score, X, np.array(score.classes)[(rng.random(200) < risk).astype(int)]
 
 
-def plain_page(score, X, y, **options) -> str:
-    return render(score, X, y, **options)
-
-
 def parsed(page: str):
     """The document; errors of syntax raise."""
-    return html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(page)
+    root = html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(page)
+    for element in root.iter():
+        if isinstance(element.tag, str):  # comments have none
+            element.tag = element.tag.rpartition("}")[2]
+    return root
 
 
 def text_of(element) -> str:
@@ -130,24 +131,36 @@ def table(root, caption: str) -> list[list[tuple[str, float | None]]]:
 # --- the page -------------------------------------------------------------------------------------
 
 
-def pages():
+def plain() -> str:
     X, y = frame()
-    score = RiskScore(-2, {"age >= 60": 2, "visits": 1}, outcome_name="died", classes=("no", "yes"))
-    yield "plain", plain_page(score, X, y)
-    yield "hostile", plain_page(*hostile())
-    yield "no points", plain_page(RiskScore(-1, {}, feature_names=["a"]), {"a": [0, 1]}, [0, 1])
+    points = {"age >= 60": 2, "visits": 1}
+    score = RiskScore(-2, points, outcome_name="died", classes=("no", "yes"))
+    return render(score, X, y)
+
+
+def real() -> str:
     rng = np.random.default_rng(4)
-    real = RiskScore(0, {"x": 2}, feature_ranges={"x": FeatureRange(-3, 3, is_integer=False)})
+    score = RiskScore(0, {"x": 2}, feature_ranges={"x": FeatureRange(-3, 3, is_integer=False)})
     x = rng.normal(0, 1, 20_000).clip(-3, 3)
-    yield "real", plain_page(real, {"x": x}, (rng.random(len(x)) < 1 / (1 + np.exp(-2 * x))) + 0)
+    return render(score, {"x": x}, (rng.random(len(x)) < 1 / (1 + np.exp(-2 * x))) + 0)
 
 
-PAGES = dict(pages())
+PAGES = {
+    "plain": plain,
+    "hostile": lambda: render(*hostile()),
+    "no points": lambda: render(RiskScore(-1, {}, feature_names=["a"]), {"a": [0, 1]}, [0, 1]),
+    "real": real,
+}
+
+
+@functools.cache
+def page_of(name: str) -> str:
+    return PAGES[name]()
 
 
 @pytest.mark.parametrize("name", [*PAGES, "full"])
 def test_page_is_valid_and_stands_alone(name, full):
-    page = full[1] if name == "full" else PAGES[name]
+    page = full[1] if name == "full" else page_of(name)
     root = parsed(page)
     assert root.tag == "html"
     assert root.get("lang") == "en"
@@ -180,7 +193,7 @@ def test_page_is_valid_and_stands_alone(name, full):
 
 @pytest.mark.parametrize("name", [*PAGES, "full"])
 def test_page_is_accessible(name, full):
-    root = parsed(full[1] if name == "full" else PAGES[name])
+    root = parsed(full[1] if name == "full" else page_of(name))
     for one in root.iter("table"):
         assert one[0].tag == "caption"
         assert all(cell.get("scope") in ("row", "col") for cell in one.iter("th"))
@@ -248,8 +261,8 @@ def test_report_is_the_same_each_time_and_leaves_matplotlib_alone():
     score = RiskScore(-2, {"age >= 60": 2}, outcome_name="died", classes=("no", "yes"))
     before, open_figures = dict(mpl.rcParams), plt.get_fignums()
     with mpl.rc_context({"lines.linewidth": 9, "text.usetex": False, "font.size": 30}):
-        styled = plain_page(score, X, y)
-    assert styled == plain_page(score, X, y)
+        styled = render(score, X, y)
+    assert styled == render(score, X, y)
     assert dict(mpl.rcParams) == before
     assert plt.get_fignums() == open_figures
 
@@ -308,7 +321,7 @@ def test_operating_points_are_those_of_the_score(full):
 
 
 def test_many_thresholds_are_thinned():
-    _, *rows = table(parsed(PAGES["real"]), "Operating points, given data")
+    _, *rows = table(parsed(page_of("real")), "Operating points, given data")
     shares = [row[2][1] for row in rows]
     assert 20 <= len(rows) <= 30
     assert shares == sorted(shares)
@@ -317,12 +330,12 @@ def test_many_thresholds_are_thinned():
 
 
 def test_data_are_summarised(full):
-    entry, page, (X, y, weight), (X_test, *_), *_ = full
+    entry, page, (X, y, weight), *_ = full
     root = parsed(page)
     _, *rows = table(root, "Data")
     positive = y == "yes"
     assert rows[0][1:] == [("400", 400), ("200", 200)]
-    assert rows[1][0][0] == "with outcome = yes"
+    assert rows[1][0][0] == "with died = yes"
     assert rows[1][1] == (f"{positive.sum()} ({positive.mean():.1%})", positive.sum())
     assert rows[3][1][1] == weight.sum()
     assert rows[4][1][1] == pytest.approx(np.average(positive, weights=weight))
@@ -349,7 +362,7 @@ def test_sheet_and_certificate_are_those_of_the_score(full):
     assert cells["Engine"][0] == score.certificate.engine
     versions = {row[0][0]: row[1][0] for row in table(root, "Software")}
     assert versions["numpy"] == np.__version__
-    assert "has no certificate" in PAGES["plain"]
+    assert "has no certificate" in page_of("plain")
 
 
 def test_sizes_are_those_of_the_path(full):
@@ -373,10 +386,10 @@ def marks(page: str) -> dict[str, str]:
 
 
 def test_requirements_are_checked_on_the_points(full):
-    entry, page, (X, y, weight), *_, problem = full
+    _, page, (X, y, weight), *_, problem = full
     met = marks(page)
     assert set(met.values()) == {"\u2713 met"}
-    assert list(met)[0] == "model size 0 to 3"
+    assert next(iter(met)) == "model size 0 to 3"
     assert list(met)[1].startswith("points of every feature from -4 to 4; intercept from ")
     assert list(met)[2:] == [
         f"one habit: {problem.constraints[0].describe()}", problem.constraints[1].describe(),
@@ -387,7 +400,7 @@ def test_requirements_are_checked_on_the_points(full):
     )  # fmt: skip
     broken = marks(render(other, X, y, weight, problem=problem))
     assert [mark[2:] for mark in broken.values()] == ["not met", "not met", "not met", "met"]
-    assert "(model size is 4)" in list(broken)[0]
+    assert "(model size is 4)" in next(iter(broken))
     assert "(broken by 'exercise' (-5))" in list(broken)[1]
     assert "broken by 'smoker' (1), 'exercise' (-5)" in list(broken)[2]
 
@@ -405,11 +418,10 @@ def test_a_classifier_is_a_problem():
 
 def test_rows_that_are_not_the_certificates_are_told_apart(full):
     entry, page, (X, y, _), *_ = full
-    assert "are about other rows" not in page
+    assert "about other rows" not in page
     other = render(entry.risk_score, X, y)
     assert "The certificate is about other rows or weights than these" in other
-    assert "given data" in other
-    assert "training data" not in other
+    assert [cell for cell, _ in table(parsed(other), "Metrics")[0]] == ["Metric", "given data"]
     beyond = X.assign(visits=9)
     remark = "Test data: 400 of 400 rows have values outside of the training range of 'visits'"
     assert remark.replace("'", "&#39;") in render(entry.risk_score, X, y, X_test=beyond, y_test=y)
@@ -448,7 +460,7 @@ def test_errors_say_what_is_wrong(full, tmp_path):
     fails(ValueError, "X is None", X, y, sample_weight_test=weight)
     fails(TypeError, "cv must be what cross_validate_risk_score returns.*got int", X, y, cv=5)
     fails(ValueError, "cv is about 400 rows that are not the 200", X[:200], y[:200], cv=cv)
-    other = RiskScore(0, score.points, feature_names=NAMES, classes=("no", "yes"))
+    other = RiskScore(7, score.points, feature_names=NAMES, classes=("no", "yes"))
     fails(ValueError, "another model than this score", X, y, weight, one=other, cv=cv)
     fails(TypeError, "problem must be a RiskScoreProblem", X, y, problem=[at_most(1, NAMES)])
     fewer = RiskScore(-1, {"smoker": 1}, classes=("no", "yes"))
@@ -491,7 +503,7 @@ def test_fit_writes_a_report(csv, tmp_path):
     score = RiskScore.load(tmp_path / "score.json")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     root = parsed(page)
-    assert list(marks(page))[0] == "model size 0 to 2"
+    assert next(iter(marks(page))) == "model size 0 to 2"
     assert table(root, "Metrics")[1][1][1] == pytest.approx(score.certificate.loss, rel=1e-12)
     assert "training data" in page
 
@@ -625,7 +637,7 @@ def calculated(browser, score: RiskScore, rows: np.ndarray) -> None:
 
 
 def test_browser_shows_the_page_without_complaints(shown, full):
-    for page in (full[1], *PAGES.values()):
+    for page in (full[1], *map(page_of, PAGES)):
         messages, fetched = shown(page)
         assert messages == []
         assert fetched == set()
@@ -634,10 +646,10 @@ def test_browser_shows_the_page_without_complaints(shown, full):
 def test_browser_would_block_what_is_smuggled_in(shown, browser):
     # The checks above can fail: a script and a picture that are not the report's are complained of.
     extra = '<script>document.title = "taken over"</script><img src="x.png" alt="">'
-    page = PAGES["plain"].replace("</main>", f"{extra}</main>")
+    page = page_of("plain").replace("</main>", f"{extra}</main>")
     messages, fetched = shown(page)
     assert len([one for one in messages if "Content Security Policy" in one]) >= 2
-    assert fetched == set()
+    assert [url.rpartition("/")[2] for url in fetched] == ["x.png"]
     assert browser.title == "Risk score: probability that died = yes"
 
 
@@ -693,7 +705,7 @@ def test_calculator_waits_for_what_is_missing(shown, browser, full):
 
 @pytest.mark.parametrize("width", [320, 375, 768])
 def test_no_page_is_scrolled_sideways(shown, browser, full, width):
-    for page in (full[1], *PAGES.values()):
+    for page in (full[1], *map(page_of, PAGES)):
         shown(page, width)
         assert browser.execute_script("return innerWidth") == width
         assert browser.execute_script("return document.documentElement.scrollWidth") <= width

@@ -108,6 +108,8 @@ class Rows:
     risk : ndarray of float64, shape (n,)
     performance : Performance
     mcal : float
+    bins : int or "auto" or None
+        Of calibration errors.
     """
 
     name: str
@@ -119,6 +121,7 @@ class Rows:
     risk: NDArray[np.float64]
     performance: Performance
     mcal: float
+    bins: Any
 
     def metric(self, name: str) -> float:
         """One of :data:`METRIC_NAMES`."""
@@ -170,7 +173,7 @@ def rows_of(score: RiskScore, X: Any, y: Any, sample_weight: Any, *, key: str, b
         name = "training data" if _is_certified(score, found) else "given data"
     return Rows(
         name, key, X, positive, weight, observed.scores, risk, found,
-        maximum_calibration_error(positive, risk, weight, log_odds, bins=bins),
+        maximum_calibration_error(positive, risk, weight, log_odds, bins=bins), bins,
     )  # fmt: skip
 
 
@@ -379,19 +382,29 @@ def metrics_table(rows: Sequence[Rows], cv: CrossValidation | None) -> Table:
     """
     columns = [[Cell(name) for name in METRIC_NAMES.values()], _metrics(rows[0])]
     heads = ["Metric", rows[0].name]
-    note = ""
+    note = _note_on_calibration(rows)
     if cv is not None:
-        columns.append([_over_folds(cv, name) for name in METRIC_NAMES])
+        columns.append([_over_folds(cv, name, rows[0].bins) for name in METRIC_NAMES])
         heads.append(f"cross-validation, {len(cv.folds)} folds")
-        note = (
-            f"Cross-validation: mean (smallest - largest) over the test rows of {len(cv.folds)} "
+        note += (
+            f" Cross-validation: mean (smallest - largest) over the test rows of {len(cv.folds)} "
             "folds, whose scores were chosen without these rows."
         )
         if not cv.is_complete:
             note += f" It was stopped: {cv.n_folds} folds were planned."
     columns += [_metrics(one) for one in rows[1:]]
     heads += [one.name for one in rows[1:]]
-    return Table("Metrics", heads, list(zip(*columns, strict=True)), note)
+    return Table("Metrics", heads, list(zip(*columns, strict=True)), note.strip())
+
+
+def _note_on_calibration(rows: Sequence[Rows]) -> str:
+    n_scores = max(len(np.unique(one.scores)) for one in rows)
+    if n_scores <= MOST_DISTINCT_SCORES or rows[0].bins is not None:
+        return ""
+    return (
+        f"CAL and MCAL compare risks at each of {n_scores} distinct scores, many of which few rows "
+        "have: they are large for any score of this kind. The diagrams put scores into groups."
+    )
 
 
 def _metrics(rows: Rows) -> list[Cell]:
@@ -410,10 +423,10 @@ def _metric_text(name: str, value: float) -> str:
     return metric_text("cal" if name == "mcal" else name, value)
 
 
-def _over_folds(cv: CrossValidation, name: str) -> Cell:
+def _over_folds(cv: CrossValidation, name: str, bins: Any) -> Cell:
     if name in METRICS:
         return Cell(cv.summary(name), _finite(cv.mean(name)))
-    largest = [cv.reliability_curve(fold, bins=None) for fold in cv.folds]
+    largest = [cv.reliability_curve(fold, bins=bins) for fold in cv.folds]
     values = [curve.maximum_calibration_error for curve in largest]
     mean = float(np.mean(values))
     low, high = (_metric_text(name, value) for value in (min(values), max(values)))

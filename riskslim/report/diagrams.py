@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riskslim.metrics import decision_curve, operating_points, reliability_curve
+from riskslim.metrics import (
+    MOST_DISTINCT_SCORES,
+    decision_curve,
+    operating_points,
+    reliability_curve,
+)
 from riskslim.plots import (
     plot_decision_curve,
     plot_reliability,
@@ -24,8 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["diagrams", "path_diagram"]
 
-# Letters of a label in a diagram: longer ones would leave no room for what is drawn.
-_LONGEST_LABEL = 26
+# Letters of an outcome and of a class in a diagram: more would leave no room for what is drawn.
+_LONGEST_OUTCOME, _LONGEST_CLASS = 12, 8
 _SQUARE, _WIDE, _LARGE = (4.8, 5.0), (6.0, 4.2), (8.2, 6.2)
 
 
@@ -76,20 +81,25 @@ def _reliability(score: RiskScore, rows: Rows, cv: CrossValidation | None) -> Di
 def _roc(rows: Rows, cv: CrossValidation | None) -> Diagram:
     points = operating_points(rows.positive, rows.scores, rows.weight)
     folds = [] if cv is None else [cv.operating_points(fold) for fold in cv.folds]
+    is_marked = len(points) - 1 <= MOST_DISTINCT_SCORES
     return drawn(
-        lambda ax: plot_roc(points, folds=folds, label=rows.name, ax=ax),
+        lambda ax: plot_roc(points, folds=folds, label=rows.name, mark=is_marked, ax=ax),
         f"roc-{rows.key}",
         f"ROC curve, {rows.name}: sensitivity against false positive rate at "
         f"{len(points) - 1} thresholds, the area under it is {points.auc:.3f}. The table of "
         "operating points has the numbers.",
-        f"ROC curve, {rows.name}, with the scores from which on rows are called positive."
+        f"ROC curve, {rows.name}"
+        + (", with the scores from which on rows are called positive." if is_marked else ".")
         + (" Grey: the scores of the folds on their test rows." if folds else ""),
         _SQUARE,
     )
 
 
 def _histogram(score: RiskScore, rows: Rows) -> Diagram:
-    names = [_label(f"with {score.outcome_name} = {label}") for label in score.classes]
+    outcome = _shortened(score.outcome_name, _LONGEST_OUTCOME)
+    names = [
+        f"with {outcome} = {_shortened(str(label), _LONGEST_CLASS)}" for label in score.classes
+    ]
     means = [
         weighted_mean(rows.scores[kind], None if rows.weight is None else rows.weight[kind])
         for kind in (~rows.positive, rows.positive)
@@ -106,9 +116,9 @@ def _histogram(score: RiskScore, rows: Rows) -> Diagram:
     )
 
 
-def _label(text: str) -> str:
+def _shortened(text: str, longest: int) -> str:
     text = one_line(text)
-    return text if len(text) <= _LONGEST_LABEL else f"{text[: _LONGEST_LABEL - 1]}\u2026"
+    return text if len(text) <= longest else f"{text[: longest - 1]}\u2026"
 
 
 def _decision(rows: Rows) -> Diagram:
