@@ -164,6 +164,25 @@ def test_the_examples_of_model_selection_print_what_is_shown(tmp_path, monkeypat
     plt.close("all")
 
 
+def test_the_example_of_a_report_holds(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
+    examples = re.findall(r"^```python(?: continued)?\n(.*?)^```$", text, re.M | re.S)
+    assert len(examples) == text.count("```") / 2 == 2
+    namespace = {}
+    for example in examples:
+        exec(compile(example, "docs/report.md", "exec"), namespace)
+    assert capsys.readouterr().out == "True\n"
+    # The page has the sections that the table lists, in this order.
+    page = namespace["page"]
+    listed = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| ")][1:]
+    listed = [name for cell in listed for name in cell.split(", ")]
+    listed.remove("Model size")  # this page has none
+    assert re.findall("<h2[^>]*>(.*?)</h2>", page[page.index("<main>") :]) == listed
+    assert "one size: at most 1 of" in page
+    assert (ROOT / "docs" / "report.png").stat().st_size <= 300_000
+
+
 def test_the_cut_offs_are_conditions(capsys):
     _, example = blocks(README, "python")
     rng = np.random.default_rng(0)
@@ -191,7 +210,7 @@ def test_two_commands_set_up_and_test():
     assert commands == ['pip install ".[cli]" && riskslim demo', 'pip install ".[test]" && pytest']
 
 
-@pytest.mark.parametrize("command", ["fit", "predict", "show", "export", "demo"])
+@pytest.mark.parametrize("command", ["fit", "predict", "show", "report", "export", "demo"])
 def test_every_option_is_documented_with_its_default(command):
     section = re.search(rf"^## riskslim {command}\b.*?(?=^## )", COMMAND_LINE, re.M | re.S)
     documented = set(re.findall(r"`(--[a-z0-9-]+)", section.group()))

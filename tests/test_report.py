@@ -97,7 +97,7 @@ def hostile() -> tuple[RiskScore, dict[str, np.ndarray], np.ndarray]:
     ranges = {HOSTILE[1]: FeatureRange(-3, 3, is_integer=False, unit="<mg>")}
     score = RiskScore(
         -2, {name: k - 2 or 3 for k, name in enumerate(HOSTILE)}, feature_ranges=ranges,
-        outcome_name="</title><b>$out$", classes=("_no</text>", "_yes & \u2028 <i>"),
+        outcome_name="</b><i>$o$", classes=("_no</text>", "_yes & \u2028 <i>"),
     )  # fmt: skip
     risk = score.predict_proba(X)[:, 1]
     return score, X, np.array(score.classes)[(rng.random(200) < risk).astype(int)]
@@ -247,11 +247,11 @@ def test_names_of_any_kind_are_text():
     assert labels == [" ".join(one_line(name).split()) for name in score.points]
     features = table(root, "Features with points")
     assert [row[0][0] for row in features[1:]] == labels
-    assert any("</title><b>$out$ = _yes &" in head for head, _ in features[0])
+    assert any("</b><i>$o$ = _yes &" in head for head, _ in features[0])
     # Labels in diagrams that begin with an underscore or hold a dollar are shown as they are.
-    legends = [text_of(one) for one in root.iter("text") if text_of(one).startswith("with </t")]
+    legends = [text_of(one) for one in root.iter("text") if text_of(one).startswith("with </b>")]
     assert len(legends) == 2
-    assert all("$out$" in one for one in legends)
+    assert [one.partition(" = ")[2][:4] for one in legends] == ["_no<", "_yes"]
 
 
 def test_report_is_the_same_each_time_and_leaves_matplotlib_alone():

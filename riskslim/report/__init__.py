@@ -68,7 +68,7 @@ def render(
     >>> from riskslim import RiskScore
     >>> from riskslim.report import render
     >>> page = render(RiskScore(-1, {"smoker": 2}), {"smoker": [0, 1, 1, 0]}, [0, 1, 0, 0])
-    >>> page.startswith("<!DOCTYPE html>"), "http" in page
+    >>> page.startswith("<!DOCTYPE html>"), "https:" in page
     (True, False)
     """
     check_packages()
