@@ -755,14 +755,14 @@ def _labelled_rows(
 ) -> tuple[Any, Any, Any]:
     """Rows, labels and weights of a file; items that it lacks are computed of its raw columns."""
     from riskslim.item_rules import with_items
-    from riskslim.tables import near, read_table
+    from riskslim.tables import check_one_column, read_table
 
     read = read_table(path)
     if outcome is None:
         outcome = score.outcome_name
     for name in (outcome, weights):
-        if name is not None and name not in read.column_names:
-            raise ValueError(f"{path} has no column {name!r}{near(name, read.column_names)}")
+        if name is not None:
+            check_one_column(path, read.column_names, name)
     return (
         with_items(read, tuple(score.points), score.feature_names),
         read[outcome],

@@ -38,6 +38,7 @@ __all__ = [
     "as_arrow",
     "check_columns",
     "check_numeric",
+    "check_one_column",
     "check_present",
     "is_sparse",
     "listing",
@@ -608,7 +609,28 @@ def read_verbatim(
     ValueError
         If the file has no such column, or several.
     """
-    names = table.column_names
+    check_one_column(path, table.column_names, name)
+    path = Path(path)
+    if _file_kind(path) == "parquet":
+        return table.column(name)
+    text = {name: _import_pyarrow().string()}
+    return _read_csv(path, include_columns=[name], column_types=text).column(0)
+
+
+def check_one_column(path: str | os.PathLike[str], names: Sequence[str], name: str) -> None:
+    """Refuse a name that is not that of exactly one column of a file.
+
+    Parameters
+    ----------
+    path : str or path-like
+    names : sequence of str
+        Of all columns.
+    name : str
+
+    Raises
+    ------
+    ValueError
+    """
     if names.count(name) != 1:
         count = names.count(name)
         found = f"{count} columns" if count else "no column"
@@ -616,11 +638,6 @@ def read_verbatim(
             f"{path} has {found} {name!r}{near(name, names)}. "
             f"Its {len(names)} columns are {listing(map(repr, names))}."
         )
-    path = Path(path)
-    if _file_kind(path) == "parquet":
-        return table.column(name)
-    text = {name: _import_pyarrow().string()}
-    return _read_csv(path, include_columns=[name], column_types=text).column(0)
 
 
 def _read_csv(path: Path, **options: Any) -> pyarrow.Table:

@@ -530,6 +530,29 @@ def test_report_of_a_saved_score(csv, tmp_path):
     assert loss[1][1] == loss[2][1] == pytest.approx(expected, rel=1e-12)
 
 
+def test_report_of_a_path_and_folds(csv, tmp_path):
+    run("fit", csv, "--outcome", "died", "--exclude", "w", "--max-size", 3, "--path", "--cv", 3,
+        "--report", tmp_path / "report.html")  # fmt: skip
+    root = parsed((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert [cell for cell, _ in table(root, "Metrics")[0]][1:] == [
+        "training data", "cross-validation, 3 folds",
+    ]  # fmt: skip
+    sizes = [row[0][0] for row in table(root, "Best risk score of each size")[1:]]
+    assert len(sizes) == 3
+    assert sum("(this score)" in size for size in sizes) >= 1
+
+
+def test_report_computes_items_of_raw_columns(csv, tmp_path):
+    score = tmp_path / "score.json"
+    points = {"visits >= 2": 2, "visits >= 4": 1}
+    RiskScore(-2, points, outcome_name="died", classes=("no", "yes")).save(score)
+    run("report", score, csv, "--output", tmp_path / "report.html")
+    root = parsed((tmp_path / "report.html").read_text(encoding="utf-8"))
+    X, y = frame()
+    at_least_2 = (X["visits"] >= 2)[y == "yes"].mean()
+    assert table(root, "Features with points")[1][4][1] == pytest.approx(at_least_2)
+
+
 def test_command_line_refuses_before_the_work(csv, tmp_path, monkeypatch):
     score = tmp_path / "score.json"
     RiskScore(-1, {"smoker": 1}, outcome_name="died", classes=("no", "yes")).save(score)
