@@ -716,6 +716,9 @@ def test_calculator_waits_for_what_is_missing(shown, browser, full):
     number.send_keys("2")
     assert risk.text.endswith("%")
     record = dict.fromkeys(names, 0) | {"visits": 2, "age >= 60": 1}
+    for k, name in enumerate(names):
+        points = record[name] * full[0].risk_score.points[name]
+        assert browser.find_element("id", f"points-{k}").text == str(points)
     expected = full[0].risk_score.predict_proba(record)[0, 1]
     assert risk.text == percent(expected, 0.001)
     assert note.text == ""

@@ -56,7 +56,7 @@
       show("\u2026", "\u2026", note);
       return;
     }
-    // A list of pairs would do for names like __proto__, too: each becomes a property of its own.
+    // Made of pairs, a name such as __proto__ becomes a property like any other.
     const record = Object.fromEntries(calculatorItems.map((item, k) => [item.name, values[k]]));
     try {
       const result = predictRisk(record);
