@@ -28,7 +28,7 @@ from riskslim.scale import ScaleSet
 
 # Settings other than the defaults, written as arguments; several at once are joined by "+".
 LEVERS = (
-    *("default", "fractional_rounds=0", "fractional_rounds=1", "fractional_rounds=10"),
+    *("default", "fractional_rounds=0", "fractional_rounds=3", "fractional_rounds=10"),
     *("fractional_threshold=1e-4", "fractional_threshold=1e-2", "branching_priority=False"),
     *("native_root=False", "probing=False", "cut_pool=0", "cut_pool=100", "cut_pool=10000"),
     "sign_split=True",

@@ -58,10 +58,10 @@ def tiny_problem(weighted: bool = False, **limits) -> RiskScoreProblem:
 def test_basic_lcpa_has_every_switch_off():
     settings = methods.basic_settings()
     for field in dataclasses.fields(LatticeCPASettings):
-        if isinstance(field.default, bool) or field.default is None:
-            assert getattr(settings, field.name) is False
-        elif field.name in ("fractional_rounds", "cut_pool"):
+        if field.name in ("fractional_rounds", "cut_pool"):
             assert getattr(settings, field.name) == 0
+        elif isinstance(field.default, bool) or field.default is None:
+            assert getattr(settings, field.name) is False
         else:
             assert getattr(settings, field.name) == field.default
     one = methods.basic_settings(chained_updates=True)

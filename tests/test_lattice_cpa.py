@@ -335,6 +335,17 @@ class TestLimits:
             with pytest.raises(ValueError, match=f"{name} must be a whole number, got 1.5"):
                 LatticeCPASettings(**{name: 1.5})
 
+    @pytest.mark.parametrize(("solver", "rounds"), [("cplex", 1), ("scip", 3)])
+    def test_rounds_of_fractional_cuts_suit_the_solver(self, problem, solver, rounds):
+        if solver == "scip":
+            pytest.importorskip("pyscipopt")
+        chosen = lattice_cpa(problem, solver=solver).settings["fractional_rounds"]
+        assert chosen == rounds
+        given = lattice_cpa(
+            problem, solver=solver, settings=LatticeCPASettings(fractional_rounds=2)
+        )
+        assert given.settings["fractional_rounds"] == 2
+
 
 class TestFractionalCuts:
     """Rounds per node, threshold and pool, which know nothing of a solver."""
@@ -346,7 +357,8 @@ class TestFractionalCuts:
     @staticmethod
     def make_search(problem, **settings):
         bounds = initialization.best_possible_bounds(problem)
-        return Search(problem, LatticeCPASettings(**settings), bounds, 0.0)
+        settings = LatticeCPASettings(**{"fractional_rounds": 3, **settings})
+        return Search(problem, settings, bounds, 0.0)
 
     def test_rounds_of_a_node(self, problem, search):
         rng = np.random.default_rng(0)

@@ -33,7 +33,7 @@ ItemEncoder (*, n_thresholds=9, thresholds=None, direction='>=', categorical=(),
 ItemEncoder.fit (self, X, y=None, sample_weight=None)
 ItemEncoder.transform (self, X)
 ItemEncoder.get_feature_names_out (self, input_features=None)
-LatticeCPASettings (initialization=True, native_root=True, probing=True, chained_updates=True, rounding=True, polishing=True, polishing_margin=0.1, fractional_rounds=3, fractional_threshold=0.001, cut_pool=1000, sign_split=False, branching_priority=None, swaps=True, initialization_time_limit=20.0, initialization_gap=0.001, initialization_max_iterations=500, subsampling=None, subsampling_delta=0.05)
+LatticeCPASettings (initialization=True, native_root=True, probing=True, chained_updates=True, rounding=True, polishing=True, polishing_margin=0.1, fractional_rounds=None, fractional_threshold=0.001, cut_pool=1000, sign_split=False, branching_priority=None, swaps=True, initialization_time_limit=20.0, initialization_gap=0.001, initialization_max_iterations=500, subsampling=None, subsampling_delta=0.05)
 LinearConstraint (*, points=None, used=None, any_used=None, lower=-inf, upper=inf, name=None)
 LinearConstraint.describe (self)
 LinearConstraint.resolve (self, setting)

@@ -84,10 +84,10 @@ def basic_settings(**switched_on: Any) -> LatticeCPASettings:
     """
     off: dict[str, Any] = {}
     for field in dataclasses.fields(LatticeCPASettings):
-        if isinstance(field.default, bool) or field.default is None:
-            off[field.name] = False
-        elif field.name in _ZERO_IS_OFF:
+        if field.name in _ZERO_IS_OFF:
             off[field.name] = 0
+        elif isinstance(field.default, bool) or field.default is None:
+            off[field.name] = False
     return LatticeCPASettings(**{**off, **switched_on})
 
 

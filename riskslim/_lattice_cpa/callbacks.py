@@ -166,7 +166,7 @@ def register(model: RiskSlimMIP, search: Search, should_stop: Callable[[], bool]
     lazy = model.cpx.register_callback(_LazyConstraint)
     lazy.passed = model.bounds_of_variables(search.bounds)
     callbacks = [lazy, *map(model.cpx.register_callback, (_Heuristic, _Incumbent))]
-    if search.settings.fractional_rounds:
+    if search.fractional_rounds:
         callbacks.append(model.cpx.register_callback(_UserCut))
     events = TreeEvents(search, should_stop)
     for callback in callbacks:

@@ -49,6 +49,8 @@ __all__ = ["lattice_cpa"]
 logger = logging.getLogger("riskslim.lattice_cpa")
 
 SOLVER_NAMES = {"cplex": "CPLEX", "scip": "SCIP"}
+# Cuts per node that suit a solver, measured (docs/lattice_cpa.md).
+FRACTIONAL_ROUNDS = {"cplex": 1, "scip": 3}
 DISTRUSTED = (
     "{solver}'s arithmetic did not hold on features of this size, and its bounds were dropped; "
     "rescale the largest features"
@@ -210,6 +212,9 @@ class Run:
         self.problem.loss = copy.copy(problem.loss)
         self.problem.loss.seconds, self.problem.loss.n_evaluations = 0.0, 0
         self.problem.loss.n_threads = limits["n_threads"]
+        if settings.fractional_rounds is None:
+            rounds = FRACTIONAL_ROUNDS[limits["solver"]]
+            settings = dataclasses.replace(settings, fractional_rounds=rounds)
         self.settings = settings
         self.limits = limits
         self.start = start

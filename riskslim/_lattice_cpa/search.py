@@ -70,8 +70,8 @@ class LatticeCPASettings:
         Polish integer solutions by discrete coordinate descent.
     polishing_margin : float, default 0.1
         Polish integer solutions whose objective is within this share of the upper bound.
-    fractional_rounds : int, default 3
-        Most cuts at fractional LP solutions of one node; 0 for none.
+    fractional_rounds : int, optional
+        Most cuts at fractional LP solutions of one node; 0 for none. None: 1 on CPLEX, 3 on SCIP.
     fractional_threshold : float, default 0.001
         Cut there if the surrogate's loss is too low by more than this share of the open gap.
     cut_pool : int, default 1000
@@ -121,7 +121,7 @@ class LatticeCPASettings:
     rounding: bool = True
     polishing: bool = True
     polishing_margin: float = 0.10
-    fractional_rounds: int = 3
+    fractional_rounds: int | None = None
     fractional_threshold: float = 0.001
     cut_pool: int = 1000
     sign_split: bool = False
@@ -140,6 +140,8 @@ class LatticeCPASettings:
                 raise ValueError(f"{field.name} must be at least 0, got {value!r}")
         for name in ("fractional_rounds", "cut_pool"):
             value = getattr(self, name)
+            if name == "fractional_rounds" and value is None:
+                continue
             if isinstance(value, bool) or not isinstance(value, int):
                 raise ValueError(f"{name} must be a whole number, got {value!r}")
         if not 0 < self.subsampling_delta < 1:
@@ -156,6 +158,7 @@ class Search:
     ----------
     problem : RiskScoreProblem
     settings : LatticeCPASettings
+        With a number of ``fractional_rounds``.
     bounds : ObjectiveBounds
         Valid bounds to start from.
     started : float
@@ -191,7 +194,9 @@ class Search:
         self.problem = problem
         self.subsampling = subsampling
         self.cutoff = cutoff
+        assert settings.fractional_rounds is not None
         self.settings = settings
+        self.fractional_rounds = settings.fractional_rounds
         self.bounds = bounds
         self.started = started
         self.progress = progress
@@ -284,7 +289,7 @@ class Search:
         Cut or None
             None where the surrogate is accurate enough, or the node has had its cuts.
         """
-        if self._rounds.get(node, 0) >= self.settings.fractional_rounds:
+        if self._rounds.get(node, 0) >= self.fractional_rounds:
             return None
         too_low = VIOLATION
         if self.coef is not None:
