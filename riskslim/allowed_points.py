@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from riskslim.coefficients import MAX_ABSOLUTE_COEFFICIENT
 from riskslim.constraint_base import (
     INTERCEPT,
     Constraint,
@@ -192,6 +193,11 @@ def points_in(features: Features, values: Iterable[int], *, name: str | None = N
     >>> print(points_in("age", [5, 0, 2]).describe())
     points of 'age' are 0, 2 or 5
     """
+    if not isinstance(values, Iterable):
+        raise TypeError(
+            f"values must be several integers, such as [0, 2, 5], got {values!r}; fixed_points "
+            "is for a single one"
+        )
     chosen = sorted({_checked_points(value) for value in values})
     if not chosen:
         raise ValueError("no values are given that the points may have")
@@ -289,7 +295,7 @@ def monotone(features: Features, sign: str, *, name: str | None = None) -> Const
     >>> print(monotone(variable("age"), "+").describe())
     more of 'age' never lowers the risk
     """
-    if sign not in _SIGNS:
+    if not isinstance(sign, str) or sign not in _SIGNS:
         raise ValueError(f"sign must be '+' or '-', got {sign!r}")
     return _Monotone(features_of(features), _SIGNS[sign], checked_name(name))
 
@@ -332,4 +338,8 @@ def _direction(name: str, source: str) -> int:
 def _checked_points(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"points must be an int, got {value!r}")
+    if abs(int(value)) > MAX_ABSOLUTE_COEFFICIENT:
+        raise ValueError(
+            f"points must be at most {MAX_ABSOLUTE_COEFFICIENT} in absolute value, got {value}"
+        )
     return int(value)

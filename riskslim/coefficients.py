@@ -355,6 +355,8 @@ def _checked_integer(value: Any, what: str) -> int:
         number = float(value)
     except (TypeError, ValueError):
         raise ValueError(f"{what} must be an integer, got {value!r}") from None
+    except OverflowError:  # an int beyond all floats
+        number = MAX_ABSOLUTE_COEFFICIENT + 1
     if not math.isfinite(number) or number != math.floor(number):
         raise ValueError(f"{what} must be a finite integer, got {value!r}")
     if abs(number) > MAX_ABSOLUTE_COEFFICIENT:

@@ -34,6 +34,7 @@ __all__ = [
     "Resolved",
     "Setting",
     "Variable",
+    "checked_feature",
     "checked_features",
     "checked_name",
     "features_of",
@@ -284,20 +285,44 @@ def checked_features(features: Any, counted_by: str = "") -> tuple[Feature, ...]
     TypeError, ValueError
         Something else, nothing, or one of them twice.
     """
-    if isinstance(features, numbers.Number):
+    if not isinstance(features, (Variable, Iterable)):
         order = f"; the number comes first: {counted_by}(n, features)" if counted_by else ""
-        raise TypeError(f"expected names of features, got {features!r}{order}")
+        raise TypeError(
+            f"expected names of features, got {features!r}"
+            + (order if isinstance(features, numbers.Number) else "")
+        )
     if isinstance(features, str):
         raise TypeError(f"expected several names of features, got one str, {features!r}")
-    names: tuple[Any, ...] = (features,) if isinstance(features, Variable) else tuple(features)
+    given = (features,) if isinstance(features, Variable) else features
+    names = tuple(one if isinstance(one, Variable) else checked_feature(one) for one in given)
     if not names:
         raise ValueError("no features are named")
     for i, name in enumerate(names):
-        if not isinstance(name, (str, Variable)):
-            raise TypeError(f"feature names must be str, got {name!r}")
         if name in names[:i]:
             raise ValueError(f"feature {name!r} is named twice")
     return names
+
+
+def checked_feature(name: Any) -> str:
+    """Check what a user gives for the name of a feature.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    str
+        Names out of arrays as other names: messages show them.
+
+    Raises
+    ------
+    TypeError
+        Something else.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"feature names must be str, got {name!r}")
+    return str(name)
 
 
 def checked_name(name: str | None) -> str | None:

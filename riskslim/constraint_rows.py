@@ -75,7 +75,8 @@ class ConstraintRows:
         lie within them, and no comparison allows for more than rounding errors.
     is_integer : ndarray of bool, shape (m,)
         Rows whose coefficients are integers. Coefficients such as 0.5 or 12.75 are multiplied by
-        what makes integers of the whole row, and the bounds with them.
+        what makes integers of the whole row, and divided by what they have in common; the
+        bounds with them.
     owner : ndarray of intp, shape (m,)
         Constraint that each row belongs to.
     allowed_points : tuple of (constraint, position in the vector, Intervals)
@@ -165,8 +166,12 @@ class ConstraintRows:
             rows *= scale[:, None]
             rows[self.is_integer] = np.rint(rows[self.is_integer])
         lower, upper = scale * low - allowance, scale * high + allowance
-        self.lower = np.where(self.is_integer, np.ceil(lower), lower)
-        self.upper = np.where(self.is_integer, np.floor(upper), upper)
+        # A sum of multiples of 2 that is at least 1 is at least 2.
+        divisor = np.where(self.is_integer, _common_divisors(self.points, terms, self.any_used), 1)
+        for rows in (self.points, terms, self.any_used):
+            rows /= divisor[:, None]
+        self.lower = np.where(self.is_integer, np.ceil(np.ceil(lower) / divisor), lower)
+        self.upper = np.where(self.is_integer, np.floor(np.floor(upper) / divisor), upper)
         ends = np.abs(np.vstack((self.lower, self.upper)))
         self._bound_size = np.max(np.where(np.isfinite(ends), ends, 1.0), axis=0, initial=1.0)
 
@@ -691,6 +696,13 @@ class _Values:
         return [int(end) for end in (*below[-1:], *above[:1])]
 
 
+def _common_divisors(*terms: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Greatest common divisor of each row's coefficients, 1 if there are none."""
+    every = np.abs(np.hstack(terms)).astype(np.int64)
+    divisors: NDArray[np.int64] = np.gcd.reduce(every, axis=1)
+    return np.maximum(divisors, 1)
+
+
 def _factor(row: NDArray[np.float64]) -> float:
     """Smallest factor that makes a row's coefficients integers, 0 if there is none."""
     for factor in FACTORS:
@@ -768,10 +780,12 @@ def checked_constraints(constraints: Iterable[Constraint]) -> tuple[Constraint, 
     TypeError
         Something else, or one constraint alone.
     """
-    if isinstance(constraints, Constraint):
-        kind = type(constraints).__name__
-        raise TypeError(f"constraints must be a list, got one {kind}: write constraints=[...]")
-    checked = tuple(constraints)
+    given: Any = constraints
+    if isinstance(given, Constraint) or not isinstance(given, Iterable):
+        one = "one " if isinstance(given, Constraint) else ""
+        kind = type(given).__name__
+        raise TypeError(f"constraints must be a list, got {one}{kind}: write constraints=[...]")
+    checked = tuple(given)
     for constraint in checked:
         if not isinstance(constraint, Constraint):
             raise TypeError(

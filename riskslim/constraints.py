@@ -22,6 +22,7 @@ from riskslim.constraint_base import (
     Resolved,
     Setting,
     Variable,
+    checked_feature,
     checked_features,
     checked_name,
     features_of,
@@ -34,6 +35,7 @@ from riskslim.tables import MAX_LISTED, listing
 __all__ = [
     "MAX_TERM",
     "LinearConstraint",
+    "as_float",
     "at_least",
     "at_most",
     "at_most_variables",
@@ -647,10 +649,12 @@ def _spread(
 def _checked_terms(
     terms: Mapping[Feature, float] | None, what: str
 ) -> tuple[tuple[Feature, float], ...]:
-    for term in _checked_mapping(terms, what):
+    named: dict[Feature, float] = {}
+    for term, value in _checked_mapping(terms, what).items():
         if not isinstance(term, (str, Variable)):
             raise TypeError(f"{what} must be named by str, got {term!r}")
-    return _checked_coefficients(terms or {}, what)
+        named[term if isinstance(term, Variable) else checked_feature(term)] = value
+    return _checked_coefficients(named, what)
 
 
 def _checked_groups(
@@ -693,7 +697,24 @@ def _checked_coefficients(terms: Mapping[Any, float], what: str) -> tuple[tuple[
 def _checked_number(value: Any, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{what} must be a number, got {value!r}")
-    return float(value)
+    return as_float(value)
+
+
+def as_float(value: Any) -> float:
+    """Convert a number, an int beyond all floats to an infinite one.
+
+    Parameters
+    ----------
+    value : number
+
+    Returns
+    -------
+    float
+    """
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _checked_bound(value: Any, what: str) -> float:
@@ -725,4 +746,5 @@ def number_text(value: float) -> str:
     -------
     str
     """
-    return str(int(value)) if math.isfinite(value) and value == int(value) else repr(value)
+    is_short = abs(value) < 1e16  # longer ones are not written out in digits, as by repr
+    return str(int(value)) if is_short and value == int(value) else repr(value)

@@ -21,10 +21,11 @@ from riskslim.constraint_base import (
     Constraint,
     Resolved,
     Setting,
+    checked_feature,
     checked_name,
     name_part,
 )
-from riskslim.constraints import LinearConstraint, number_text
+from riskslim.constraints import MAX_TERM, LinearConstraint, as_float, number_text
 from riskslim.tables import listing
 
 __all__ = ["MAX_RECORDS", "risk_at_least", "risk_at_most"]
@@ -91,6 +92,7 @@ class _RiskBound(Constraint):
         usable = _usable(setting)
         records = self._profile(setting) if self.is_profile else self._matching(setting, usable)
         names = [setting.feature_names[j] for j in usable]
+        self._check_values(records[:, usable], names)
         room *= setting.scale
         low, high = (bound - room, math.inf) if self.is_lower else (-math.inf, bound + room)
         rows = [
@@ -102,6 +104,18 @@ class _RiskBound(Constraint):
             for record in records[:, usable]
         ]
         return Resolved(rows=tuple(rows))
+
+    def _check_values(self, records: NDArray[np.float64], names: list[str]) -> None:
+        """Refuse records whose values are too large for coefficients of a row."""
+        largest = np.abs(records).max(axis=0, initial=0.0)
+        if not np.any(largest > MAX_TERM):
+            return
+        j = int(largest.argmax())
+        value = records[np.abs(records[:, j]).argmax(), j]
+        raise ValueError(
+            f"the constraint ({self.label}) is about a record with {names[j]!r} = {value:.10g}; "
+            f"at most {MAX_TERM:g} in absolute value is allowed: rescale the feature"
+        )
 
     def _profile(self, setting: Setting) -> NDArray[np.float64]:
         """The record that is described, shape (1, d)."""
@@ -280,9 +294,9 @@ def _risk_bound(
 
 
 def _condition(feature: Any, value: Any, *, pairs: bool) -> _Condition:
-    if not isinstance(feature, str):
-        raise TypeError(f"feature names must be str, got {feature!r}")
-    comparison = "="
+    feature, comparison = checked_feature(feature), "="
+    if feature == INTERCEPT:
+        raise ValueError(f"conditions are about features of records, got {INTERCEPT!r}")
     if pairs and isinstance(value, tuple) and len(value) == 2:
         comparison, value = value
         if comparison not in _OPERATORS:
@@ -294,9 +308,10 @@ def _condition(feature: Any, value: Any, *, pairs: bool) -> _Condition:
     if not isinstance(value, (numbers.Real, np.bool_)):
         expected = "a number, or a pair such as ('<=', 3)" if pairs else "a number"
         raise TypeError(f"the value of {feature!r} must be {expected}, got {value!r}")
-    if not math.isfinite(value):
+    number = as_float(value)
+    if not math.isfinite(number):
         raise ValueError(f"the value of {feature!r} must be finite, got {value!r}")
-    return _Condition(feature, comparison, float(value))
+    return _Condition(feature, comparison, number)
 
 
 def _usable(setting: Setting) -> NDArray[np.intp]:

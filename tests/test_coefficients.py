@@ -121,6 +121,7 @@ def test_no_features():
         ({"upper": "many"}, r"upper bound of 'age' must be an integer, got 'many'"),
         ({"upper": [5, 5, None]}, r"upper bound of 'bmi' must be an integer, got None"),
         ({"upper": 2**31}, r"must be at most 2147483647 in absolute value"),
+        ({"upper": 10**400}, r"must be at most 2147483647 in absolute value"),
         ({"lower": [-1, -1]}, r"lower has 2 values, expected 3, one per feature"),
         ({"upper": [1] * 4}, r"upper has 4 values, expected 3"),
         (

@@ -133,6 +133,8 @@ def test_descriptions(constraint, words):
         ({"used": ["a"], "upper": 1}, TypeError, "used must map names to coefficients.*got list"),
         ({"used": {"(intercept)": 1}, "upper": 1}, ValueError, "intercept is always used"),
         ({"used": {"a": 1}, "upper": 1, "name": 1}, TypeError, "name must be a str"),
+        ({"used": {"a": 10**400}, "upper": 1}, ValueError, "coefficient of 'a' in used"),
+        ({"used": {"a": 1}, "lower": 10**400}, ValueError, "finite lower or upper bound"),
     ],
 )
 def test_bad_constraints(arguments, error, message):
@@ -151,6 +153,7 @@ def test_bad_constraints(arguments, error, message):
         (lambda: exactly(NAMES, 2), TypeError, r"number comes first: exactly\(n, features\)"),
         (lambda: if_then("a", 2), TypeError, r"expected names of features, got 2$"),
         (lambda: at_most(1, []), ValueError, "no features are named"),
+        (lambda: at_most(1, None), TypeError, r"expected names of features, got None$"),
         (lambda: at_most(1, ["a", "b", "a"]), ValueError, "'a' is named twice"),
         (lambda: at_least(4, NAMES), ValueError, "between 0 and 3, the features named, got 4"),
         (lambda: exactly(4, NAMES), ValueError, "between 0 and 3"),
@@ -193,6 +196,17 @@ def test_rows_are_resolved_by_name():
             array[0] = 1
 
 
+def test_common_divisors_are_taken_out():
+    even = LinearConstraint(points={"a": 2, "(intercept)": 4}, used={"b": -2}, lower=1, upper=7)
+    decimal = LinearConstraint(points={"a": 0.3}, any_used={("b", "c"): 0.6}, lower=0.1)
+    rows = ConstraintRows([even, decimal], NAMES)
+    assert rows.points.tolist() == [[2, 1, 0, 0], [0, 1, 0, 0]]
+    assert (rows.lower.tolist(), rows.upper.tolist()) == ([1, 1], [3, math.inf])
+    nothing = LinearConstraint(points=dict.fromkeys(NAMES, 2), lower=1, upper=1, name="odd")
+    problem = make(nothing)
+    assert problem.infeasibility == "no points within their bounds meet the constraint (odd)"
+
+
 @pytest.mark.parametrize(
     ("values", "factor"),
     [
@@ -201,7 +215,7 @@ def test_rows_are_resolved_by_name():
         ([0.1 + 0.2, 1], 10),
         ([1 / 3, 0.25], 12),
         ([2 / 3, -1 / 3], 3),
-        ([12.75, 99.99], 100),
+        ([12.75, 99.98], 100),
         ([0.125, 2], 8),
         ([0.0001, 1], 10_000),
         ([0.0001, 1e3], None),  # would be too large
@@ -228,7 +242,7 @@ def test_unknown_names():
         ConstraintRows([LinearConstraint(points={"(intercept)": 1}, upper=1)], ["(intercept)"])
 
 
-@pytest.mark.parametrize("bad", [at_most(1, NAMES), [("a", 1)]])
+@pytest.mark.parametrize("bad", [at_most(1, NAMES), [("a", 1)], None])
 def test_something_else_than_constraints(bad):
     with pytest.raises(TypeError, match="constraints must be"):
         ConstraintRows(bad, NAMES)

@@ -133,6 +133,13 @@ def test_different_constraints_differ():
         (lambda: minimum_points("a", 0), ValueError, "must be at least 1, got 0"),
         (lambda: monotone("a", "up"), ValueError, "sign must be '[+]' or '-', got 'up'"),
         (lambda: monotone([], "+"), ValueError, "no features are named"),
+        (lambda: monotone("a", ["+"]), ValueError, "sign must be '[+]' or '-', got"),
+        (lambda: points_in("a", 3), TypeError, "several integers.*got 3; fixed_points"),
+        (lambda: points_in("a", [0, 10**400]), ValueError, "points must be at most 2147483647"),
+        (lambda: minimum_points("a", 2**31), ValueError, "points must be at most 2147483647"),
+        (lambda: risk_at_most(0.5, profile={"a": 10**400}), ValueError, "must be finite"),
+        (lambda: risk_at_most(0.5, profile={"(intercept)": 1}), ValueError, "about features of"),
+        (lambda: risk_at_most(0.5, {"(intercept)": 1}), ValueError, "about features of records"),
         (lambda: points_in("a", [1], name=2), TypeError, "name must be a str, got 2"),
         (lambda: LinearConstraint(any_used={"ab": 1}, upper=0), TypeError, "tuples of features"),
         (lambda: LinearConstraint(any_used={("(intercept)", "a"): 1}, upper=0), ValueError,
@@ -181,6 +188,22 @@ def test_what_a_problem_refuses(constraint, message):
         constraint = LinearConstraint(used={variable("sex"): 1, "sex = f": 1}, upper=1)
     with pytest.raises(ValueError, match=message):
         make(constraint)
+
+
+def test_records_with_large_values():
+    data = TrainingData({"a": [0, 1, 0, 1], "income": [2e6, -3e6, 0, 1]}, [0, 1, 1, 0])
+    message = "the constraint .rich. is about a record with 'income' = -3000000; at most 1e[+]06"
+    with pytest.raises(ValueError, match=message):
+        make(risk_at_least(0.5, {"a": (">=", 0)}, name="rich"), data=data)
+    left_out = CoefficientSet(data.feature_names, fixed={"income": 0})
+    make(risk_at_least(0.5, {"a": (">=", 0)}), data=data, coefficients=left_out)
+
+
+def test_names_out_of_arrays_are_names():
+    features = np.array(["age", "sex = f"])
+    assert repr(at_most(1, features)) == repr(at_most(1, ["age", "sex = f"]))
+    assert LinearConstraint(used={features[0]: 1}, upper=0).describe().count("np.str_") == 0
+    assert risk_at_most(0.5, profile={features[0]: 1}).describe().count("np.str_") == 0
 
 
 def test_monotone_variables():
