@@ -27,6 +27,7 @@ from riskslim import (
     branch_and_bound,
     discrete_coordinate_descent,
     exactly,
+    model_size,
 )
 from riskslim._branch_and_bound import driver, incumbents, search
 from riskslim._branch_and_bound.incumbents import Incumbents
@@ -197,8 +198,46 @@ class TestLimits:
         p = make_problem()
         names = list(p.coefficients.feature_names)
         p = RiskScoreProblem(p.loss, p.coefficients, max_size=3, constraints=[at_least(1, names)])
+        assert p.is_feasible(branch_and_bound(p, node_limit=0).coef)  # by the constraints alone
+        monkeypatch.setattr(driver, "MAX_CONSTRAINT_SECONDS", 0.0)
         with pytest.raises(RiskSLIMError, match="node limit reached before any risk score was"):
             branch_and_bound(p, node_limit=0)
+
+    def test_constraints_that_bounds_of_the_loss_cannot_decide(self):
+        """Values of 1e7 give the intercept a range that no search gets through."""
+        rng = np.random.default_rng(0)
+        age, items = rng.integers(20, 90, 80), rng.integers(0, 2, (80, 2))
+        X = np.column_stack((age, items, rng.normal(27, 4, 80), rng.normal(0, 1e7, 80)))
+        data = TrainingData(X, rng.integers(0, 2, 80))
+        coefficients = CoefficientSet(data.feature_names, -3, 3)
+        p = RiskScoreProblem(
+            LogisticLoss(data, coefficients),
+            coefficients,
+            constraints=[model_size(3, 4, name="large"), model_size(0, 2, name="small")],
+        )
+        certificate = branch_and_bound(p, node_limit=500).certificate
+        assert certificate.status is Status.INFEASIBLE
+        assert certificate.message == "these constraints contradict each other: (large) and (small)"
+
+    def test_a_sum_that_rounding_does_not_meet(self):
+        rng = np.random.default_rng(1)
+        data = TrainingData(rng.integers(0, 2, (100, 12)), rng.integers(0, 2, 100))
+        names = data.feature_names
+        coefficients = CoefficientSet(names, -2, 2, intercept_lower=-3, intercept_upper=3)
+        weights = dict(
+            zip(names, (101, 143, 187, 211, 257, 293, 331, 379, 401, 449, 487, 523), strict=True)
+        )
+        p = RiskScoreProblem(
+            LogisticLoss(data, coefficients),
+            coefficients,
+            constraints=[
+                LinearConstraint(points=weights, lower=2024, upper=2024),
+                exactly(5, names),
+            ],
+        )
+        solution = branch_and_bound(p, node_limit=0)
+        assert solution.coefficients @ list(weights.values()) == 2024
+        assert np.count_nonzero(solution.coefficients) == 5
 
     def test_node_limit(self, hard_problem):
         settings = BranchAndBoundSettings(batch_size=5)

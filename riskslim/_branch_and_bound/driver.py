@@ -43,6 +43,8 @@ logger = logging.getLogger("riskslim.branch_and_bound")
 ENGINE = "branch_and_bound"
 # Longest wait that a timer takes.
 MAX_WAIT = 1e6
+# Seconds for a vector that meets the constraints, where rounding has found none.
+MAX_CONSTRAINT_SECONDS = 10.0
 
 
 def branch_and_bound(
@@ -203,6 +205,7 @@ class _Run:
         self.deadline = self.began + limits["time_limit"]
         self.initialization_seconds = 0.0
         self.failure: BaseException | None = None
+        self.conflict: list[str] = []
 
     def interrupt(self) -> None:
         """End the search as soon as possible; may be called from another thread."""
@@ -266,8 +269,26 @@ class _Run:
         search.solve_root()
         if not search.complete:
             search.incumbents.offer_smallest()
+        if search.incumbents.best is None and not search.complete:
+            self._meet_constraints(search.incumbents)
+            if self.conflict:
+                return ""
         self.initialization_seconds = time.perf_counter() - self.began
         return search.run(self.limits["gap_tolerance"], self.limits["node_limit"], self.deadline)
+
+    def _meet_constraints(self, incumbents: Incumbents) -> None:
+        """Find a vector by the constraints alone, where rounding has found none.
+
+        Bounds of the loss do not lead there: the search could try all vectors in vain.
+        """
+        from riskslim._lattice_cpa.conflicts import met_or_conflicting
+
+        seconds = min(self.deadline - time.perf_counter(), MAX_CONSTRAINT_SECONDS)
+        if seconds <= 0 or self.stop[0]:
+            return
+        coef, self.conflict = met_or_conflicting(self.problem, seconds)
+        if coef is not None and self.problem.is_feasible(coef):
+            incumbents.polish(coef)
 
     def _solution(self, search: Search, message: str) -> Solution:
         coef, problem = search.incumbents.best, self.problem
@@ -337,6 +358,8 @@ class _Run:
         )
 
     def _without_score(self, search: Search, message: str) -> Solution:
+        if self.conflict:
+            return self._infeasible(clash(self.conflict))
         if search.complete:
             from riskslim._lattice_cpa.conflicts import conflicting_constraints
 

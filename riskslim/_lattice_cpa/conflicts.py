@@ -1,7 +1,7 @@
-"""Which constraints contradict each other, by the rows of RiskSlimMIP without the loss.
+"""Whether constraints can be met, and which contradict each other: RiskSlimMIP without the loss.
 
-HiGHS, which comes with SciPy, decides whether part of the constraints can be met; it is there
-whatever engine and solver found that all of them cannot.
+HiGHS, which comes with SciPy, decides whether the constraints, or part of them, can be met; it is
+there whatever the engine and its solver.
 """
 
 from __future__ import annotations
@@ -10,14 +10,16 @@ import dataclasses
 import math
 import time
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from riskslim._lattice_cpa.formulation import INFINITY, Accuracy, Formulation
 from riskslim.bounds import ObjectiveBounds
 from riskslim.problem import RiskScoreProblem
 
-__all__ = ["conflicting_constraints", "without_loss"]
+__all__ = ["conflicting_constraints", "met_or_conflicting", "without_loss"]
 
 # Seconds for one part of the constraints, and for all: what is not known by then is named as well.
 PART_SECONDS = 2.0
@@ -67,6 +69,34 @@ def conflicting_constraints(problem: RiskScoreProblem) -> list[str]:
     return [name for i, name in enumerate(rows.names) if i not in left_out]
 
 
+def met_or_conflicting(
+    problem: RiskScoreProblem, time_limit: float
+) -> tuple[NDArray[np.int64] | None, list[str]]:
+    """A vector that meets all requirements, or constraints that cannot be met together.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+        With constraints, none of which depends on the scale where there are several.
+    time_limit : float
+        Seconds for the search of a vector.
+
+    Returns
+    -------
+    coef : ndarray of int64, shape (d + 1,), or None
+        Nearest integers of what HiGHS found: whoever uses them checks whether they are feasible.
+    conflict : list of str
+        As of :func:`conflicting_constraints`; empty if there is a vector, or if time ran out.
+    """
+    parts = _Parts(problem.at_scale(problem.loss.scale))
+    found = parts.solved((), time_limit)
+    if found.x is not None:
+        coef, _ = parts.model.coef_and_loss(found.x[: parts.model.loss + 1].tolist())
+        return np.rint(coef).astype(np.int64), []
+    is_impossible = int(found.status) == _INFEASIBLE
+    return None, conflicting_constraints(problem) if is_impossible else []
+
+
 class _Parts:
     """The rows of a model, in which some constraints may be left out."""
 
@@ -82,6 +112,7 @@ class _Parts:
             ),
             accuracy=Accuracy(row_error=0.0, caution=True),
         )
+        self.model = model
         self.owned = model.constraint_rows
         self.size, self.n_indicators = model.size, len(model.alpha)
         starts = np.cumsum([0, *(len(row.indices) for row in model.rows)])
@@ -97,6 +128,10 @@ class _Parts:
 
     def is_impossible(self, left_out: Iterable[int], seconds: float) -> bool:
         """Whether the other constraints are known to contradict each other."""
+        return int(self.solved(left_out, seconds).status) == _INFEASIBLE
+
+    def solved(self, left_out: Iterable[int], seconds: float) -> Any:
+        """Result of HiGHS on the other constraints, as of ``scipy.optimize.milp``."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         row_ends, ends = self.row_ends.copy(), self.ends.copy()
@@ -105,11 +140,10 @@ class _Parts:
                 row_ends[self.owned[i]] = -np.inf, np.inf
             else:
                 ends[self.size] = 0.0, self.n_indicators
-        found = milp(
+        return milp(
             np.zeros(len(ends)),
             integrality=self.is_integer,
             bounds=Bounds(*ends.T),
             constraints=LinearConstraint(self.matrix, *row_ends.T),
             options={"time_limit": seconds},
         )
-        return int(found.status) == _INFEASIBLE
