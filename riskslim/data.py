@@ -50,6 +50,7 @@ from riskslim.tables import (
     as_series,
     check_numeric,
     listing,
+    missing_among,
     near,
     object_fault,
     open_file,
@@ -552,10 +553,10 @@ def _check_finite_labels(y: Column) -> None:
 
 
 def _distinct_objects(y: Column) -> list[Any]:
-    faults = {kind: object_fault(kind) for kind in set(map(type, y))}
-    missing = [faults[type(v)] == "missing" or (isinstance(v, float) and v != v) for v in y]
-    if any(missing):
+    missing = missing_among(y)
+    if missing.any():
         _raise_missing_labels(missing)
+    faults = {kind: object_fault(kind) for kind in set(map(type, y))}
     for kind, fault in faults.items():
         if fault not in {None, "text"}:
             raise ValueError(

@@ -45,8 +45,8 @@ def stratified_folds(y: ArrayLike, n_folds: int = 5, *, random_state: int = 0) -
 
     Raises
     ------
-    ValueError
-        One class has fewer rows than there are folds.
+    TypeError, ValueError
+        ``n_folds`` is no int; labels are missing; one class has fewer rows than there are folds.
 
     Examples
     --------
@@ -60,6 +60,8 @@ def stratified_folds(y: ArrayLike, n_folds: int = 5, *, random_state: int = 0) -
     from sklearn.model_selection import StratifiedKFold
 
     positive = positive_rows(y)
+    if isinstance(n_folds, bool) or not isinstance(n_folds, (int, np.integer)):
+        raise TypeError(f"n_folds must be an int, got {n_folds!r}")
     smaller = int(min(positive.sum(), (~positive).sum()))
     if smaller < n_folds:
         raise ValueError(
@@ -134,7 +136,7 @@ def read_folds(path: str | os.PathLike[str], *, column: str | None = None) -> ND
     names = [name.strip() for name in lines[0][1]]
     if len(names) == 1 and column is None:
         position = 0
-        if _as_integer(names[0]) is None:
+        if not _is_number(names[0]):
             del lines[0]
     else:
         wanted = _HEADER if column is None else column
@@ -159,6 +161,15 @@ def _as_integer(text: str) -> int | None:
         return int(text)
     except ValueError:
         return None
+
+
+def _is_number(text: str) -> bool:
+    """Whether a line of names is none: the fold of a row, or what was meant to be one."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _checked_folds(folds: ArrayLike, n_samples: int | None) -> NDArray[np.int64]:

@@ -23,7 +23,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim.tables import listing
+from riskslim.tables import listing, missing_among
 
 __all__ = [
     "DecisionCurve",
@@ -861,6 +861,11 @@ def positive_rows(y_true: Any, pos_label: Any = None) -> NDArray[np.bool_]:
     labels = np.asarray(column_or_1d(y_true))
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y_true")
+    if labels.dtype.kind == "O" and (missing := missing_among(labels)).any():
+        raise ValueError(
+            f"Input y_true contains NaN: {missing.sum()} of {len(labels)} labels are missing, "
+            f"first at row {missing.argmax()} (rows counted from 0)."
+        )
     if not len(labels):
         raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
     distinct = np.unique(labels).tolist()

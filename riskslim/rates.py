@@ -25,7 +25,7 @@ from riskslim.constraint_base import (
 from riskslim.feature_ranges import checked_number
 from riskslim.rate_checks import Rate, RateCheck, ScoreLevel
 from riskslim.risk_table import RiskScale, logistic
-from riskslim.tables import listing, near, object_fault, values_of
+from riskslim.tables import listing, missing_among, near, values_of
 
 if TYPE_CHECKING:
     from riskslim.data import TrainingData
@@ -391,14 +391,11 @@ def _encoded(groups: Any) -> _RowGroups:
     """Labels of rows as numbers of groups."""
     values = values_of(groups, "groups")
     listed = values.tolist()
-    missing = [
-        object_fault(type(label)) == "missing" or (isinstance(label, float) and math.isnan(label))
-        for label in listed
-    ]
-    if any(missing):
+    missing = missing_among(listed)
+    if missing.any():
         raise ValueError(
-            f"groups has no label in {sum(missing)} of {len(listed)} rows, first at row "
-            f"{missing.index(True)} (rows counted from 0)"
+            f"groups has no label in {missing.sum()} of {len(listed)} rows, first at row "
+            f"{missing.argmax()} (rows counted from 0)"
         )
     distinct = list(dict.fromkeys(listed))
     if len(distinct) < 2:

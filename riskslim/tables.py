@@ -42,6 +42,7 @@ __all__ = [
     "check_present",
     "is_sparse",
     "listing",
+    "missing_among",
     "near",
     "open_file",
     "open_records",
@@ -521,6 +522,24 @@ def object_fault(kind: type) -> str | None:
     if issubclass(kind, (numbers.Real, np.bool_, Decimal)):
         return None
     return "complex" if issubclass(kind, numbers.Complex) else "object"
+
+
+def missing_among(labels: Sequence[Any] | NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell which of some objects are no labels but missing: None, NaN, NA and NaT.
+
+    Parameters
+    ----------
+    labels : sequence or ndarray of shape (n,)
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+    """
+    kinds = {kind for kind in set(map(type, labels)) if object_fault(kind) == "missing"}
+    missing = [
+        type(label) in kinds or (isinstance(label, float) and label != label) for label in labels
+    ]
+    return np.array(missing, dtype=bool)
 
 
 def real_faults(column: NDArray[np.float64], kind: str) -> Iterator[ColumnError]:

@@ -77,6 +77,13 @@ def test_folds_are_stratified_and_reproducible():
         assert np.ptp(counts) <= 1
 
 
+def test_folds_need_labels_and_a_number():
+    with pytest.raises(TypeError, match="n_folds must be an int, got '5'"):
+        stratified_folds(Y, "5")
+    with pytest.raises(ValueError, match=r"y_true contains NaN: 2 of 6 labels.* first at row 1"):
+        stratified_folds(["a", None, "b", "b", math.nan, "a"], 2)
+
+
 def test_folds_go_through_files(tmp_path):
     folds = stratified_folds(Y, 3)
     write_folds(tmp_path / "folds.csv", folds)
@@ -93,6 +100,7 @@ def test_folds_go_through_files(tmp_path):
     ("text", "message"),
     [
         ("", "is empty"),
+        ("1.0\n2.0\n", r"line 1: expected a whole number.*\['1.0'\]"),
         ("fold\n1\nx\n", r"line 3: expected a whole number.*\['x'\]"),
         ("a,b\n1,2\n", r"has no column 'fold'; its columns are \['a', 'b'\]"),
         ("id,fold\n1\n", "line 2: expected a whole number"),
