@@ -699,6 +699,19 @@ def _check_class_weights(
 # ---------------------------------------------------------------------------------------------
 
 
+_ADVICE = {
+    "text": (
+        "Encode text as numbers, as ItemEncoder does (--items on the command line), or leave it "
+        "out."
+    ),
+    "missing": (
+        "Remove these rows, or impute the values and add a 0/1 column that says where; or let "
+        "ItemEncoder(missing='indicator') make items of the columns (on the command line --items "
+        "--missing indicator)."
+    ),
+}
+
+
 @dataclass
 class _Packed:
     """The packed features, and what is found out about each on the way."""
@@ -720,7 +733,7 @@ def _pack(table: Table, names: Sequence[str]) -> _Packed:
         faulty = {j for j, _ in faults}
         reals = [j for j in np.flatnonzero(~packed.is_integer).tolist() if j not in faulty]
         _pack_reals(table, reals, packed, faults)
-    raise_faults(faults, names, table.n_samples)
+    raise_faults(faults, names, table.n_samples, _ADVICE)
     return packed
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import numbers
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -38,11 +39,14 @@ __all__ = ["ItemEncoder"]
 
 logger = logging.getLogger(__name__)
 
+# Up to so many levels a column of text is taken as it is, however few rows there are.
+MANY_LEVELS = 20
 
 _FIT_ADVICE = {
     "missing": (
-        "Remove these rows or impute the values; or set missing='indicator' for an item 'is "
-        "missing', which there is for all columns but those of numeric=..."
+        "Remove these rows or impute the values; or set missing='indicator' (--missing indicator "
+        "on the command line) for an item 'is missing', which there is for all columns but those "
+        "of numeric=..."
     )
 }
 _TRANSFORM_ADVICE = {
@@ -370,6 +374,16 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"Items of several columns have the same name: {twice}. Rename a column of X."
             )
+        n_levels = Counter(item.variable for item in self.items_ if item.kind == "=")
+        for name, count in n_levels.items():
+            if count > MANY_LEVELS and 2 * count > n:
+                logger.warning(
+                    "column %r has %d levels in %d rows, an item for each: if it says who a row "
+                    "is, leave it out; else put rare levels together (min_frequency)",
+                    name,
+                    count,
+                    n,
+                )
         if self.constant_items_:
             logger.warning(
                 "left out %d items that are constant in the rows of fit: %s",

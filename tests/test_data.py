@@ -551,6 +551,7 @@ def test_text(column):
     text = error({"good": [1, 2, 3], "colour": column})
     assert text.startswith("could not convert string to float: 'red'.")
     assert "'colour' (3 of 3 rows, first at row 0)" in text
+    assert "as ItemEncoder does (--items on the command line)" in text
     assert "good" not in text
 
 

@@ -339,6 +339,16 @@ def test_constant_items_are_left_out_and_said_so(caplog):
         ItemEncoder().fit(X[["site", "zero"]])
 
 
+@pytest.mark.parametrize(("n_levels", "is_named"), [(50, True), (30, False)])
+def test_a_column_that_says_who_a_row_is_is_named(caplog, n_levels, is_named):
+    rows = np.arange(60)
+    X = pd.DataFrame({"age": rows, "patient id": [f"P{k % n_levels}" for k in rows]})
+    with caplog.at_level(logging.WARNING, logger="riskslim"):
+        encoder = ItemEncoder().fit(X)
+    assert len(encoder.groups_["patient id"]) == n_levels
+    assert ("column 'patient id' has 50 levels in 60 rows" in caplog.text) == is_named
+
+
 @pytest.mark.parametrize("kind", ["category", "enum"])
 def test_categorical_types_are_levels_even_of_numbers(kind):
     if kind == "category":
