@@ -128,9 +128,10 @@ class Fold:
     model: Any
     train: Performance
     test: Performance
-    test_rows: NDArray[np.intp]
-    test_risk: NDArray[np.float64]
-    test_scores: NDArray[np.float64]
+    # One entry per row is too much to be shown.
+    test_rows: NDArray[np.intp] = dataclasses.field(repr=False)
+    test_risk: NDArray[np.float64] = dataclasses.field(repr=False)
+    test_scores: NDArray[np.float64] = dataclasses.field(repr=False)
     parameters: Mapping[str, Any] | None = None
 
 
@@ -153,10 +154,10 @@ class CrossValidation:
     """
 
     final: Fold | None
-    folds: tuple[Fold, ...]
+    folds: tuple[Fold, ...] = dataclasses.field(repr=False)
     n_folds: int
-    positive: NDArray[np.bool_]
-    sample_weight: NDArray[np.float64] | None = None
+    positive: NDArray[np.bool_] = dataclasses.field(repr=False)
+    sample_weight: NDArray[np.float64] | None = dataclasses.field(default=None, repr=False)
 
     @property
     def model(self) -> Any:

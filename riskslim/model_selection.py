@@ -84,7 +84,7 @@ class SizeOnPath:
     solution: Solution
     risk_score: RiskScore | None
     train: Performance | None
-    cross_validation: CrossValidation | None = None
+    cross_validation: CrossValidation | None = dataclasses.field(default=None, repr=False)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -451,6 +451,14 @@ def test_a_path_equals_independent_fits():
     assert losses == sorted(losses, reverse=True)
 
 
+def test_what_is_shown_does_not_grow_with_the_rows():
+    path = model_size_path(problem_of(DATA, 2), cv=3)
+    validation = path.best().cross_validation
+    for shown in (path.best(), validation, validation.folds[0]):
+        assert "risk_score" in repr(shown) or "RiskScore(" in repr(shown)
+        assert "array(" not in repr(shown)
+
+
 def test_folds_of_a_path_equal_fits_to_their_training_rows():
     folds = stratified_folds(Y, 3)
     path = model_size_path(problem_of(DATA, 3), sizes=[1, 3], cv=folds)
