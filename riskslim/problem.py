@@ -569,13 +569,15 @@ class RiskScoreProblem:
             return ""
         if self.l0_penalty[self.usable].max() > _TINY_PRICE:
             return (
-                "No feature has points, so every row has the same risk: no feature that the score "
-                "can use lowers the loss by more than its price (l0_penalty)."
+                "No feature has points, so every row has the same risk. Unless the search ended "
+                "early, no feature that the score can use lowers the loss by more than its price "
+                "(l0_penalty)."
             )
         return (
             "No feature has points, so every row has the same risk. The price (l0_penalty) is too "
-            "small to be the reason: whole-number points or a whole-number intercept are probably "
-            "too coarse for these features, or the features say too little about the outcome."
+            "small to be the reason. Unless the search ended early, whole-number points or a "
+            "whole-number intercept are probably too coarse for these features, or the features "
+            "say too little about the outcome."
         )
 
     def _too_wide(self) -> str:
