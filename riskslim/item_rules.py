@@ -7,6 +7,7 @@ that this gives what the encoder gave, for every item and every row that the sco
 
 from __future__ import annotations
 
+import logging
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from riskslim.item_encoder import ItemEncoder
 
 __all__ = ["fit_items", "with_items"]
+
+logger = logging.getLogger("riskslim.item_rules")
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge, "≥": operator.ge, "<=": operator.le, "≤": operator.le, ">": operator.gt,
@@ -43,6 +46,12 @@ class _Rule(NamedTuple):
     operator: str
     value: str
 
+    def levels(self) -> list[str]:
+        """Levels that the condition names; none of a condition of another kind."""
+        if self.operator == "in":
+            return self.value[1:-1].split(", ")
+        return [self.value] if self.operator in ("=", "==") else []
+
     def met(self, raw: NDArray[Any], *, may_lack: bool) -> NDArray[np.int8]:
         """Which rows meet the condition; missing values meet none, where there may be any."""
         if self.operator == "is missing":
@@ -53,7 +62,7 @@ class _Rule(NamedTuple):
             values = encoder.read(raw, "error").values
             rows = _COMPARISONS[self.operator](values, _number(self.value))
         else:
-            levels = self.value[1:-1].split(", ") if self.operator == "in" else [self.value]
+            levels = self.levels()
             codes = {one: 0 for one in distinct_objects(raw.tolist()) if _is_level(one, levels)}
             encoder = ColumnEncoder(self.variable, "levels", codes=codes, indicator=may_lack)
             rows = encoder.read(raw, "ignore").values == 0
@@ -89,7 +98,8 @@ def with_items(X: Any, wanted: Sequence[str], known: Collection[str]) -> Table:
     -----
     The conditions are those that :class:`~riskslim.ItemEncoder` makes (">=", "<=", "=", "in {...}",
     "is missing"), and ">" and "<". Levels that were not in the training data are none of those
-    named.
+    named. Where ``known`` names the levels of a column, two at least, others are reported by a
+    warning of the logger "riskslim.item_rules": they may be misspelt.
 
     Examples
     --------
@@ -107,6 +117,7 @@ def with_items(X: Any, wanted: Sequence[str], known: Collection[str]) -> Table:
     added: dict[str, NDArray[np.int8]] = {}
     replaced: dict[int, NDArray[np.int8]] = {}
     faults: list[tuple[int, ColumnError]] = []
+    rules: list[_Rule] = []
     for name in wanted:
         if name in names:
             j = names.index(name)
@@ -116,6 +127,7 @@ def with_items(X: Any, wanted: Sequence[str], known: Collection[str]) -> Table:
         rule = _rule(name, names)
         if rule is None:
             continue
+        rules.append(rule)
         j = names.index(rule.variable)
         try:
             may_lack = f"{rule.variable} is missing" in known
@@ -124,6 +136,8 @@ def with_items(X: Any, wanted: Sequence[str], known: Collection[str]) -> Table:
             if j not in [i for i, _ in faults]:
                 faults.append((j, fault))
     raise_faults(faults, names, table.n_samples, _ADVICE)
+    for variable in dict.fromkeys(rule.variable for rule in rules if rule.levels()):
+        _report_strangers(variable, table.values(names.index(variable)), names, known)
     extra = [*added.values()]
 
     def values(j: int) -> NDArray[Any]:
@@ -225,6 +239,30 @@ def _is_level(value: Any, levels: Sequence[str]) -> bool:
     if isinstance(value, bool):
         return str(value).lower() in [level.lower() for level in levels]
     return not isinstance(value, str) and value in [_number(level) for level in levels]
+
+
+def _report_strangers(
+    variable: str, raw: NDArray[Any], columns: Collection[str], known: Collection[str]
+) -> None:
+    """Warn of values that are none of a column's known levels.
+
+    A column of two levels has one item, which does not tell what the other level is called.
+    """
+    rules = [rule for name in known if (rule := _rule(name, columns)) is not None]
+    levels = [level for rule in rules if rule.variable == variable for level in rule.levels()]
+    if len(levels) < 2:
+        return
+    missing = ColumnEncoder(variable, "levels", indicator=True).read(raw, "ignore").missing
+    there = raw if missing is None else raw[~missing]
+    strange = [one for one in distinct_objects(there.tolist()) if not _is_level(one, levels)]
+    if strange:
+        logger.warning(
+            "column %r has values that are none of the levels known to the score, %s: %s. They get "
+            "no points; are they misspelt?",
+            variable,
+            listing(map(repr, levels)),
+            listing(map(repr, strange)),
+        )
 
 
 def _without_missing(j: int, name: str, table: Table) -> dict[int, NDArray[np.int8]]:

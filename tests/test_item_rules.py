@@ -153,3 +153,26 @@ def test_items_whose_names_do_not_say_what_they_are_are_refused():
 def test_arrays_have_no_names_to_read():
     table = with_items(np.eye(2), ["age >= 60"], [])
     assert (table.n_features, table.names) == (2, None)
+
+
+def test_levels_that_the_score_does_not_know_are_reported(caplog):
+    known = ("smoker = never", "smoker = former", "smoker = current", "age >= 60", "sex = male")
+    raw = {
+        "smoker": np.array(["never", "Current", None, "former"], object),
+        "age": np.array([1, 2, 3, 70]),
+        "sex": np.array(["male", "Male", "female", "male"], object),
+    }
+    known = (*known, "smoker is missing")
+    table = with_items(raw, known[:3], known)
+    (record,) = caplog.records
+    assert "column 'smoker' has values that are none of the levels" in record.getMessage()
+    assert "'current': 'Current'. They get no points" in record.getMessage()
+    assert [table.values(j).tolist() for j in (3, 4, 5)] == [
+        [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 0],
+    ]  # fmt: skip
+    caplog.clear()
+    # One item of two levels does not tell what the other is called; ages have no levels.
+    with_items(raw, known[3:5], known)
+    right = np.array(["never", "current", "former", None], object)
+    with_items({**raw, "smoker": right}, known[:3], known)
+    assert not caplog.records
