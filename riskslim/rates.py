@@ -250,7 +250,7 @@ def false_positive_rate_at_most(
     Raises
     ------
     TypeError, ValueError
-        Something else than numbers, or out of range; both thresholds.
+        Something else than numbers, or out of range; both thresholds; a name that is no str.
 
     Notes
     -----
@@ -356,9 +356,8 @@ def rate_gap_at_most(
     >>> from riskslim import rate_gap_at_most
     >>> rate_gap_at_most(0.05, "false_negative", groups=["f", "m", "m", "f"])
     rate_gap_at_most(0.05, 'false_negative', groups=<4 rows: 'f', 'm'>, threshold=0.5)
-    >>> print(rate_gap_at_most(0, groups="sex = female").describe())
-    false positive rates of 'sex = female' differ by at most 0 with risks of at least 0.5 predicted
-    positive
+    >>> print(rate_gap_at_most(0, "positive", groups="male").describe())
+    positive rates of 'male' differ by at most 0 with risks of at least 0.5 predicted positive
     """
     if not isinstance(rate, str) or rate not in _CLASSES:
         raise ValueError(f"rate must be one of {', '.join(map(repr, _CLASSES))}, got {rate!r}")

@@ -5,26 +5,40 @@ from __future__ import annotations
 import dataclasses
 import importlib.util
 import itertools
+import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
+from test_paper_data import paper_problem
 
 from riskslim import (
     CoefficientSet,
     LogisticLoss,
+    RiskScore,
     RiskScoreProblem,
     Status,
     TrainingData,
     at_most,
+    branch_and_bound,
+    discrete_coordinate_descent,
     false_negative_rate_at_most,
     false_positive_rate_at_most,
     lattice_cpa,
     monotone,
     rate_gap_at_most,
+    risk_at_most,
+    sequential_rounding,
 )
-from riskslim.exceptions import ConstantFeatureWarning
+from riskslim._lattice_cpa.formulation import Formulation
+from riskslim._lattice_cpa.initialization import best_possible_bounds
+from riskslim._lattice_cpa.model import has_limited_size
+from riskslim.constraint_rows import ConstraintRows
+from riskslim.engine import choose_engine, solve
+from riskslim.exceptions import ConstantFeatureWarning, ProblemSizeError
 from riskslim.rate_checks import TIE_TOLERANCE
+from riskslim.rates import MAX_GROUPS
 
 HAS_SCIP = importlib.util.find_spec("pyscipopt") is not None
 SOLVERS = ["cplex", pytest.param("scip", marks=pytest.mark.skipif(not HAS_SCIP, reason="no SCIP"))]
@@ -212,3 +226,285 @@ def test_named_constraints_contradict_and_none_is_superfluous(solver):
             assert part.enumerate()[1].any() == (left_out is not None), (seed, message)
         n += 1
     assert n >= 3
+
+
+# ---- ties and thresholds -------------------------------------------------------------------
+
+
+def problem_of(X, y, *constraints, weights=None, **options):
+    names = [f"x{j}" for j in range(1, np.shape(X)[1] + 1)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConstantFeatureWarning)
+        data = TrainingData(np.array(X), y, weights, feature_names=names)
+    coefficients = CoefficientSet(names, -3, 3)
+    return RiskScoreProblem(
+        LogisticLoss(data, coefficients), coefficients, constraints=constraints, **options
+    )
+
+
+X4, Y4 = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.5, 7.0])
+@pytest.mark.parametrize("threshold", [0.5, 0.1, 0.9, 1e-12, 1 - 1e-12])
+def test_thresholds_are_those_of_predict_proba(scale, threshold):
+    problem = problem_of(X4, Y4, false_positive_rate_at_most(0, threshold), scale=scale)
+    center = round(scale * np.log(threshold / (1 - threshold)))
+    for intercept in range(center - 4, center + 5):
+        score = RiskScore(intercept, {"x1": 1}, scale=scale)
+        risks = score.predict_proba(np.array(X4))[:, 1]
+        expected = bool((risks[:2] >= threshold).any())
+        found = problem.constraint_rows.violations([intercept, 1])
+        assert bool(found) is expected, intercept
+
+
+def test_a_risk_that_a_score_has_is_reached_by_it():
+    for score in range(-30, 31):
+        risk = float(RiskScore(score, {"x1": 1}).predict_proba([[0]])[0, 1])
+        problem = problem_of(X4, Y4, false_positive_rate_at_most(0, risk))
+        assert problem.constraint_rows.violations([score, 0]) != []
+        assert not problem.constraint_rows.violations([score - 1, 0])
+
+
+def test_log_odds_are_scores_at_scale_one():
+    problem = problem_of(X4, Y4, false_negative_rate_at_most(0, log_odds=2))
+    assert problem.is_feasible([0, 1])  # scores 2 and 3
+    assert problem.violations([-1, 1]) == [
+        "false negative rate at most 0 with log-odds of at least 2 predicted positive: it is 0.5"
+    ]
+
+
+def test_the_rates_of_predict_are_those_of_log_odds_one():
+    problem = problem_of(X4, Y4, false_positive_rate_at_most(0, log_odds=1))
+    assert problem.is_feasible([-1, 1])  # a negative record has the score 0
+    assert RiskScore(-1, {"x1": 1}).predict(np.array(X4)).tolist() == [0, 0, 1, 1]
+    at_half = problem_of(X4, Y4, false_positive_rate_at_most(0))
+    assert not at_half.is_feasible([-1, 1])
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_real_scores_next_to_the_threshold_reach_it(solver):
+    # 3 x 0.1 - 0.3 is not quite 0 in binary; the record counts as positive.
+    X, y = [[0.1, 0.3], [0.7, 0.2], [0.9, 0.1], [0.4, 0.3]], [0, 1, 1, 0]
+    problem = problem_of(X, y, false_positive_rate_at_most(0))
+    assert not problem.is_feasible([0, 3, -1])
+    assert not problem.is_feasible([0, 0, 0])
+    far = problem_of(X, y, false_positive_rate_at_most(0), weights=[1, 2, 1, 3])
+    solution = lattice_cpa(far, solver=solver)
+    assert solution.certificate.status is Status.OPTIMAL
+    assert far.is_feasible(solution.coef)
+
+
+def test_rates_are_compared_to_within_rounding():
+    X, y = [[k] for k in range(10)] + [[20]], [0] * 10 + [1]
+    problem = problem_of(X, y, false_positive_rate_at_most(0.3))
+    assert problem.constraint_rows.violations([-7, 1]) == []  # 3 of 10
+    assert problem.constraint_rows.violations([-6, 1]) != []
+    weighted = problem_of(X, y, false_positive_rate_at_most(0.3), weights=[0.1] * 11)
+    assert weighted.constraint_rows.violations([-7, 1]) == []
+
+
+def test_groups_have_different_rates():
+    gap = rate_gap_at_most(0.1, "false_negative", groups=["f", "m", "f", "m"], name="fair")
+    problem = problem_of(X4, Y4, gap)
+    assert problem.violations([-3, 1]) == ["fair: the rates are 1 (of 'f') and 0 (of 'm')"]
+    by_feature = rate_gap_at_most(0, "positive", groups="x2")
+    problem = problem_of([[0, 0], [1, 1], [2, 0], [3, 1]], Y4, by_feature)
+    assert problem.violations([-1, 1, 0])[0].endswith(
+        "the rates are 0.5 (with 'x2' = 0) and 1 (with 'x2' = 1)"
+    )
+
+
+def test_derived_intercepts_reach_where_rates_push_them():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (50, 1)), rng.integers(0, 2, 50)
+    problem = problem_of(X, y, false_positive_rate_at_most(0, log_odds=-9))
+    solution = lattice_cpa(problem)
+    assert solution.certificate.is_optimal
+    assert solution.intercept + max(0, solution.coef[1]) == -10
+
+
+# ---- how they are stated -------------------------------------------------------------------
+
+
+def test_equality_and_copies():
+    groups = ["b", "a", "a"]
+    one = rate_gap_at_most(0.1, groups=groups)
+    assert one == rate_gap_at_most(0.1, groups=np.array(groups), threshold=0.5)
+    assert hash(one) == hash(rate_gap_at_most(0.1, groups=pd.Series(groups)))
+    assert one == pickle.loads(pickle.dumps(one))
+    assert one != rate_gap_at_most(0.1, groups=["a", "a", "b"])
+    assert one != rate_gap_at_most(0.1, groups=groups, name="n")
+    assert one != rate_gap_at_most(0.1, "positive", groups=groups)
+    assert false_positive_rate_at_most(0.1) != false_negative_rate_at_most(0.1)
+    assert false_positive_rate_at_most(0.1, 0.5) != false_positive_rate_at_most(0.1, log_odds=0)
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        false_positive_rate_at_most(0.1, 0.25, name="fpr"),
+        false_negative_rate_at_most(0.1, log_odds=-3),
+        rate_gap_at_most(0.0, "positive", groups="sex"),
+    ],
+)
+def test_repr_is_the_constraint(constraint):
+    assert eval(repr(constraint)) == constraint
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: false_positive_rate_at_most(1.5), ValueError, "rate must be between 0 and 1"),
+        (lambda: false_positive_rate_at_most("1"), ValueError, "rate must be a number"),
+        (lambda: false_positive_rate_at_most(0.1, 1), ValueError, "threshold must be a risk"),
+        (lambda: false_positive_rate_at_most(0.1, 0.5, log_odds=0), ValueError, "not both"),
+        (lambda: false_positive_rate_at_most(0.1, log_odds=1e9), ValueError, "log_odds must be"),
+        (lambda: false_positive_rate_at_most(0.1, name=1), TypeError, "name must be a str"),
+        (lambda: rate_gap_at_most(0.1, "negative", groups="a"), ValueError, "rate must be one of"),
+        (lambda: rate_gap_at_most(-1, groups="a"), ValueError, "gap must be between 0 and 1"),
+        (lambda: rate_gap_at_most(0.1, groups=["a", None]), ValueError, "no label in 1 of 2 rows"),
+        (lambda: rate_gap_at_most(0.1, groups=[1.0, float("nan")]), ValueError, "first at row 1"),
+        (lambda: rate_gap_at_most(0.1, groups=[1, 1]), ValueError, "needs two labels at least"),
+        (lambda: rate_gap_at_most(0.1, groups=range(MAX_GROUPS + 1)), ValueError, "11 labels"),
+        (lambda: problem_of(X4, Y4, rate_gap_at_most(0, groups=[0, 1])), ValueError,
+         "groups of 2 rows, the data have 4"),
+        (lambda: problem_of(X4, Y4, rate_gap_at_most(0, groups="x")), ValueError, "x1"),
+        (lambda: problem_of(X4, Y4, rate_gap_at_most(0, groups="x1")), ValueError,
+         "needs a feature of zeros and ones.*4 values"),
+        (lambda: problem_of(X4, Y4, rate_gap_at_most(0, groups=[0, 0, 1, 1])), ValueError,
+         "about the negative records of 1, and there are none"),
+        (lambda: problem_of(X4, Y4, false_positive_rate_at_most(0.1, 0.2), scale=(1, 3)),
+         ValueError, "says another thing at every scale"),
+        (lambda: ConstraintRows([false_positive_rate_at_most(0.1)], ["x1"]), ValueError,
+         "needs training data"),
+    ],
+)  # fmt: skip
+def test_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+# ---- engines and heuristics ----------------------------------------------------------------
+
+
+def many_records(n, d=6, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, (n, d))
+    total = X @ rng.choice([-1, 1], d) + rng.normal(0, 2, n)
+    return problem_of(X, total > np.median(total), false_positive_rate_at_most(0.1), max_size=3)
+
+
+def test_other_engines():
+    problem = many_records(50)
+    assert choose_engine(problem) == (
+        "lattice_cpa", "since branch_and_bound does not support constraints on rates", "cplex",
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="branch_and_bound does not support constraints on rates"):
+        branch_and_bound(problem)
+    assert problem.is_feasible(solve(problem, time_limit=2).coef)
+    at_half = problem_of(X4, Y4, false_positive_rate_at_most(0.1), scale=(1, 3))
+    with pytest.raises(ValueError, match="where rates are not constrained"):
+        lattice_cpa(at_half)
+
+
+@pytest.mark.skipif(not has_limited_size(), reason="CPLEX has no limit of size")
+def test_too_many_records_for_the_community_edition():
+    problem = many_records(3000)
+    with pytest.raises(ProblemSizeError, match=r"over 1\d{3} different records.*solver='scip'"):
+        lattice_cpa(problem, time_limit=60)
+    if HAS_SCIP:
+        assert choose_engine(problem).solver == "scip"
+        solution = solve(problem, time_limit=3)
+        assert solution.settings["solver"] == "scip"
+        assert problem.is_feasible(solution.coef)
+
+
+def test_variables_are_shared_and_settled_records_have_none():
+    rng = np.random.default_rng(1)
+    X, y = rng.integers(0, 2, (40, 3)), rng.integers(0, 2, 40)
+    constraints = false_positive_rate_at_most(0.2), rate_gap_at_most(0.3, "positive", groups=y)
+    problem = problem_of(X, y, *constraints)
+    model = Formulation(problem, best_possible_bounds(problem))
+    assert len(model.outcomes) == len(np.unique(X, axis=0))
+    box = np.array([-20, 0, 0, 0]), np.array([-4, 1, 1, 1])
+    assert len(Formulation(problem, best_possible_bounds(problem), box=box).outcomes) == 0
+
+
+def test_solution_vectors_satisfy_every_row():
+    for seed in range(20):
+        small = draw(seed, real=seed % 2 == 1)
+        problem = small.build()
+        vectors, met, _ = small.enumerate()
+        inside = ((vectors >= problem.lower) & (vectors <= problem.upper)).all(axis=1)
+        model = Formulation(problem, best_possible_bounds(problem))
+        for vector in vectors[met & inside][::97]:
+            values = np.array(model.solution_vector(vector, problem.loss.value(vector))[1])
+            for row in model.rows:
+                total = values[row.indices] @ row.values
+                assert row.low - 1e-7 <= total <= row.high + 1e-7, (seed, vector, row)
+
+
+def test_heuristics_keep_to_the_rates():
+    n_found = 0
+    for seed in range(20):
+        small = draw(seed)
+        problem = small.build()
+        vectors, met, objectives = small.enumerate()
+        inside = met & ((vectors >= problem.lower) & (vectors <= problem.upper)).all(axis=1)
+        if not inside.any():
+            continue
+        start = vectors[inside][0]
+        polished = discrete_coordinate_descent(problem, start, swaps=True)
+        assert problem.is_feasible(polished.coefficients)
+        assert polished.objective <= objectives[inside][0] + 1e-12
+        point = np.clip(start + 0.4, problem.lower, problem.upper)
+        rounded = sequential_rounding(problem, point)
+        if rounded.coefficients is not None:
+            assert problem.is_feasible(rounded.coefficients)
+            n_found += 1
+    assert n_found >= 10
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_list_of_scales(solver):
+    small = draw(6)
+    small.demands, small.others = [Demand("false_positive", 0.1, 0.7)], []
+    problem = small.build(scale=[1, 2])
+    solution = lattice_cpa(problem, solver=solver)
+    singles = [lattice_cpa(small.build(scale=m), solver=solver) for m in (1, 2)]
+    assert solution.certificate.is_optimal
+    assert solution.certificate.objective == min(s.certificate.objective for s in singles)
+
+
+def test_with_side_information_and_a_start():
+    small = draw(3)
+    small.demands = [Demand("false_positive", 0.2, 0.5)]
+    small.others = [(risk_at_most(0.3, profile={}), lambda v: v[:, 0] <= -1)]
+    problem = small.build()
+    _, met, objectives = small.enumerate()
+    start = np.array([-INTERCEPTS // 10, *[0] * small.X.shape[1]])
+    solution = lattice_cpa(problem, start=start)
+    assert solution.certificate.objective == pytest.approx(objectives[met].min(), rel=1e-9)
+    with pytest.raises(ValueError, match=r"start is not feasible.*it is 1"):
+        lattice_cpa(problem, start=np.zeros_like(start))
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_mammo(shared_data, solver):
+    free = paper_problem(shared_data, "mammo", max_size=3)
+    data = free.loss.data
+    problem = RiskScoreProblem(
+        free.loss,
+        free.coefficients,
+        max_size=3,
+        constraints=[false_positive_rate_at_most(0.1)],
+    )
+    solution = lattice_cpa(problem, solver=solver, time_limit=120)
+    assert solution.certificate.is_optimal
+    score = RiskScore.from_solution(solution, data)
+    negative = data.labels < 0
+    assert np.mean(score.predict_proba(data)[negative, 1] >= 0.5) <= 0.1
+    # The constraint costs something.
+    assert solution.certificate.objective > lattice_cpa(free).certificate.objective + 0.01

@@ -285,14 +285,14 @@ class Formulation:
         self.value_range = (0, self.loss)
 
     def should_prefer_indicators(self, wanted: bool | None) -> bool:
-        """Whether to branch on size indicators before coefficients.
+        """Whether to branch on :attr:`indicators` before coefficients.
 
         Parameters
         ----------
         wanted : bool, optional
-            None: where fewer features can be used than there are, and most of them are 0 or 1.
-            There it matters which ones are used; with features of many values it matters more
-            how many points they have.
+            None: where rates are constrained; and where fewer features can be used than there are,
+            and most of them are 0 or 1. There it matters which ones are used; with features of
+            many values it matters more how many points they have.
 
         Returns
         -------
@@ -300,10 +300,20 @@ class Formulation:
         """
         if wanted is not None:
             return wanted
+        if len(self.outcomes):
+            return True
         data, usable = self.problem.loss.data, self.problem.usable
         binary = data.is_integer & (data.feature_max - data.feature_min == 1.0)
         limited = self.problem.max_size < len(self.alpha)
         return limited and bool(2 * np.count_nonzero(binary & usable) > len(self.alpha))
+
+    @property
+    def indicators(self) -> list[int]:
+        """Variables to be settled first: predicted outcomes if there are any, else those of use.
+
+        A sign of a score bounds many coefficients together, which no single coefficient does.
+        """
+        return self.outcomes.variables or [*self.alpha.values(), *self._negative.values()]
 
     def _add_variable(
         self, name: str, low: float, high: float, kind: str, price: float = 0.0

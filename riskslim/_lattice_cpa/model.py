@@ -138,11 +138,10 @@ class RiskSlimMIP(Formulation):
         self.cpx.variables.set_upper_bounds([(i, high) for i, (_, high) in ends.items()])
 
     def prefer_indicators(self) -> None:
-        """Branch on size indicators before coefficients."""
+        """Branch on indicators before coefficients."""
         order = self.cpx.order
-        indicators = [*self.alpha.values(), *self._negative.values()]
-        if indicators:
-            order.set([(i, 1, order.branch_direction.default) for i in indicators])
+        if self.indicators:
+            order.set([(i, 1, order.branch_direction.default) for i in self.indicators])
 
     def cut_row(self, cut: Cut) -> tuple[list[list[Any]], str, float]:
         """A cut as a row: sparse pair, sense, right-hand side.

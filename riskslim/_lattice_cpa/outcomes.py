@@ -90,6 +90,11 @@ class Outcomes:
         """Number of variables: of different records whose outcome is open."""
         return len(self._known)
 
+    @property
+    def variables(self) -> list[int]:
+        """Their indices."""
+        return list(self._known.values())
+
     def add(self, check: RateCheck) -> OutcomeSum:
         """Add what a check needs.
 

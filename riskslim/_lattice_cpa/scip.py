@@ -45,7 +45,7 @@ __all__ = ["ScipMIP", "found_by_scip", "scip_version", "search_tree"]
 # SCIP satisfies rows to within 1e-9 in its units. A loss that is understated by less than this,
 # in units of the loss, is accepted: it is within the tolerance of the bound.
 VIOLATION = 1e-10
-# Times that one integer point may come back after its cut.
+# Times that one integer point may come back to a node after its cut.
 MAX_RETURNS = 20
 # SCIP's ways of scaling an LP, in the order in which they are tried: some, more, none.
 SCALINGS = (1, 2, 0)
@@ -135,8 +135,8 @@ class ScipMIP(Formulation):
         self.scip.addCons(self._sum(indices, values) >= low, removable=True)
 
     def prefer_indicators(self) -> None:
-        """Settle which features are used before their points."""
-        for variable in (*self.alpha.values(), *self._negative.values()):
+        """Branch on indicators before coefficients."""
+        for variable in self.indicators:
             self.scip.chgVarBranchPriority(self.handles[variable], 1)
 
     def point(self, solution: Any) -> tuple[NDArray[np.float64], float]:
@@ -225,7 +225,7 @@ class _Plugin:
     search: Search
     events: TreeEvents
     failure: BaseException | None = None
-    returns: dict[bytes, int] = dataclasses.field(default_factory=dict)
+    returns: dict[tuple[int, bytes], int] = dataclasses.field(default_factory=dict)
 
     def observe(self) -> bool:
         """Take over counts and bound; True if the search is to end."""
@@ -277,7 +277,8 @@ class _Plugin:
             cut = search.cut_at(point)
             if claimed >= cut.loss - VIOLATION:
                 return "feasible"
-        key = coef.tobytes()
+        # At another node, where SCIP has dropped the row, it is no fault.
+        key = self.model.scip.getCurrentNode().getNumber(), coef.tobytes()
         self.returns[key] = self.returns.get(key, 0) + 1
         if self.returns[key] > MAX_RETURNS:
             # The row is there, and SCIP's arithmetic does not see it.

@@ -82,6 +82,7 @@ class LatticeCPASettings:
     branching_priority : bool, optional
         Branch on size indicators before coefficients. None: where the model size is limited and
         most features are 0 or 1; with features of many values it can take fifty times as long.
+        With constraints on rates the indicators are those of predicted outcomes, and come first.
     swaps : bool, default True
         Let polishing exchange one feature for another where no single change helps.
     initialization_time_limit : float, default 20.0
