@@ -30,6 +30,11 @@ from riskslim.constraints import (
     model_size,
     not_both,
 )
+from riskslim.rates import (
+    false_negative_rate_at_most,
+    false_positive_rate_at_most,
+    rate_gap_at_most,
+)
 from riskslim.side_information import risk_at_least, risk_at_most
 from riskslim.tables import listing, near
 
@@ -203,6 +208,9 @@ KINDS: Mapping[str, _Kind] = {
     "risk_at_least": _kind(risk_at_least, {"p": "risk"}, where=_conditions),
     "risk_at_most": _kind(risk_at_most, {"p": "risk"}, where=_conditions),
     "linear": _kind(LinearConstraint, points=_terms, used=_terms, any_used=_group_terms),
+    "false_positive_rate_at_most": _kind(false_positive_rate_at_most),
+    "false_negative_rate_at_most": _kind(false_negative_rate_at_most),
+    "rate_gap_at_most": _kind(rate_gap_at_most),
 }
 
 

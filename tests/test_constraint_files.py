@@ -14,6 +14,8 @@ from riskslim import (
     at_most_variables,
     either_or,
     exactly,
+    false_negative_rate_at_most,
+    false_positive_rate_at_most,
     fixed_points,
     if_then,
     minimum_points,
@@ -21,6 +23,7 @@ from riskslim import (
     monotone,
     not_both,
     points_in,
+    rate_gap_at_most,
     risk_at_least,
     risk_at_most,
     variable,
@@ -108,6 +111,19 @@ EXAMPLES = {
             LinearConstraint(
                 any_used={("LDL", "HDL"): 9, variable("glucose"): 4}, lower=-1.5, upper=10
             ),
+        ),
+    ],
+    "false_positive_rate_at_most": [
+        ("rate = 0.1\nthreshold = 0.3", false_positive_rate_at_most(0.1, 0.3)),
+        ("rate = 0.1\nlog_odds = -1", false_positive_rate_at_most(0.1, log_odds=-1)),
+    ],
+    "false_negative_rate_at_most": [
+        ("rate = 0.2\nthreshold = 0.5", false_negative_rate_at_most(0.2, 0.5)),
+    ],
+    "rate_gap_at_most": [
+        (
+            'gap = 0.05\nrate = "positive"\ngroups = "male"\nthreshold = 0.5\nname = "fair"',
+            rate_gap_at_most(0.05, "positive", groups="male", threshold=0.5, name="fair"),
         ),
     ],
 }
