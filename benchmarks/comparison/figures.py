@@ -118,7 +118,9 @@ def _draw_reference(axis: Any, tables: Tables, dataset: str, metric: str) -> Non
         values = [shown.final.values[metric]] if shown.final else []
     else:
         values = shown.of_folds("test_cal_bins" if metric == "test_cal" else metric)
-    if values:
+    lowest = min((min(line.get_ydata()) for line in axis.lines if len(line.get_ydata())), default=0)
+    # A loss far below those of all risk scores would make their differences invisible.
+    if values and (metric != "train_loss" or values[0] > lowest / 5):
         axis.axhline(sum(values) / len(values), color="black", linewidth=1, label="PLR, any size")
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from benchmarks.comparison.data import NOT_AVAILABLE
 from benchmarks.comparison.paper import MAX_SIZE, METHODS, PRINTED, TOLERANCES, differs
-from benchmarks.comparison.pools import POOLED, REFERENCE
+from benchmarks.comparison.pools import POOLED, REFERENCE, Grid
 from benchmarks.comparison.results import RISKSLIM
 from benchmarks.comparison.summaries import (
     Pair,
@@ -22,6 +22,7 @@ from benchmarks.comparison.summaries import (
 # Rows of the paper's tables "ExperimentalResults" and "GeneralizationResults".
 RESULTS = ("test_cal", "test_auc", "loss", "model_size", "gap")
 GENERALIZATION = ("test_cal", "train_cal", "test_auc", "train_auc")
+_FEWER = "\n† Baselines are chosen from fewer than the paper's 1,100 elastic nets: see Pools.\n"
 _PERCENT = ("test_cal", "train_cal", "gap")
 
 
@@ -101,9 +102,16 @@ class Tables:
         for dataset in self.datasets:
             for metric in metrics:
                 cells = [self._beside(dataset, method, metric) for method in METHODS]
-                rows.append([dataset, _words(metric), *cells])
+                rows.append([dataset + self._mark(dataset), _words(metric), *cells])
         rows += [[name, "not available", *("" for _ in METHODS)] for name in NOT_AVAILABLE]
-        return _markdown(rows)
+        is_marked = any(self._mark(dataset) for dataset in self.datasets)
+        return _markdown(rows) + (_FEWER if is_marked else "")
+
+    def _mark(self, dataset: str) -> str:
+        """A mark if pools are smaller than the paper's."""
+        shown = self.summary(dataset, REFERENCE)
+        models = [*shown.folds, *([shown.final] if shown.final else [])]
+        return "" if all(model.grid == str(Grid()) for model in models) else " †"
 
     def _beside(self, dataset: str, method: str, metric: str) -> str:
         ours = self.summary(dataset, method).number(metric)
