@@ -130,7 +130,9 @@ def _finish(axis: Any, metric: str, sizes: Sequence[int]) -> None:
     if metric == "train_loss":
         # Rescaled coefficients can lose many times as much as the others.
         axis.set_yscale("log")
-        axis.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 4, 5, 6, 8)))
+        low, high = axis.get_ylim()
+        few, many = (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8)
+        axis.yaxis.set_major_locator(LogLocator(subs=few if high > 8 * low else many))
         axis.yaxis.set_major_formatter("{x:g}")
         axis.yaxis.set_minor_formatter(NullFormatter())
     elif metric == "test_cal":

@@ -118,7 +118,7 @@ class Result:
         numbers = row.pop("values")
         row["fold"] = "all" if self.fold == ALL_ROWS else self.fold
         row["points"] = json.dumps(dict(self.points), separators=(",", ":"))
-        row |= {name: _text(value) for name, value in numbers.items()}
+        row |= {name: _text(name, value) for name, value in numbers.items()}
         append_row(path, FIELDS, row)
 
     @classmethod
@@ -138,9 +138,10 @@ class Result:
         )
 
 
-def _text(value: float) -> str:
-    """Enough digits to compare certificates by; nothing for NaN."""
-    return "" if math.isnan(value) else f"{value:.12g}"
+def _text(name: str, value: float) -> str:
+    """Nothing for NaN, and enough digits of what certificates are compared by."""
+    digits = 12 if name in ("train_loss", "lower_bound") else 7
+    return "" if math.isnan(value) else f"{value:.{digits}g}"
 
 
 def read_results(path: Path) -> dict[Key, Result]:
