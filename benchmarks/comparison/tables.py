@@ -193,7 +193,8 @@ class Tables:
                         f"{math.fsum(model.values[time] for model in models):.0f}"
                         for time in ("wall_seconds", "cpu_seconds")
                     )
-                    rows.append([dataset, name, models[0].grid, str(len(models)), *times])
+                    grids = " or ".join(sorted({model.grid for model in models}))
+                    rows.append([dataset, name, grids, str(len(models)), *times])
         return _markdown(rows)
 
     def certificates(self) -> str:
