@@ -109,7 +109,7 @@ class Source(NamedTuple):
 
 @functools.lru_cache(maxsize=2)
 def load(source: Source, name: str) -> Dataset:
-    """Read a data set and its folds.
+    """Read a data set and its folds, which are made if there is no file of them.
 
     Parameters
     ----------
@@ -126,6 +126,7 @@ def load(source: Source, name: str) -> Dataset:
     ValueError
         The file of the folds has other folds, or is about another number of rows.
     """
+    source.write_folds(name)
     X, y, names = _read(source.path(name))
     path = source.folds_folder / f"{name}.csv"
     folds = read_folds(path)
