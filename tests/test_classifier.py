@@ -739,10 +739,14 @@ assert not logging.getLogger("riskslim").handlers and not logging.getLogger().ha
 """
 
 
-def test_lines_go_to_standard_error_where_logging_is_not_set_up():
+def test_lines_go_to_standard_error_where_logging_is_not_set_up(tmp_path):
     data = json.dumps([X[:20].tolist(), Y[:20].tolist()])
     run = subprocess.run(
-        [sys.executable, "-c", _VERBOSE, data], capture_output=True, text=True, check=True
+        [sys.executable, "-c", _VERBOSE, data],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,  # the package that is installed, not the one in this folder
     )
     before, _, after = run.stderr.partition("silent\n")
     assert run.stdout == ""
