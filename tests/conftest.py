@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,21 @@ from riskslim import _kernels
 # same on every machine: no deadline, no random examples.
 settings.register_profile("riskslim", deadline=None, derandomize=True, database=None)
 settings.load_profile("riskslim")
+
+HOME = Path(_kernels.__file__).resolve().parents[2]
+
+
+def pytest_sessionstart() -> None:
+    # numba steps in for kernels that are not compiled: many tests would fail, each in another way.
+    if _kernels.CHOICE.backend == "cython" or os.environ.get(_kernels.VARIABLE):
+        return
+    raise pytest.UsageError(
+        f"riskslim is imported from {HOME}, where {_kernels.CHOICE.reason}. Compile them, by "
+        "'python setup.py build_ext --inplace' in a clone; or install the package, by 'pip install "
+        "\".[test]\"', and start the tests by 'pytest': 'python -m pytest' in a clone imports the "
+        f"clone's own folder. {_kernels.VARIABLE}=numba tests the kernels of numba."
+    )
+
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -130,6 +130,21 @@ def test_unusable_choices_are_refused(code, kernels, message):
     assert message in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.parametrize(("kernels", "is_refused"), [(None, True), ("numba", False)])
+def test_tests_do_not_start_on_kernels_that_are_not_compiled(kernels, is_refused):
+    options = ["-q", "-p", "no:cacheprovider", "--collect-only"]
+    arguments = [*options, str(Path(__file__).with_name("test_items.py"))]
+    code = f"import pytest, sys; sys.exit(pytest.main({arguments!r}))"
+    done = run(WITHOUT_EXTENSIONS + code, kernels)
+    if is_refused:
+        assert done.returncode == pytest.ExitCode.USAGE_ERROR
+        home = Path(riskslim.__file__).parents[1]
+        assert f"ERROR: riskslim is imported from {home}, where the compiled ext" in done.stderr
+        assert "python setup.py build_ext --inplace" in done.stderr
+    else:
+        assert done.returncode == 0, done.stderr
+
+
 def test_kernels_of_both_backends_have_the_same_names():
     cython, numba = (_kernels.load(name) for name in _kernels.BACKENDS)
     for module in _kernels.MODULES:
