@@ -270,7 +270,8 @@ class CrossValidation:
         Returns
         -------
         list of dict
-            "fold" is None for the final model.
+            "fold" is None for the final model. Where parameters were tuned, those chosen are
+            "param_" and their names.
         """
         found = [] if self.train is None else [_record(None, "train", self.train, self.parameters)]
         for fold in self.folds:
@@ -424,7 +425,7 @@ def metric_text(metric: str, value: float) -> str:
 def _record(
     fold: int | None, rows: str, performance: Performance, parameters: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    chosen = {f"parameter {name}": value for name, value in (parameters or {}).items()}
+    chosen = {f"param_{name}": value for name, value in (parameters or {}).items()}
     return {"fold": fold, "rows": rows, **dataclasses.asdict(performance), **chosen}
 
 

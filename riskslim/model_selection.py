@@ -178,7 +178,7 @@ class ModelSizePath:
         -------
         list of dict
             Certificate, metrics on the training data, and mean, minimum, maximum and standard
-            error of the test metrics over folds, where there are any.
+            error of the test metrics over folds, where there are any, such as "test_auc_mean".
         """
         return [_size_record(entry) for entry in self.entries]
 
@@ -258,10 +258,10 @@ def _size_record(entry: SizeOnPath) -> dict[str, Any]:
         for name in METRICS:
             values = found.values(name)
             record |= {
-                f"test {name} mean": float(values.mean()),
-                f"test {name} min": float(values.min()),
-                f"test {name} max": float(values.max()),
-                f"test {name} standard error": found.standard_error(name),
+                f"test_{name}_mean": float(values.mean()),
+                f"test_{name}_min": float(values.min()),
+                f"test_{name}_max": float(values.max()),
+                f"test_{name}_standard_error": found.standard_error(name),
             }
     return record
 

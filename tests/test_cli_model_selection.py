@@ -32,7 +32,7 @@ from riskslim import (
 from riskslim.cli import application
 from riskslim.cli_progress import PathProgress
 from riskslim.constraint_files import KINDS, read_constraints
-from riskslim.cross_validation import Step
+from riskslim.cross_validation import METRICS, Step
 from riskslim.exceptions import ProblemSizeError
 from riskslim.model_selection import stratified_folds, write_folds
 from riskslim.solution import TraceRecord
@@ -191,6 +191,20 @@ def test_tables_are_written(table, tmp_path):
             ]
     rows = rows_of((tmp_path / "p.csv").read_text())
     assert [json.loads(row["points"]) for row in rows] == [one["points"] for one in sizes]
+
+
+def test_the_document_has_the_columns_of_the_tables(table, tmp_path):
+    text = (Path(__file__).parents[1] / "docs" / "command_line.md").read_text(encoding="utf-8")
+    files = {"path": tmp_path / "p.csv", "cv": tmp_path / "c.csv"}
+    run("fit", table, *FIT, "--max-size", 1, "--path", "--cv", 2, "--path-output", files["path"],
+        "--cv-output", files["cv"])  # fmt: skip
+    for name, file in files.items():
+        section = text.split(f"| columns of `--{name}-output` | |\n")[1].split("\n\n")[0]
+        first_cells = " ".join(row.split(" | ")[0] for row in section.splitlines())
+        named = re.findall(r"`(\w+)`", first_cells)
+        of_loss = [column for column in named if column.startswith("test_loss_")]
+        named += [column.replace("loss", metric) for metric in METRICS[1:] for column in of_loss]
+        assert rows_of(file.read_text())[0].keys() == {*named}
 
 
 def test_sizes_that_nothing_meets_stay_in_the_table(table, tmp_path):

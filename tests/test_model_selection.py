@@ -350,7 +350,7 @@ def test_tuning_by_other_metrics_and_its_errors(spied):
         )  # fmt: skip
         expected = {"loss": 2.0, "auc": 2.0}.get(metric)
         assert expected is None or result.parameters == {"strength": expected}
-        assert result.records()[0]["parameter strength"] == result.parameters["strength"]
+        assert result.records()[0]["param_strength"] == result.parameters["strength"]
     with pytest.raises(ValueError, match="Invalid parameter 'power' for estimator Spy"):
         cross_validate_risk_score(Spy(), X, y, param_grid={"power": [1]})
     with pytest.raises(ValueError, match="tuning_metric must be"):
@@ -685,8 +685,8 @@ def test_records_and_text_of_a_path():
     found = path.of_size(2).cross_validation
     assert record["max_size"] == record["model_size"] == 2
     assert record["status"] == "optimal"
-    assert record["test auc mean"] == found.mean("auc")
-    assert record["test cal max"] == found.values("cal").max()
+    assert record["test_auc_mean"] == found.mean("auc")
+    assert record["test_cal_max"] == found.values("cal").max()
     assert len(pd.DataFrame(path.records())) == 2
     assert f"{found.mean('loss'):.5f}" in str(path).splitlines()[2]
 
