@@ -26,7 +26,7 @@ from riskslim.constraint_base import (
     name_part,
 )
 from riskslim.constraints import MAX_TERM, LinearConstraint, as_float, number_text
-from riskslim.tables import listing
+from riskslim.tables import is_row, listing
 
 __all__ = ["MAX_RECORDS", "risk_at_least", "risk_at_most"]
 
@@ -184,9 +184,9 @@ class _RiskBound(Constraint):
 
 def risk_at_least(
     p: float,
-    where: Mapping[str, Any] | None = None,
+    where: Any = None,
     *,
-    profile: Mapping[str, float] | None = None,
+    profile: Any = None,
     name: str | None = None,
 ) -> Constraint:
     r"""The risk of some records is at least p.
@@ -195,11 +195,11 @@ def risk_at_least(
     ----------
     p : float
         Between 0 and 1, both excluded.
-    where : mapping from features to conditions, optional
+    where : mapping or pandas series from features to conditions, optional
         Every training record that satisfies all conditions is meant, whatever its weight. A
         condition is the value that the feature has, or a pair such as ``("<=", 3)`` with one of
         the operators ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``.
-    profile : mapping from features to float, optional
+    profile : mapping or pandas series from features to float, optional
         In the place of ``where``: one record is meant that need not be among the training records.
         Features that are not named are 0.
     name : str, optional
@@ -236,9 +236,9 @@ def risk_at_least(
 
 def risk_at_most(
     p: float,
-    where: Mapping[str, Any] | None = None,
+    where: Any = None,
     *,
-    profile: Mapping[str, float] | None = None,
+    profile: Any = None,
     name: str | None = None,
 ) -> Constraint:
     r"""The risk of some records is at most p.
@@ -269,8 +269,8 @@ def risk_at_most(
 def _risk_bound(
     is_lower: bool,
     p: Any,
-    where: Mapping[str, Any] | None,
-    profile: Mapping[str, float] | None,
+    where: Any,
+    profile: Any,
     name: str | None,
 ) -> _RiskBound:
     if isinstance(p, bool) or not isinstance(p, (int, float, np.number)):
@@ -279,14 +279,16 @@ def _risk_bound(
         raise ValueError(f"the risk must be between 0 and 1, both excluded, got {p!r}")
     if (where is None) == (profile is None):
         raise ValueError("give conditions (where) or a record (profile), and not both")
-    if where is not None and not where:
-        raise ValueError("no conditions are given in where")
     stated: Any = profile if where is None else where
+    if is_row(stated):
+        stated = stated.to_dict()
     if not isinstance(stated, Mapping):
         raise TypeError(
-            "where and profile must map features to values, such as {'male': 1}, got "
-            f"{type(stated).__name__}"
+            "where and profile must map features to values, such as {'male': 1}, or be a row of a "
+            f"pandas data frame, got {type(stated).__name__}"
         )
+    if where is not None and not stated:
+        raise ValueError("no conditions are given in where")
     conditions = tuple(
         _condition(feature, value, pairs=profile is None) for feature, value in stated.items()
     )

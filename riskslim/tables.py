@@ -40,6 +40,7 @@ __all__ = [
     "check_numeric",
     "check_one_column",
     "check_present",
+    "is_row",
     "is_sparse",
     "listing",
     "missing_among",
@@ -277,7 +278,7 @@ def open_records(X: Any, wanted: Sequence[str], what: str) -> Table | None:
     """
     if is_sparse(X):
         return None
-    if _is_row(X):
+    if is_row(X):
         X = X.to_dict()
     if isinstance(X, Mapping) and all(_is_scalar(value) for value in X.values()):
         return _table_from_rows([X], wanted, what)
@@ -297,7 +298,7 @@ def check_present(wanted: Sequence[str], names: Sequence[str], what: str) -> Non
         )
 
 
-def _is_row(X: Any) -> bool:
+def is_row(X: Any) -> bool:
     """Whether X is one row as a pandas series, as ``frame.iloc[0]`` is: its index has the names."""
     index: Any = getattr(X, "index", None)
     return (

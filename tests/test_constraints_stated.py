@@ -5,8 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
+import types
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 import riskslim.side_information
@@ -153,6 +156,8 @@ def test_different_constraints_differ():
         (lambda: risk_at_most(0.5), ValueError, "conditions .where. or a record .profile."),
         (lambda: risk_at_most(0.5, {"a": 1}, profile={"a": 1}), ValueError, "and not both"),
         (lambda: risk_at_most(0.5, {}), ValueError, "no conditions are given"),
+        (lambda: risk_at_most(0.5, pd.Series({"a": None})), TypeError, "number.*got None"),
+        (lambda: risk_at_most(0.5, pd.Series([1, 2])), TypeError, "must map features.*got Series"),
         (lambda: risk_at_most(0.5, ["a"]), TypeError, "must map features to values.*got list"),
         (lambda: risk_at_most(0.5, {3: 1}), TypeError, "feature names must be str, got 3"),
         (lambda: risk_at_most(0.5, {"a": "yes"}), TypeError, r"a number, or a pair such as"),
@@ -175,8 +180,11 @@ def test_bad_calls(call, error, message):
         (at_most(1, ["age", "ages"]), "features that do not exist: 'ages'"),
         (not_both("age", ["heigth"]), "features that do not exist: 'heigth'"),
         (points_in("bmi", [0, 1]), "features that do not exist: 'bmi'"),
-        (points_in("(intercept)", [0, 1]), "names the intercept: bound it by CoefficientSet"),
-        (monotone(variable("sex"), "+"), "none of its features grows or falls with it"),
+        (points_in("(intercept)", [0, 1]), "names the intercept: bound it by intercept_lower"),
+        (monotone(variable("sex"), "+"), "none of its features grows or falls with it: name those "
+         "that are meant, of 'sex = f'"),
+        (at_most(1, ["sex"]), r"'sex' .a variable, with features 'sex = f'; in constraints "
+         r"variable.'sex'. stands for them"),
         (risk_at_least(0.5, {"agee": 1}), r"not exist: 'agee' .did you mean 'age'"),
         (risk_at_least(0.5, profile={"agee": 1}), "not exist: 'agee'"),
         (risk_at_least(0.5, {"age": 17}), "no training record satisfies the conditions"),
@@ -204,6 +212,22 @@ def test_names_out_of_arrays_are_names():
     assert repr(at_most(1, features)) == repr(at_most(1, ["age", "sex = f"]))
     assert LinearConstraint(used={features[0]: 1}, upper=0).describe().count("np.str_") == 0
     assert risk_at_most(0.5, profile={features[0]: 1}).describe().count("np.str_") == 0
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        pd.Series({"age": 2, "sex = f": 1}),
+        pd.DataFrame({"age": [2], "sex = f": [True], "note": ["x"]})[["age", "sex = f"]].iloc[0],
+        pd.Series({"age": 2, "sex = f": 1}, dtype="Int64"),
+        pl.DataFrame({"age": [2], "sex = f": [1]}).row(0, named=True),
+        types.MappingProxyType({"age": np.int8(2), "sex = f": np.True_}),
+    ],
+)
+def test_records_of_any_library(record):
+    expected = {"age": 2, "sex = f": 1}
+    assert risk_at_least(0.5, record) == risk_at_least(0.5, expected)
+    assert risk_at_most(0.5, profile=record) == risk_at_most(0.5, profile=expected)
 
 
 def test_monotone_variables():
@@ -328,12 +352,12 @@ def test_values_are_the_coefficients():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"values": {"agee": [1]}}, ValueError, "no feature is named 'agee'"),
-        ({"values": {"age": []}}, ValueError, "feature 'age' has no values"),
+        ({"values": {"agee": [1]}}, ValueError, "values names features that do not exist: 'agee'"),
+        ({"values": {"age": []}}, ValueError, "values of 'age' must be several .* got none"),
         ({"values": {"age": 3}}, TypeError, "values of 'age' must be several integers, got 3"),
-        ({"values": {"age": [0.5]}}, ValueError, "value of 'age' must be a finite integer"),
+        ({"values": {"age": [0.5]}}, ValueError, "each of values of 'age' must be a"),
         ({"values": {"age": [-1, 2]}, "sign": {"age": "+"}}, ValueError,
-         "value -1 of feature 'age' contradicts its sign"),
+         "values of 'age' are -1, 2: -1 contradicts its sign"),
         ({"values": {"age": [0, 2]}, "fixed": {"age": 1}}, ValueError,
          r"fixed at 1, which is none of its values \(0, 2\)"),
     ],
