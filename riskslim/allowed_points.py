@@ -62,8 +62,8 @@ class _Points(Constraint):
         names = setting.features(self.features, self.label)
         if INTERCEPT in names:
             raise ValueError(
-                f"the constraint ({self.label}) names the intercept: bound it by CoefficientSet("
-                "..., intercept_lower=, intercept_upper=)"
+                f"the constraint ({self.label}) names the intercept: bound it by intercept_lower "
+                "and intercept_upper of the CoefficientSet, or by max_intercept of the classifier"
             )
         return Resolved(points=tuple((name, self._intervals()) for name in names))
 
@@ -149,9 +149,10 @@ class _Monotone(_Points):
                 if (direction := _direction(name, feature.name))
             }
             if not found:
+                items = listing(map(repr, feature.among(setting.feature_names)))
                 raise ValueError(
                     f"the constraint ({self.label}) names the variable {feature.name!r}, and none "
-                    "of its features grows or falls with it"
+                    f"of its features grows or falls with it: name those that are meant, of {items}"
                 )
             signs.update(found)
         return Resolved(

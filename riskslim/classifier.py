@@ -23,7 +23,13 @@ from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from riskslim.coefficients import MAX_ABSOLUTE_COEFFICIENT, CoefficientSet, PerFeature
+from riskslim.coefficients import (
+    MAX_ABSOLUTE_COEFFICIENT,
+    CoefficientSet,
+    ParameterNames,
+    PerFeature,
+    checked_integer,
+)
 from riskslim.constraint_base import Constraint
 from riskslim.data import TrainingData
 from riskslim.engine import EngineChoice, check_solver, choose_engine, solve
@@ -407,7 +413,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _coefficients(self, names: tuple[str, ...]) -> CoefficientSet:
         lower = self.min_coef
         if lower is None:
-            upper = CoefficientSet(names, -MAX_ABSOLUTE_COEFFICIENT, self.max_coef).upper
+            upper = _Coefficients(names, -MAX_ABSOLUTE_COEFFICIENT, self.max_coef).upper
             negative = np.flatnonzero(upper < 0)
             if negative.size:
                 j = int(negative[0])
@@ -417,9 +423,13 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 )
             lower = -upper
         most = self.max_intercept
-        if most is not None and not _is_number(most):
-            raise TypeError(f"max_intercept must be an int or None, got {most!r}")
-        return CoefficientSet(
+        if most is not None:
+            if not _is_number(most):
+                raise TypeError(f"max_intercept must be an int or None, got {most!r}")
+            most = checked_integer(most, "max_intercept")
+            if most < 0:
+                raise ValueError(f"max_intercept must be at least 0, got {most}")
+        return _Coefficients(
             names,
             lower,
             self.max_coef,
@@ -498,6 +508,12 @@ def stated_by(
         As in :meth:`RiskSLIMClassifier.fit`.
     """
     return classifier._stated(data, classifier._limits())
+
+
+class _Coefficients(CoefficientSet):
+    """A coefficient set whose errors speak of the classifier's parameters."""
+
+    _called = ParameterNames("min_coef", "max_coef", "coef_values")
 
 
 class _Log:

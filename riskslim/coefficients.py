@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskslim.items import unknown_feature
 from riskslim.tables import listing, near
 
-__all__ = ["CoefficientSet"]
+__all__ = ["CoefficientSet", "ParameterNames", "checked_integer"]
 
 PerFeature: TypeAlias = "float | Sequence[Any] | NDArray[Any] | Mapping[str, Any]"
 
@@ -26,6 +27,14 @@ PerFeature: TypeAlias = "float | Sequence[Any] | NDArray[Any] | Mapping[str, Any
 MAX_ABSOLUTE_COEFFICIENT = 2**31 - 1
 
 _SIGNS: dict[Any, int] = {"+": 1, "-": -1, 1: 1, -1: -1, 0: 0, None: 0, "": 0}
+
+
+class ParameterNames(NamedTuple):
+    """How errors call the parameters of a :class:`CoefficientSet`."""
+
+    lower: str = "lower"
+    upper: str = "upper"
+    values: str = "values"
 
 
 class CoefficientSet:
@@ -92,6 +101,9 @@ class CoefficientSet:
     {'age': (0, 2, 5)}
     """
 
+    # Those who fill it from parameters of their own have other names for them.
+    _called: ClassVar[ParameterNames] = ParameterNames()
+
     def __init__(
         self,
         feature_names: Sequence[str],
@@ -106,9 +118,10 @@ class CoefficientSet:
         intercept_upper: int | None = None,
     ) -> None:
         self.feature_names = _checked_names(feature_names)
-        low = self._integers(_spread(lower, self.feature_names, -5, "lower"), "lower")
-        high = self._integers(_spread(upper, self.feature_names, 5, "upper"), "upper")
-        self._check_order(low, high, "lower bound {} exceeds upper bound {}")
+        called = self._called
+        low = self._integers(lower, -5, called.lower)
+        high = self._integers(upper, 5, called.upper)
+        self._check_order(low, high, f"{called.lower} {{}} exceeds {called.upper} {{}}")
         signs = self._signs(sign)
         self._values = self._checked_values(values, signs)
         for j, allowed in self._values.items():
@@ -116,9 +129,10 @@ class CoefficientSet:
         low = np.where(signs > 0, np.maximum(low, 0), low)
         high = np.where(signs < 0, np.minimum(high, 0), high)
         self._check_order(low, high, "its sign leaves no coefficient (bounds become {}..{})")
+        _check_known(fixed or (), self.feature_names, "fixed")
         for name, value in (fixed or {}).items():
             j = self.index(name)
-            value = _checked_integer(value, f"fixed coefficient of {name!r}")
+            value = checked_integer(value, f"fixed coefficient of {name!r}")
             if not low[j] <= value <= high[j]:
                 raise ValueError(
                     f"feature {name!r} is fixed at {value}, outside of its bounds and sign "
@@ -250,10 +264,11 @@ class CoefficientSet:
         )
         return copy
 
-    def _integers(self, values: list[Any], what: str) -> NDArray[np.int64]:
+    def _integers(self, given: PerFeature, default: int, what: str) -> NDArray[np.int64]:
+        values = _spread(given, self.feature_names, default, what)
         return np.array(
             [
-                _checked_integer(value, f"{what} bound of {name!r}")
+                checked_integer(value, f"{what} of {name!r}")
                 for name, value in zip(self.feature_names, values, strict=True)
             ],
             dtype=np.int64,
@@ -264,16 +279,19 @@ class CoefficientSet:
     ) -> dict[int, tuple[int, ...]]:
         """Values by position of their feature, in ascending order."""
         found = {}
+        _check_known(values or (), self.feature_names, self._called.values)
         for name, given in (values or {}).items():
-            j = self.index(name)
+            j, what = self.index(name), f"{self._called.values} of {name!r}"
             if isinstance(given, (str, int)):
-                raise TypeError(f"values of {name!r} must be several integers, got {given!r}")
-            allowed = sorted({_checked_integer(one, f"value of {name!r}") for one in given})
+                raise TypeError(f"{what} must be several integers, got {given!r}")
+            allowed = sorted({checked_integer(one, f"each of {what}") for one in given})
             if not allowed:
-                raise ValueError(f"feature {name!r} has no values")
+                raise ValueError(f"{what} must be several integers, got none")
             wrong = [one for one in allowed if one * signs[j] < 0]
             if wrong:
-                raise ValueError(f"value {wrong[0]} of feature {name!r} contradicts its sign")
+                raise ValueError(
+                    f"{what} are {listing(map(str, allowed))}: {wrong[0]} contradicts its sign"
+                )
             found[j] = tuple(allowed)
         return found
 
@@ -329,10 +347,7 @@ def _checked_names(feature_names: Sequence[str]) -> tuple[str, ...]:
 def _spread(value: PerFeature, names: tuple[str, ...], default: Any, what: str) -> list[Any]:
     """One value per feature from a scalar, a sequence or a mapping by name."""
     if isinstance(value, Mapping):
-        known = set(names)
-        unknown = [f"{name!r}{near(name, names)}" for name in value if name not in known]
-        if unknown:
-            raise ValueError(f"{what} names features that do not exist: {listing(unknown)}")
+        _check_known(value, names, what)
         return [value.get(name, default) for name in names]
     # Lists are not asked for their ndim: NumPy refuses ragged ones with an error of its own.
     if not isinstance(value, (list, tuple)) and np.ndim(value) == 0:
@@ -343,6 +358,13 @@ def _spread(value: PerFeature, names: tuple[str, ...], default: Any, what: str) 
     return values
 
 
+def _check_known(given: Iterable[str], names: tuple[str, ...], what: str) -> None:
+    known = set(names)
+    unknown = [unknown_feature(name, names) for name in given if name not in known]
+    if unknown:
+        raise ValueError(f"{what} names features that do not exist: {listing(unknown)}")
+
+
 def _is_sign(value: Any) -> bool:
     try:
         return value in _SIGNS
@@ -350,7 +372,24 @@ def _is_sign(value: Any) -> bool:
         return False
 
 
-def _checked_integer(value: Any, what: str) -> int:
+def checked_integer(value: Any, what: str) -> int:
+    """Check a coefficient, or a bound of some.
+
+    Parameters
+    ----------
+    value : int, or another number without a fraction
+    what : str
+        How errors call it.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        No finite integer, or one that is too large.
+    """
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -367,8 +406,8 @@ def _checked_integer(value: Any, what: str) -> int:
 
 
 def _checked_intercept(lower: int | None, upper: int | None) -> tuple[int | None, int | None]:
-    low = None if lower is None else _checked_integer(lower, "intercept_lower")
-    high = None if upper is None else _checked_integer(upper, "intercept_upper")
+    low = None if lower is None else checked_integer(lower, "intercept_lower")
+    high = None if upper is None else checked_integer(upper, "intercept_upper")
     if low is not None and high is not None and low > high:
         raise ValueError(f"intercept_lower {low} exceeds intercept_upper {high}")
     return low, high

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.items import source_variable
+from riskslim.items import source_variable, unknown_feature
 from riskslim.tables import listing, near
 
 if TYPE_CHECKING:
@@ -253,7 +253,8 @@ class Setting:
         known = {INTERCEPT, *self.feature_names}
         unknown = [name for name in names if name not in known]
         if unknown:
-            wanted = listing(f"{name!r}{near(name, known)}" for name in dict.fromkeys(unknown))
+            named = [*self.feature_names, INTERCEPT]
+            wanted = listing(unknown_feature(name, named) for name in dict.fromkeys(unknown))
             raise ValueError(f"the constraint ({label}) names features that do not exist: {wanted}")
 
     def _of_variable(self, one: Variable, label: str) -> tuple[str, ...]:

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["Item", "ItemKind", "conditions", "plain_number", "source_variable", "value_text"]
+from riskslim.tables import listing, near
+
+__all__ = [
+    "Item",
+    "ItemKind",
+    "conditions",
+    "plain_number",
+    "source_variable",
+    "unknown_feature",
+    "value_text",
+]
 
 ItemKind: TypeAlias = Literal[">=", "<=", "=", "in", "missing", "boolean", "numeric"]
 
@@ -92,6 +102,35 @@ def source_variable(name: str) -> str:
         middle, upper_end = _split(condition)
         return middle if upper_end else variable
     return variable
+
+
+def unknown_feature(name: str, feature_names: Sequence[str]) -> str:
+    """How errors write a name that none of these features has: with what may be meant.
+
+    Parameters
+    ----------
+    name : str
+    feature_names : sequence of str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from riskslim.items import unknown_feature
+    >>> unknown_feature("Age", ["age", "sex = female"])
+    "'Age' (did you mean 'age'?)"
+    >>> print(unknown_feature("age", ["age >= 60", "sex = female"]))
+    'age' (a variable, with features 'age >= 60'; in constraints variable('age') stands for them)
+    """
+    of_variable = [feature for feature in feature_names if source_variable(feature) == name]
+    if not of_variable:
+        return f"{name!r}{near(name, feature_names)}"
+    return (
+        f"{name!r} (a variable, with features {listing(map(repr, of_variable))}; in constraints "
+        f"variable({name!r}) stands for them)"
+    )
 
 
 def plain_number(value: Any) -> Any:

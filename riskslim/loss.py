@@ -1264,7 +1264,8 @@ def _with_intercept_bounds(
         if abs(bound) > MAX_ABSOLUTE_COEFFICIENT:
             raise ValueError(
                 f"scores are so large that the intercept would need to reach {bound}; rescale "
-                "the features, or give intercept_lower and intercept_upper"
+                "the features, or give intercept_lower and intercept_upper (max_intercept of the "
+                "classifier)"
             )
     # By convexity the best intercept within a given bound is the one nearest to the optimum, so
     # that a derived bound beyond a given one has nothing to cut off but that bound itself.
@@ -1293,7 +1294,7 @@ def _within_integers(intercept: float) -> int:
     if abs(intercept) > MAX_ABSOLUTE_COEFFICIENT:
         raise ValueError(
             f"constraints could push the intercept to {intercept:g}; give intercept_lower and "
-            "intercept_upper, or narrower bounds of the points"
+            "intercept_upper (max_intercept of the classifier), or narrower bounds of the points"
         )
     return int(intercept)
 

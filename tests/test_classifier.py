@@ -603,16 +603,29 @@ def test_contradictions_are_named(engine):
         ({"max_size": 1.5}, TypeError, "max_size must be an int"),
         ({"min_size": 7}, ValueError, "min_size must be between 0 and the 6 features"),
         ({"max_coef": {"smokes": 1}}, ValueError, r"'smokes' \(did you mean 'smoker'\?\)"),
-        ({"max_coef": 2.5}, ValueError, "must be a finite integer, got 2.5"),
+        ({"max_coef": 2.5}, ValueError, "max_coef of 'age >= 60' must be a .* got 2.5"),
+        ({"max_coef": [1, 2]}, ValueError, "max_coef has 2 values, expected 6"),
+        ({"min_coef": {"smokes": 1}}, ValueError, "min_coef names features that do not exist"),
+        ({"min_coef": -2.5}, ValueError, "min_coef of 'age >= 60' must be a finite integer"),
+        ({"min_coef": 2, "max_coef": 1}, ValueError, "'age >= 60': min_coef 2 exceeds max_coef 1"),
+        ({"coef_values": {"smokes": [1]}}, ValueError, r"coef_values names .*mean 'smoker'\?"),
+        ({"coef_values": {"smoker": 1}}, TypeError, "coef_values of 'smoker' must be several int"),
+        ({"coef_values": {"smoker": []}}, ValueError, "coef_values of 'smoker' must .* got none"),
+        ({"coef_values": {"smoker": [0.5]}}, ValueError, "each of coef_values of 'smoker' must be"),
+        ({"coef_values": {"smoker": [-1]}, "sign": "+"}, ValueError,
+         "coef_values of 'smoker' are -1: -1 contradicts its sign"),
+        ({"fixed": {"smokes": 1}}, ValueError, r"fixed names .* \(did you mean 'smoker'\?\)"),
+        ({"sign": {"age": "+"}}, ValueError, r"'age' \(a variable, with .* variable\('age'\)"),
         ({"max_coef": [5, 5, -1, 5, 5, 5]}, ValueError, "'exercise' is -1: give min_coef"),
         ({"max_intercept": "10"}, TypeError, "max_intercept must be an int or None, got '10'"),
-        ({"max_intercept": -1}, ValueError, "intercept_lower 1 exceeds intercept_upper -1"),
+        ({"max_intercept": -1}, ValueError, "max_intercept must be at least 0, got -1"),
+        ({"max_intercept": 0.5}, ValueError, "max_intercept must be a finite integer, got 0.5"),
         ({"sign": "positive"}, ValueError, "sign of 'age >= 60' must be"),
         ({"l0_penalty": -1.0}, ValueError, "l0_penalty must be between 0 and"),
         ({"l0_penalty": [1.0]}, ValueError, "l0_penalty has 1 values, expected 6"),
         ({"settings": LatticeCPASettings()}, TypeError, "must be BranchAndBoundSettings"),
     ],
-)
+)  # fmt: skip
 def test_parameters_that_are_refused(parameters, error, message):
     with pytest.raises(error, match=message):
         RiskSLIMClassifier(**parameters).fit(FRAME, Y)

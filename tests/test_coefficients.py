@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -115,11 +116,11 @@ def test_no_features():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"lower": 0.5}, r"lower bound of 'age' must be a finite integer, got 0.5"),
-        ({"lower": [0, np.nan, 0]}, r"lower bound of 'smoker' must be a finite integer, got .*nan"),
-        ({"upper": np.inf}, r"upper bound of 'age' must be a finite integer, got inf"),
-        ({"upper": "many"}, r"upper bound of 'age' must be an integer, got 'many'"),
-        ({"upper": [5, 5, None]}, r"upper bound of 'bmi' must be an integer, got None"),
+        ({"lower": 0.5}, r"lower of 'age' must be a finite integer, got 0.5"),
+        ({"lower": [0, np.nan, 0]}, r"lower of 'smoker' must be a finite integer, got .*nan"),
+        ({"upper": np.inf}, r"upper of 'age' must be a finite integer, got inf"),
+        ({"upper": "many"}, r"upper of 'age' must be an integer, got 'many'"),
+        ({"upper": [5, 5, None]}, r"upper of 'bmi' must be an integer, got None"),
         ({"upper": 2**31}, r"must be at most 2147483647 in absolute value"),
         ({"upper": 10**400}, r"must be at most 2147483647 in absolute value"),
         ({"lower": [-1, -1]}, r"lower has 2 values, expected 3, one per feature"),
@@ -128,8 +129,8 @@ def test_no_features():
             {"lower": {"agee": 1}},
             r"lower names features that do not exist: 'agee' \(did you mean 'age'\?\)",
         ),
-        ({"lower": 3, "upper": 2}, r"'age': lower bound 3 exceeds upper bound 2 \(3 features in"),
-        ({"lower": [0, 6, 0]}, r"'smoker': lower bound 6 exceeds upper bound 5$"),
+        ({"lower": 3, "upper": 2}, r"'age': lower 3 exceeds upper 2 \(3 features in"),
+        ({"lower": [0, 6, 0]}, r"'smoker': lower 6 exceeds upper 5$"),
         ({"sign": "plus"}, r"sign of 'age' must be '\+', '-', 1, -1, 0 or None, got 'plus'"),
         ({"sign": ["+", 2, 0]}, r"sign of 'smoker' must be .* got 2"),
         ({"sign": [0, 0, []]}, r"sign of 'bmi' must be .* got \[\]"),
@@ -139,7 +140,10 @@ def test_no_features():
             {"lower": 1, "sign": {"bmi": "-"}},
             r"feature 'bmi': its sign leaves no coefficient \(bounds become 1..0\)",
         ),
-        ({"fixed": {"smokers": 1}}, r"no feature is named 'smokers' \(did you mean 'smoker'\?\)"),
+        (
+            {"fixed": {"smokers": 1}},
+            r"fixed names features that do not exist: 'smokers' \(did you mean 'smoker'\?\)",
+        ),
         ({"fixed": {"smoker": 6}}, r"'smoker' is fixed at 6, outside of its bounds and sign"),
         ({"fixed": {"bmi": -1}, "sign": "+"}, r"'bmi' is fixed at -1, .* \(0..5\)"),
         ({"fixed": {"bmi": 0.5}}, r"fixed coefficient of 'bmi' must be a finite integer, got 0.5"),
@@ -159,9 +163,22 @@ def test_mistakes_are_named(arguments, message):
         CoefficientSet(NAMES, **arguments)
 
 
-def test_the_start_of_a_name_is_a_near_match():
+def test_a_variable_is_no_feature():
     names = ["age >= 45", "age >= 60", "management", "smoker"]
-    with pytest.raises(ValueError, match=r"'age' \(did you mean 'age >= 45' or 'age >= 60'\?\)"):
+    message = (
+        "sign names features that do not exist: 'age' (a variable, with features 'age >= 45', "
+        "'age >= 60'; in constraints variable('age') stands for them)"
+    )
+    with pytest.raises(ValueError, match=re.escape(message)):
+        CoefficientSet(names, sign={"age": "+"})
+    for argument in ("lower", "upper", "fixed"):
+        with pytest.raises(ValueError, match=f"{argument} names features .* .a variable, with"):
+            CoefficientSet(names, **{argument: {"age": 1}})
+
+
+def test_the_start_of_a_name_is_a_near_match():
+    names = ["age (years)", "management", "smoker"]
+    with pytest.raises(ValueError, match=r"'age' \(did you mean 'age \(years\)'\?\)"):
         CoefficientSet(names, sign={"age": "+"})
     with pytest.raises(ValueError, match=r"do not exist: 'B'$"):
         CoefficientSet(names, sign={"B": "+"})
