@@ -32,6 +32,7 @@ from riskslim.cli_arguments import (
     encoder_of,
     number,
     scales_of,
+    signs_of,
 )
 from riskslim.cli_progress import SearchProgress, display
 from riskslim.cli_selection import Selection
@@ -252,8 +253,9 @@ def fit(
         list[str] | None,
         typer.Option(
             metavar="NAME=+|NAME=-",
-            help="Feature whose points must not be negative (+) or positive (-); "
-            "may be given repeatedly.",
+            help="Feature whose points must not be negative (+) or positive (-), or variable, such "
+            "as age of age >= 60, that must not lower (+) or raise (-) the risk; may be given "
+            "repeatedly.",
         ),
     ] = None,
     lower: Annotated[
@@ -394,11 +396,12 @@ def fit(
         if class_weight is not None:
             training_data = _balanced(training_data, class_weight)
         names = training_data.feature_names
+        signs, signs_of_variables = signs_of(sign, names)
         coefficients = riskslim.CoefficientSet(
             names,
             dict.fromkeys(names, -max_coef) | by_name(lower, "--lower", int),
             dict.fromkeys(names, max_coef) | by_name(upper, "--upper", int),
-            sign=by_name(sign, "--sign", str),
+            sign=signs,
             fixed=by_name(fix, "--fix", int),
             intercept_lower=None if max_intercept is None else -max_intercept,
             intercept_upper=max_intercept,
@@ -409,7 +412,7 @@ def fit(
             max_size=max_size,
             min_size=min_size,
             l0_penalty=l0_penalty,
-            constraints=requirements,
+            constraints=[*requirements, *signs_of_variables],
             scale=scales,
         )
         choice = choose_engine(problem, engine)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from riskslim.engine import check_solver
 from riskslim.scale import ScaleSet
+
+if TYPE_CHECKING:
+    from riskslim.constraint_base import Constraint
 
 __all__ = [
     "EXPORTS",
@@ -17,6 +20,7 @@ __all__ = [
     "encoder_of",
     "number",
     "scales_of",
+    "signs_of",
 ]
 
 # What `riskslim export` writes, each with the arguments that it can be given.
@@ -97,6 +101,22 @@ def by_name(
             raise ValueError(f"{option} is given twice for {name!r}")
         values[name] = read
     return values
+
+
+def signs_of(
+    texts: list[str] | None, feature_names: Sequence[str]
+) -> tuple[dict[str, str], list[Constraint]]:
+    """Read --sign: the signs of features, and those of variables, whose features get them."""
+    from riskslim.allowed_points import monotone
+    from riskslim.constraint_base import variable
+
+    signs = by_name(texts, "--sign", str)
+    of_variables = [
+        monotone(variable(name), signs.pop(name))
+        for name in [*signs]
+        if name not in feature_names and variable(name).among(feature_names)
+    ]
+    return signs, of_variables
 
 
 def _numbers(text: str) -> list[float]:

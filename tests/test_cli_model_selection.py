@@ -27,6 +27,7 @@ from riskslim import (
     TrainingData,
     at_most,
     model_size_path,
+    monotone,
     variable,
 )
 from riskslim.cli import application
@@ -421,6 +422,33 @@ def test_a_score_of_items_applies_to_raw_records(tmp_path):
         risks = [float(row["risk"]) for row in rows_of(text)]
         expected = loaded.predict_proba(encoder.transform(rows.drop(columns="died")))[:, 1]
         assert risks == expected.tolist()
+
+
+@pytest.mark.parametrize("sign", ["+", "-"])
+def test_the_sign_of_a_variable(tmp_path, sign):
+    raw().to_csv(tmp_path / "d.csv", index=False)
+    fit = ["fit", tmp_path / "d.csv", "--outcome", "died", "--quiet", "--items", "--missing",
+           "indicator", "--thresholds", "age=45,60,75", "--exclude", "BMI"]  # fmt: skip
+    run(*fit, "--sign", f"age={sign}", "--sign", "sex = male=+", "--output", tmp_path / "s.json")
+    encoder = ItemEncoder(thresholds={"age": [45, 60, 75]}, missing="indicator")
+    items = encoder.fit_transform(raw().drop(columns=["died", "BMI"]))
+    data = TrainingData(items, raw()["died"], outcome_name="died")
+    coefficients = CoefficientSet(data.feature_names, sign={"sex = male": "+"})
+    problem = RiskScoreProblem(
+        LogisticLoss(data, coefficients), coefficients, max_size=5,
+        constraints=[monotone(variable("age"), sign)],
+    )  # fmt: skip
+    expected = riskslim.branch_and_bound(problem)
+    found = RiskScore.load(tmp_path / "s.json")
+    assert dict(found.points) == expected.points
+    wrong = -1 if sign == "+" else 1
+    assert all(wrong * found.points.get(f"age >= {age}", 0) <= 0 for age in (45, 60, 75))
+    message = usage_error(*fit, "--sign", "sex=+")
+    assert "'sex', and none of its features grows or falls with it" in message
+    assert "name those that are meant, of 'sex = male'" in message
+    message = usage_error(*fit, "--lower", "age=1")
+    assert "'age' (a variable, with features 'age >= 45', 'age >= 60', 'age >= 75'" in message
+    assert "'age >= 46' (did you mean 'age >= 60'" in usage_error(*fit, "--sign", "age >= 46=+")
 
 
 def test_missing_values_that_a_score_does_not_know_are_refused(tmp_path):
