@@ -46,8 +46,11 @@ except ImportError:  # main() says how to get it
     typer = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
+    import pyarrow
+
     from riskslim import RiskScore, RiskScoreProblem, Solution, TrainingData
     from riskslim.constraint_base import Constraint
+    from riskslim.tables import Table
 
 __all__ = ["application", "main"]
 
@@ -464,13 +467,11 @@ def predict(
         _check_target(output, data)
         if identifier in {"score", "risk"}:
             raise ValueError(f"--id {identifier}: the output has a column of this name already")
-        from riskslim.item_rules import with_items
         from riskslim.tables import read_table, read_verbatim
 
         risk_score = riskslim.RiskScore.load(score)
         read = read_table(data)
-        # Items that the file lacks, of its raw columns.
-        table = with_items(read, tuple(risk_score.points), risk_score.feature_names)
+        table = _with_features(read, risk_score, data)
         columns: dict[str, Any] = {}
         if identifier is not None:
             columns[identifier] = read_verbatim(data, read, identifier)
@@ -756,8 +757,7 @@ def _check_report(path: Path | None) -> None:
 def _labelled_rows(
     path: Path, score: RiskScore, outcome: str | None, weights: str | None
 ) -> tuple[Any, Any, Any]:
-    """Rows, labels and weights of a file; items that it lacks are computed of its raw columns."""
-    from riskslim.item_rules import with_items
+    """Rows, labels and weights of a file."""
     from riskslim.tables import check_one_column, read_table
 
     read = read_table(path)
@@ -767,9 +767,39 @@ def _labelled_rows(
         if name is not None:
             check_one_column(path, read.column_names, name)
     return (
-        with_items(read, tuple(score.points), score.feature_names),
+        _with_features(read, score, path),
         read[outcome],
         None if weights is None else read[weights],
+    )
+
+
+def _with_features(read: pyarrow.Table, score: RiskScore, path: Path) -> Table:
+    """Columns of a file, and the items that it lacks, computed from its raw columns."""
+    from riskslim.item_rules import with_items
+    from riskslim.items import source_variable
+    from riskslim.tables import listing, near
+
+    table = with_items(read, tuple(score.points), score.feature_names)
+    names = read.column_names
+    lacking: dict[str, list[str]] = {}  # items by raw column
+    for name in score.points:
+        if name not in (table.names or ()):
+            lacking.setdefault(source_variable(name), []).append(name)
+    if not lacking:
+        return table
+    wanted = []
+    for column, items in lacking.items():
+        listed = listing(f"{item!r}{near(item, names)}" for item in items)
+        if column in names:
+            wanted.append(f"{listed}, which cannot be computed from {column!r}")
+        elif items == [column]:
+            wanted.append(listed)
+        else:
+            raw = [name for name in names if source_variable(name) == name]
+            wanted.append(f"{column!r}{near(column, raw)} to compute {listed}")
+    raise ValueError(
+        f"{path} lacks columns that the risk score needs: {'; '.join(wanted)}. Its {len(names)} "
+        f"columns are {listing(map(repr, names))}."
     )
 
 

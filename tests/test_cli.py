@@ -645,7 +645,11 @@ def test_predict_real_scores(tmp_path):
 def test_predict_errors(saved, table, tmp_path):
     frame().drop(columns="smoker").to_csv(tmp_path / "less.csv", index=False)
     message = usage_error("predict", saved, tmp_path / "less.csv")
-    assert "X lacks 1 of the 3 features with points: 'smoker'" in message
+    assert message == (
+        f"Error: {tmp_path / 'less.csv'} lacks columns that the risk score needs: 'smoker'. Its 6 "
+        "columns are 'patient id', 'age >= 60', 'body mass index', 'visits', 'died', "
+        "'case weight'.\n"
+    )
     assert "must end in .csv or .parquet" in usage_error("predict", saved, table, "--output", "p.x")
     assert "would replace the data" in usage_error("predict", saved, table, "--output", table)
     assert "no.json: No such file" in usage_error("predict", tmp_path / "no.json", table)

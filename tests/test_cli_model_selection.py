@@ -460,9 +460,26 @@ def test_missing_values_that_a_score_does_not_know_are_refused(tmp_path):
     message = usage_error("predict", tmp_path / "s.json", tmp_path / "lacking.csv")
     assert "Input X contains NaN" in message
     assert "'age' (" in message
-    raw(lacking=False).drop(columns="age").to_csv(tmp_path / "less.csv", index=False)
-    message = usage_error("predict", tmp_path / "s.json", tmp_path / "less.csv")
-    assert re.search(r"X lacks \d of the \d features with points: 'age >= \d+'", message)
+
+
+@pytest.mark.parametrize("command", ["predict", "report"])
+def test_raw_columns_that_a_file_lacks_are_named(tmp_path, command):
+    points = {"age >= 60": 2, "age >= 75": 1, "sex = male": 1, "smoker": 1, "BMI != 0": 1}
+    score = RiskScore(-2, points, outcome_name="died")
+    score.save(tmp_path / "s.json")
+    columns = {"age": "Age (years)", "sex": "Sex"}
+    raw().rename(columns=columns).assign(smokers=1).to_csv(tmp_path / "d.csv", index=False)
+    output = ["--output", tmp_path / "r.html"] if command == "report" else []
+    assert usage_error(command, tmp_path / "s.json", tmp_path / "d.csv", *output) == (
+        f"Error: {tmp_path / 'd.csv'} lacks columns that the risk score needs: 'age' (did you mean "
+        "'Age (years)'?) to compute 'age >= 60', 'age >= 75'; 'sex' (did you mean 'Sex'?) to "
+        "compute 'sex = male'; 'smoker' (did you mean 'smokers'?); 'BMI != 0', which cannot be "
+        "computed from 'BMI'. Its 5 columns are 'Age (years)', 'Sex', 'BMI', 'died', 'smokers'.\n"
+    )
+    items = raw().assign(**dict.fromkeys([*points][1:], 1), **{"Age >= 60": 1})
+    items.drop(columns="age").to_csv(tmp_path / "i.csv", index=False)
+    message = usage_error(command, tmp_path / "s.json", tmp_path / "i.csv", *output)
+    assert "needs: 'age' to compute 'age >= 60' (did you mean 'Age >= 60'" in message
 
 
 def test_items_keep_weights_numbers_and_levels_apart(tmp_path):
