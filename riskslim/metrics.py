@@ -32,6 +32,7 @@ __all__ = [
     "ReliabilityCurve",
     "auc",
     "bootstrap_interval",
+    "bootstrap_intervals",
     "calibration_error",
     "decision_curve",
     "log_loss",
@@ -780,8 +781,7 @@ def bootstrap_interval(
     True
     """
     level = _checked_level(level)
-    if isinstance(n_resamples, bool) or not isinstance(n_resamples, int) or n_resamples < 1:
-        raise ValueError(f"n_resamples must be a positive int, got {n_resamples!r}")
+    _check_resamples(n_resamples)
     labels, predictions = np.asarray(y_true), np.asarray(prediction)
     weight = None if sample_weight is None else np.asarray(sample_weight)
     _check_same_length(labels, predictions, weight)
@@ -803,8 +803,188 @@ def bootstrap_interval(
             f"the metric is undefined (NaN) on {np.count_nonzero(np.isnan(values))} of "
             f"{n_resamples} resamples; stratified=True keeps the classes as they are"
         )
+    return _percentiles(of_rows(slice(None)), values, level)
+
+
+def bootstrap_intervals(
+    y_true: ArrayLike,
+    log_odds: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    bins: int | Literal["auto"] | None = None,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    random_state: int = 0,
+    pos_label: Any = None,
+) -> dict[str, Interval]:
+    r"""Compute bootstrap intervals of loss, AUC, CAL and MCAL, all from the same resamples.
+
+    Rows are drawn as by :func:`bootstrap_interval`, within each class and with equal
+    probabilities, and keep their weights. What is drawn are the numbers of rows with the same
+    score, label and weight, from their multinomial distribution: the time of a resample depends
+    on how many of these differ, not on the number of rows.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+    log_odds : array-like of shape (n,)
+        For example ``risk_score.decision_function(X)``; the risks are theirs.
+    sample_weight : array-like of shape (n,), optional
+        A row counts as one observation, however large its weight; rows of weight 0 count as none.
+    bins : int or "auto" or None
+        As in :func:`calibration_error`; each resample has bins of its own.
+    n_resamples, level, random_state
+        As in :func:`bootstrap_interval`.
+    pos_label : optional
+        As in :func:`calibration_error`.
+
+    Returns
+    -------
+    dict from str to Interval
+        "loss" (:func:`logistic_loss`), "auc" (:func:`auc`), "cal" (:func:`calibration_error`) and
+        "mcal" (:func:`maximum_calibration_error`), the latter two at distinct log-odds.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`auc` and :func:`bootstrap_interval`.
+
+    Notes
+    -----
+    Intervals of loss and AUC are from percentiles :math:`q` of the resamples. Observed risks
+    scatter twice in a resample, so that its CAL and MCAL are too large by about as much as those
+    of the rows already are. Their intervals are therefore mirrored at the value of all rows,
+    :math:`[2 v - q_{97.5\%}, 2 v - q_{2.5\%}]` (the basic bootstrap, Davison & Hinkley, 1997,
+    section 5.2), cut off at 0 and 1, and extended to the value itself where all of it would lie
+    below.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim.metrics import bootstrap_intervals
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.integers(-3, 4, 500)
+    >>> y = rng.random(500) < 1 / (1 + np.exp(-scores))
+    >>> intervals = bootstrap_intervals(y, scores)
+    >>> [f"{end:.3f}" for end in intervals["auc"]]
+    ['0.897', '0.870', '0.924']
+    >>> [f"{end:.3f}" for end in intervals["cal"]]
+    ['0.036', '0.007', '0.043']
+    """
+    level = _checked_level(level)
+    _check_resamples(n_resamples)
+    positive, z, weight = _checked(y_true, log_odds, sample_weight, pos_label, "log_odds")
+    _check_both_classes(positive, weight, "ROC AUC score")
+    table = _ScoreTable(positive, z, weight, bins)
+    generator = np.random.default_rng(random_state)
+    values = [table.metrics(table.resampled(generator)) for _ in range(n_resamples)]
+    found = table.metrics(table.rows())
+    loss, auc_, cal, mcal = zip(found, np.transpose(values), strict=True)
+    return {
+        "loss": _percentiles(*loss, level),
+        "auc": _percentiles(*auc_, level),
+        "cal": _mirrored(*cal, level),
+        "mcal": _mirrored(*mcal, level),
+    }
+
+
+class _ByScore(NamedTuple):
+    """Weights of the negative and the positive rows of each distinct score."""
+
+    negative: NDArray[np.float64]
+    positive: NDArray[np.float64]
+
+
+class _ScoreTable:
+    """How many rows of each class have each score and weight, and metrics of such tables."""
+
+    def __init__(
+        self,
+        positive: NDArray[np.bool_],
+        log_odds: NDArray[np.float64],
+        weight: NDArray[np.float64],
+        bins: Any,
+    ) -> None:
+        rows = weight > 0
+        scores, score = np.unique(log_odds[rows], return_inverse=True)
+        # Metrics are ratios: only weights among each other count, and these do not overflow.
+        weights, kind = np.unique(weight[rows] / weight.max(), return_inverse=True)
+        self._n_scores, self._bins = len(scores), bins
+        self._losses = _ByScore(np.logaddexp(0.0, scores), np.logaddexp(0.0, -scores))
+        self._risk = np.exp(-self._losses.positive)
+        self._classes = []
+        for of_class in (~positive[rows], positive[rows]):
+            cells, counts = np.unique((score * len(weights) + kind)[of_class], return_counts=True)
+            cell_scores, cell_kinds = np.divmod(cells, len(weights))
+            self._classes.append((cell_scores, weights[cell_kinds], counts))
+
+    def rows(self) -> _ByScore:
+        """The rows themselves."""
+        return _ByScore(*(self._by_score(*cells) for cells in self._classes))
+
+    def resampled(self, generator: np.random.Generator) -> _ByScore:
+        """As many rows of each class, drawn from it with replacement."""
+        return _ByScore(
+            *(
+                self._by_score(score, weight, _resampled_counts(counts, generator))
+                for score, weight, counts in self._classes
+            )
+        )
+
+    def _by_score(
+        self, score: NDArray[np.intp], weight: NDArray[np.float64], counts: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        return np.bincount(score, counts * weight, self._n_scores).astype(np.float64, copy=False)
+
+    def metrics(self, table: _ByScore) -> tuple[float, float, float, float]:
+        """Loss, AUC, CAL and MCAL."""
+        n_negative, n_positive = table.negative.sum(), table.positive.sum()
+        # No products of BLAS: its threads wait for each other, and order sums by their number.
+        losses = table.negative * self._losses.negative + table.positive * self._losses.positive
+        below = np.cumsum(table.negative) - 0.5 * table.negative
+        errors, weight = self._errors(table)
+        return (
+            losses.sum() / (n_negative + n_positive),
+            (table.positive * below).sum() / (n_negative * n_positive),
+            errors.sum() / (n_negative + n_positive),
+            np.divide(errors, weight, out=np.zeros(len(errors)), where=weight > 0).max(),
+        )
+
+    def _errors(self, table: _ByScore) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Weight of each score or bin, and its distance of predicted and observed risk times it."""
+        weight = table.negative + table.positive
+        excess = weight * self._risk - table.positive
+        drawn = np.flatnonzero(weight)
+        n_bins = _number_of_bins(self._bins, len(drawn))
+        if n_bins is None:
+            return np.abs(excess), weight
+        group = _equal_bins(np.arange(len(drawn)), weight[drawn], n_bins)
+        error, total = (np.bincount(group, values[drawn]) for values in (excess, weight))
+        return np.abs(error).astype(np.float64, copy=False), total.astype(np.float64, copy=False)
+
+
+def _resampled_counts(
+    counts: NDArray[np.int64], generator: np.random.Generator
+) -> NDArray[np.int64]:
+    """As many rows as there are, drawn with replacement: how many of each kind."""
+    n_rows, n_kinds = int(counts.sum()), len(counts)
+    if n_kinds < n_rows:
+        return generator.multinomial(n_rows, counts / n_rows)
+    # Each row is of its own kind: the same distribution, drawn faster.
+    return np.bincount(generator.integers(n_rows, size=n_rows), minlength=n_kinds)
+
+
+def _percentiles(value: float, values: NDArray[np.float64], level: float) -> Interval:
     lower, upper = np.quantile(values, (0.5 - 0.5 * level, 0.5 + 0.5 * level))
-    return Interval(of_rows(slice(None)), float(lower), float(upper))
+    return Interval(float(value), float(lower), float(upper))
+
+
+def _mirrored(value: float, values: NDArray[np.float64], level: float) -> Interval:
+    """The basic bootstrap of a value between 0 and 1, which the interval holds."""
+    value, lower, upper = _percentiles(value, values, level)
+    return Interval(
+        value, max(min(2 * value - upper, value), 0.0), min(max(2 * value - lower, value), 1.0)
+    )
 
 
 # ---------------------------------------------------------------------------------------------
@@ -918,6 +1098,11 @@ def _check_both_classes(
                 f"Only one class is present in y_true. {what} is not defined in that case: no "
                 f"{sign} row (with a weight above zero) among {len(positive)}"
             )
+
+
+def _check_resamples(n_resamples: Any) -> None:
+    if isinstance(n_resamples, bool) or not isinstance(n_resamples, int) or n_resamples < 1:
+        raise ValueError(f"n_resamples must be a positive int, got {n_resamples!r}")
 
 
 def _checked_level(level: float) -> float:

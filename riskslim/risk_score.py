@@ -917,6 +917,7 @@ class RiskScore:
         problem: RiskScoreProblem | RiskSLIMClassifier | None = None,
         size_path: ModelSizePath | None = None,
         bins: Any = None,
+        n_resamples: int | None = None,
         title: str | None = None,
     ) -> None:
         """Write a report on the score as one HTML file: sheet, calculator, certificate, metrics.
@@ -946,6 +947,10 @@ class RiskScore:
             The best scores of all sizes, from :func:`~riskslim.model_size_path`.
         bins : int or "auto" or None
             Of calibration errors, as in :func:`~riskslim.calibration_error`.
+        n_resamples : int, optional
+            Bootstrap resamples behind the 95% intervals of the metrics, see
+            :func:`~riskslim.metrics.bootstrap_intervals`; 0 leaves the intervals out. Default:
+            1000, or 200 where more than 100,000 rows differ in score or weight. The seed is 0.
         title : str, optional
             Default: what is predicted.
 
@@ -968,7 +973,7 @@ class RiskScore:
         text = render(
             self, X, y, sample_weight, X_test=X_test, y_test=y_test,
             sample_weight_test=sample_weight_test, cv=cv, problem=problem, size_path=size_path,
-            bins=bins, title=title,
+            bins=bins, n_resamples=n_resamples, title=title,
         )  # fmt: skip
         score_json.write_atomically(Path(path), text)
 

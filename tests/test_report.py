@@ -39,6 +39,7 @@ from riskslim import (
 from riskslim.cli import application
 from riskslim.metrics import (
     auc,
+    bootstrap_intervals,
     calibration_error,
     logistic_loss,
     maximum_calibration_error,
@@ -304,6 +305,82 @@ def test_metrics_are_those_of_the_metrics_module(full):
     ends = f"({min(by_fold):.1%} - {max(by_fold):.1%})"
     assert rows[3][2][0] == f"{np.mean(by_fold):.1%} {ends}"
     assert [row[1][0] for row in rows[4:]] == [str(len(score.points)), "0.0%"]
+
+
+def intervals(root) -> dict[str, list[tuple[float, float] | None]]:
+    """Ends of the intervals in the table of metrics, by the first letters of the metric."""
+    (found,) = (one for one in root.iter("table") if text_of(one.find("caption")) == "Metrics")
+    return {
+        text_of(row[0]).split()[0]: [
+            (float(span.get("data-lower")), float(span.get("data-upper")))
+            if (span := cell.find("span")) is not None
+            else None
+            for cell in row[1:]
+        ]
+        for row in found.find("tbody")
+    }
+
+
+def test_intervals_are_those_of_the_metrics_module(full):
+    entry, page, given, test, *_ = full
+    root = parsed(page)
+    found = intervals(root)
+    for k, (X, y, weight) in ((0, given), (2, test)):
+        log_odds = entry.risk_score.decision_function(X)
+        expected = bootstrap_intervals(y == "yes", log_odds, weight, pos_label=True)
+        for name, metric in zip(("Loss", "AUC", "CAL", "MCAL"), expected.values(), strict=True):
+            assert found[name][k] == metric[1:]
+            assert found[name][1] is None
+    assert found["Features"] == found["Optimality"] == [None] * 3
+    row = next(row for row in table(root, "Metrics") if row[0][0] == "AUC")
+    low, high = found["AUC"][0]
+    assert row[1][0] == f"{entry.train.auc:.3f} 95%: {low:.3f} to {high:.3f}"
+    text = text_of(root)
+    assert "drawn anew with replacement 1000 times" in text
+    assert "each row with its weight and counted as one observation (bootstrap, seed 0)" in text
+    assert "chosen by how well it does on the training data, so that its values there" in text
+    assert "Cross-validation and test rows show that." in text
+
+
+def test_number_of_resamples():
+    X, y = frame()
+    score = RiskScore(-2, {"age >= 60": 2, "visits": 1}, classes=("no", "yes"))
+    fewer = parsed(render(score, X, y, n_resamples=20))
+    assert "replacement 20 times, as many of each class as there are (bootstrap" in text_of(fewer)
+    assert "If the score was chosen on these rows" in text_of(fewer)
+    assert intervals(fewer)["AUC"] != intervals(parsed(page_of("plain")))["AUC"]
+    none = parsed(render(score, X, y, n_resamples=0))
+    assert all(ends == [None] for ends in intervals(none).values())
+    assert "95%:" not in text_of(none)
+    assert "bootstrap" not in text_of(none)
+    for wrong in (-1, 1.5, True, "10"):
+        with pytest.raises(ValueError, match="n_resamples must be an int of at least 0, or None"):
+            render(score, X, y, n_resamples=wrong)
+
+
+def test_intervals_that_would_mislead_are_left_out_or_commented():
+    # 20,000 distinct scores: what is observed at each of them is one row.
+    real = intervals(parsed(page_of("real")))
+    assert real["AUC"][0] is not None
+    assert real["CAL"] == real["MCAL"] == [None]
+    rng = np.random.default_rng(9)
+    x = rng.normal(0, 1, 300).clip(-3, 3)
+    score = RiskScore(0, {"x": 2}, feature_ranges={"x": FeatureRange(-3, 3, is_integer=False)})
+    binned = intervals(parsed(render(score, {"x": x}, (x > 0) + 0, bins=10)))
+    assert binned["CAL"][0] is not None
+    few = render(RiskScore(-1, {"a": 2}), {"a": [0, 1, 1, 0]}, [0, 1, 0, 0])
+    assert "One class has 1 row only: from so few, intervals are too short." in few
+
+
+def test_fewer_resamples_where_each_one_takes_long(monkeypatch):
+    from riskslim.report import content
+
+    monkeypatch.setattr(content, "MANY_KINDS", 50)
+    X, y = frame()
+    score = RiskScore(-2, {"age >= 60": 2, "visits": 1}, classes=("no", "yes"))
+    weight = np.random.default_rng(10).random(len(y))
+    assert "replacement 1000 times" in text_of(parsed(render(score, X, y)))
+    assert "replacement 200 times" in text_of(parsed(render(score, X, y, weight)))
 
 
 def test_operating_points_are_those_of_the_score(full):

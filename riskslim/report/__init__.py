@@ -41,6 +41,7 @@ def render(
     problem: RiskScoreProblem | RiskSLIMClassifier | None = None,
     size_path: ModelSizePath | None = None,
     bins: Any = None,
+    n_resamples: int | None = None,
     title: str | None = None,
 ) -> str:
     """Write the report on a risk score as a text; :meth:`riskslim.RiskScore.report` saves it.
@@ -48,7 +49,9 @@ def render(
     Parameters
     ----------
     score : RiskScore
-    X, y, sample_weight, X_test, y_test, sample_weight_test, cv, problem, size_path, bins, title
+    X, y, sample_weight, X_test, y_test, sample_weight_test
+        As in :meth:`riskslim.RiskScore.report`.
+    cv, problem, size_path, bins, n_resamples, title
         As in :meth:`riskslim.RiskScore.report`.
 
     Returns
@@ -74,15 +77,16 @@ def render(
     check_packages()
     from riskslim.report import content, diagrams
 
-    rows = [content.rows_of(score, X, y, sample_weight, key="given", bins=bins)]
-    if any(given is not None for given in (X_test, y_test, sample_weight_test)):
-        rows.append(
-            content.rows_of(score, X_test, y_test, sample_weight_test, key="test", bins=bins)
-        )
-    if cv is not None:
-        content.check_same_score(score, cv, rows[0])
+    content.check_resamples(n_resamples)
     if size_path is not None:
         content.check_path(size_path)
+    settings: dict[str, Any] = {"bins": bins, "n_resamples": n_resamples}
+    rows = [content.rows_of(score, X, y, sample_weight, key="given", **settings)]
+    if any(given is not None for given in (X_test, y_test, sample_weight_test)):
+        test = (X_test, y_test, sample_weight_test)
+        rows.append(content.rows_of(score, *test, key="test", **settings))
+    if cv is not None:
+        content.check_same_score(score, cv, rows[0])
     stated = None if problem is None else content.stated_problem(score, problem, rows[0])
     script = _script(score)
     return _template().render(
@@ -93,6 +97,7 @@ def render(
         items=content.calculator_items(score),
         certificate=content.certificate_table(score),
         metrics=content.metrics_table(rows, cv),
+        intervals=content.note_on_intervals(rows),
         diagrams=[diagrams.diagrams(score, one, None if k else cv) for k, one in enumerate(rows)],
         operating=[content.operating_table(score, one) for one in rows],
         requirements=None if stated is None else content.requirements(score, stated),

@@ -6,7 +6,7 @@ import dataclasses
 import math
 import platform
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,13 @@ from riskslim.cross_validation import performance as measured
 from riskslim.data import TrainingData
 from riskslim.exceptions import ConstantFeatureWarning
 from riskslim.feature_ranges import FeatureRange, printed_range, short
-from riskslim.metrics import MOST_DISTINCT_SCORES, maximum_calibration_error, operating_points
+from riskslim.metrics import (
+    MOST_DISTINCT_SCORES,
+    Interval,
+    bootstrap_intervals,
+    maximum_calibration_error,
+    operating_points,
+)
 from riskslim.rendering import score_line, typeset
 from riskslim.risk_score import observations_of
 from riskslim.risk_table import RiskScale
@@ -39,11 +45,13 @@ __all__ = [
     "calculator_items",
     "certificate_table",
     "check_path",
+    "check_resamples",
     "check_same_score",
     "data_table",
     "feature_table",
     "is_same_score",
     "metrics_table",
+    "note_on_intervals",
     "operating_table",
     "path_tables",
     "remarks",
@@ -66,13 +74,20 @@ _OF_ROWS = ("loss", "auc", "cal", "mcal")
 # Losses that differ by no more than this share are those of the same rows and weights.
 _SAME_LOSS = 1e-9
 _EXTREME = 0.001
+# Bootstrap resamples, and how many where rows of so many kinds make each one take long.
+N_RESAMPLES, MANY_KINDS, FEWER_RESAMPLES = 1000, 100_000, 200
+SEED = 0
+# With fewer rows of a class than this, its resamples hardly differ.
+_FEW_ROWS = 20
 
 
 class Cell(NamedTuple):
-    """An entry of a table: its text, and the number with all its digits."""
+    """An entry of a table: its text, and the number with all its digits and its interval."""
 
     text: str
     value: float | None = None
+    interval: Interval | None = None
+    interval_text: str = ""
 
 
 class Table(NamedTuple):
@@ -110,6 +125,10 @@ class Rows:
     mcal : float
     bins : int or "auto" or None
         Of calibration errors.
+    intervals : mapping from str to Interval
+        Bootstrap intervals by the name of the metric; empty without resamples.
+    n_resamples : int
+        How many they are from.
     """
 
     name: str
@@ -122,6 +141,8 @@ class Rows:
     performance: Performance
     mcal: float
     bins: Any
+    intervals: Mapping[str, Interval]
+    n_resamples: int
 
     def metric(self, name: str) -> float:
         """One of :data:`METRIC_NAMES`."""
@@ -133,7 +154,16 @@ class Rows:
 # ---------------------------------------------------------------------------------------------
 
 
-def rows_of(score: RiskScore, X: Any, y: Any, sample_weight: Any, *, key: str, bins: Any) -> Rows:
+def rows_of(
+    score: RiskScore,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    key: str,
+    bins: Any,
+    n_resamples: int | None,
+) -> Rows:
     """Check rows and labels, and judge the score by them.
 
     Parameters
@@ -145,6 +175,8 @@ def rows_of(score: RiskScore, X: Any, y: Any, sample_weight: Any, *, key: str, b
         Given rows are called training data if the certificate is about them.
     bins : int or "auto" or None
         Of calibration errors.
+    n_resamples : int or None
+        Of the bootstrap intervals.
 
     Returns
     -------
@@ -171,10 +203,45 @@ def rows_of(score: RiskScore, X: Any, y: Any, sample_weight: Any, *, key: str, b
     name = "test data"
     if key == "given":
         name = "training data" if _is_certified(score, found) else "given data"
+    if n_resamples is None:
+        n_resamples = _default_resamples(log_odds, weight)
+    intervals: dict[str, Interval] = {}
+    if n_resamples:
+        intervals = bootstrap_intervals(
+            positive, log_odds, weight, bins=bins, n_resamples=n_resamples, random_state=SEED
+        )
     return Rows(
         name, key, X, positive, weight, observed.scores, risk, found,
         maximum_calibration_error(positive, risk, weight, log_odds, bins=bins), bins,
+        intervals, n_resamples,
     )  # fmt: skip
+
+
+def check_resamples(n_resamples: Any) -> None:
+    """Refuse a number of resamples that is none.
+
+    Parameters
+    ----------
+    n_resamples : int or None
+
+    Raises
+    ------
+    ValueError
+    """
+    is_number = isinstance(n_resamples, int) and not isinstance(n_resamples, bool)
+    if n_resamples is not None and not (is_number and n_resamples >= 0):
+        raise ValueError(
+            f"n_resamples must be an int of at least 0, or None, got {n_resamples!r}; 0 leaves the "
+            "intervals out"
+        )
+
+
+def _default_resamples(log_odds: NDArray[Any], weight: NDArray[np.float64] | None) -> int:
+    """As many as take little time: a resample draws one number for each kind of rows."""
+    n_kinds = len(np.unique(log_odds))
+    if weight is not None and n_kinds <= MANY_KINDS:
+        n_kinds = len(np.unique(log_odds + 1j * weight))
+    return FEWER_RESAMPLES if n_kinds > MANY_KINDS else N_RESAMPLES
 
 
 def _is_certified(score: RiskScore, found: Performance) -> bool:
@@ -397,13 +464,67 @@ def metrics_table(rows: Sequence[Rows], cv: CrossValidation | None) -> Table:
     return Table("Metrics", heads, list(zip(*columns, strict=True)), note.strip())
 
 
+def note_on_intervals(rows: Sequence[Rows]) -> list[str]:
+    """What the intervals of the metrics are, and what they are not, in words.
+
+    Parameters
+    ----------
+    rows : sequence of Rows
+
+    Returns
+    -------
+    list of str
+        Paragraphs; none where there are no intervals.
+    """
+    if not rows[0].intervals:
+        return []
+    resamples = " and ".join(dict.fromkeys(f"{one.n_resamples}" for one in rows))
+    weights = ""
+    if any(one.weight is not None for one in rows):
+        weights = ", each row with its weight and counted as one observation"
+    found = [
+        "What \u201c95%\u201d says: how far a value may be off by chance, because only so many "
+        "rows were seen. With other rows of the same kind, this same score would most often have a "
+        "value in about this range. For that, rows were drawn anew with replacement "
+        f"{resamples} times, as many of each class as there are{weights} (bootstrap, seed {SEED}). "
+        "Intervals of CAL and MCAL allow for the fact that few rows make both look larger than "
+        "they are; for a score that is calibrated nearly perfectly they are too short.",
+        _note_on_optimism(rows),
+    ]
+    n_fewest = min(int(np.count_nonzero(one.positive == sign)) for one in rows for sign in (0, 1))
+    if n_fewest < _FEW_ROWS:
+        found.append(
+            f"One class has {n_fewest} {'row' if n_fewest == 1 else 'rows'} only: from so few, "
+            "intervals are too short."
+        )
+    return found
+
+
+def _note_on_optimism(rows: Sequence[Rows]) -> str:
+    given = rows[0].name
+    chosen = f"The score was chosen by how well it does on the {given}"
+    if given != "training data":
+        chosen = "If the score was chosen on these rows"
+    note = (
+        f"What it does not say: how good the score is on new rows. {chosen}, so that its values "
+        "there are better than they will be elsewhere, and the whole interval with them."
+    )
+    return f"{note} Cross-validation and test rows show that."
+
+
+def _has_calibration_at_scores(rows: Rows) -> bool:
+    """Whether calibration errors are about scores that many rows have, or about bins."""
+    return rows.bins is not None or len(np.unique(rows.scores)) <= MOST_DISTINCT_SCORES
+
+
 def _note_on_calibration(rows: Sequence[Rows]) -> str:
-    n_scores = max(len(np.unique(one.scores)) for one in rows)
-    if n_scores <= MOST_DISTINCT_SCORES or rows[0].bins is not None:
+    if all(map(_has_calibration_at_scores, rows)):
         return ""
+    n_scores = max(len(np.unique(one.scores)) for one in rows)
     return (
         f"CAL and MCAL compare risks at each of {n_scores} distinct scores, many of which few rows "
-        "have: they are large for any score of this kind. The diagrams put scores into groups."
+        "have: they are large for any score of this kind, and have no interval. The diagrams put "
+        "scores into groups."
     )
 
 
@@ -411,12 +532,21 @@ def _metrics(rows: Rows) -> list[Cell]:
     # Size and gap are those of the search, which had no test rows.
     known = METRIC_NAMES if rows.key == "given" else _OF_ROWS
     values = {name: rows.metric(name) for name in known}
+    intervals = dict(rows.intervals)
+    if not _has_calibration_at_scores(rows):
+        intervals = {name: ends for name, ends in intervals.items() if name in ("loss", "auc")}
     return [
-        Cell(_metric_text(name, values[name]), _finite(values[name]))
-        if name in values
-        else Cell("-")
+        _metric_cell(name, values[name], intervals.get(name)) if name in values else Cell("-")
         for name in METRIC_NAMES
     ]
+
+
+def _metric_cell(name: str, value: float, interval: Interval | None) -> Cell:
+    text = _metric_text(name, value)
+    if interval is None:
+        return Cell(text, _finite(value))
+    low, high = (_metric_text(name, end) for end in (interval.lower, interval.upper))
+    return Cell(text, _finite(value), interval, f"95%: {low} to {high}")
 
 
 def _metric_text(name: str, value: float) -> str:
