@@ -10,14 +10,14 @@ import dataclasses
 import itertools
 import textwrap
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from riskslim.rendering import NO_POINTS, Lines, ScoreSheet, folded, one_line, typeset
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw"]
+__all__ = ["draw", "pyplot"]
 
 _SIZE = 10.0
 _LINE = 1.35 * _SIZE
@@ -57,6 +57,23 @@ class _Area:
     color: str
 
 
+def pyplot() -> Any:
+    """Return matplotlib's pyplot.
+
+    Raises
+    ------
+    ImportError
+        matplotlib is not installed.
+    """
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "drawing needs matplotlib, which is not installed: pip install 'riskslim[report]'"
+        ) from error
+    return plt
+
+
 def draw(sheet: ScoreSheet, ax: Axes | None) -> Axes:
     """Draw a sheet.
 
@@ -75,13 +92,7 @@ def draw(sheet: ScoreSheet, ax: Axes | None) -> Axes:
     ImportError
         matplotlib is not installed.
     """
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError(
-            'drawing needs matplotlib: install it with `pip install "riskslim[report]"`'
-        ) from None
-
+    plt = pyplot()
     layout = _Layout(sheet)
     if ax is None:
         figure = plt.figure(figsize=(layout.width / 72, layout.height / 72))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from riskslim.feature_ranges import (
     printed_range,
     short,
 )
+from riskslim.related_items import Family, Pattern, families
 from riskslim.rendering import score_line
 from riskslim.risk_table import RiskScale, logistic, percent
 from riskslim.tables import (
@@ -94,6 +95,9 @@ class Change(NamedTuple):
         What the values count.
     is_condition : bool
         Whether the values are 1 where a condition holds and 0 elsewhere.
+    along : tuple of (str, int)
+        Other conditions on the same variable that change with it, with their other values:
+        with "age >= 60" true, "age >= 40" is.
     """
 
     feature: str
@@ -103,6 +107,7 @@ class Change(NamedTuple):
     risk: float
     unit: str | None
     is_condition: bool
+    along: tuple[tuple[str, int], ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,20 +125,20 @@ class Explanation:
     risk : float
         As predicted.
     changes : tuple of Change
-        Each item at another value, all others as they are: a condition the other way round, any
-        other item at the ends of its values in the training data. Those that move the score most
-        come first.
+        Each item at another value: a condition the other way round, any other item at the ends of
+        its values in the training data. All others stay as they are, but for conditions on the same
+        variable that would contradict it. Those that move the score most come first.
     target : str
         What ``fewest_changes`` reach: "a risk above 50%", "a score below 4".
     fewest_changes : tuple of Change or None
-        As few items as possible that together reach the target, each with the score and risk once
-        it and those before it are changed. None where no change of the items does.
+        As few variables as possible that together reach the target, each with the score and risk
+        once it and those before it are changed. None where no change of the items does.
 
     Notes
     -----
-    Items change a score independently of each other. Of all sets of k items, the one with the
-    k largest moves in the wanted direction moves the score furthest; so the first k for which these
-    suffice is the least number of items.
+    Variables change a score independently of each other. Of all sets of k variables, the one with
+    the k largest moves in the wanted direction moves the score furthest; so the first k for which
+    these suffice is the least number.
     """
 
     outcome: str
@@ -188,7 +193,9 @@ def _value_in_words(value: float, item: Contribution | Change) -> str:
 
 def _in_words(change: Change) -> str:
     after, before = (_value_in_words(value, change) for value in (change.after, change.before))
-    return f"{change.feature}: {after} in place of {before}"
+    text = f"{change.feature}: {after} in place of {before}"
+    along = ", ".join(f"{name}: {'yes' if value else 'no'}" for name, value in change.along)
+    return f"{text}, and with it {along}" if along else text
 
 
 def explanation(
@@ -232,24 +239,37 @@ def explanation(
         for name in points
     ]
 
-    def changed(name: str, after: float, before_score: float) -> Change:
-        moved = before_score + points[name] * (after - values[name])
+    def changed(name: str, after: Mapping[str, float], before_score: float) -> Change:
+        moved = before_score + sum(points[one] * (after[one] - values[one]) for one in after)
         known = feature_ranges[name]
+        along = tuple((one, int(after[one])) for one in after if one != name)
         risk = _risk(moved, risks)
-        return Change(name, values[name], after, moved, risk, known.unit, known.is_binary)
+        return Change(
+            name, values[name], after[name], moved, risk, known.unit, known.is_binary, along
+        )
 
+    conditions = families(name for name in points if feature_ranges[name].is_binary)
+    related = {name: family for family in conditions for name in family.names}
     changes = [
-        changed(name, after, score)
+        changed(name, _with_relatives(name, end, values, related.get(name)), score)
         for name in points
-        for after in _other_values(values[name], feature_ranges[name])
+        for end in _other_values(values[name], feature_ranges[name])
     ]
     target, is_reached, direction = _target(score, threshold, -risks.intercept)
+    moves = [
+        changed(max(after, key=lambda one: abs(points[one])), after, score)
+        for family in conditions
+        for after in _other_patterns(family, values)
+    ]
+    moves += [change for change in changes if not change.is_condition]
+    variable = {name: family.names[0] for name, family in related.items()}
     fewest: list[Change] = []
     reached = score
-    for change in _best_moves(changes, score, direction):
+    for change in _best_moves(moves, variable, score, direction):
         if is_reached(reached):
             break
-        fewest.append(changed(change.feature, change.after, reached))
+        after = {change.feature: change.after, **dict(change.along)}
+        fewest.append(changed(change.feature, after, reached))
         reached = fewest[-1].score
     return Explanation(
         outcome=outcome,
@@ -271,6 +291,36 @@ def _other_values(value: float, values: FeatureRange) -> list[float]:
     return [end for end in dict.fromkeys(ends) if end != value]
 
 
+def _with_relatives(
+    name: str, after: float, values: Mapping[str, float], family: Family | None
+) -> dict[str, float]:
+    """Another value of an item, and of as few conditions on the same variable as it takes."""
+    if family is None:
+        return {name: after}
+    position = family.names.index(name)
+    possible = [
+        changes
+        for pattern in family.patterns
+        if pattern[position] == after
+        for changes in [_differences(family, pattern, values)]
+    ]
+    return {name: after, **min(possible, key=len, default={})}
+
+
+def _other_patterns(family: Family, values: Mapping[str, float]) -> list[dict[str, float]]:
+    """What else can be true of conditions on one variable: the fewest changes first."""
+    changes = [_differences(family, pattern, values) for pattern in family.patterns]
+    return sorted(filter(None, changes), key=len)
+
+
+def _differences(family: Family, pattern: Pattern, values: Mapping[str, float]) -> dict[str, float]:
+    return {
+        name: value
+        for name, value in zip(family.names, pattern, strict=True)
+        if value != values[name]
+    }
+
+
 def _target(
     score: float, threshold: float | None, even: int
 ) -> tuple[str, Callable[[float], bool], int]:
@@ -284,14 +334,17 @@ def _target(
     return f"a score of at least {short(threshold)}", lambda other: other >= threshold, 1
 
 
-def _best_moves(changes: Sequence[Change], score: float, direction: int) -> list[Change]:
-    """For each item the change that goes furthest in a direction, the furthest first."""
+def _best_moves(
+    moves: Sequence[Change], variable: Mapping[str, str], score: float, direction: int
+) -> list[Change]:
+    """For each variable the change that goes furthest in a direction, the furthest first."""
     best: dict[str, Change] = {}
-    for change in changes:
+    for change in moves:
         gain = direction * (change.score - score)
-        known = best.get(change.feature)
+        name = variable.get(change.feature, change.feature)
+        known = best.get(name)
         if gain > 0 and (known is None or gain > direction * (known.score - score)):
-            best[change.feature] = change
+            best[name] = change
     return sorted(best.values(), key=lambda change: -direction * (change.score - score))
 
 
@@ -435,61 +488,60 @@ def boolean_rule(
 
     Notes
     -----
-    Let :math:`z_j = x_j` where the points :math:`\lambda_j` are positive and
-    :math:`z_j = 1 - x_j` where they are negative. Then
+    Conditions on one variable v form a family with a set :math:`P_v` of patterns, the values that
+    they can have together (:func:`~riskslim.related_items.families`); a condition on its own has
+    the patterns 0 and 1. A score is a sum :math:`\sum_v c_v(p_v)`, and a conjunction of literals is
+    a product of cubes: for each family the patterns on which its literals hold.
+
+    *Implicants.* The rule holds everywhere in a product of cubes :math:`K_v` if and only if
 
     .. math::
 
-        \sum_j \lambda_j x_j \ge T
-        \quad\Longleftrightarrow\quad
-        \sum_j w_j z_j \ge T', \qquad
-        w_j = |\lambda_j| > 0, \quad T' = T + \sum_{\lambda_j < 0} |\lambda_j|,
+        \sum_v \min_{p \in K_v} c_v(p) \ge T.
 
-    which is increasing in every z: the function is unate in x.
+    Let :math:`K_v^m(p)` be the largest cube that contains p and on which :math:`c_v \ge m`. There
+    is one for all m and p if the family is a single condition, thresholds in one direction,
+    which cut a line into intervals, or levels of which at most one holds. Prime implicants
+    are products of such cubes in which no cube can be replaced by the next larger one,
+    :math:`K_v^{m'}(p)` with :math:`m' < m`, without falling below T. (A family without this
+    property is taken apart, and its parts count as unrelated. Then the form is minimal among those
+    that are right about contradictions between the parts as well; terms that never hold, or only
+    where another does, are left out of it.)
 
-    *Prime implicants are minimal covers.* A conjunction implies an increasing function if and only
-    if the function holds where the positive literals of the conjunction are 1 and everything else
-    is 0. So dropping negated literals keeps an implicant, prime implicants have none, and they are
-    the sets S with :math:`w(S) \ge T'` of which no proper subset has this.
-
-    *They are found directly.* Take the items in order of decreasing weight. A set S is a minimal
-    cover if and only if :math:`w(S) \ge T'` and :math:`w(S) - w_l < T'` for its last item l,
-    whose weight is least. So every minimal cover is built in one way by adding items in
-    order, stopping as soon as the sum reaches T'. Branches on which all remaining items do not
-    suffice are left; every other leads to a cover, so that the work is at most the number of terms
-    times the number of items squared.
-
-    *All are needed, and nothing shorter will do.* Let :math:`1_S` be the assignment with
-    :math:`z_j = 1` exactly for j in S. The function holds there, so that any disjunctive form
-    has an implicant which holds there. It is contained in a prime implicant, which holds at
-    :math:`1_S` as well; this is a subset of S and hence S itself. An implicant that served two
-    prime implicants S and R would be contained in both, and have all of their literals, and not
-    hold at :math:`1_S` unless R is a subset of S, hence S. So any equivalent form has at least as
-    many terms as there are prime implicants, each with at least as many literals: the disjunction
-    of all prime implicants is irredundant and the only minimal form.
+    *All are needed, and nothing shorter will do.* Let p be the record with the least :math:`c_v` in
+    every cube of a prime implicant S, and let R be a prime implicant that holds at p. Its
+    cubes have minima :math:`m_v(R) \le c_v(p_v) = m_v(S)`, so that
+    :math:`K_v^{m_v(R)}(p_v) \supseteq K_v^{m_v(S)}(p_v)`: R contains S, hence is S. The rule holds
+    at p, and every implicant that holds there is contained in S alone of all prime ones. So any
+    equivalent form has at least as many terms as there are prime implicants, and the disjunction
+    of these is the only form with so few whose terms are prime.
     """
     wanted = checked_number(threshold, "threshold")
     _check_conditions(feature_ranges)
+    whole = families(points)
+    parts = [part for family in whole for part in _with_largest_cubes(points, family)]
     # Scores are integers.
-    needed = math.ceil(wanted) - sum(min(value, 0) for value in points.values())
-    order = sorted(points, key=lambda name: -abs(points[name]))
-    weights = [abs(points[name]) for name in order]
-    position = {name: k for k, name in enumerate(points)}
-    covers: list[list[int]] = []
-    for cover in _minimal_covers(weights, needed):
-        if len(covers) == max_terms:
+    needed = math.ceil(wanted) - sum(min(_sums(points, family)) for family, _ in parts)
+    terms: list[tuple[Literal, ...]] = []
+    for cubes in _prime_implicants([cubes for _, cubes in parts], needed):
+        if len(terms) == max_terms:
             raise ValueError(
                 f"the rule for a score of at least {short(wanted)} has more than {max_terms} "
                 "terms: it is not readable. Choose a threshold closer to an end of the scores, "
                 "fewer items, or a larger max_terms"
             )
-        covers.append(sorted(position[order[k]] for k in cover))
-    names = tuple(points)
-    terms = tuple(
-        tuple(Literal(names[k], points[names[k]] > 0) for k in cover)
-        for cover in sorted(covers, key=lambda cover: (len(cover), cover))
+        terms.append(tuple(literal for cube in cubes for literal in cube.literals))
+    if len(parts) > len(whole):
+        terms = _without_contradictions(terms, whole)
+    position = {name: k for k, name in enumerate(points)}
+
+    def place(literal: Literal) -> tuple[int, bool]:
+        return position[literal.feature], not literal.is_true
+
+    terms = [tuple(sorted(term, key=place)) for term in terms]
+    return BooleanRule(
+        wanted, tuple(sorted(terms, key=lambda term: (len(term), [*map(place, term)])))
     )
-    return BooleanRule(wanted, terms)
 
 
 def _check_conditions(feature_ranges: Mapping[str, FeatureRange]) -> None:
@@ -505,25 +557,168 @@ def _check_conditions(feature_ranges: Mapping[str, FeatureRange]) -> None:
         )
 
 
-def _minimal_covers(weights: Sequence[int], needed: int) -> Iterable[tuple[int, ...]]:
-    """Sets of positions whose weights reach a sum, and of which no proper subset does.
+class _Cube(NamedTuple):
+    """Patterns of a family, as the literals that hold on them.
 
-    Weights are positive and decreasing.
+    Compared with the least that the family adds to a score, its patterns add ``weight`` at
+    least, and those of the next larger cube ``drop`` less.
+    """
+
+    literals: tuple[Literal, ...]
+    weight: int
+    drop: int
+
+
+def _sums(points: Mapping[str, int], family: Family) -> list[int]:
+    """What each pattern of a family adds to the score."""
+    return [
+        sum(points[name] * value for name, value in zip(family.names, pattern, strict=True))
+        for pattern in family.patterns
+    ]
+
+
+def _literals(family: Family) -> dict[Literal, int]:
+    """The literals of a family, with the patterns on which each holds as bits."""
+    return {
+        Literal(name, is_true): sum(
+            1 << i for i, pattern in enumerate(family.patterns) if pattern[k] == is_true
+        )
+        for k, name in enumerate(family.names)
+        for is_true in (True, False)
+    }
+
+
+def _with_largest_cubes(
+    points: Mapping[str, int], family: Family
+) -> list[tuple[Family, list[_Cube]]]:
+    """A family with its cubes; parts of it, if some pattern has no largest one."""
+    cubes = _largest_cubes(points, family)
+    if cubes is not None:
+        return [(family, cubes)]
+    parts: list[tuple[Family, list[_Cube]]] = []
+    for name in family.names:
+        for k, (part, _) in enumerate(parts):
+            joined = family.restricted([*part.names, name])
+            cubes = _largest_cubes(points, joined)
+            if cubes is not None:
+                parts[k] = (joined, cubes)
+                break
+        else:
+            parts += _with_largest_cubes(points, family.restricted([name]))
+    return parts
+
+
+def _largest_cubes(points: Mapping[str, int], family: Family) -> list[_Cube] | None:
+    """The largest cube at every level around every pattern, but for the one that has all."""
+    sums = _sums(points, family)
+    literals = _literals(family)
+    n_patterns = len(sums)
+
+    def closure(patterns: int) -> int:
+        """The least cube with these patterns."""
+        cube = (1 << n_patterns) - 1
+        for mask in literals.values():
+            if not patterns & ~mask:
+                cube &= mask
+        return cube
+
+    pairs = [[closure(1 << i | 1 << j) for j in range(n_patterns)] for i in range(n_patterns)]
+    found: dict[int, _Cube] = {}
+    for i in range(n_patterns):
+        larger = min(sums)
+        for level in sorted({one for one in sums if one <= sums[i]}):
+            below = sum(1 << j for j, one in enumerate(sums) if one < level)
+            union = 0
+            for cube in pairs[i]:
+                if not cube & below:
+                    union |= cube
+            cube = closure(union)
+            if cube & below:
+                return None
+            weight = min(one for j, one in enumerate(sums) if cube >> j & 1)
+            if weight > larger:
+                chosen = _defining(cube, literals)
+                found[cube] = _Cube(chosen, weight - min(sums), weight - larger)
+                larger = weight
+    return list(found.values())
+
+
+def _defining(cube: int, literals: Mapping[Literal, int]) -> tuple[Literal, ...]:
+    """Literals none of which can be left out, that hold together on a cube and nowhere else."""
+    chosen = [literal for literal, mask in literals.items() if not cube & ~mask]
+    # Those that say least are the first to go.
+    for literal in sorted(chosen, key=lambda one: -literals[one].bit_count()):
+        others = [one for one in chosen if one != literal]
+        common = -1
+        for one in others:
+            common &= literals[one]
+        if others and common == cube:
+            chosen = others
+    return tuple(chosen)
+
+
+def _without_contradictions(
+    terms: Sequence[tuple[Literal, ...]], whole: Sequence[Family]
+) -> list[tuple[Literal, ...]]:
+    """The terms that can hold, and not only where others do, in as few literals as it takes."""
+    masks = [_literals(family) for family in whole]
+    products: dict[tuple[int, ...], None] = {}
+    for term in terms:
+        product = []
+        for family, known in zip(whole, masks, strict=True):
+            cube = (1 << len(family.patterns)) - 1
+            for literal in term:
+                cube &= known.get(literal, -1)
+            product.append(cube)
+        if all(product):
+            products[tuple(product)] = None
+
+    def is_within(product: tuple[int, ...], other: tuple[int, ...]) -> bool:
+        return all(not a & ~b for a, b in zip(product, other, strict=True))
+
+    return [
+        tuple(
+            literal
+            for cube, known in zip(product, masks, strict=True)
+            for literal in _defining(cube, known)
+        )
+        for product in products
+        if not any(is_within(product, other) for other in products if other != product)
+    ]
+
+
+def _prime_implicants(
+    families_of_cubes: Iterable[list[_Cube]], needed: int
+) -> Iterator[tuple[_Cube, ...]]:
+    """Sets of cubes, one of a family at most, whose weights reach a sum, but only just.
+
+    No cube can be replaced by the next larger one. A set of single conditions that reaches the sum
+    with its last cube, of least weight, is one; so no path is followed in vain among these.
     """
     if needed <= 0:
         yield ()
         return
-    # What all items from a position on add up to.
-    rest = [0] * (len(weights) + 1)
-    for k in range(len(weights) - 1, -1, -1):
-        rest[k] = rest[k + 1] + weights[k]
-    open_sets: list[tuple[tuple[int, ...], int, int]] = [((), 0, needed)]
+    choices = sorted(
+        (cubes for cubes in families_of_cubes if cubes),
+        key=lambda cubes: (
+            -min(cube.drop for cube in cubes),
+            -max(cube.weight for cube in cubes),
+        ),
+    )
+    # What all families from a position on add up to at most.
+    rest = [0]
+    for cubes in reversed(choices):
+        rest.append(rest[-1] + max(cube.weight for cube in cubes))
+    rest.reverse()
+    open_sets: list[tuple[tuple[_Cube, ...], int, int]] = [((), 0, needed)]
     while open_sets:
         chosen, start, lacking = open_sets.pop()
         if rest[start] < lacking:
             continue
         open_sets.append((chosen, start + 1, lacking))
-        if weights[start] >= lacking:
-            yield (*chosen, start)
-        else:
-            open_sets.append(((*chosen, start), start + 1, lacking - weights[start]))
+        for cube in choices[start]:
+            extended = (*chosen, cube)
+            if cube.weight < lacking:
+                open_sets.append((extended, start + 1, lacking - cube.weight))
+            elif all(cube.weight - lacking < one.drop for one in extended):
+                yield extended

@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 
 from riskslim.item_columns import ColumnEncoder, distinct_objects
 from riskslim.items import Item, conditions, value_text
-from riskslim.tables import ColumnError, Table, listing, open_table, raise_faults
+from riskslim.tables import ColumnError, Table, listing, open_records, open_table, raise_faults
 
 if TYPE_CHECKING:
     from riskslim.item_encoder import ItemEncoder
 
-__all__ = ["fit_items", "with_items"]
+__all__ = ["COMPARISONS", "Rule", "fit_items", "number_of", "readings", "with_items"]
 
 logger = logging.getLogger("riskslim.item_rules")
 
-_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge, "≥": operator.ge, "<=": operator.le, "≤": operator.le, ">": operator.gt,
     "<": operator.lt,
 }  # fmt: skip
@@ -39,7 +39,7 @@ _ADVICE = {
 }
 
 
-class _Rule(NamedTuple):
+class Rule(NamedTuple):
     """A condition on a raw column."""
 
     variable: str
@@ -57,10 +57,10 @@ class _Rule(NamedTuple):
         if self.operator == "is missing":
             missing = ColumnEncoder(self.variable, "levels", indicator=True).read(raw, "ignore")[1]
             rows = np.zeros(len(raw), bool) if missing is None else missing
-        elif self.operator in _COMPARISONS:
+        elif self.operator in COMPARISONS:
             encoder = ColumnEncoder(self.variable, "numbers", indicator=may_lack)
             values = encoder.read(raw, "error").values
-            rows = _COMPARISONS[self.operator](values, _number(self.value))
+            rows = COMPARISONS[self.operator](values, number_of(self.value))
         else:
             levels = self.levels()
             codes = {one: 0 for one in distinct_objects(raw.tolist()) if _is_level(one, levels)}
@@ -74,7 +74,7 @@ def with_items(X: Any, wanted: Sequence[str], known: Collection[str]) -> Table:
 
     Parameters
     ----------
-    X : data frame, mapping from names to columns, or Table
+    X : data frame, mapping from names to columns or single values, list of mappings, or Table
         Shape (n, d), with names.
     wanted : sequence of str
         Features that are needed. Those that X has are left as they are; those that are no
@@ -110,14 +110,14 @@ def with_items(X: Any, wanted: Sequence[str], known: Collection[str]) -> Table:
     >>> score.score_samples(with_items(raw, tuple(score.points), score.feature_names))
     array([1, 2, 3])
     """
-    table = open_table(X)
+    table = _open_named(X)
     if table.names is None:
         return table
     names = [str(name) for name in table.names]
     added: dict[str, NDArray[np.int8]] = {}
     replaced: dict[int, NDArray[np.int8]] = {}
     faults: list[tuple[int, ColumnError]] = []
-    rules: list[_Rule] = []
+    rules: list[Rule] = []
     for name in wanted:
         if name in names:
             j = names.index(name)
@@ -146,6 +146,13 @@ def with_items(X: Any, wanted: Sequence[str], known: Collection[str]) -> Table:
         return replaced[j] if j in replaced else table.values(j)
 
     return Table(table.n_samples, len(names) + len(added), [*names, *added], values)
+
+
+def _open_named(X: Any) -> Table:
+    """A table with all columns of X, which may be one record or a list of records."""
+    first = X[0] if isinstance(X, (list, tuple)) and X else X
+    names = first if isinstance(first, Mapping) else getattr(first, "index", ())
+    return open_records(X, [str(name) for name in names], "columns") or open_table(X)
 
 
 def fit_items(encoder: ItemEncoder, X: Any, sample_weight: Any = None) -> Any:
@@ -203,10 +210,9 @@ def _is_same(item: Item, encoded: NDArray[Any], again: Table, position: Mapping[
     return bool(np.array_equal(encoded, again.values(position[item.name])))
 
 
-def _rule(name: str, columns: Collection[str]) -> _Rule | None:
+def _rule(name: str, columns: Collection[str]) -> Rule | None:
     """How a name is to be read, where these are the columns."""
-    rules = [_Rule(*parts) for parts in conditions(name)]
-    possible = [rule for rule in rules if rule.variable in columns and _is_known(rule)]
+    possible = [rule for rule in readings(name) if rule.variable in columns]
     if len(possible) > 1:
         raise ValueError(
             f"{name!r} is a condition on several columns: "
@@ -215,15 +221,21 @@ def _rule(name: str, columns: Collection[str]) -> _Rule | None:
     return possible[0] if possible else None
 
 
-def _is_known(rule: _Rule) -> bool:
-    if rule.operator in _COMPARISONS:
-        return _number(rule.value) is not None
+def readings(name: str) -> list[Rule]:
+    """All ways to read a name as a condition that can be computed."""
+    return [rule for parts in conditions(name) if _is_known(rule := Rule(*parts))]
+
+
+def _is_known(rule: Rule) -> bool:
+    if rule.operator in COMPARISONS:
+        return number_of(rule.value) is not None
     if rule.operator == "in":
         return rule.value.startswith("{") and rule.value.endswith("}")
     return rule.operator in ("=", "==", "is missing")
 
 
-def _number(text: str) -> float | None:
+def number_of(text: str) -> float | None:
+    """The number that a text is, an int where it can be; None if it is none."""
     for kind in (int, float):
         try:
             return kind(text)
@@ -238,7 +250,7 @@ def _is_level(value: Any, levels: Sequence[str]) -> bool:
         return True
     if isinstance(value, bool):
         return str(value).lower() in [level.lower() for level in levels]
-    return not isinstance(value, str) and value in [_number(level) for level in levels]
+    return not isinstance(value, str) and value in [number_of(level) for level in levels]
 
 
 def _report_strangers(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskslim.drawing import pyplot
 from riskslim.metrics import (
     MOST_DISTINCT_SCORES,
     DecisionCurve,
@@ -313,13 +314,7 @@ def new_axes(size: tuple[float, float], rows: int = 1, columns: int = 1) -> Any:
     ImportError
         matplotlib is not installed.
     """
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "diagrams need matplotlib, which is not installed: pip install 'riskslim[report]'"
-        ) from error
-    return plt.subplots(rows, columns, figsize=size, layout="constrained")[1]
+    return pyplot().subplots(rows, columns, figsize=size, layout="constrained")[1]
 
 
 def plot_line(

@@ -31,6 +31,8 @@ from riskslim import score_json
 from riskslim.data import TrainingData, check_length, checked_weights
 from riskslim.explain import BooleanRule, Explanation, boolean_rule, explanation
 from riskslim.feature_ranges import FeatureRange, checked_number, checked_points, printed_range
+from riskslim.item_rules import readings, with_items
+from riskslim.related_items import Family, families
 from riskslim.rendering import ScoreSheet, one_line, score_line
 from riskslim.risk_table import (
     AttainableScores,
@@ -46,6 +48,7 @@ from riskslim.scale import PAPER_SCALE, checked_scale, scale_text
 from riskslim.solution import Certificate
 from riskslim.tables import (
     ColumnError,
+    MissingColumnsError,
     Table,
     check_present,
     listing,
@@ -332,8 +335,7 @@ class RiskScore:
         >>> RiskScore(-3, {"smoker": 2, "exercise": -1}).score_samples([[1, 0], [1, 1], [0, 1]])
         array([ 2,  1, -1])
         """
-        table = _open_rows(X, tuple(self.points))
-        positions = self._positions(table)
+        table, positions = self._opened(X)
         total = np.zeros(table.n_samples)
         faults: list[tuple[int, ColumnError]] = []
         integral = True
@@ -435,7 +437,9 @@ class RiskScore:
         -------
         tuple of str
             One sentence for each feature with points that has values outside of its range in
-            the training data: predictions for these rows extrapolate. Empty if there is none.
+            the training data: predictions for these rows extrapolate. One for each variable with
+            conditions that contradict each other, such as "age >= 60" without "age >= 40": neither
+            sheets nor rules are about such rows. Empty if there is none.
 
         Examples
         --------
@@ -447,23 +451,66 @@ class RiskScore:
         1 of 3 rows have values outside of the training range of 'visits' (0 to 7), first at row 2
         (rows counted from 0).
         """
-        table = _open_rows(X, tuple(self.points))
-        positions = self._positions(table)
+        table, positions = self._opened(X)
+        columns = {
+            name: np.asarray(table.column(positions[name]), dtype=np.float64)
+            for name in self.points
+        }
         found = []
         for name, values in self.feature_ranges.items():
-            column = np.asarray(table.column(positions[name]), dtype=np.float64)
-            outside = (column < values.minimum) | (column > values.maximum)
-            if count := np.count_nonzero(outside):
-                have = "row has a value" if table.n_samples == 1 else "rows have values"
-                found.append(
-                    f"{count} of {table.n_samples} {have} outside of the training range of "
-                    f"{name!r} ({printed_range(values)}), first at "
-                    f"row {np.argmax(outside)} (rows counted from 0)."
-                )
+            outside = (columns[name] < values.minimum) | (columns[name] > values.maximum)
+            where = f"outside of the training range of {name!r} ({printed_range(values)})"
+            found += _remark(outside, f"values {where}", f"a value {where}")
+        for family in families(name for name in columns if self.feature_ranges[name].is_binary):
+            what = f"conditions that contradict each other ({listing(map(repr, family.names))})"
+            found += _remark(_contradictory(family, columns), what, what)
         return tuple(found)
 
+    def with_items(self, X: Any) -> Table:
+        """Add the conditions that raw records lack, computed from their columns by name.
+
+        Parameters
+        ----------
+        X : data frame, mapping, or list of mappings
+            Records with raw columns: for the feature "age >= 60" the column "age", for "sex = male"
+            the column "sex".
+
+        Returns
+        -------
+        Table
+            The columns of X and, behind them, the features with points that X lacked, as 0 and
+            1: for the methods of the score and its rules.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Missing values, unless the score knows what they mean; text where numbers are needed;
+            names that are conditions on several columns.
+
+        See Also
+        --------
+        riskslim.item_rules.with_items : what it is computed by, with all details.
+        riskslim.ItemEncoder : makes such conditions.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> score = RiskScore(-2, {"age >= 60": 2, "sex = male": 1})
+        >>> raw = {"age": [47, 60, 71], "sex": ["male", "female", "male"]}
+        >>> score.score_samples(score.with_items(raw))
+        array([1, 2, 3])
+        """
+        return with_items(X, tuple(self.points), self.feature_names)
+
+    def _opened(self, X: Any) -> tuple[Table, dict[str, int]]:
+        """Rows to be scored, and where the features with points are among their columns."""
+        try:
+            table = _open_rows(X, tuple(self.points))
+            return table, self._positions(table)
+        except MissingColumnsError as error:
+            raise ValueError(f"{error}{_advice_on_items(error)}") from None
+
     def _positions(self, table: Table) -> dict[str, int]:
-        """Where the features with points are among the columns of a table."""
         if table.names is None:
             if table.n_features != len(self.feature_names):
                 raise ValueError(
@@ -496,9 +543,10 @@ class RiskScore:
         """List the risk of every attainable score, and with data what was observed.
 
         Where all features with points are integers with few values, the scores are all sums that
-        their values in the training data allow; those with a risk below 0.1% share one entry, and
-        so do those above 99.9%. With other features the
-        entries are for scores at equal steps, from a risk of 0.1% to one of 99.9% or
+        their values in the training data allow, without conditions that contradict each
+        other, such as "age >= 60" without "age >= 40"; those with a risk below 0.1% share one
+        entry, and so do those above 99.9%. With other features the entries are
+        for scores at equal steps, from a risk of 0.1% to one of 99.9% or
         to the ends of what the training data allow. The larger the scale, the further apart
         are these scores.
 
@@ -805,11 +853,10 @@ class RiskScore:
         Fewest changes that lead to a risk of 50% or less (score 2, risk 11.9%):
           prior stroke: no in place of yes
         """
-        table = _open_rows(_as_row(record), tuple(self.points))
+        table, positions = self._opened(_as_row(record))
         if table.n_samples != 1:
             raise ValueError(f"one record is explained at a time, got {table.n_samples} rows")
         (score,) = self.score_samples(_as_row(record)).tolist()
-        positions = self._positions(table)
         values = {name: _plain_value(table.column(positions[name])) for name in self.points}
         return explanation(
             values,
@@ -876,9 +923,11 @@ class RiskScore:
         Returns
         -------
         BooleanRule
-            The only minimal disjunctive normal form: no other has fewer terms or literals. It
-            equals the score on all values of the conditions, also where conditions contradict
-            each other. Conditions with negative points are negated.
+            The minimal disjunctive normal form. It equals the score on all values of the
+            conditions, but for those that contradict each other, such as "age >= 60" without
+            "age >= 40". No other such form has fewer terms or literals, unless there are
+            conditions on one variable in both directions ("age >= 40" and "age <= 60"), of which
+            some contradictions may not be made use of. Negative points negate.
 
         Raises
         ------
@@ -1359,9 +1408,32 @@ def _is_positive(y: Any, classes: tuple[Any, Any], n_samples: int) -> NDArray[np
         raise ValueError(
             f"y has labels that are neither {classes[0]!r} nor {classes[1]!r}, the classes of the "
             f"score, in {np.count_nonzero(other)} of {n_samples} rows, first "
-            f"{labels[other][0]!r} at row {np.argmax(other)} (rows counted from 0)."
+            f"{labels[other][:1].tolist()[0]!r} at row {np.argmax(other)} (rows counted from 0)."
         )
     return positive
+
+
+# ---------------------------------------------------------------------------------------------
+# Remarks
+# ---------------------------------------------------------------------------------------------
+
+
+def _remark(rows: NDArray[np.bool_], what: str, what_one_has: str) -> list[str]:
+    """A sentence on some of the rows, if there are any."""
+    count = np.count_nonzero(rows)
+    if not count:
+        return []
+    have = f"row has {what_one_has}" if len(rows) == 1 else f"rows have {what}"
+    return [f"{count} of {len(rows)} {have}, first at row {np.argmax(rows)} (rows counted from 0)."]
+
+
+def _contradictory(family: Family, columns: Mapping[str, NDArray[np.float64]]) -> NDArray[np.bool_]:
+    """Rows in which no value of the variable is behind what its conditions say."""
+    values = np.stack([columns[name] for name in family.names])
+    wrong = np.isin(values, (0, 1)).all(axis=0)  # of other values it is said already
+    for pattern in family.patterns:
+        wrong &= (values != np.array(pattern)[:, np.newaxis]).any(axis=0)
+    return np.asarray(wrong)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -1381,6 +1453,18 @@ def _as_row(record: Any) -> Any:
 def _plain_value(column: NDArray[Any]) -> float:
     value = np.asarray(column, dtype=np.float64).item()
     return int(value) if value.is_integer() else value
+
+
+def _advice_on_items(error: MissingColumnsError) -> str:
+    """What to do about features that are conditions on columns which are there."""
+    rules = [rule for name in error.missing for rule in readings(name)]
+    columns = dict.fromkeys(repr(rule.variable) for rule in rules if rule.variable in error.names)
+    if not columns:
+        return ""
+    return (
+        f" They can be computed from {listing(columns)}, which X has: pass score.with_items(X) in "
+        "place of X."
+    )
 
 
 def _open_rows(X: Any, wanted: tuple[str, ...]) -> Table:

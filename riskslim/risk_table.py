@@ -9,7 +9,8 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.feature_ranges import FeatureRange
+from riskslim.related_items import Family, Pattern, families
 
 __all__ = [
     "AttainableScores",
@@ -203,10 +205,8 @@ class AttainableScores:
     def ends(self) -> tuple[float, float]:
         """Smallest and largest score."""
         low = high = 0.0
-        for name, points in self.points.items():
-            values = self.feature_ranges[name]
-            ends = sorted((points * values.minimum, points * values.maximum))
-            low, high = low + ends[0], high + ends[1]
+        for lowest, highest, _ in self._contributions():
+            low, high = low + lowest, high + highest
         return low, high
 
     @property
@@ -224,20 +224,50 @@ class AttainableScores:
         if not high - low <= _MAX_SPAN:
             return None
         reached = 1
-        for name, points in self.points.items():
-            values = self.feature_ranges[name].values
-            if values is None:
+        for first, _, sums in self._contributions():
+            if sums is None:
                 return None
-            contributions = [points * value for value in values]
-            first = min(contributions)
             shifted = 0
-            for contribution in contributions:
-                shifted |= reached << (contribution - first)
+            for one in sums:
+                shifted |= reached << (one - int(first))
             reached = shifted
         octets = np.frombuffer(
             reached.to_bytes(reached.bit_length() // 8 + 1, "little"), dtype=np.uint8
         )
         return np.flatnonzero(np.unpackbits(octets, bitorder="little")) + int(low)
+
+    def _contributions(self) -> Iterator[tuple[float, float, set[int] | None]]:
+        """What features add to the score: least, most, and all sums, if they are known.
+
+        Conditions on one variable count as one feature: not all can hold together.
+        """
+        conditions = [name for name in self.points if self.feature_ranges[name].is_binary]
+        for family in families(conditions):
+            worth = [self.points[name] for name in family.names]
+            sums = {sum(map(operator.mul, worth, pattern)) for pattern in self._patterns(family)}
+            yield min(sums), max(sums), sums
+        for name, points in self.points.items():
+            known = self.feature_ranges[name]
+            if not known.is_binary:
+                ends = sorted((points * known.minimum, points * known.maximum))
+                yield ends[0], ends[1], _multiples(points, known.values)
+
+    def _patterns(self, family: Family) -> Iterable[Pattern]:
+        """What can be true of conditions whose values are known, by the training data.
+
+        Values that contradict each other do so in the training data as well: then all count.
+        """
+        values = [self.feature_ranges[name].values or () for name in family.names]
+        known = [
+            pattern
+            for pattern in family.patterns
+            if all(value in each for value, each in zip(pattern, values, strict=True))
+        ]
+        return known or itertools.product(*values)
+
+
+def _multiples(points: int, values: tuple[int, ...] | None) -> set[int] | None:
+    return None if values is None else {points * value for value in values}
 
 
 def checked_extreme(extreme: float) -> float:

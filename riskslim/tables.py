@@ -287,14 +287,32 @@ def open_records(X: Any, wanted: Sequence[str], what: str) -> Table | None:
     return None
 
 
+class MissingColumnsError(ValueError):
+    """A table lacks columns that are needed.
+
+    Parameters
+    ----------
+    message : str
+    missing, names : sequence of str
+        The columns that are needed and not there, and those that are.
+    """
+
+    def __init__(self, message: str, missing: Sequence[str], names: Sequence[str]) -> None:
+        super().__init__(message)
+        self.missing = tuple(missing)
+        self.names = tuple(names)
+
+
 def check_present(wanted: Sequence[str], names: Sequence[str], what: str) -> None:
     """Check that a table with columns of these names has all that are wanted."""
     present = set(names)
     missing = [name for name in wanted if name not in present]
     if missing:
-        raise ValueError(
+        raise MissingColumnsError(
             f"X lacks {len(missing)} of the {len(wanted)} {what}: "
-            f"{listing(repr(name) + near(name, names) for name in missing)}."
+            f"{listing(repr(name) + near(name, names) for name in missing)}.",
+            missing,
+            names,
         )
 
 
@@ -324,10 +342,12 @@ def _table_from_rows(rows: Sequence[Any], wanted: Sequence[str], what: str) -> T
         named.append({str(name): value for name, value in row.items()})
         try:
             check_present(wanted, list(named[-1]), what)
-        except ValueError as error:
+        except MissingColumnsError as error:
             if len(rows) == 1:
                 raise
-            raise ValueError(f"Row {i} (rows counted from 0): {error}") from None
+            raise MissingColumnsError(
+                f"Row {i} (rows counted from 0): {error}", error.missing, error.names
+            ) from None
 
     def values(j: int) -> Column:
         column = np.empty(len(named), dtype=object)

@@ -176,3 +176,35 @@ def test_levels_that_the_score_does_not_know_are_reported(caplog):
     right = np.array(["never", "current", "former", None], object)
     with_items({**raw, "smoker": right}, known[:3], known)
     assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"age": [47, 71], "sex": ["male", "female"]},
+        pd.DataFrame({"age": [47, 71], "sex": ["male", "female"]}),
+        [{"age": 47, "sex": "male"}, {"age": 71, "sex": "female"}],
+    ],
+)
+def test_scores_apply_to_raw_records(raw):
+    score = RiskScore(-2, {"age >= 60": 2, "sex = male": 1})
+    table = score.with_items(raw)
+    assert score.score_samples(table).tolist() == [1, 2]
+    assert score.boolean_rule(2).holds(table).tolist() == [False, True]
+    assert sum(row.n_samples for row in score.sheet(table, [0, 1]).risks) == 2
+    # Not by themselves, but with advice.
+    advice = r"can be computed from 'age', 'sex', which X has: pass score\.with_items\(X\)"
+    for method in (score.predict_proba, score.remarks, lambda X: score.sheet(X, [0, 1])):
+        with pytest.raises(ValueError, match=advice):
+            method(raw)
+
+
+def test_scores_apply_to_one_raw_record():
+    score = RiskScore(-2, {"age >= 60": 2, "sex = male": 1})
+    record = {"age": 60, "sex": "male"}
+    for raw in (record, pd.Series(record)):
+        assert score.explain(score.with_items(raw)).score == 3
+        with pytest.raises(ValueError, match=r"pass score\.with_items\(X\) in place of X"):
+            score.explain(raw)
+    with pytest.raises(ValueError, match=r"points: 'age >= 60', 'sex = male'\.$"):
+        score.predict({"weight": 60})

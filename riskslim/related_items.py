@@ -1,0 +1,131 @@
+"""Conditions on one variable, and which of them can hold together, as their names say.
+
+Who is 60 or older is 40 or older: of "age >= 40" and "age >= 60" the second never holds alone.
+Tables of attainable scores, rules and explanations leave such contradictions out; predictions do
+not look for them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any, NamedTuple, TypeAlias
+
+from riskslim.item_rules import COMPARISONS, Rule, number_of, readings
+
+__all__ = ["Family", "Pattern", "families"]
+
+# Which conditions of a family hold, 1, and which do not, 0.
+Pattern: TypeAlias = tuple[int, ...]
+
+# "not age >= 40" is no condition on a variable "not age".
+_NEGATION = re.compile(r"\b(?:not?|without|except|unless|neither|nor)\b|[!~¬]", re.IGNORECASE)
+
+# Some text that is none of the levels which are named.
+_OTHER = object()
+
+
+class Family(NamedTuple):
+    """Conditions on one variable, or one condition that is related to no other.
+
+    Attributes
+    ----------
+    names : tuple of str
+    patterns : tuple of tuples of int
+        All that can be true of them at once, 1 where a condition holds, in increasing order.
+    """
+
+    names: tuple[str, ...]
+    patterns: tuple[Pattern, ...]
+
+    def restricted(self, names: Iterable[str]) -> Family:
+        """The family of some of the conditions."""
+        kept = [self.names.index(name) for name in names]
+        patterns = {tuple(pattern[k] for k in kept) for pattern in self.patterns}
+        return Family(tuple(self.names[k] for k in kept), tuple(sorted(patterns)))
+
+
+def families(names: Iterable[str]) -> tuple[Family, ...]:
+    """Put conditions on the same variable together.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names of features that are 0 or 1.
+
+    Returns
+    -------
+    tuple of Family
+        In the order of the first condition of each.
+
+    Notes
+    -----
+    A name is read as :func:`~riskslim.item_rules.with_items` reads it: comparisons with a number,
+    levels, "is missing". A missing value meets no condition but this one, and may always
+    occur. A name that can be read in two ways, or has a word like "not" before its operator, is
+    related to no other: too many patterns do no harm, too few would.
+
+    Examples
+    --------
+    >>> from riskslim.related_items import families
+    >>> for family in families(["age >= 40", "smoker", "age >= 60"]):
+    ...     print(family)
+    Family(names=('age >= 40', 'age >= 60'), patterns=((0, 0), (1, 0), (1, 1)))
+    Family(names=('smoker',), patterns=((0,), (1,)))
+    """
+    by_variable: dict[tuple[str, bool], dict[str, Rule | None]] = {}
+    for name in names:
+        rule = _reading(name)
+        key = (name, False) if rule is None else (rule.variable, True)
+        by_variable.setdefault(key, {})[name] = rule
+    return tuple(_family(rules) for rules in by_variable.values())
+
+
+def _reading(name: str) -> Rule | None:
+    known = readings(name)
+    if len(known) != 1 or _NEGATION.search(known[0].variable):
+        return None
+    return known[0]
+
+
+def _family(rules: dict[str, Rule | None]) -> Family:
+    related = [rule for rule in rules.values() if rule is not None]
+    if len(related) < 2:
+        return Family(tuple(rules), ((0,), (1,)))
+    patterns = {
+        tuple(int(_holds(rule, value)) for rule in related) for value in _possible_values(related)
+    }
+    return Family(tuple(rules), tuple(sorted(patterns)))
+
+
+def _possible_values(rules: list[Rule]) -> list[Any]:
+    """Values of a variable that stand for all: those named, between and beyond them, missing."""
+    comparisons = [rule for rule in rules if rule.operator in COMPARISONS]
+    levels = [level for rule in rules for level in rule.levels()]
+    texts = [*levels, *(rule.value for rule in comparisons)]
+    numbers = sorted({number for text in texts if (number := _exact(text)) is not None})
+    between = [(low + high) / 2 for low, high in itertools.pairwise(numbers)]
+    beyond = [numbers[0] - 1, numbers[-1] + 1] if numbers else []
+    # A column is compared with numbers or has levels that are text.
+    strange = [] if comparisons else [_OTHER]
+    return [None, *strange, *levels, *numbers, *between, *beyond]
+
+
+def _holds(rule: Rule, value: Any) -> bool:
+    if rule.operator == "is missing" or value is None:
+        return rule.operator == "is missing" and value is None
+    if rule.operator in COMPARISONS:
+        threshold = number_of(rule.value)
+        return isinstance(value, Fraction) and bool(COMPARISONS[rule.operator](value, threshold))
+    levels = rule.levels()
+    return value in levels or value in [_exact(level) for level in levels]
+
+
+def _exact(text: str) -> Fraction | None:
+    number = number_of(text)
+    if number is None or (isinstance(number, float) and not math.isfinite(number)):
+        return None
+    return Fraction(number)

@@ -1,0 +1,259 @@
+"""Conditions on one variable: sheets, rules and explanations leave contradictions out."""
+
+from __future__ import annotations
+
+import itertools
+
+import hypothesis.strategies as st
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given, settings
+
+from riskslim import RiskScore
+from riskslim.item_rules import with_items
+from riskslim.related_items import Family, families
+from riskslim.risk_score import FeatureRange
+
+# Thresholds in one direction, levels, and single conditions.
+ORDERLY = [
+    ["a >= 1", "a >= 2", "a > 2", "a >= 4", "a is missing", "smoker"],
+    ["a < 1", "a <= 1", "a <= 3", "sex = male", "sex = female", "smoker"],
+    ["b = x", "b in {y, z}", "b = u", "b is missing", "smoker", "c > 0.5"],
+    ["a >= 3", "a >= 5", "a < 2", "a < 1", "b >= 1", "smoker"],
+]
+EVERYTHING = sorted({*itertools.chain(*ORDERLY), "b in {x, y}", "b = z", "a <= 4"})
+
+
+def records(score) -> dict[str, np.ndarray]:
+    """All values of the conditions of a score that do not contradict each other."""
+    related = families(score.points)
+    names = [name for family in related for name in family.names]
+    rows = np.array(
+        [sum(row, ()) for row in itertools.product(*(family.patterns for family in related))]
+    )
+    return dict(zip(names, rows.T, strict=True))
+
+
+def score_of(draw, names) -> RiskScore:
+    chosen = draw(st.lists(st.sampled_from(names), min_size=1, max_size=4, unique=True))
+    values = st.sampled_from([-3, -2, -1, 1, 2, 3, 5])
+    return RiskScore(-1, {name: draw(values) for name in chosen})
+
+
+@st.composite
+def orderly_scores(draw):
+    return score_of(draw, draw(st.sampled_from(ORDERLY)))
+
+
+@st.composite
+def scores(draw):
+    return score_of(draw, EVERYTHING)
+
+
+@pytest.mark.parametrize(
+    ("names", "patterns"),
+    [
+        (["age >= 40", "age >= 60"], [(0, 0), (1, 0), (1, 1)]),
+        (["age > 40", "age >= 40"], [(0, 0), (0, 1), (1, 1)]),
+        (["age>=60.0", "age ≥ 6e1"], [(0, 0), (1, 1)]),
+        (["age <= 40", "age >= 60"], [(0, 0), (0, 1), (1, 0)]),
+        # A missing value meets neither.
+        (["age <= 60", "age > 60"], [(0, 0), (0, 1), (1, 0)]),
+        (["age is missing", "age >= 60"], [(0, 0), (0, 1), (1, 0)]),
+        (["sex = male", "sex = female"], [(0, 0), (0, 1), (1, 0)]),
+        (["x in {A, B}", "x = B"], [(0, 0), (1, 0), (1, 1)]),
+        # A text and the number that it reads as are both possible.
+        (["x = 1", "x = 1.0"], [(0, 0), (0, 1), (1, 0), (1, 1)]),
+        (["x = 7", "x >= 5"], [(0, 0), (0, 1), (1, 0), (1, 1)]),
+        (["x >= 1e999", "x >= 3", "x >= " + "9" * 400], [(0, 0, 0), (0, 1, 0), (0, 1, 1)]),
+    ],
+)
+def test_what_can_hold_together(names, patterns):
+    assert families(names) == (Family(tuple(names), tuple(patterns)),)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["age >= 40", "Age >= 60"],
+        ["not age >= 40", "not age >= 60"],
+        ["male and not age >= 40", "male and not age >= 60"],
+        ["x = y >= 3", "x = y >= 5"],
+        ["age", "age_group"],
+        ["40 <= age < 60", "60 <= age < 75"],
+    ],
+)
+def test_names_that_are_related_to_no_other(names):
+    assert families(names) == tuple(Family((name,), ((0,), (1,))) for name in names)
+
+
+@given(st.lists(st.sampled_from(["a >= 1", "a > 2", "a <= 3", "a < 1", "a >= 2.5"]), unique=True))
+def test_patterns_are_those_of_data(names):
+    raw = pd.DataFrame({"a": np.arange(-1, 5, 0.25)})
+    table = with_items(raw, names, [])
+    rows = {
+        tuple(int(table.values(list(table.names).index(name))[i]) for name in names)
+        for i in range(len(raw))
+    }
+    found = {sum(parts, ()) for parts in itertools.product(*(f.patterns for f in families(names)))}
+    assert found == rows | {(0,) * len(names)}
+
+
+@settings(max_examples=100, deadline=None)
+@given(scores())
+def test_tables_list_the_scores_that_records_can_have(score):
+    reached = np.unique(score.score_samples(records(score)))
+    assert [row.lowest for row in score.risk_table(extreme=1e-9)] == reached.tolist()
+
+
+def test_the_range_of_a_sheet():
+    points = {"age >= 60": 2, "age >= 40": 1, "sex = male": 1, "sex = female": -1}
+    score = RiskScore(-1, points)
+    assert [row.score for row in score.risk_table()] == ["-1", "0", "1", "2", "3", "4"]
+    # Constant in the training data.
+    ranges = {"age >= 40": FeatureRange(1, 1)}
+    fixed = RiskScore(-1, {"age >= 40": 1, "age >= 60": 4}, feature_ranges=ranges)
+    assert [row.score for row in fixed.risk_table()] == ["1", "5"]
+    # The training data itself were contradictory.
+    odd = RiskScore(
+        -1,
+        {"age >= 40": 1, "age >= 60": 4},
+        feature_ranges={"age >= 40": FeatureRange(0, 0), "age >= 60": FeatureRange(1, 1)},
+    )
+    assert [row.score for row in odd.risk_table()] == ["4"]
+    # Data with contradictions: every row is counted.
+    X = {"age >= 60": [1, 1], "age >= 40": [1, 0], "sex = male": [0, 1], "sex = female": [0, 0]}
+    assert sum(row.n_samples for row in score.risk_table(X, [0, 1])) == 2
+    assert score.remarks(X) == (
+        "1 of 2 rows have conditions that contradict each other ('age >= 60', 'age >= 40'), "
+        "first at row 1 (rows counted from 0).",
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(scores() | orderly_scores())
+def test_a_rule_equals_the_score_where_nothing_contradicts(score):
+    X = records(score)
+    reached = score.score_samples(X)
+    X["unused"] = np.zeros(len(reached))
+    for threshold in range(reached.min(), reached.max() + 2):
+        rule = score.boolean_rule(threshold)
+        assert np.array_equal(rule.holds(X), reached >= threshold)
+
+
+def shortest(score, threshold) -> tuple[int, int]:
+    """Least number of terms, and of literals in so many, by trying all sets of implicants."""
+    X = records(score)
+    truth = score.score_samples(X) >= threshold
+    cubes: dict[frozenset[int], int] = {}
+    for wanted in itertools.product((0, 1, None), repeat=len(X)):
+        inside = np.ones_like(truth)
+        for name, one in zip(X, wanted, strict=True):
+            inside &= one is None or X[name] == one
+        if inside.any() and truth[inside].all():
+            rows = frozenset(np.flatnonzero(inside).tolist())
+            n_literals = sum(one is not None for one in wanted)
+            cubes[rows] = min(cubes.get(rows, n_literals), n_literals)
+    prime = [rows for rows in cubes if not any(rows < other for other in cubes)]
+    for size in range(len(prime) + 1):
+        lengths = [
+            sum(cubes[rows] for rows in chosen)
+            for chosen in itertools.combinations(prime, size)
+            if frozenset().union(*chosen) == set(np.flatnonzero(truth).tolist())
+        ]
+        if lengths:
+            return size, min(lengths)
+    raise AssertionError("the implicants do not cover the function")
+
+
+@settings(max_examples=60, deadline=None)
+@given(orderly_scores())
+@example(RiskScore(-1, {"a >= 1": 2, "a >= 2": -1, "a >= 4": 2, "smoker": 1}))
+@example(RiskScore(-1, {"b = x": 2, "b in {y, z}": 1, "b = u": -1, "smoker": 1}))
+def test_no_disjunctive_form_is_shorter(score):
+    reached = score.score_samples(records(score))
+    for threshold in range(reached.min(), reached.max() + 2):
+        rule = score.boolean_rule(threshold)
+        length = len(rule.terms), sum(map(len, rule.terms))
+        assert length == shortest(score, threshold)
+
+
+def test_rules_as_printed():
+    score = RiskScore(-3, {"age >= 40": 1, "age >= 60": 1, "age >= 75": 2, "smoker": 2})
+    assert {threshold: str(score.boolean_rule(threshold)) for threshold in range(1, 7)} == {
+        1: "smoker OR age >= 40",
+        2: "smoker OR age >= 60",
+        3: "age >= 75 OR (smoker AND age >= 40)",
+        4: "age >= 75 OR (smoker AND age >= 60)",
+        5: "age >= 75 AND smoker",
+        6: "age >= 75 AND smoker",
+    }
+    middle = RiskScore(0, {"age >= 40": 2, "age >= 60": -2})
+    assert str(middle.boolean_rule(1)) == "age >= 40 AND NOT age >= 60"
+    # Both directions, of which not all that is known can be used.
+    both = RiskScore(0, {"a >= 1": 1, "a <= 4": 1, "a >= 9": 1, "b": 3})
+    assert str(both.boolean_rule(4)) == "(b AND a >= 1) OR (b AND a <= 4)"
+    assert str(both.boolean_rule(6)) == "NEVER"
+
+
+def test_long_rules_of_related_conditions_are_found_at_once():
+    names = [f"v{k} >= {j}" for k in range(5) for j in range(6)]
+    score = RiskScore(0, {name: (-1) ** j * (j + 1) for j, name in enumerate(names)})
+    low, high = (int(end) for end in score._attainable.ends)
+    for threshold in range(low, high + 1, 5):
+        assert len(score.boolean_rule(threshold, max_terms=10**5).terms) < 1000
+
+
+def test_explanations_keep_related_conditions_together():
+    score = RiskScore(-4, {"age >= 60": 3, "smoker": 2, "age >= 40": 1}, outcome_name="stroke")
+    young = {"age >= 60": 0, "smoker": 0, "age >= 40": 0}
+    assert (
+        str(score.explain(young, 4))
+        == """\
+Score 0: the risk of stroke = 1 is 1.8%.
+Points by item:
+  +0  age >= 60: no (3 points)
+  +0  smoker: no (2 points)
+  +0  age >= 40: no (1 point)
+What would change it, all else equal:
+  age >= 60: yes in place of no, and with it age >= 40: yes (score 4, risk 50.0%)
+  smoker: yes in place of no (score 2, risk 11.9%)
+  age >= 40: yes in place of no (score 1, risk 4.7%)
+Fewest changes that lead to a score of at least 4 (score 4, risk 50.0%):
+  age >= 60: yes in place of no, and with it age >= 40: yes"""
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(scores(), st.integers(-8, 8), st.randoms(use_true_random=False))
+def test_explained_changes_contradict_nothing_and_are_the_fewest(score, threshold, random):
+    X = records(score)
+    totals = score.score_samples(X)
+    i = random.randrange(len(totals))
+    record = {name: int(X[name][i]) for name in X}
+    rows = {tuple(row) for row in np.array(list(X.values())).T.tolist()}
+    found = score.explain(record, threshold)
+    assert {(one.feature, one.after) for one in found.changes} == {
+        (name, 1 - record[name]) for name in record if any(X[name] != record[name])
+    }
+    for one in found.changes:
+        changed = {**record, one.feature: one.after, **dict(one.along)}
+        assert tuple(changed.values()) in rows
+        assert one.score == score.score_samples(changed)[0]
+    related = families(score.points)
+    distances = [
+        sum(any(X[name][j] != record[name] for name in family.names) for family in related)
+        for j in range(len(totals))
+        if (totals[j] >= threshold) != (totals[i] >= threshold)
+    ]
+    if found.fewest_changes is None:
+        assert not distances
+        return
+    assert len(found.fewest_changes) == min(distances)
+    changed = dict(record)
+    for one in found.fewest_changes:
+        changed |= {one.feature: one.after, **dict(one.along)}
+        assert one.score == score.score_samples(changed)[0]
+        assert tuple(changed.values()) in rows
+    assert (found.fewest_changes[-1].score >= threshold) != (totals[i] >= threshold)
