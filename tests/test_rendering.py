@@ -544,7 +544,7 @@ def test_the_picture_fits_given_axes():
 
 def test_drawing_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"drawing needs matplotlib.*pip install 'riskslim\[report\]'"):
+    with pytest.raises(ImportError, match=r"needs matplotlib.*pip install 'riskslim\[report\]'"):
         plain().plot()
 
 
