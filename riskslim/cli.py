@@ -419,6 +419,8 @@ def fit(
             scale=scales,
         )
         choice = choose_engine(problem, engine)
+        if choice.name == "lattice_cpa":
+            special.setdefault("solver", choice.solver)
         logger.info("engine: %s (%s)", choice.name, choice.reason)
         if positive is None and not quiet:
             _say_which_label(training_data)
