@@ -124,9 +124,6 @@ if typer is not None:
     Count = {"parser": number(int, 0), "metavar": "N"}
     Whole = {"parser": number(int), "metavar": "N"}
     Real = {"parser": number(float)}
-    TimeLimit = Annotated[
-        float, typer.Option(**Real, metavar="SECONDS", help="Seconds for the whole search.")
-    ]
     Engine = Annotated[
         str,
         typer.Option(
@@ -298,7 +295,10 @@ def fit(
     ] = None,
     folds: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Cross-validate with the folds of a CSV file."),
+        typer.Option(
+            metavar="FILE",
+            help="Cross-validate with the fold of each row: a CSV file with the column fold.",
+        ),
     ] = None,
     rule: Annotated[
         str | None,
@@ -332,16 +332,27 @@ def fit(
         typer.Option(
             **Real,
             metavar="SHARE",
-            help="List the risk scores whose objective is at most 1 + SHARE times the best one.",
+            help="List the risk scores whose objective is at most 1 + SHARE times the best one, "
+            "0.01 for 1%; with --n-solutions N the best N of them.",
         ),
     ] = None,
     engine: Engine = "auto",
     solver: Solver = None,
-    time_limit: TimeLimit = 60.0,
+    time_limit: Annotated[
+        float,
+        typer.Option(
+            **Real,
+            metavar="SECONDS",
+            help="Seconds for the whole search; with --path, --cv or --folds for each size and "
+            "fold.",
+        ),
+    ] = 60.0,
     gap_tolerance: Annotated[
         float,
         typer.Option(
-            **Real, metavar="GAP", help="Relative optimality gap at which the search may stop."
+            **Real,
+            metavar="GAP",
+            help="Relative optimality gap at which the search may stop, 0.01 for 1%.",
         ),
     ] = 0.0,
     node_limit: Annotated[
@@ -354,7 +365,10 @@ def fit(
         ),
     ] = 1,
     seed: Annotated[
-        int, typer.Option(**Whole, help="Seed of lattice_cpa, or of the folds where there are any.")
+        int,
+        typer.Option(
+            **Whole, help="Seed of lattice_cpa; with --path, --cv or --folds, of the folds alone."
+        ),
     ] = 0,
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="JSON file to save the risk score to.")
@@ -365,7 +379,9 @@ def fit(
     ] = None,
     report_file: Annotated[
         Path | None,
-        typer.Option("--report", metavar="FILE", help="HTML file to write a report to."),
+        typer.Option(
+            "--report", metavar="FILE", help="HTML file to write a report to (extra report)."
+        ),
     ] = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -514,7 +530,11 @@ def report(
         ),
     ] = None,
 ) -> None:
-    """Write a report on a risk score and the rows of a file: one page of HTML."""
+    """Write a report on a risk score: one page of HTML.
+
+    Metrics and diagrams are about the rows of DATA. Items such as "age >= 60" that are no columns
+    of the file are computed from its column "age".
+    """
     with _session():
         for source, what in ((score, "risk score"), (data, "data"), (test, "data")):
             if source is not None:
@@ -596,7 +616,9 @@ def demo(
     scale: Scale = "1",
     engine: Engine = "auto",
     solver: Solver = None,
-    time_limit: TimeLimit = 300.0,
+    time_limit: Annotated[
+        float, typer.Option(**Real, metavar="SECONDS", help="Seconds for the whole search.")
+    ] = 300.0,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:

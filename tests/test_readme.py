@@ -215,8 +215,15 @@ def test_every_option_is_documented_with_its_default(command):
     section = re.search(rf"^## riskslim {command}\b.*?(?=^## )", COMMAND_LINE, re.M | re.S)
     documented = set(re.findall(r"`(--[a-z0-9-]+)", section.group()))
     text = CliRunner().invoke(application(), [command, "--help"]).stdout
-    assert documented == set(re.findall(r"^ .*?(--[a-z0-9-]+)", text, re.M)) - {"--help"}
-    defaults = dict(re.findall(r"(--[a-z0-9-]+) (?:(?!--)[\s\S])*?\[default:\s+([^;\]]+)", text))
+    # Help texts may name other options: each option starts a line.
+    _, *entries = re.split(r"^  (?:-\w, )?(?=--)", text, flags=re.M)
+    helps = {entry.split()[0]: entry for entry in entries}
+    assert documented == helps.keys() - {"--help"}
+    defaults = {
+        option: found[1]
+        for option, entry in helps.items()
+        if (found := re.search(r"\[default:\s+([^;\]]+)\]", entry))
+    }
     for option, default in defaults.items():
         (row,) = (line for line in section.group().splitlines() if line.startswith(f"| `{option}"))
         assert row.endswith(f"| {default} |")
