@@ -799,11 +799,10 @@ def _labelled_rows(
 
 def _with_features(read: pyarrow.Table, score: RiskScore, path: Path) -> Table:
     """Columns of a file, and the items that it lacks, computed from its raw columns."""
-    from riskslim.item_rules import with_items
     from riskslim.items import source_variable
     from riskslim.tables import listing, near
 
-    table = with_items(read, tuple(score.points), score.feature_names)
+    table = score.with_items(read)
     names = read.column_names
     lacking: dict[str, list[str]] = {}  # items by raw column
     for name in score.points:
