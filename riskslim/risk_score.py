@@ -28,11 +28,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim import score_json
-from riskslim.data import TrainingData, check_length, checked_weights
+from riskslim.data import TrainingData, checked_weights
 from riskslim.explain import BooleanRule, Explanation, boolean_rule, explanation
-from riskslim.feature_ranges import FeatureRange, checked_number, checked_points, printed_range
-from riskslim.item_rules import readings, with_items
-from riskslim.related_items import Family, families
+from riskslim.feature_ranges import FeatureRange, checked_number, checked_points
+from riskslim.item_rules import with_items
 from riskslim.rendering import ScoreSheet, one_line, score_line
 from riskslim.risk_table import (
     AttainableScores,
@@ -45,19 +44,9 @@ from riskslim.risk_table import (
     risk_rows,
 )
 from riskslim.scale import PAPER_SCALE, checked_scale, scale_text
+from riskslim.scored_rows import ScoredRows, as_row, is_positive
 from riskslim.solution import Certificate
-from riskslim.tables import (
-    ColumnError,
-    MissingColumnsError,
-    Table,
-    check_present,
-    listing,
-    open_records,
-    open_table,
-    raise_faults,
-    real_faults,
-    values_of,
-)
+from riskslim.tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,9 +65,6 @@ __all__ = [
     "class_labels",
     "observations_of",
 ]
-
-# What the columns are that a table to be scored has to have.
-_WANTED = "features with points"
 
 # Risks below it, and above 1 minus it, are printed as bounds.
 _EXTREME = 0.001
@@ -335,29 +321,7 @@ class RiskScore:
         >>> RiskScore(-3, {"smoker": 2, "exercise": -1}).score_samples([[1, 0], [1, 1], [0, 1]])
         array([ 2,  1, -1])
         """
-        table, positions = self._opened(X)
-        total = np.zeros(table.n_samples)
-        faults: list[tuple[int, ColumnError]] = []
-        integral = True
-        # Infinities are looked for below.
-        with np.errstate(over="ignore", invalid="ignore"):
-            for k, (name, points) in enumerate(self.points.items()):
-                try:
-                    column = table.column(positions[name])
-                except ColumnError as fault:
-                    faults.append((k, fault))
-                    continue
-                values = np.asarray(column, dtype=np.float64)
-                faults.extend((k, fault) for fault in real_faults(values, column.dtype.kind))
-                if column.dtype.kind not in "biu":
-                    integral = integral and np.array_equal(values, np.rint(values))
-                total += points * values
-        raise_faults(faults, tuple(self.points), table.n_samples)
-        _check_totals(total)
-        # Beyond 2**53 float64 does not hold every integer.
-        if integral and np.abs(total).max(initial=0.0) < 2.0**53:
-            return total.astype(np.int64)
-        return total
+        return self._rows(X).scores(self.points)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         r"""Compute the log-odds :math:`(\lambda_0 + \sum_j \lambda_j x_j) / m` of each row.
@@ -441,6 +405,11 @@ class RiskScore:
             conditions that contradict each other, such as "age >= 60" without "age >= 40": neither
             sheets nor rules are about such rows. Empty if there is none.
 
+        Raises
+        ------
+        ValueError, TypeError
+            As in :meth:`score_samples`.
+
         Examples
         --------
         >>> from riskslim import RiskScore
@@ -451,20 +420,7 @@ class RiskScore:
         1 of 3 rows have values outside of the training range of 'visits' (0 to 7), first at row 2
         (rows counted from 0).
         """
-        table, positions = self._opened(X)
-        columns = {
-            name: np.asarray(table.column(positions[name]), dtype=np.float64)
-            for name in self.points
-        }
-        found = []
-        for name, values in self.feature_ranges.items():
-            outside = (columns[name] < values.minimum) | (columns[name] > values.maximum)
-            where = f"outside of the training range of {name!r} ({printed_range(values)})"
-            found += _remark(outside, f"values {where}", f"a value {where}")
-        for family in families(name for name in columns if self.feature_ranges[name].is_binary):
-            what = f"conditions that contradict each other ({listing(map(repr, family.names))})"
-            found += _remark(_contradictory(family, columns), what, what)
-        return tuple(found)
+        return self._rows(X).remarks(self.feature_ranges)
 
     def with_items(self, X: Any) -> Table:
         """Add the conditions that raw records lack, computed from their columns by name.
@@ -502,30 +458,8 @@ class RiskScore:
         """
         return with_items(X, tuple(self.points), self.feature_names)
 
-    def _opened(self, X: Any) -> tuple[Table, dict[str, int]]:
-        """Rows to be scored, and where the features with points are among their columns."""
-        try:
-            table = _open_rows(X, tuple(self.points))
-            return table, self._positions(table)
-        except MissingColumnsError as error:
-            raise ValueError(f"{error}{_advice_on_items(error)}") from None
-
-    def _positions(self, table: Table) -> dict[str, int]:
-        if table.names is None:
-            if table.n_features != len(self.feature_names):
-                raise ValueError(
-                    f"X has {table.n_features} features, but RiskScore is expecting "
-                    f"{len(self.feature_names)} features as input: all features of the training "
-                    "data in their order. To give only those with points, pass a data frame or "
-                    "mappings with their names."
-                )
-            return {name: self.feature_names.index(name) for name in self.points}
-        names = [str(name) for name in table.names]
-        check_present(tuple(self.points), names, _WANTED)
-        twice = [name for name in self.points if names.count(name) > 1]
-        if twice:
-            raise ValueError(f"X has several columns named {listing(map(repr, twice))}.")
-        return {name: names.index(name) for name in self.points}
+    def _rows(self, X: Any) -> ScoredRows:
+        return ScoredRows.open(X, tuple(self.points), self.feature_names)
 
     # -----------------------------------------------------------------------------------------
     # Tables
@@ -853,11 +787,11 @@ class RiskScore:
         Fewest changes that lead to a risk of 50% or less (score 2, risk 11.9%):
           prior stroke: no in place of yes
         """
-        table, positions = self._opened(_as_row(record))
-        if table.n_samples != 1:
-            raise ValueError(f"one record is explained at a time, got {table.n_samples} rows")
-        (score,) = self.score_samples(_as_row(record)).tolist()
-        values = {name: _plain_value(table.column(positions[name])) for name in self.points}
+        rows = self._rows(as_row(record))
+        if rows.n_samples != 1:
+            raise ValueError(f"one record is explained at a time, got {rows.n_samples} rows")
+        (score,) = rows.scores(self.points).tolist()
+        values = {name: _plain_number(column.item()) for name, column in rows.values().items()}
         return explanation(
             values,
             score,
@@ -1297,6 +1231,10 @@ def _ranked(solution: Solution, rank: int) -> tuple[NDArray[np.int64], float]:
     return best, solution.scale
 
 
+def _plain_number(value: float) -> float:
+    return int(value) if value.is_integer() else value
+
+
 def observations_of(score: RiskScore, X: Any, y: Any, sample_weight: Any) -> Observations | None:
     """Check rows and labels, and compute the scores.
 
@@ -1329,7 +1267,7 @@ def observations_of(score: RiskScore, X: Any, y: Any, sample_weight: Any) -> Obs
         raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
     return Observations(
         scores,
-        _is_positive(y, score.classes, len(scores)),
+        is_positive(y, score.classes, len(scores)),
         None if sample_weight is None else checked_weights(sample_weight, len(scores)),
     )
 
@@ -1388,87 +1326,3 @@ def _checked_classes(classes: Any) -> tuple[Any, Any]:
             f"classes must be two different labels, the negative one first, got {classes!r}"
         )
     return labels
-
-
-def _check_totals(total: NDArray[np.float64]) -> None:
-    wrong = ~np.isfinite(total)
-    if wrong.any():
-        raise ValueError(
-            f"The score overflows float64 in {np.count_nonzero(wrong)} of {len(total)} rows, first "
-            f"at row {np.argmax(wrong)} (rows counted from 0): values are too large."
-        )
-
-
-def _is_positive(y: Any, classes: tuple[Any, Any], n_samples: int) -> NDArray[np.bool_]:
-    labels = values_of(y, "y")
-    check_length("y", len(labels), n_samples)
-    positive = np.asarray(labels == classes[1], dtype=np.bool_)
-    other = ~positive & np.asarray(labels != classes[0], dtype=np.bool_)
-    if other.any():
-        raise ValueError(
-            f"y has labels that are neither {classes[0]!r} nor {classes[1]!r}, the classes of the "
-            f"score, in {np.count_nonzero(other)} of {n_samples} rows, first "
-            f"{labels[other][:1].tolist()[0]!r} at row {np.argmax(other)} (rows counted from 0)."
-        )
-    return positive
-
-
-# ---------------------------------------------------------------------------------------------
-# Remarks
-# ---------------------------------------------------------------------------------------------
-
-
-def _remark(rows: NDArray[np.bool_], what: str, what_one_has: str) -> list[str]:
-    """A sentence on some of the rows, if there are any."""
-    count = np.count_nonzero(rows)
-    if not count:
-        return []
-    have = f"row has {what_one_has}" if len(rows) == 1 else f"rows have {what}"
-    return [f"{count} of {len(rows)} {have}, first at row {np.argmax(rows)} (rows counted from 0)."]
-
-
-def _contradictory(family: Family, columns: Mapping[str, NDArray[np.float64]]) -> NDArray[np.bool_]:
-    """Rows in which no value of the variable is behind what its conditions say."""
-    values = np.stack([columns[name] for name in family.names])
-    wrong = np.isin(values, (0, 1)).all(axis=0)  # of other values it is said already
-    for pattern in family.patterns:
-        wrong &= (values != np.array(pattern)[:, np.newaxis]).any(axis=0)
-    return np.asarray(wrong)
-
-
-# ---------------------------------------------------------------------------------------------
-# Input of predictions
-# ---------------------------------------------------------------------------------------------
-
-
-def _as_row(record: Any) -> Any:
-    """A record as a row of a table; what has rows already stays as it is."""
-    if isinstance(record, np.ndarray) and record.ndim == 1:
-        return record[np.newaxis]
-    if isinstance(record, (list, tuple)) and record and all(map(np.isscalar, record)):
-        return [list(record)]
-    return record
-
-
-def _plain_value(column: NDArray[Any]) -> float:
-    value = np.asarray(column, dtype=np.float64).item()
-    return int(value) if value.is_integer() else value
-
-
-def _advice_on_items(error: MissingColumnsError) -> str:
-    """What to do about features that are conditions on columns which are there."""
-    rules = [rule for name in error.missing for rule in readings(name)]
-    columns = dict.fromkeys(repr(rule.variable) for rule in rules if rule.variable in error.names)
-    if not columns:
-        return ""
-    return (
-        f" They can be computed from {listing(columns)}, which X has: pass score.with_items(X) in "
-        "place of X."
-    )
-
-
-def _open_rows(X: Any, wanted: tuple[str, ...]) -> Table:
-    """Open what the prediction methods take, which is more than training data may be."""
-    if isinstance(X, TrainingData):
-        return Table(X.n_samples, X.n_features, X.feature_names, X.column)
-    return open_records(X, wanted, _WANTED) or open_table(X)

@@ -408,6 +408,8 @@ def test_remarks_about_values_outside_of_the_training_range(score):
     assert "'smoker' (0 to 1)" in score.remarks({"smoker": -1, "age": 2, "exercise": 0})[0]
     assert len(score.remarks({"smoker": [2], "age": [0], "exercise": [9]})) == 3
     assert "1 of 1 row has a value" in score.remarks({"smoker": 2, "age": 2, "exercise": 0})[0]
+    with pytest.raises(ValueError, match=r"Columns with text .*: 'smoker' \(2 of 2 rows"):
+        score.remarks({"smoker": ["no", "yes"], "age": [0, 1], "exercise": [0, 1]})
 
 
 def test_no_features():
