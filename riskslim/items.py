@@ -121,12 +121,19 @@ def unknown_feature(name: str, feature_names: Sequence[str]) -> str:
     >>> from riskslim.items import unknown_feature
     >>> unknown_feature("Age", ["age", "sex = female"])
     "'Age' (did you mean 'age'?)"
+    >>> unknown_feature("sexx", ["age", "sex = female"])
+    "'sexx' (did you mean 'sex'?)"
     >>> print(unknown_feature("age", ["age >= 60", "sex = female"]))
     'age' (a variable, with features 'age >= 60'; in constraints variable('age') stands for them)
     """
-    of_variable = [feature for feature in feature_names if source_variable(feature) == name]
+    variables = [source_variable(feature) for feature in feature_names]
+    of_variable = [
+        feature
+        for feature, variable in zip(feature_names, variables, strict=True)
+        if variable == name
+    ]
     if not of_variable:
-        return f"{name!r}{near(name, feature_names)}"
+        return f"{name!r}{near(name, [*feature_names, *variables])}"
     return (
         f"{name!r} (a variable, with features {listing(map(repr, of_variable))}; in constraints "
         f"variable({name!r}) stands for them)"
