@@ -663,6 +663,16 @@ def checked_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64]:
     return weights
 
 
+def check_size_of_weights(weights: NDArray[np.float64]) -> None:
+    """Refuse weights, not all of them zero, whose sums and products leave double precision."""
+    largest = float(weights.max())
+    if not _WEIGHT_RANGE[0] <= largest <= _WEIGHT_RANGE[1]:
+        raise ValueError(
+            f"The largest sample_weight is {largest:.6g}; sums and products of such weights leave "
+            "float64: divide all weights by it, which changes nothing else."
+        )
+
+
 def _check_class_weights(
     weights: NDArray[np.float64], labels: NDArray[np.int8], classes: tuple[Any, Any]
 ) -> None:
@@ -678,12 +688,7 @@ def _check_class_weights(
                 f"Two classes are needed, but only one class has weight: all "
                 f"{np.count_nonzero(rows)} rows of class {label!r} have weight zero."
             )
-    largest = float(weights.max())
-    if not _WEIGHT_RANGE[0] <= largest <= _WEIGHT_RANGE[1]:
-        raise ValueError(
-            f"The largest sample_weight is {largest:.6g}; sums and products of such weights leave "
-            "float64: divide all weights by it, which changes nothing else."
-        )
+    check_size_of_weights(weights)
     total = weights.sum()
     for sign, label in zip((-1, 1), classes, strict=True):
         share = float(weights.sum(where=labels == sign) / total)

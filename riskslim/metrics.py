@@ -23,6 +23,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskslim.data import check_size_of_weights
 from riskslim.tables import listing, missing_among
 
 __all__ = [
@@ -286,7 +287,8 @@ def reliability_curve(
     m = int(group.max()) + 1
     total: NDArray[np.float64] = np.bincount(group, weight, m).astype(np.float64, copy=False)
     observed = np.bincount(group, weight * positive, m) / total
-    effective = total**2 / np.bincount(group, weight**2, m)
+    # Shares of each group, whose squares do not vanish where its weights are small.
+    effective = 1 / np.bincount(group, (weight / total[group]) ** 2, m)
     lower, upper = _INTERVALS[interval](observed, effective, level)
     lowest, highest = np.full(m, np.inf), np.full(m, -np.inf)
     np.minimum.at(lowest, group, s)
@@ -547,7 +549,8 @@ def operating_points(
     Returns
     -------
     OperatingPoints
-        One entry for each distinct score, from :func:`sklearn.metrics.roc_curve`.
+        One entry for each distinct score, of rows with weight: the points of
+        :func:`sklearn.metrics.roc_curve`.
 
     Raises
     ------
@@ -564,22 +567,20 @@ def operating_points(
     (array([ nan, 1.  , 0.67, 0.5 ]), array([0.5 , 0.6 , 0.67,  nan]))
     """
     from sklearn.metrics import auc as area
-    from sklearn.metrics import roc_curve
 
     positive, s, weight = _checked(y_true, scores, sample_weight, pos_label, "scores")
     _check_both_classes(positive, weight, "The ROC curve")
     rows = weight > 0
-    fpr, tpr, thresholds = roc_curve(
-        positive[rows], s[rows], sample_weight=weight[rows], drop_intermediate=False
+    distinct, group = np.unique(-s[rows], return_inverse=True)
+    (tp, fn), (fp, tn) = (
+        _from_both_ends(group, weight[rows] * of_class)
+        for of_class in (positive[rows], ~positive[rows])
     )
-    n_positive, n_negative = weight[positive].sum(), weight[~positive].sum()
-    tp, fp = tpr * n_positive, fpr * n_negative
-    # Rates that are 1 are so exactly, so that nothing remains beyond the last threshold.
-    tn, fn = (1 - fpr) * n_negative, (1 - tpr) * n_positive
+    sensitivity, fpr = tp / tp[-1], fp / fp[-1]
     return OperatingPoints(
-        thresholds=thresholds.astype(np.float64),
-        sensitivity=tpr,
-        specificity=1 - fpr,
+        thresholds=np.concatenate(([np.inf], -distinct)),
+        sensitivity=sensitivity,
+        specificity=tn / tn[0],
         fpr=fpr,
         ppv=_share(tp, fp),
         npv=_share(tn, fn),
@@ -587,8 +588,18 @@ def operating_points(
         false_positives=fp,
         true_negatives=tn,
         false_negatives=fn,
-        auc=float(area(fpr, tpr)),
+        auc=float(area(fpr, sensitivity)),
     )
+
+
+def _from_both_ends(
+    group: NDArray[np.intp], weight: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Weight before and after each threshold; one as total less the other would lose digits."""
+    of_score = np.bincount(group, weight)
+    before = np.concatenate(([0.0], np.cumsum(of_score)))
+    after = np.concatenate((np.cumsum(of_score[::-1])[::-1], [0.0]))
+    return before, after
 
 
 def _share(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -744,7 +755,7 @@ def bootstrap_interval(
     prediction : array-like of shape (n,) or (n, m)
         Whatever the metric takes: risks, scores.
     sample_weight : array-like of shape (n,), optional
-        Rows are drawn with equal probabilities and keep their weights.
+        Rows are drawn with equal probabilities and keep their weights; those of weight 0 are none.
     n_resamples : int, default 1000
     level : float, default 0.95
     stratified : bool, default True
@@ -785,6 +796,8 @@ def bootstrap_interval(
     labels, predictions = np.asarray(y_true), np.asarray(prediction)
     weight = None if sample_weight is None else np.asarray(sample_weight)
     _check_same_length(labels, predictions, weight)
+    if weight is not None:  # a resample of rows without weight alone has no metric
+        labels, predictions, weight = (a[weight != 0] for a in (labels, predictions, weight))
     strata = [np.arange(len(labels))]
     if stratified:
         strata = [np.flatnonzero(labels == label) for label in np.unique(labels)]
@@ -1009,6 +1022,7 @@ def _checked(
         )
     if not weight.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
+    check_size_of_weights(weight)
     return positive, checked, weight
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 from scipy.stats import binomtest
+from sklearn.metrics import roc_curve
 
 from riskslim import RiskScore, TrainingData
 from riskslim.metrics import (
@@ -143,6 +144,37 @@ def test_operating_points_by_hand():
     assert points.records()[2]["false_positives"] == pytest.approx(2)
 
 
+def test_weights_of_any_size_keep_their_digits():
+    # Of the rows below the threshold 0, and of those at the score -1, hardly any weight.
+    y, scores = [0, 1, 0, 1, 0], [-2, -2, -1, 0, 1]
+    weight = np.array([1e-8, 3e-8, 1e-30, 1e8, 1e8])
+    points = operating_points(y, scores, weight)
+    np.testing.assert_allclose(points.true_negatives[3:], [1e-8, 0.0], rtol=1e-12)
+    np.testing.assert_allclose(points.npv[3], 0.25, rtol=1e-12)
+    curve = reliability_curve(y, [0.1, 0.1, 0.2, 0.5, 0.7], weight * 1e-75, scores)
+    alone = reliability_curve([0, 1], [0.2, 0.7])
+    np.testing.assert_allclose(curve.upper[1], alone.upper[0], rtol=1e-12)
+    for size in (1e308, 5e-324):
+        for metric in (calibration_error, auc, log_loss, decision_curve, operating_points):
+            with pytest.raises(ValueError, match=r"The largest sample_weight is .*divide all"):
+                metric(LABELS, RISKS, np.full(10, size))
+
+
+def test_counts_of_operating_points_are_whole():
+    rng = np.random.default_rng(11)
+    y, scores = rng.integers(0, 2, 4003), rng.integers(0, 9, 4003)
+    points = operating_points(y, scores)
+    for name, rows in (("true_positives", y == 1), ("false_positives", y == 0)):
+        expected = [np.count_nonzero(scores[rows] >= t) for t in points.thresholds]
+        np.testing.assert_array_equal(getattr(points, name), expected)
+    for name, rows in (("false_negatives", y == 1), ("true_negatives", y == 0)):
+        expected = [np.count_nonzero(scores[rows] < t) for t in points.thresholds]
+        np.testing.assert_array_equal(getattr(points, name), expected)
+    fpr, tpr, thresholds = roc_curve(y, scores, drop_intermediate=False)
+    np.testing.assert_allclose((points.fpr, points.sensitivity), (fpr, tpr), rtol=1e-15)
+    np.testing.assert_array_equal(points.thresholds, thresholds)
+
+
 def test_losses_agree_until_risks_cannot_say_it():
     log_odds = np.linspace(-5, 5, 10)
     risk = 1 / (1 + np.exp(-log_odds))
@@ -167,17 +199,24 @@ def test_bootstrap_is_seeded_stratified_and_weighted():
             np.testing.assert_array_equal(sample_weight, prediction)
         return float(prediction.mean())
 
-    values = np.arange(10.0)
+    values = np.arange(1.0, 11.0)
     first = bootstrap_interval(metric, LABELS, values, values, n_resamples=50)
     assert first == bootstrap_interval(metric, LABELS, values, values, n_resamples=50)
     other = bootstrap_interval(metric, LABELS, values, n_resamples=50, random_state=1)
-    assert first.value == other.value == 4.5
+    assert first.value == other.value == 5.5
     assert (first.lower, first.upper) != (other.lower, other.upper)
-    assert first.lower < 4.5 < first.upper
+    assert first.lower < 5.5 < first.upper
     assert {(positives, n) for positives, n, _ in seen} == {(5, 10)}
     seen.clear()
     bootstrap_interval(metric, LABELS, values, n_resamples=50, stratified=False)
     assert len({positives for positives, _, _ in seen}) > 1
+
+
+def test_bootstrap_draws_no_rows_without_weight():
+    # One positive row of five has weight: a resample without it would have no AUC.
+    weight = np.where(np.arange(10) == 2, 1.0, 1.0 - LABELS)
+    value, lower, upper = bootstrap_interval(auc, LABELS, SCORES, weight, n_resamples=100)
+    assert lower <= value <= upper
 
 
 def test_bootstrap_interval_of_a_mean_is_that_of_theory():
@@ -245,7 +284,7 @@ def test_bootstrap_intervals_are_seeded_and_about_ratios():
     found = bootstrap_intervals(y, z, weight, n_resamples=100)
     assert found == bootstrap_intervals(y, z, weight, n_resamples=100)
     assert found != bootstrap_intervals(y, z, weight, n_resamples=100, random_state=1)
-    huge = bootstrap_intervals(y, z, weight * 1e300, n_resamples=100)
+    huge = bootstrap_intervals(y, z, weight * 1e99, n_resamples=100)
     for name, interval in found.items():
         assert huge[name] == pytest.approx(interval, rel=1e-9)
     narrow = bootstrap_intervals(y, z, weight, n_resamples=100, level=0.5)
