@@ -21,6 +21,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from typer.testing import CliRunner
 
 from riskslim import (
@@ -532,11 +533,17 @@ def test_errors_say_what_is_wrong(full, tmp_path):
     fails(ValueError, "leave y and weights out", data, y)
     fails(ValueError, "neither 'no' nor 'yes'", X, np.where(y == "yes", 1, 0))
     fails(ValueError, "Only one class is present", X, ["no"] * len(y))
-    fails(ValueError, "y is None", X, y, X_test=X)
-    fails(ValueError, "X is None", X, y, y_test=y)
+    fails(ValueError, r"^test data \(X_test, .* y is None", X, y, X_test=X)
+    fails(ValueError, "^test data .* X is None", X, y, y_test=y)
+    fails(ValueError, "^test data .*lacks 2 of the", X, y, X_test=X[["visits"]], y_test=y)
+    fails(ValueError, "^test data .* 0 sample", X, y, X_test=X[:0], y_test=y[:0])
+    fails(ValueError, "^test data .*Only one class", X, y, X_test=X, y_test=["no"] * len(y))
+    fails(TypeError, "^test data .*[Ss]parse", X, y, X_test=csr_matrix(np.eye(4)), y_test=y[:4])
     fails(ValueError, "X is None", X, y, sample_weight_test=weight)
     fails(TypeError, "cv must be what cross_validate_risk_score returns.*got int", X, y, cv=5)
     fails(ValueError, "cv is about 400 rows that are not the 200", X[:200], y[:200], cv=cv)
+    fails(ValueError, "cv is about other rows or weights: there .*, here", X, y, cv=cv)
+    fails(ValueError, "other rows or weights", X.assign(visits=0), y, weight, cv=cv)
     other = RiskScore(7, score.points, feature_names=NAMES, classes=("no", "yes"))
     fails(ValueError, "another model than this score", X, y, weight, one=other, cv=cv)
     fails(TypeError, "problem must be a RiskScoreProblem", X, y, problem=[at_most(1, NAMES)])
@@ -778,6 +785,41 @@ def test_calculator_with_names_of_any_kind(shown, browser):
     found = browser.execute_script(FILL, rows.tolist())
     # Real values: the last bit of exp differs from library to library.
     np.testing.assert_allclose([float(one[1]) for one in found], risk, rtol=1e-14)
+
+
+@pytest.mark.parametrize("scale", [1, 2.5])
+def test_calculator_with_numbers_of_any_kind(shown, browser, scale):
+    """Decimal, negative and out of range: computed; no number: asked for."""
+    names = ["real", "below zero", "count"]
+    score = RiskScore(
+        -2, dict(zip(names, (3, 2, -1), strict=True)), scale=scale,
+        feature_ranges={"real": FeatureRange(0, 10, is_integer=False),
+                        "below zero": FeatureRange(-5.5, -0.5, is_integer=False),
+                        "count": FeatureRange(0, 7)},
+    )  # fmt: skip
+    assert list(score.points) == names
+    rng = np.random.default_rng(12)
+    X = {"real": rng.random(50) * 10, "below zero": -0.5 - rng.random(50) * 5,
+         "count": rng.integers(0, 8, 50)}  # fmt: skip
+    shown(render(score, X, np.arange(50) % 2))
+    rows = np.column_stack(
+        [rng.normal(0, 5, 200).round(1), rng.normal(0, 5, 200), rng.integers(-3, 12, 200) / 2]
+    )
+    found = browser.execute_script(FILL, rows.tolist())
+    expected = score.predict_proba([dict(zip(names, row, strict=True)) for row in rows])[:, 1]
+    np.testing.assert_allclose([float(one[1]) for one in found], expected, rtol=1e-12)
+    assert [one[3] for one in found] == [percent(risk, 0.001) for risk in expected]
+    # 3 times 0.1 less 2 times 0.1: the score has no errors of the last digits to show.
+    (one,) = browser.execute_script(FILL, [[0.1, -0.1, 0]])
+    assert (float(one[0]), one[2]) == (3 * 0.1 - 2 * 0.1, "0.1")
+    assert browser.find_element("id", "points-0").text == "0.3"
+    assert browser.find_element("id", "points-1").text == "\u22120.2"
+    for wrong in ("", "abc", "1,5", "-", "1e400", "Infinity"):
+        (one,) = browser.execute_script(FILL, [[wrong, -1, 0]])
+        assert one == [None, None, "\u2026", "\u2026"]
+        assert browser.find_element("id", "calculator-note").text == "Still to be entered: real."
+    assert browser.execute_script(FILL, [[1e308, -1, 0]])[0][2:] == ["\u2026", "\u2026"]
+    assert "too large values" in browser.find_element("id", "calculator-note").text
 
 
 def test_calculator_waits_for_what_is_missing(shown, browser, full):

@@ -12,6 +12,8 @@ import base64
 import datetime
 import hashlib
 import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -84,7 +86,8 @@ def render(
     rows = [content.rows_of(score, X, y, sample_weight, key="given", **settings)]
     if any(given is not None for given in (X_test, y_test, sample_weight_test)):
         test = (X_test, y_test, sample_weight_test)
-        rows.append(content.rows_of(score, *test, key="test", **settings))
+        with _about("test data (X_test, y_test, sample_weight_test)"):
+            rows.append(content.rows_of(score, *test, key="test", **settings))
     if cv is not None:
         content.check_same_score(score, cv, rows[0])
     stated = None if problem is None else content.stated_problem(score, problem, rows[0])
@@ -112,6 +115,17 @@ def render(
         script=script,
         digest=base64.b64encode(hashlib.sha256(script.encode("ascii")).digest()).decode(),
     )
+
+
+@contextmanager
+def _about(what: str) -> Iterator[None]:
+    """Say which of the given rows an error is about."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{what}: {error}") from error
+    except TypeError as error:
+        raise TypeError(f"{what}: {error}") from error
 
 
 def check_packages() -> None:

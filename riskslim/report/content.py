@@ -250,8 +250,12 @@ def _is_certified(score: RiskScore, found: Performance) -> bool:
     return (
         certificate is not None
         and certificate.n_samples == found.n_samples
-        and math.isclose(certificate.loss, found.loss, rel_tol=_SAME_LOSS, abs_tol=1e-15)
+        and _is_same_loss(certificate.loss, found.loss)
     )
+
+
+def _is_same_loss(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=_SAME_LOSS, abs_tol=1e-15)
 
 
 def check_same_score(score: RiskScore, cv: Any, rows: Rows) -> None:
@@ -286,6 +290,13 @@ def check_same_score(score: RiskScore, cv: Any, rows: Rows) -> None:
         raise ValueError(
             f"cv is about {len(cv.positive)} rows that are not the {len(rows.positive)} rows of X: "
             "pass the X and y that were cross-validated"
+        )
+    measured_then, now = cv.train, rows.performance
+    if measured_then is not None and not _is_same_loss(measured_then.loss, now.loss):
+        raise ValueError(
+            "cv is about other rows or weights: there the score has a loss of "
+            f"{measured_then.loss:.6g}, here one of {now.loss:.6g}; pass the X, y and "
+            "sample_weight that were cross-validated"
         )
 
 

@@ -3,7 +3,9 @@
   "use strict";
   const form = document.getElementById("calculator");
   const inputs = calculatorItems.map((_, k) => document.getElementById("item-" + k));
-  const shown = (number) => String(number).replace(/-/g, "\u2212");
+  // 3 times 0.1 is shown as 0.3, not with the error of its last digit.
+  const digits = (number) => (Number.isInteger(number) ? number : Number(number.toPrecision(12)));
+  const shown = (number) => String(digits(number)).replace(/-/g, "\u2212");
 
   // The value of an item; NaN where there is none yet.
   function valueOf(k) {
