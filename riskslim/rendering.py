@@ -11,6 +11,7 @@ import html
 import math
 import re
 import textwrap
+import unicodedata
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -251,9 +252,7 @@ class ScoreSheet:
             _points_latex(self),
             *map(_risks_latex, _fitting(self, _LATEX_LINE, _LATEX_CHARACTER, _LATEX_SEPARATOR)),
         ]
-        notes = "\n\\par\\noindent\n".join(
-            [_latex(typeset(self.formula)), *map(_latex, self.notes)]
-        )
+        notes = _NEW_LINE.join([_latex(typeset(self.formula)), *map(_latex, self.notes)])
         body = "\n\\par\\medskip\\noindent\n".join([*tables, notes])
         return f"% Needs \\usepackage{{booktabs}}.\n\\par\\noindent\n{body}\n\\par\n"
 
@@ -359,16 +358,24 @@ def _points_text(sheet: ScoreSheet) -> str:
     return _boxed_points(cells, f"   {sheet.instruction.upper()}")
 
 
+def _columns(text: str) -> int:
+    """How many columns of a terminal a text takes: ideographs two, combining marks none."""
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    marks = sum(unicodedata.category(c) in ("Mn", "Me", "Cf") for c in text)
+    return len(text) + wide - marks
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - _columns(text))
+
+
 def _boxed_points(lines: list[tuple[str, str, str]], total: str) -> str:
-    widths = [max(len(line[k]) for line in lines) for k in range(3)]
+    widths = [max(_columns(line[k]) for line in lines) for k in range(3)]
     # The line below the features spans two cells.
     widths[0] = max(widths[0], len(total) + len(" SCORE") - 3 - widths[1])
     rule = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
     spanned = widths[0] + 3 + widths[1]
-    body = [
-        f"| {name:<{widths[0]}} | {points:<{widths[1]}} | {blank:<{widths[2]}} |"
-        for name, points, blank in lines
-    ]
+    body = [f"| {' | '.join(map(_padded, line, widths))} |" for line in lines]
     return "\n".join(
         [rule, *body, rule, f"| {total}{'SCORE':>{spanned - len(total)}} | = ... |", rule]
     )
@@ -530,6 +537,9 @@ _LATEX = {
 }
 
 
+_NEW_LINE = "\n\\par\\noindent\n"
+
+
 def _latex(text: str) -> str:
     """Text as LaTeX sets it: without commands, and without ligatures of hyphens."""
     escaped = "".join(_LATEX.get(c, c) for c in one_line(text))
@@ -543,7 +553,7 @@ def _latex_table(columns: str, rows: list[str]) -> str:
 def _points_latex(sheet: ScoreSheet) -> str:
     title = rf"\bfseries {_latex(sheet.title)}"
     if not sheet.lines:
-        return f"{{{title}}}\n\\par\\noindent\n{NO_POINTS}"
+        return f"{{{title}}}{_NEW_LINE}{NO_POINTS}"
     is_wide = max(len(line.label) for line in sheet.lines) > _MAX_LATEX_NAME_WIDTH
     names = r"p{0.5\linewidth}" if is_wide else "l"
     rows = [
@@ -551,10 +561,15 @@ def _points_latex(sheet: ScoreSheet) -> str:
         + (r"\phantom{$+$ }\dots \\" if k == 1 else r"$+$ \dots \\")
         for k, line in enumerate(sheet.lines, start=1)
     ]
-    return _latex_table(
+    # A title that is wider than the page is no line of a table, but a paragraph.
+    head = [rf"\multicolumn{{4}}{{@{{}}l}}{{{title}}} \\"]
+    above = ""
+    if len(sheet.title) * _LATEX_CHARACTER > _LATEX_LINE:
+        head, above = [], f"{{{title}}}{_NEW_LINE}"
+    return above + _latex_table(
         f"r{names}ll",
         [
-            rf"\multicolumn{{4}}{{@{{}}l}}{{{title}}} \\",
+            *head,
             r"\toprule",
             *rows,
             r"\midrule",

@@ -978,7 +978,7 @@ class RiskScore:
         TypeError
             The classes are neither bool, int, float nor str.
         ValueError
-            One of the classes is infinite or NaN.
+            One of the classes is infinite or NaN; the certificate is about another score.
         """
         return score_json.write(self)
 
@@ -999,7 +999,7 @@ class RiskScore:
         ------
         ValueError
             The text is no JSON, no risk score, from a newer version of the format, or
-            incomplete, or a value in it is out of range.
+            incomplete, a value in it is out of range, or its certificate is about another score.
 
         Examples
         --------

@@ -105,11 +105,16 @@ def percent(risk: float, extreme: float) -> str:
     ('11.9%', '<5%', '>99.9%')
     """
     if risk < extreme:
-        return f"<{100 * extreme:.10g}%"
+        return f"<{_fixed(100 * extreme)}%"
     if risk > 1.0 - extreme:
-        return f">{100 * (1.0 - extreme):.10g}%"
+        return f">{_fixed(100 * (1.0 - extreme))}%"
     # As many decimals as it takes to tell the smallest risk that is printed from 0.
     return f"{risk:.{max(math.ceil(-math.log10(extreme)) - 2, 1)}%}"
+
+
+def _fixed(number: float) -> str:
+    """A number with ten decimals at most, and no exponent."""
+    return f"{number:.10f}".rstrip("0").removesuffix(".")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import math
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +44,7 @@ def write(score: RiskScore) -> str:
     TypeError
         The classes are neither bool, int, float nor str.
     ValueError
-        One of the classes is infinite or NaN.
+        One of the classes is infinite or NaN; the certificate is about another score.
     """
     text = json.dumps(_to_plain(score), indent=2, allow_nan=False, ensure_ascii=False)
     # Names may hold halves of surrogate pairs, which UTF-8 has as escape sequences only.
@@ -60,6 +61,7 @@ def _to_plain(score: RiskScore) -> dict[str, Any]:
                 "fit with labels that are bool, int, float or str"
             )
     certificate = score.certificate
+    _check_subject(certificate, score.points.values(), score.scale)
     return {
         "format": FORMAT,
         "version": 1 if score.scale == 1.0 else VERSION,
@@ -107,6 +109,13 @@ def _certificate_from_plain(plain: Any) -> Certificate | None:
     for name in ("model_size", "n_samples"):
         if name in values:
             values[name] = checked_integer(values[name], f"{name!r} of the certificate")
+            if values[name] < 0:
+                raise ValueError(
+                    f"{name!r} of the certificate must not be negative, got {values[name]}"
+                )
+    for name in ("engine", "message"):
+        if not isinstance(values.get(name, ""), str):
+            raise ValueError(f"{name!r} of the certificate must be text, got {values[name]!r}")
     if "scale" in values:
         values["scale"] = checked_scale(values["scale"], "'scale' of the certificate")
     if "scales" in values:
@@ -134,10 +143,11 @@ def read(text: str | bytes) -> dict[str, Any]:
     NotAScoreError
         The text is something else.
     ValueError
-        It is of a newer version, incomplete, or a value in it is out of range.
+        It is of a newer version, incomplete, a value in it is out of range, or the certificate is
+        about another score.
     """
     try:
-        plain = json.loads(text)
+        plain = json.loads(text, object_pairs_hook=_without_repetition)
     except (ValueError, RecursionError) as error:
         raise NotAScoreError(f"not a risk score: the text is no valid JSON ({error})") from None
     if not isinstance(plain, dict) or plain.get("format") != FORMAT:
@@ -166,6 +176,10 @@ def read(text: str | bytes) -> dict[str, Any]:
             "ignore it and predict other risks"
         )
     points, ranges = _points_from_plain(plain["points"])
+    if points and not plain["feature_names"]:
+        raise ValueError("'feature_names' is empty: it must have the features in 'points' at least")
+    certificate = _certificate_from_plain(plain["certificate"])
+    _check_subject(certificate, points.values(), scale)
     return {
         "intercept": plain["intercept"],
         "points": points,
@@ -173,15 +187,45 @@ def read(text: str | bytes) -> dict[str, Any]:
         "classes": _classes_from_plain(plain["classes"]),
         "feature_names": plain["feature_names"],
         "feature_ranges": ranges,
-        "certificate": _certificate_from_plain(plain["certificate"]),
+        "certificate": certificate,
         "scale": scale,
     }
+
+
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; of a key that is given twice, a parser would drop one value silently."""
+    plain = dict(pairs)
+    if len(plain) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {twice!r} is given more than once in an object")
+    return plain
+
+
+def _check_subject(certificate: Certificate | None, points: Iterable[int], scale: float) -> None:
+    """Check that a certificate can be about a score, which may have been edited since."""
+    if certificate is None:
+        return
+    n_points = sum(value != 0 for value in points)
+    for name, has, what in (
+        ("model_size", n_points, f"{n_points} features with points"),
+        ("scale", scale, f"the scale {scale!r}"),
+    ):
+        about = getattr(certificate, name)
+        if about != has:
+            raise ValueError(
+                f"the certificate is about another score: its {name} is {about!r}, but this score "
+                f"has {what}. A score that was changed by hand has no certificate (None, in JSON "
+                "null)"
+            )
 
 
 def _classes_from_plain(labels: list[Any]) -> tuple[Any, ...]:
     for label in labels:
         if not isinstance(label, (bool, int, float, str)):
             raise ValueError(f"classes must be true or false, numbers or text, got {label!r}")
+        if isinstance(label, float) and not math.isfinite(label):
+            raise ValueError(f"classes must be finite, got {label!r}")
     return tuple(labels)
 
 

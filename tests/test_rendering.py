@@ -49,7 +49,7 @@ def observed():
     ranges = {"frequency": FeatureRange(0, 3, is_integer=False, unit="Hz")}
     ranges["age group"] = FeatureRange(-1, 2)
     certificate = Certificate(
-        Status.FEASIBLE, 0.4, 0.3999, 3, 0.38, 0.0, 1e-12, "example 1.0", 961, "time limit reached"
+        Status.FEASIBLE, 0.4, 0.3999, 4, 0.38, 0.0, 1e-12, "example 1.0", 961, "time limit reached"
     )
     points = {HOSTILE: -2, "frequency": 3, LONG: 1, "age group": 2}
     score = RiskScore(
@@ -248,17 +248,33 @@ def test_names_are_never_markup(name):
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
-@pytest.mark.parametrize("name", sheets())
+@pytest.mark.parametrize("name", [*sheets(), "long title"])
 def test_latex_compiles(name, tmp_path):
+    known = {**sheets(), "long title": dataclasses.replace(plain(), outcome_name=LONG * 2).sheet()}
     document = (
         "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{booktabs}\n"
-        f"\\begin{{document}}\n{sheets()[name].to_latex()}\\end{{document}}\n"
+        f"\\begin{{document}}\n{known[name].to_latex()}\\end{{document}}\n"
     )
     (tmp_path / "sheet.tex").write_text(document, encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "sheet.tex"]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout
     assert "Overfull" not in run.stdout
+
+
+def test_wide_and_combining_characters_keep_the_frame_straight():
+    ideographs, hertz = "\u5e74\u9f62", "\u30d8\u30eb\u30c4"
+    score = RiskScore(
+        -3,
+        {f"{ideographs} >= 60": 2, "e\u0301tude": 1, "rate": 1},
+        feature_ranges={"rate": FeatureRange(0, 3, unit=hertz)},
+    )
+    lines = str(score).splitlines()
+    assert lines[2:5] == [
+        f"| 1. {ideographs} >= 60            |   2 points           |   ... |",
+        "| 2. e\u0301tude                 |   1 point            | + ... |",
+        f"| 3. rate [0 to 3 {hertz}] | x 1 point per {hertz} | + ... |",
+    ]
 
 
 # --- risks ----------------------------------------------------------------------------------------
@@ -540,6 +556,14 @@ def test_the_picture_fits_given_axes():
             assert frame.y0 <= box.y0 <= box.y1 <= frame.y1
     assert not axes[1].texts
     mpl.pyplot.close(figure)
+
+
+def test_bounds_have_no_exponents():
+    assert percent(0.0, 1e-9) == "<0.0000001%"
+    assert percent(1.0, 1e-9) == ">99.9999999%"
+    assert [percent(0.0, extreme) for extreme in (0.3, 0.05, 0.001, 0.00025)] == [
+        "<30%", "<5%", "<0.1%", "<0.025%",
+    ]  # fmt: skip
 
 
 def test_drawing_without_matplotlib(monkeypatch):
