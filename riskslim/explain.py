@@ -150,10 +150,9 @@ class Explanation:
     fewest_changes: tuple[Change, ...] | None
 
     def __str__(self) -> str:
-        lines = [
-            f"Score {short(self.score)}: the risk of {self.outcome} is {_percent(self.risk)}.",
-            "Points by item:",
-        ]
+        lines = [f"Score {short(self.score)}: the risk of {self.outcome} is {_percent(self.risk)}."]
+        if self.contributions:
+            lines.append("Points by item:")
         printed = [f"{one.total:+.10g}" for one in self.contributions]
         width = max(map(len, printed), default=0)
         for one, points in zip(self.contributions, printed, strict=True):

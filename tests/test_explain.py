@@ -318,7 +318,10 @@ def test_kinds_of_records():
 def test_a_score_without_points_cannot_be_changed():
     found = RiskScore(-3, {}, feature_names=["a"]).explain({"a": 1})
     assert (found.score, found.contributions, found.changes) == (0, (), ())
-    assert str(found).splitlines()[-1] == "No change of the items leads to a risk above 50%."
+    assert str(found).splitlines() == [
+        "Score 0: the risk of outcome = 1 is 4.7%.",
+        "No change of the items leads to a risk above 50%.",
+    ]
 
 
 # --- thresholds on data ---------------------------------------------------------------------------
