@@ -53,6 +53,7 @@ from riskslim.loss import LogisticLoss
 from riskslim.problem import RiskScoreProblem
 from riskslim.risk_score import RiskScore
 from riskslim.tables import listing, series_name
+from riskslim.verbose import VerboseLog
 
 __all__ = [
     "METHODS",
@@ -289,6 +290,7 @@ class _ElasticNets:
         self.whole = _Sample(data, signs)
         self.folds = _folds(X, data, signs, settings)
         self.n_unfinished = 0
+        self.log = VerboseLog("riskslim.baselines", "", 0)
         allowed = self.lower < self.upper
         self.penalties = {
             ratio: penalty_path(
@@ -316,7 +318,7 @@ class _ElasticNets:
             for ratio, length in needed.items()
             if len(sample.paths.get(ratio, ())) < length
         ]
-        paths = Parallel(n_jobs=self.settings.n_jobs)(
+        paths = Parallel(n_jobs=self.settings.n_jobs, return_as="generator")(
             delayed(_continued)(
                 sample.design,
                 ratio,
@@ -327,9 +329,11 @@ class _ElasticNets:
             )
             for sample, ratio, length in tasks
         )
-        for (sample, ratio, _), path in zip(tasks, paths, strict=True):
+        what = "all rows" if samples == [self.whole] else "the folds"
+        for done, ((sample, ratio, _), path) in enumerate(zip(tasks, paths, strict=True), start=1):
             sample.paths[ratio] = path.coefficients
             self.n_unfinished += path.n_unfinished
+            self.log.progress(f"elastic nets of {what}: %d of %d paths", done, len(tasks))
 
     def _lengths(self, instances: NDArray[np.intp]) -> dict[float, int]:
         """How far the path of each mixing value is needed."""
@@ -429,10 +433,13 @@ def _mean_auc(
 ) -> NDArray[np.float64]:
     """Mean test AUC of instances whose models are converted in each fold."""
     nets.fit([fold.sample for fold in nets.folds], instances)
-    by_fold = Parallel(n_jobs=nets.settings.n_jobs)(
+    by_fold = []
+    for auc in Parallel(n_jobs=nets.settings.n_jobs, return_as="generator")(
         delayed(_test_auc)(fold, nets.coefficients(fold.sample, instances), convert)
         for fold in nets.folds
-    )
+    ):
+        by_fold.append(auc)
+        nets.log.progress("models tested on %d of %d folds", len(by_fold), len(nets.folds))
     return np.asarray(np.mean(by_fold, axis=0))
 
 
@@ -516,11 +523,14 @@ class _Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _fit(self, nets: _ElasticNets) -> Any:
+        log = VerboseLog("riskslim.baselines", type(self).__name__, self.verbose)
+        nets.log = log
         before, nets.n_unfinished = nets.n_unfinished, 0
         instances = np.arange(len(nets.instances[0]))
         nets.fit([nets.whole], instances)
         convert = self._converter(nets)
         models = convert(nets.whole, nets.coefficients(nets.whole, instances))
+        nets.log.progress("models of all rows: %d", len(models))
         pool = self._assessed(nets, models)
         self.n_feasible_ = int(pool.is_feasible.sum())
         if not self.n_feasible_:
@@ -533,6 +543,11 @@ class _Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.l1_ratio_ = float(pool.l1_ratios[self.best_index_])
         self.penalty_ = float(pool.penalties[self.best_index_])
         self._set_model(nets, pool.coefficients[self.best_index_])
+        log.write(
+            "%d of %d models are feasible; chosen: mixing value %g, penalty %.3g, mean AUC %.4f",
+            self.n_feasible_, len(pool), self.l1_ratio_, self.penalty_,
+            pool.mean_auc[self.best_index_],
+        )  # fmt: skip
         self._warn_unfinished(nets)
         nets.n_unfinished += before
         return self
@@ -692,6 +707,9 @@ class PenalizedLogisticRegression(_Baseline):
         Of the shuffling.
     n_jobs : int, optional
         Processes that fit paths and convert models; -1 for all cores.
+    verbose : int, default 0
+        0 is silent; 1 logs a line of progress per second at most, 2 one for each path and fold,
+        to standard error where logging has no handlers.
 
     Attributes
     ----------
@@ -747,6 +765,7 @@ class PenalizedLogisticRegression(_Baseline):
         cv: Any = 5,
         random_state: Any = 0,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.max_size = max_size
         self.sign = sign
@@ -757,6 +776,7 @@ class PenalizedLogisticRegression(_Baseline):
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
 
 class _RiskScoreBaseline(_Baseline):
@@ -777,6 +797,7 @@ class _RiskScoreBaseline(_Baseline):
         platt_scaling: bool = False,
         random_state: Any = 0,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.max_size = max_size
         self.max_coef = max_coef
@@ -790,6 +811,7 @@ class _RiskScoreBaseline(_Baseline):
         self.platt_scaling = platt_scaling
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _box(self, names: Sequence[str]) -> CoefficientSet:
         """Coefficients that a risk score may have."""
@@ -867,7 +889,9 @@ class Rounding(_RiskScoreBaseline):
         Largest absolute value of the points.
     max_intercept : int, default 100
         Largest absolute value of the intercept.
-    sign, constraints, l1_ratios, n_penalties, min_penalty_ratio, cv, random_state, n_jobs
+    sign, constraints, l1_ratios, n_penalties, min_penalty_ratio
+        As in :class:`PenalizedLogisticRegression`.
+    cv, random_state, n_jobs, verbose
         As in :class:`PenalizedLogisticRegression`.
     platt_scaling : bool, default False
         Predict with the logistic regression of the class on the score, fitted to the training
@@ -974,6 +998,7 @@ class _PooledBaseline(_RiskScoreBaseline):
         platt_scaling: bool = False,
         random_state: Any = 0,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             max_size=max_size,
@@ -988,6 +1013,7 @@ class _PooledBaseline(_RiskScoreBaseline):
             platt_scaling=platt_scaling,
             random_state=random_state,
             n_jobs=n_jobs,
+            verbose=verbose,
         )
         self.polish = polish
         self.l0_penalty = l0_penalty
@@ -1050,7 +1076,9 @@ class PooledRounding(_PooledBaseline):
         Largest absolute value of the intercept.
     l0_penalty : float, default 1e-6
         Price of a feature in the objective of the heuristics.
-    sign, constraints, l1_ratios, n_penalties, min_penalty_ratio, cv, random_state, n_jobs
+    sign, constraints, l1_ratios, n_penalties, min_penalty_ratio
+        As in :class:`PenalizedLogisticRegression`.
+    cv, random_state, n_jobs, verbose
         As in :class:`PenalizedLogisticRegression`.
     platt_scaling : bool, default False
         Predict with the logistic regression of the class on the score, fitted to the training

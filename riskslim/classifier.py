@@ -9,11 +9,11 @@ scikit-learn's conventions and nothing else: all predictions are those of its
 from __future__ import annotations
 
 import dataclasses
-import logging
 import math
 import numbers
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,11 +41,10 @@ from riskslim.runs import MAX_SEED, checked_limits
 from riskslim.scale import ScaleLike
 from riskslim.solution import Certificate, Solution, Status, TraceRecord, percent
 from riskslim.tables import Table, check_columns, is_sparse, listing, open_table
+from riskslim.verbose import VerboseLog
 
 __all__ = ["RiskSLIMClassifier"]
 
-# Seconds between two lines of progress with verbose=1.
-_LINE_EVERY = 1.0
 
 # Seeds of NumPy, which scikit-learn's ensembles hand out; solvers take fewer.
 _SEEDS = 2**32
@@ -270,9 +269,11 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         data = TrainingData(_with_columns(X), _one_column(self, y), sample_weight)
         validate_data(self, X, skip_check_array=True)  # takes names and number of features
         problem, arguments = self._stated(data, limits)
-        log = _Log(self.verbose)
+        log = VerboseLog("riskslim.classifier", "RiskSLIMClassifier", self.verbose)
         log.write("engine: %s, %r", arguments["engine"], problem)
-        solution = solve(problem, **arguments, progress=log.progress)
+        # Where the engines' own lines are heard, there is no need for any of progress.
+        progress = partial(_line_of_progress, log) if log.is_alone else None
+        solution = solve(problem, **arguments, progress=progress)
         certificate = solution.certificate
         if certificate.status is Status.INFEASIBLE:
             raise InfeasibleProblemError(certificate.explain())
@@ -516,38 +517,8 @@ class _Coefficients(CoefficientSet):
     _called = ParameterNames("min_coef", "max_coef", "coef_values")
 
 
-class _Log:
-    """Lines of progress, for whom they are wanted.
-
-    The logger is one of our own, below the package's: nothing about logging is changed for others.
-    Where the engines' own lines are shown, there is no need for any of progress.
-    """
-
-    def __init__(self, verbose: int) -> None:
-        self.progress: Callable[[TraceRecord], None] | None = None
-        self._log = logging.Logger("riskslim.classifier", logging.INFO)
-        self._log.disabled = not verbose
-        if not verbose:
-            return
-        package = self._log.parent = logging.getLogger("riskslim")
-        if not self._log.hasHandlers():
-            handler = logging.StreamHandler()
-            handler.setFormatter(logging.Formatter("[RiskSLIMClassifier] %(message)s"))
-            self._log.addHandler(handler)
-            self.progress = self._line
-        elif not package.isEnabledFor(logging.INFO):
-            self.progress = self._line
-        self._every = _LINE_EVERY if verbose == 1 else 0.0
-        self._last = -math.inf
-
-    def write(self, message: str, *values: Any) -> None:
-        """Log a line."""
-        self._log.info(message, *values)
-
-    def _line(self, record: TraceRecord) -> None:
-        if record.time - self._last >= self._every:
-            self._last = record.time
-            self.write("%8.1f s  %s", record.time, record.summary())
+def _line_of_progress(log: VerboseLog, record: TraceRecord) -> None:
+    log.progress("%s", record.summary())
 
 
 def _is_number(value: Any) -> bool:

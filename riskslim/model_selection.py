@@ -61,6 +61,8 @@ __all__ = [
 ]
 
 RULES = ("one_standard_error", "best_mean")
+# Gaps up to this are rounding errors.
+_NO_GAP = 1e-9
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -193,7 +195,8 @@ class ModelSizePath:
         Returns
         -------
         ndarray of matplotlib axes, shape (2, 2)
-            Training data in blue; mean and range over the test rows of folds in orange.
+            Training data in blue; mean and range over the test rows of folds in orange. Where no
+            gap is left, that of the gap says so.
 
         Raises
         ------
@@ -231,6 +234,10 @@ class ModelSizePath:
         if percent:  # from 0 on, and no magnified rounding errors where all are 0
             top = max(0.01, 1.05 * ax.dataLim.y1)
             ax.set_ylim(-0.02 * top, top)
+        if metric == "optimality_gap":
+            gaps = np.concatenate([[gap for _, gap in trained], *(gaps for _, gaps in tested)])
+            if gaps.size and (gaps <= _NO_GAP).all():
+                ax.text(0.5, 0.5, "all proven optimal", transform=ax.transAxes, ha="center")
 
     def __str__(self) -> str:
         lines = ["size  status          loss     gap  AUC    CAL    test loss  test AUC  test CAL"]

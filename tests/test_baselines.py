@@ -413,6 +413,44 @@ def test_processes_change_nothing(frame):
     np.testing.assert_allclose(models[0].pool_.mean_auc, models[1].pool_.mean_auc)
 
 
+def test_progress_is_for_those_who_want_it(frame, caplog, capfd):
+    Rounding(**FEW).fit(*frame)
+    assert not caplog.records
+    model = PooledRounding(verbose=2, **FEW).fit(*frame)
+    lines = [record.getMessage().partition(" s  ")[2] for record in caplog.records[:-1]]
+    ratios = len(FEW["l1_ratios"])
+    expected = [f"elastic nets of all rows: {k + 1} of {ratios} paths" for k in range(ratios)]
+    expected += ["models of all rows: 30"]
+    assert lines[: len(expected)] == expected
+    assert lines[-5:] == [f"models tested on {k} of 5 folds" for k in range(1, 6)]
+    assert len(lines) > ratios + 1 + 5 + 5
+    last = caplog.records[-1].getMessage()
+    assert last.startswith(f"{model.n_feasible_} of 30 models are feasible; chosen: mixing value")
+    assert {record.name for record in caplog.records} == {"riskslim.baselines"}
+    caplog.clear()
+    # Once a second: hardly any line of a fit that takes less.
+    fit_baselines(*frame, methods=["Rd", "Unit"], verbose=1, **FEW)
+    assert 2 <= len(caplog.records) < len(lines)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_an_interrupt_ends_the_fit(frame, monkeypatch):
+    calls = []
+
+    def interrupted(*arguments, **options):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return elastic_net_path(*arguments, **options)
+
+    monkeypatch.setattr("riskslim.baselines.elastic_net_path", interrupted)
+    model = Rounding(**FEW)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(*frame)
+    assert len(calls) == 3
+    assert not hasattr(model, "coef_")
+
+
 def test_the_document_shows_what_is_printed(capsys):
     blocks = dict(re.findall(r"^```(\w+)\n(.*?)^```$", DOCUMENT.read_text("utf-8"), re.M | re.S))
     exec(compile(blocks["python"], DOCUMENT.name, "exec"), {})

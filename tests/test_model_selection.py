@@ -427,6 +427,13 @@ def test_diagrams_of_folds(monkeypatch):
         assert low < min(*trained, *tested)
         assert max(entry.cross_validation.values(metric).max() for entry in path.entries) < high
     assert axes[1, 1].get_ylim()[1] == 0.01
+    assert [text.get_text() for text in axes[1, 1].texts] == ["all proven optimal"]
+    assert not any(ax.texts for ax in axes.flat[:3])
+    # One score with a gap, or whose gap is not known: nothing is said.
+    for gap in (0.2, np.nan):
+        *others, last = path.entries
+        left = dataclasses.replace(last, train=dataclasses.replace(last.train, optimality_gap=gap))
+        assert not dataclasses.replace(path, entries=(*others, left)).plot()[1, 1].texts
     plt.close("all")
 
 
