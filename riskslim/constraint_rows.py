@@ -213,6 +213,26 @@ class ConstraintRows:
         return f"ConstraintRows({len(self)} rows, {len(self.feature_names)} features)"
 
     @property
+    def columns(self) -> NDArray[np.intp]:
+        """Positions in the vector of coefficients that rows or allowed points name, shape (n,)."""
+        return self._columns
+
+    @property
+    def members(self) -> NDArray[np.bool_]:
+        """Which of :attr:`columns` each group has, shape (number of groups, n)."""
+        return self._members
+
+    @property
+    def column_points(self) -> NDArray[np.float64]:
+        """Coefficients of the points in each row, by column; then 0 for each group."""
+        return self._points
+
+    @property
+    def column_used(self) -> NDArray[np.float64]:
+        """Coefficients of use in each row, by column, then by group."""
+        return self._used
+
+    @property
     def checks(self) -> tuple[RateCheck, ...]:
         """Checks on the records, of all constraints."""
         return tuple(check for _, check in self.owned_checks)
@@ -404,7 +424,7 @@ class ConstraintRows:
         kept = list(range(len(self.constraints)))
         for i in range(len(self.constraints)):
             others = [k for k in kept if k != i]
-            if not self._take(others).propagate(lower.copy(), upper.copy()):
+            if not self.taking(others).propagate(lower.copy(), upper.copy()):
                 kept = others
         return tuple(self.names[i] for i in kept)
 
@@ -425,8 +445,18 @@ class ConstraintRows:
         more._assemble(self.feature_names, constraints, [*self._resolved, resolved])
         return more
 
-    def _take(self, index: list[int]) -> ConstraintRows:
-        """Some of the constraints."""
+    def taking(self, index: list[int]) -> ConstraintRows:
+        """Some of the constraints.
+
+        Parameters
+        ----------
+        index : list of int
+            Which ones.
+
+        Returns
+        -------
+        ConstraintRows
+        """
         part = ConstraintRows.__new__(ConstraintRows)
         constraints = tuple(self.constraints[i] for i in index)
         part._assemble(self.feature_names, constraints, [self._resolved[i] for i in index])

@@ -199,7 +199,7 @@ class TestLimits:
         names = list(p.coefficients.feature_names)
         p = RiskScoreProblem(p.loss, p.coefficients, max_size=3, constraints=[at_least(1, names)])
         assert p.is_feasible(branch_and_bound(p, node_limit=0).coef)  # by the constraints alone
-        monkeypatch.setattr(driver, "MAX_CONSTRAINT_SECONDS", 0.0)
+        monkeypatch.setattr(driver, "CONSTRAINT_SHARE", 0.0)
         with pytest.raises(RiskSLIMError, match="node limit reached before any risk score was"):
             branch_and_bound(p, node_limit=0)
 

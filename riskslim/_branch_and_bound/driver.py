@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from riskslim._branch_and_bound.incumbents import MAX_SOLUTIONS, Incumbents
 from riskslim._branch_and_bound.search import BOUND_TOLERANCE, BranchAndBoundSettings, Search
 from riskslim.constraint_rows import clash
+from riskslim.constraint_search import conflicting_constraints, search_vector
 from riskslim.exceptions import RiskSLIMError
 from riskslim.problem import RiskScoreProblem
 from riskslim.runs import (
@@ -43,8 +44,8 @@ logger = logging.getLogger("riskslim.branch_and_bound")
 ENGINE = "branch_and_bound"
 # Longest wait that a timer takes.
 MAX_WAIT = 1e6
-# Seconds for a vector that meets the constraints, where rounding has found none.
-MAX_CONSTRAINT_SECONDS = 10.0
+# Of the time that is left, for a vector that meets the constraints, where rounding has found none.
+CONSTRAINT_SHARE = 0.5
 
 
 def branch_and_bound(
@@ -205,7 +206,7 @@ class _Run:
         self.deadline = self.began + limits["time_limit"]
         self.initialization_seconds = 0.0
         self.failure: BaseException | None = None
-        self.conflict: list[str] = []
+        self.is_impossible = False
 
     def interrupt(self) -> None:
         """End the search as soon as possible; may be called from another thread."""
@@ -271,7 +272,7 @@ class _Run:
             search.incumbents.offer_smallest()
         if search.incumbents.best is None and not search.complete:
             self._meet_constraints(search.incumbents)
-            if self.conflict:
+            if self.is_impossible:
                 return ""
         self.initialization_seconds = time.perf_counter() - self.began
         return search.run(self.limits["gap_tolerance"], self.limits["node_limit"], self.deadline)
@@ -281,14 +282,21 @@ class _Run:
 
         Bounds of the loss do not lead there: the search could try all vectors in vain.
         """
-        from riskslim._lattice_cpa.conflicts import met_or_conflicting
+        rows = self.problem.rows_with_size
+        assert rows is not None
+        found = search_vector(
+            rows,
+            self.problem.lower,
+            self.problem.upper,
+            seconds=CONSTRAINT_SHARE * (self.deadline - time.perf_counter()),
+            should_stop=self._is_stopped,
+        )
+        self.is_impossible = found.is_impossible
+        if found.coef is not None:
+            incumbents.polish(found.coef)
 
-        seconds = min(self.deadline - time.perf_counter(), MAX_CONSTRAINT_SECONDS)
-        if seconds <= 0 or self.stop[0]:
-            return
-        coef, self.conflict = met_or_conflicting(self.problem, seconds)
-        if coef is not None and self.problem.is_feasible(coef):
-            incumbents.polish(coef)
+    def _is_stopped(self) -> bool:
+        return bool(self.stop[0])
 
     def _solution(self, search: Search, message: str) -> Solution:
         coef, problem = search.incumbents.best, self.problem
@@ -358,12 +366,9 @@ class _Run:
         )
 
     def _without_score(self, search: Search, message: str) -> Solution:
-        if self.conflict:
-            return self._infeasible(clash(self.conflict))
-        if search.complete:
-            from riskslim._lattice_cpa.conflicts import conflicting_constraints
-
-            return self._infeasible(clash(conflicting_constraints(self.problem)))
+        if search.complete or self.is_impossible:
+            conflict = conflicting_constraints(self.problem, self._is_stopped)
+            return self._infeasible(clash(conflict))
         raise RiskSLIMError(
             f"{message} before any risk score was found that meets the constraints; whether there "
             "is one is not known. Give more time, or a start"

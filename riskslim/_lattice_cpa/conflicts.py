@@ -1,30 +1,43 @@
-"""Whether constraints can be met, and which contradict each other: RiskSlimMIP without the loss.
+"""Whether constraints can be met: what a solver says, confirmed; those on rates.
 
-HiGHS, which comes with SciPy, decides whether the constraints, or part of them, can be met; it is
-there whatever the engine and its solver.
+That linear constraints cannot be met is proven by :mod:`riskslim.constraint_search`. Which ones
+clash with constraints on rates is found by HiGHS, which comes with SciPy, on RiskSlimMIP without
+the loss.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-import time
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._lattice_cpa.formulation import INFINITY, Accuracy, Formulation
 from riskslim.bounds import ObjectiveBounds
+from riskslim.constraint_rows import clash
+from riskslim.constraint_search import conflicting_constraints, irreducible, search_vector
+from riskslim.exceptions import RiskSLIMError
 from riskslim.problem import RiskScoreProblem
 
-__all__ = ["conflicting_constraints", "met_or_conflicting", "without_loss"]
+__all__ = ["InfeasibleProblemError", "confirmed", "without_loss"]
 
-# Seconds for one part of the constraints, and for all: what is not known by then is named as well.
-PART_SECONDS = 2.0
-TOTAL_SECONDS = 10.0
 _INFEASIBLE = 2  # as SciPy has it
+
+
+class InfeasibleProblemError(ValueError):
+    """No coefficient vector meets the requirements.
+
+    Parameters
+    ----------
+    reason : str
+        Which of them clash.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the problem is infeasible: {reason}")
+        self.reason = reason
 
 
 def without_loss(problem: RiskScoreProblem) -> ObjectiveBounds:
@@ -41,60 +54,71 @@ def without_loss(problem: RiskScoreProblem) -> ObjectiveBounds:
     return ObjectiveBounds(0.0, math.inf, 0.0, math.inf, problem.min_size, problem.max_size)
 
 
-def conflicting_constraints(problem: RiskScoreProblem) -> list[str]:
-    """Names of constraints of an infeasible problem that cannot be met together.
-
-    None of them is superfluous: each constraint is left out for good if the others are still
-    impossible to meet. The limits of the model size are the last one.
+def confirmed(
+    problem: RiskScoreProblem,
+    solver: str,
+    *,
+    seconds: float,
+    stop: Callable[[], bool] | None,
+) -> NDArray[np.int64]:
+    """Find out whether a solver is right that no vector meets the constraints.
 
     Parameters
     ----------
     problem : RiskScoreProblem
-        With constraints, and one scale.
+        With constraints.
+    solver : str
+        Its name.
+    seconds : float
+    stop : callable, optional
+        Asked now and then; True ends the search.
 
     Returns
     -------
-    list of str
-        All of them, in the order of the problem, if HiGHS finds no contradiction at all.
+    ndarray of int64, shape (d + 1,)
+        A feasible vector, which the solver's tolerances hid.
+
+    Raises
+    ------
+    InfeasibleProblemError
+        It is right; names constraints that clash. Of constraints on rates there is no proof but the
+        solver's.
+    RiskSLIMError
+        Neither a vector nor a proof was found in time.
     """
+    if problem.rates:
+        raise InfeasibleProblemError(clash(_conflicting_with_rates(problem)))
+    rows = problem.rows_with_size
+    assert rows is not None
+    should_stop = _never if stop is None else stop
+    found = search_vector(
+        rows, problem.lower, problem.upper, seconds=seconds, should_stop=should_stop
+    )
+    if found.coef is not None:
+        return found.coef
+    if found.is_impossible:
+        raise InfeasibleProblemError(clash(conflicting_constraints(problem, should_stop)))
+    raise RiskSLIMError(
+        f"{solver} finds no points that meet the constraints, to within its tolerances; that there "
+        "are none could not be proven so far. Give the search more time, or points to start from"
+    )
+
+
+def _never() -> bool:
+    return False
+
+
+def _conflicting_with_rates(problem: RiskScoreProblem) -> list[str]:
+    """Constraints that HiGHS finds to contradict each other, none superfluous for all it knows."""
     rows = problem.rows_with_size
     assert rows is not None
     parts = _Parts(problem.at_scale(problem.loss.scale))
-    deadline = time.perf_counter() + TOTAL_SECONDS
-    left_out: set[int] = set()
-    for i in range(len(rows.names)):
-        remaining = deadline - time.perf_counter()
-        if remaining > 0 and parts.is_impossible({*left_out, i}, min(remaining, PART_SECONDS)):
-            left_out.add(i)
-    return [name for i, name in enumerate(rows.names) if i not in left_out]
+    every = set(range(len(rows.names)))
 
+    def is_impossible(kept: list[int], seconds: float) -> bool:
+        return parts.is_impossible(every.difference(kept), seconds)
 
-def met_or_conflicting(
-    problem: RiskScoreProblem, time_limit: float
-) -> tuple[NDArray[np.int64] | None, list[str]]:
-    """A vector that meets all requirements, or constraints that cannot be met together.
-
-    Parameters
-    ----------
-    problem : RiskScoreProblem
-        With constraints, none of which depends on the scale where there are several.
-    time_limit : float
-        Seconds for the search of a vector.
-
-    Returns
-    -------
-    coef : ndarray of int64, shape (d + 1,), or None
-        Nearest integers of what HiGHS found: whoever uses them checks whether they are feasible.
-    conflict : list of str
-        As of :func:`conflicting_constraints`; empty if there is a vector, or if time ran out.
-    """
-    parts = _Parts(problem.at_scale(problem.loss.scale))
-    found = parts.solved((), time_limit)
-    if found.x is not None:
-        coef, _ = parts.model.coef_and_loss(found.x[: parts.model.loss + 1].tolist())
-        return np.rint(coef).astype(np.int64), []
-    is_impossible = int(found.status) == _INFEASIBLE
-    return None, conflicting_constraints(problem) if is_impossible else []
+    return irreducible(rows.names, is_impossible)
 
 
 class _Parts:
@@ -127,11 +151,7 @@ class _Parts:
         self.is_integer = np.array([variable.kind != "C" for variable in model.variables])
 
     def is_impossible(self, left_out: Iterable[int], seconds: float) -> bool:
-        """Whether the other constraints are known to contradict each other."""
-        return int(self.solved(left_out, seconds).status) == _INFEASIBLE
-
-    def solved(self, left_out: Iterable[int], seconds: float) -> Any:
-        """Result of HiGHS on the other constraints, as of ``scipy.optimize.milp``."""
+        """Whether HiGHS finds that the other constraints contradict each other."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         row_ends, ends = self.row_ends.copy(), self.ends.copy()
@@ -140,10 +160,11 @@ class _Parts:
                 row_ends[self.owned[i]] = -np.inf, np.inf
             else:
                 ends[self.size] = 0.0, self.n_indicators
-        return milp(
+        result = milp(
             np.zeros(len(ends)),
             integrality=self.is_integer,
             bounds=Bounds(*ends.T),
             constraints=LinearConstraint(self.matrix, *row_ends.T),
             options={"time_limit": seconds},
         )
+        return int(result.status) == _INFEASIBLE

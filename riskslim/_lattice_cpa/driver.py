@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskslim._lattice_cpa.conflicts import InfeasibleProblemError
 from riskslim._lattice_cpa.formulation import accuracy_of
 from riskslim._lattice_cpa.initialization import (
-    InfeasibleProblemError,
     Initialization,
     best_possible_bounds,
     feasible_start,

@@ -19,11 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._branch_and_bound.root import solve_root
-from riskslim._lattice_cpa.conflicts import conflicting_constraints, without_loss
+from riskslim._lattice_cpa.conflicts import InfeasibleProblemError, confirmed, without_loss
 from riskslim._lattice_cpa.formulation import OBJECTIVE_SCALE, Cut
 from riskslim._lattice_cpa.model import RiskSlimLP, RiskSlimMIP, translated_errors
 from riskslim.bounds import ObjectiveBounds, chained_updates
-from riskslim.constraint_rows import clash
 from riskslim.exceptions import RiskSLIMError
 from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding
 from riskslim.problem import RiskScoreProblem
@@ -34,7 +33,6 @@ from riskslim.subsampling import Subsampling
 __all__ = [
     "CPAIteration",
     "CPAResult",
-    "InfeasibleProblemError",
     "Initialization",
     "best_possible_bounds",
     "feasible_start",
@@ -49,20 +47,6 @@ logger = logging.getLogger("riskslim.lattice_cpa")
 
 # Seconds between two looks at whether a search for a feasible vector is still wanted.
 SLICE = 0.5
-
-
-class InfeasibleProblemError(ValueError):
-    """No coefficient vector meets the requirements.
-
-    Parameters
-    ----------
-    reason : str
-        Which of them clash.
-    """
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(f"the problem is infeasible: {reason}")
-        self.reason = reason
 
 
 @dataclasses.dataclass(frozen=True)
@@ -708,7 +692,8 @@ def _found_by_cplex(
                 break
             cpx.solve()  # goes on from where it was
     if cpx.solution.get_status() in (status.MIP_infeasible, status.MIP_infeasible_or_unbounded):
-        raise InfeasibleProblemError(clash(conflicting_constraints(problem)))
+        remaining = deadline - time.perf_counter()
+        return confirmed(problem, "CPLEX", seconds=remaining, stop=stop)
     if not cpx.solution.is_primal_feasible():
         raise RiskSLIMError(
             "no points that meet the constraints were found so far, and it is not known whether "

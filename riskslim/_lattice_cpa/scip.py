@@ -11,18 +11,17 @@ from __future__ import annotations
 import dataclasses
 import logging
 import math
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim._lattice_cpa.conflicts import conflicting_constraints, without_loss
+from riskslim._lattice_cpa.conflicts import confirmed, without_loss
 from riskslim._lattice_cpa.formulation import Cut, Formulation
-from riskslim._lattice_cpa.initialization import InfeasibleProblemError
 from riskslim._lattice_cpa.tree import MAX_SECONDS, TreeEvents, TreeLimits, TreeResult, box_of
 from riskslim.bounds import ObjectiveBounds
-from riskslim.constraint_rows import clash
 from riskslim.exceptions import RiskSLIMError, SolverUnavailableError
 
 try:
@@ -190,13 +189,15 @@ def found_by_scip(
     RiskSLIMError
         None was found in time.
     """
+    deadline = time.perf_counter() + time_limit
     model = ScipMIP(problem, without_loss(problem))
     model.scip.setObjective(0.0)
     model.scip.setParam("limits/solutions", 1)
     if stop is None or not stop():
         _solve_for_feasibility(model, time_limit)
     if model.scip.getStatus() == "infeasible":
-        raise InfeasibleProblemError(clash(conflicting_constraints(problem)))
+        remaining = deadline - time.perf_counter()
+        return confirmed(problem, "SCIP", seconds=remaining, stop=stop)
     if model.scip.getNSols() == 0:
         raise RiskSLIMError(
             "no points that meet the constraints were found so far, and it is not known whether "
