@@ -473,6 +473,38 @@ def random_constrained_problem(
     return small
 
 
+def random_bounded_problem(rng: np.random.Generator) -> SmallProblem:
+    """Draw a problem with bounds on the scores of records, and now and then on other sums."""
+    small = random_problem(rng)
+    limit_number_of_slopes(rng, small, MAX_CONSTRAINED_SLOPES)
+    small.intercept = (int(rng.integers(-9, 1)), int(rng.integers(1, 9)))
+    vector = np.concatenate(
+        ([rng.integers(*small.intercept, endpoint=True)],
+         rng.integers(*small.box(), endpoint=True))
+    )  # fmt: skip
+    drawn = []
+    for _ in range(rng.integers(1, 5)):
+        record = small.X[rng.integers(len(small.X))].astype(float)
+        if rng.random() < 0.2:
+            record = rng.permutation(record)  # need not be one of the data
+        points = dict(zip(small.names, record.tolist(), strict=True))
+        factor = float(rng.choice([1, 1, 1, -1, 2, 0]))  # 0: the intercept is not in it
+        points = {name: abs(factor or 1.0) * value for name, value in points.items()}
+        points[INTERCEPT] = factor
+        if not any(points.values()):
+            continue
+        total = factor * vector[0] + sum(
+            value * vector[1 + small.names.index(name)]
+            for name, value in points.items()
+            if name != INTERCEPT
+        )
+        total += rng.choice([0.0, 0.25, 1.0, -1.0])
+        ends = [(total, math.inf), (-math.inf, total), (total - 1, total + 1)][rng.integers(3)]
+        drawn.append(LinearConstraint(points=points, lower=ends[0], upper=ends[1]))
+    small.constraints = tuple(drawn)
+    return small
+
+
 def _random_constraint(
     rng: np.random.Generator, small: SmallProblem, vector: np.ndarray
 ) -> LinearConstraint:

@@ -14,6 +14,7 @@ from enumeration import (
     enumerate_optimum,
     enumerate_ranked,
     objective,
+    random_bounded_problem,
     random_constrained_problem,
     random_problem,
     violations,
@@ -33,6 +34,8 @@ from test_enumeration import (
 )
 
 from riskslim import BranchAndBoundSettings, Status, branch_and_bound, lattice_cpa
+from riskslim._branch_and_bound import search
+from riskslim._branch_and_bound.multipliers import priced
 
 # What the certificate promises: its bound_tolerance is 1e-10; room for the rounding of both sums.
 EQUAL = 1.01e-10
@@ -87,6 +90,27 @@ def test_the_enumerated_optimum_is_found_under_constraints(first_seed):
         if wrong:
             failures.append(report(seed, variant(seed), wrong))
     assert not failures, "\n".join(failures)
+
+
+def test_the_enumerated_optimum_is_found_under_bounds_on_scores(monkeypatch):
+    """Constraints that the relaxation takes account of."""
+    pricings = []
+
+    def recorded(*arguments, **options):
+        pricings.append(priced(*arguments, **options))
+        return pricings[-1]
+
+    monkeypatch.setattr(search, "priced", recorded)
+    failures = []
+    for seed in range(100):
+        small = random_bounded_problem(np.random.default_rng([seed, 77]))
+        best, problem = enumerate_optimum(small), small.build()
+        solution = branch_and_bound(problem, settings=variant(seed))
+        wrong = constrained_faults(small, best, problem, solution) + strict_faults(best, solution)
+        if wrong:
+            failures.append(report(seed, variant(seed), wrong))
+    assert not failures, "\n".join(failures)
+    assert sum(one is not None for one in pricings) > 50
 
 
 @pytest.mark.parametrize("corner", CORNERS)

@@ -119,6 +119,38 @@ class NodeRows:
             self, positive=self.positive[index], negative=self.negative[index]
         )
 
+    def followed_by(self, records: NDArray[np.float64]) -> NodeRows:
+        """These rows and some more, without weight.
+
+        Parameters
+        ----------
+        records : float64 array of shape (k, d)
+            Whole numbers of at most 127 in absolute value where columns are integers.
+
+        Returns
+        -------
+        NodeRows
+        """
+        index = np.flatnonzero(self.features)
+        slot = self.slot[index]
+        integers, reals = self.integer_columns, self.real_columns
+        if (slot >= 0).any():
+            more = np.zeros((len(records), integers.shape[1]), np.int8)
+            more[:, slot[slot >= 0]] = records[:, index[slot >= 0]]
+            integers = np.asfortranarray(np.concatenate((integers, more)))
+        if (slot < 0).any():
+            others = np.zeros((len(records), reals.shape[1]))
+            others[:, -1 - slot[slot < 0]] = records[:, index[slot < 0]]
+            reals = np.asfortranarray(np.concatenate((reals, others)))
+        none = np.zeros(len(records))
+        return dataclasses.replace(
+            self,
+            integer_columns=integers,
+            real_columns=reals,
+            positive=np.concatenate((self.positive, none)),
+            negative=np.concatenate((self.negative, none)),
+        )
+
     def merged(self, features: NDArray[np.bool_]) -> NodeRows | None:
         """Merge rows that some features do not tell apart.
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._branch_and_bound.incumbents import Incumbents
+from riskslim._branch_and_bound.multipliers import MAX_PRICED, Sides, priced
 from riskslim._branch_and_bound.rows import NodeRows, RowsBySupport, find_twins
 from riskslim._kernels import nodes as kernels
 from riskslim.exceptions import CertificateError
@@ -50,6 +51,8 @@ STEPS = 25
 LEAST_TOLERANCE = 1e-9
 # A node's relaxation is rounded always among the first ones, later at intervals.
 ALWAYS_ROUNDED = 50
+# Accuracy of relaxations by which multipliers of constraints are chosen.
+MULTIPLIER_TOLERANCE = 1e-6
 _BRANCHING = {"curvature": 0, "look_ahead": 2}
 
 
@@ -255,8 +258,34 @@ class Search:
                 loss, problem.lower, problem.upper, self._penalty, self._eligible(),
                 complements=problem.intercept_is_derived,
             )  # fmt: skip
+        # What a bound of the kernel lacks: the constant part of constraints with multipliers.
+        self._constant = 0.0
+        n_rows = self._rows.rows.n_rows + MAX_PRICED + 1
         n_workers = min(self.n_threads, self.settings.batch_size)
-        self._workers = [_Worker(self._rows.rows.n_rows, p) for _ in range(n_workers)]
+        self._workers = [_Worker(n_rows, p) for _ in range(n_workers)]
+
+    def _price_constraints(self) -> None:
+        """Let the relaxation take account of linear constraints on points, by multipliers."""
+        given, box = self._rows.rows, self._box.copy()
+        sides = Sides.of(self.problem, given)
+        if not len(sides) or not self._propagate(box):
+            return
+        self._largest[1:] = np.maximum(self._largest[1:], np.abs(sides.records).max(axis=0))
+        worker, coef = self._workers[0], np.zeros(box.shape[1])
+        t = 1.0 / self.problem.loss.scale
+
+        def relax(rows: NodeRows) -> tuple[float, NDArray[np.float64]]:
+            result = np.array([-math.inf, math.inf, 0.0, 0.0])
+            kernels.solve_root(
+                *self._arguments(rows, math.inf, MULTIPLIER_TOLERANCE), ROOT_STEPS, box.copy(),
+                coef, np.full(3, t), result, self.stop, worker.counters, worker.work, worker.index,
+            )  # fmt: skip
+            return float(result[0]), coef
+
+        found = priced(sides, given, t, relax=relax, largest=self._largest, box=self._box)
+        if found is not None:
+            self._constant = found.constant
+            self._rows = RowsBySupport(found.rows, merge=self.settings.merge_rows)
 
     def _eligible(self) -> NDArray[np.bool_]:
         """Features that can be exchanged for one that says the same."""
@@ -304,6 +333,7 @@ class Search:
 
         A list of scales has as many roots.
         """
+        self._price_constraints()
         roots = [
             root
             for scales in self.problem.scales.parts()
@@ -320,7 +350,7 @@ class Search:
         box = self._box.copy()
         nearest = min(max(1.0, low), high)
         worth = np.array([nearest, low, high])
-        result = np.array([0.0, math.inf, 0.0, 0.0])
+        result = np.array([-math.inf, math.inf, 0.0, 0.0])
         for _ in range(2):
             cutoff = self.incumbents.cutoff
             if not self._relaxed(box, coef, worth, result, ROOT_TOLERANCE, ROOT_STEPS):
@@ -328,7 +358,11 @@ class Search:
             self.incumbents.round(coef, 1.0 / worth[0])
             if self.stop[0] or self.incumbents.cutoff == cutoff:
                 break
-        return _Child(result[0], box, coef, result[2], _Worth(*worth.tolist()))
+        return _Child(self._bound(result), box, coef, result[2], _Worth(*worth.tolist()))
+
+    def _bound(self, result: NDArray[np.float64]) -> float:
+        """Bound on the objective that the kernel's result means, which is at least 0."""
+        return max(float(result[0]) + self._constant, 0.0)
 
     def _relaxed(
         self,
@@ -351,6 +385,7 @@ class Search:
 
         Nothing is left to search if no vector can be better than the best one.
         """
+        self._price_constraints()
         t = 1.0 / self.problem.loss.scale
         child = self._solved_root(t, t)
         if child is None:
@@ -442,11 +477,11 @@ class Search:
         box, coef = box.copy(), coef.copy()
         worth = np.full(3, 1.0 / self.problem.loss.scale)
         box[:, j] = ends
-        result = np.array([0.0, math.inf, 0.0, 0.0])
+        result = np.array([-math.inf, math.inf, 0.0, 0.0])
         tolerance = self._tolerance(self.incumbents.cutoff, self.lower_bound)
         if not self._relaxed(box, coef, worth, result, tolerance, STEPS):
             return None
-        return _Child(result[0], box, coef, result[2], _Worth(*worth.tolist()))
+        return _Child(self._bound(result), box, coef, result[2], _Worth(*worth.tolist()))
 
     def run(self, gap_tolerance: float, node_limit: int | None, deadline: float) -> str:
         """Search until nothing is left or a limit is reached; says which."""
@@ -514,7 +549,7 @@ class Search:
         coef = node.coef.astype(np.float64)
         coef[0] = node.intercept
         worth = np.array(node.worth)
-        result = np.array([node.bound, math.inf, node.multiplier, 0.0])
+        result = np.array([-math.inf, math.inf, node.multiplier, 0.0])
         rows, features = self._rows.at(box, node.features)
         n_open = kernels.expand(
             *self._arguments(rows, cutoff, self._tolerance(cutoff, lower_bound)),
@@ -524,7 +559,8 @@ class Search:
         )  # fmt: skip
         children = [
             _Child(
-                float(worker.result[i, 0]), worker.box[i].copy(), worker.coef[i].copy(),
+                max(node.bound, self._bound(worker.result[i])),
+                worker.box[i].copy(), worker.coef[i].copy(),
                 float(worker.result[i, 2]), _Worth(*worker.worth[i].tolist()),
             )
             for i in range(n_open)
@@ -544,7 +580,7 @@ class Search:
         return (
             rows.integer_columns, rows.real_columns, rows.slot, rows.positive, rows.negative,
             self._penalty, self._largest, self._twin, self._ends,
-            self.problem.min_size, self.problem.max_size, cutoff, tolerance,
+            self.problem.min_size, self.problem.max_size, cutoff - self._constant, tolerance,
         )  # fmt: skip
 
     def _merge(self, batch: list[_Node], expansions: Iterator[_Expansion]) -> None:
