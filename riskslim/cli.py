@@ -9,6 +9,7 @@ requirements, 130 interrupted.
 from __future__ import annotations
 
 import csv
+import functools
 import importlib.util
 import io
 import logging
@@ -29,6 +30,7 @@ from riskslim.cli_arguments import (
     arguments_of_pool,
     arguments_of_solver,
     by_name,
+    checked_unknown_levels,
     encoder_of,
     number,
     scales_of,
@@ -37,7 +39,12 @@ from riskslim.cli_arguments import (
 from riskslim.cli_progress import SearchProgress, display
 from riskslim.cli_selection import Selection
 from riskslim.engine import choose_engine, solve
-from riskslim.exceptions import CertificateError, ConstantFeatureWarning, RiskSLIMError
+from riskslim.exceptions import (
+    CertificateError,
+    ConstantFeatureWarning,
+    ExtrapolationWarning,
+    RiskSLIMError,
+)
 from riskslim.solution import Status
 
 try:
@@ -50,6 +57,8 @@ if TYPE_CHECKING:
 
     from riskslim import RiskScore, RiskScoreProblem, Solution, TrainingData
     from riskslim.constraint_base import Constraint
+    from riskslim.item_encoder import ItemEncoder
+    from riskslim.item_rules import HandleUnknown
     from riskslim.tables import Table
 
 __all__ = ["application", "main"]
@@ -151,6 +160,14 @@ if typer is not None:
     ]
     ScoreFile = Annotated[
         Path, typer.Argument(metavar="SCORE", help="JSON file that fit wrote.", show_default=False)
+    ]
+    UnknownLevels = Annotated[
+        str,
+        typer.Option(
+            metavar="error|ignore",
+            help="Text that the training data of items did not have: refuse it, or give it no "
+            "points.",
+        ),
     ]
     DataFile = Annotated[
         Path,
@@ -398,7 +415,7 @@ def fit(
         for target in (output, trace, path_output, cv_output, report_file):
             _check_target(target, data)
         _check_report(report_file)
-        encode = encoder_of(items, n_thresholds, thresholds, categorical, numeric, missing)
+        encoder = encoder_of(items, n_thresholds, thresholds, categorical, numeric, missing)
         requirements = _requirements(constraints)
         special = arguments_of_pool(n_solutions, within, engine)
         special |= arguments_of_solver(solver, engine)
@@ -410,7 +427,7 @@ def fit(
             positive_label=positive,
             features=features or None,
             exclude=exclude or (),
-            encode=encode,
+            encode=None if encoder is None else functools.partial(_fit_items, encoder),
         )
         if class_weight is not None:
             training_data = _balanced(training_data, class_weight)
@@ -453,11 +470,13 @@ def fit(
         if selection:
             limits["engine"] = choice.name
             targets = (output, trace, report_file)
-            _select(selection, problem, limits, targets, seed=seed, hidden=hidden, quiet=quiet)
+            _select(
+                selection, problem, limits, targets, encoder, seed=seed, hidden=hidden, quiet=quiet
+            )
             return
         with display(SearchProgress(), hidden=hidden) as progress:
             solution = solve(problem, choice.name, random_state=seed, progress=progress, **limits)
-        _finish(problem, solution, output, trace, report_file, quiet=quiet)
+        _finish(problem, solution, output, trace, report_file, encoder, quiet=quiet)
 
 
 def predict(
@@ -474,6 +493,7 @@ def predict(
             help="File that ends in .csv or .parquet. Default: CSV on standard output.",
         ),
     ] = None,
+    unknown_levels: UnknownLevels = "error",
 ) -> None:
     """Compute score and risk of every row of a file, in its order.
 
@@ -488,8 +508,9 @@ def predict(
         from riskslim.tables import read_table, read_verbatim
 
         risk_score = riskslim.RiskScore.load(score)
+        unknown = checked_unknown_levels(unknown_levels)
         read = read_table(data)
-        table = _with_features(read, risk_score, data)
+        table = _with_features(read, risk_score, data, unknown)
         columns: dict[str, Any] = {}
         if identifier is not None:
             columns[identifier] = read_verbatim(data, read, identifier)
@@ -529,6 +550,7 @@ def report(
             metavar="DATA", help="File with rows that were not used to find the risk score."
         ),
     ] = None,
+    unknown_levels: UnknownLevels = "error",
 ) -> None:
     """Write a report on a risk score: one page of HTML.
 
@@ -541,14 +563,17 @@ def report(
                 _check_target(output, source, what)
         _check_report(output)
         risk_score = riskslim.RiskScore.load(score)
-        rows = _labelled_rows(data, risk_score, outcome, weights)
+        unknown = checked_unknown_levels(unknown_levels)
+        rows = _labelled_rows(data, risk_score, outcome, weights, unknown)
         tested: dict[str, Any] = {}
         if test is not None:
             names = ("X_test", "y_test", "sample_weight_test")
-            tested = dict(
-                zip(names, _labelled_rows(test, risk_score, outcome, weights), strict=True)
-            )
+            rows_of_test = _labelled_rows(test, risk_score, outcome, weights, unknown)
+            tested = dict(zip(names, rows_of_test, strict=True))
         risk_score.report(output, *rows, **tested)
+        for path, X in ((data, rows[0]), (test, tested.get("X_test"))):
+            if X is not None:
+                _print_remarks(tuple(f"{path}: {one}" for one in risk_score.remarks(X)))
 
 
 def export(
@@ -658,6 +683,7 @@ def _finish(
     output: Path | None = None,
     trace: Path | None = None,
     report_file: Path | None = None,
+    encoder: ItemEncoder | None = None,
     *,
     quiet: bool,
     before: str = "",
@@ -670,6 +696,8 @@ def _finish(
         typer.echo(certificate.explain(), err=True)
         raise typer.Exit(EXIT_INFEASIBLE)
     score = riskslim.RiskScore.from_solution(solution, problem.loss.data)
+    if encoder is not None and score.points:
+        score = score.with_variables(encoder)
     try:
         if output is not None:
             score.save(output)
@@ -691,6 +719,7 @@ def _select(
     problem: RiskScoreProblem,
     limits: dict[str, Any],
     targets: tuple[Path | None, Path | None, Path | None],
+    encoder: ItemEncoder | None,
     *,
     seed: int,
     hidden: bool,
@@ -704,7 +733,7 @@ def _select(
         selection.write(path)
     finally:
         _finish(
-            problem, chosen.solution, *targets, quiet=quiet, before=before, after=after,
+            problem, chosen.solution, *targets, encoder, quiet=quiet, before=before, after=after,
             sections=selection.sections(path, chosen),
         )  # fmt: skip
     if not path.is_complete:
@@ -779,7 +808,11 @@ def _check_report(path: Path | None) -> None:
 
 
 def _labelled_rows(
-    path: Path, score: RiskScore, outcome: str | None, weights: str | None
+    path: Path,
+    score: RiskScore,
+    outcome: str | None,
+    weights: str | None,
+    handle_unknown: HandleUnknown,
 ) -> tuple[Any, Any, Any]:
     """Rows, labels and weights of a file."""
     from riskslim.tables import check_one_column, read_table
@@ -791,18 +824,26 @@ def _labelled_rows(
         if name is not None:
             check_one_column(path, read.column_names, name)
     return (
-        _with_features(read, score, path),
+        _with_features(read, score, path, handle_unknown),
         read[outcome],
         None if weights is None else read[weights],
     )
 
 
-def _with_features(read: pyarrow.Table, score: RiskScore, path: Path) -> Table:
+def _fit_items(encoder: ItemEncoder, columns: pyarrow.Table, weights: Any) -> Any:
+    from riskslim.item_rules import fit_items
+
+    return fit_items(encoder, columns, weights)
+
+
+def _with_features(
+    read: pyarrow.Table, score: RiskScore, path: Path, handle_unknown: HandleUnknown
+) -> Table:
     """Columns of a file, and the items that it lacks, computed from its raw columns."""
     from riskslim.items import source_variable
     from riskslim.tables import listing, near
 
-    table = score.with_items(read)
+    table = score.with_items(read, handle_unknown=handle_unknown)
     names = read.column_names
     lacking: dict[str, list[str]] = {}  # items by raw column
     for name in score.points:
@@ -878,6 +919,7 @@ def _session(*, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", ConstantFeatureWarning)
+            warnings.simplefilter("ignore", ExtrapolationWarning)  # a remark says it
             warnings.showwarning = lambda message, *_, **__: logger.warning("Warning: %s", message)
             yield
     except KeyboardInterrupt:

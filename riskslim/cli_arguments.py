@@ -10,6 +10,8 @@ from riskslim.scale import ScaleSet
 
 if TYPE_CHECKING:
     from riskslim.constraint_base import Constraint
+    from riskslim.item_encoder import ItemEncoder
+    from riskslim.item_rules import HandleUnknown
 
 __all__ = [
     "EXPORTS",
@@ -17,6 +19,7 @@ __all__ = [
     "arguments_of_pool",
     "arguments_of_solver",
     "by_name",
+    "checked_unknown_levels",
     "encoder_of",
     "number",
     "scales_of",
@@ -130,7 +133,7 @@ def encoder_of(
     categorical: list[str] | None,
     numeric: list[str] | None,
     missing: str | None,
-) -> Callable[[Any, Any], Any] | None:
+) -> ItemEncoder | None:
     """What makes items of the columns of a file, if they are wanted."""
     given = {
         "n_thresholds": n_thresholds, "thresholds": thresholds, "categorical": categorical,
@@ -144,12 +147,17 @@ def encoder_of(
             raise ValueError(f"--{next(iter(options)).replace('_', '-')} needs --items")
         return None
     from riskslim.item_encoder import ItemEncoder
-    from riskslim.item_rules import fit_items
 
     if thresholds:
         options["thresholds"] = by_name(thresholds, "--thresholds", _numbers, "numbers V,V,...")
-    encoder = ItemEncoder(**options)
-    return lambda columns, weights: fit_items(encoder, columns, weights)
+    return ItemEncoder(**options)
+
+
+def checked_unknown_levels(text: str) -> HandleUnknown:
+    """Read --unknown-levels."""
+    if text not in ("error", "ignore"):
+        raise ValueError(f"--unknown-levels must be error or ignore, got {text!r}")
+    return "ignore" if text == "ignore" else "error"
 
 
 def arguments_of_pool(n_solutions: int | None, within: float | None, engine: str) -> dict[str, Any]:

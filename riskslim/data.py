@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
     Column = NDArray[Any]
 
-__all__ = ["TrainingData", "stored_values"]
+__all__ = ["TrainingData", "stored_values", "user_stacklevel"]
 
 # A block of one column (float64 source, int8 copy, comparison) stays within half of a common L2
 # cache, and is long enough that the cost of the NumPy calls vanishes. Strided columns are packed
@@ -401,7 +401,7 @@ class TrainingData:
                 f"{self.n_samples} rows and are never selected (the intercept is added "
                 f"automatically): {listing(map(repr, names))}",
                 ConstantFeatureWarning,
-                stacklevel=_user_stacklevel(),
+                stacklevel=user_stacklevel(),
             )
 
 
@@ -427,7 +427,7 @@ def stored_values(data: TrainingData, j: int, start: int, stop: int) -> NDArray[
     return values
 
 
-def _user_stacklevel() -> int:
+def user_stacklevel() -> int:
     """Return the stacklevel with which the caller's warning points at code outside the package."""
     package = __name__.partition(".")[0]
     level, frame = 1, sys._getframe(1)

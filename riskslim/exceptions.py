@@ -3,6 +3,7 @@
 __all__ = [
     "CertificateError",
     "ConstantFeatureWarning",
+    "ExtrapolationWarning",
     "InfeasibleProblemError",
     "ProblemSizeError",
     "RiskSLIMError",
@@ -32,3 +33,7 @@ class CertificateError(RiskSLIMError):
 
 class ConstantFeatureWarning(UserWarning):
     """A feature has one value in all rows: the intercept carries it, it is never selected."""
+
+
+class ExtrapolationWarning(UserWarning):
+    """Raw records have values outside of their range in the training data, or in another unit."""

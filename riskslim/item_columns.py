@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.items import Item, plain_number
+from riskslim.raw_variables import RawVariable, VariableKind
 from riskslim.tables import ColumnError, check_numeric, listing, object_fault
 
 __all__ = ["ColumnEncoder", "Direction", "ItemRules", "distinct_objects", "fit_column"]
@@ -22,6 +23,10 @@ __all__ = ["ColumnEncoder", "Direction", "ItemRules", "distinct_objects", "fit_c
 Column: TypeAlias = NDArray[Any]
 Direction: TypeAlias = Literal[">=", "<="]
 _Reading: TypeAlias = Literal["numbers", "booleans", "levels"]
+
+_KINDS: dict[_Reading, VariableKind] = {
+    "numbers": "numeric", "booleans": "boolean", "levels": "categorical",
+}  # fmt: skip
 
 # Codes of rows whose value is none of the levels.
 _MISSING, _UNKNOWN = -1, -2
@@ -66,6 +71,7 @@ class ColumnEncoder:
     constant: tuple[Item, ...] = ()
     codes: Mapping[Any, int] = field(default_factory=dict)  # of levels; those in one item share it
     indicator: bool = False
+    variable: RawVariable | None = None  # of an encoder that was fitted
 
     def read(self, raw: Column, handle_unknown: str) -> _Values:
         """Return a column of other rows, or raise what speaks against encoding it."""
@@ -127,7 +133,22 @@ def fit_column(
             raise ColumnError.at("missing", column.missing)
         items = (*encoder.items, Item.of(name, "missing"))
         encoder = replace(encoder, items=items, indicator=True)
+    encoder = replace(encoder, variable=_variable(encoder, column))
     return encoder.without_constants(column)
+
+
+def _variable(encoder: ColumnEncoder, column: _Values) -> RawVariable:
+    kind, known = _KINDS[encoder.reading], column.known
+    has_range = kind == "numeric" and len(known) > 0
+    return RawVariable(
+        encoder.column,
+        kind,
+        minimum=known.min().item() if has_range else None,
+        maximum=known.max().item() if has_range else None,
+        levels=tuple(sorted(encoder.codes)),
+        n_missing=len(column.values) - len(known),
+        n_samples=len(column.values),
+    )
 
 
 def _fit_numbers(

@@ -24,6 +24,7 @@ from sklearn.utils.validation import (
 
 from riskslim.item_columns import Column, ColumnEncoder, Direction, ItemRules, fit_column
 from riskslim.items import Item, plain_number
+from riskslim.raw_variables import RawVariable
 from riskslim.tables import (
     ColumnError,
     Table,
@@ -113,6 +114,9 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         called "age >= 60" already is an item of "age".
     constant_items_ : list of Item
         Items left out because all rows of fit with a positive weight have the same value.
+    variables_ : dict from str to RawVariable
+        What each column of fit was: its kind, its range or all of its levels, how many values are
+        missing, in rows with a positive weight. :meth:`RiskScore.with_variables` takes it over.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         If X had names.
@@ -168,6 +172,7 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     items_: list[Item]
     groups_: dict[str, tuple[str, ...]]
     constant_items_: list[Item]
+    variables_: dict[str, RawVariable]
 
     def __init__(
         self,
@@ -231,6 +236,9 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 faults.append((j, rows.located(fault)))
         raise_faults(faults, self._columns, table.n_samples, _FIT_ADVICE)
         self._encoders = encoders
+        self.variables_ = {
+            encoder.column: encoder.variable for encoder in encoders if encoder.variable is not None
+        }
         self.items_ = [item for encoder in encoders for item in encoder.items]
         self.constant_items_ = [item for encoder in encoders for item in encoder.constant]
         self._check_items(rows.n)

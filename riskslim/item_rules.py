@@ -9,22 +9,39 @@ from __future__ import annotations
 
 import logging
 import operator
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim.data import TrainingData
 from riskslim.item_columns import ColumnEncoder, distinct_objects
 from riskslim.items import Item, conditions, value_text
+from riskslim.raw_variables import RawVariable
 from riskslim.tables import ColumnError, Table, listing, open_records, open_table, raise_faults
 
 if TYPE_CHECKING:
     from riskslim.item_encoder import ItemEncoder
 
-__all__ = ["COMPARISONS", "Rule", "fit_items", "number_of", "readings", "with_items"]
+__all__ = [
+    "COMPARISONS",
+    "HandleUnknown",
+    "Rule",
+    "check_names",
+    "computed_items",
+    "fit_items",
+    "number_of",
+    "readings",
+    "rule_of",
+    "with_items",
+]
 
 logger = logging.getLogger("riskslim.item_rules")
+
+HandleUnknown = Literal["error", "ignore"]
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge, "≥": operator.ge, "<=": operator.le, "≤": operator.le, ">": operator.gt,
@@ -69,7 +86,14 @@ class Rule(NamedTuple):
         return np.asarray(rows, dtype=np.int8)
 
 
-def with_items(X: Any, wanted: Sequence[str], known: Collection[str]) -> Table:
+def with_items(
+    X: Any,
+    wanted: Sequence[str],
+    known: Collection[str],
+    variables: Mapping[str, RawVariable] = MappingProxyType({}),
+    *,
+    handle_unknown: HandleUnknown = "error",
+) -> Table:
     """Add the items that rows lack, computed from their raw columns as the names say.
 
     Parameters
@@ -80,8 +104,14 @@ def with_items(X: Any, wanted: Sequence[str], known: Collection[str]) -> Table:
         Features that are needed. Those that X has are left as they are; those that are no
         condition on a column of X are not added.
     known : collection of str
-        All features that the score was chosen from. Missing values of a column meet no condition
-        where there is a feature "... is missing" for it, and are refused otherwise.
+        All features that the score was chosen from. Without ``variables``, missing values of a
+        column meet no condition where there is a feature "... is missing" for it, and are refused
+        otherwise.
+    variables : mapping from str to RawVariable, optional
+        The raw columns in the training data, by name: X is checked against them. Missing values
+        meet no condition where there were some, and are refused otherwise.
+    handle_unknown : {"error", "ignore"}, default "error"
+        Levels that are none of those of ``variables``: refuse them, or let them meet no condition.
 
     Returns
     -------
@@ -91,15 +121,16 @@ def with_items(X: Any, wanted: Sequence[str], known: Collection[str]) -> Table:
     Raises
     ------
     ValueError, TypeError
-        Missing values, or text where numbers are needed, with columns and counts; names that are
-        conditions on several columns.
+        Missing values, unknown levels, or text where numbers are needed, with columns and counts;
+        names that are conditions on several columns; conditions on ``variables`` that are given as
+        columns with other values than 0 and 1.
 
     Notes
     -----
     The conditions are those that :class:`~riskslim.ItemEncoder` makes (">=", "<=", "=", "in {...}",
-    "is missing"), and ">" and "<". Levels that were not in the training data are none of those
-    named. Where ``known`` names the levels of a column, two at least, others are reported by a
-    warning of the logger "riskslim.item_rules": they may be misspelt.
+    "is missing"), and ">" and "<". Without ``variables`` levels that were not in the training data
+    are none of those named: where ``known`` names the levels of a column, two at least, others are
+    reported by a warning of the logger "riskslim.item_rules". So are those that are ignored.
 
     Examples
     --------
@@ -110,34 +141,59 @@ def with_items(X: Any, wanted: Sequence[str], known: Collection[str]) -> Table:
     >>> score.score_samples(with_items(raw, tuple(score.points), score.feature_names))
     array([1, 2, 3])
     """
-    table = _open_named(X)
+    return computed_items(X, wanted, known, variables, handle_unknown=handle_unknown)[0]
+
+
+def computed_items(
+    X: Any,
+    wanted: Sequence[str],
+    known: Collection[str],
+    variables: Mapping[str, RawVariable],
+    *,
+    handle_unknown: HandleUnknown,
+) -> tuple[Table, dict[str, str]]:
+    """As :func:`with_items`, and say what was computed.
+
+    Parameters
+    ----------
+    X, wanted, known, variables, handle_unknown
+        As in :func:`with_items`.
+
+    Returns
+    -------
+    Table
+    dict from str to str
+        The items that were added, and the column that each was computed from.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As in :func:`with_items`.
+    """
+    if handle_unknown not in ("error", "ignore"):
+        raise ValueError(f"handle_unknown must be 'error' or 'ignore', got {handle_unknown!r}")
+    table = _open_named(X, {*wanted, *variables})
     if table.names is None:
-        return table
+        return table, {}
     names = [str(name) for name in table.names]
+    records = _RawRecords(table, names, known, variables)
     added: dict[str, NDArray[np.int8]] = {}
+    sources: dict[str, str] = {}
     replaced: dict[int, NDArray[np.int8]] = {}
-    faults: list[tuple[int, ColumnError]] = []
-    rules: list[Rule] = []
     for name in wanted:
         if name in names:
-            j = names.index(name)
-            if f"{name} is missing" in known:
-                replaced |= _without_missing(j, name, table)
+            with records.collecting(name):
+                replaced |= records.given(name)
             continue
-        rule = _rule(name, names)
-        if rule is None:
-            continue
-        rules.append(rule)
-        j = names.index(rule.variable)
-        try:
-            may_lack = f"{rule.variable} is missing" in known
-            added[name] = rule.met(table.values(j), may_lack=may_lack)
-        except ColumnError as fault:
-            if j not in [i for i, _ in faults]:
-                faults.append((j, fault))
-    raise_faults(faults, names, table.n_samples, _ADVICE)
-    for variable in dict.fromkeys(rule.variable for rule in rules if rule.levels()):
-        _report_strangers(variable, table.values(names.index(variable)), names, known)
+        rule = None if name in variables else rule_of(name, variables or names)
+        if rule is not None and rule.variable in names:
+            sources[name] = rule.variable
+            with records.collecting(rule.variable):
+                added[name] = records.met(rule)
+    for column in dict.fromkeys(sources.values()):
+        with records.collecting(column):
+            records.check_levels(column, handle_unknown)
+    records.raise_faults()
     extra = [*added.values()]
 
     def values(j: int) -> NDArray[Any]:
@@ -145,14 +201,130 @@ def with_items(X: Any, wanted: Sequence[str], known: Collection[str]) -> Table:
             return extra[j - len(names)]
         return replaced[j] if j in replaced else table.values(j)
 
-    return Table(table.n_samples, len(names) + len(added), [*names, *added], values)
+    return Table(table.n_samples, len(names) + len(added), [*names, *added], values), sources
 
 
-def _open_named(X: Any) -> Table:
-    """A table with all columns of X, which may be one record or a list of records."""
+class _RawRecords:
+    """Rows with raw columns, and what is wrong with these."""
+
+    def __init__(
+        self,
+        table: Table,
+        names: list[str],
+        known: Collection[str],
+        variables: Mapping[str, RawVariable],
+    ) -> None:
+        self._table, self._names = table, names
+        self._known, self._variables = known, variables
+        self._faults: dict[int, ColumnError] = {}
+
+    @contextmanager
+    def collecting(self, column: str) -> Iterator[None]:
+        """Keep the first fault of a column, to be raised along with those of others."""
+        try:
+            yield
+        except ColumnError as fault:
+            self._faults.setdefault(self._names.index(column), fault)
+
+    def raise_faults(self) -> None:
+        """Raise what was found, if there is something."""
+        unknown = [self._names[j] for j, one in self._faults.items() if one.kind == "unknown"]
+        levels = "; ".join(
+            f"{name!r} had {listing(map(repr, self._variables[name].levels))}" for name in unknown
+        )
+        advice = (
+            f"In the training data {levels}. Correct the values; or ignore them, so that they get "
+            "no points: score.with_items(X, handle_unknown='ignore'), --unknown-levels ignore on "
+            "the command line."
+        )
+        faults = [*self._faults.items()]
+        raise_faults(faults, self._names, self._table.n_samples, {**_ADVICE, "unknown": advice})
+
+    def met(self, rule: Rule) -> NDArray[np.int8]:
+        """Which rows meet a condition."""
+        return rule.met(self._values(rule.variable), may_lack=self._may_lack(rule.variable))
+
+    def given(self, name: str) -> dict[int, NDArray[np.int8]]:
+        """A feature that is there: by its position if its missing values are to be replaced."""
+        variable = self._variables.get(name)
+        is_item = variable is not None and variable.kind == "boolean"
+        is_item = is_item or (variable is None and rule_of(name, self._variables) is not None)
+        may_lack = self._may_lack(name)
+        if not (is_item or may_lack):
+            return {}
+        encoder = ColumnEncoder(name, "booleans", indicator=may_lack)
+        try:
+            column = encoder.read(self._values(name), "error")
+        except ColumnError:
+            if is_item:
+                raise
+            return {}  # what is wrong with it is found where it is used
+        if column.missing is None:
+            return {}
+        return {self._names.index(name): np.asarray(column.values == 1, dtype=np.int8)}
+
+    def check_levels(self, column: str, handle_unknown: HandleUnknown) -> None:
+        """Refuse or report values that are none of a column's known levels.
+
+        Without a variable, a column of two levels has one item, which does not tell what the other
+        level is called.
+        """
+        variable = self._variables.get(column)
+        if variable is not None:
+            levels = [value_text(level) for level in variable.levels]
+        else:
+            rules = [rule for name in self._known if (rule := rule_of(name, self._names))]
+            levels = [level for one in rules if one.variable == column for level in one.levels()]
+        if len(levels) < (2 if variable is None else 1):
+            return
+        raw = self._values(column)
+        there = dict.fromkeys(_known_values(column, raw))
+        strange = [value for value in there if not _is_level(value, levels)]
+        if not strange:
+            return
+        shown = listing(map(repr, strange))
+        if variable is not None and handle_unknown == "error":
+            among = set(strange)
+            where = np.array([value in among for value in raw.tolist()])
+            raise ColumnError.at("unknown", where, shown)
+        logger.warning(
+            "column %r has values that are none of the levels known to the score, %s: %s. They get "
+            "no points; are they misspelt?",
+            column,
+            listing(map(repr, levels)),
+            shown,
+        )
+
+    def _values(self, column: str) -> NDArray[Any]:
+        return self._table.values(self._names.index(column))
+
+    def _may_lack(self, column: str) -> bool:
+        if column in self._variables:
+            return self._variables[column].may_lack
+        return not self._variables and f"{column} is missing" in self._known
+
+
+def _known_values(column: str, raw: NDArray[Any]) -> list[Any]:
+    """The values of rows in which there is one."""
+    missing = ColumnEncoder(column, "levels", indicator=True).read(raw, "ignore").missing
+    values: list[Any] = (raw if missing is None else raw[~missing]).tolist()
+    return values
+
+
+def _open_named(X: Any, relevant: Collection[str]) -> Table:
+    """A table with all columns of X, which may be one record or a list of records.
+
+    Of records, which may differ in what else they have, the relevant columns are enough.
+    """
+    if isinstance(X, TrainingData):
+        return Table(X.n_samples, X.n_features, X.feature_names, X.column)
     first = X[0] if isinstance(X, (list, tuple)) and X else X
-    names = first if isinstance(first, Mapping) else getattr(first, "index", ())
-    return open_records(X, [str(name) for name in names], "columns") or open_table(X)
+    given = first if isinstance(first, Mapping) else getattr(first, "index", ())
+    names = [str(name) for name in given]
+    used = [name for name in names if name in relevant]
+    return open_records(X, used if isinstance(X, (list, tuple)) and used else names, "columns") or (
+        open_table(X)
+    )
 
 
 def fit_items(encoder: ItemEncoder, X: Any, sample_weight: Any = None) -> Any:
@@ -188,30 +360,71 @@ def fit_items(encoder: ItemEncoder, X: Any, sample_weight: Any = None) -> Any:
     2          1           1
     """
     items = encoder.fit_transform(X, sample_weight=sample_weight)
-    encoded = open_table(items)
-    names = [item.name for item in encoder.items_]
-    again = with_items(X, names, names)
-    position = {str(name): j for j, name in enumerate(again.names or ())}
-    wrong = [
-        item
-        for j, item in enumerate(encoder.items_)
-        if item.name not in position or not _is_same(item, encoded.values(j), again, position)
-    ]
-    if wrong:
-        raise ValueError(
-            f"{len(wrong)} of {len(names)} items cannot be computed from their names alone: "
-            f"{listing(repr(item.name) for item in wrong)}. Rename the columns or levels of which "
-            "they are made, or leave the columns out."
-        )
+    check_names(encoder.items_, encoder.variables_)
     return items
 
 
-def _is_same(item: Item, encoded: NDArray[Any], again: Table, position: Mapping[str, int]) -> bool:
-    return bool(np.array_equal(encoded, again.values(position[item.name])))
+def check_names(items: Iterable[Item], variables: Mapping[str, RawVariable]) -> None:
+    """Make sure that the names of items say what they are.
+
+    Parameters
+    ----------
+    items : iterable of Item
+    variables : mapping from str to RawVariable
+        All columns that items were made of.
+
+    Raises
+    ------
+    ValueError
+        An item is another one by its name.
+    """
+    items = list(items)
+    wrong = [item for item in items if not _says_what_it_is(item, variables)]
+    if wrong:
+        raise ValueError(
+            f"{len(wrong)} of {len(items)} items cannot be computed from their names alone: "
+            f"{listing(repr(item.name) for item in wrong)}. Rename the columns or levels of which "
+            "they are made, or leave the columns out."
+        )
 
 
-def _rule(name: str, columns: Collection[str]) -> Rule | None:
-    """How a name is to be read, where these are the columns."""
+def _says_what_it_is(item: Item, variables: Mapping[str, RawVariable]) -> bool:
+    column = item.name.removesuffix(Item.of("x", item.kind, item.value).name[1:])
+    if column == item.name:  # a column as it is
+        return True
+    rules = [rule for rule in readings(item.name) if rule.variable in variables]
+    if [rule.variable for rule in rules] != [column] or item.name in variables:
+        return False
+    (rule,) = rules
+    if item.kind in ("=", "in"):
+        meant = item.value if item.kind == "in" else (item.value,)
+        return all(
+            _is_level(level, rule.levels()) == (level in meant)
+            for level in variables[column].levels
+        )
+    if item.kind == "missing":
+        return rule.operator == "is missing"
+    return (rule.operator, number_of(rule.value)) == (item.kind, item.value)
+
+
+def rule_of(name: str, columns: Collection[str]) -> Rule | None:
+    """How a name is to be read, where these are the columns.
+
+    Parameters
+    ----------
+    name : str
+    columns : collection of str
+
+    Returns
+    -------
+    Rule or None
+        None if it is a condition on none of them.
+
+    Raises
+    ------
+    ValueError
+        It is a condition on several of them.
+    """
     possible = [rule for rule in readings(name) if rule.variable in columns]
     if len(possible) > 1:
         raise ValueError(
@@ -251,38 +464,3 @@ def _is_level(value: Any, levels: Sequence[str]) -> bool:
     if isinstance(value, bool):
         return str(value).lower() in [level.lower() for level in levels]
     return not isinstance(value, str) and value in [number_of(level) for level in levels]
-
-
-def _report_strangers(
-    variable: str, raw: NDArray[Any], columns: Collection[str], known: Collection[str]
-) -> None:
-    """Warn of values that are none of a column's known levels.
-
-    A column of two levels has one item, which does not tell what the other level is called.
-    """
-    rules = [rule for name in known if (rule := _rule(name, columns)) is not None]
-    levels = [level for rule in rules if rule.variable == variable for level in rule.levels()]
-    if len(levels) < 2:
-        return
-    missing = ColumnEncoder(variable, "levels", indicator=True).read(raw, "ignore").missing
-    there = raw if missing is None else raw[~missing]
-    strange = [one for one in distinct_objects(there.tolist()) if not _is_level(one, levels)]
-    if strange:
-        logger.warning(
-            "column %r has values that are none of the levels known to the score, %s: %s. They get "
-            "no points; are they misspelt?",
-            variable,
-            listing(map(repr, levels)),
-            listing(map(repr, strange)),
-        )
-
-
-def _without_missing(j: int, name: str, table: Table) -> dict[int, NDArray[np.int8]]:
-    """A column of 0, 1 and missing values, as its item; nothing for any other column."""
-    try:
-        column = ColumnEncoder(name, "booleans", indicator=True).read(table.values(j), "error")
-    except ColumnError:
-        return {}  # what is wrong with it is found where it is used
-    if column.missing is None:
-        return {}
-    return {j: np.asarray(column.values == 1, dtype=np.int8)}

@@ -19,6 +19,7 @@ import dataclasses
 import itertools
 import math
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -28,10 +29,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim import score_json
-from riskslim.data import TrainingData, checked_weights
+from riskslim.data import TrainingData, checked_weights, user_stacklevel
+from riskslim.exceptions import ExtrapolationWarning
 from riskslim.explain import BooleanRule, Explanation, boolean_rule, explanation
 from riskslim.feature_ranges import FeatureRange, checked_number, checked_points
-from riskslim.item_rules import with_items
+from riskslim.item_rules import HandleUnknown, check_names, computed_items, rule_of
+from riskslim.raw_variables import RawVariable, note_on_missing
 from riskslim.rendering import ScoreSheet, one_line, score_line
 from riskslim.risk_table import (
     AttainableScores,
@@ -44,15 +47,16 @@ from riskslim.risk_table import (
     risk_rows,
 )
 from riskslim.scale import PAPER_SCALE, checked_scale, scale_text
-from riskslim.scored_rows import ScoredRows, as_row, is_positive
+from riskslim.scored_rows import ScoredRows, as_row, is_positive, remarks_on_ranges
 from riskslim.solution import Certificate
-from riskslim.tables import Table
+from riskslim.tables import Table, listing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from riskslim.classifier import RiskSLIMClassifier
     from riskslim.cross_validation import CrossValidation
+    from riskslim.item_encoder import ItemEncoder
     from riskslim.metrics import OperatingPoints
     from riskslim.model_selection import ModelSizePath
     from riskslim.problem import RiskScoreProblem
@@ -99,6 +103,10 @@ class RiskScore:
         What is proven about the score. None for a score made by hand.
     scale : float, default 1.0
         The scale m: a point is worth 1 / m units of log-odds.
+    variables : mapping from str to RawVariable, optional
+        The raw columns in the training data that items were made of, by name, as
+        :meth:`with_variables` takes them from an encoder: the score then applies to raw records,
+        and checks them.
 
     Attributes
     ----------
@@ -112,6 +120,8 @@ class RiskScore:
         Read-only, one for each feature in ``points``.
     certificate : Certificate or None
     scale : float
+    variables : mapping from str to RawVariable
+        Read-only, those that features with points are computed from.
 
     Raises
     ------
@@ -197,6 +207,7 @@ class RiskScore:
     feature_ranges: Mapping[str, FeatureRange] = dataclasses.field(default_factory=dict)
     certificate: Certificate | None = None
     scale: float = 1.0
+    variables: Mapping[str, RawVariable] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         names = tuple(self.feature_names) or tuple(self.points)
@@ -226,6 +237,7 @@ class RiskScore:
                 {name: ranges.get(name, FeatureRange(0, 1)) for name in used}
             ),
             scale=checked_scale(self.scale),
+            variables=MappingProxyType(_used_variables(used, self.variables)),
         )
 
     @classmethod
@@ -302,7 +314,8 @@ class RiskScore:
             anything with names, of which only the features with points are read: any data frame
             that narwhals understands, :class:`~riskslim.TrainingData`, a mapping from names to
             columns, a mapping or a pandas series from names to the values of one row, or a list
-            of such rows.
+            of such rows. Of a score that knows its ``variables``, raw columns will do: features
+            that X lacks are computed from them as by :meth:`with_items`.
 
         Returns
         -------
@@ -313,7 +326,13 @@ class RiskScore:
         ------
         ValueError, TypeError
             Features are missing, the number of columns is wrong, or values are missing, infinite
-            or no numbers; columns are named, rows counted.
+            or no numbers; columns are named, rows counted. Raw columns have levels that the
+            training data did not have.
+
+        Warns
+        -----
+        ExtrapolationWarning
+            As :meth:`with_items` does.
 
         Examples
         --------
@@ -401,7 +420,9 @@ class RiskScore:
         -------
         tuple of str
             One sentence for each feature with points that has values outside of its range in
-            the training data: predictions for these rows extrapolate. One for each variable with
+            the training data, and for each raw column of the score's ``variables`` that
+            has: predictions for these rows extrapolate, or the unit is another one. One for each
+            variable with
             conditions that contradict each other, such as "age >= 60" without "age >= 40": neither
             sheets nor rules are about such rows. Empty if there is none.
 
@@ -420,9 +441,15 @@ class RiskScore:
         1 of 3 rows have values outside of the training range of 'visits' (0 to 7), first at row 2
         (rows counted from 0).
         """
-        return self._rows(X).remarks(self.feature_ranges)
+        if self.variables:
+            X, _ = self._with_items(X, "error")
+        rows = ScoredRows.open(X, tuple(self.points), self.feature_names)
+        return (
+            *rows.remarks(self.feature_ranges),
+            *remarks_on_ranges(rows.table, self._columns_of_items()),
+        )
 
-    def with_items(self, X: Any) -> Table:
+    def with_items(self, X: Any, *, handle_unknown: HandleUnknown = "error") -> Table:
         """Add the conditions that raw records lack, computed from their columns by name.
 
         Parameters
@@ -430,6 +457,9 @@ class RiskScore:
         X : data frame, mapping, or list of mappings
             Records with raw columns: for the feature "age >= 60" the column "age", for "sex = male"
             the column "sex".
+        handle_unknown : {"error", "ignore"}, default "error"
+            Levels that did not occur in the training data, where the score knows its
+            ``variables``: refuse them, or let them meet no condition and log a warning.
 
         Returns
         -------
@@ -440,8 +470,15 @@ class RiskScore:
         Raises
         ------
         ValueError, TypeError
-            Missing values, unless the score knows what they mean; text where numbers are needed;
-            names that are conditions on several columns.
+            Missing values, unless the score knows what they mean; unknown levels; text where
+            numbers are needed; names that are conditions on several columns; conditions that X
+            has with other values than 0 and 1.
+
+        Warns
+        -----
+        ExtrapolationWarning
+            A raw column that items are computed from has values outside of its range in the
+            training data: it says how many, and both ranges. The unit may be another one.
 
         See Also
         --------
@@ -456,9 +493,77 @@ class RiskScore:
         >>> score.score_samples(score.with_items(raw))
         array([1, 2, 3])
         """
-        return with_items(X, tuple(self.points), self.feature_names)
+        table, sources = self._with_items(X, handle_unknown)
+        computed_from = set(sources.values())
+        used = [one for name, one in self.variables.items() if name in computed_from]
+        for remark in remarks_on_ranges(table, used):
+            warnings.warn(remark, ExtrapolationWarning, stacklevel=user_stacklevel())
+        return table
+
+    def _with_items(self, X: Any, handle_unknown: HandleUnknown) -> tuple[Table, dict[str, str]]:
+        return computed_items(
+            X, tuple(self.points), self.feature_names, self.variables, handle_unknown=handle_unknown
+        )
+
+    def _columns_of_items(self) -> list[RawVariable]:
+        """Variables that are no features themselves."""
+        return [one for name, one in self.variables.items() if name not in self.points]
+
+    def with_variables(self, encoder: ItemEncoder | Iterable[RawVariable]) -> RiskScore:
+        """Take over what is known of the raw columns that items were made of.
+
+        The score then applies to raw records by itself, checks them, says how missing values
+        count, and is exported as a function of raw columns. What it knows is saved with it.
+
+        Parameters
+        ----------
+        encoder : ItemEncoder or iterable of RawVariable
+            The fitted encoder whose items the features are, or what its ``variables_`` are.
+
+        Returns
+        -------
+        RiskScore
+            The same score with ``variables``.
+
+        Raises
+        ------
+        ValueError
+            No feature with points is an item of these columns; or an item's name does not say
+            what it is, so that it could not be computed by it.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from riskslim import ItemEncoder, RiskScore
+        >>> raw = pd.DataFrame({"age": [38, 72, 61, 50], "sex": ["f", "m", "m", "f"]})
+        >>> encoder = ItemEncoder(thresholds={"age": [60]}).fit(raw)
+        >>> score = RiskScore(-2, {"age >= 60": 2, "sex = m": 1}).with_variables(encoder)
+        >>> score.variables["sex"].levels
+        ('f', 'm')
+        >>> score.score_samples({"age": 64, "sex": "m"})
+        array([3])
+        >>> try:
+        ...     score.score_samples({"age": 64, "sex": "male"})
+        ... except ValueError as error:
+        ...     print(str(error).splitlines()[0])
+        Found unknown categories 'male' during transform.
+        """
+        known = getattr(encoder, "variables_", encoder)
+        known = known if isinstance(known, Mapping) else {one.name: one for one in known}
+        check_names(
+            [item for item in getattr(encoder, "items_", ()) if item.name in self.points], known
+        )
+        score = dataclasses.replace(self, variables=known)
+        if self.points and not score.variables:
+            raise ValueError(
+                f"no feature with points ({listing(map(repr, self.points))}) is made of the "
+                f"columns {listing(map(repr, known))}: pass the encoder whose items they are"
+            )
+        return score
 
     def _rows(self, X: Any) -> ScoredRows:
+        if self.variables:
+            X = self.with_items(X)
         return ScoredRows.open(X, tuple(self.points), self.feature_names)
 
     # -----------------------------------------------------------------------------------------
@@ -626,6 +731,11 @@ class RiskScore:
                 f"Observed: {share} of rows with {self._positive}. "
                 "Cases: number of such rows / of all rows."
             )
+        for name, variable in self.variables.items():
+            rules = {feature: rule_of(feature, [name]) for feature in self.points}
+            features = tuple(one for one, rule in rules.items() if rule or one == name)
+            if note := note_on_missing(variable, features):
+                yield note
         if not all(values.is_binary for values in self.feature_ranges.values()):
             yield "[a to b]: the values of the feature in the training data."
         if self.certificate is not None:
@@ -1181,7 +1291,7 @@ class RiskScore:
     def __reduce__(self) -> tuple[Any, ...]:
         # Read-only mappings cannot be pickled.
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        for name in ("points", "feature_ranges"):
+        for name in ("points", "feature_ranges", "variables"):
             fields[name] = dict(fields[name])
         return _rebuilt, (fields,)
 
@@ -1297,6 +1407,22 @@ def _set(instance: Any, **values: Any) -> None:
     """Set fields of a frozen dataclass while it is built."""
     for name, value in values.items():
         object.__setattr__(instance, name, value)
+
+
+def _used_variables(
+    features: Iterable[str], variables: Mapping[str, RawVariable]
+) -> dict[str, RawVariable]:
+    """Those of which features are made, in the order of the features."""
+    for name, variable in variables.items():
+        if not isinstance(variable, RawVariable) or variable.name != name:
+            raise TypeError(f"variables[{name!r}] must be its RawVariable, got {variable!r}")
+    used: dict[str, RawVariable] = {}
+    for feature in features:
+        rule = None if feature in variables else rule_of(feature, variables)
+        name = feature if rule is None else rule.variable
+        if name in variables:
+            used[name] = variables[name]
+    return used
 
 
 def _check_names(names: tuple[Any, ...]) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riskslim.feature_ranges import FeatureRange, checked_integer, checked_number, checked_points
+from riskslim.raw_variables import RawVariable
 from riskslim.scale import ScaleSet, checked_scale
 from riskslim.solution import Certificate
 
@@ -42,7 +43,7 @@ def write(score: RiskScore) -> str:
     Raises
     ------
     TypeError
-        The classes are neither bool, int, float nor str.
+        The classes, or levels of variables, are neither bool, int, float nor str.
     ValueError
         One of the classes is infinite or NaN; the certificate is about another score.
     """
@@ -62,6 +63,7 @@ def _to_plain(score: RiskScore) -> dict[str, Any]:
             )
     certificate = score.certificate
     _check_subject(certificate, score.points.values(), score.scale)
+    variables = [variable.to_plain() for variable in score.variables.values()]
     return {
         "format": FORMAT,
         "version": 1 if score.scale == 1.0 else VERSION,
@@ -75,6 +77,8 @@ def _to_plain(score: RiskScore) -> dict[str, Any]:
             for name, points in score.points.items()
         ],
         "feature_names": list(score.feature_names),
+        # They change no prediction from features: readers may ignore them, in any version.
+        **({"variables": variables} if variables else {}),
         "certificate": None if certificate is None else _certificate_to_plain(certificate),
     }
 
@@ -189,6 +193,7 @@ def read(text: str | bytes) -> dict[str, Any]:
         "feature_ranges": ranges,
         "certificate": certificate,
         "scale": scale,
+        "variables": _variables_from_plain(plain.get("variables", [])),
     }
 
 
@@ -218,6 +223,21 @@ def _check_subject(certificate: Certificate | None, points: Iterable[int], scale
                 f"has {what}. A score that was changed by hand has no certificate (None, in JSON "
                 "null)"
             )
+
+
+def _variables_from_plain(entries: Any) -> dict[str, RawVariable]:
+    if not isinstance(entries, list):
+        raise ValueError(f"'variables' must be a list, got {entries!r}")
+    variables: dict[str, RawVariable] = {}
+    for k, entry in enumerate(entries):
+        try:
+            variable = RawVariable.from_plain(entry)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"entry {k} of 'variables': {error}") from None
+        if variable.name in variables:
+            raise ValueError(f"entry {k} of 'variables' repeats the name {variable.name!r}")
+        variables[variable.name] = variable
+    return variables
 
 
 def _classes_from_plain(labels: list[Any]) -> tuple[Any, ...]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.data import TrainingData, check_length
-from riskslim.feature_ranges import FeatureRange, printed_range
+from riskslim.feature_ranges import FeatureRange, printed_range, short
+from riskslim.item_columns import ColumnEncoder
 from riskslim.item_rules import readings
+from riskslim.raw_variables import RawVariable
 from riskslim.related_items import Family, families
 from riskslim.tables import (
     ColumnError,
@@ -26,7 +28,7 @@ from riskslim.tables import (
     values_of,
 )
 
-__all__ = ["ScoredRows", "as_row", "is_positive"]
+__all__ = ["ScoredRows", "as_row", "is_positive", "remarks_on_ranges"]
 
 # What the columns are that a table to be scored has to have.
 _WANTED = "features with points"
@@ -170,6 +172,40 @@ class ScoredRows:
         return tuple(found)
 
 
+def remarks_on_ranges(table: Table, variables: Iterable[RawVariable]) -> Iterator[str]:
+    """Say where raw columns have values outside of their range in the training data.
+
+    Parameters
+    ----------
+    table : Table
+    variables : iterable of RawVariable
+        Of the columns that are looked at, as far as the table has them.
+
+    Yields
+    ------
+    str
+        A sentence with the number of rows, and both ranges.
+    """
+    names = [str(name) for name in table.names or ()]
+    for variable in variables:
+        if not variable.range_text or variable.name not in names:
+            continue
+        encoder = ColumnEncoder(variable.name, "numbers", indicator=True)
+        try:
+            column = encoder.read(table.values(names.index(variable.name)), "error")
+        except ColumnError:
+            continue  # its items were given: nothing is computed from it
+        outside = variable.outside(column.values)
+        if outside.any():
+            low, high = (short(end(column.known).item()) for end in (np.min, np.max))
+            here = low if len(outside) == 1 else f"{low} to {high}"
+            where = (
+                f"outside of the training range of {variable.name!r} ({variable.range_text}; "
+                f"here {here})"
+            )
+            yield from _remark(outside, f"values {where}", f"a value {where}")
+
+
 def as_row(record: Any) -> Any:
     """A record as a row of a table; what has rows already stays as it is.
 
@@ -250,13 +286,16 @@ def _positions(
 def _advice_on_items(error: MissingColumnsError) -> str:
     """What to do about features that are conditions on columns which are there."""
     rules = [rule for name in error.missing for rule in readings(name)]
-    columns = dict.fromkeys(repr(rule.variable) for rule in rules if rule.variable in error.names)
-    if not columns:
+    there = dict.fromkeys(repr(rule.variable) for rule in rules if rule.variable in error.names)
+    if there:
+        return (
+            f" They can be computed from {listing(there)}, which X has: pass score.with_items(X) "
+            "in place of X."
+        )
+    if not rules:
         return ""
-    return (
-        f" They can be computed from {listing(columns)}, which X has: pass score.with_items(X) in "
-        "place of X."
-    )
+    columns = dict.fromkeys(repr(rule.variable) for rule in rules)
+    return f" X has no column {' or '.join(columns)} either to compute conditions from."
 
 
 def _check_totals(total: NDArray[np.float64]) -> None:

@@ -29,6 +29,7 @@ from riskslim.exports import (
     to_python,
     to_sql,
 )
+from riskslim.raw_variables import RawVariable
 from riskslim.risk_score import FeatureRange
 from riskslim.scale import ScaleSet
 
@@ -686,6 +687,13 @@ def certified(**changes):
 SCHEMA = json.loads((DOCS / "risk_score.schema.json").read_text(encoding="utf-8"))
 
 
+VARIABLES = {
+    "age": RawVariable("age", "numeric", 18, 95.5, n_missing=3, n_samples=40),
+    "sex": RawVariable("sex", "categorical", levels=("f", "m"), n_samples=40),
+    "smoker": RawVariable("smoker", "boolean", n_samples=40),
+}
+
+
 def test_what_is_saved_is_as_the_schema_says():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     validator = jsonschema.Draft202012Validator(SCHEMA)
@@ -693,6 +701,7 @@ def test_what_is_saved_is_as_the_schema_says():
     scores += [certified(), certified(lower_bound=-math.inf, status=Status.FEASIBLE)]
     scores += [certified(scale=2.0, scales=ScaleSet.of(scales)) for scales in (2, [1, 2], (1, 3))]
     scores.append(RiskScore(0, {"x": 1}, feature_ranges={"x": FeatureRange(0, 9, unit="Hz")}))
+    scores.append(RiskScore(0, {"age >= 60": 1, "sex = m": 1, "smoker": 1}, variables=VARIABLES))
     described = {
         "": SCHEMA["properties"],
         "points": SCHEMA["$defs"]["feature"]["properties"],
@@ -703,6 +712,8 @@ def test_what_is_saved_is_as_the_schema_says():
         validator.validate(document)
         assert set(document) <= set(described[""])
         assert all(set(entry) <= set(described["points"]) for entry in document["points"])
+        for entry in document.get("variables", ()):
+            assert set(entry) <= set(SCHEMA["$defs"]["variable"]["properties"])
         assert set(document["certificate"] or ()) <= set(described["certificate"])
         assert RiskScore.from_json(score.to_json()) == score
 
@@ -713,7 +724,9 @@ def test_what_is_saved_is_as_the_schema_says():
      {"scale": -1, "version": 2}, {"classes": [0]}, {"classes": [0, None]}, {"classes": [1, 1]},
      {"intercept": 0.5}, {"intercept": 2**31}, {"points": {}}, {"points": [{"feature": "x"}]},
      {"feature_names": ["x", "x"]}, {"feature_names": [""]}, {"outcome_name": 3},
-     {"certificate": {}}, {"certificate": 1}],
+     {"certificate": {}}, {"certificate": 1}, {"variables": {}}, {"variables": [{"name": "x"}]},
+     {"variables": [{**VARIABLES["sex"].to_plain(), "kind": "text"}]},
+     {"variables": [{**VARIABLES["sex"].to_plain(), "levels": [None]}]}],
     ids=repr,
 )  # fmt: skip
 def test_schema_and_reader_refuse_the_same(change):
