@@ -114,7 +114,7 @@ class ScoreSheet:
     @property
     def title(self) -> str:
         """What the sheet is."""
-        return one_line(f"Risk score: {self.outcome}")
+        return one_line(f"Risk score: {self.outcome}").rstrip()
 
     @property
     def instruction(self) -> str:

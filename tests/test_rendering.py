@@ -262,6 +262,14 @@ def test_latex_compiles(name, tmp_path):
     assert "Overfull" not in run.stdout
 
 
+@pytest.mark.parametrize("label", ["yes ", "no\n", "yes.", "*", "\u2003"])
+def test_titles_in_markdown_are_strong(label):
+    text = dataclasses.replace(plain(), classes=("other", label)).to_markdown()
+    root = html5lib.parseFragment(MarkdownIt().render(text), namespaceHTMLElements=False)
+    strong = next(root.iter("strong"))
+    assert " ".join("".join(strong.itertext()).split()).startswith("Risk score: probability that")
+
+
 def test_wide_and_combining_characters_keep_the_frame_straight():
     ideographs, hertz = "\u5e74\u9f62", "\u30d8\u30eb\u30c4"
     score = RiskScore(
