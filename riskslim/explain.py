@@ -238,8 +238,8 @@ def explanation(
         for name in points
     ]
 
-    def changed(name: str, after: Mapping[str, float], before_score: float) -> Change:
-        moved = before_score + sum(points[one] * (after[one] - values[one]) for one in after)
+    def changed(name: str, after: Mapping[str, float], before: Mapping[str, float]) -> Change:
+        moved = _total(points, {**before, **after})
         known = feature_ranges[name]
         along = tuple((one, int(after[one])) for one in after if one != name)
         risk = _risk(moved, risks)
@@ -250,26 +250,26 @@ def explanation(
     conditions = families(name for name in points if feature_ranges[name].is_binary)
     related = {name: family for family in conditions for name in family.names}
     changes = [
-        changed(name, _with_relatives(name, end, values, related.get(name)), score)
+        changed(name, _with_relatives(name, end, values, related.get(name)), values)
         for name in points
         for end in _other_values(values[name], feature_ranges[name])
     ]
     target, is_reached, direction = _target(score, threshold, -risks.intercept)
     moves = [
-        changed(max(after, key=lambda one: abs(points[one])), after, score)
+        changed(max(after, key=lambda one: abs(points[one])), after, values)
         for family in conditions
         for after in _other_patterns(family, values)
     ]
     moves += [change for change in changes if not change.is_condition]
     variable = {name: family.names[0] for name, family in related.items()}
     fewest: list[Change] = []
-    reached = score
-    for change in _best_moves(moves, variable, score, direction):
+    reached, present = score, dict(values)
+    for change in _best_moves(moves, variable, lambda one: direction * _gain(one, points, values)):
         if is_reached(reached):
             break
         after = {change.feature: change.after, **dict(change.along)}
-        fewest.append(changed(change.feature, after, reached))
-        reached = fewest[-1].score
+        fewest.append(changed(change.feature, after, present))
+        reached, present = fewest[-1].score, {**present, **after}
     return Explanation(
         outcome=outcome,
         contributions=tuple(sorted(contributions, key=lambda one: -abs(one.total))),
@@ -279,6 +279,15 @@ def explanation(
         target=target,
         fewest_changes=tuple(fewest) if is_reached(reached) else None,
     )
+
+
+def _total(points: Mapping[str, int], values: Mapping[str, float]) -> float:
+    """The score: the same products, added in the same order in float64, as in predictions."""
+    total = 0.0
+    for name, worth in points.items():
+        total += worth * float(values[name])
+    is_integer = all(float(values[name]).is_integer() for name in points)
+    return int(total) if is_integer and abs(total) < 2.0**53 else total
 
 
 def _risk(score: float, risks: RiskScale) -> float:
@@ -333,18 +342,22 @@ def _target(
     return f"a score of at least {short(threshold)}", lambda other: other >= threshold, 1
 
 
+def _gain(change: Change, points: Mapping[str, int], values: Mapping[str, float]) -> float:
+    """What a change adds to the score, not hidden by rounding where other items add much more."""
+    after = {change.feature: change.after, **dict(change.along)}
+    return sum(points[name] * (after[name] - values[name]) for name in after)
+
+
 def _best_moves(
-    moves: Sequence[Change], variable: Mapping[str, str], score: float, direction: int
+    moves: Sequence[Change], variable: Mapping[str, str], gain: Callable[[Change], float]
 ) -> list[Change]:
-    """For each variable the change that goes furthest in a direction, the furthest first."""
+    """For each variable the change that gains most, if any does, the furthest first."""
     best: dict[str, Change] = {}
     for change in moves:
-        gain = direction * (change.score - score)
         name = variable.get(change.feature, change.feature)
-        known = best.get(name)
-        if gain > 0 and (known is None or gain > direction * (known.score - score)):
+        if gain(change) > (gain(best[name]) if name in best else 0):
             best[name] = change
-    return sorted(best.values(), key=lambda change: -direction * (change.score - score))
+    return sorted(best.values(), key=lambda change: -gain(change))
 
 
 # ---------------------------------------------------------------------------------------------

@@ -23,6 +23,8 @@ __all__ = [
 _MAX_VALUES = 256
 # Points and intercept: sums of a few thousand of these are exact in float64.
 _MAX_POINTS = 2**31 - 1
+# Integers from this one on are printed with an exponent.
+_LONG = 10**16
 # Rows whose values are looked at together when the range of a feature is collected.
 _BLOCK_ROWS = 65536
 
@@ -173,4 +175,4 @@ def printed_range(values: FeatureRange) -> str:
 
 def short(value: float) -> str:
     """An end of a range as printed."""
-    return str(value) if isinstance(value, int) else f"{value:g}"
+    return str(value) if isinstance(value, int) and abs(value) < _LONG else f"{value:g}"

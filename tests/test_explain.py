@@ -197,7 +197,7 @@ def cases(draw):
             record[name] = draw(st.integers(low - 1, low + 5))
         else:
             ranges[name] = FeatureRange(-0.5, 2.25, is_integer=False)
-            record[name] = draw(st.sampled_from([-0.5, 0.25, 1.0, 2.25]))
+            record[name] = draw(st.sampled_from([-0.5, 0.1, 0.7, 1.0, 2.25]))
     names = [f"f{j}" for j in range(n)]
     score = RiskScore(
         draw(st.integers(-9, 9)),
@@ -296,6 +296,16 @@ Fewest changes that lead to a score of at least 4 (score 4.5, risk 81.8%):
   prior seizure: yes in place of no
   fever: yes in place of no"""
     )
+
+
+def test_large_values_hide_no_others():
+    ranges = {"dose": FeatureRange(0, 2.5, is_integer=False), "count": FeatureRange(0, 9)}
+    score = RiskScore(-3, {"dose": 5, "count": 1}, feature_ranges=ranges)
+    found = score.explain({"dose": 1e300, "count": 7}, 1)
+    assert [(one.after, one.score) for one in found.changes[:2]] == [(0, 7), (2.5, 19.5)]
+    # The dose alone does not lead to a score of 0.
+    assert [(one.feature, one.score) for one in found.fewest_changes] == [("dose", 7), ("count", 0)]
+    assert "dose: 1e+300 (5 points x value)" in str(found)
 
 
 def test_kinds_of_records():
