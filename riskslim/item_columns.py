@@ -7,7 +7,8 @@ reads other rows of the column and writes its items, one at a time, into int8 co
 from __future__ import annotations
 
 import numbers
-from collections.abc import Hashable, Mapping
+import re
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -18,7 +19,14 @@ from riskslim.items import Item, plain_number
 from riskslim.raw_variables import RawVariable, VariableKind
 from riskslim.tables import ColumnError, check_numeric, listing, object_fault
 
-__all__ = ["ColumnEncoder", "Direction", "ItemRules", "distinct_objects", "fit_column"]
+__all__ = [
+    "ColumnEncoder",
+    "Direction",
+    "ItemRules",
+    "distinct_objects",
+    "fit_column",
+    "read_as_numbers",
+]
 
 Column: TypeAlias = NDArray[Any]
 Direction: TypeAlias = Literal[">=", "<="]
@@ -30,6 +38,10 @@ _KINDS: dict[_Reading, VariableKind] = {
 
 # Codes of rows whose value is none of the levels.
 _MISSING, _UNKNOWN = -1, -2
+
+_DAY = r"(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2\d{4})"
+_DATE = re.compile(rf"\s*{_DAY}(?:[ T]\d{{1,2}}:\d{{2}}.*)?\s*")
+_NUMBER = re.compile(r"\s*[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?\s*")
 
 # Relative error of a sum of weights, so that tenths add up as integers do.
 _WEIGHT_SLACK = 1e-12
@@ -124,6 +136,8 @@ def fit_column(
     are_numbers = name in rules.numeric or name in rules.thresholds
     if name in rules.categorical or (not are_numbers and _has_text(raw)):
         column, encoder = _fit_levels(name, raw, weights, rules)
+        if name not in rules.categorical:
+            _check_no_dates(raw, encoder.codes)
     else:
         column = _read_numbers(raw)
         encoder = _fit_numbers(name, raw, column, weights, rules)
@@ -221,6 +235,43 @@ def _fit_levels(
     if rules.drop_first and len(items) == 2 and column.missing is None:
         del items[0]
     return column, ColumnEncoder(name, "levels", tuple(items), codes=codes)
+
+
+def _check_no_dates(raw: Column, levels: Iterable[Any]) -> None:
+    """Refuse dates that are text, as those that are not: each would become an item."""
+    if all(_DATE.fullmatch(str(level)) for level in levels):
+        where = np.array([isinstance(value, str) for value in raw.tolist()])
+        raise ColumnError.at("date", where, repr(raw[np.argmax(where)]))
+
+
+def read_as_numbers(levels: Iterable[Any], *, with_units: bool) -> bool:
+    """Whether all of some levels are text that reads as numbers, such as "61" and "1,5".
+
+    Parameters
+    ----------
+    levels : iterable
+    with_units : bool
+        Whether "61 years" is a number.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from riskslim.item_columns import read_as_numbers
+    >>> read_as_numbers(["61", "1,5"], with_units=False), read_as_numbers([61], with_units=True)
+    (True, False)
+    >>> [read_as_numbers(["61 y", "70 y"], with_units=units) for units in (False, True)]
+    [False, True]
+    """
+    units: set[str] = set()
+    for level in levels:
+        number = _NUMBER.match(level) if isinstance(level, str) else None
+        if number is None:
+            return False
+        units.add(level[number.end() :])
+    return units == {""} or (with_units and len(units) == 1)
 
 
 def _sorted_levels(name: str, raw: Column) -> list[Any]:

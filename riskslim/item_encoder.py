@@ -22,7 +22,14 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from riskslim.item_columns import Column, ColumnEncoder, Direction, ItemRules, fit_column
+from riskslim.item_columns import (
+    Column,
+    ColumnEncoder,
+    Direction,
+    ItemRules,
+    fit_column,
+    read_as_numbers,
+)
 from riskslim.items import Item, plain_number
 from riskslim.raw_variables import RawVariable
 from riskslim.tables import (
@@ -40,15 +47,20 @@ __all__ = ["ItemEncoder"]
 
 logger = logging.getLogger(__name__)
 
-# Up to so many levels a column of text is taken as it is, however few rows there are.
-MANY_LEVELS = 20
+# Up to so many levels a column of text is taken as it is, however few rows there are; with more,
+# unless each has this many rows on average.
+MANY_LEVELS, ROWS_PER_LEVEL = 20, 10
 
 _FIT_ADVICE = {
     "missing": (
         "Remove these rows or impute the values; or set missing='indicator' (--missing indicator "
         "on the command line) for an item 'is missing', which there is for all columns but those "
         "of numeric=..."
-    )
+    ),
+    "date": (
+        "Convert them to numbers, for example days since a reference date, or leave them out; text "
+        "that is to be taken as levels all the same is named in categorical=... (--categorical)"
+    ),
 }
 _TRANSFORM_ADVICE = {
     "missing": (
@@ -128,7 +140,8 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         a column of 0 and 1 in fit with other values later; text where there were numbers; two
         items with one name; no item that is not constant; unknown names and values of parameters.
     TypeError
-        Columns of dates and other objects, or of text and numbers.
+        Columns of dates, also as text unless ``categorical`` names them, and of other objects;
+        columns of text and numbers.
 
     Notes
     -----
@@ -241,7 +254,8 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         }
         self.items_ = [item for encoder in encoders for item in encoder.items]
         self.constant_items_ = [item for encoder in encoders for item in encoder.constant]
-        self._check_items(rows.n)
+        self._check_items()
+        self._report_levels(rows.n, rules.categorical)
         self.groups_ = {}
         for item in self.items_:
             self.groups_[item.variable] = (*self.groups_.get(item.variable, ()), item.name)
@@ -370,8 +384,9 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"{parameter} names columns that X does not have: {named}.")
         return given
 
-    def _check_items(self, n: int) -> None:
+    def _check_items(self) -> None:
         if not self.items_:
+            n = max(variable.n_samples for variable in self.variables_.values())
             raise ValueError(
                 f"No items can be made of X: all columns are constant (n_samples={n} with a "
                 "positive weight). Rows have to differ in something for a score to use it."
@@ -382,22 +397,36 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"Items of several columns have the same name: {twice}. Rename a column of X."
             )
-        n_levels = Counter(item.variable for item in self.items_ if item.kind == "=")
-        for name, count in n_levels.items():
-            if count > MANY_LEVELS and 2 * count > n:
-                logger.warning(
-                    "column %r has %d levels in %d rows, an item for each: if it says who a row "
-                    "is, leave it out; else put rare levels together (min_frequency)",
-                    name,
-                    count,
-                    n,
-                )
         if self.constant_items_:
             logger.warning(
                 "left out %d items that are constant in the rows of fit: %s",
                 len(self.constant_items_),
                 listing(repr(item.name) for item in self.constant_items_),
             )
+
+    def _report_levels(self, n: int, categorical: frozenset[str]) -> None:
+        """Warn of columns whose levels are something else than levels."""
+        n_items = Counter(item.variable for item in self.items_ if item.kind == "=")
+        for name, variable in self.variables_.items():
+            many = n_items[name] > MANY_LEVELS
+            is_text = variable.kind == "categorical" and name not in categorical
+            if is_text and n_items[name] > 1 and read_as_numbers(variable.levels, with_units=many):
+                logger.warning(
+                    "column %r is text that reads as numbers, such as %r, with an item for each of "
+                    "%d values: make it a column of numbers; if they are codes, name it in "
+                    "categorical",
+                    name,
+                    variable.levels[0],
+                    n_items[name],
+                )
+            elif many and n_items[name] * ROWS_PER_LEVEL > n:
+                logger.warning(
+                    "column %r has %d levels in %d rows, an item for each: if it says who a row "
+                    "is, leave it out; else put rare levels together (min_frequency)",
+                    name,
+                    n_items[name],
+                    n,
+                )
 
     def _note_columns(self, X: Any, table: Table, *, reset: bool) -> None:
         """Record the columns in fit; check that they are the same ones later."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import logging
 import math
 import pickle
@@ -351,14 +352,56 @@ def test_constant_items_are_left_out_and_said_so(caplog):
         ItemEncoder().fit(X[["site", "zero"]])
 
 
-@pytest.mark.parametrize(("n_levels", "is_named"), [(50, True), (30, False)])
+@pytest.mark.parametrize(("n_levels", "is_named"), [(50, True), (30, True), (20, False)])
 def test_a_column_that_says_who_a_row_is_is_named(caplog, n_levels, is_named):
     rows = np.arange(60)
     X = pd.DataFrame({"age": rows, "patient id": [f"P{k % n_levels}" for k in rows]})
     with caplog.at_level(logging.WARNING, logger="riskslim"):
         encoder = ItemEncoder().fit(X)
     assert len(encoder.groups_["patient id"]) == n_levels
-    assert ("column 'patient id' has 50 levels in 60 rows" in caplog.text) == is_named
+    message = f"column 'patient id' has {n_levels} levels in 60 rows"
+    assert (message in caplog.text) == is_named
+
+
+@pytest.mark.parametrize(
+    "values",
+    [["2021-07-25", "2022-1-5"], ["25.07.2021", "5.1.2022"], ["7/25/2021", "1/5/2022"],
+     ["2021-07-25 13:05", "2021-07-25T13:05:12+01:00"]],
+)  # fmt: skip
+def test_dates_are_refused_as_text_too(values):
+    X = pd.DataFrame({"age": [1, 2, 3], "day": [None, *values]}, dtype=object)
+    encoder = ItemEncoder(missing="indicator")
+    for frame in (X, X.assign(day=[None, *[datetime.date(2021, 1, 1)] * 2])):
+        with pytest.raises(
+            TypeError, match=r"with dates or times .*: 'day' \(2 of 3 rows, first at"
+        ):
+            encoder.fit(frame)
+    assert encoder.set_params(categorical=["day"]).fit(X).groups_["day"][-1] == "day is missing"
+    mixed = X.assign(day=[*values, "later"])
+    assert len(ItemEncoder().fit(mixed).groups_["day"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("values", "is_named"),
+    [
+        (["61", "70", "80"], True),
+        (["0,5", " 1,5", "-2"], True),
+        ([f"{k} y" for k in range(21)], True),
+        (["1 pack", "2 pack", "3 pack"], False),
+        ([f"{k} {'my'[k % 2]}" for k in range(21)], False),
+        (["1", "2", "none"], False),
+        ([1, 2, 3], False),
+    ],
+)
+def test_numbers_that_are_text_are_named(caplog, values, is_named):
+    X = pd.DataFrame({"x": values * 20})
+    with caplog.at_level(logging.WARNING, logger="riskslim"):
+        ItemEncoder().fit(X)
+    expected = f"'x' is text that reads as numbers, such as {sorted(values)[0]!r}, with an item"
+    assert (expected in caplog.text) == is_named
+    caplog.clear()
+    ItemEncoder(categorical=["x"]).fit(X)
+    assert not caplog.records
 
 
 @pytest.mark.parametrize("kind", ["category", "enum"])
