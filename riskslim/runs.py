@@ -4,33 +4,50 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import copy
+import dataclasses
 import logging
 import math
 import numbers
 import signal
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim.loss import checked_threads
 from riskslim.problem import RiskScoreProblem
-from riskslim.solution import Certificate, Solution, Status
+from riskslim.solution import (
+    Certificate,
+    Solution,
+    SolutionPool,
+    SolveStatistics,
+    Status,
+    Trace,
+    TraceRecord,
+)
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 __all__ = [
     "INTERRUPTED",
+    "EngineRun",
     "Run",
     "beyond_branch_and_bound",
     "checked_limits",
+    "checked_settings",
     "checked_start",
-    "infeasible_solution",
     "run_interruptibly",
 ]
 
 logger = logging.getLogger("riskslim")
+
+_Settings = TypeVar("_Settings", bound="DataclassInstance")
 
 INTERRUPTED = "interrupted by the user"
 
@@ -126,42 +143,133 @@ def _interrupt_on_ctrl_c(run: Run) -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def infeasible_solution(
-    problem: RiskScoreProblem,
-    reason: str,
-    engine: str,
-    gap_tolerance: float,
-    settings: dict[str, Any],
-) -> Solution:
-    """Say that no coefficient vector meets the requirements.
+class EngineRun(Generic[_Settings]):
+    """What one call of an engine begins with, and the solutions that it ends with.
 
     Parameters
     ----------
+    name : str
+        The engine's.
     problem : RiskScoreProblem
-    reason : str
-        Which of them clash.
-    engine : str
-    gap_tolerance : float
-    settings : dict
+        Is left as it is: the run has a copy, whose loss counts anew.
+    settings : dataclass instance
+    limits : dict
+        As of :func:`checked_limits`, and what else the engine was told.
+    start : ndarray of int64, shape (d + 1,), optional
+    progress, should_stop : callable, optional
+        The user's.
 
-    Returns
-    -------
-    Solution
-        Without coefficients.
+    Attributes
+    ----------
+    interrupted : threading.Event
+        The user wants the search to end.
+    stop : int64 array of shape (1,)
+        Not zero: kernels are to end.
+    began, deadline : float
+        On the clock of ``time.perf_counter``.
+    initialization_seconds : float
     """
-    certificate = Certificate(
-        status=Status.INFEASIBLE,
-        objective=math.inf,
-        loss=math.inf,
-        model_size=0,
-        lower_bound=math.inf,
-        gap_tolerance=gap_tolerance,
-        bound_tolerance=0.0,
-        engine=engine,
-        n_samples=problem.loss.data.n_samples,
-        message=reason,
-    )
-    return Solution(None, None, certificate, problem.coefficients.feature_names, settings=settings)
+
+    def __init__(
+        self,
+        name: str,
+        problem: RiskScoreProblem,
+        settings: _Settings,
+        limits: dict[str, Any],
+        start: NDArray[np.int64] | None,
+        progress: Callable[[TraceRecord], None] | None,
+        should_stop: Callable[[], bool] | None,
+    ) -> None:
+        self.name = name
+        self.problem = copy.copy(problem)
+        self.problem.loss = copy.copy(problem.loss)
+        self.problem.loss.seconds, self.problem.loss.n_evaluations = 0.0, 0
+        self.problem.loss.n_threads = limits["n_threads"]
+        self.settings = settings
+        self.limits = limits
+        self.start = start
+        self.progress = progress
+        self.user_stop = should_stop
+        self.interrupted = threading.Event()
+        self.stop = np.zeros(1, np.int64)
+        self.began = time.perf_counter()
+        self.deadline: float = self.began + limits["time_limit"]
+        self.initialization_seconds = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock time since the run began."""
+        return time.perf_counter() - self.began
+
+    @property
+    def remaining(self) -> float:
+        """Seconds that are left, below 0 when time is over."""
+        return self.deadline - time.perf_counter()
+
+    def assembled(
+        self,
+        coef: NDArray[np.int64],
+        certificate: Certificate,
+        trace: Trace,
+        statistics: SolveStatistics,
+        pool: SolutionPool | None = None,
+    ) -> Solution:
+        """The best score with its certificate.
+
+        Parameters
+        ----------
+        coef : ndarray of int64, shape (d + 1,)
+        certificate : Certificate
+        trace : Trace
+        statistics : SolveStatistics
+        pool : SolutionPool, optional
+
+        Returns
+        -------
+        Solution
+        """
+        return Solution(
+            coefficients=coef[1:],
+            intercept=int(coef[0]),
+            certificate=certificate,
+            feature_names=self.problem.coefficients.feature_names,
+            trace=trace,
+            statistics=statistics,
+            settings=self._stated(),
+            pool=pool,
+            scale=certificate.scale,
+        )
+
+    def infeasible(self, reason: str) -> Solution:
+        """Say that no coefficient vector meets the requirements.
+
+        Parameters
+        ----------
+        reason : str
+            Which of them clash.
+
+        Returns
+        -------
+        Solution
+            Without coefficients.
+        """
+        certificate = Certificate(
+            status=Status.INFEASIBLE,
+            objective=math.inf,
+            loss=math.inf,
+            model_size=0,
+            lower_bound=math.inf,
+            gap_tolerance=self.limits["gap_tolerance"],
+            bound_tolerance=0.0,
+            engine=self.name,
+            n_samples=self.problem.loss.data.n_samples,
+            message=reason,
+        )
+        names = self.problem.coefficients.feature_names
+        return Solution(None, None, certificate, names, settings=self._stated())
+
+    def _stated(self) -> dict[str, Any]:
+        return {"engine": self.name, **self.limits, **dataclasses.asdict(self.settings)}
 
 
 def beyond_branch_and_bound(problem: RiskScoreProblem) -> str | None:
@@ -231,6 +339,35 @@ def _checked_int(name: str, value: Any, least: int, most: int) -> int:
     if not least <= value <= most:
         raise ValueError(f"{name} must be between {least} and {most}, got {value}")
     return int(value)
+
+
+def checked_settings(
+    problem: RiskScoreProblem, settings: _Settings | None, kind: type[_Settings]
+) -> _Settings:
+    """Check the kinds of a problem and of an engine's settings.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    settings : dataclass instance, optional
+    kind : type
+        What the settings have to be.
+
+    Returns
+    -------
+    dataclass instance
+        The settings, the defaults if there are none.
+
+    Raises
+    ------
+    TypeError
+        One of them is something else.
+    """
+    if not isinstance(problem, RiskScoreProblem):
+        raise TypeError(f"problem must be a RiskScoreProblem, got {type(problem).__name__}")
+    if settings is not None and not isinstance(settings, kind):
+        raise TypeError(f"settings must be {kind.__name__}, got {type(settings).__name__}")
+    return kind() if settings is None else settings
 
 
 def checked_start(problem: RiskScoreProblem, start: ArrayLike | None) -> NDArray[np.int64] | None:

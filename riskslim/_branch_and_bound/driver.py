@@ -2,17 +2,14 @@ r"""Branch and bound without a solver: limits, interruption, certificate."""
 
 from __future__ import annotations
 
-import copy
-import dataclasses
 import logging
 import math
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from riskslim._branch_and_bound.incumbents import MAX_SOLUTIONS, Incumbents
 from riskslim._branch_and_bound.search import BOUND_TOLERANCE, BranchAndBoundSettings, Search
@@ -22,10 +19,11 @@ from riskslim.exceptions import RiskSLIMError
 from riskslim.problem import RiskScoreProblem
 from riskslim.runs import (
     INTERRUPTED,
+    EngineRun,
     beyond_branch_and_bound,
     checked_limits,
+    checked_settings,
     checked_start,
-    infeasible_solution,
     run_interruptibly,
 )
 from riskslim.solution import (
@@ -136,10 +134,7 @@ def branch_and_bound(
            [-2,  3,  0]])
     """
     limits = checked_limits(time_limit, gap_tolerance, node_limit, n_threads, random_state)
-    if not isinstance(problem, RiskScoreProblem):
-        raise TypeError(f"problem must be a RiskScoreProblem, got {type(problem).__name__}")
-    if settings is not None and not isinstance(settings, BranchAndBoundSettings):
-        raise TypeError(f"settings must be BranchAndBoundSettings, got {type(settings).__name__}")
+    settings = checked_settings(problem, settings, BranchAndBoundSettings)
     unsupported = beyond_branch_and_bound(problem)
     if unsupported is not None:
         raise ValueError(
@@ -147,14 +142,8 @@ def branch_and_bound(
             "'auto' chooses"
         )
     limits["n_solutions"], limits["within"] = _checked_pool(n_solutions, within)
-    run = _Run(
-        problem=problem,
-        settings=settings or BranchAndBoundSettings(),
-        limits=limits,
-        start=checked_start(problem, start),
-        progress=progress,
-        should_stop=should_stop,
-    )
+    vector = checked_start(problem, start)
+    run = _Run(ENGINE, problem, settings, limits, vector, progress, should_stop)
     return run_interruptibly(run)
 
 
@@ -176,37 +165,15 @@ def _checked_pool(n_solutions: int | None, within: float | None) -> tuple[int | 
     return (1 if n_solutions is None else n_solutions), None
 
 
-class _Run:
+class _Run(EngineRun[BranchAndBoundSettings]):
     """One call of :func:`branch_and_bound`."""
 
-    def __init__(
-        self,
-        problem: RiskScoreProblem,
-        settings: BranchAndBoundSettings,
-        limits: dict[str, Any],
-        start: NDArray[np.int64] | None,
-        progress: Callable[[TraceRecord], None] | None,
-        should_stop: Callable[[], bool] | None,
-    ) -> None:
-        self.name = ENGINE
-        # Counters of the loss are this run's; the caller's problem is left as it is.
-        self.problem = copy.copy(problem)
-        self.problem.loss = copy.copy(problem.loss)
-        self.problem.loss.seconds, self.problem.loss.n_evaluations = 0.0, 0
-        self.problem.loss.n_threads = limits["n_threads"]
-        self.settings = settings
-        self.limits = limits
-        self.start = start
-        self.progress = progress
-        self.user_stop = should_stop
-        self.interrupted = threading.Event()
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self.ended = threading.Event()
-        self.stop = np.zeros(1, np.int64)
-        self.began = time.perf_counter()
-        self.deadline = self.began + limits["time_limit"]
-        self.initialization_seconds = 0.0
         self.failure: BaseException | None = None
         self.is_impossible = False
+        self.conflict: list[str] = []
 
     def interrupt(self) -> None:
         """End the search as soon as possible; may be called from another thread."""
@@ -216,7 +183,7 @@ class _Run:
     def solve(self) -> Solution:
         """Search, and certify the best score."""
         if self.problem.infeasibility is not None:
-            return self._infeasible(self.problem.infeasibility)
+            return self.infeasible(self.problem.infeasibility)
         watch = threading.Thread(target=self._watch, name="branch_and_bound limits", daemon=True)
         watch.start()
         try:
@@ -238,6 +205,8 @@ class _Run:
                 self.progress,
             )
             message = self._search(search)
+            if incumbents.best is None and (search.complete or self.is_impossible):
+                self.conflict = conflicting_constraints(self.problem, self._is_stopped)
         finally:
             self.ended.set()
             watch.join()
@@ -246,14 +215,14 @@ class _Run:
         if self.interrupted.is_set() and not search.complete:
             message = INTERRUPTED
         if incumbents.best is None:
-            return self._without_score(search, message)
+            return self._without_score(message)
         return self._solution(search, message)
 
     def _watch(self) -> None:
         """Set the flag that ends the search, when time is over or the user wants it."""
         try:
             while not self.ended.is_set() and not self.stop[0]:
-                remaining = self.deadline - time.perf_counter()
+                remaining = self.remaining
                 if remaining <= 0:
                     self.stop[0] = 1
                 elif self.user_stop is not None and self.user_stop():
@@ -274,7 +243,7 @@ class _Run:
             self._meet_constraints(search.incumbents)
             if self.is_impossible:
                 return ""
-        self.initialization_seconds = time.perf_counter() - self.began
+        self.initialization_seconds = self.seconds
         return search.run(self.limits["gap_tolerance"], self.limits["node_limit"], self.deadline)
 
     def _meet_constraints(self, incumbents: Incumbents) -> None:
@@ -288,7 +257,7 @@ class _Run:
             rows,
             self.problem.lower,
             self.problem.upper,
-            seconds=CONSTRAINT_SHARE * (self.deadline - time.perf_counter()),
+            seconds=CONSTRAINT_SHARE * self.remaining,
             should_stop=self._is_stopped,
         )
         self.is_impossible = found.is_impossible
@@ -320,17 +289,7 @@ class _Run:
         )
         search.finish(certificate)
         logger.info("%s: %s", certificate.status, certificate.explain())
-        return Solution(
-            coefficients=coef[1:],
-            intercept=int(coef[0]),
-            certificate=certificate,
-            feature_names=self.problem.coefficients.feature_names,
-            trace=search.trace,
-            statistics=self._statistics(search),
-            settings=self._settings(),
-            pool=pool,
-            scale=scale,
-        )
+        return self.assembled(coef, certificate, search.trace, self._statistics(search), pool)
 
     def _pool(self, search: Search) -> SolutionPool:
         chosen = search.incumbents.chosen()
@@ -356,7 +315,7 @@ class _Run:
         evaluations, gradients, _, _, seconds = search.statistics
         loss = self.problem.loss
         return SolveStatistics(
-            total_seconds=time.perf_counter() - self.began,
+            total_seconds=self.seconds,
             data_seconds=loss.seconds + float(seconds),
             initialization_seconds=self.initialization_seconds,
             nodes=search.nodes,
@@ -365,19 +324,10 @@ class _Run:
             loss_evaluations=loss.n_evaluations + int(evaluations),
         )
 
-    def _without_score(self, search: Search, message: str) -> Solution:
-        if search.complete or self.is_impossible:
-            conflict = conflicting_constraints(self.problem, self._is_stopped)
-            return self._infeasible(clash(conflict))
+    def _without_score(self, message: str) -> Solution:
+        if self.conflict:
+            return self.infeasible(clash(self.conflict))
         raise RiskSLIMError(
             f"{message} before any risk score was found that meets the constraints; whether there "
             "is one is not known. Give more time, or a start"
         )
-
-    def _infeasible(self, reason: str) -> Solution:
-        return infeasible_solution(
-            self.problem, reason, ENGINE, self.limits["gap_tolerance"], self._settings()
-        )
-
-    def _settings(self) -> dict[str, Any]:
-        return {"engine": ENGINE, **self.limits, **dataclasses.asdict(self.settings)}

@@ -6,12 +6,10 @@ a cut at every integer solution that the search meets (Ustun & Rudin 2019, Algor
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import logging
 import math
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -36,18 +34,20 @@ from riskslim.exceptions import CertificateError
 from riskslim.problem import RiskScoreProblem
 from riskslim.runs import (
     INTERRUPTED,
+    EngineRun,
     checked_limits,
+    checked_settings,
     checked_start,
-    infeasible_solution,
     run_interruptibly,
 )
-from riskslim.solution import Certificate, Solution, SolveStatistics, TraceRecord, certify
+from riskslim.solution import Solution, SolveStatistics, TraceRecord, certify
 from riskslim.subsampling import Subsampling, pays
 
 __all__ = ["lattice_cpa"]
 
 logger = logging.getLogger("riskslim.lattice_cpa")
 
+ENGINE = "lattice_cpa"
 SOLVER_NAMES = {"cplex": "CPLEX", "scip": "SCIP"}
 # Cuts per node that suit a solver, measured (docs/lattice_cpa.md).
 FRACTIONAL_ROUNDS = {"cplex": 1, "scip": 3}
@@ -146,10 +146,7 @@ def lattice_cpa(
     ({'age >= 60': 3}, 'optimal')
     """
     limits = checked_limits(time_limit, gap_tolerance, node_limit, n_threads, random_state)
-    if not isinstance(problem, RiskScoreProblem):
-        raise TypeError(f"problem must be a RiskScoreProblem, got {type(problem).__name__}")
-    if settings is not None and not isinstance(settings, LatticeCPASettings):
-        raise TypeError(f"settings must be LatticeCPASettings, got {type(settings).__name__}")
+    settings = checked_settings(problem, settings, LatticeCPASettings)
     check_solver(solver)
     limits["solver"] = solver
     if problem.scales.is_interval:
@@ -169,7 +166,7 @@ def lattice_cpa(
     ) -> Run:
         return Run(
             problem=part,
-            settings=settings or LatticeCPASettings(),
+            settings=settings,
             limits=limits,
             start=start,
             cutoff=cutoff,
@@ -182,7 +179,7 @@ def lattice_cpa(
     return run_interruptibly(ScalesRun(problem, new_run, limits, vector, progress))
 
 
-class Run:
+class Run(EngineRun[LatticeCPASettings]):
     """The search at one scale.
 
     Parameters
@@ -207,37 +204,22 @@ class Run:
         progress: Callable[[TraceRecord], None] | None,
         should_stop: Callable[[], bool] | None,
     ) -> None:
-        # Tables shrink as the size bound tightens; the caller's problem is left as it is.
-        self.problem = copy.copy(problem)
-        self.problem.loss = copy.copy(problem.loss)
-        self.problem.loss.seconds, self.problem.loss.n_evaluations = 0.0, 0
-        self.problem.loss.n_threads = limits["n_threads"]
         if settings.fractional_rounds is None:
             rounds = FRACTIONAL_ROUNDS[limits["solver"]]
             settings = dataclasses.replace(settings, fractional_rounds=rounds)
-        self.settings = settings
-        self.limits = limits
-        self.start = start
+        super().__init__(ENGINE, problem, settings, limits, start, progress, should_stop)
         self.cutoff = cutoff
         self.search: Search | None = None
-        self.progress = progress
-        self.user_stop = should_stop
         self.subsampling: Subsampling | None = None
         if settings.subsampling or (settings.subsampling is None and pays(self.problem.loss)):
             self.subsampling = Subsampling(settings.subsampling_delta, limits["random_state"])
-        self.name = "lattice_cpa"
         self.solver: str = limits["solver"]
-        self.interrupted = threading.Event()
-        self.root_stop = np.zeros(1, np.int64)
-        self.began = time.perf_counter()
-        self.deadline = self.began + limits["time_limit"]
-        self.initialization_seconds = 0.0
         self.abort: Callable[[], None] | None = None
 
     def interrupt(self) -> None:
         """End the search as soon as possible; may be called from another thread."""
         self.interrupted.set()
-        self.root_stop.fill(1)
+        self.stop.fill(1)
         if self.abort is not None:
             self.abort()
 
@@ -249,7 +231,7 @@ class Run:
 
     def out_of_time(self) -> bool:
         """Whether the time limit is reached, or the search has nothing to find any more."""
-        over = self.stop_requested() or time.perf_counter() >= self.deadline
+        over = self.stop_requested() or self.remaining <= 0
         return over or self._beyond_cutoff()
 
     def _beyond_cutoff(self) -> bool:
@@ -258,12 +240,12 @@ class Run:
     def solve(self) -> Solution:
         """Initialise, search, certify."""
         if self.problem.infeasibility is not None:
-            return self._infeasible(self.problem.infeasibility)
+            return self.infeasible(self.problem.infeasibility)
         engine = self._engine()  # fails here, before any work, without the solver
         try:
             initial = self._initialize()
         except InfeasibleProblemError as error:
-            return self._infeasible(error.reason)
+            return self.infeasible(error.reason)
         if initial.interrupted:
             self.interrupted.set()
         search = Search(
@@ -282,7 +264,7 @@ class Run:
         if self.start is not None:
             search.consider(self.start, self.problem.loss.value(self.start))
             search.polish(self.start, self.problem.loss.value(self.start))
-        self.initialization_seconds = time.perf_counter() - self.began
+        self.initialization_seconds = self.seconds
         message = "time limit reached"
         if self.stop_requested():
             message = INTERRUPTED
@@ -295,10 +277,10 @@ class Run:
     def _engine(self) -> str:
         """Name of the engine, with the version of its solver."""
         if self.solver == "cplex":
-            return f"lattice_cpa (CPLEX {new_cplex().get_version()})"
+            return f"{ENGINE} (CPLEX {new_cplex().get_version()})"
         from riskslim._lattice_cpa.scip import scip_version
 
-        return f"lattice_cpa (SCIP {scip_version()})"
+        return f"{ENGINE} (SCIP {scip_version()})"
 
     def _initialize(self) -> Initialization:
         """The initialization procedure, or its result without CPA if it is switched off."""
@@ -323,14 +305,14 @@ class Run:
 
     def _initialize_by_root(self, start: NDArray[np.int64]) -> Initialization:
         accuracy_of(self.problem)  # refuses here what the surrogate would refuse later
-        remaining = max(self.deadline - time.perf_counter(), 0.0)
+        remaining = max(self.remaining, 0.0)
         limit = min(self.settings.initialization_time_limit, 0.2 * self.limits["time_limit"])
-        timer = threading.Timer(min(remaining, MAX_SECONDS), self.root_stop.fill, [1])
+        timer = threading.Timer(min(remaining, MAX_SECONDS), self.stop.fill, [1])
         timer.daemon = True
         timer.start()
         try:
             if self.stop_requested():
-                self.root_stop.fill(1)
+                self.stop.fill(1)
             return initialize_by_root(
                 self.problem,
                 starts=[start] if self.start is None else [start, self.start],
@@ -338,7 +320,7 @@ class Run:
                 swaps=self.settings.swaps,
                 probing=self.settings.probing,
                 time_limit=limit,
-                stop=self.root_stop,
+                stop=self.stop,
             )
         finally:
             timer.cancel()
@@ -347,9 +329,8 @@ class Run:
         """A feasible vector, the user's where one has to be searched for."""
         if self.problem.constraint_rows is not None and self.start is not None:
             return self.start, self.problem.objective(self.start)
-        remaining = self.deadline - time.perf_counter()
         return feasible_start(
-            self.problem, time_limit=remaining, stop=self.out_of_time, solver=self.solver
+            self.problem, time_limit=self.remaining, stop=self.out_of_time, solver=self.solver
         )
 
     def _search_tree(self, search: Search, initial: Initialization) -> str:
@@ -418,39 +399,21 @@ class Run:
         )
         search.finish(certificate)
         logger.info("%s: %s", certificate.status, certificate.explain())
-        return self._assembled(search, certificate)
+        return self.assembled(search.coef, certificate, search.trace, self._statistics(search))
 
-    def _assembled(self, search: Search, certificate: Certificate) -> Solution:
+    def _statistics(self, search: Search) -> SolveStatistics:
         loss = self.problem.loss
-        assert search.coef is not None
-        return Solution(
-            coefficients=search.coef[1:],
-            intercept=int(search.coef[0]),
-            certificate=certificate,
-            feature_names=self.problem.coefficients.feature_names,
-            trace=search.trace,
-            statistics=SolveStatistics(
-                total_seconds=time.perf_counter() - self.began,
-                data_seconds=loss.seconds,
-                initialization_seconds=self.initialization_seconds,
-                nodes=search.nodes,
-                cuts=search.n_cuts,
-                incumbent_updates=search.incumbent_updates,
-                loss_evaluations=loss.n_evaluations,
-                refused_candidates=search.refused,
-                **({} if self.subsampling is None else self.subsampling.statistics()),
-            ),
-            settings=self._settings(),
-            scale=certificate.scale,
+        return SolveStatistics(
+            total_seconds=self.seconds,
+            data_seconds=loss.seconds,
+            initialization_seconds=self.initialization_seconds,
+            nodes=search.nodes,
+            cuts=search.n_cuts,
+            incumbent_updates=search.incumbent_updates,
+            loss_evaluations=loss.n_evaluations,
+            refused_candidates=search.refused,
+            **({} if self.subsampling is None else self.subsampling.statistics()),
         )
-
-    def _infeasible(self, reason: str) -> Solution:
-        return infeasible_solution(
-            self.problem, reason, "lattice_cpa", self.limits["gap_tolerance"], self._settings()
-        )
-
-    def _settings(self) -> dict[str, Any]:
-        return {"engine": "lattice_cpa", **self.limits, **dataclasses.asdict(self.settings)}
 
 
 def _tree_of(solver: str) -> TreeSearch:
