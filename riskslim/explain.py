@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from riskslim.feature_ranges import (
     FeatureRange,
+    checked_integer,
     checked_number,
     printed_range,
     short,
@@ -529,6 +530,8 @@ def boolean_rule(
     of these is the only form with so few whose terms are prime.
     """
     wanted = checked_number(threshold, "threshold")
+    if checked_integer(max_terms, "max_terms") < 1:
+        raise ValueError(f"max_terms must be at least 1, got {max_terms!r}")
     _check_conditions(feature_ranges)
     whole = families(points)
     parts = [part for family in whole for part in _with_largest_cubes(points, family)]

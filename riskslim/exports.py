@@ -84,8 +84,8 @@ def _headline(score: RiskScore) -> str:
     )
 
 
-def _check_function_name(name: str, language: str, valid: bool) -> None:
-    if not valid:
+def _check_function_name(name: Any, language: str, is_valid: Callable[[str], bool]) -> None:
+    if not isinstance(name, str) or not is_valid(name):
         raise ValueError(
             f"function_name must be an identifier that {language} has no other use for, got "
             f"{name!r}"
@@ -136,6 +136,11 @@ def {name}(record):
 '''
 
 
+def _is_free_in_python(name: str) -> bool:
+    taken = keyword.iskeyword(name) or name in {*dir(builtins), "math"}
+    return name.isidentifier() and not taken
+
+
 def to_python(score: RiskScore, *, function_name: str = "predict_risk") -> str:
     """Write a risk score as a Python function.
 
@@ -167,8 +172,7 @@ def to_python(score: RiskScore, *, function_name: str = "predict_risk") -> str:
     >>> round(risk, 4), points
     (0.2689, 2)
     """
-    taken = keyword.iskeyword(function_name) or function_name in {*dir(builtins), "math"}
-    _check_function_name(function_name, "Python", function_name.isidentifier() and not taken)
+    _check_function_name(function_name, "Python", _is_free_in_python)
 
     def entries(items: Iterable[tuple[Any, Any]]) -> str:
         lines = "".join(f"        {key!r}: {value!r},\n" for key, value in items)
@@ -235,6 +239,11 @@ _JAVASCRIPT_WORDS = frozenset(
 )
 
 
+def _is_free_in_javascript(name: str) -> bool:
+    is_identifier = re.fullmatch(r"[A-Za-z_$][A-Za-z0-9_$]*", name) is not None
+    return is_identifier and name not in _JAVASCRIPT_WORDS
+
+
 def to_javascript(score: RiskScore, *, function_name: str = "predictRisk") -> str:
     """Write a risk score as a JavaScript function.
 
@@ -268,12 +277,7 @@ def to_javascript(score: RiskScore, *, function_name: str = "predictRisk") -> st
       }
     <BLANKLINE>
     """
-    _check_function_name(
-        function_name,
-        "JavaScript",
-        re.fullmatch(r"[A-Za-z_$][A-Za-z0-9_$]*", function_name) is not None
-        and function_name not in _JAVASCRIPT_WORDS,
-    )
+    _check_function_name(function_name, "JavaScript", _is_free_in_javascript)
     points = "".join(
         f"\n    [{javascript_text(name)}, {points}]," for name, points in score.points.items()
     )
@@ -415,8 +419,10 @@ def to_sql(
     Raises
     ------
     ValueError
-        An unknown dialect, a name that no column can have, names that the database does not tell
-        apart, or a boolean column that is no feature with points.
+        An unknown dialect, a name that no table or column can have, names that the database does
+        not tell apart, or a boolean column that is no feature with points.
+    TypeError
+        One str as ``boolean_columns``.
 
     Notes
     -----
@@ -452,6 +458,11 @@ def to_sql(
             f"dialect must be one of {', '.join(SQL_DIALECTS)}, got {dialect!r}"
             f"{near(dialect, SQL_DIALECTS)}"
         )
+    if isinstance(boolean_columns, str):
+        raise TypeError(
+            f"boolean_columns must be names, not one str: pass [{boolean_columns!r}] in place of "
+            f"{boolean_columns!r}"
+        )
     booleans = set(boolean_columns)
     unknown = booleans - set(score.points)
     if unknown:
@@ -464,6 +475,8 @@ def to_sql(
         total = _sql_total(score, "", booleans, syntax)
         return "\n".join(_sql_risk(score, f"({total})", syntax))
     parts = [table] if isinstance(table, str) else list(table)
+    if not parts or not all(isinstance(part, str) for part in parts):
+        raise ValueError(f"table must be a name, or the parts of a qualified one, got {table!r}")
     source = ".".join(_quoted(part, syntax.quote) for part in parts)
     comment = _headline(score).replace("*/", "* /").replace("/*", "/ *")
     taken = {syntax.key(name) for name in score.feature_names}

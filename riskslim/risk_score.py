@@ -210,6 +210,8 @@ class RiskScore:
     variables: Mapping[str, RawVariable] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if isinstance(self.feature_names, str):
+            raise TypeError(f"feature_names must be names, not one str, got {self.feature_names!r}")
         names = tuple(self.feature_names) or tuple(self.points)
         _check_names(names)
         _check_known(self.points, names, "points")
@@ -1447,7 +1449,8 @@ def _checked_classes(classes: Any) -> tuple[Any, Any]:
         label.item() if isinstance(label, np.generic) else label
         for label in (classes if not isinstance(classes, str) else ())
     )
-    if len(labels) != 2 or labels[0] == labels[1]:
+    # NaN is no label: no label is equal to it.
+    if len(labels) != 2 or labels[0] == labels[1] or any(label != label for label in labels):
         raise ValueError(
             f"classes must be two different labels, the negative one first, got {classes!r}"
         )

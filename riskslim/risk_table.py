@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.feature_ranges import FeatureRange
+from riskslim.feature_ranges import FeatureRange, checked_integer, checked_number
 from riskslim.related_items import Family, Pattern, families
 
 __all__ = [
@@ -277,7 +277,7 @@ def _multiples(points: int, values: tuple[int, ...] | None) -> set[int] | None:
 
 def checked_extreme(extreme: float) -> float:
     """A risk from which on risks are printed as bounds; ``ValueError`` if it is none."""
-    if not _SMALLEST_EXTREME <= extreme < 0.5:
+    if not _SMALLEST_EXTREME <= checked_number(extreme, "extreme") < 0.5:
         raise ValueError(
             f"extreme must be a risk from {_SMALLEST_EXTREME:g} on and below 0.5, got {extreme!r}"
         )
@@ -286,7 +286,7 @@ def checked_extreme(extreme: float) -> float:
 
 def checked_max_rows(max_rows: int | None) -> int | None:
     """A number of entries that leaves a table room; ``ValueError`` if it does not."""
-    if max_rows is not None and max_rows < _FEWEST_ROWS:
+    if max_rows is not None and checked_integer(max_rows, "max_rows") < _FEWEST_ROWS:
         raise ValueError(f"max_rows must be at least {_FEWEST_ROWS} or None, got {max_rows!r}")
     return max_rows
 

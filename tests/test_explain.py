@@ -151,6 +151,12 @@ def test_long_rules_are_refused_or_allowed():
     assert len(score_of([1] * 400).boolean_rule(400).terms[0]) == 400
 
 
+@pytest.mark.parametrize("max_terms", [0, -1, 2.5, "9", None, math.nan])
+def test_the_most_terms_are_a_number(max_terms):
+    with pytest.raises(ValueError, match="max_terms must be"):
+        score_of([1, 1]).boolean_rule(1, max_terms=max_terms)
+
+
 @pytest.mark.parametrize("library", [dict, pd.DataFrame, pl.DataFrame])
 def test_rules_on_tables(library):
     rule = BooleanRule(1, ((Literal("a", True),), (Literal("b", True), Literal("c", False))))

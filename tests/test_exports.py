@@ -793,3 +793,18 @@ def test_labels_that_json_cannot_hold():
         RiskScore(0, {}, classes=((1,), (2,))).to_json()
     with pytest.raises(ValueError, match="nan"):
         RiskScore(0, {}, classes=(0.0, math.nan)).to_json()
+
+
+@pytest.mark.parametrize("table", [(), ("clinic", 3), [None]])
+def test_tables_have_names(table):
+    with pytest.raises(ValueError, match="table must be a name, or the parts of a qualified one"):
+        RiskScore(-3, {"a": 2}).to_sql(table=table)
+
+
+def test_arguments_of_the_wrong_type():
+    score = RiskScore(-3, {"a": 2, "b": 1})
+    with pytest.raises(TypeError, match=r"not one str: pass \['ab'\] in place of 'ab'"):
+        score.to_sql(boolean_columns="ab")
+    for export in (score.to_python, score.to_javascript):
+        with pytest.raises(ValueError, match=r"function_name must be an identifier .* got None"):
+            export(function_name=None)

@@ -445,7 +445,7 @@ def test_labels_are_those_of_the_classes():
         ({"X": np.empty((0, 2)), "y": []}, "0 sample"),
         ({"extreme": 0.5}, "extreme must be a risk from 1e-09 on and below 0.5, got 0.5"),
         ({"extreme": 0}, "extreme must be a risk"),
-        ({"extreme": math.nan}, "extreme must be a risk"),
+        ({"extreme": math.nan}, "extreme must be finite"),
         ({"max_rows": 4}, "max_rows must be at least 5 or None, got 4"),
     ],
 )
@@ -566,6 +566,13 @@ def test_the_picture_fits_given_axes():
             assert frame.y0 <= box.y0 <= box.y1 <= frame.y1
     assert not axes[1].texts
     mpl.pyplot.close(figure)
+
+
+@pytest.mark.parametrize("keywords", [{"extreme": "1%"}, {"max_rows": math.nan}, {"max_rows": 9.5}])
+def test_limits_of_tables_are_numbers(keywords):
+    (name,) = keywords
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        plain().sheet(**keywords)
 
 
 def test_bounds_have_no_exponents():

@@ -1337,3 +1337,10 @@ def test_a_pipe_is_written_to_not_replaced(score, tmp_path):
     reader.join(timeout=10)
     assert found == [score.to_json()]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_names_and_labels_that_are_none():
+    with pytest.raises(TypeError, match="feature_names must be names, not one str, got 'ab'"):
+        RiskScore(-1, {"a": 1}, feature_names="ab")
+    with pytest.raises(ValueError, match="classes must be two different labels"):
+        RiskScore(-1, {"a": 1}, classes=(math.nan, 1))
