@@ -377,10 +377,11 @@ def _folds(
     folds: list[_Fold] = []
     for train, test in _splitter(settings, labels).split(X, labels):
         for part, name in ((train, "training"), (test, "test")):
-            if len(np.unique(labels[part])) < 2:
+            counted = labels[part] if weights is None else labels[part][weights[part] > 0]
+            if len(np.unique(counted)) < 2:
                 raise ValueError(
-                    f"{name} fold {len(folds) + 1} has rows of one class only, of which there "
-                    "is no AUC; use a stratified splitter or fewer folds"
+                    f"{name} fold {len(folds) + 1} has rows (with a weight above zero) of one "
+                    "class only, of which there is no AUC; use a stratified splitter or fewer folds"
                 )
         with warnings.catch_warnings():
             # A feature that is constant in a fold has no coefficient there.
@@ -509,10 +510,15 @@ class _Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return _ElasticNets(X, data, self._settings())
 
     def _settings(self) -> _Settings:
-        ratios = np.linspace(0, 1, 11) if self.l1_ratios is None else self.l1_ratios
-        ratios = tuple(sorted({float(ratio) for ratio in ratios}))
+        given = np.linspace(0, 1, 11) if self.l1_ratios is None else self.l1_ratios
+        try:
+            ratios = tuple(sorted({float(ratio) for ratio in given}))
+        except (TypeError, ValueError):
+            ratios = ()
         if not ratios or not 0 <= ratios[0] <= ratios[-1] <= 1:
-            raise ValueError(f"l1_ratios must be numbers between 0 and 1, got {self.l1_ratios!r}")
+            raise ValueError(
+                f"l1_ratios must be numbers between 0 and 1, in a sequence, got {self.l1_ratios!r}"
+            )
         if not isinstance(self.n_penalties, numbers.Integral) or self.n_penalties < 1:
             raise ValueError(f"n_penalties must be an int of at least 1, got {self.n_penalties!r}")
         share = self.min_penalty_ratio
@@ -812,6 +818,13 @@ class _RiskScoreBaseline(_Baseline):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _settings(self) -> _Settings:
+        for name in ("max_coef", "max_intercept"):
+            value = getattr(self, name)
+            if not isinstance(value, numbers.Integral) or value < 0:
+                raise ValueError(f"{name} must be an int of at least 0, got {value!r}")
+        return super()._settings()
 
     def _box(self, names: Sequence[str]) -> CoefficientSet:
         """Coefficients that a risk score may have."""

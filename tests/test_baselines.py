@@ -369,6 +369,11 @@ def test_nothing_feasible(frame):
     [
         ({"l1_ratios": [0.5, 1.1]}, "l1_ratios must be numbers between 0 and 1"),
         ({"l1_ratios": []}, "l1_ratios must be numbers between 0 and 1"),
+        ({"l1_ratios": 0.5}, "l1_ratios must be numbers between 0 and 1, in a sequence, got 0.5"),
+        ({"l1_ratios": [np.nan]}, "l1_ratios must be numbers between 0 and 1"),
+        ({"max_coef": "5"}, "max_coef must be an int of at least 0, got '5'"),
+        ({"max_coef": 2.5}, "max_coef must be an int of at least 0, got 2.5"),
+        ({"max_intercept": -1}, "max_intercept must be an int of at least 0, got -1"),
         ({"n_penalties": 0}, "n_penalties must be an int of at least 1"),
         ({"min_penalty_ratio": 0.0}, "min_penalty_ratio must be in"),
         ({"max_size": -1}, "max_size must be an int of at least 0 or None"),
@@ -385,8 +390,13 @@ def test_a_fold_of_one_class_is_refused(frame):
     X, y = frame
     order = np.argsort(y.to_numpy(), kind="stable")
     halves = [(order[:200], order[200:]), (order[200:], order[:200])]
-    with pytest.raises(ValueError, match="training fold 1 has rows of one class only"):
+    with pytest.raises(ValueError, match=r"training fold 1 has rows .* of one class only"):
         Rounding(cv=halves, **FEW).fit(X, y)
+    # Rows without weight are none: without this, the AUC of a fold was undefined, with a warning.
+    weight = np.zeros(len(y))
+    weight[order[:3]] = weight[order[-100:]] = 1.0
+    with pytest.raises(ValueError, match=r"fold . has rows .* of one class only"):
+        Rounding(**FEW).fit(X, y, weight)
 
 
 def test_fit_baselines_is_fit(frame, fitted):
