@@ -9,7 +9,6 @@ scikit-learn's conventions and nothing else: all predictions are those of its
 from __future__ import annotations
 
 import dataclasses
-import math
 import numbers
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,7 +39,7 @@ from riskslim.risk_score import RiskScore, class_labels
 from riskslim.runs import MAX_SEED, checked_limits
 from riskslim.scale import ScaleLike
 from riskslim.solution import Certificate, Solution, Status, TraceRecord, percent
-from riskslim.tables import Table, check_columns, is_sparse, listing, open_table
+from riskslim.tables import Table, check_columns, is_sparse, open_table
 from riskslim.verbose import VerboseLog
 
 __all__ = ["RiskSLIMClassifier"]
@@ -113,7 +112,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     class_weight : mapping from labels to weights, "balanced" or None
         Weights of the classes, by which the rows' own weights are multiplied; 1 for a label that
         is not named. "balanced" gives both classes the same total weight. Risks are then
-        no longer those of the population.
+        no longer those of the population, and the score says so
+        (``risk_score_.class_weighting``); the guide says what to do instead.
     solver : {"cplex", "scip"}
         Of ``lattice_cpa``.
     settings : BranchAndBoundSettings or LatticeCPASettings, optional
@@ -138,11 +138,15 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Points table, risk table, predictions from the features with points alone, files.
     certificate_ : Certificate
         What is proven: objective, lower bound, optimality gap, status.
+    loss_ : float
+        Logistic loss on the training data, the objective without the prices of features; with the
+        weights of rows and classes.
     solution_ : Solution
         The same with the course of the search, its statistics, and the pool of scores.
     remarks_ : tuple of str
         What is worth knowing about the score, in words: features too coarse for points, points
-        at a bound, no features at all. See :meth:`RiskScoreProblem.remarks`.
+        at a bound, no features at all, weights that change the risks. See
+        :meth:`RiskScoreProblem.remarks`.
     n_features_in_ : int
     feature_names_in_ : ndarray of str, shape (d,)
         Only where X has names.
@@ -277,7 +281,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         certificate = solution.certificate
         if certificate.status is Status.INFEASIBLE:
             raise InfeasibleProblemError(certificate.explain())
-        self._keep(solution, data, problem.remarks(solution.coef))
+        self._keep(solution, problem)
         log.write("%s", certificate)
         for remark in self.remarks_:
             log.write("%s", remark)
@@ -387,7 +391,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> tuple[RiskScoreProblem, dict[str, Any]]:
         """The problem, and all that its engine is told."""
         if self.class_weight is not None:
-            data = data.reweighted(weights_by_class(self.class_weight, data))
+            data = data.with_class_weight(self.class_weight)
         problem = self._problem(data, limits["n_threads"])
         choice = choose_engine(problem, self.engine)
         return problem, {"engine": choice.name, **limits, **self._engine_arguments(choice)}
@@ -466,11 +470,13 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Results and rows to predict
     # -----------------------------------------------------------------------------------------
 
-    def _keep(self, solution: Solution, data: TrainingData, remarks: tuple[str, ...]) -> None:
+    def _keep(self, solution: Solution, problem: RiskScoreProblem) -> None:
+        data = problem.loss.data
         self.solution_ = solution
         self.certificate_ = solution.certificate
+        self.loss_ = solution.certificate.loss
         self.risk_score_ = RiskScore.from_solution(solution, data)
-        self.remarks_ = remarks
+        self.remarks_ = problem.remarks(solution.coef)
         self.classes_ = class_labels(data.classes)
         self.coef_ = solution.coef[np.newaxis, 1:]
         self.intercept_ = solution.coef[:1]
@@ -550,50 +556,6 @@ def _one_column(estimator: RiskSLIMClassifier, y: Any) -> Any:
             stacklevel=3,
         )
     return y
-
-
-def weights_by_class(class_weight: Any, data: TrainingData) -> NDArray[np.float64]:
-    """Multiply the weights of the rows by those of their classes.
-
-    Parameters
-    ----------
-    class_weight : mapping from labels to weights, or "balanced"
-        As for :class:`RiskSLIMClassifier`.
-    data : TrainingData
-
-    Returns
-    -------
-    ndarray of float64, shape (n,)
-
-    Raises
-    ------
-    ValueError
-        Something else, labels that there are not, weights that are not positive.
-    """
-    own = np.ones(data.n_samples) if data.sample_weight is None else data.sample_weight
-    positive = data.labels > 0
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        factors = [
-            data.total_weight / (2.0 * own.sum(where=rows)) for rows in (~positive, positive)
-        ]
-    elif isinstance(class_weight, Mapping):
-        unknown = [repr(label) for label in class_weight if label not in data.classes]
-        if unknown:
-            raise ValueError(
-                f"class_weight names {listing(unknown)}, but the labels in y are "
-                f"{data.classes[0]!r} and {data.classes[1]!r}."
-            )
-        factors = [class_weight.get(label, 1.0) for label in data.classes]
-        for label, factor in zip(data.classes, factors, strict=True):
-            if not _is_number(factor) or not 0 < factor < math.inf:
-                raise ValueError(f"class_weight of {label!r} must be positive, got {factor!r}.")
-    else:
-        raise ValueError(
-            "class_weight must be a mapping from labels to weights, 'balanced' or None, got "
-            f"{class_weight!r}."
-        )
-    weights: NDArray[np.float64] = own * np.where(positive, factors[1], factors[0])
-    return weights
 
 
 def _is_finite_array(X: Any) -> bool:

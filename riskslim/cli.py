@@ -751,9 +751,7 @@ def _requirements(path: Path | None) -> list[Constraint]:
 def _balanced(data: TrainingData, class_weight: str) -> TrainingData:
     if class_weight != "balanced":
         raise ValueError(f"--class-weight must be balanced, got {class_weight!r}")
-    from riskslim.classifier import weights_by_class
-
-    return data.reweighted(weights_by_class(class_weight, data))
+    return data.with_class_weight(class_weight)
 
 
 def _report(solution: Solution, score: RiskScore) -> str:

@@ -30,6 +30,7 @@ plus one column.
 from __future__ import annotations
 
 import copy
+import math
 import os
 import sys
 import warnings
@@ -39,6 +40,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from riskslim.class_weights import ClassWeighting, class_factors
 from riskslim.exceptions import ConstantFeatureWarning
 from riskslim.panels import empty_panels, read_column, write_column
 from riskslim.tables import (
@@ -119,6 +121,9 @@ class TrainingData:
     sample_weight : float64 array of shape (n,) or None
     total_weight : float
         Sum of the weights, n without weights.
+    class_factors : (float, float)
+        By what :meth:`with_class_weight` multiplied the weights of the negative and of the
+        positive class; (1.0, 1.0) if it did not.
     integer_columns : int8 array of shape (n, d_int), Fortran order
     integer_index : intp array of shape (d_int,)
         The feature that each integer column holds, increasing.
@@ -176,6 +181,7 @@ class TrainingData:
     labels: NDArray[np.int8]
     sample_weight: NDArray[np.float64] | None
     total_weight: float
+    class_factors: tuple[float, float]
     integer_columns: NDArray[np.int8]
     integer_index: NDArray[np.intp]
     real_panels: NDArray[np.float64]
@@ -346,6 +352,63 @@ class TrainingData:
         other._freeze()
         return other
 
+    def with_class_weight(self, class_weight: Any) -> TrainingData:
+        """The same rows, with the weights of each class multiplied by a factor.
+
+        Parameters
+        ----------
+        class_weight : mapping from labels to weights, or "balanced"
+            1 for a label that is not named; "balanced" gives both classes the same total weight.
+
+        Returns
+        -------
+        TrainingData
+            As :meth:`reweighted` returns it. Scores that are fitted to it say that their risks are
+            those of weighted classes.
+
+        Raises
+        ------
+        ValueError
+            Something else, labels that there are not, weights that are not positive.
+
+        Examples
+        --------
+        >>> from riskslim import TrainingData
+        >>> data = TrainingData({"smoker": [0, 1, 0, 1]}, ["no", "no", "yes", "no"])
+        >>> data.with_class_weight({"yes": 3}).class_weighting
+        ClassWeighting(prevalence=0.25, weighted_prevalence=0.5)
+        """
+        own = np.ones(self.n_samples) if self.sample_weight is None else self.sample_weight
+        positive = self.labels > 0
+        totals = float(own.sum(where=~positive)), float(own.sum(where=positive))
+        factors = class_factors(class_weight, self.classes, totals)
+        other = self.reweighted(own * np.where(positive, factors[1], factors[0]))
+        other.class_factors = (
+            self.class_factors[0] * factors[0],
+            self.class_factors[1] * factors[1],
+        )
+        return other
+
+    @property
+    def prevalence(self) -> float:
+        """Share of the positive class, by the weights of the rows."""
+        return self._prevalence((1.0, 1.0))
+
+    @property
+    def class_weighting(self) -> ClassWeighting | None:
+        """What the weights of the classes make of the prevalence; None if they are the same."""
+        if math.isclose(*self.class_factors):
+            return None
+        return ClassWeighting(self._prevalence(self.class_factors), self.prevalence)
+
+    def _prevalence(self, divisors: tuple[float, float]) -> float:
+        """Share of the positive class by the weights divided by one number for each class."""
+        positive = self.labels > 0
+        weights = np.ones(self.n_samples) if self.sample_weight is None else self.sample_weight
+        negative_weight = float(weights.sum(where=~positive)) / divisors[0]
+        positive_weight = float(weights.sum(where=positive)) / divisors[1]
+        return positive_weight / (negative_weight + positive_weight)
+
     def column(self, j: int) -> NDArray[Any]:
         """Return the stored values of feature `j`.
 
@@ -387,6 +450,7 @@ class TrainingData:
         self.total_weight = float(
             self.n_samples if self.sample_weight is None else self.sample_weight.sum()
         )
+        self.class_factors = (1.0, 1.0)
 
     def _freeze(self) -> None:
         for value in vars(self).values():

@@ -79,8 +79,10 @@ def _headline(score: RiskScore) -> str:
 
     label = score.classes[1]
     shown = label if isinstance(label, (bool, int, float, str)) else str(label)
+    weighting = score.class_weighting
     return (
         f"Risk that {score.outcome_name!r} = {shown!r}, from a risk score of riskslim {__version__}"
+        + ("" if weighting is None else f". {weighting.describe('The outcome').removesuffix('.')}")
     )
 
 

@@ -506,7 +506,10 @@ def _path_on_rows(
     solutions = _solve_sizes(plan, name, problem)
     found = _PathOnRows(
         tuple(solutions),
-        tuple(_measured(solution, train, test, test_rows, plan.bins) for solution in solutions),
+        tuple(
+            _measured(solution, problem, train, test, test_rows, plan.bins)
+            for solution in solutions
+        ),
     )
     # Scores of folds that were interrupted are no fits; those of all rows have their certificate.
     return None if split is not None and found.interrupted else found
@@ -518,13 +521,15 @@ def _chosen(data: TrainingData, rows: NDArray[np.intp]) -> TrainingData:
     with warnings.catch_warnings():
         # Rare values are missing in some folds by chance.
         warnings.simplefilter("ignore", ConstantFeatureWarning)
-        return TrainingData(
+        chosen = TrainingData(
             {name: data.column(j)[rows] for j, name in enumerate(data.feature_names)},
             labels,
             None if data.sample_weight is None else data.sample_weight[rows],
             outcome_name=data.outcome_name,
             positive_label=data.classes[1],
         )
+    chosen.class_factors = data.class_factors
+    return chosen
 
 
 def _solve_sizes(plan: _Plan, name: str, problem: RiskScoreProblem) -> list[Solution]:
@@ -578,6 +583,7 @@ def _with_bounds_of_larger(
 
 def _measured(
     solution: Solution,
+    problem: RiskScoreProblem,
     train: TrainingData,
     test: TrainingData,
     test_rows: NDArray[np.intp],
@@ -585,7 +591,7 @@ def _measured(
 ) -> Fold | None:
     if solution.coefficients is None:
         return None
-    score = RiskScore.from_solution(solution, train)
+    score = RiskScore.from_solution(solution, problem.loss.data)
     risk, log_odds = _predictions(score, test)
     on_test = _performance(score, test, risk, log_odds, bins)
     on_train = on_test if test is train else _performance(

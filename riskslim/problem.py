@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim.allowed_points import points_in
+from riskslim.class_weights import share
 from riskslim.coefficients import CoefficientSet
 from riskslim.constraint_base import INTERCEPT, Constraint, Setting
 from riskslim.constraint_rows import ConstraintRows, checked_constraints, clash
@@ -37,6 +38,8 @@ _GOOD_SPAN = 5.0
 _SAME_OBJECTIVE = 1e-12
 # A price that hardly any feature of use is not worth.
 _TINY_PRICE = 1e-4
+# By what weights change the odds of the outcome before it is said: 10% become 14%, 50% become 60%.
+_LARGE_CHANGE_OF_ODDS = 1.5
 
 
 class RiskScoreProblem:
@@ -536,8 +539,10 @@ class RiskScoreProblem:
             One sentence or two for each: no feature has points; one point per unit spans more than
             10 units of log-odds over the values of a feature that the score can choose and that
             is not 0/1, at any scale; points or intercept are at a bound that was given, other than
-            a bound that forces the feature into the score; the scale is at an end of its interval.
-            Empty if there is nothing to say.
+            a bound that forces the feature into the score; the scale is at an end of its interval;
+            classes were weighted, or weights of the rows change the odds of the outcome by a
+            factor of 1.5 or more, so that risks are those of the weighted rows. Empty if there is
+            nothing to say.
 
         Raises
         ------
@@ -559,10 +564,25 @@ class RiskScoreProblem:
         if vector.shape != self.lower.shape:
             raise ValueError(f"coef has shape {vector.shape}, expected {self.lower.shape}")
         remarks = (
-            self._empty(vector), self._too_wide(), self._at_bounds(vector),
+            self._weighted(), self._empty(vector), self._too_wide(), self._at_bounds(vector),
             self._at_end_of_scales(vector),
         )  # fmt: skip
         return tuple(remark for remark in remarks if remark)
+
+    def _weighted(self) -> str:
+        data = self.loss.data
+        outcome = f"{data.outcome_name} = {data.classes[1]}"
+        if data.class_weighting is not None:
+            return data.class_weighting.describe(outcome)
+        by_weight, of_rows = data.prevalence, float(np.mean(data.labels > 0))
+        change = by_weight / (1 - by_weight) * (1 - of_rows) / of_rows
+        if max(change, 1 / change) < _LARGE_CHANGE_OF_ODDS:
+            return ""
+        return (
+            f"Weights of the rows change how common {outcome} is, from {share(of_rows)} of the "
+            f"rows to {share(by_weight)} by weight: risks are those of the population that the "
+            "weights stand for, and of no other."
+        )
 
     def _empty(self, vector: NDArray[Any]) -> str:
         if self.model_size(vector) or not self.max_size:

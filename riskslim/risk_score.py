@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim import score_json
+from riskslim.class_weights import ClassWeighting
 from riskslim.data import TrainingData, checked_weights, user_stacklevel
 from riskslim.exceptions import ExtrapolationWarning
 from riskslim.explain import BooleanRule, Explanation, boolean_rule, explanation
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from riskslim.solution import Solution
 
 __all__ = [
+    "ClassWeighting",
     "FeatureRange",
     "RiskRow",
     "RiskScore",
@@ -107,6 +109,9 @@ class RiskScore:
         The raw columns in the training data that items were made of, by name, as
         :meth:`with_variables` takes them from an encoder: the score then applies to raw records,
         and checks them.
+    class_weighting : ClassWeighting, optional
+        What weights of classes made of the prevalence in training. Sheets, remarks, reports and
+        exports then say that the risks are not calibrated. None if classes were not weighted.
 
     Attributes
     ----------
@@ -122,6 +127,7 @@ class RiskScore:
     scale : float
     variables : mapping from str to RawVariable
         Read-only, those that features with points are computed from.
+    class_weighting : ClassWeighting or None
 
     Raises
     ------
@@ -208,6 +214,7 @@ class RiskScore:
     certificate: Certificate | None = None
     scale: float = 1.0
     variables: Mapping[str, RawVariable] = dataclasses.field(default_factory=dict)
+    class_weighting: ClassWeighting | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.feature_names, str):
@@ -228,6 +235,10 @@ class RiskScore:
                 raise TypeError(f"feature_ranges[{name!r}] must be a FeatureRange, got {value!r}")
         if not isinstance(self.certificate, Certificate | None):
             raise TypeError(f"certificate must be a Certificate, got {self.certificate!r}")
+        if not isinstance(self.class_weighting, ClassWeighting | None):
+            raise TypeError(
+                f"class_weighting must be a ClassWeighting, got {self.class_weighting!r}"
+            )
         _set(
             self,
             intercept=checked_points(self.intercept, "intercept"),
@@ -300,6 +311,7 @@ class RiskScore:
             feature_ranges={names[j]: FeatureRange.of(data.column(j)) for j in used},
             certificate=None if rank else solution.certificate,
             scale=scale,
+            class_weighting=data.class_weighting,
         )
 
     # -----------------------------------------------------------------------------------------
@@ -426,7 +438,8 @@ class RiskScore:
             has: predictions for these rows extrapolate, or the unit is another one. One for each
             variable with
             conditions that contradict each other, such as "age >= 60" without "age >= 40": neither
-            sheets nor rules are about such rows. Empty if there is none.
+            sheets nor rules are about such rows. One if the classes were weighted in training,
+            so that risks are not calibrated. Empty if there is nothing to say.
 
         Raises
         ------
@@ -447,9 +460,15 @@ class RiskScore:
             X, _ = self._with_items(X, "error")
         rows = ScoredRows.open(X, tuple(self.points), self.feature_names)
         return (
+            *self._weighting(),
             *rows.remarks(self.feature_ranges),
             *remarks_on_ranges(rows.table, self._columns_of_items()),
         )
+
+    def _weighting(self) -> tuple[str, ...]:
+        if self.class_weighting is None:
+            return ()
+        return (self.class_weighting.describe(self._positive),)
 
     def with_items(self, X: Any, *, handle_unknown: HandleUnknown = "error") -> Table:
         """Add the conditions that raw records lack, computed from their columns by name.
@@ -723,6 +742,7 @@ class RiskScore:
         return f"{self.outcome_name} = {self.classes[1]}"
 
     def _notes(self, risks: tuple[RiskRow, ...], *, is_weighted: bool) -> Iterator[str]:
+        yield from self._weighting()
         chosen = self.certificate is not None and self.certificate.scales != PAPER_SCALE
         if chosen or self.scale != 1.0:
             yield self._worth_of_a_point()

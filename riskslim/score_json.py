@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from riskslim.class_weights import ClassWeighting
 from riskslim.feature_ranges import FeatureRange, checked_integer, checked_number, checked_points
 from riskslim.raw_variables import RawVariable
 from riskslim.scale import ScaleSet, checked_scale
@@ -79,6 +80,7 @@ def _to_plain(score: RiskScore) -> dict[str, Any]:
         "feature_names": list(score.feature_names),
         # They change no prediction from features: readers may ignore them, in any version.
         **({"variables": variables} if variables else {}),
+        **_weighting_to_plain(score.class_weighting),
         "certificate": None if certificate is None else _certificate_to_plain(certificate),
     }
 
@@ -89,6 +91,23 @@ def _range_to_plain(values: FeatureRange) -> dict[str, Any]:
     if plain["unit"] is None:
         del plain["unit"]
     return plain
+
+
+def _weighting_to_plain(weighting: ClassWeighting | None) -> dict[str, Any]:
+    # Like a unit, it changes no prediction, and may be left out in any version.
+    return {} if weighting is None else {"class_weighting": dataclasses.asdict(weighting)}
+
+
+def _weighting_from_plain(plain: Any) -> ClassWeighting | None:
+    if plain is None:
+        return None
+    names = [field.name for field in dataclasses.fields(ClassWeighting)]
+    if not isinstance(plain, dict) or not set(names) <= set(plain):
+        raise ValueError(f"'class_weighting' must have {' and '.join(names)}, got {plain!r}")
+    try:
+        return ClassWeighting(*(plain[name] for name in names))
+    except ValueError as error:
+        raise ValueError(f"'class_weighting': {error}") from None
 
 
 def _certificate_to_plain(certificate: Certificate) -> dict[str, Any]:
@@ -194,6 +213,7 @@ def read(text: str | bytes) -> dict[str, Any]:
         "certificate": certificate,
         "scale": scale,
         "variables": _variables_from_plain(plain.get("variables", [])),
+        "class_weighting": _weighting_from_plain(plain.get("class_weighting")),
     }
 
 

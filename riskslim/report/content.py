@@ -398,8 +398,11 @@ def remarks(score: RiskScore, rows: Sequence[Rows], problem: RiskScoreProblem | 
     -------
     list of str
     """
+    weighting, certificate = score.class_weighting, score.certificate
+    of_score = []
+    if weighting is not None:
+        of_score.append(weighting.describe(f"{score.outcome_name} = {score.classes[1]}"))
     found = [] if problem is None else list(problem.remarks(_vector(score)))
-    certificate = score.certificate
     if certificate is not None and rows[0].name != "training data":
         found.append(
             f"The certificate is about other rows or weights than these: {certificate.n_samples} "
@@ -408,8 +411,8 @@ def remarks(score: RiskScore, rows: Sequence[Rows], problem: RiskScoreProblem | 
         )
     for one in rows:
         name = one.name[0].upper() + one.name[1:]
-        found += [f"{name}: {remark}" for remark in score.remarks(one.X)]
-    return found
+        found += [f"{name}: {remark}" for remark in score.remarks(one.X) if remark not in of_score]
+    return of_score + [remark for remark in found if remark not in of_score]
 
 
 def certificate_table(score: RiskScore) -> Table | None:
