@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
@@ -133,6 +134,8 @@ class RawVariable:
             raise ValueError(f"levels of {plain['name']!r} must be a list, got {levels!r}")
         if not all(isinstance(level, (bool, int, float, str)) for level in levels):
             raise ValueError(f"levels must be true or false, numbers or text, got {levels!r}")
+        if not all(math.isfinite(level) for level in levels if isinstance(level, float)):
+            raise ValueError(f"levels of {plain['name']!r} must be finite, got {levels!r}")
         return cls(
             plain["name"],
             plain["kind"],

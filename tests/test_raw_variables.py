@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import pickle
 import warnings
 from fractions import Fraction
@@ -117,6 +118,7 @@ def test_files_and_pickles_keep_the_columns(tmp_path):
         ([{"kind": "unknown"}], "kind must be one of 'numeric', 'boolean', 'categorical'"),
         ([{"levels": "ab"}], "levels of 'age' must be a list"),
         ([{"levels": [None]}], "levels must be true or false, numbers or text"),
+        ([{"levels": ["a", math.inf]}], "must be finite"),
         ([{"levels": ["a"]}], "levels are for categorical variables"),
         ([{"maximum": 3}], "minimum and maximum are for numeric variables"),
         ([{"minimum": "a", "maximum": "b"}], "minimum must be a number, got 'a'"),
