@@ -270,7 +270,7 @@ def reliability_curve(
     if interval not in ("wilson", "exact"):
         raise ValueError(f"interval must be 'wilson' or 'exact', got {interval!r}")
     level = _checked_level(level)
-    positive, p, weight = _checked(y_true, risk, sample_weight, pos_label, "risk")
+    positive, p, weight = checked_rows(y_true, risk, sample_weight, pos_label, "risk")
     if not ((p >= 0) & (p <= 1)).all():
         row = int(np.argmax((p < 0) | (p > 1)))
         raise ValueError(
@@ -400,7 +400,7 @@ def auc(
     """
     from sklearn.metrics import roc_auc_score
 
-    positive, s, weight = _checked(y_true, scores, sample_weight, pos_label, "scores")
+    positive, s, weight = checked_rows(y_true, scores, sample_weight, pos_label, "scores")
     _check_both_classes(positive, weight, "ROC AUC score")
     return float(roc_auc_score(positive, s, sample_weight=weight))
 
@@ -437,7 +437,7 @@ def log_loss(
     """
     from sklearn.metrics import log_loss as loss_of_risks
 
-    positive, p, weight = _checked(y_true, risk, sample_weight, pos_label, "risk")
+    positive, p, weight = checked_rows(y_true, risk, sample_weight, pos_label, "risk")
     return float(loss_of_risks(positive, p, sample_weight=weight, labels=[False, True]))
 
 
@@ -476,7 +476,7 @@ def logistic_loss(
     >>> round(logistic_loss([1, 0], [3, -800]), 6)
     0.024294
     """
-    positive, z, weight = _checked(y_true, log_odds, sample_weight, pos_label, "log_odds")
+    positive, z, weight = checked_rows(y_true, log_odds, sample_weight, pos_label, "log_odds")
     return float(np.average(np.logaddexp(0.0, np.where(positive, -z, z)), weights=weight))
 
 
@@ -568,7 +568,7 @@ def operating_points(
     """
     from sklearn.metrics import auc as area
 
-    positive, s, weight = _checked(y_true, scores, sample_weight, pos_label, "scores")
+    positive, s, weight = checked_rows(y_true, scores, sample_weight, pos_label, "scores")
     _check_both_classes(positive, weight, "The ROC curve")
     rows = weight > 0
     distinct, group = np.unique(-s[rows], return_inverse=True)
@@ -689,10 +689,12 @@ def decision_curve(
     >>> curve.net_benefit.round(4), curve.treat_all.round(4)
     (array([0.4444, 0.    ]), array([0.4444, 0.    ]))
     """
-    positive, p, weight = _checked(y_true, risk, sample_weight, pos_label, "risk")
+    positive, p, weight = checked_rows(y_true, risk, sample_weight, pos_label, "risk")
     if thresholds is None:
         thresholds = np.arange(1, 100) / 100
     t = _checked_values(thresholds, "thresholds", None)
+    if not len(t):
+        raise ValueError("thresholds must hold at least one number, got none")
     if not ((t >= 0) & (t < 1)).all():
         raise ValueError(f"thresholds must be at least 0 and below 1, got {t.min()} to {t.max()}")
     total = weight.sum()
@@ -886,7 +888,7 @@ def bootstrap_intervals(
     """
     level = _checked_level(level)
     _check_resamples(n_resamples)
-    positive, z, weight = _checked(y_true, log_odds, sample_weight, pos_label, "log_odds")
+    positive, z, weight = checked_rows(y_true, log_odds, sample_weight, pos_label, "log_odds")
     _check_both_classes(positive, weight, "ROC AUC score")
     table = _ScoreTable(positive, z, weight, bins)
     generator = np.random.default_rng(random_state)
@@ -1005,10 +1007,29 @@ def _mirrored(value: float, values: NDArray[np.float64], level: float) -> Interv
 # ---------------------------------------------------------------------------------------------
 
 
-def _checked(
+def checked_rows(
     y_true: Any, values: Any, sample_weight: Any, pos_label: Any, what: str
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
-    """Which rows are positive, predictions, and weights, which are 1 unless given."""
+    """Check labels, predictions and weights.
+
+    Parameters
+    ----------
+    y_true, values, sample_weight : array-like of shape (n,)
+        No weights: each row has the weight 1.
+    pos_label
+        As in :func:`calibration_error`.
+    what : str
+        What errors call the values.
+
+    Returns
+    -------
+    positive, values, weight : ndarrays of bool, float64 and float64, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        As in :func:`calibration_error`.
+    """
     positive = positive_rows(y_true, pos_label)
     checked = _checked_values(values, what, len(positive))
     if sample_weight is None:

@@ -18,7 +18,7 @@ from riskslim.metrics import (
     DecisionCurve,
     OperatingPoints,
     ReliabilityCurve,
-    positive_rows,
+    checked_rows,
 )
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ __all__ = [
 BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE)
 GREY = "#9A9A9A"
+# From here on there are no numbers between integers in double precision.
+_NO_HALVES = 2**52
 # Size of a label in shares of an axis: height, and width per character.
 _LABEL_HEIGHT, _CHARACTER_WIDTH = 0.045, 0.024
 
@@ -211,7 +213,8 @@ def plot_decision_curve(
     top = max(float(curve.net_benefit.max()), float(curve.treat_all.max()), 1e-3)
     low = min(float(curve.net_benefit.min()), -0.1 * top)
     ax.set_ylim(1.1 * low, 1.08 * top)
-    ax.set_xlim(float(curve.thresholds.min()), float(curve.thresholds.max()))
+    if len(curve) > 1:
+        ax.set_xlim(float(curve.thresholds.min()), float(curve.thresholds.max()))
     ax.xaxis.set_major_formatter(_percent_formatter())
     ax.set_xlabel("Risk from which on one acts")
     ax.set_ylabel("Net benefit")
@@ -253,10 +256,11 @@ def plot_score_histogram(
     ------
     ImportError
         matplotlib is not installed.
+    ValueError
+        As in :func:`~riskslim.metrics.calibration_error`.
     """
+    positive, values, weight = checked_rows(y_true, scores, sample_weight, pos_label, "scores")
     ax = _axes(ax, (6.0, 4.2))
-    positive, values = positive_rows(y_true, pos_label), np.asarray(scores, dtype=np.float64)
-    weight = np.ones(len(values)) if sample_weight is None else np.asarray(sample_weight)
     edges = _edges(values)
     width = float(edges[1] - edges[0])
     middles = 0.5 * (edges[1:] + edges[:-1])
@@ -282,8 +286,11 @@ def plot_score_histogram(
 def _edges(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Bars around integers where the scores are few integers, else equal intervals."""
     low, high = float(values.min()), float(values.max())
-    if np.array_equal(values, np.rint(values)) and high - low < MOST_DISTINCT_SCORES:
+    are_integers = np.array_equal(values, np.rint(values)) and np.abs(values).max() < _NO_HALVES
+    if are_integers and high - low < MOST_DISTINCT_SCORES:
         return np.arange(low - 0.5, high + 1.0)
+    if low == high:
+        return low + max(abs(low), 1.0) * np.array([-0.5, 0.5])
     return np.asarray(np.histogram_bin_edges(values, bins=20))
 
 

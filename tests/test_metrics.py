@@ -366,6 +366,8 @@ def test_bad_options_are_refused():
         calibration_error([0, 1], [0.5, 0.5], pos_label=2)
     with pytest.raises(ValueError, match="thresholds must be"):
         decision_curve([0, 1], [0.5, 0.5], thresholds=[1.0])
+    with pytest.raises(ValueError, match="thresholds must hold at least one"):
+        decision_curve([0, 1], [0.5, 0.5], thresholds=[])
     with pytest.raises(ValueError, match="n_resamples"):
         bootstrap_interval(auc, [0, 1], [0.5, 0.5], n_resamples=0)
     with pytest.raises(ValueError, match=r"undefined \(NaN\) on 3 of 3 resamples"):

@@ -139,3 +139,30 @@ def test_without_matplotlib_the_way_out_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match="drawing needs matplotlib"):
         plot_roc(operating_points(LABELS, SCORES))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0, 1], [np.nan, 2]), "Input scores contains NaN"),
+        (([0, 1], [1, 2, 3]), r"inconsistent numbers of samples: \[2, 3\]"),
+        (([0, 1], [1, 2], [1]), r"inconsistent numbers of samples: \[2, 1\]"),
+        (([0, 1], [1, 2], [1, -1]), "Negative values in data passed to `sample_weight`"),
+        (([0, 1], [1, 2], [0, 0]), "at least one non-zero"),
+    ],
+)
+def test_histogram_refuses_what_metrics_refuse(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        plot_score_histogram(*arguments)
+
+
+@pytest.mark.parametrize("value", [1e300, 0.3, -7, 2**60])
+def test_histogram_of_one_value(value):
+    ax = plot_score_histogram([0, 1, 1], [value] * 3)
+    heights = [[bar.get_height() for bar in bars] for bars in ax.containers]
+    assert [max(one) for one in heights] == [1.0, 1.0]
+
+
+def test_decision_curve_of_one_threshold():
+    curve = decision_curve([0, 1], [0.2, 0.8], thresholds=[0.5])
+    np.testing.assert_array_equal(line(plot_decision_curve(curve), "risk score"), [[0.5, 0.5]])
