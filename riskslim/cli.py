@@ -551,6 +551,14 @@ def report(
         ),
     ] = None,
     unknown_levels: UnknownLevels = "error",
+    resamples: Annotated[
+        int | None,
+        typer.Option(
+            **Count,
+            help="Bootstrap resamples of the intervals of metrics; 0: no intervals. Default: 1000, "
+            "or 200 where very many rows differ.",
+        ),
+    ] = None,
 ) -> None:
     """Write a report on a risk score: one page of HTML.
 
@@ -570,7 +578,7 @@ def report(
             names = ("X_test", "y_test", "sample_weight_test")
             rows_of_test = _labelled_rows(test, risk_score, outcome, weights, unknown)
             tested = dict(zip(names, rows_of_test, strict=True))
-        risk_score.report(output, *rows, **tested)
+        risk_score.report(output, *rows, **tested, n_resamples=resamples)
         for path, X in ((data, rows[0]), (test, tested.get("X_test"))):
             if X is not None:
                 _print_remarks(tuple(f"{path}: {one}" for one in risk_score.remarks(X)))

@@ -614,6 +614,17 @@ def test_report_of_a_saved_score(csv, tmp_path):
     assert loss[1][1] == loss[2][1] == pytest.approx(expected, rel=1e-12)
 
 
+def test_resamples_on_the_command_line(csv, tmp_path):
+    score, target = tmp_path / "score.json", tmp_path / "report.html"
+    RiskScore(-2, {"visits": 1}, outcome_name="died", classes=("no", "yes")).save(score)
+    run("report", score, csv, "--resamples", 30, "--output", target)
+    assert "replacement 30 times" in text_of(parsed(target.read_text(encoding="utf-8")))
+    run("report", score, csv, "--resamples", 0, "--output", target)
+    assert "bootstrap" not in target.read_text(encoding="utf-8")
+    error = run("report", score, csv, "--resamples", -1, "--output", target, code=2).stderr
+    assert "resamples" in error
+
+
 def test_report_of_a_path_and_folds(csv, tmp_path):
     run("fit", csv, "--outcome", "died", "--exclude", "w", "--max-size", 3, "--path", "--cv", 3,
         "--report", tmp_path / "report.html")  # fmt: skip
