@@ -223,7 +223,7 @@ class _Relaxation:
         used = np.vstack((rows.column_used, links))
         low = np.concatenate((rows.lower, np.zeros(len(links))))
         high = np.concatenate((rows.upper, np.full(len(links), np.inf)))
-        largest = np.maximum(np.abs(points).max(axis=1), np.abs(used).max(axis=1))
+        largest = np.abs(np.hstack((points, used))).max(axis=1, initial=0.0)
         # Powers of two: scaling causes no rounding errors.
         scale = np.exp2(-np.ceil(np.log2(np.where(largest > 0, largest, 1.0))))[:, None]
         points, used = scale * points, scale * used
@@ -329,7 +329,7 @@ def _links(rows: ConstraintRows) -> NDArray[np.float64]:
         unit = np.eye(n + groups)
         found.append(unit[:n][members].sum(axis=0) - unit[n + g])
         found.extend(unit[n + g] - unit[:n][members])
-    return np.array(found).reshape(-1, n + groups)
+    return np.array(found).reshape(len(found), n + groups)
 
 
 def conflicting_constraints(

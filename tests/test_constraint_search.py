@@ -129,6 +129,17 @@ def test_groups_are_tied_to_their_members():
     )
 
 
+def test_allowed_points_alone_and_no_constraints_at_all():
+    lower, upper = np.array([0, 1, -5]), np.array([0, 5, 5])
+    assert search_vector(ConstraintRows([], "ab"), lower, upper).coef.tolist() == [0, 1, 0]
+    gaps = [points_in("a", [-3, 4]), points_in("b", [-2, 2])]
+    assert search_vector(ConstraintRows(gaps, "ab"), lower, upper).coef.tolist() in (
+        [0, 4, -2], [0, 4, 2]
+    )  # fmt: skip
+    gaps.append(points_in("a", [0, 1, 2]))
+    assert search_vector(ConstraintRows(gaps, "ab"), lower, upper).is_impossible
+
+
 @pytest.mark.parametrize(
     "limits", [{"seconds": 0.0}, {"node_limit": 1}, {"should_stop": lambda: True}]
 )
