@@ -24,11 +24,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim.data import check_size_of_weights
+from riskslim.risk_table import percent
 from riskslim.tables import listing, missing_among
 
 __all__ = [
     "DecisionCurve",
     "Interval",
+    "OperatingPoint",
     "OperatingPoints",
     "ReliabilityCurve",
     "auc",
@@ -46,6 +48,11 @@ __all__ = [
 # The paper's rule for diagrams: with more distinct scores than this, scores are put into bins.
 MOST_DISTINCT_SCORES = 30
 N_BINS = 10
+
+# Risks below it, and above 1 minus it, are printed as bounds, as on the sheet.
+_EXTREME = 0.001
+# Rates within it are taken to be the same.
+_RATE_TOLERANCE = 1e-12
 
 IntervalKind = Literal["wilson", "exact"]
 
@@ -480,6 +487,53 @@ def logistic_loss(
     return float(np.average(np.logaddexp(0.0, np.where(positive, -z, z)), weights=weight))
 
 
+@dataclasses.dataclass(frozen=True)
+class OperatingPoint:
+    """What happens at one threshold: rows whose score is at least it are called positive.
+
+    Parameters
+    ----------
+    threshold : float
+        Infinity if no row is called positive.
+    risk : float or None
+        Predicted risk of a row with this score; None if the risks of the scores are not known.
+    sensitivity, specificity, fpr, ppv, npv : float
+        As in :class:`OperatingPoints`.
+    true_positives, false_positives, true_negatives, false_negatives : int or float
+        Rows, or their weights if there are weights.
+
+    Notes
+    -----
+    ``str`` of it is a sentence.
+    """
+
+    threshold: float
+    risk: float | None
+    sensitivity: float
+    specificity: float
+    fpr: float
+    ppv: float
+    npv: float
+    true_positives: float
+    false_positives: float
+    true_negatives: float
+    false_negatives: float
+
+    def __str__(self) -> str:
+        called = "No row positive"
+        if self.threshold < np.inf:
+            called = f"Positive from a score of {self.threshold:.6g}"
+            if self.risk is not None:
+                called += f" (risk {percent(self.risk, _EXTREME)})"
+        return (
+            f"{called}: sensitivity {_share_text(self.sensitivity)}, "
+            f"specificity {_share_text(self.specificity)}, PPV {_share_text(self.ppv)}, "
+            f"NPV {_share_text(self.npv)}; {self.true_positives:.10g} true and "
+            f"{self.false_positives:.10g} false positives, {self.true_negatives:.10g} true and "
+            f"{self.false_negatives:.10g} false negatives"
+        )
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class OperatingPoints:
     """What happens at each threshold: rows whose score is at least the threshold are positive.
@@ -498,9 +552,16 @@ class OperatingPoints:
         Share of positive rows among those called positive, and of negative rows among those
         called negative. NaN where there is none.
     true_positives, false_positives, true_negatives, false_negatives : ndarray, shape (m + 1,)
-        Rows, or their weights.
+        Numbers of rows, as int64, or their weights, as float64.
     auc : float
         Area under the curve that joins the points.
+    risk : ndarray of float64, shape (m + 1,), optional
+        Predicted risk of a row whose score is the threshold, NaN for infinity. None if it is not
+        known, as for scores without a :class:`~riskslim.RiskScore`.
+
+    Notes
+    -----
+    ``str`` of it is a table, without the threshold at which no row is positive.
     """
 
     thresholds: NDArray[np.float64]
@@ -509,14 +570,151 @@ class OperatingPoints:
     fpr: NDArray[np.float64]
     ppv: NDArray[np.float64]
     npv: NDArray[np.float64]
-    true_positives: NDArray[np.float64]
-    false_positives: NDArray[np.float64]
-    true_negatives: NDArray[np.float64]
-    false_negatives: NDArray[np.float64]
+    true_positives: NDArray[Any]
+    false_positives: NDArray[Any]
+    true_negatives: NDArray[Any]
+    false_negatives: NDArray[Any]
     auc: float
+    risk: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.thresholds)
+
+    def __str__(self) -> str:
+        counts = ("true_positives", "false_positives", "true_negatives", "false_negatives")
+        heads = [
+            "Score",
+            "Risk",
+            "Sensitivity",
+            "Specificity",
+            "PPV",
+            "NPV",
+            "TP",
+            "FP",
+            "TN",
+            "FN",
+        ]
+        if self.risk is None:
+            heads.remove("Risk")
+        chosen = self.selection(MOST_DISTINCT_SCORES)
+        lines = [heads]
+        for k in chosen.tolist():
+            cells = [f">= {self.thresholds[k]:.6g}"]
+            if self.risk is not None:
+                cells.append(percent(float(self.risk[k]), _EXTREME))
+            rates = (self.sensitivity, self.specificity, self.ppv, self.npv)
+            cells += [_share_text(float(rate[k])) for rate in rates]
+            cells += [f"{getattr(self, name)[k]:.10g}" for name in counts]
+            lines.append(cells)
+        text = _aligned(lines)
+        if len(chosen) < len(self) - 1:
+            text += f"\n{len(self) - 1} scores occur; the table has {len(chosen)} of them."
+        return text
+
+    def selection(self, most: int) -> NDArray[np.intp]:
+        """Choose the thresholds that a table can show.
+
+        Parameters
+        ----------
+        most : int
+            How many, at most.
+
+        Returns
+        -------
+        ndarray of intp
+            All but infinity; of more than ``most`` those at equal steps of the share of rows that
+            are called positive.
+        """
+        finite = np.arange(1, len(self))
+        if len(finite) <= most:
+            return finite
+        called = (self.true_positives + self.false_positives)[1:]
+        nearest = np.searchsorted(called, np.linspace(called[0], called[-1], most))
+        return np.asarray(finite[np.unique(nearest.clip(max=len(finite) - 1))])
+
+    def at(
+        self,
+        *,
+        sensitivity: float | None = None,
+        specificity: float | None = None,
+        threshold: float | None = None,
+    ) -> OperatingPoint:
+        """Choose an operating point by what is asked of it; exactly one thing is given.
+
+        Parameters
+        ----------
+        sensitivity : float, optional
+            The point with the largest specificity of those with at least this sensitivity.
+        specificity : float, optional
+            The point with the largest sensitivity of those with at least this specificity.
+        threshold : float, optional
+            Calling rows positive from this score on, which need not occur.
+
+        Returns
+        -------
+        OperatingPoint
+            Of points with the same rates the one with more of what was asked for.
+
+        Raises
+        ------
+        TypeError
+            None of them is given, or more than one.
+        ValueError
+            A rate that is not between 0 and 1, or a specificity that no score reaches; a
+            threshold that is NaN.
+
+        Examples
+        --------
+        >>> from riskslim.metrics import operating_points
+        >>> points = operating_points([0, 0, 1, 0, 1, 1], [0, 0, 0, 2, 2, 3])
+        >>> print(points.at(sensitivity=0.6))  # doctest: +NORMALIZE_WHITESPACE
+        Positive from a score of 2: sensitivity 66.7%, specificity 66.7%, PPV 66.7%, NPV 66.7%;
+        2 true and 1 false positives, 2 true and 1 false negatives
+        >>> points.at(specificity=0.9).threshold, points.at(threshold=1).threshold
+        (3.0, 2.0)
+        """
+        asked = {"sensitivity": sensitivity, "specificity": specificity, "threshold": threshold}
+        given = {name: value for name, value in asked.items() if value is not None}
+        if len(given) != 1:
+            raise TypeError(
+                "at() takes exactly one of sensitivity, specificity and threshold, got "
+                f"{' and '.join(given) or 'none of them'}"
+            )
+        if threshold is not None:
+            return self._point(self._first_from(threshold))
+        ((name, rate),) = given.items()
+        return self._point(self._best_with(name, rate))
+
+    def _first_from(self, threshold: float) -> int:
+        """The point with the same rows as a threshold: that of the smallest score from it on."""
+        if not threshold == threshold:
+            raise ValueError("threshold must be a number, got NaN")
+        return int(np.count_nonzero(self.thresholds[1:] >= threshold))
+
+    def _best_with(self, name: str, rate: float) -> int:
+        if not 0 <= rate <= 1:
+            raise ValueError(f"{name} must be between 0 and 1, got {rate!r}")
+        wanted = getattr(self, name)
+        other = self.specificity if name == "sensitivity" else self.sensitivity
+        # Sums of weights are rounded.
+        enough = wanted >= rate - _RATE_TOLERANCE
+        enough[0] = False  # no threshold at all
+        if not enough.any():
+            raise ValueError(
+                f"no score has a {name} of {rate:.6g}: the largest is {wanted[1:].max():.6g}, from "
+                f"a score of {self.thresholds[1]:.6g} on"
+            )
+        found = np.flatnonzero(enough)
+        return int(found[np.lexsort((wanted[found], other[found]))[-1]])
+
+    def _point(self, k: int) -> OperatingPoint:
+        values = {
+            field.name: getattr(self, field.name)[k].item()
+            for field in dataclasses.fields(OperatingPoint)
+            if field.name not in ("threshold", "risk")
+        }
+        risk = None if self.risk is None else float(self.risk[k])
+        return OperatingPoint(threshold=float(self.thresholds[k]), risk=risk, **values)
 
     def records(self) -> list[dict[str, Any]]:
         """List one mapping for each threshold: a table for any data frame library.
@@ -577,6 +775,7 @@ def operating_points(
         for of_class in (positive[rows], ~positive[rows])
     )
     sensitivity, fpr = tp / tp[-1], fp / fp[-1]
+    count = np.int64 if sample_weight is None else np.float64
     return OperatingPoints(
         thresholds=np.concatenate(([np.inf], -distinct)),
         sensitivity=sensitivity,
@@ -584,10 +783,10 @@ def operating_points(
         fpr=fpr,
         ppv=_share(tp, fp),
         npv=_share(tn, fn),
-        true_positives=tp,
-        false_positives=fp,
-        true_negatives=tn,
-        false_negatives=fn,
+        true_positives=tp.astype(count),
+        false_positives=fp.astype(count),
+        true_negatives=tn.astype(count),
+        false_negatives=fn.astype(count),
         auc=float(area(fpr, sensitivity)),
     )
 
@@ -600,6 +799,19 @@ def _from_both_ends(
     before = np.concatenate(([0.0], np.cumsum(of_score)))
     after = np.concatenate((np.cumsum(of_score[::-1])[::-1], [0.0]))
     return before, after
+
+
+def _share_text(share: float) -> str:
+    return "-" if np.isnan(share) else f"{share:.1%}"
+
+
+def _aligned(lines: list[list[str]]) -> str:
+    """Cells below each other, aligned on the right."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths, strict=True))
+        for line in lines
+    )
 
 
 def _share(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> NDArray[np.float64]:

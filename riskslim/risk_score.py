@@ -949,7 +949,8 @@ class RiskScore:
         Returns
         -------
         OperatingPoints
-            One for each score in the data, and one at which no row is positive.
+            One for each score in the data, and one at which no row is positive, with the risk of
+            each. ``print`` shows a table; ``at(sensitivity=0.9)`` chooses one of them.
 
         Raises
         ------
@@ -966,15 +967,23 @@ class RiskScore:
         >>> score = RiskScore(-3, {"smoker": 2, "exercise": -1})
         >>> X = {"smoker": [1, 1, 1, 0, 0], "exercise": [0, 0, 1, 0, 0]}
         >>> points = score.operating_points(X, [1, 0, 0, 0, 0])
-        >>> points.thresholds, points.sensitivity, points.specificity
-        (array([inf,  2.,  1.,  0.]), array([0., 1., 1., 1.]), array([1.  , 0.75, 0.5 , 0.  ]))
+        >>> print(points)
+        Score   Risk  Sensitivity  Specificity    PPV     NPV  TP  FP  TN  FN
+         >= 2  26.9%       100.0%        75.0%  50.0%  100.0%   1   1   3   0
+         >= 1  11.9%       100.0%        50.0%  33.3%  100.0%   1   2   2   0
+         >= 0   4.7%       100.0%         0.0%  20.0%       -   1   4   0   0
+        >>> points.at(sensitivity=0.9).threshold
+        2.0
         """
         from riskslim.metrics import operating_points
 
         observed = observations_of(self, X, y, sample_weight)
         if observed is None:
             raise ValueError("X and y are None, but rows and labels are needed")
-        return operating_points(observed.is_positive, observed.scores, observed.weights)
+        points = operating_points(observed.is_positive, observed.scores, observed.weights)
+        scores = np.where(np.isinf(points.thresholds), np.nan, points.thresholds)
+        log_odds = RiskScale(self.intercept, self.scale).log_odds(scores)
+        return dataclasses.replace(points, risk=logistic(log_odds))
 
     def boolean_rule(self, threshold: float, *, max_terms: int = 1000) -> BooleanRule:
         """Write a threshold on a score over conditions as a Boolean rule.

@@ -351,6 +351,8 @@ def test_operating_points_are_those_of_the_rules():
     weights = rng.integers(0, 4, 200) / 2
     found = score.operating_points(X, np.where(positive, "yes", "no"), weights)
     assert found.thresholds.tolist() == [math.inf, 3, 2, 1, 0, -1]
+    assert math.isnan(found.risk[0])
+    assert found.risk[1:] == pytest.approx(1 / (1 + np.exp([0, 1, 2, 3, 4])))
     for k, threshold in enumerate(found.thresholds[1:], start=1):
         called = score.boolean_rule(threshold).holds(X)
         assert found.sensitivity[k] == pytest.approx(

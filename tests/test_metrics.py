@@ -175,6 +175,78 @@ def test_counts_of_operating_points_are_whole():
     np.testing.assert_array_equal(points.thresholds, thresholds)
 
 
+def test_counts_are_integers_unless_rows_have_weights():
+    for weight, kind in ((None, "i"), (np.ones(10), "f")):
+        points = operating_points(LABELS, SCORES, weight)
+        for name in ("true", "false"):
+            assert getattr(points, f"{name}_positives").dtype.kind == kind
+            assert getattr(points, f"{name}_negatives").dtype.kind == kind
+
+
+def test_an_operating_point_is_the_best_with_a_rate():
+    rng = np.random.default_rng(3)
+    y, scores = rng.integers(0, 2, 300), rng.integers(-3, 4, 300)
+    scores[y == 1] += 1
+    for weight in (None, rng.uniform(0, 1, 300)):
+        points = operating_points(y, scores, weight)
+        for asked, other in (("sensitivity", "specificity"), ("specificity", "sensitivity")):
+            wanted, others = getattr(points, asked), getattr(points, other)
+            for rate in (0.0, 0.5, 0.9, *wanted[1:]):
+                found = points.at(**{asked: rate})
+                enough = (wanted >= rate - 1e-12) & np.isfinite(points.thresholds)
+                assert getattr(found, other) == others[enough].max()
+                assert getattr(found, asked) == wanted[enough & (others == others[enough].max())][0]
+        for threshold in (-9, -1, 0.5, 2):
+            found = points.at(threshold=threshold)
+            called = scores >= threshold
+            weights = np.ones(300) if weight is None else weight
+            assert found.true_positives == pytest.approx(weights[called & (y == 1)].sum())
+            assert found.true_negatives == pytest.approx(weights[~called & (y == 0)].sum())
+            assert found.risk is None
+    above = operating_points(y, scores).at(threshold=99)
+    assert (above.threshold, above.sensitivity, above.false_positives) == (np.inf, 0, 0)
+    assert str(above).startswith("No row positive: sensitivity 0.0%, specificity 100.0%, PPV -, ")
+
+
+def test_of_equal_rates_the_point_has_more_of_what_was_asked_for():
+    points = operating_points([0, 1, 1, 0], [0, 1, 2, 3])
+    assert points.at(sensitivity=0.5).threshold == 1
+    assert points.at(specificity=0.5).threshold == 1
+    assert operating_points([0, 0, 1], [0, 1, 2]).at(specificity=0.5).threshold == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({}, TypeError, "exactly one of sensitivity, specificity and threshold, got none of them"),
+        ({"sensitivity": 0.9, "threshold": 1}, TypeError, "got sensitivity and threshold"),
+        ({"sensitivity": 90}, ValueError, "sensitivity must be between 0 and 1, got 90"),
+        ({"specificity": np.nan}, ValueError, "specificity must be between 0 and 1, got nan"),
+        ({"threshold": np.nan}, ValueError, "threshold must be a number, got NaN"),
+        (
+            {"specificity": 0.9},
+            ValueError,
+            r"no score has a specificity of 0\.9: the largest is 0\.5, from a score of 3 on",
+        ),
+    ],
+)
+def test_operating_points_that_there_are_not(arguments, error, message):
+    with pytest.raises(error, match=message):
+        operating_points([0, 1, 1, 0], [0, 1, 2, 3]).at(**arguments)
+
+
+def test_operating_points_are_printed_as_a_table():
+    head, first, *others = str(operating_points(LABELS, SCORES)).splitlines()
+    assert " ".join(head.split()) == "Score Sensitivity Specificity PPV NPV TP FP TN FN"
+    assert " ".join(first.split()) == ">= 2 20.0% 100.0% 100.0% 55.6% 1 0 5 4"
+    assert len(others) == 2
+    scores = np.linspace(0, 1, 500)
+    *lines, note = str(operating_points(np.arange(500) % 2, scores)).splitlines()
+    assert note == f"500 scores occur; the table has {len(lines) - 1} of them."
+    assert 20 <= len(lines) - 1 <= 30
+    assert lines[-1].split()[1] == "0"
+
+
 def test_losses_agree_until_risks_cannot_say_it():
     log_odds = np.linspace(-5, 5, 10)
     risk = 1 / (1 + np.exp(-log_odds))

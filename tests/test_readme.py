@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import riskslim
-from riskslim import RiskScore
+from riskslim import RiskScore, metrics, plots
 from riskslim.cli import application
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -74,7 +75,7 @@ def test_the_guide_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
     examples = re.findall(r"^```python(?: continued)?\n(.*?)^```$", text, re.M | re.S)
-    assert len(examples) == text.count("```") / 2 == 19
+    assert len(examples) == text.count("```") / 2 == 21
     namespace = {}
     for example in examples:
         exec(compile(example, "docs/guide.md", "exec"), namespace)
@@ -143,6 +144,29 @@ def test_the_sheet_prints_what_is_shown(capsys, tmp_path, monkeypatch):
         for path in (tmp_path / "score_sheet.svg", ROOT / "docs" / "score_sheet.svg")
     ]
     assert sizes[0] == pytest.approx(sizes[1], rel=0.05)
+
+
+def test_the_examples_of_metrics_print_what_is_shown(tmp_path, monkeypatch, capsys):
+    plt.switch_backend("Agg")
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
+    found = re.findall(r"^```python\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", text, re.M | re.S)
+    assert len(found) == text.count("```python") == 4
+    namespace = {}
+    for example, shown in found:
+        exec(compile(example, "docs/metrics.md", "exec"), namespace)
+        assert capsys.readouterr().out == shown, example
+    assert namespace["alarm"].sum() == 365
+    assert (tmp_path / "metrics.png").stat().st_size > 10_000
+    plt.close("all")
+    # The table has all that there is.
+    names = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\|.*", text, re.M))))
+    assert names == {
+        name
+        for module in (metrics, plots)
+        for name in module.__all__
+        if inspect.isfunction(getattr(module, name))
+    }
 
 
 def test_the_examples_of_model_selection_print_what_is_shown(tmp_path, monkeypatch, capsys):

@@ -591,15 +591,10 @@ def operating_table(score: RiskScore, rows: Rows) -> Table:
         With at most 30 thresholds.
     """
     points = operating_points(rows.positive, rows.scores, rows.weight)
-    finite = np.arange(1, len(points))
+    finite = points.selection(MOST_DISTINCT_SCORES)
     note = "Rows whose score is at least the threshold are called positive."
-    if len(finite) > MOST_DISTINCT_SCORES:
-        # Those at equal steps of the share of rows that are called positive.
-        shares = _called_positive(points)
-        wanted = np.linspace(shares[1], shares[-1], MOST_DISTINCT_SCORES)
-        nearest = np.searchsorted(shares[1:], wanted).clip(max=len(finite) - 1)
-        note += f" {len(finite)} scores occur; the table has some of them."
-        finite = finite[np.unique(nearest)]
+    if len(finite) < len(points) - 1:
+        note += f" {len(points) - 1} scores occur; the table has some of them."
     shares = _called_positive(points)
     risks = RiskScale(score.intercept, score.scale).printed(
         points.thresholds[finite].tolist(), _EXTREME
