@@ -542,8 +542,14 @@ def test_errors_say_what_is_wrong(full, tmp_path):
     fails(ValueError, "X is None", X, y, sample_weight_test=weight)
     fails(TypeError, "cv must be what cross_validate_risk_score returns.*got int", X, y, cv=5)
     fails(ValueError, "cv is about 400 rows that are not the 200", X[:200], y[:200], cv=cv)
-    fails(ValueError, "cv is about other rows or weights: there .*, here", X, y, cv=cv)
-    fails(ValueError, "other rows or weights", X.assign(visits=0), y, weight, cv=cv)
+    fails(
+        ValueError,
+        "cv is about other rows, weights or risks .* a loss of .*, the score one of",
+        X,
+        y,
+        cv=cv,
+    )
+    fails(ValueError, "other rows, weights or risks", X.assign(visits=0), y, weight, cv=cv)
     other = RiskScore(7, score.points, feature_names=NAMES, classes=("no", "yes"))
     fails(ValueError, "another model than this score", X, y, weight, one=other, cv=cv)
     fails(TypeError, "problem must be a RiskScoreProblem", X, y, problem=[at_most(1, NAMES)])

@@ -294,9 +294,9 @@ def check_same_score(score: RiskScore, cv: Any, rows: Rows) -> None:
     measured_then, now = cv.train, rows.performance
     if measured_then is not None and not _is_same_loss(measured_then.loss, now.loss):
         raise ValueError(
-            "cv is about other rows or weights: there the score has a loss of "
-            f"{measured_then.loss:.6g}, here one of {now.loss:.6g}; pass the X, y and "
-            "sample_weight that were cross-validated"
+            "cv is about other rows, weights or risks than this score's here: its final model has "
+            f"a loss of {measured_then.loss:.6g}, the score one of {now.loss:.6g}; pass the X, y "
+            "and sample_weight that were cross-validated (Platt scaling changes risks)"
         )
 
 
