@@ -608,7 +608,7 @@ def export(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="With sql: feature whose column is of type BOOLEAN; may be given repeatedly.",
+            help="With sql: input whose column is of type BOOLEAN; may be given repeatedly.",
         ),
     ] = None,
     function: Annotated[
@@ -617,6 +617,14 @@ def export(
             metavar="NAME",
             help="With python and javascript: name of the function, in place of predict_risk and "
             "predictRisk.",
+        ),
+    ] = None,
+    inputs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="raw|items",
+            help="With python, javascript, sql and pmml: compute the items from raw columns (the "
+            "default where the score knows these), or take columns named as the items.",
         ),
     ] = None,
     output: Annotated[
@@ -638,6 +646,7 @@ def export(
                 ("--table", "table"): None if table is None else table.split("."),
                 ("--boolean", "boolean_columns"): boolean or None,
                 ("--function", "function_name"): function,
+                ("--inputs", "inputs"): inputs,
             },
         )
         risk_score = riskslim.RiskScore.load(score)

@@ -28,10 +28,10 @@ __all__ = [
 
 # What `riskslim export` writes, each with the arguments that it can be given.
 EXPORTS: dict[str, tuple[str, ...]] = {
-    "python": ("function_name",),
-    "javascript": ("function_name",),
-    "sql": ("dialect", "table", "boolean_columns"),
-    "pmml": (),
+    "python": ("function_name", "inputs"),
+    "javascript": ("function_name", "inputs"),
+    "sql": ("dialect", "table", "boolean_columns", "inputs"),
+    "pmml": ("inputs",),
     "markdown": (),
     "html": (),
     "latex": (),
@@ -192,4 +192,6 @@ def arguments_of_export(target: str, given: dict[tuple[str, str], Any]) -> dict[
             users = [other for other, names in EXPORTS.items() if name in names]
             raise ValueError(f"{option} needs --format {' or '.join(users)}, got {target}")
         options[name] = value
+    if options.get("inputs") not in (None, "raw", "items"):
+        raise ValueError(f"--inputs must be raw or items, got {options['inputs']!r}")
     return options

@@ -33,6 +33,7 @@ __all__ = [
     "check_names",
     "computed_items",
     "fit_items",
+    "is_level",
     "number_of",
     "readings",
     "rule_of",
@@ -80,7 +81,7 @@ class Rule(NamedTuple):
             rows = COMPARISONS[self.operator](values, number_of(self.value))
         else:
             levels = self.levels()
-            codes = {one: 0 for one in distinct_objects(raw.tolist()) if _is_level(one, levels)}
+            codes = {one: 0 for one in distinct_objects(raw.tolist()) if is_level(one, levels)}
             encoder = ColumnEncoder(self.variable, "levels", codes=codes, indicator=may_lack)
             rows = encoder.read(raw, "ignore").values == 0
         return np.asarray(rows, dtype=np.int8)
@@ -279,7 +280,7 @@ class _RawRecords:
             return
         raw = self._values(column)
         there = dict.fromkeys(_known_values(column, raw))
-        strange = [value for value in there if not _is_level(value, levels)]
+        strange = [value for value in there if not is_level(value, levels)]
         if not strange:
             return
         shown = listing(map(repr, strange))
@@ -399,8 +400,7 @@ def _says_what_it_is(item: Item, variables: Mapping[str, RawVariable]) -> bool:
     if item.kind in ("=", "in"):
         meant = item.value if item.kind == "in" else (item.value,)
         return all(
-            _is_level(level, rule.levels()) == (level in meant)
-            for level in variables[column].levels
+            is_level(level, rule.levels()) == (level in meant) for level in variables[column].levels
         )
     if item.kind == "missing":
         return rule.operator == "is missing"
@@ -457,8 +457,18 @@ def number_of(text: str) -> float | None:
     return None
 
 
-def _is_level(value: Any, levels: Sequence[str]) -> bool:
-    """Whether a value is written as one of these levels, or is the same number or truth value."""
+def is_level(value: Any, levels: Sequence[str]) -> bool:
+    """Whether a value is written as one of these levels, or is the same number or truth value.
+
+    Parameters
+    ----------
+    value : object
+    levels : sequence of str
+
+    Returns
+    -------
+    bool
+    """
     if value_text(value) in levels:
         return True
     if isinstance(value, bool):

@@ -34,7 +34,7 @@ from riskslim.data import TrainingData, checked_weights, user_stacklevel
 from riskslim.exceptions import ExtrapolationWarning
 from riskslim.explain import BooleanRule, Explanation, boolean_rule, explanation
 from riskslim.feature_ranges import FeatureRange, checked_number, checked_points
-from riskslim.item_rules import HandleUnknown, check_names, computed_items, rule_of
+from riskslim.item_rules import HandleUnknown, Rule, check_names, computed_items, is_level, rule_of
 from riskslim.raw_variables import RawVariable, note_on_missing
 from riskslim.rendering import ScoreSheet, one_line, score_line
 from riskslim.risk_table import (
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from riskslim.metrics import OperatingPoints
     from riskslim.model_selection import ModelSizePath
     from riskslim.problem import RiskScoreProblem
+    from riskslim.score_terms import Inputs
     from riskslim.solution import Solution
 
 __all__ = [
@@ -1213,12 +1214,17 @@ class RiskScore:
     # Exports: riskslim.exports says what they promise
     # -----------------------------------------------------------------------------------------
 
-    def to_python(self, *, function_name: str = "predict_risk") -> str:
+    def to_python(
+        self, *, function_name: str = "predict_risk", inputs: Inputs | None = None
+    ) -> str:
         """Write the score as a Python function that needs no package.
 
         Parameters
         ----------
         function_name : str, default "predict_risk"
+        inputs : {"raw", "items"}, optional
+            What records have: the raw columns, of which items are computed, or the features
+            with points. Default: "raw" where the score knows its ``variables``.
 
         Returns
         -------
@@ -1228,7 +1234,8 @@ class RiskScore:
         Raises
         ------
         ValueError
-            The name of the function is no identifier, or that of a builtin.
+            The name of the function is no identifier, or that of a builtin; ``inputs="raw"`` of a
+            score that does not know its variables.
 
         Examples
         --------
@@ -1240,14 +1247,18 @@ class RiskScore:
         """
         from riskslim import exports
 
-        return exports.to_python(self, function_name=function_name)
+        return exports.to_python(self, function_name=function_name, inputs=inputs)
 
-    def to_javascript(self, *, function_name: str = "predictRisk") -> str:
+    def to_javascript(
+        self, *, function_name: str = "predictRisk", inputs: Inputs | None = None
+    ) -> str:
         """Write the score as a JavaScript function.
 
         Parameters
         ----------
         function_name : str, default "predictRisk"
+        inputs : {"raw", "items"}, optional
+            As in :meth:`to_python`.
 
         Returns
         -------
@@ -1257,11 +1268,12 @@ class RiskScore:
         Raises
         ------
         ValueError
-            The name of the function is no identifier of ASCII characters, or is reserved.
+            The name of the function is no identifier of ASCII characters, or is reserved;
+            ``inputs`` as in :meth:`to_python`.
         """
         from riskslim import exports
 
-        return exports.to_javascript(self, function_name=function_name)
+        return exports.to_javascript(self, function_name=function_name, inputs=inputs)
 
     def to_sql(
         self,
@@ -1269,6 +1281,7 @@ class RiskScore:
         *,
         table: str | Sequence[str] | None = None,
         boolean_columns: Iterable[str] = (),
+        inputs: Inputs | None = None,
     ) -> str:
         """Write the score as an SQL expression, or as a query of a table.
 
@@ -1278,7 +1291,9 @@ class RiskScore:
         table : str or sequence of str, optional
             Name of a table, or the parts of a qualified one. Default: the expression alone.
         boolean_columns : iterable of str, optional
-            Features whose columns are of type BOOLEAN.
+            Inputs whose columns are of type BOOLEAN.
+        inputs : {"raw", "items"}, optional
+            As in :meth:`to_python`.
 
         Returns
         -------
@@ -1289,14 +1304,22 @@ class RiskScore:
         ------
         ValueError
             An unknown dialect, a name that no column can have, names that the database does not
-            tell apart, or a boolean column that is no feature with points.
+            tell apart, a boolean column that is no input of numbers, or ``inputs`` as in
+            :meth:`to_python`.
         """
         from riskslim import exports
 
-        return exports.to_sql(self, dialect, table=table, boolean_columns=boolean_columns)
+        return exports.to_sql(
+            self, dialect, table=table, boolean_columns=boolean_columns, inputs=inputs
+        )
 
-    def to_pmml(self) -> str:
+    def to_pmml(self, *, inputs: Inputs | None = None) -> str:
         """Write the score as a PMML 4.4 document.
+
+        Parameters
+        ----------
+        inputs : {"raw", "items"}, optional
+            As in :meth:`to_python`.
 
         Returns
         -------
@@ -1306,11 +1329,12 @@ class RiskScore:
         Raises
         ------
         ValueError
-            A name or a label has characters that XML cannot hold, or both labels read the same.
+            A name or a label has characters that XML cannot hold, both labels read the same, or
+            ``inputs`` as in :meth:`to_python`.
         """
         from riskslim import exports
 
-        return exports.to_pmml(self)
+        return exports.to_pmml(self, inputs=inputs)
 
     # -----------------------------------------------------------------------------------------
     # Being a value
@@ -1450,10 +1474,28 @@ def _used_variables(
     used: dict[str, RawVariable] = {}
     for feature in features:
         rule = None if feature in variables else rule_of(feature, variables)
+        if rule is not None:
+            _check_condition(feature, rule, variables[rule.variable])
         name = feature if rule is None else rule.variable
         if name in variables:
             used[name] = variables[name]
     return used
+
+
+def _check_condition(feature: str, rule: Rule, variable: RawVariable) -> None:
+    if rule.operator == "is missing":
+        return
+    if rule.levels():
+        possible = any(is_level(level, rule.levels()) for level in variable.levels)
+    else:
+        possible = variable.kind == "numeric"
+    if not possible:
+        has = f"the levels {listing(map(repr, variable.levels))}" if variable.levels else "numbers"
+        if variable.kind == "boolean":
+            has = "0 and 1, so that it is a feature itself"
+        raise ValueError(
+            f"{feature!r} cannot be computed from the variable {variable.name!r}, which has {has}"
+        )
 
 
 def _check_names(names: tuple[Any, ...]) -> None:

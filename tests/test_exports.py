@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 import random
 import re
 import shutil
@@ -245,15 +246,15 @@ class Pmml:
         assert len(fields) == len(dictionary) == int(dictionary.get("numberOfFields"))
         self.types = {field.get("name"): field.get("dataType") for field in fields}
         assert len(self.types) == len(fields)
-        self.limits = {
-            field.get("name"): field.find("Interval") for field in fields if len(field) == 1
-        }
+        self.inputs = {field.get("name"): field for field in fields[1:]}
         tags = [element.tag for element in self.model]
         parts = ["MiningSchema", "Output", "LocalTransformations", *["RegressionTable"] * 2]
         assert tags == parts
         schema, self.output, self.derived, *self.tables = self.model
         (target,) = (field for field in schema if field.get("usageType") == "target")
         self.target = target.get("name")
+        assert self.target == fields[0].get("name")
+        self.treatments = {one.get("name"): one.get("missingValueTreatment") for one in schema}
         assert {field.get("name") for field in schema} == set(self.types)
         labels = [value.get("value") for value in fields[0].iter("Value")]
         assert {table.get("targetCategory") for table in self.tables} == set(labels)
@@ -262,11 +263,18 @@ class Pmml:
 
     def predict(self, record):
         fields = {}
-        for name, limits in self.limits.items():
+        for name, field in self.inputs.items():
             value = record.get(name)
-            if value is None or not inside(limits, value):
+            if value is None or value != value:
+                if self.treatments[name] != "asIs":
+                    return None
+                fields[name] = None
+                continue
+            parse = PARSERS[field.get("dataType")]
+            known = [parse(one.get("value")) for one in field.iter("Value")]
+            if not (value in known or any(inside(one, value) for one in field.iter("Interval"))):
                 return None
-            fields[name] = float(value)
+            fields[name] = value if known else parse(value)
         for field in self.derived:
             (expression,) = field
             fields[field.get("name")] = value_of(expression, fields)
@@ -301,9 +309,12 @@ PARSERS = {
 }
 
 
+PMML_TYPES = {float: "double", int: "integer", str: "string", bool: "boolean"}
+
+
 def value_of(expression, fields):
     if expression.tag == "Constant":
-        return PARSERS[expression.get("dataType")](expression.text)
+        return PARSERS[expression.get("dataType")](expression.text or "")
     if expression.tag == "FieldRef":
         return fields[expression.get("field")]
     if expression.tag == "Discretize":
@@ -311,6 +322,11 @@ def value_of(expression, fields):
         found = [one.get("binValue") for one in expression if inside(one.find("Interval"), value)]
         assert len(found) <= 1
         return parse(found[0]) if found else None
+    if expression.tag == "NormDiscrete":
+        value, text = fields[expression.get("field")], expression.get("value")
+        if value is None:
+            return float(expression.get("mapMissingTo"))
+        return float(value == type(value)(PARSERS[PMML_TYPES[type(value)]](text)))
     assert expression.tag == "Apply"
     values = [value_of(argument, fields) for argument in expression]
     return FUNCTIONS[expression.get("function")](*values)
@@ -320,7 +336,28 @@ def exponential(value):
     return math.exp(value) if value < 709 else math.inf
 
 
+def junction(combine):
+    # Unknown if a missing value decides.
+    return lambda *values: (
+        None
+        if None in values and combine(v for v in values if v is not None) is combine(())
+        else combine(v for v in values if v is not None)
+    )
+
+
+def comparison(compare):
+    return lambda a, b: None if a is None else compare(a, b)
+
+
 FUNCTIONS = {
+    "greaterOrEqual": comparison(operator.ge),
+    "lessOrEqual": comparison(operator.le),
+    "greaterThan": comparison(operator.gt),
+    "lessThan": comparison(operator.lt),
+    "equal": comparison(operator.eq),
+    "and": junction(all),
+    "or": junction(any),
+    "isNotMissing": lambda value: value is not None,
     "+": lambda a, b: a + b,
     "*": lambda a, b: a * b,
     "/": lambda a, b: a / b,
@@ -662,7 +699,7 @@ def test_the_document_prints_what_is_shown(capsys):
     text = (DOCS / "exports.md").read_text(encoding="utf-8")
     examples = re.findall(r"^```python(?: continued)?\n(.*?)^```$", text, re.M | re.S)
     shown = re.findall(r"^```text\n(.*?)^```$", text, re.M | re.S)
-    assert len(examples) == len(shown) == 3
+    assert len(examples) == len(shown) == 4
 
     def rounded(output):
         # The last digit of a risk depends on the processor.

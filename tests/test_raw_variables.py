@@ -150,6 +150,21 @@ def test_variables_of_something_else():
         RawVariable("x", "categorical", levels=(Fraction(1, 3),)).to_plain()
 
 
+@pytest.mark.parametrize(
+    ("name", "variable", "has"),
+    [
+        ("x = C", RawVariable("x", "categorical", levels=("A", "B")), "the levels 'A', 'B'"),
+        ("x >= 3", RawVariable("x", "categorical", levels=(1, 2)), "the levels 1, 2"),
+        ("x = 3", RawVariable("x", "numeric", 1, 5), "numbers"),
+        ("x = 1", RawVariable("x", "boolean"), "0 and 1, so that it is a feature itself"),
+    ],
+)
+def test_conditions_that_a_column_cannot_meet(name, variable, has):
+    message = f"'{name}' cannot be computed from the variable 'x', which has {has}$"
+    with pytest.raises(ValueError, match=message):
+        RiskScore(0, {name: 1}, variables={"x": variable})
+
+
 def test_names_that_do_not_say_what_they_are():
     frame = pd.DataFrame({"x": ["A, B", "C", "D", "D", "D"]})
     encoder = ItemEncoder(min_frequency=2).fit(frame)
