@@ -99,6 +99,9 @@ def branch_and_bound(
         Its certificate has status OPTIMAL, FEASIBLE (a limit was reached), INFEASIBLE or
         INTERRUPTED. Ctrl-C and ``should_stop`` interrupt the search; the best score so far is
         returned with its certificate.
+        INFEASIBLE is a proof that rests on no solver's tolerances
+        (:func:`~riskslim.constraint_search.search_vector`); where constraints are neither met nor
+        proven to be impossible in time, RiskSLIMError says so.
 
     Raises
     ------

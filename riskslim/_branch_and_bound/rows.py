@@ -53,7 +53,8 @@ class NodeRows:
     slot : int64 array of shape (d,)
         k: integer column k; -1 - k: real column k. 0 for features without a column.
     positive, negative : float64 array of shape (m,)
-        Weights of the classes; they add up to one.
+        Weights of the classes; they add up to one. Rows that stand for constraints have the weights
+        -w and w (:mod:`riskslim._branch_and_bound.multipliers`).
     features : bool array of shape (d,)
         Features that have a column.
     """

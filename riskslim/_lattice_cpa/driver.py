@@ -106,6 +106,8 @@ def lattice_cpa(
         Its certificate has status OPTIMAL, FEASIBLE (a limit was reached), INFEASIBLE or
         INTERRUPTED. Ctrl-C and ``should_stop`` interrupt the search; the best score so far is
         returned with its certificate.
+        INFEASIBLE is proven as by :func:`~riskslim.branch_and_bound`, unless rates are constrained:
+        then it is what the solver finds to within its tolerances.
 
     Raises
     ------
