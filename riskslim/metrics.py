@@ -9,14 +9,17 @@ a weight :math:`w_i`, 1 unless given. All rows with the score s share a predicte
     \bar{p}_s = \frac{\sum_{i: s_i = s} w_i \mathbb{1}[y_i = +1]}{\sum_{i: s_i = s} w_i}.
 
 Calibration is what these two say of each other (:func:`calibration_error`,
-:func:`maximum_calibration_error`, :func:`reliability_curve`), discrimination how well scores order
-the rows (:func:`auc`, :func:`operating_points`), and net benefit (:func:`decision_curve`) what a
-decision by the risk is worth. See Ustun & Rudin (2019), section 5.1.
+:func:`maximum_calibration_error`, :func:`reliability_curve`, :func:`calibration_consistency`),
+discrimination how well scores order the rows (:func:`auc`, :func:`operating_points`), and net
+benefit (:func:`decision_curve`) what a decision by the risk is worth. See Ustun & Rudin (2019),
+section 5.1.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
+import warnings
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -28,6 +31,7 @@ from riskslim.risk_table import percent
 from riskslim.tables import listing, missing_among
 
 __all__ = [
+    "ConsistencyRange",
     "DecisionCurve",
     "Interval",
     "OperatingPoint",
@@ -36,6 +40,7 @@ __all__ = [
     "auc",
     "bootstrap_interval",
     "bootstrap_intervals",
+    "calibration_consistency",
     "calibration_error",
     "decision_curve",
     "log_loss",
@@ -53,8 +58,11 @@ N_BINS = 10
 _EXTREME = 0.001
 # Rates within it are taken to be the same.
 _RATE_TOLERANCE = 1e-12
+# Simulated outcomes that are held at once.
+_MOST_DRAWS = 2**20
 
 IntervalKind = Literal["wilson", "exact"]
+BootstrapMethod = Literal["percentile", "basic"]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -112,6 +120,9 @@ def calibration_error(
     the CAL at distinct scores says little: compare such models by ``bins=10``. A constant
     prediction of the share of positive rows has the CAL 0, so that CAL alone is no measure of
     quality.
+
+    Observed risks scatter, so that risks which are all true have a CAL above 0 as well, and the
+    larger one the fewer rows there are: :func:`calibration_consistency` says how large.
 
     References
     ----------
@@ -278,19 +289,11 @@ def reliability_curve(
         raise ValueError(f"interval must be 'wilson' or 'exact', got {interval!r}")
     level = _checked_level(level)
     positive, p, weight = checked_rows(y_true, risk, sample_weight, pos_label, "risk")
-    if not ((p >= 0) & (p <= 1)).all():
-        row = int(np.argmax((p < 0) | (p > 1)))
-        raise ValueError(
-            f"risk must hold probabilities between 0 and 1, got {p[row]!r} at row {row} (rows "
-            "counted from 0); pass scores as scores="
-        )
+    _check_risks(p)
     s = p if scores is None else _checked_values(scores, "scores", len(p))
     rows = weight > 0
     positive, p, s, weight = positive[rows], p[rows], s[rows], weight[rows]
-    distinct, group = np.unique(s, return_inverse=True)
-    n_bins = _number_of_bins(bins, len(distinct))
-    if n_bins is not None:
-        group = _equal_bins(group, weight, n_bins)
+    group, n_bins = _groups(s, weight, bins)
     m = int(group.max()) + 1
     total: NDArray[np.float64] = np.bincount(group, weight, m).astype(np.float64, copy=False)
     observed = np.bincount(group, weight * positive, m) / total
@@ -313,6 +316,15 @@ def reliability_curve(
         level=level,
         is_binned=n_bins is not None,
     )
+
+
+def _groups(
+    scores: NDArray[np.float64], weight: NDArray[np.float64], bins: Any
+) -> tuple[NDArray[np.intp], int | None]:
+    """Number of the distinct score, or of the bin, of each row; bins that were asked for."""
+    distinct, group = np.unique(scores, return_inverse=True)
+    n_bins = _number_of_bins(bins, len(distinct))
+    return group if n_bins is None else _equal_bins(group, weight, n_bins), n_bins
 
 
 def _number_of_bins(bins: Any, n_distinct: int) -> int | None:
@@ -364,6 +376,153 @@ def _clopper_pearson(
 
 
 _INTERVALS = {"wilson": _wilson, "exact": _clopper_pearson}
+
+
+class ConsistencyRange(NamedTuple):
+    """What a calibration error of risks that are all true is by chance.
+
+    Attributes
+    ----------
+    mean : float
+        Over all simulations.
+    lower, upper : float
+        Ends of the range that most simulations lie in.
+    """
+
+    mean: float
+    lower: float
+    upper: float
+
+
+def calibration_consistency(
+    risk: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    scores: ArrayLike | None = None,
+    *,
+    bins: int | Literal["auto"] | None = None,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    random_state: int = 0,
+) -> dict[str, ConsistencyRange]:
+    r"""Simulate the CAL and MCAL that a perfectly calibrated score would show on as many rows.
+
+    No sample has a CAL of 0, because observed risks scatter around true ones. Here outcomes
+    are drawn from the predicted risks themselves, :math:`\Pr[y_i = +1] = p_i`, and judged by
+    :func:`calibration_error` and :func:`maximum_calibration_error`. An error within the range
+    is no evidence against the risks, one above it says that they are off by more than chance.
+
+    Parameters
+    ----------
+    risk : array-like of shape (n,)
+        Predicted probability of the positive class.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative. A row is one outcome, however large its weight.
+    scores : array-like of shape (n,), optional
+        As in :func:`calibration_error`.
+    bins : int or "auto" or None
+        As in :func:`calibration_error`.
+    n_resamples : int, default 1000
+        Simulations.
+    level : float, default 0.95
+        Share of the simulations in each range, with equally many below and above.
+    random_state : int, default 0
+        Seed of NumPy's default generator: the same seed gives the same ranges.
+
+    Returns
+    -------
+    dict from str to ConsistencyRange
+        "cal" and "mcal".
+
+    Raises
+    ------
+    ValueError
+        As in :func:`calibration_error`; no resamples, a level that is not between 0 and 1.
+
+    Notes
+    -----
+    This is the consistency resampling of Bröcker & Smith (2007), with the predictions as they are
+    instead of drawn anew: the range is about these rows. It is about risks that were not
+    chosen by these rows. On training data calibration errors are on average smaller, which makes a
+    value above the range say all the more, and one within it less.
+
+    References
+    ----------
+    Bröcker & Smith (2007), Increasing the reliability of reliability diagrams. Weather and
+    Forecasting 22(3).
+
+    Examples
+    --------
+    Four rows with a risk of 0.5 have 0 to 4 positive ones among them, and a CAL of 0, 0.25 or 0.5
+    with probabilities of 3/8, 1/2 and 1/8:
+
+    >>> from riskslim.metrics import calibration_consistency
+    >>> found = calibration_consistency([0.5, 0.5, 0.5, 0.5], n_resamples=10_000)["cal"]
+    >>> found.lower, round(found.mean, 2), found.upper
+    (0.0, 0.19, 0.5)
+    """
+    level = _checked_level(level)
+    _check_resamples(n_resamples)
+    p = _checked_values(risk, "risk", None)
+    if not len(p):
+        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+    _check_risks(p)
+    weight = _checked_weights(sample_weight, len(p), "risk")
+    s = p if scores is None else _checked_values(scores, "scores", len(p), "risk")
+    rows = weight > 0
+    simulation = _Simulation(p[rows], s[rows], weight[rows] / weight.max(), bins)
+    errors = simulation.errors(n_resamples, np.random.default_rng(random_state))
+    ends = (0.5 - 0.5 * level, 0.5 + 0.5 * level)
+    return {
+        name: ConsistencyRange(float(values.mean()), *np.quantile(values, ends).tolist())
+        for name, values in zip(("cal", "mcal"), errors, strict=True)
+    }
+
+
+class _Simulation:
+    """Calibration errors of outcomes that are drawn from the risks."""
+
+    def __init__(
+        self,
+        risk: NDArray[np.float64],
+        scores: NDArray[np.float64],
+        weight: NDArray[np.float64],
+        bins: Any,
+    ) -> None:
+        group, _ = _groups(scores, weight, bins)
+        self._total = np.bincount(group, weight)
+        self._predicted = np.bincount(group, weight * risk)
+        # Rows of one group, risk and weight differ in nothing: how many are positive is drawn.
+        order = np.lexsort((weight, risk, group))
+        rows = np.stack([group, risk, weight])[:, order]
+        first = np.flatnonzero((rows[:, 1:] != rows[:, :-1]).any(axis=0)) + 1
+        first = np.concatenate(([0], first))
+        self._counts = np.diff(np.append(first, len(group)))
+        self._risk, self._weight = rows[1, first], rows[2, first]
+        # Cells are in the order of their groups.
+        self._starts = np.searchsorted(rows[0, first], np.arange(len(self._total)))
+
+    def errors(
+        self, n_resamples: int, generator: np.random.Generator
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """CAL and MCAL of each simulation."""
+        cal, mcal = np.empty(n_resamples), np.empty(n_resamples)
+        n_at_once = max(_MOST_DRAWS // len(self._counts), 1)
+        for k in range(0, n_resamples, n_at_once):
+            part = slice(k, min(k + n_at_once, n_resamples))
+            drawn = self._drawn(part.stop - k, generator) * self._weight
+            error = np.abs(np.add.reduceat(drawn, self._starts, axis=1) - self._predicted)
+            cal[part] = error.sum(axis=1) / self._total.sum()
+            mcal[part] = (error / self._total).max(axis=1)
+        return cal, mcal
+
+    def _drawn(self, n: int, generator: np.random.Generator) -> NDArray[Any]:
+        """Positive rows of each cell, n times."""
+        shape = (n, len(self._counts))
+        if self._counts.max() == 1:
+            return np.asarray(
+                generator.random(shape) < self._risk
+            )  # the same distribution, drawn faster
+        return np.asarray(generator.binomial(self._counts, self._risk, shape))
 
 
 # ---------------------------------------------------------------------------------------------
@@ -953,12 +1112,14 @@ def bootstrap_interval(
     prediction: ArrayLike,
     sample_weight: ArrayLike | None = None,
     *,
+    method: BootstrapMethod | None = None,
+    bounds: tuple[float, float] | None = None,
     n_resamples: int = 1000,
     level: float = 0.95,
     stratified: bool = True,
     random_state: int = 0,
 ) -> Interval:
-    """Compute a bootstrap interval of any metric, by percentiles of resampled rows.
+    r"""Compute a bootstrap interval of any metric, from resampled rows.
 
     Parameters
     ----------
@@ -970,6 +1131,12 @@ def bootstrap_interval(
         Whatever the metric takes: risks, scores.
     sample_weight : array-like of shape (n,), optional
         Rows are drawn with equal probabilities and keep their weights; those of weight 0 are none.
+    method : {"percentile", "basic"}, optional
+        What the interval is made of. Default: "basic" for :func:`calibration_error` and
+        :func:`maximum_calibration_error`, also within :func:`functools.partial`; else "percentile".
+    bounds : (smallest, largest), optional
+        What values the metric can have; ends of the basic interval beyond are cut off. Default: 0
+        and 1 for the two calibration errors, else none.
     n_resamples : int, default 1000
     level : float, default 0.95
     stratified : bool, default True
@@ -985,28 +1152,56 @@ def bootstrap_interval(
     Raises
     ------
     ValueError
-        Shapes that differ, no resamples, a level that is not between 0 and 1, or a resample on
-        which the metric is undefined.
+        Shapes that differ, no resamples, a level that is not between 0 and 1, another method,
+        bounds that are not in order, or a resample on which the metric is undefined.
+
+    Warns
+    -----
+    UserWarning
+        The value is outside of its percentiles, because the metric is larger, or smaller, on
+        resamples than it is on the rows. A "basic" interval allows for that.
 
     Notes
     -----
     The interval is about these predictions on other rows, not about a model that is fitted anew.
-    The calibration error of a resample is on average larger than that of all rows, because
-    observed risks scatter twice: the lower end of its interval can lie above what a larger sample
-    would show.
+
+    With percentiles :math:`q` of the resamples and the value v of all rows, the interval is
+    :math:`[q_{2.5\%}, q_{97.5\%}]` by "percentile", and :math:`[2 v - q_{97.5\%},
+    2 v - q_{2.5\%}]` by "basic" (Davison & Hinkley, 1997, section 5.2), extended to the value
+    where all of it would lie on one side.
+
+    Calibration errors need the latter. Observed risks scatter, so that the CAL of n rows is above
+    the one that all rows of their kind would have together; on a resample they scatter
+    twice, and the error is too large by about as much again. The basic interval takes that off: it
+    estimates the calibration error that any number of rows would show. Where that is close to
+    0 the interval is too short, and often ends at the value: whether an error is more than chance
+    is said by :func:`calibration_consistency`.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from riskslim.metrics import auc, bootstrap_interval
+    >>> from riskslim.metrics import auc, bootstrap_interval, calibration_error
     >>> rng = np.random.default_rng(0)
-    >>> y = rng.integers(0, 2, 200)
-    >>> value, lower, upper = bootstrap_interval(auc, y, y + rng.normal(size=200))
+    >>> risk = rng.choice([0.1, 0.3, 0.6], 400)
+    >>> y = rng.random(400) < risk + 0.1
+    >>> value, lower, upper = bootstrap_interval(auc, y, risk, n_resamples=200)
     >>> lower < value < upper
+    True
+    >>> value, lower, upper = bootstrap_interval(calibration_error, y, risk, n_resamples=200)
+    >>> lower < 0.1 < upper
     True
     """
     level = _checked_level(level)
     _check_resamples(n_resamples)
+    is_error = _is_calibration_error(metric)
+    if method is None:
+        method = "basic" if is_error else "percentile"
+    if method not in ("percentile", "basic"):
+        raise ValueError(f"method must be 'percentile' or 'basic', got {method!r}")
+    if bounds is None:
+        bounds = (0.0, 1.0) if is_error else (-np.inf, np.inf)
+    if len(bounds) != 2 or not bounds[0] < bounds[1]:
+        raise ValueError(f"bounds must be the smallest and the largest value, got {bounds!r}")
     labels, predictions = np.asarray(y_true), np.asarray(prediction)
     weight = None if sample_weight is None else np.asarray(sample_weight)
     _check_same_length(labels, predictions, weight)
@@ -1030,7 +1225,24 @@ def bootstrap_interval(
             f"the metric is undefined (NaN) on {np.count_nonzero(np.isnan(values))} of "
             f"{n_resamples} resamples; stratified=True keeps the classes as they are"
         )
-    return _percentiles(of_rows(slice(None)), values, level)
+    value = of_rows(slice(None))
+    if method == "basic":
+        return _mirrored(value, values, level, bounds)
+    interval = _percentiles(value, values, level)
+    if not interval.lower <= interval.value <= interval.upper:
+        warnings.warn(
+            f"the value {interval.value:.6g} is outside of its percentile interval, "
+            f"{interval.lower:.6g} to {interval.upper:.6g}: resampling changes this metric on "
+            "average; method='basic' allows for that",
+            stacklevel=2,
+        )
+    return interval
+
+
+def _is_calibration_error(metric: Any) -> bool:
+    while isinstance(metric, functools.partial):
+        metric = metric.func
+    return metric in (calibration_error, maximum_calibration_error)
 
 
 def bootstrap_intervals(
@@ -1083,7 +1295,8 @@ def bootstrap_intervals(
     of the rows already are. Their intervals are therefore mirrored at the value of all rows,
     :math:`[2 v - q_{97.5\%}, 2 v - q_{2.5\%}]` (the basic bootstrap, Davison & Hinkley, 1997,
     section 5.2), cut off at 0 and 1, and extended to the value itself where all of it would lie
-    below.
+    on one side. They estimate the errors that any number of such rows would show, and are too short
+    where these are close to 0, see :func:`bootstrap_interval`.
 
     Examples
     --------
@@ -1110,8 +1323,8 @@ def bootstrap_intervals(
     return {
         "loss": _percentiles(*loss, level),
         "auc": _percentiles(*auc_, level),
-        "cal": _mirrored(*cal, level),
-        "mcal": _mirrored(*mcal, level),
+        "cal": _mirrored(*cal, level, (0.0, 1.0)),
+        "mcal": _mirrored(*mcal, level, (0.0, 1.0)),
     }
 
 
@@ -1206,11 +1419,15 @@ def _percentiles(value: float, values: NDArray[np.float64], level: float) -> Int
     return Interval(float(value), float(lower), float(upper))
 
 
-def _mirrored(value: float, values: NDArray[np.float64], level: float) -> Interval:
-    """The basic bootstrap of a value between 0 and 1, which the interval holds."""
+def _mirrored(
+    value: float, values: NDArray[np.float64], level: float, bounds: tuple[float, float]
+) -> Interval:
+    """The basic bootstrap within bounds; the interval holds the value."""
     value, lower, upper = _percentiles(value, values, level)
     return Interval(
-        value, max(min(2 * value - upper, value), 0.0), min(max(2 * value - lower, value), 1.0)
+        value,
+        min(max(2 * value - upper, bounds[0]), value),
+        max(min(2 * value - lower, bounds[1]), value),
     )
 
 
@@ -1244,9 +1461,13 @@ def checked_rows(
     """
     positive = positive_rows(y_true, pos_label)
     checked = _checked_values(values, what, len(positive))
+    return positive, checked, _checked_weights(sample_weight, len(positive), "y_true")
+
+
+def _checked_weights(sample_weight: Any, n_rows: int, of: str) -> NDArray[np.float64]:
     if sample_weight is None:
-        return positive, checked, np.ones(len(positive))
-    weight = _checked_values(sample_weight, "sample_weight", len(positive))
+        return np.ones(n_rows)
+    weight = _checked_values(sample_weight, "sample_weight", n_rows, of)
     if (weight < 0).any():
         raise ValueError(
             "Negative values in data passed to `sample_weight`: "
@@ -1256,7 +1477,17 @@ def checked_rows(
     if not weight.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
     check_size_of_weights(weight)
-    return positive, checked, weight
+    return weight
+
+
+def _check_risks(risk: NDArray[np.float64]) -> None:
+    is_outside = (risk < 0) | (risk > 1)
+    if is_outside.any():
+        row = int(is_outside.argmax())
+        raise ValueError(
+            f"risk must hold probabilities between 0 and 1, got {risk[row]!r} at row {row} (rows "
+            "counted from 0); pass scores as scores="
+        )
 
 
 def positive_rows(y_true: Any, pos_label: Any = None) -> NDArray[np.bool_]:
@@ -1317,14 +1548,16 @@ def positive_rows(y_true: Any, pos_label: Any = None) -> NDArray[np.bool_]:
     return np.asarray(labels == pos_label)
 
 
-def _checked_values(values: Any, what: str, length: int | None) -> NDArray[np.float64]:
+def _checked_values(
+    values: Any, what: str, length: int | None, of: str = "y_true"
+) -> NDArray[np.float64]:
     from sklearn.utils import assert_all_finite, column_or_1d
 
     checked: NDArray[np.float64] = np.asarray(column_or_1d(values, dtype=np.float64))
     if length is not None and len(checked) != length:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: [{length}, "
-            f"{len(checked)}] (y_true has {length} rows, {what} has {len(checked)})"
+            f"{len(checked)}] ({of} has {length} rows, {what} has {len(checked)})"
         )
     assert_all_finite(checked, input_name=what)
     return checked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from riskslim.metrics import (
     auc,
     bootstrap_interval,
     bootstrap_intervals,
+    calibration_consistency,
     calibration_error,
     decision_curve,
     log_loss,
@@ -304,6 +306,118 @@ def test_bootstrap_interval_of_a_mean_is_that_of_theory():
     assert interval.upper == pytest.approx(values.mean() + half, abs=0.1 * half)
 
 
+def calibrated(seed: int, n=1200):
+    rng = np.random.default_rng(seed)
+    risk = rng.choice([0.05, 0.1, 0.2, 0.3, 0.5, 0.7], n)
+    return rng.random(n) < risk, risk
+
+
+def test_basic_interval_mirrors_percentiles_within_bounds():
+    y, risk = calibrated(10)
+    options = {"n_resamples": 200}
+    with pytest.warns(UserWarning, match="method='basic' allows for that"):
+        value, low, high = bootstrap_interval(
+            maximum_calibration_error, y, risk, method="percentile", **options
+        )
+    assert value < low
+    found = bootstrap_interval(maximum_calibration_error, y, risk, **options)
+    assert found == (value, max(2 * value - high, 0), value)
+    free = bootstrap_interval(
+        maximum_calibration_error, y, risk, bounds=(-1, 1), method="basic", **options
+    )
+    assert free == (value, pytest.approx(2 * value - high), value)
+    # Its percentiles are around the value: mirrored they are nearly the same.
+    value, low, high = bootstrap_interval(auc, y, risk, **options)
+    found = bootstrap_interval(auc, y, risk, method="basic", **options)
+    assert found == (value, pytest.approx(2 * value - high), pytest.approx(2 * value - low))
+    for wrong, message in (({"method": "bca"}, "'basic', got 'bca'"), ({"bounds": (1, 0)}, "got")):
+        with pytest.raises(ValueError, match=message):
+            bootstrap_interval(auc, y, risk, **wrong)
+
+
+@pytest.mark.filterwarnings("error")
+def test_intervals_of_calibration_errors_hold_their_values():
+    metrics = [
+        calibration_error,
+        maximum_calibration_error,
+        functools.partial(functools.partial(calibration_error, bins=3), pos_label=True),
+    ]
+    for seed in range(10):
+        for metric in metrics:
+            value, lower, upper = bootstrap_interval(metric, *calibrated(seed), n_resamples=60)
+            assert 0 <= lower <= value <= upper <= 1
+
+
+def test_calibration_consistency_by_hand():
+    def errors(*arguments, **options):
+        found = calibration_consistency(*arguments, n_resamples=20_000, **options)
+        return found["cal"], found["mcal"]
+
+    # Of four rows k are positive with probabilities of 1, 4, 6, 4, 1 in 16.
+    cal, mcal = errors([0.5] * 4)
+    assert cal == mcal == (pytest.approx(0.1875, abs=0.004), 0, 0.5)
+    # A row of weight 3: the share is 0, 1/4, 3/4 or 1, all equally likely; weight 0 is no row.
+    cal, _ = errors([0.5, 0.5, 0.9], [3, 1, 0])
+    assert cal == (pytest.approx(0.375, abs=0.004), 0.25, 0.5)
+    # Each by itself is off by its risk, or by one less it; in one bin the two are off together.
+    cal, mcal = errors([0.25, 0.75], level=0.5)
+    assert cal == (pytest.approx(0.375, abs=0.004), 0.25, 0.5)
+    assert mcal.mean == pytest.approx(9 / 16 * 0.25 + 7 / 16 * 0.75, abs=0.006)
+    cal, _ = errors([0.25, 0.75], bins=1)
+    assert cal == (pytest.approx(6 / 16 * 0.5, abs=0.004), 0, 0.5)
+    assert errors([0.0, 1.0]) == ((0, 0, 0), (0, 0, 0))
+    cal, mcal = errors([0.25, 0.75], scores=[7, 7])
+    assert cal == (pytest.approx(6 / 16 * 0.5, abs=0.004), 0, 0.5)
+
+
+@pytest.mark.parametrize("bins", [None, 4])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("distinct", [False, True])
+def test_calibration_consistency_is_that_of_drawn_labels(distinct, weighted, bins):
+    rng = np.random.default_rng(9)
+    n = 150
+    risk = rng.random(n) if distinct else rng.choice([0.1, 0.4, 0.8], n)
+    weight = rng.integers(0, 4, n) * 1e90 if weighted else None
+    found = calibration_consistency(risk, weight, bins=bins, n_resamples=4000)
+    assert found == calibration_consistency(risk, weight, bins=bins, n_resamples=4000)
+    for name, metric in (("cal", calibration_error), ("mcal", maximum_calibration_error)):
+        values = [
+            metric(rng.random(n) < risk, risk, weight, bins=bins, pos_label=True)
+            for _ in range(600)
+        ]
+        expected = (np.mean(values), *np.quantile(values, [0.025, 0.975]))
+        width = max(expected[2] - expected[1], 1e-12)
+        assert found[name] == pytest.approx(expected, abs=0.15 * width)
+
+
+def test_calibration_consistency_tells_calibrated_scores_from_others():
+    inside, above = 0, 0
+    for seed in range(200):
+        y, risk = calibrated(seed, 400)
+        _, lower, upper = calibration_consistency(risk, n_resamples=200, random_state=seed)["cal"]
+        inside += lower <= calibration_error(y, risk) <= upper
+        off = risk + 0.1  # too large by 10 percentage points
+        above += calibration_error(y, off) > calibration_consistency(off, n_resamples=200)["cal"][2]
+    assert 180 <= inside <= 198
+    assert above >= 180
+
+
+def test_calibration_consistency_refuses_what_metrics_refuse():
+    for arguments, message in (
+        (([],), "0 sample"),
+        (([0.5, 1.5],), "between 0 and 1, got .*1.5.* at row 1"),
+        (([0.5, np.nan],), "Input risk contains NaN"),
+        (([0.5, 0.5], [1.0]), r"\[2, 1\] \(risk has 2 rows, sample_weight has 1\)"),
+        (([0.5, 0.5], [0, 0]), "at least one non-zero"),
+        (([0.5, 0.5], None, [1]), r"\(risk has 2 rows, scores has 1\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            calibration_consistency(*arguments)
+    for options in ({"n_resamples": 0}, {"level": 95}, {"bins": 0}):
+        with pytest.raises(ValueError, match=next(iter(options))):
+            calibration_consistency([0.5], **options)
+
+
 def drawn(n=300, seed=6):
     rng = np.random.default_rng(seed)
     z = rng.integers(-3, 4, n) / 2
@@ -329,9 +443,8 @@ def test_bootstrap_of_counts_is_that_of_rows(bins, weighted):
         value, lower, upper = bootstrap_interval(
             lambda y, z, sample_weight, m=metric: m(y, z, sample_weight, bins),
             y[kept], z[kept], weight[kept] if weighted else None, n_resamples=400,
+            method="basic" if name in ("cal", "mcal") else "percentile", bounds=(0, 1),
         )  # fmt: skip
-        if name in ("cal", "mcal"):  # mirrored
-            lower, upper = max(2 * value - upper, 0), max(2 * value - lower, value)
         assert found[name].value == pytest.approx(value, rel=1e-12)
         assert found[name][1:] == pytest.approx((lower, upper), abs=0.12 * (upper - lower))
 
