@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import itertools
 import json
 import re
 import shutil
@@ -26,6 +27,7 @@ from typer.testing import CliRunner
 
 from riskslim import (
     CoefficientSet,
+    ItemEncoder,
     LogisticLoss,
     RiskScore,
     RiskScoreProblem,
@@ -789,6 +791,17 @@ def test_calculator_predicts_the_same(shown, browser, full):
     calculated(browser, score, rows)
     note = browser.find_element("id", "calculator-note").text
     assert note == "Beyond the values that the score was learned on: visits (0 to 4)."
+
+
+def test_calculator_of_a_score_that_knows_its_variables(shown, browser):
+    rng = np.random.default_rng(13)
+    raw = {"age": rng.integers(18, 90, 300), "sex": rng.choice(["female", "male"], 300)}
+    encoder = ItemEncoder(thresholds={"age": [45, 75]})
+    X = encoder.fit_transform(raw)
+    points = {"age >= 45": 5, "age >= 75": 5, "sex = male": 2}
+    score = RiskScore(-6, points).with_variables(encoder)
+    shown(render(score, X, rng.integers(0, 2, 300)))
+    calculated(browser, score, np.array(list(itertools.product((0, 1), repeat=3))))
 
 
 def test_calculator_with_names_of_any_kind(shown, browser):

@@ -181,7 +181,8 @@ def _script(score: RiskScore) -> str:
     from riskslim.report.content import calculator_items
 
     items = javascript_text(calculator_items(score))
-    return f"{score.to_javascript()}const calculatorItems = {items};\n{_file('report.js')}"
+    program = score.to_javascript(inputs="items")
+    return f"{program}const calculatorItems = {items};\n{_file('report.js')}"
 
 
 def _file(name: str) -> str:
