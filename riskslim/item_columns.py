@@ -25,6 +25,7 @@ __all__ = [
     "ItemRules",
     "distinct_objects",
     "fit_column",
+    "missing_in",
     "read_as_numbers",
 ]
 
@@ -320,7 +321,7 @@ def _read_numbers(raw: Column) -> _Values:
     """Numbers of rows, NaN where they are missing."""
     missing = np.zeros(0, dtype=np.bool_)
     if raw.dtype.kind == "O":
-        missing = np.fromiter(map(_is_missing, raw), dtype=np.bool_, count=len(raw))
+        missing = missing_in(raw)
         if missing.any():
             raw = np.where(missing, np.nan, raw)
     column: Column = check_numeric(raw)
@@ -342,6 +343,25 @@ def distinct_objects(rows: list[Any]) -> set[Any]:
     except TypeError:
         where = np.array([not isinstance(value, Hashable) for value in rows])
         raise ColumnError.at("object", where, repr(type(rows[np.argmax(where)]).__name__)) from None
+
+
+def missing_in(raw: Column) -> NDArray[np.bool_]:
+    """Which rows have no value: None, NaN, NA or NaT.
+
+    Parameters
+    ----------
+    raw : ndarray of shape (n,)
+        A column of any type.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+    """
+    if raw.dtype.kind in "biuUS":
+        return np.zeros(len(raw), dtype=np.bool_)
+    if raw.dtype.kind == "f":
+        return np.isnan(raw)
+    return np.fromiter(map(_is_missing, raw.tolist()), dtype=np.bool_, count=len(raw))
 
 
 def _is_missing(value: Any) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.data import TrainingData
-from riskslim.item_columns import ColumnEncoder, distinct_objects
+from riskslim.item_columns import ColumnEncoder, distinct_objects, missing_in
 from riskslim.items import Item, conditions, value_text
 from riskslim.raw_variables import RawVariable
 from riskslim.tables import ColumnError, Table, listing, open_records, open_table, raise_faults
@@ -35,6 +35,7 @@ __all__ = [
     "fit_items",
     "is_level",
     "number_of",
+    "raw_table",
     "readings",
     "rule_of",
     "with_items",
@@ -73,8 +74,7 @@ class Rule(NamedTuple):
     def met(self, raw: NDArray[Any], *, may_lack: bool) -> NDArray[np.int8]:
         """Which rows meet the condition; missing values meet none, where there may be any."""
         if self.operator == "is missing":
-            missing = ColumnEncoder(self.variable, "levels", indicator=True).read(raw, "ignore")[1]
-            rows = np.zeros(len(raw), bool) if missing is None else missing
+            rows = missing_in(raw)
         elif self.operator in COMPARISONS:
             encoder = ColumnEncoder(self.variable, "numbers", indicator=may_lack)
             values = encoder.read(raw, "error").values
@@ -131,7 +131,8 @@ def with_items(
     The conditions are those that :class:`~riskslim.ItemEncoder` makes (">=", "<=", "=", "in {...}",
     "is missing"), and ">" and "<". Without ``variables`` levels that were not in the training data
     are none of those named: where ``known`` names the levels of a column, two at least, others are
-    reported by a warning of the logger "riskslim.item_rules". So are those that are ignored.
+    reported by a warning of the logger "riskslim.item_rules"; so are two values neither of which is
+    the one level that is named, and levels that are ignored.
 
     Examples
     --------
@@ -173,7 +174,7 @@ def computed_items(
     """
     if handle_unknown not in ("error", "ignore"):
         raise ValueError(f"handle_unknown must be 'error' or 'ignore', got {handle_unknown!r}")
-    table = _open_named(X, {*wanted, *variables})
+    table = raw_table(X, {*wanted, *variables})
     if table.names is None:
         return table, {}
     names = [str(name) for name in table.names]
@@ -268,7 +269,7 @@ class _RawRecords:
         """Refuse or report values that are none of a column's known levels.
 
         Without a variable, a column of two levels has one item, which does not tell what the other
-        level is called.
+        level is called: it is reported where neither of two values is that one.
         """
         variable = self._variables.get(column)
         if variable is not None:
@@ -276,11 +277,15 @@ class _RawRecords:
         else:
             rules = [rule for name in self._known if (rule := rule_of(name, self._names))]
             levels = [level for one in rules if one.variable == column for level in one.levels()]
-        if len(levels) < (2 if variable is None else 1):
+        if not levels:
             return
         raw = self._values(column)
-        there = dict.fromkeys(_known_values(column, raw))
+        rows = raw[~missing_in(raw)].tolist()
+        distinct_objects(rows)  # refuses what no level can be
+        there = dict.fromkeys(rows)
         strange = [value for value in there if not is_level(value, levels)]
+        if variable is None and len(levels) == 1 and not 1 < len(strange) == len(there):
+            return
         if not strange:
             return
         shown = listing(map(repr, strange))
@@ -305,27 +310,33 @@ class _RawRecords:
         return not self._variables and f"{column} is missing" in self._known
 
 
-def _known_values(column: str, raw: NDArray[Any]) -> list[Any]:
-    """The values of rows in which there is one."""
-    missing = ColumnEncoder(column, "levels", indicator=True).read(raw, "ignore").missing
-    values: list[Any] = (raw if missing is None else raw[~missing]).tolist()
-    return values
-
-
-def _open_named(X: Any, relevant: Collection[str]) -> Table:
+def raw_table(X: Any, relevant: Collection[str] = ()) -> Table:
     """A table with all columns of X, which may be one record or a list of records.
 
-    Of records, which may differ in what else they have, the relevant columns are enough.
+    Parameters
+    ----------
+    X : data frame, mapping, list of mappings, array-like, Table or TrainingData
+    relevant : collection of str, default ()
+        Of a list of records, which may differ in what else they have, these columns are
+        enough, if there are any of them.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    TypeError, ValueError
+        X is no table.
     """
     if isinstance(X, TrainingData):
         return Table(X.n_samples, X.n_features, X.feature_names, X.column)
-    first = X[0] if isinstance(X, (list, tuple)) and X else X
+    is_list = isinstance(X, (list, tuple))
+    first = X[0] if is_list and X else X
     given = first if isinstance(first, Mapping) else getattr(first, "index", ())
     names = [str(name) for name in given]
-    used = [name for name in names if name in relevant]
-    return open_records(X, used if isinstance(X, (list, tuple)) and used else names, "columns") or (
-        open_table(X)
-    )
+    used = [name for name in names if name in relevant] if is_list else []
+    return open_records(X, used or names, "columns") or open_table(X)
 
 
 def fit_items(encoder: ItemEncoder, X: Any, sample_weight: Any = None) -> Any:

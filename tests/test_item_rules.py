@@ -173,9 +173,16 @@ def test_levels_that_the_score_does_not_know_are_reported(caplog):
     caplog.clear()
     # One item of two levels does not tell what the other is called; ages have no levels.
     with_items(raw, known[3:5], known)
+    with_items({"sex": ["f", "f"]}, ["sex = male"], known)
     right = np.array(["never", "current", "former", None], object)
     with_items({**raw, "smoker": right}, known[:3], known)
     assert not caplog.records
+
+
+def test_two_levels_neither_of_which_is_known_are_reported(caplog):
+    with_items({"sex": ["M", "F", "M"]}, ["sex = male"], ["sex = male"])
+    (record,) = caplog.records
+    assert "known to the score, 'male': 'M', 'F'. They get no points" in record.getMessage()
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
+import re
 import warnings
 from fractions import Fraction
 
@@ -18,6 +19,7 @@ from riskslim import ItemEncoder, RiskScore, RiskSLIMClassifier
 from riskslim.cli import application
 from riskslim.exceptions import ExtrapolationWarning
 from riskslim.raw_variables import RawVariable, note_on_missing
+from riskslim.report import render
 
 N = 400
 
@@ -382,6 +384,38 @@ def test_every_sheet_says_how_missing_values_count():
     figure = sheet.plot().figure
     drawn = " ".join(text.get_text() for axes in figure.axes for text in axes.texts)
     assert "creatinine missing" in drawn.replace("\n", " ")
+
+
+def test_reports_count_missing_values():
+    score, encoder = learned()
+    frame = patients()
+    lacking = int(frame["creatinine"].isna().sum())
+    y = np.arange(N) % 2
+    test = frame.iloc[:40].fillna({"creatinine": 1.0}).assign(ward="B", smoker=False)
+    options = {"X_test": test, "y_test": y[:40], "n_resamples": 0}
+    shown = rows_of_table(render(score, frame, y, **options), "Raw columns")
+    assert shown[0][3:] == ["given data: values", "missing", "test data: values", "missing"]
+    by_name = {row[0]: row[1:] for row in shown[1:]}
+    counted = f"{lacking} ({lacking / N:.1%})"
+    low, high = test["creatinine"].min(), test["creatinine"].max()
+    assert by_name["creatinine"] == [
+        "0.6 to 2.4", counted, "0.6 to 2.4", counted, f"{low:g} to {high:g}", "0",
+    ]  # fmt: skip
+    assert by_name["ward"] == ["A, B, C", "0", "A, B, C", "0", "B", "0"]
+    assert by_name["smoker"] == ["no, yes", "0", "no, yes", "0", "no", "0"]
+    # Of items it is not known.
+    shown = rows_of_table(render(score, encoder.transform(frame), y, n_resamples=0), "Raw columns")
+    given = {row[0]: row[3:] for row in shown[1:]}
+    assert given["creatinine"] == ["not given", ""]
+    assert "Raw columns" not in render(
+        RiskScore(-4, POINTS), encoder.transform(frame), y, n_resamples=0
+    )
+
+
+def rows_of_table(page, caption):
+    (table,) = (part for part in page.split("<table")[1:] if f">{caption}<" in part)
+    rows = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S) for row in table.split("<tr")[1:]]
+    return [[" ".join(re.sub("<[^>]*>", "", cell).split()) for cell in row] for row in rows]
 
 
 # ---------------------------------------------------------------------------------------------

@@ -108,6 +108,7 @@ def render(
         path_diagram=None if size_path is None else diagrams.path_diagram(size_path),
         data=content.data_table(score, rows),
         features=content.feature_table(score, rows),
+        variables=content.variable_table(score, rows),
         software=content.software_table(),
         remarks=content.remarks(score, rows, stated),
         date=datetime.date.today().isoformat(),

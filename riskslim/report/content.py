@@ -19,6 +19,8 @@ from riskslim.cross_validation import performance as measured
 from riskslim.data import TrainingData
 from riskslim.exceptions import ConstantFeatureWarning
 from riskslim.feature_ranges import FeatureRange, printed_range, short
+from riskslim.item_columns import missing_in
+from riskslim.item_rules import raw_table
 from riskslim.metrics import (
     MOST_DISTINCT_SCORES,
     Interval,
@@ -26,10 +28,13 @@ from riskslim.metrics import (
     maximum_calibration_error,
     operating_points,
 )
+from riskslim.raw_variables import RawVariable
 from riskslim.rendering import score_line, typeset
 from riskslim.risk_score import observations_of
 from riskslim.risk_table import RiskScale
 from riskslim.solution import percent
+from riskslim.tables import Table as OpenTable
+from riskslim.tables import listing
 
 if TYPE_CHECKING:
     from riskslim.metrics import OperatingPoints
@@ -59,6 +64,7 @@ __all__ = [
     "rows_of",
     "software_table",
     "stated_problem",
+    "variable_table",
     "weighted_mean",
 ]
 
@@ -812,6 +818,60 @@ def feature_table(score: RiskScore, rows: Sequence[Rows]) -> Table:
     if any(values.is_binary for values in score.feature_ranges.values()):
         note += " The mean of a condition is the share of rows where it holds."
     return Table("Features with points", heads, table, note)
+
+
+def variable_table(score: RiskScore, rows: Sequence[Rows]) -> Table | None:
+    """The raw columns that features with points are computed from, and where values are missing.
+
+    Parameters
+    ----------
+    score : RiskScore
+    rows : sequence of Rows
+
+    Returns
+    -------
+    Table or None
+        None where the score does not know them.
+    """
+    if not score.variables:
+        return None
+    heads = ["Column", "Values it was learned on", "missing"]
+    for one in rows:
+        heads += [f"{one.name}: values", "missing"]
+    tables = [raw_table(one.X) for one in rows]
+    lines = []
+    for name, variable in score.variables.items():
+        known = {"boolean": "no, yes", "numeric": variable.range_text}.get(
+            variable.kind, listing(map(str, variable.levels))
+        )
+        line = [Cell(name), Cell(known), _missing_cell(variable.n_missing, variable.n_samples)]
+        for table in tables:
+            line += _variable_cells(variable, table)
+        lines.append(line)
+    note = "Features with points are computed from these columns."
+    return Table("Raw columns", heads, lines, note)
+
+
+def _variable_cells(variable: RawVariable, table: OpenTable) -> list[Cell]:
+    names = [str(name) for name in table.names or ()]
+    if variable.name not in names:
+        return [Cell("not given"), Cell("")]
+    raw = table.values(names.index(variable.name))
+    missing = missing_in(raw)
+    there = raw[~missing]
+    if variable.kind == "numeric":
+        ends = [short(end(there).item()) for end in (np.min, np.max)] if len(there) else []
+        found = " to ".join(ends)
+    elif variable.kind == "boolean":
+        found = ", ".join("yes" if value else "no" for value in sorted(set(there.tolist())))
+    else:
+        found = listing(sorted(map(str, set(there.tolist()))))
+    return [Cell(found), _missing_cell(int(np.count_nonzero(missing)), len(raw))]
+
+
+def _missing_cell(count: int, n_samples: int) -> Cell:
+    share = f" ({count / n_samples:.1%})" if count else ""
+    return Cell(f"{count}{share}", count)
 
 
 def _feature_cells(score: RiskScore, name: str, rows: Rows) -> list[Cell]:
