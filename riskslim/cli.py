@@ -36,6 +36,7 @@ from riskslim.cli_arguments import (
     scales_of,
     signs_of,
 )
+from riskslim.cli_faults import with_options
 from riskslim.cli_progress import SearchProgress, display
 from riskslim.cli_selection import Selection
 from riskslim.engine import choose_engine, solve
@@ -46,6 +47,7 @@ from riskslim.exceptions import (
     RiskSLIMError,
 )
 from riskslim.solution import Status
+from riskslim.tables import UnusableColumnsError
 
 try:
     import typer
@@ -67,6 +69,12 @@ __all__ = ["application", "main"]
 _LISTED = 10
 
 EXIT_INTERNAL, EXIT_USAGE, EXIT_INFEASIBLE, EXIT_INTERRUPTED = 1, 2, 3, 130
+
+# Pairs of labels of which the second, also in sorted order, is the one whose risk is meant.
+_PLAIN_LABELS = {
+    ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("negative", "positive"),
+    ("neg", "pos"), ("absent", "present"),
+}  # fmt: skip
 
 logger = logging.getLogger("riskslim.cli")
 
@@ -189,7 +197,8 @@ def fit(
         str | None,
         typer.Option(
             metavar="VALUE",
-            help="Value of the outcome whose risk is predicted. Default: the larger one.",
+            help="Value of the outcome whose risk is predicted, such as dead. Default: the last "
+            "one in sorted order, yes rather than no.",
         ),
     ] = None,
     weights: Annotated[
@@ -420,15 +429,21 @@ def fit(
         special = arguments_of_pool(n_solutions, within, engine)
         special |= arguments_of_solver(solver, engine)
         scales = scales_of(scale)
-        training_data = riskslim.TrainingData.from_file(
-            data,
-            outcome,
-            weights=weights,
-            positive_label=positive,
-            features=features or None,
-            exclude=exclude or (),
-            encode=None if encoder is None else functools.partial(_fit_items, encoder),
-        )
+        try:
+            training_data = riskslim.TrainingData.from_file(
+                data,
+                outcome,
+                weights=weights,
+                positive_label=positive,
+                features=features or None,
+                exclude=exclude or (),
+                encode=None if encoder is None else functools.partial(_fit_items, encoder),
+            )
+        except UnusableColumnsError as error:
+            text = with_options(
+                error, data, items=items, numeric=numeric or (), features=features or ()
+            )
+            raise type(error)(text) from None
         if class_weight is not None:
             training_data = _balanced(training_data, class_weight)
         names = training_data.feature_names
@@ -455,8 +470,8 @@ def fit(
         if choice.name == "lattice_cpa":
             special.setdefault("solver", choice.solver)
         logger.info("engine: %s (%s)", choice.name, choice.reason)
-        if positive is None and not quiet:
-            _say_which_label(training_data)
+        if positive is None:
+            _say_which_label(training_data, quiet=quiet)
         if engine == "auto" and not (quiet or verbose):
             typer.echo(f"Engine: {choice.name}, {choice.reason}.", err=True)
         limits: dict[str, Any] = {
@@ -636,6 +651,12 @@ def export(
     What is written goes to standard output unless --output names a file.
     """
     with _session():
+        if target == "json":
+            raise ValueError(
+                f"{score} is the risk score as JSON, in the format of "
+                "docs/risk_score.schema.json: copy it. --format must be one of "
+                f"{', '.join(EXPORTS)}"
+            )
         if target not in EXPORTS:
             raise ValueError(f"--format must be one of {', '.join(EXPORTS)}, got {target!r}")
         _check_target(output, score, "risk score")
@@ -790,16 +811,20 @@ def _print_remarks(remarks: tuple[str, ...]) -> None:
         typer.echo(f"Remark: {remark}", err=True)
 
 
-def _say_which_label(data: TrainingData) -> None:
-    """Say it where the labels do not."""
+def _say_which_label(data: TrainingData, *, quiet: bool) -> None:
+    """Say it where the labels do not, and even if little is to be said where they mislead."""
     if data.classes in {(0, 1), (-1, 1)}:
         return
     other, predicted = map(str, data.classes)
-    typer.echo(
-        f"Predicting {data.outcome_name} = {predicted}; for {other}: --positive "
-        f"{shlex.quote(other)}",
-        err=True,
-    )
+    choice = f"for {other}: --positive {shlex.quote(other)}"
+    if (other.casefold(), predicted.casefold()) not in _PLAIN_LABELS:
+        typer.echo(
+            f"Warning: the risk predicted is that of {data.outcome_name} = {predicted}, the last "
+            f"of both values in sorted order; {choice}",
+            err=True,
+        )
+    elif not quiet:
+        typer.echo(f"Predicting {data.outcome_name} = {predicted}; {choice}", err=True)
 
 
 def _check_target(path: Path | None, source: Path, what: str = "data") -> None:
@@ -924,7 +949,7 @@ class _Messages(logging.Handler):
 
 @contextmanager
 def _session(*, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
-    """Messages on standard error, errors in one line, exit codes."""
+    """Messages on standard error, errors without traceback in one line, exit codes."""
     handler = _Messages()
     handler.setFormatter(logging.Formatter("%(message)s"))
     package = logging.getLogger("riskslim")
@@ -946,14 +971,16 @@ def _session(*, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
         internal = isinstance(error, CertificateError)
         if verbose and internal:
             traceback.print_exc()
-        typer.echo(f"Error: {_in_one_line(error)}", err=True)
+        typer.echo(f"Error: {_message(error)}", err=True)
         raise typer.Exit(EXIT_INTERNAL if internal else EXIT_USAGE) from None
     finally:
         package.removeHandler(handler)
         package.setLevel(before)
 
 
-def _in_one_line(error: Exception) -> str:
+def _message(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, UnusableColumnsError):
+        return str(error)  # a line for each kind of fault
     return " ".join(str(error).split())

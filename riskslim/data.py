@@ -543,13 +543,11 @@ def _encode_labels(
     if y is None:
         raise ValueError("y is None, but the labels are needed: a 1d array with two classes.")
     series = as_series(y)
-    if series is not None and _is_text_series(series):
-        values, distinct = series, _distinct_text(series)
-    else:
-        values = values_of(y, "y")
-        check_length("y", len(values), n_samples)
-        distinct = _distinct_labels(values)
+    is_text = series is not None and _is_text_series(series)
+    values = series if is_text else values_of(y, "y")
+    # Too few labels can be of one class: their number is the fault then.
     check_length("y", len(values), n_samples)
+    distinct = _distinct_text(series) if is_text else _distinct_labels(values)
     classes = _order_classes(distinct, positive_label)
     positive = values == classes[1]
     if values is series:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ColumnError",
     "Table",
+    "UnusableColumnsError",
     "as_arrow",
     "check_columns",
     "check_numeric",
@@ -429,33 +430,60 @@ class ColumnError(Exception):
         return cls(kind, int(np.count_nonzero(where)), int(np.argmax(where)), example)
 
 
+class UnusableColumnsError(Exception):
+    """Columns cannot be used: which, and what is wrong with them, beside the message.
+
+    Parameters
+    ----------
+    message : str
+    """
+
+    faults: tuple[tuple[str, ColumnError], ...] = ()
+    n_samples: int = 0
+
+
+class UnusableValuesError(UnusableColumnsError, ValueError):
+    """Columns have values that cannot be used."""
+
+
+class UnusableObjectsError(UnusableColumnsError, TypeError):
+    """Columns have objects that are no numbers."""
+
+
 def raise_faults(
     faults: list[tuple[int, ColumnError]],
     names: Sequence[str],
     n_samples: int,
     advice: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Raise one error for all faults: the first sentence and type are those of the worst kind.
+    """Raise one error for all faults, a line for each kind; its type is that of the worst one.
 
     `advice` replaces what FAULTS advises for some kinds.
     """
     if not faults:
         return
+    faults = sorted(faults, key=lambda pair: pair[0])
     kinds = [kind for kind in FAULTS if any(fault.kind == kind for _, fault in faults)]
     lines = []
     for kind in kinds:
         _, headline, counted, usual_advice = FAULTS[kind]
-        columns = sorted(((j, f) for j, f in faults if f.kind == kind), key=lambda pair: pair[0])
+        columns = [(j, fault) for j, fault in faults if fault.kind == kind]
         listed = listing(
             f"{names[j]!r} ({f.count} of {n_samples} rows, first at row {f.first})"
             for j, f in columns
         )
-        lines.append(headline.format(example=columns[0][1].example))
-        lines.append(
+        found = [
+            headline.format(example=columns[0][1].example),
             f"Columns with {counted} (rows counted from 0): {listed}. "
-            f"{advice.get(kind, usual_advice)}"
-        )
-    raise FAULTS[kinds[0]][0]("\n".join(lines))
+            f"{advice.get(kind, usual_advice)}",
+        ]
+        # What float() says of objects tells people little.
+        lines.append(" ".join(found if FAULTS[kind][0] is ValueError else found[::-1]))
+    is_value_error = FAULTS[kinds[0]][0] is ValueError
+    error = (UnusableValuesError if is_value_error else UnusableObjectsError)("\n".join(lines))
+    error.faults = tuple((str(names[j]), fault) for j, fault in faults)
+    error.n_samples = n_samples
+    raise error
 
 
 def check_columns(table: Table, names: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -185,14 +186,23 @@ def test_chosen_features(table, tmp_path):
     assert RiskScore.load(tmp_path / "s.json").feature_names == ("age >= 60", "visits")
 
 
+def warned(predicted, choice) -> str:
+    return (
+        f"Warning: the risk predicted is that of died = {predicted}, the last of both values in "
+        f"sorted order; for {choice}\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("labels", "options", "expected"),
     [
-        (["sick", "well"], [], "Predicting died = well; for sick: --positive sick\n"),
-        (["is sick", "well"], [], "Predicting died = well; for is sick: --positive 'is sick'\n"),
-        ([1, 2], [], "Predicting died = 2; for 1: --positive 1\n"),
+        (["No", "Yes"], [], "Predicting died = Yes; for No: --positive No\n"),
+        (["No", "Yes"], ["--quiet"], ""),
+        (["sick", "well"], [], warned("well", "sick: --positive sick")),
+        (["sick", "well"], ["--quiet"], warned("well", "sick: --positive sick")),
+        (["is sick", "well"], [], warned("well", "is sick: --positive 'is sick'")),
+        ([1, 2], [], warned("2", "1: --positive 1")),
         (["sick", "well"], ["--positive", "sick"], ""),
-        (["sick", "well"], ["--quiet"], ""),
         ([0, 1], [], ""),
         ([-1, 1], [], ""),
         (["False", "True"], [], ""),
@@ -313,12 +323,61 @@ def test_bad_arguments(table, arguments, message, monkeypatch):
 def test_bad_data(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("a,b,y\n1,x,0\n,2,1\n3,4,1\n")
-    message = usage_error("fit", path, "--outcome", "y")
-    assert "'b' (" in message
     assert "There is no file" in usage_error("fit", tmp_path / "none.csv", "--outcome", "y")
     assert "unknown type" in usage_error("fit", tmp_path / "data.txt", "--outcome", "y")
     path.write_bytes(b"")
     assert "cannot be read as csv" in usage_error("fit", path, "--outcome", "y")
+
+
+def test_what_is_wrong_with_columns_is_said_line_by_line(tmp_path):
+    path = tmp_path / "data.csv"
+    rows = "2020-01-01,A,1,3,0\n2020-01-02,B,,4,1\n" * 9
+    path.write_text(f"first seen,ward no,lab,age,y\n{rows}")
+    fit = ["fit", str(path), "--outcome", "y"]
+    head, *problems, last = run(*fit, code=2).stderr.splitlines()
+    assert head == (f"Error: 3 columns of {path} cannot be used as features (rows counted from 0):")
+    starts = [
+        "  text in 'ward no' (18 of 18 rows, first at row 0): --items makes items of it, such as "
+        "'ward no = A'",
+        "  dates or times in 'first seen' (18 of 18 rows, first at row 0): leave them out",
+        "  missing values in 'lab' (9 of 18 rows, first at row 1): --missing indicator makes items "
+        "of them, such as 'lab is missing'",
+    ]
+    assert len(problems) == 3
+    for problem, start in zip(problems, starts, strict=True):
+        assert problem.startswith(start)
+    lead, _, options = last.partition(": ")
+    assert lead == "To leave out or encode all of them, add"
+    assert options == "--items --exclude 'first seen' --missing indicator"
+    assert "RISK SCORE" in run(*fit, *shlex.split(options)).stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--items"], "add: --missing indicator"),
+        (["--items", "--numeric", "lab"], "or impute the values; without --numeric lab"),
+        (
+            ["--features", "day", "--features", "age"],
+            "such as days since a date; without --features day",
+        ),
+        (
+            ["--items", "--numeric", "ward", "--features", "ward"],
+            "so that --items makes items of them; without --numeric ward",
+        ),
+        (
+            ["--features", "id", "--features", "age"],
+            "otherwise rescale them; without --features id",
+        ),
+    ],
+)
+def test_options_that_help_are_those_that_were_not_given(tmp_path, options, expected):
+    path = tmp_path / "data.csv"
+    rows = [f"{2**53 + i},2020-01-0{i},A,{'' if i == 2 else i},{i},{i % 2}" for i in range(1, 9)]
+    path.write_text("\n".join(["id,day,ward,lab,age,y", *rows]))
+    left_out = [] if "--features" in options else ["--exclude", "day", "--exclude", "id"]
+    *_, last = run("fit", path, "--outcome", "y", *options, *left_out, code=2).stderr.splitlines()
+    assert last.endswith(expected) or expected in last
 
 
 def test_the_data_are_never_replaced(table):
@@ -713,6 +772,9 @@ def test_export_options(saved):
 def test_export_errors(saved):
     message = usage_error("export", saved, "--format", "excel")
     assert "--format must be one of python, javascript, sql, pmml, markdown" in message
+    message = usage_error("export", saved, "--format", "json")
+    assert f"{saved} is the risk score as JSON" in message
+    assert "copy it" in message
     message = usage_error("export", saved, "--format", "pmml", "--function", "f")
     assert "--function needs --format python or javascript, got pmml" in message
     for option in (["--dialect", "sqlite"], ["--table", "t"], ["--boolean", "smoker"]):

@@ -440,6 +440,8 @@ def test_wrong_labels():
     assert "should be a 1d array" in error(y=1)
     assert "inconsistent numbers of samples: [3, 2]" in error(y=[0, 1])
     assert "inconsistent numbers of samples: [3, 2]" in error(y=pl.Series(["a", "b"]))
+    for one_class in ([0, 0], pl.Series(["a", "a"]), pd.Series(["a", "a"])):
+        assert "inconsistent numbers of samples: [3, 2]" in error(y=one_class)
     assert "inconsistent numbers of samples: [3, 0]" in error(y=[])
     assert "y is None" in error(y=None)
     assert "Unknown label type" in error(y=[1j, 0, 0])
