@@ -241,7 +241,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             library that narwhals understands. Values that are integers in -128..127 take one byte
             each, whatever their dtype.
         y : array-like of shape (n,)
-            Two distinct labels of any kind.
+            Two distinct labels of any kind. The risk is that of the last one in sorted order: fit
+            to ``y == "dead"`` where "survived" would be it.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights of the rows. Whole numbers mean repeated rows.
 

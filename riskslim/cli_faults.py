@@ -89,6 +89,5 @@ def _advice(
         advice = f"--missing indicator makes items of them, such as {item!r}"
         return advice, ["--items", "--missing indicator"]
     item = f"{first} = {fault.example[1:-1]}"
-    return (
-        f"--items makes items of it, such as {item!r}; leave out what says who a row is by --exclude"
-    ), ["--items"]
+    advice = f"--items makes items of it, such as {item!r}; --exclude leaves out who a row is"
+    return advice, ["--items"]

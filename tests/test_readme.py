@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import shlex
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -209,12 +210,7 @@ def test_the_example_of_a_report_holds(tmp_path, monkeypatch, capsys):
 
 def test_the_cut_offs_are_conditions(capsys):
     _, example = blocks(README, "python")
-    rng = np.random.default_rng(0)
-    n = 400
-    age, smoker = rng.integers(20, 95, n), rng.integers(0, 2, n)
-    bmi = np.where(rng.random(n) < 0.1, np.nan, rng.normal(27, 5, n).round(1))
-    died = rng.random(n) < 1 / (1 + np.exp(3.5 - 2.0 * (age >= 60) - 1.5 * smoker))
-    namespace = {"patients": pd.DataFrame({"age": age, "BMI": bmi, "smoker": smoker, "died": died})}
+    namespace = {}
     exec(compile(example, "README.md", "exec"), namespace)
     names = namespace["encoder"].get_feature_names_out().tolist()
     assert names == [
@@ -224,8 +220,27 @@ def test_the_cut_offs_are_conditions(capsys):
     assert points["smoker"] > 0
     assert [points[name] > 0 for name in points if name.startswith("age")] == [True]
     record = {"age": 70, "BMI": None, "smoker": 1}
-    assert namespace["model"].predict_proba(pd.DataFrame([record]))[0, 1] > died.mean()
+    assert (
+        namespace["model"].predict_proba(pd.DataFrame([record]))[0, 1]
+        > namespace["patients"]["died"].mean()
+    )
     assert "RISK SCORE" in capsys.readouterr().out
+
+
+def test_the_first_commands_take_gaps_and_text(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    age, ward = rng.integers(20, 95, 100), rng.choice(["surgery", "medicine"], 100)
+    lab = np.where(rng.random(100) < 0.2, np.nan, rng.normal(size=100))
+    died = np.where(rng.random(100) < 0.2 + 0.4 * (age > 60), "dead", "survived")
+    columns = {"id": np.arange(100), "age": age, "ward": ward, "lab": lab, "died": died}
+    pd.DataFrame(columns).to_csv("patients.csv", index=False)
+    commands = re.findall(r"^    riskslim (.*?)(?: > \S+)?$", README, re.M)
+    assert len(commands) == 6
+    first, _, show, *_ = (shlex.split(command) for command in commands)
+    fitted = CliRunner().invoke(application(), [*first, "--max-size", "2", "--positive", "dead"])
+    assert fitted.exit_code == 0, fitted.output
+    assert "probability that died = dead" in CliRunner().invoke(application(), show).stdout
 
 
 def test_two_commands_set_up_and_test():
