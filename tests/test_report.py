@@ -43,6 +43,7 @@ from riskslim.cli import application
 from riskslim.metrics import (
     auc,
     bootstrap_intervals,
+    calibration_consistency,
     calibration_error,
     logistic_loss,
     maximum_calibration_error,
@@ -330,16 +331,23 @@ def test_intervals_are_those_of_the_metrics_module(full):
     found = intervals(root)
     for k, (X, y, weight) in ((0, given), (2, test)):
         log_odds = entry.risk_score.decision_function(X)
+        risk = entry.risk_score.predict_proba(X)[:, 1]
         expected = bootstrap_intervals(y == "yes", log_odds, weight, pos_label=True)
-        for name, metric in zip(("Loss", "AUC", "CAL", "MCAL"), expected.values(), strict=True):
-            assert found[name][k] == metric[1:]
+        expected |= calibration_consistency(risk, weight, log_odds)
+        for name in ("Loss", "AUC", "CAL", "MCAL"):
+            assert found[name][k] == expected[name.lower()][1:]
             assert found[name][1] is None
     assert found["Features"] == found["Optimality"] == [None] * 3
     row = next(row for row in table(root, "Metrics") if row[0][0] == "AUC")
     low, high = found["AUC"][0]
     assert row[1][0] == f"{entry.train.auc:.3f} 95%: {low:.3f} to {high:.3f}"
+    row = next(row for row in table(root, "Metrics") if row[0][0].startswith("CAL"))
+    low, high = found["CAL"][0]
+    chance = f"a perfectly calibrated score: {low:.1%} to {high:.1%}"
+    assert row[1][0] == f"{entry.train.cal:.1%} {chance}"
     text = text_of(root)
     assert "drawn anew with replacement 1000 times" in text
+    assert "outcomes were drawn from the predicted risks 1000 times (consistency" in text
     assert "each row with its weight and counted as one observation (bootstrap, seed 0)" in text
     assert "chosen by how well it does on the training data, so that its values there" in text
     assert "Cross-validation and test rows show that." in text
@@ -361,16 +369,18 @@ def test_number_of_resamples():
             render(score, X, y, n_resamples=wrong)
 
 
-def test_intervals_that_would_mislead_are_left_out_or_commented():
-    # 20,000 distinct scores: what is observed at each of them is one row.
-    real = intervals(parsed(page_of("real")))
-    assert real["AUC"][0] is not None
-    assert real["CAL"] == real["MCAL"] == [None]
+def test_intervals_that_would_mislead_are_commented():
+    # 20,000 distinct scores: what is observed at each of them is one row, and the CAL is large.
+    root = parsed(page_of("real"))
+    ((low, high),) = intervals(root)["CAL"]
+    assert 0.2 < low < high < low + 0.01
+    assert "they are large for any score of this kind." in text_of(root)
     rng = np.random.default_rng(9)
     x = rng.normal(0, 1, 300).clip(-3, 3)
     score = RiskScore(0, {"x": 2}, feature_ranges={"x": FeatureRange(-3, 3, is_integer=False)})
     binned = intervals(parsed(render(score, {"x": x}, (x > 0) + 0, bins=10)))
-    assert binned["CAL"][0] is not None
+    ((low, high),) = binned["CAL"]
+    assert 0 < low < high < 0.1
     few = render(RiskScore(-1, {"a": 2}), {"a": [0, 1, 1, 0]}, [0, 1, 0, 0])
     assert "One class has 1 row only: from so few, intervals are too short." in few
 

@@ -23,8 +23,10 @@ from riskslim.item_columns import missing_in
 from riskslim.item_rules import raw_table
 from riskslim.metrics import (
     MOST_DISTINCT_SCORES,
+    ConsistencyRange,
     Interval,
     bootstrap_intervals,
+    calibration_consistency,
     maximum_calibration_error,
     operating_points,
 )
@@ -92,7 +94,7 @@ class Cell(NamedTuple):
 
     text: str
     value: float | None = None
-    interval: Interval | None = None
+    interval: Interval | ConsistencyRange | None = None
     interval_text: str = ""
 
 
@@ -131,8 +133,9 @@ class Rows:
     mcal : float
     bins : int or "auto" or None
         Of calibration errors.
-    intervals : mapping from str to Interval
-        Bootstrap intervals by the name of the metric; empty without resamples.
+    intervals : mapping from str to Interval or ConsistencyRange
+        By the name of the metric: bootstrap intervals of loss and AUC, and what CAL and MCAL of a
+        perfectly calibrated score would be; empty without resamples.
     n_resamples : int
         How many they are from.
     """
@@ -147,7 +150,7 @@ class Rows:
     performance: Performance
     mcal: float
     bins: Any
-    intervals: Mapping[str, Interval]
+    intervals: Mapping[str, Interval | ConsistencyRange]
     n_resamples: int
 
     def metric(self, name: str) -> float:
@@ -211,11 +214,13 @@ def rows_of(
         name = "training data" if _is_certified(score, found) else "given data"
     if n_resamples is None:
         n_resamples = _default_resamples(log_odds, weight)
-    intervals: dict[str, Interval] = {}
+    intervals: dict[str, Interval | ConsistencyRange] = {}
     if n_resamples:
-        intervals = bootstrap_intervals(
-            positive, log_odds, weight, bins=bins, n_resamples=n_resamples, random_state=SEED
-        )
+        options: dict[str, Any] = {
+            "bins": bins, "n_resamples": n_resamples, "random_state": SEED,
+        }  # fmt: skip
+        intervals.update(bootstrap_intervals(positive, log_odds, weight, **options))
+        intervals.update(calibration_consistency(risk, weight, log_odds, **options))
     return Rows(
         name, key, X, positive, weight, observed.scores, risk, found,
         maximum_calibration_error(positive, risk, weight, log_odds, bins=bins), bins,
@@ -498,17 +503,20 @@ def note_on_intervals(rows: Sequence[Rows]) -> list[str]:
     """
     if not rows[0].intervals:
         return []
-    resamples = " and ".join(dict.fromkeys(f"{one.n_resamples}" for one in rows))
+    times = " and ".join(dict.fromkeys(f"{one.n_resamples}" for one in rows))
     weights = ""
     if any(one.weight is not None for one in rows):
         weights = ", each row with its weight and counted as one observation"
     found = [
-        "What \u201c95%\u201d says: how far a value may be off by chance, because only so many "
-        "rows were seen. With other rows of the same kind, this same score would most often have a "
-        "value in about this range. For that, rows were drawn anew with replacement "
-        f"{resamples} times, as many of each class as there are{weights} (bootstrap, seed {SEED}). "
-        "Intervals of CAL and MCAL allow for the fact that few rows make both look larger than "
-        "they are; for a score that is calibrated nearly perfectly they are too short.",
+        "What \u201c95%\u201d says: how far loss and AUC may be off by chance, because only so "
+        "many rows were seen. With other rows of the same kind, this same score would most often "
+        "have a value in about this range. For that, rows were drawn anew with replacement "
+        f"{times} times, as many of each class as there are{weights} (bootstrap, seed {SEED}).",
+        "What \u201ca perfectly calibrated score\u201d says: observed risks scatter, so that CAL "
+        "and MCAL are above 0 even where every risk is true. In 95% of cases they would then be in "
+        f"this range: outcomes were drawn from the predicted risks {times} times "
+        f"(consistency resampling, seed {SEED}). A value within the range is no evidence against "
+        "the risks; one above it says that risks are off by more than chance.",
         _note_on_optimism(rows),
     ]
     n_fewest = min(int(np.count_nonzero(one.positive == sign)) for one in rows for sign in (0, 1))
@@ -526,8 +534,8 @@ def _note_on_optimism(rows: Sequence[Rows]) -> str:
     if given != "training data":
         chosen = "If the score was chosen on these rows"
     note = (
-        f"What it does not say: how good the score is on new rows. {chosen}, so that its values "
-        "there are better than they will be elsewhere, and the whole interval with them."
+        f"What neither says: how good the score is on new rows. {chosen}, so that its values "
+        "there are better than they will be elsewhere, and the intervals with them."
     )
     return f"{note} Cross-validation and test rows show that."
 
@@ -543,8 +551,7 @@ def _note_on_calibration(rows: Sequence[Rows]) -> str:
     n_scores = max(len(np.unique(one.scores)) for one in rows)
     return (
         f"CAL and MCAL compare risks at each of {n_scores} distinct scores, many of which few rows "
-        "have: they are large for any score of this kind, and have no interval. The diagrams put "
-        "scores into groups."
+        "have: they are large for any score of this kind. The diagrams put scores into groups."
     )
 
 
@@ -552,21 +559,19 @@ def _metrics(rows: Rows) -> list[Cell]:
     # Size and gap are those of the search, which had no test rows.
     known = METRIC_NAMES if rows.key == "given" else _OF_ROWS
     values = {name: rows.metric(name) for name in known}
-    intervals = dict(rows.intervals)
-    if not _has_calibration_at_scores(rows):
-        intervals = {name: ends for name, ends in intervals.items() if name in ("loss", "auc")}
     return [
-        _metric_cell(name, values[name], intervals.get(name)) if name in values else Cell("-")
+        _metric_cell(name, values[name], rows.intervals.get(name)) if name in values else Cell("-")
         for name in METRIC_NAMES
     ]
 
 
-def _metric_cell(name: str, value: float, interval: Interval | None) -> Cell:
+def _metric_cell(name: str, value: float, interval: Interval | ConsistencyRange | None) -> Cell:
     text = _metric_text(name, value)
     if interval is None:
         return Cell(text, _finite(value))
     low, high = (_metric_text(name, end) for end in (interval.lower, interval.upper))
-    return Cell(text, _finite(value), interval, f"95%: {low} to {high}")
+    of = "95%" if isinstance(interval, Interval) else "a perfectly calibrated score"
+    return Cell(text, _finite(value), interval, f"{of}: {low} to {high}")
 
 
 def _metric_text(name: str, value: float) -> str:
