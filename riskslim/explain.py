@@ -134,6 +134,9 @@ class Explanation:
     fewest_changes : tuple of Change or None
         As few variables as possible that together reach the target, each with the score and risk
         once it and those before it are changed. None where no change of the items does.
+    missing : tuple of str, default ()
+        Raw columns in which the record has no value: their conditions, but "is missing", count as
+        not met.
 
     Notes
     -----
@@ -149,6 +152,7 @@ class Explanation:
     changes: tuple[Change, ...]
     target: str
     fewest_changes: tuple[Change, ...] | None
+    missing: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         lines = [f"Score {short(self.score)}: the risk of {self.outcome} is {_percent(self.risk)}."]
@@ -159,6 +163,9 @@ class Explanation:
         for one, points in zip(self.contributions, printed, strict=True):
             value = _value_in_words(one.value, one)
             lines.append(f"  {points:>{width}}  {one.feature}: {value} ({one.worth})")
+        if self.missing:
+            counted = "its conditions count" if len(self.missing) == 1 else "their conditions count"
+            lines.append(f"Missing: {', '.join(self.missing)}; {counted} as no.")
         if self.changes:
             lines.append("What would change it, all else equal:")
             lines += [
@@ -207,6 +214,7 @@ def explanation(
     risks: RiskScale,
     outcome: str,
     threshold: float | None,
+    missing: tuple[str, ...] = (),
 ) -> Explanation:
     """Explain the score of one record.
 
@@ -221,6 +229,8 @@ def explanation(
     outcome : str
     threshold : float or None
         Changes are looked for that take the score across it; None for a risk of 50%.
+    missing : tuple of str, default ()
+        Raw columns in which the record has no value.
 
     Returns
     -------
@@ -279,6 +289,7 @@ def explanation(
         changes=tuple(sorted(changes, key=lambda change: -abs(change.score - score))),
         target=target,
         fewest_changes=tuple(fewest) if is_reached(reached) else None,
+        missing=missing,
     )
 
 

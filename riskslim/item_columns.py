@@ -25,6 +25,7 @@ __all__ = [
     "ItemRules",
     "distinct_objects",
     "fit_column",
+    "levels_in",
     "missing_in",
     "read_as_numbers",
 ]
@@ -361,7 +362,25 @@ def missing_in(raw: Column) -> NDArray[np.bool_]:
         return np.zeros(len(raw), dtype=np.bool_)
     if raw.dtype.kind == "f":
         return np.isnan(raw)
-    return np.fromiter(map(_is_missing, raw.tolist()), dtype=np.bool_, count=len(raw))
+    rows = raw.tolist()
+    missing = {value: _is_missing(value) for value in distinct_objects(rows)}
+    return np.fromiter(map(missing.__getitem__, rows), dtype=np.bool_, count=len(rows))
+
+
+def levels_in(raw: Column) -> list[Any]:
+    """The distinct values of a column, in the order of the rows, without missing ones.
+
+    Parameters
+    ----------
+    raw : ndarray of shape (n,)
+
+    Returns
+    -------
+    list
+    """
+    rows = raw.tolist()
+    distinct_objects(rows)  # refuses what no level can be
+    return [value for value in dict.fromkeys(rows) if not _is_missing(value)]
 
 
 def _is_missing(value: Any) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.data import TrainingData
-from riskslim.item_columns import ColumnEncoder, distinct_objects, missing_in
+from riskslim.item_columns import ColumnEncoder, distinct_objects, levels_in, missing_in
 from riskslim.items import Item, conditions, value_text
 from riskslim.raw_variables import RawVariable
 from riskslim.tables import ColumnError, Table, listing, open_records, open_table, raise_faults
@@ -280,9 +280,7 @@ class _RawRecords:
         if not levels:
             return
         raw = self._values(column)
-        rows = raw[~missing_in(raw)].tolist()
-        distinct_objects(rows)  # refuses what no level can be
-        there = dict.fromkeys(rows)
+        there = levels_in(raw)
         strange = [value for value in there if not is_level(value, levels)]
         if variable is None and len(levels) == 1 and not 1 < len(strange) == len(there):
             return

@@ -34,7 +34,16 @@ from riskslim.data import TrainingData, checked_weights, user_stacklevel
 from riskslim.exceptions import ExtrapolationWarning
 from riskslim.explain import BooleanRule, Explanation, boolean_rule, explanation
 from riskslim.feature_ranges import FeatureRange, checked_number, checked_points
-from riskslim.item_rules import HandleUnknown, Rule, check_names, computed_items, is_level, rule_of
+from riskslim.item_columns import missing_in
+from riskslim.item_rules import (
+    HandleUnknown,
+    Rule,
+    check_names,
+    computed_items,
+    is_level,
+    raw_table,
+    rule_of,
+)
 from riskslim.raw_variables import RawVariable, note_on_missing
 from riskslim.rendering import ScoreSheet, one_line, score_line
 from riskslim.risk_table import (
@@ -933,7 +942,17 @@ class RiskScore:
             risks=RiskScale(self.intercept, self.scale),
             outcome=self._positive,
             threshold=None if threshold is None else checked_number(threshold, "threshold"),
+            missing=self._missing_in(record),
         )
+
+    def _missing_in(self, record: Any) -> tuple[str, ...]:
+        """Raw columns in which one record has no value."""
+        if not self.variables:
+            return ()
+        table = raw_table(as_row(record), self.variables)
+        names = [str(name) for name in table.names or ()]
+        there = [name for name in self.variables if name in names]
+        return tuple(name for name in there if missing_in(table.values(names.index(name))).all())
 
     def operating_points(self, X: Any, y: Any, sample_weight: Any = None) -> OperatingPoints:
         """What happens at each threshold on the score: sensitivity, specificity, PPV and NPV.

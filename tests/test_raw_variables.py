@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import pickle
@@ -384,6 +385,21 @@ def test_every_sheet_says_how_missing_values_count():
     figure = sheet.plot().figure
     drawn = " ".join(text.get_text() for axes in figure.axes for text in axes.texts)
     assert "creatinine missing" in drawn.replace("\n", " ")
+
+
+def test_explanations_say_what_is_missing():
+    score, encoder = learned()
+    record = {"age": 70, "creatinine": None, "sex": "male", "ward": "A", "smoker": True}
+    explained = score.explain(record)
+    assert explained.missing == ("creatinine",)
+    assert "\nMissing: creatinine; its conditions count as no.\n" in str(explained)
+    assert score.explain({**record, "creatinine": 1.0}).missing == ()
+    assert score.explain(encoder.transform(record)).missing == ()
+    variables = {"smoker": RawVariable("smoker", "boolean", n_missing=1, n_samples=9)}
+    other = RiskScore(0, {"smoker": 1, "x": 1}, variables=variables)
+    assert other.explain({"smoker": None, "x": 1}).missing == ("smoker",)
+    text = str(dataclasses.replace(explained, missing=("a", "b")))
+    assert "Missing: a, b; their conditions count as no." in text
 
 
 def test_reports_count_missing_values():
