@@ -24,6 +24,7 @@ same elastic nets. The package glum is needed (``pip install 'riskslim[baselines
 from __future__ import annotations
 
 import dataclasses
+import logging
 import numbers
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -71,6 +72,10 @@ __all__ = [
     "unit_weights",
 ]
 
+logger = logging.getLogger("riskslim.baselines")
+
+# Share of a pool that meets all requirements below which it is said that the choice is a small one.
+_FEW_FEASIBLE = 0.1
 # AUCs that agree to this many decimals are equal: the rest is the order of a sum.
 _AUC_DECIMALS = 12
 # Margins that are computed at a time.
@@ -234,6 +239,10 @@ class Pool:
         """
         auc = np.where(self.is_feasible, self.mean_auc, -np.inf).round(_AUC_DECIMALS)
         return int(np.lexsort((self.sizes, self.losses, -auc))[0])
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{what}: {count}" for what, count in counts.items())
 
 
 class _Settings(NamedTuple):
@@ -554,9 +563,27 @@ class _Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.n_feasible_, len(pool), self.l1_ratio_, self.penalty_,
             pool.mean_auc[self.best_index_],
         )  # fmt: skip
+        self.remarks_ = self._remarks(pool)
+        if not self.coef_.any():
+            for remark in self.remarks_:
+                logger.warning("%s: %s", type(self).__name__, remark)
         self._warn_unfinished(nets)
         nets.n_unfinished += before
         return self
+
+    def _remarks(self, pool: Pool) -> tuple[str, ...]:
+        """Whether the choice was among few models, and whether nothing came of it."""
+        is_empty = not self.coef_.any()
+        if self.n_feasible_ >= _FEW_FEASIBLE * len(pool) and not is_empty:
+            return ()
+        chosen = ""
+        if is_empty:
+            chosen = " The chosen one has no features: all rows have the same risk."
+        return (
+            f"{self.n_feasible_} of the {len(pool)} models meet all requirements (how many meet "
+            f"each kind: {_listed(pool.counts())}), and the choice is among these alone.{chosen} "
+            "Baselines meet constraints by chance, they do not search for models that do.",
+        )
 
     def _assessed(self, nets: _ElasticNets, models: NDArray[Any]) -> Pool:
         """The pool, without AUCs."""
@@ -602,7 +629,7 @@ class _Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return int(self.max_size)
 
     def _nothing_feasible(self, pool: Pool) -> str:
-        counts = ", ".join(f"{what}: {count}" for what, count in pool.counts().items())
+        counts = _listed(pool.counts())
         return (
             f"none of the {len(pool)} models of {type(self).__name__} meets all requirements (how "
             f"many meet each kind: {counts}); allow a larger max_size or fewer constraints"
@@ -728,6 +755,9 @@ class PenalizedLogisticRegression(_Baseline):
         All models, with what they were chosen by.
     n_feasible_ : int
         Number of models of the pool that meet all requirements.
+    remarks_ : tuple of str
+        Whether fewer than a tenth of the pool meet all requirements, or the model has no features;
+        the latter is logged as a warning, too.
     best_index_ : int
         Position of the chosen one.
     l1_ratio_, penalty_ : float
@@ -919,7 +949,7 @@ class Rounding(_RiskScoreBaseline):
         Requirements that the risk score breaks, in words; rounding can break constraints.
     platt_slope_, platt_intercept_ : float
         1 and 0 without Platt scaling.
-    classes_, loss_, pool_, n_feasible_, best_index_, l1_ratio_, penalty_
+    classes_, loss_, pool_, n_feasible_, remarks_, best_index_, l1_ratio_, penalty_
         As in :class:`PenalizedLogisticRegression`. The pool is one of elastic nets.
 
     References
@@ -1106,7 +1136,7 @@ class PooledRounding(_PooledBaseline):
         Requirements that the risk score breaks, in words; none.
     platt_slope_, platt_intercept_ : float
         1 and 0 without Platt scaling.
-    classes_, loss_, pool_, n_feasible_, best_index_, l1_ratio_, penalty_
+    classes_, loss_, pool_, n_feasible_, remarks_, best_index_, l1_ratio_, penalty_
         As in :class:`PenalizedLogisticRegression`. The pool is one of risk scores.
 
     Notes

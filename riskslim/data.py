@@ -625,7 +625,9 @@ def _distinct_objects(y: Column) -> list[Any]:
                 f"Unknown label type: y contains objects of type {kind.__name__!r}; expected "
                 "numbers or text."
             )
-    return [label.item() if isinstance(label, np.generic) else label for label in set(y.tolist())]
+    # In the order of the rows: that of a set would differ from run to run.
+    labels = dict.fromkeys(y.tolist())
+    return [label.item() if isinstance(label, np.generic) else label for label in labels]
 
 
 def _raise_missing_labels(missing: Any) -> NoReturn:

@@ -509,3 +509,30 @@ def test_no_baseline_beats_the_certified_score(shared_data, name, parameters):
             assert np.count_nonzero(models[method].coef_) == size
             scores = models[method].decision_function(X)
             assert roc_auc_score(y, scores) == pytest.approx(auc, abs=6e-4)
+
+
+def test_few_feasible_models_are_remarked_on(caplog):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 3)), columns=["a", "b", "c"])
+    y = X.sum(axis=1) + rng.normal(size=200) > 0
+    common = {"l1_ratios": [1.0], "n_penalties": 30}
+    model = PenalizedLogisticRegression(constraints=[at_most(0, ["a", "b", "c"])], **common)
+    model.fit(X, y)
+    assert model.n_feasible_ < 3
+    (remark,) = model.remarks_
+    assert remark.startswith(
+        f"{model.n_feasible_} of the 30 models meet all requirements (how many meet each kind: "
+        f"monotonicity: 30, model size: 30, operational: {model.n_feasible_}, all: "
+        f"{model.n_feasible_}), and the choice is among these alone. The chosen one has no features"
+    )
+    assert [record.getMessage() for record in caplog.records] == [
+        f"PenalizedLogisticRegression: {remark}"
+    ]
+    caplog.clear()
+    assert PenalizedLogisticRegression(**common).fit(X, y).remarks_ == ()
+    # Few are feasible, but what is chosen has a feature: a remark, and no warning.
+    one = PenalizedLogisticRegression(max_size=1, l1_ratios=[1.0], n_penalties=100).fit(X, y)
+    assert 0 < one.n_feasible_ < 10
+    assert np.count_nonzero(one.coef_) == 1
+    assert "chosen one has no features" not in one.remarks_[0]
+    assert not caplog.records

@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
+from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Binarizer
@@ -503,6 +504,17 @@ def test_balanced_classes_have_the_same_weight():
 def test_class_weights_that_are_refused(class_weight, message):
     with pytest.raises(ValueError, match=message):
         RiskSLIMClassifier(class_weight=class_weight).fit(X, Y)
+
+
+@pytest.mark.parametrize("class_weight", [None, {1: 3.0}])
+def test_the_loss_is_that_of_the_weighted_rows(class_weight):
+    own = np.random.default_rng(4).uniform(0.5, 2, len(Y))
+    classifier = RiskSLIMClassifier(max_size=2, l0_penalty=0.01, class_weight=class_weight)
+    classifier.fit(X, Y, own)
+    weight = own * compute_sample_weight(class_weight, Y)
+    expected = log_loss(Y, classifier.predict_proba(X)[:, 1], sample_weight=weight)
+    assert classifier.loss_ == pytest.approx(expected, rel=1e-9)
+    assert classifier.loss_ == classifier.certificate_.loss < classifier.certificate_.objective
 
 
 def test_class_weights_of_text_labels():
