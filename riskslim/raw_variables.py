@@ -199,7 +199,7 @@ def note_on_missing(variable: RawVariable, features: tuple[str, ...]) -> str:
     if not variable.may_lack or not conditions:
         return ""
     rows = f"{variable.n_missing:,} of {variable.n_samples:,} training rows"
-    counted = f"{conditions[0]!r} counts"
+    counted = f"'{conditions[0]}' counts"
     if len(conditions) > 1:
         other = "other " if len(conditions) < len(features) else ""
         counted = f"its {len(conditions)} {other}conditions count"

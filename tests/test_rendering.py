@@ -25,6 +25,7 @@ from hypothesis import example, given, settings
 from markdown_it import MarkdownIt
 
 from riskslim import Certificate, RiskScore, Status
+from riskslim.raw_variables import RawVariable
 from riskslim.risk_score import FeatureRange
 from riskslim.risk_table import percent
 
@@ -85,6 +86,21 @@ def grouped() -> RiskScore:
     )
 
 
+def of_raw_columns() -> RiskScore:
+    """Values were missing in two columns: one has two conditions besides, the other has one."""
+    known = [
+        RawVariable("creatinine", "numeric", 0.3, 5.1, n_missing=223, n_samples=1800),
+        RawVariable(HOSTILE, "categorical", levels=("a", "b & c"), n_missing=1, n_samples=1800),
+        RawVariable("smoker", "boolean", n_samples=1800),
+    ]
+    points = {"creatinine >= 1.2": 1, "creatinine >= 2": 3, "creatinine is missing": 1}
+    return RiskScore(
+        -4,
+        {**points, f"{HOSTILE} = b & c": -2, "smoker": 1},
+        variables={one.name: one for one in known},
+    )
+
+
 def sheets():
     score, X, y = observed()
     return {
@@ -93,6 +109,7 @@ def sheets():
         "observed": score.sheet(X, y, np.where(y == 1, 2.0, 1.0), max_rows=12),
         "grouped": grouped().sheet(max_rows=15),
         "empty": RiskScore(-2, {}).sheet(),
+        "raw_columns": of_raw_columns().sheet(),
     }
 
 
