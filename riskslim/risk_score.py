@@ -576,7 +576,7 @@ class RiskScore:
         >>> try:
         ...     score.score_samples({"age": 64, "sex": "male"})
         ... except ValueError as error:
-        ...     print(str(error).splitlines()[0])
+        ...     print(str(error)[:49])
         Found unknown categories 'male' during transform.
         """
         known = getattr(encoder, "variables_", encoder)

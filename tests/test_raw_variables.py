@@ -232,7 +232,7 @@ def test_unknown_levels_are_refused(caplog):
     frame = patients().assign(sex=lambda f: f["sex"].map({"female": "F", "male": "M"}))
     frame.loc[7, "ward"] = "b"
     message = (
-        r"unknown categories '[FM]', '[FM]' during transform\.\nColumns with levels that did not "
+        r"unknown categories '[FM]', '[FM]' during transform\.\sColumns with levels that did not "
         r"occur in fit \(rows counted from 0\): 'sex' \(400 of 400 rows, first at row 0\), 'ward' "
         r"\(1 of 400 rows, first at row 7\)\. In the training data 'sex' had 'female', 'male'; "
         r"'ward' had 'A', 'B', 'C'\. Correct"
