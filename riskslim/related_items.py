@@ -10,13 +10,14 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
 from riskslim.item_rules import COMPARISONS, Rule, number_of, readings
+from riskslim.items import source_variable
 
-__all__ = ["Family", "Pattern", "families"]
+__all__ = ["Family", "Pattern", "families", "note_on_sums"]
 
 # Which conditions of a family hold, 1, and which do not, 0.
 Pattern: TypeAlias = tuple[int, ...]
@@ -46,6 +47,21 @@ class Family(NamedTuple):
         kept = [self.names.index(name) for name in names]
         patterns = {tuple(pattern[k] for k in kept) for pattern in self.patterns}
         return Family(tuple(self.names[k] for k in kept), tuple(sorted(patterns)))
+
+    @property
+    def is_free(self) -> bool:
+        """Whether any of the conditions can hold with any others."""
+        return len(self.patterns) == 1 << len(self.names)
+
+    def implied_by(self, name: str) -> tuple[str, ...]:
+        """The other conditions that hold wherever this one does."""
+        k = self.names.index(name)
+        holding = [pattern for pattern in self.patterns if pattern[k]]
+        return tuple(
+            other
+            for j, other in enumerate(self.names)
+            if j != k and all(pattern[j] for pattern in holding)
+        )
 
 
 def families(names: Iterable[str]) -> tuple[Family, ...]:
@@ -82,6 +98,42 @@ def families(names: Iterable[str]) -> tuple[Family, ...]:
         key = (name, False) if rule is None else (rule.variable, True)
         by_variable.setdefault(key, {})[name] = rule
     return tuple(_family(rules) for rules in by_variable.values())
+
+
+def note_on_sums(family: Family) -> str:
+    """That the points of several conditions on a variable add up, in words.
+
+    Parameters
+    ----------
+    family : Family
+
+    Returns
+    -------
+    str
+        Empty where no two of the conditions can hold together.
+
+    Examples
+    --------
+    >>> from riskslim.related_items import families, note_on_sums
+    >>> (family,) = families(["age >= 45", "age >= 75"])
+    >>> note_on_sums(family)
+    'Points of several conditions on age add up: where age >= 75 holds, age >= 45 counts as well.'
+    """
+    start = f"Points of several conditions on {source_variable(family.names[0])} add up: "
+    widest = max(family.names, key=lambda name: len(family.implied_by(name)))
+    if implied := family.implied_by(widest):
+        count = "counts" if len(implied) == 1 else "count"
+        return f"{start}where {widest} holds, {_joined(implied)} {count} as well."
+    fullest = max(family.patterns, key=sum)
+    if sum(fullest) < 2:
+        return ""
+    together = [name for name, holds in zip(family.names, fullest, strict=True) if holds]
+    both = "both" if len(together) == 2 else "all"
+    return f"{start}{_joined(together)} can hold together, and then {both} count."
+
+
+def _joined(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _reading(name: str) -> Rule | None:

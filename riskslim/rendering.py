@@ -27,6 +27,8 @@ __all__ = ["ScoreLine", "ScoreSheet"]
 _MAX_WIDTH = 80
 # Widths in LaTeX's class article, in points: a line, a character, what separates two columns.
 _LATEX_LINE, _LATEX_CHARACTER, _LATEX_SEPARATOR = 345, 5, 12
+# In HTML, in hundredths of an em: a line on a page of A4, a character, the padding of a cell.
+_HTML_LINE, _HTML_CHARACTER, _HTML_SEPARATOR = 4300, 62, 80
 # Longer names of features are wrapped.
 _MAX_NAME_WIDTH, _MAX_LATEX_NAME_WIDTH = 64, 36
 
@@ -426,6 +428,7 @@ def _points_markdown(sheet: ScoreSheet) -> str:
 _CELL = "padding:0.2em 0.6em;border-bottom:1px solid"
 _LEFT, _RIGHT = f"text-align:left;{_CELL}", f"text-align:right;{_CELL}"
 _NOWRAP = "white-space:nowrap"
+_NARROW_CELL = f"padding:0.2em 0.4em;border-bottom:1px solid;{_NOWRAP}"
 _CAPTION = "text-align:left;font-weight:bold;padding:0.3em 0;caption-side:top"
 _TABLE = '<table style="border-collapse:collapse;margin:0 0 0.8em">'
 _BLANK = '<span style="display:inline-block;width:3em;border-bottom:1px dotted">&nbsp;</span>'
@@ -483,30 +486,54 @@ def _points_html(sheet: ScoreSheet) -> str:
 
 
 def _risks_html(sheet: ScoreSheet) -> str:
+    blocks = _fitting(sheet, _HTML_LINE, _HTML_CHARACTER, _HTML_SEPARATOR)
+    # Columns of all parts have the same width.
+    longest = max(len(cell) for _, cells in sheet.risk_lines for cell in cells)
+    widths = [
+        f"{(n * _HTML_CHARACTER + _HTML_SEPARATOR) / 100:g}em"
+        for n in (len(_longest(sheet.risk_lines)), longest)
+    ]
+    tables = [
+        _risk_table_html(lines, widths, "" if len(blocks) == 1 else f", {k} of {len(blocks)}")
+        for k, lines in enumerate(blocks, start=1)
+    ]
+    return "\n".join(
+        [
+            # What is wider than a small screen is scrolled, also with the keyboard.
+            '<div role="region" aria-label="Risk of each score" tabindex="0" '
+            'style="overflow-x:auto">',
+            *tables,
+            "</div>",
+        ]
+    )
+
+
+def _risk_table_html(lines: Lines, widths: list[str], part: str) -> str:
     rows = []
-    for k, (head, cells) in enumerate(sheet.risk_lines):
+    for k, (head, cells) in enumerate(lines):
         tag = "td" if k else 'th scope="col"'
         rows.append(
             _html_row(
                 [
-                    _cell('th scope="row"', head, _LEFT),
-                    *(_cell(tag, _html(typeset(cell)), f"{_RIGHT};{_NOWRAP}") for cell in cells),
+                    _cell('th scope="row"', head, f"text-align:left;{_NARROW_CELL}"),
+                    *(
+                        _cell(tag, _html(typeset(cell)), f"text-align:right;{_NARROW_CELL}")
+                        for cell in cells
+                    ),
                 ]
             )
         )
     return "\n".join(
         [
-            # A wide table is scrolled, also with the keyboard.
-            '<div role="region" aria-label="Risk of each score" tabindex="0" '
-            'style="overflow-x:auto">',
             _TABLE,
-            f'<caption style="{_CAPTION}">Risk of each score</caption>',
+            f'<caption style="{_CAPTION}">Risk of each score{part}</caption>',
+            f'<colgroup><col style="width:{widths[0]}">'
+            f'<col span="{len(lines[0][1])}" style="width:{widths[1]}"></colgroup>',
             f"<thead>{rows[0]}</thead>",
             "<tbody>",
             *rows[1:],
             "</tbody>",
             "</table>",
-            "</div>",
         ]
     )
 

@@ -101,6 +101,12 @@ def of_raw_columns() -> RiskScore:
     )
 
 
+def stacked() -> RiskScore:
+    cutoffs = {"age >= 45": 5, "age >= 75": 5, "age >= 60": 2}
+    others = {"lactate > 2": 3, "lactate <= 4": 1, "sex = male": 1, "sex = female": -1}
+    return RiskScore(-8, cutoffs | others, scale=2, outcome_name="death")
+
+
 def sheets():
     score, X, y = observed()
     return {
@@ -108,6 +114,7 @@ def sheets():
         "five_percent": plain().sheet(extreme=0.05),
         "observed": score.sheet(X, y, np.where(y == 1, 2.0, 1.0), max_rows=12),
         "grouped": grouped().sheet(max_rows=15),
+        "stacked": stacked().sheet(),
         "empty": RiskScore(-2, {}).sheet(),
         "raw_columns": of_raw_columns().sheet(),
     }
@@ -126,6 +133,34 @@ RENDERED = {
 def test_golden(name, suffix):
     expected = (GOLDEN / f"score_sheet_{name}.{suffix}").read_text(encoding="utf-8")
     assert RENDERED[suffix](sheets()[name]) == expected
+
+
+def test_sheets_say_that_points_of_several_cutoffs_add_up():
+    start = "Points of several conditions on"
+    notes = [note for note in stacked().sheet().notes if note.startswith(start)]
+    assert notes == [
+        f"{start} age add up: where age >= 75 holds, age >= 45 and age >= 60 count as well.",
+        f"{start} lactate add up: lactate > 2 and lactate <= 4 can hold together, and then both "
+        "count.",
+    ]
+    # Nobody can have the points of several of these; a number is no condition.
+    sexes = {"sex = male": 1, "sex = female": 2, "sex is missing": 1, "smoker": 1}
+    assert start not in str(RiskScore(0, sexes))
+    ranges = {"age": FeatureRange(18, 90)}
+    assert start not in str(RiskScore(0, {"age": 1, "age >= 60": 2}, feature_ranges=ranges))
+
+
+def test_html_tables_are_folded_to_the_width_of_a_page():
+    for sheet in (grouped().sheet(), stacked().sheet()):
+        tables = html_tables(sheet.to_html())[1:]
+        assert len(tables) > 1
+        assert len({len(table[0]) for table in tables[:-1]}) == 1
+        # Characters of 0.62 em and a padding of 0.8 em in each cell: 43 em are 18.2 cm of A4.
+        widest = max(len(cell) for table in tables for row in table for cell in row[1:])
+        assert len(tables[0][0][1:]) * (0.62 * widest + 0.8) + 0.62 * len("Score") + 0.8 <= 43
+        count = len(tables)
+        captions = re.findall(r"<caption[^>]*>(Risk of[^<]*)<", sheet.to_html())
+        assert captions == [f"Risk of each score, {k + 1} of {count}" for k in range(count)]
 
 
 def test_methods_of_the_score_render_its_sheet():
@@ -214,12 +249,15 @@ def text_risks(text: str) -> list[list[str]]:
 
 def risks_everywhere(sheet) -> dict[str, list[list[str]]]:
     """Lines of the risk table as a reader of each rendering finds them."""
-    in_html = html_tables(sheet.to_html())[-1]
+    in_html = html_tables(sheet.to_html())[1 if sheet.lines else 0 :]
     in_markdown = markdown_tables(sheet.to_markdown())[-1]
     blocks = latex_tables(sheet.to_latex())[1 if sheet.lines else 0 :]
     return {
         "text": text_risks(str(sheet)),
-        "html": [[ascii_signs(cell) for cell in row[1:]] for row in in_html],
+        "html": [
+            [ascii_signs(cell) for block in in_html for cell in block[k][1:]]
+            for k in range(len(in_html[0]))
+        ],
         "markdown": [list(column) for column in zip(*in_markdown[1:], strict=True)],
         "latex": [
             [cell for block in blocks for cell in block[k][1:]] for k in range(len(blocks[0]))

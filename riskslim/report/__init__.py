@@ -98,6 +98,7 @@ def render(
         sheet=score.sheet(*_labelled(score, rows[0])).to_html(),
         sheet_rows=rows[0].name,
         items=content.calculator_items(score),
+        families=content.calculator_families(score),
         certificate=content.certificate_table(score),
         metrics=content.metrics_table(rows, cv),
         intervals=content.note_on_intervals(rows),
@@ -179,11 +180,14 @@ def _finalized(value: Any) -> Any:
 def _script(score: RiskScore) -> str:
     """The calculator: the exported score, what it asks for, and what happens on a page."""
     from riskslim.exports import javascript_text
-    from riskslim.report.content import calculator_items
+    from riskslim.report.content import calculator_families, calculator_items
 
-    items = javascript_text(calculator_items(score))
+    items, related = map(javascript_text, (calculator_items(score), calculator_families(score)))
     program = score.to_javascript(inputs="items")
-    return f"{program}const calculatorItems = {items};\n{_file('report.js')}"
+    return (
+        f"{program}const calculatorItems = {items};\nconst calculatorFamilies = {related};\n"
+        f"{_file('report.js')}"
+    )
 
 
 def _file(name: str) -> str:

@@ -31,6 +31,7 @@ from riskslim.metrics import (
     operating_points,
 )
 from riskslim.raw_variables import RawVariable
+from riskslim.related_items import families
 from riskslim.rendering import score_line, typeset
 from riskslim.risk_score import observations_of
 from riskslim.risk_table import RiskScale
@@ -49,6 +50,7 @@ __all__ = [
     "Requirement",
     "Rows",
     "Table",
+    "calculator_families",
     "calculator_items",
     "certificate_table",
     "check_path",
@@ -960,6 +962,28 @@ def calculator_items(score: RiskScore) -> list[dict[str, Any]]:
         for (name, points), values in zip(
             score.points.items(), score.feature_ranges.values(), strict=True
         )
+    ]
+
+
+def calculator_families(score: RiskScore) -> list[dict[str, Any]]:
+    """Which ticks of the calculator can be together.
+
+    Parameters
+    ----------
+    score : RiskScore
+
+    Returns
+    -------
+    list of dict
+        For conditions on one variable, of which not all can hold together: the numbers of the
+        items, and all that can be true of them.
+    """
+    number = {name: k for k, name in enumerate(score.points)}
+    conditions = [name for name, values in score.feature_ranges.items() if values.is_binary]
+    return [
+        {"items": [number[name] for name in family.names], "patterns": family.patterns}
+        for family in families(conditions)
+        if not family.is_free
     ]
 
 

@@ -1,4 +1,4 @@
-// The calculator: predictRisk and calculatorItems are defined above.
+// The calculator: predictRisk, calculatorItems and calculatorFamilies are defined above.
 (function () {
   "use strict";
   const form = document.getElementById("calculator");
@@ -70,7 +70,31 @@
     }
   }
 
-  form.addEventListener("input", update);
+  // What was ticked or unticked stays; of what can be true with it, the conditions on the same
+  // variable take what changes the fewest of them.
+  function settle(input) {
+    const k = inputs.indexOf(input);
+    const family = calculatorFamilies.find((one) => one.items.includes(k));
+    if (!family) {
+      return;
+    }
+    const before = family.items.map(valueOf);
+    const place = family.items.indexOf(k);
+    const changes = (pattern) => pattern.filter((value, j) => value !== before[j]).length;
+    const possible = family.patterns.filter((pattern) => pattern[place] === before[place]);
+    if (!possible.length) {
+      return; // a condition that never holds
+    }
+    const nearest = possible.reduce((best, one) => (changes(one) < changes(best) ? one : best));
+    family.items.forEach((item, j) => {
+      inputs[item].checked = nearest[j] === 1;
+    });
+  }
+
+  form.addEventListener("input", (event) => {
+    settle(event.target);
+    update();
+  });
   form.addEventListener("submit", (event) => event.preventDefault());
   // The inputs are empty only after the event.
   form.addEventListener("reset", () => setTimeout(update, 0));
