@@ -578,7 +578,7 @@ class _Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return ()
         chosen = ""
         if is_empty:
-            chosen = " The chosen one has no features: all rows have the same risk."
+            chosen = " The result has no features: all rows have the same risk."
         return (
             f"{self.n_feasible_} of the {len(pool)} models meet all requirements (how many meet "
             f"each kind: {_listed(pool.counts())}), and the choice is among these alone.{chosen} "

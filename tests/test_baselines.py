@@ -523,7 +523,7 @@ def test_few_feasible_models_are_remarked_on(caplog):
     assert remark.startswith(
         f"{model.n_feasible_} of the 30 models meet all requirements (how many meet each kind: "
         f"monotonicity: 30, model size: 30, operational: {model.n_feasible_}, all: "
-        f"{model.n_feasible_}), and the choice is among these alone. The chosen one has no features"
+        f"{model.n_feasible_}), and the choice is among these alone. The result has no features: "
     )
     assert [record.getMessage() for record in caplog.records] == [
         f"PenalizedLogisticRegression: {remark}"
@@ -534,5 +534,5 @@ def test_few_feasible_models_are_remarked_on(caplog):
     one = PenalizedLogisticRegression(max_size=1, l1_ratios=[1.0], n_penalties=100).fit(X, y)
     assert 0 < one.n_feasible_ < 10
     assert np.count_nonzero(one.coef_) == 1
-    assert "chosen one has no features" not in one.remarks_[0]
+    assert "has no features" not in one.remarks_[0]
     assert not caplog.records
