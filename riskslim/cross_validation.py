@@ -33,7 +33,7 @@ from riskslim.metrics import (
     positive_rows,
     reliability_curve,
 )
-from riskslim.solution import Certificate, Status
+from riskslim.solution import Certificate, Status, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -417,6 +417,8 @@ def metric_text(metric: str, value: float) -> str:
     """
     if math.isnan(value):
         return "-"
+    if metric == "optimality_gap":
+        return percent(value)
     if metric in PERCENT:
         return f"{value:.1%}"
     return f"{value:.4g}" if metric == "model_size" else f"{value:.3f}"

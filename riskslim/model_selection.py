@@ -38,7 +38,7 @@ from riskslim.exceptions import ConstantFeatureWarning
 from riskslim.folds import Split, read_folds, splits_of, stratified_folds, write_folds
 from riskslim.problem import RiskScoreProblem
 from riskslim.risk_score import RiskScore
-from riskslim.solution import Solution, Status, TraceRecord, certify
+from riskslim.solution import Solution, Status, TraceRecord, certify, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -278,7 +278,9 @@ def _size_line(entry: SizeOnPath) -> str:
     if entry.train is None:
         return line.rstrip()
     train = entry.train
-    line += f"{train.loss:>8.5f} {train.optimality_gap:>7.2%}  {train.auc:.3f}  {train.cal:>5.1%}"
+    line += (
+        f"{train.loss:>8.5f} {percent(train.optimality_gap):>7}  {train.auc:.3f}  {train.cal:>5.1%}"
+    )
     found = entry.cross_validation
     if found is None or not found.folds:
         return line

@@ -23,6 +23,7 @@ from riskslim.metrics import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 __all__ = [
     "plot_decision_curve",
@@ -215,7 +216,7 @@ def plot_decision_curve(
     ax.set_ylim(1.1 * low, 1.08 * top)
     if len(curve) > 1:
         ax.set_xlim(float(curve.thresholds.min()), float(curve.thresholds.max()))
-    ax.xaxis.set_major_formatter(_percent_formatter())
+    _in_percent(ax.xaxis)
     ax.set_xlabel("Risk from which on one acts")
     ax.set_ylabel("Net benefit")
     _plain_frame(ax)
@@ -273,8 +274,11 @@ def plot_score_histogram(
             hatch="//" if side > 0 else None, edgecolor="white", linewidth=0.5,
         )  # fmt: skip
     if width == 1.0 and len(middles) <= MOST_DISTINCT_SCORES:
-        ax.set_xticks(middles)
-    ax.yaxis.set_major_formatter(_percent_formatter())
+        from riskslim.score_ticks import ScoreLocator
+
+        ax.xaxis.set_major_locator(ScoreLocator(middles))
+        ax.set_xticks(middles, minor=True)
+    _in_percent(ax.yaxis)
     ax.set_xlabel("Score")
     ax.set_ylabel("Share of the class")
     ax.margins(y=0.15)
@@ -343,7 +347,7 @@ def plot_line(
     dashed, percent : bool
         Whether the line is dashed, and whether the axis of the values is in percent.
     """
-    from matplotlib.ticker import MaxNLocator, PercentFormatter
+    from matplotlib.ticker import MaxNLocator
 
     ax.plot(
         [x for x, _ in values], [y for _, y in values], color=colour, label=label, marker="o",
@@ -351,22 +355,28 @@ def plot_line(
     )  # fmt: skip
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     if percent:
-        ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+        _in_percent(ax.yaxis)
     _plain_frame(ax)
 
 
-def _percent_formatter() -> Any:
-    from matplotlib.ticker import PercentFormatter
+def _in_percent(axis: Axis) -> None:
+    """Ticks in percent: at round steps, each with the decimals that it has."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    return PercentFormatter(1.0, decimals=0)
+    axis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10]))
+    axis.set_major_formatter(FuncFormatter(lambda share, _: _percent(share)))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.6g}%".replace("-", "\N{MINUS SIGN}")
 
 
 def _unit_square(ax: Axes, x_label: str, y_label: str, *, percent: bool = False) -> None:
     # A little room, so that markers at the ends are whole.
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", xlabel=x_label, ylabel=y_label)
     if percent:
-        ax.xaxis.set_major_formatter(_percent_formatter())
-        ax.yaxis.set_major_formatter(_percent_formatter())
+        _in_percent(ax.xaxis)
+        _in_percent(ax.yaxis)
     _plain_frame(ax)
 
 

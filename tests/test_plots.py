@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib import pyplot as plt
 
 from riskslim.metrics import decision_curve, operating_points, reliability_curve
 from riskslim.plots import (
@@ -161,6 +163,36 @@ def test_histogram_of_one_value(value):
     ax = plot_score_histogram([0, 1, 1], [value] * 3)
     heights = [[bar.get_height() for bar in bars] for bars in ax.containers]
     assert [max(one) for one in heights] == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "inches", "step"),
+    [(0, 25, 3, 5), (0, 25, 9, 1), (0, 25, 6, 2), (-3, 3, 3, 1), (-14, 9, 3, 5),
+     (1000, 1025, 3, 5), (1000, 1025, 9, 2), (3, 8, 0.4, 10)],
+)  # fmt: skip
+def test_labels_of_scores_have_room(low, high, inches, step):
+    scores = np.arange(low, high + 1)
+    figure = plt.figure(figsize=(10, 3))
+    ax = figure.add_axes([0.05, 0.2, inches / 10, 0.7])
+    plot_score_histogram(np.arange(len(scores)) % 2, scores, ax=ax)
+    figure.canvas.draw()
+    shown = [one for one in ax.get_xticklabels() if one.get_text()]
+    labelled = [int(one.get_text().replace("\u2212", "-")) for one in shown]
+    assert labelled == ([k for k in scores if k % step == 0] or [low])
+    boxes = [one.get_window_extent() for one in shown]
+    assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
+    assert set(ax.get_xticks(minor=True)) | set(labelled) == set(scores)
+
+
+def test_labels_of_shares_say_what_they_are():
+    rng = np.random.default_rng(0)
+    for high, size in ((3, 2.0), (15, 2.0), (25, 4.2), (28, 6.0)):
+        figure, ax = plt.subplots(figsize=(6, size))
+        plot_score_histogram(rng.integers(0, 2, 500), rng.integers(0, high + 1, 500), ax=ax)
+        figure.canvas.draw()
+        texts = [one.get_text() for one in ax.get_yticklabels()]
+        assert [float(one[:-1]) / 100 for one in texts] == pytest.approx(list(ax.get_yticks()))
+        assert all(one.endswith("%") for one in texts)
 
 
 def test_decision_curve_of_one_threshold():

@@ -6,6 +6,7 @@ The checks in a browser need ``chromium`` and ``chromedriver`` on the PATH.
 from __future__ import annotations
 
 import base64
+import dataclasses
 import functools
 import hashlib
 import itertools
@@ -14,6 +15,7 @@ import re
 import shutil
 import sys
 import tempfile
+import types
 from importlib.resources import files
 from pathlib import Path
 
@@ -49,7 +51,8 @@ from riskslim.metrics import (
     maximum_calibration_error,
 )
 from riskslim.rendering import one_line
-from riskslim.report import render
+from riskslim.report import content, render
+from riskslim.report.diagrams import thresholds
 from riskslim.risk_score import FeatureRange
 from riskslim.risk_table import percent
 
@@ -308,7 +311,7 @@ def test_metrics_are_those_of_the_metrics_module(full):
     assert columns[1][3] == pytest.approx(np.mean(by_fold), rel=1e-12)
     ends = f"({min(by_fold):.1%} - {max(by_fold):.1%})"
     assert rows[3][2][0] == f"{np.mean(by_fold):.1%} {ends}"
-    assert [row[1][0] for row in rows[4:]] == [str(len(score.points)), "0.0%"]
+    assert [row[1][0] for row in rows[4:]] == [str(len(score.points)), "0.00%"]
 
 
 def intervals(root) -> dict[str, list[tuple[float, float] | None]]:
@@ -422,7 +425,7 @@ def test_many_thresholds_are_thinned():
 def test_data_are_summarised(full):
     entry, page, (X, y, weight), *_ = full
     root = parsed(page)
-    _, *rows = table(root, "Data")
+    _, *rows = table(root, "Rows and classes")
     positive = y == "yes"
     assert rows[0][1:] == [("400", 400), ("200", 200)]
     assert rows[1][0][0] == "with died = yes"
@@ -441,18 +444,48 @@ def test_data_are_summarised(full):
 
 
 def test_sheet_and_certificate_are_those_of_the_score(full):
-    entry, page, given, *_ = full
+    entry, page, _, test, *_ = full
     score = entry.risk_score
-    assert score.sheet(*given).to_html() in page
+    assert score.sheet(*test).to_html() in page
+    assert "Risks observed in the test data are beneath the predicted ones." in page
+    assert "Risks observed in the given data are beneath the predicted ones." in page_of("plain")
     root = parsed(page)
     assert score.certificate.explain() in text_of(root.find("body"))
     cells = {row[0][0]: row[1] for row in table(root, "Certificate in numbers")}
     assert cells["Objective"][1] == score.certificate.objective
     assert cells["Lower bound"][1] == score.certificate.lower_bound
     assert cells["Engine"][0] == score.certificate.engine
-    versions = {row[0][0]: row[1][0] for row in table(root, "Software")}
+    versions = {row[0][0]: row[1][0] for row in table(root, "Versions")}
     assert versions["numpy"] == np.__version__
+    # Neither solver was used, whether or not it is installed.
+    assert not {"cplex", "solver"} & set(versions)
+    certificate = dataclasses.replace(score.certificate, engine="lattice_cpa (CPLEX 22.1.2.0)")
+    found = content.software_table(dataclasses.replace(score, certificate=certificate))
+    assert {row[0].text: row[1].text for row in found.rows}["solver"] == "CPLEX 22.1.2.0"
     assert "has no certificate" in page_of("plain")
+
+
+@pytest.mark.parametrize(
+    ("risk", "positive", "last"),
+    [
+        # At 0.6 four of five are positive: the benefit is 4/20 - 1/20 * 1.5; at 0.9 none is.
+        ([0.9] + [0.6] * 4 + [0.1] * 15, [1, 2, 3, 4], 0.6),
+        # Nobody gains by acting from 0.3 on: twice the prevalence is shown.
+        ([0.3] * 5 + [0.1] * 95, [5, 6, 7, 8], 0.08),
+        ([0.004] * 10 + [0.001] * 990, [0], 0.004),
+        ([0.62] * 10, [0, 1, 2, 3, 4, 5, 6], 0.99),
+        ([0.0] * 10 + [1.0] * 2, [10], 0.2),
+    ],
+)
+def test_decision_curves_end_where_nothing_is_gained(risk, positive, last):
+    is_positive = np.isin(np.arange(len(risk)), positive)
+    rows = types.SimpleNamespace(risk=np.array(risk), positive=is_positive, weight=None)
+    found = thresholds([rows])
+    assert len(found) == 100
+    assert found[-1] == pytest.approx(last)
+    np.testing.assert_allclose(np.diff(found), found[0])
+    weighted = types.SimpleNamespace(**vars(rows) | {"weight": np.ones(len(risk)) * 3})
+    np.testing.assert_array_equal(thresholds([weighted, rows]), found)
 
 
 def test_sizes_are_those_of_the_path(full):
@@ -962,5 +995,8 @@ def test_paper_shows_the_whole_risk_table(shown, browser):
         assert browser.execute_script(width) <= 680
         hidden = "return getComputedStyle(document.querySelector('.screen')).display"
         assert browser.execute_script(hidden) == "none"
+        # The sheet begins beneath the title, whatever its length.
+        inside = "return getComputedStyle(document.querySelector('.riskslim-score')).breakInside"
+        assert browser.execute_script(inside) == "auto"
     finally:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

@@ -92,17 +92,22 @@ def render(
         content.check_same_score(score, cv, rows[0])
     stated = None if problem is None else content.stated_problem(score, problem, rows[0])
     script = _script(score)
+    thresholds = diagrams.thresholds(rows)
     return _template().render(
         title=title or f"Risk score: {score.sheet().outcome}",
         score=score,
-        sheet=score.sheet(*_labelled(score, rows[0])).to_html(),
-        sheet_rows=rows[0].name,
+        # What is observed on test rows says more.
+        sheet=score.sheet(*_labelled(score, rows[-1])).to_html(),
+        sheet_rows=rows[-1].name,
         items=content.calculator_items(score),
         families=content.calculator_families(score),
         certificate=content.certificate_table(score),
         metrics=content.metrics_table(rows, cv),
         intervals=content.note_on_intervals(rows),
-        diagrams=[diagrams.diagrams(score, one, None if k else cv) for k, one in enumerate(rows)],
+        diagrams=[
+            diagrams.diagrams(score, one, thresholds, None if k else cv)
+            for k, one in enumerate(rows)
+        ],
         operating=[content.operating_table(score, one) for one in rows],
         requirements=None if stated is None else content.requirements(score, stated),
         sizes=None if size_path is None else content.path_tables(score, size_path),
@@ -110,7 +115,7 @@ def render(
         data=content.data_table(score, rows),
         features=content.feature_table(score, rows),
         variables=content.variable_table(score, rows),
-        software=content.software_table(),
+        software=content.software_table(score),
         remarks=content.remarks(score, rows, stated),
         date=datetime.date.today().isoformat(),
         style=_file("report.css"),

@@ -783,7 +783,9 @@ def data_table(score: RiskScore, rows: Sequence[Rows]) -> Table:
         columns[0] += [Cell("Weights"), Cell(f"share of {score.outcome_name} by weight")]
         for column, one in zip(columns[1:], rows, strict=True):
             column += _weight_cells(one)
-    return Table("Data", ["What", *(one.name for one in rows)], list(zip(*columns, strict=True)))
+    return Table(
+        "Rows and classes", ["What", *(one.name for one in rows)], list(zip(*columns, strict=True))
+    )
 
 
 def _weight_cells(rows: Rows) -> list[Cell]:
@@ -916,8 +918,12 @@ def weighted_mean(values: NDArray[Any], weight: NDArray[np.float64] | None) -> f
     return float(np.average(values, weights=weight))
 
 
-def software_table() -> Table:
-    """What the report was written with.
+def software_table(score: RiskScore) -> Table:
+    """What the report was written with, and the solver that the score was found with.
+
+    Parameters
+    ----------
+    score : RiskScore
 
     Returns
     -------
@@ -925,15 +931,23 @@ def software_table() -> Table:
     """
     config = show_config(mode="dict")
     kernels, machine = config["kernels"], config["machine"]
+    packages = {**config["packages"]}
+    # Installed is not used: the certificate names the solver, if there was one.
+    del packages["cplex"]
+    if kernels["backend"] != "numba":
+        del packages["numba"]
+    engine = "" if score.certificate is None else score.certificate.engine
+    solver = engine.partition("(")[2].rstrip(")")
     facts = {
         "riskslim": config["version"],
+        **({"solver": solver} if solver else {}),
         "kernels": f"{kernels['backend']}, {kernels['compiler']}",
         "Python": platform.python_version(),
-        **{name: version or "not installed" for name, version in config["packages"].items()},
+        **{name: version or "not installed" for name, version in packages.items()},
         "system": f"{machine['system']}, {machine['processor']}",
     }
     rows = [[Cell(name), Cell(value)] for name, value in facts.items()]
-    return Table("Software", ("What", "Version"), rows)
+    return Table("Versions", ("What", "Version"), rows)
 
 
 def calculator_items(score: RiskScore) -> list[dict[str, Any]]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from riskslim.metrics import (
     MOST_DISTINCT_SCORES,
@@ -27,20 +30,58 @@ if TYPE_CHECKING:
     from riskslim.model_selection import ModelSizePath
     from riskslim.risk_score import RiskScore
 
-__all__ = ["diagrams", "path_diagram"]
+__all__ = ["diagrams", "path_diagram", "thresholds"]
 
 # Letters of an outcome and of a class in a diagram: more would leave no room for what is drawn.
 _LONGEST_OUTCOME, _LONGEST_CLASS = 12, 8
+# Decision curves end where the net benefit stays below this share of the largest possible one.
+_SMALL_BENEFIT, _N_THRESHOLDS = 0.02, 100
 _SQUARE, _WIDE, _LARGE = (4.8, 5.0), (6.0, 4.2), (8.2, 6.2)
 
 
-def diagrams(score: RiskScore, rows: Rows, cv: CrossValidation | None = None) -> dict[str, Diagram]:
+def thresholds(rows: Sequence[Rows]) -> NDArray[np.float64]:
+    """The risks that decision curves are drawn at: from which on to act, as the prevalence allows.
+
+    Parameters
+    ----------
+    rows : sequence of Rows
+
+    Returns
+    -------
+    ndarray of float64, shape (100,)
+        Up to where hardly anything is gained any more by acting, and twice the prevalence at least.
+    """
+    end = min(max(map(_last_benefit, rows)), 0.99)
+    step = 10.0 ** math.floor(math.log10(end)) / 2
+    end = min(math.ceil(end / step - 1e-9) * step, 0.99)
+    return np.linspace(end / _N_THRESHOLDS, end, _N_THRESHOLDS)
+
+
+def _last_benefit(rows: Rows) -> float:
+    # Between two distinct risks the net benefit falls: its peaks are at the risks themselves.
+    risks = np.unique(rows.risk[(rows.risk > 0) & (rows.risk < 1)])
+    share = weighted_mean(rows.positive, rows.weight)
+    if not len(risks):
+        return 2 * share
+    curve = decision_curve(rows.positive, rows.risk, rows.weight, thresholds=risks)
+    useful = curve.thresholds[curve.net_benefit > _SMALL_BENEFIT * share]
+    return max(2 * share, float(useful.max(initial=0.0)))
+
+
+def diagrams(
+    score: RiskScore,
+    rows: Rows,
+    thresholds: NDArray[np.float64],
+    cv: CrossValidation | None = None,
+) -> dict[str, Diagram]:
     """Draw what the score does on some rows.
 
     Parameters
     ----------
     score : RiskScore
     rows : Rows
+    thresholds : ndarray of float64, shape (m,)
+        Of the decision curve.
     cv : CrossValidation, optional
         Its folds are drawn in grey.
 
@@ -53,7 +94,7 @@ def diagrams(score: RiskScore, rows: Rows, cv: CrossValidation | None = None) ->
         "reliability": _reliability(score, rows, cv),
         "roc": _roc(rows, cv),
         "histogram": _histogram(score, rows),
-        "decision": _decision(rows),
+        "decision": _decision(rows, thresholds),
     }
 
 
@@ -121,18 +162,18 @@ def _shortened(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}\u2026"
 
 
-def _decision(rows: Rows) -> Diagram:
-    curve = decision_curve(rows.positive, rows.risk, rows.weight)
+def _decision(rows: Rows, thresholds: NDArray[np.float64]) -> Diagram:
+    curve = decision_curve(rows.positive, rows.risk, rows.weight, thresholds=thresholds)
     better = curve.net_benefit > np.maximum(curve.treat_all, 0.0)
     where = "nowhere above both others"
     if better.any():
         low, high = curve.thresholds[better][[0, -1]]
-        where = f"above both others at thresholds between {low:.0%} and {high:.0%}"
+        where = f"above both others at thresholds between {100 * low:.3g}% and {100 * high:.3g}%"
     return drawn(
         lambda ax: plot_decision_curve(curve, ax=ax),
         f"decision-{rows.key}",
         f"Decision curve, {rows.name}: net benefit of acting by the score, on all and on none, for "
-        f"risks from 1% to 99%; that of the score is {where}.",
+        f"risks of up to {100 * thresholds[-1]:.3g}%; that of the score is {where}.",
         f"Decision curve, {rows.name}: net benefit of acting on rows whose risk is at least the "
         "one on the axis.",
         _WIDE,
