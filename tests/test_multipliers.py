@@ -125,3 +125,21 @@ def test_many_records_and_one_that_is_not_among_the_data():
     assert lattice_cpa(problem).certificate.objective == pytest.approx(
         solution.certificate.objective, rel=1e-12
     )
+
+
+@pytest.mark.parametrize("largest", [1e4, 1e9, 1e200])
+def test_rounding_errors_of_wide_features_cost_no_bound(largest):
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 2, (200, 4)).astype(float)
+    X[:, 0] = largest * rng.normal(size=200)
+    y = rng.random(200) < 1 / (1 + np.exp(-(X[:, 1:] @ [1.0, -1.0, 0.5])))
+    data = TrainingData(X, y, feature_names=["wide", "a", "b", "c"])
+    coefficients = CoefficientSet(data.feature_names, -5, 5, intercept_lower=-9, intercept_upper=9)
+    problem = RiskScoreProblem(
+        LogisticLoss(data, coefficients),
+        coefficients,
+        constraints=[risk_at_least(0.9, profile={"a": 1}), risk_at_most(0.4, profile={"c": 1})],
+    )
+    free = RiskScoreProblem(problem.loss, coefficients)
+    bound = solve_root(problem, probing=False, polishing=False).lower_bound
+    assert bound >= solve_root(free, probing=False, polishing=False).lower_bound - 1e-6

@@ -149,10 +149,13 @@ class Pricing(NamedTuple):
     rows : NodeRows
     constant : float
         What has to be added to a bound on these rows, less the rounding errors that come with them.
+    largest : ndarray of float64, shape (d + 1,)
+        Largest absolute values of their columns.
     """
 
     rows: NodeRows
     constant: float
+    largest: NDArray[np.float64]
 
 
 def priced(
@@ -176,17 +179,19 @@ def priced(
     relax : callable
         Bound and solution of the root's relaxation on rows.
     largest : ndarray of float64, shape (d + 1,)
-        Largest absolute values of the columns, records of the constraints among them.
+        Largest absolute values of the columns.
     box : ndarray of float64, shape (2, d + 1)
         The root's, for the size of rounding errors.
 
     Returns
     -------
     Pricing or None
-        None where the relaxation meets all constraints without.
+        None where the relaxation meets all constraints without, or where rounding errors take away
+        what multipliers are worth: features of 1e7 make large ones.
     """
     chosen, multipliers = np.zeros(0, np.intp), np.zeros(0)
-    _, coef = relax(rows)
+    given, coef = relax(rows)
+    bound = given
     for _ in range(ROUNDS):
         excess = sides.excess(coef)
         excess[chosen] = 0.0
@@ -196,22 +201,25 @@ def priced(
             break
         chosen = np.concatenate((chosen, more))
         start = np.concatenate((multipliers, np.zeros(len(more))))
-        multipliers, coef = _best_multipliers(
+        bound, multipliers, coef = _best_multipliers(
             PricedRows(rows, sides.taking(chosen), t), relax, start
         )
     is_used = multipliers > 0
     if not is_used.any():
         return None
-    multipliers = multipliers[is_used]
-    found = PricedRows(rows, sides.taking(chosen[is_used]), t)
-    constant = found.constant(multipliers) - found.error(multipliers, largest, box)
-    return Pricing(found.weighted(multipliers), constant)
+    multipliers, sides = multipliers[is_used], sides.taking(chosen[is_used])
+    largest = np.maximum(largest, np.append(1.0, np.abs(sides.records).max(axis=0)))
+    found = PricedRows(rows, sides, t)
+    error = found.error(multipliers, largest, box)
+    if not bound - error > given:
+        return None
+    return Pricing(found.weighted(multipliers), found.constant(multipliers) - error, largest)
 
 
 def _best_multipliers(
     rows: PricedRows, relax: _Relax, start: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Multipliers with the largest bound that is found, and the solution to them.
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+    """The largest bound that is found, the multipliers that lead to it, and their solution.
 
     The bound is a concave function of the multipliers; its slopes are by how much the solution
     breaks the constraints.
@@ -237,4 +245,4 @@ def _best_multipliers(
         bounds=[(0.0, MOST_UNITS)] * len(start),
         options={"maxfun": MAX_EVALUATIONS},
     )
-    return best, best_coef
+    return best_bound, best, best_coef

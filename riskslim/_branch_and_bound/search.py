@@ -270,7 +270,6 @@ class Search:
         sides = Sides.of(self.problem, given)
         if not len(sides) or not self._propagate(box):
             return
-        self._largest[1:] = np.maximum(self._largest[1:], np.abs(sides.records).max(axis=0))
         worker, coef = self._workers[0], np.zeros(box.shape[1])
         t = 1.0 / self.problem.loss.scale
 
@@ -284,7 +283,7 @@ class Search:
 
         found = priced(sides, given, t, relax=relax, largest=self._largest, box=self._box)
         if found is not None:
-            self._constant = found.constant
+            self._constant, self._largest = found.constant, found.largest
             self._rows = RowsBySupport(found.rows, merge=self.settings.merge_rows)
 
     def _eligible(self) -> NDArray[np.bool_]:
