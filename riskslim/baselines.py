@@ -78,6 +78,9 @@ logger = logging.getLogger("riskslim.baselines")
 _FEW_FEASIBLE = 0.1
 # AUCs that agree to this many decimals are equal: the rest is the order of a sum.
 _AUC_DECIMALS = 12
+# Most moves by which one score is polished. Points up to 5 need a dozen, points up to 1000 some
+# hundreds; wider ones zigzag along narrow valleys by as many moves as they are wide.
+_POLISHING_MOVES = 1000
 # Margins that are computed at a time.
 _BLOCK_CELLS = 2**22
 
@@ -1095,7 +1098,9 @@ def _polished(problem: RiskScoreProblem, coef: NDArray[np.int64]) -> NDArray[np.
     """Polish the intercept and the features that have points; no other feature gets any."""
     start = coef.clip(problem.lower, problem.upper)
     directions = np.concatenate(([0], 1 + np.flatnonzero(start[1:])))
-    polished = discrete_coordinate_descent(problem, start, directions=directions.tolist())
+    polished = discrete_coordinate_descent(
+        problem, start, directions=directions.tolist(), max_iterations=_POLISHING_MOVES
+    )
     assert polished.coefficients is not None
     return polished.coefficients
 
@@ -1110,7 +1115,8 @@ class PooledRounding(_PooledBaseline):
     ----------
     polish : bool, default True
         Polish every risk score by :func:`~riskslim.discrete_coordinate_descent`, the star of the
-        paper. Features without points get none, so that models do not grow.
+        paper. Features without points get none, so that models do not grow. A score is moved 1000
+        times at most, which only a ``max_coef`` beyond 1000 has use for.
     max_size : int, optional
         Most features with points, 5 by default. None: no limit.
     max_coef : int, default 5

@@ -281,7 +281,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         solution = solve(problem, **arguments, progress=progress)
         certificate = solution.certificate
         if certificate.status is Status.INFEASIBLE:
-            raise InfeasibleProblemError(certificate.explain())
+            raise InfeasibleProblemError(certificate.message)
         self._keep(solution, problem)
         log.write("%s", certificate)
         for remark in self.remarks_:

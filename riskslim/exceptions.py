@@ -24,7 +24,26 @@ class ProblemSizeError(RiskSLIMError):
 
 
 class InfeasibleProblemError(RiskSLIMError, ValueError):
-    """No risk score meets the requirements; the message names those that contradict each other."""
+    """No risk score meets the requirements.
+
+    Parameters
+    ----------
+    reason : str
+        Which of them contradict each other, a sentence without a full stop.
+
+    Examples
+    --------
+    >>> from riskslim.exceptions import InfeasibleProblemError
+    >>> str(InfeasibleProblemError("at least 2 and at most 1 are to be used"))
+    'No risk score meets the requirements: at least 2 and at most 1 are to be used.'
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"No risk score meets the requirements: {self.reason}."
 
 
 class CertificateError(RiskSLIMError):

@@ -24,6 +24,7 @@ from riskslim import (
     at_least,
     at_most,
     branch_and_bound,
+    discrete_coordinate_descent,
     elastic_net,
 )
 from riskslim.baselines import (
@@ -307,6 +308,23 @@ def test_predictions(fitted, frame, name):
         assert model.risk_score_.outcome_name == "benign"
         np.testing.assert_allclose(model.risk_score_.decision_function(X), log_odds)
         assert model.violations_ == ()
+
+
+def test_polishing_of_wide_points_ends(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (300, 5)).astype(float)
+    y = rng.random(300) < expit(X @ [1.0, -1.0, 0.5, 0.7, -0.3])
+    moves = []
+
+    def counted(*arguments, **options):
+        found = discrete_coordinate_descent(*arguments, **options)
+        moves.append(found.n_iterations)
+        return found
+
+    monkeypatch.setattr("riskslim.baselines.discrete_coordinate_descent", counted)
+    # Without a limit the descents of 1e5 take 1e5 moves, and those of 1e7 take minutes.
+    PooledRescaledRounding(max_coef=10**5, l1_ratios=[1.0], n_penalties=3, cv=2).fit(X, y)
+    assert max(moves) == 1000
 
 
 def test_polishing_lowers_the_loss_and_adds_no_feature(fitted):

@@ -1,6 +1,7 @@
 """The search of integer vectors that meet constraints, against trying all of them."""
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -23,11 +24,12 @@ from riskslim import (
     model_size,
     not_both,
     points_in,
+    standard_cpa,
 )
-from riskslim._lattice_cpa.conflicts import InfeasibleProblemError, confirmed
+from riskslim._lattice_cpa.conflicts import confirmed
 from riskslim.constraint_rows import ConstraintRows
 from riskslim.constraint_search import conflicting_constraints, search_vector
-from riskslim.exceptions import RiskSLIMError
+from riskslim.exceptions import InfeasibleProblemError, RiskSLIMError
 
 COEFFICIENTS = {
     "integer": np.arange(1.0, 10.0),
@@ -188,6 +190,10 @@ def test_a_solver_is_not_believed():
     impossible = make(CYCLE)
     with pytest.raises(InfeasibleProblemError, match=r"\(a > b\) and \(b > c\) and \(c > a\)"):
         confirmed(impossible, "HAL", seconds=9.0, stop=None)
+    with pytest.raises(InfeasibleProblemError, match=r"No risk score .* contradict") as caught:
+        standard_cpa(impossible)
+    copy = pickle.loads(pickle.dumps(caught.value))  # workers send errors
+    assert (str(copy), copy.reason) == (str(caught.value), caught.value.reason)
     with pytest.raises(RiskSLIMError, match=r"HAL finds no points .* could not be proven so far"):
         confirmed(impossible, "HAL", seconds=0.0, stop=None)
 

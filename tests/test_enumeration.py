@@ -43,7 +43,7 @@ from riskslim import (
 )
 from riskslim._branch_and_bound.root import solve_root
 from riskslim._lattice_cpa import initialization
-from riskslim.exceptions import RiskSLIMError
+from riskslim.exceptions import InfeasibleProblemError, RiskSLIMError
 
 PARTS = ("initialization", "chained_updates", "rounding", "polishing")
 COMBINATIONS = list(itertools.product([True, False], repeat=len(PARTS)))
@@ -447,7 +447,7 @@ def test_infeasible_problems(seed):
     assert solution.intercept is None
     with pytest.raises(ValueError, match="there is no risk score"):
         solution.coef  # noqa: B018
-    with pytest.raises(ValueError, match="infeasible"):
+    with pytest.raises(InfeasibleProblemError, match="No risk score meets"):
         standard_cpa(problem)
 
 
@@ -577,7 +577,9 @@ def test_standard_cpa_under_constraints(relaxation):
     for seed in range(0, CONSTRAINED, 4):
         small, best, problem = constrained(seed)
         if not best.feasible:
-            with pytest.raises(ValueError, match="the problem is infeasible: "):
+            with pytest.raises(
+                InfeasibleProblemError, match="No risk score meets the requirements: "
+            ):
                 standard_cpa(problem, relaxation=relaxation)
             continue
         result = standard_cpa(problem, relaxation=relaxation, gap_tolerance=1e-6 * relaxation)

@@ -18,26 +18,12 @@ from riskslim._lattice_cpa.formulation import INFINITY, Accuracy, Formulation
 from riskslim.bounds import ObjectiveBounds
 from riskslim.constraint_rows import clash
 from riskslim.constraint_search import conflicting_constraints, irreducible, search_vector
-from riskslim.exceptions import RiskSLIMError
+from riskslim.exceptions import InfeasibleProblemError, RiskSLIMError
 from riskslim.problem import RiskScoreProblem
 
-__all__ = ["InfeasibleProblemError", "confirmed", "without_loss"]
+__all__ = ["confirmed", "without_loss"]
 
 _INFEASIBLE = 2  # as SciPy has it
-
-
-class InfeasibleProblemError(ValueError):
-    """No coefficient vector meets the requirements.
-
-    Parameters
-    ----------
-    reason : str
-        Which of them clash.
-    """
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(f"the problem is infeasible: {reason}")
-        self.reason = reason
 
 
 def without_loss(problem: RiskScoreProblem) -> ObjectiveBounds:

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim._lattice_cpa.conflicts import InfeasibleProblemError
 from riskslim._lattice_cpa.formulation import accuracy_of
 from riskslim._lattice_cpa.initialization import (
     Initialization,
@@ -30,7 +29,7 @@ from riskslim._lattice_cpa.scales import ScalesRun
 from riskslim._lattice_cpa.search import LatticeCPASettings, Search
 from riskslim._lattice_cpa.tree import MAX_SECONDS, TreeLimits, TreeSearch
 from riskslim.engine import check_solver
-from riskslim.exceptions import CertificateError
+from riskslim.exceptions import CertificateError, InfeasibleProblemError
 from riskslim.problem import RiskScoreProblem
 from riskslim.runs import (
     INTERRUPTED,

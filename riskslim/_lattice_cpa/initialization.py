@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._branch_and_bound.root import solve_root
-from riskslim._lattice_cpa.conflicts import InfeasibleProblemError, confirmed, without_loss
+from riskslim._lattice_cpa.conflicts import confirmed, without_loss
 from riskslim._lattice_cpa.formulation import OBJECTIVE_SCALE, Cut
 from riskslim._lattice_cpa.model import RiskSlimLP, RiskSlimMIP, translated_errors
 from riskslim.bounds import ObjectiveBounds, chained_updates
-from riskslim.exceptions import RiskSLIMError
+from riskslim.exceptions import InfeasibleProblemError, RiskSLIMError
 from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding
 from riskslim.problem import RiskScoreProblem
 from riskslim.runs import INTERRUPTED
@@ -148,8 +148,10 @@ def standard_cpa(
 
     Raises
     ------
+    InfeasibleProblemError
+        No vector meets the requirements.
     ValueError
-        The problem is infeasible, a limit is negative, or a feature's values are too large.
+        A limit is negative, or a feature's values are too large.
     SolverUnavailableError, ProblemSizeError
         CPLEX is missing, or its licence too small.
 
@@ -526,8 +528,8 @@ def initialize(
 
     Raises
     ------
-    ValueError
-        The problem is infeasible.
+    InfeasibleProblemError
+        No vector meets the requirements.
     SolverUnavailableError, ProblemSizeError
         CPLEX is missing, or its licence too small.
 
@@ -646,8 +648,8 @@ def feasible_start(
 
     Raises
     ------
-    ValueError
-        The problem is infeasible.
+    InfeasibleProblemError
+        No vector meets the requirements.
     RiskSLIMError
         The solver found no feasible vector in time.
     """
