@@ -518,7 +518,8 @@ def note_on_intervals(rows: Sequence[Rows]) -> list[str]:
         "and MCAL are above 0 even where every risk is true. In 95% of cases they would then be in "
         f"this range: outcomes were drawn from the predicted risks {times} times "
         f"(consistency resampling, seed {SEED}). A value within the range is no evidence against "
-        "the risks; one above it says that risks are off by more than chance.",
+        "the risks; one above it says that risks are off by more than chance. On rows by which the "
+        "score was chosen, values are often below.",
         _note_on_optimism(rows),
     ]
     n_fewest = min(int(np.count_nonzero(one.positive == sign)) for one in rows for sign in (0, 1))
