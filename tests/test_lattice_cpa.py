@@ -32,7 +32,12 @@ from riskslim._lattice_cpa.cuts import CutPool
 from riskslim._lattice_cpa.formulation import Cut
 from riskslim._lattice_cpa.search import Search
 from riskslim.bounds import ObjectiveBounds
-from riskslim.exceptions import CertificateError, ProblemSizeError, SolverUnavailableError
+from riskslim.exceptions import (
+    CertificateError,
+    InfeasibleProblemError,
+    ProblemSizeError,
+    SolverUnavailableError,
+)
 
 
 def make_problem(
@@ -244,7 +249,7 @@ class TestInfeasible:
         assert solution.points == {}
         with pytest.raises(ValueError, match="there is no risk score"):
             _ = solution.coef
-        with pytest.raises(ValueError, match="infeasible"):
+        with pytest.raises(InfeasibleProblemError, match="x1, x2"):
             standard_cpa(p)
 
     def test_fewer_usable_features_than_min_size(self):
