@@ -21,7 +21,7 @@ from riskslim.feature_ranges import (
     printed_range,
     short,
 )
-from riskslim.related_items import Family, Pattern, families
+from riskslim.related_items import Family, Pattern, condition_families, families
 from riskslim.rendering import score_line
 from riskslim.risk_table import RiskScale, logistic, percent
 from riskslim.tables import (
@@ -258,7 +258,7 @@ def explanation(
             name, values[name], after[name], moved, risk, known.unit, known.is_binary, along
         )
 
-    conditions = families(name for name in points if feature_ranges[name].is_binary)
+    conditions = condition_families(points, feature_ranges)
     related = {name: family for family in conditions for name in family.names}
     changes = [
         changed(name, _with_relatives(name, end, values, related.get(name)), values)

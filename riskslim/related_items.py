@@ -10,14 +10,15 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
+from riskslim.feature_ranges import FeatureRange
 from riskslim.item_rules import COMPARISONS, Rule, number_of, readings
 from riskslim.items import source_variable
 
-__all__ = ["Family", "Pattern", "families", "note_on_sums"]
+__all__ = ["Family", "Pattern", "condition_families", "families", "note_on_sums"]
 
 # Which conditions of a family hold, 1, and which do not, 0.
 Pattern: TypeAlias = tuple[int, ...]
@@ -98,6 +99,25 @@ def families(names: Iterable[str]) -> tuple[Family, ...]:
         key = (name, False) if rule is None else (rule.variable, True)
         by_variable.setdefault(key, {})[name] = rule
     return tuple(_family(rules) for rules in by_variable.values())
+
+
+def condition_families(
+    names: Iterable[str], feature_ranges: Mapping[str, FeatureRange]
+) -> tuple[Family, ...]:
+    """Put those features together that are conditions on the same variable.
+
+    Parameters
+    ----------
+    names : iterable of str
+    feature_ranges : mapping from str to FeatureRange
+        Conditions are the features that are 0 or 1.
+
+    Returns
+    -------
+    tuple of Family
+        As of :func:`families`.
+    """
+    return families(name for name in names if feature_ranges[name].is_binary)
 
 
 def note_on_sums(family: Family) -> str:

@@ -479,7 +479,8 @@ def _points_html(sheet: ScoreSheet) -> str:
             "<tbody>",
             *rows,
             "</tbody>",
-            f"<tfoot>{_html_row(total)}</tfoot>",
+            # On paper the sum is not to be repeated at the end of each page.
+            f'<tfoot style="display:table-row-group">{_html_row(total)}</tfoot>',
             "</table>",
         ]
     )

@@ -45,7 +45,7 @@ from riskslim.item_rules import (
     rule_of,
 )
 from riskslim.raw_variables import RawVariable, note_on_missing
-from riskslim.related_items import families, note_on_sums
+from riskslim.related_items import condition_families, note_on_sums
 from riskslim.rendering import ScoreSheet, one_line, score_line
 from riskslim.risk_table import (
     AttainableScores,
@@ -754,8 +754,7 @@ class RiskScore:
 
     def _notes(self, risks: tuple[RiskRow, ...], *, is_weighted: bool) -> Iterator[str]:
         yield from self._weighting()
-        conditions = [name for name, values in self.feature_ranges.items() if values.is_binary]
-        for family in families(conditions):
+        for family in condition_families(self.points, self.feature_ranges):
             if note := note_on_sums(family):
                 yield note
         chosen = self.certificate is not None and self.certificate.scales != PAPER_SCALE

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.feature_ranges import FeatureRange, checked_integer, checked_number
-from riskslim.related_items import Family, Pattern, families
+from riskslim.related_items import Family, Pattern, condition_families
 
 __all__ = [
     "AttainableScores",
@@ -246,8 +246,7 @@ class AttainableScores:
 
         Conditions on one variable count as one feature: not all can hold together.
         """
-        conditions = [name for name in self.points if self.feature_ranges[name].is_binary]
-        for family in families(conditions):
+        for family in condition_families(self.points, self.feature_ranges):
             worth = [self.points[name] for name in family.names]
             sums = {sum(map(operator.mul, worth, pattern)) for pattern in self._patterns(family)}
             yield min(sums), max(sums), sums

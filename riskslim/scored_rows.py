@@ -14,7 +14,7 @@ from riskslim.feature_ranges import FeatureRange, printed_range, short
 from riskslim.item_columns import ColumnEncoder
 from riskslim.item_rules import readings
 from riskslim.raw_variables import RawVariable
-from riskslim.related_items import Family, families
+from riskslim.related_items import Family, condition_families
 from riskslim.tables import (
     ColumnError,
     MissingColumnsError,
@@ -166,7 +166,7 @@ class ScoredRows:
             outside = (columns[name] < values.minimum) | (columns[name] > values.maximum)
             where = f"outside of the training range of {name!r} ({printed_range(values)})"
             found += _remark(outside, f"values {where}", f"a value {where}")
-        for family in families(name for name in columns if feature_ranges[name].is_binary):
+        for family in condition_families(columns, feature_ranges):
             what = f"conditions that contradict each other ({listing(map(repr, family.names))})"
             found += _remark(_contradictory(family, columns), what, what)
         return tuple(found)

@@ -32,6 +32,7 @@ from riskslim import (
     cross_validate_risk_score,
     model_size_path,
 )
+from riskslim.cross_validation import metric_text
 from riskslim.datasets import load_breast_cancer_binary
 from riskslim.model_selection import (
     CrossValidation,
@@ -43,6 +44,7 @@ from riskslim.model_selection import (
     stratified_folds,
     write_folds,
 )
+from riskslim.solution import percent
 
 DATA = load_breast_cancer_binary()
 X = np.ascontiguousarray(DATA.integer_columns[:, :8])
@@ -440,6 +442,16 @@ def test_diagrams_of_folds(monkeypatch):
 # ---------------------------------------------------------------------------------------------
 # Paths
 # ---------------------------------------------------------------------------------------------
+
+
+def test_gaps_are_written_alike_everywhere():
+    path = model_size_path(problem_of(DATA, 1))
+    (entry,) = path.entries
+    for gap, text in ((0.0, "0.00%"), (1e-7, "<0.01%"), (0.0321, "3.21%")):
+        train = dataclasses.replace(entry.train, optimality_gap=gap)
+        shown = dataclasses.replace(path, entries=(dataclasses.replace(entry, train=train),))
+        assert text in str(shown).splitlines()[1].split()
+        assert metric_text("optimality_gap", gap) == percent(gap) == text
 
 
 def test_a_path_equals_independent_fits():

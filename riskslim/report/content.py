@@ -31,7 +31,7 @@ from riskslim.metrics import (
     operating_points,
 )
 from riskslim.raw_variables import RawVariable
-from riskslim.related_items import families
+from riskslim.related_items import condition_families
 from riskslim.rendering import score_line, typeset
 from riskslim.risk_score import observations_of
 from riskslim.risk_table import RiskScale
@@ -994,10 +994,9 @@ def calculator_families(score: RiskScore) -> list[dict[str, Any]]:
         items, and all that can be true of them.
     """
     number = {name: k for k, name in enumerate(score.points)}
-    conditions = [name for name, values in score.feature_ranges.items() if values.is_binary]
     return [
         {"items": [number[name] for name in family.names], "patterns": family.patterns}
-        for family in families(conditions)
+        for family in condition_families(score.points, score.feature_ranges)
         if not family.is_free
     ]
 
