@@ -585,6 +585,28 @@ class TestLargeFeatures:
             assert certificate.objective == pytest.approx(0.41004, abs=1e-5)
             assert certificate.bound_tolerance < 1e-4
 
+    def test_the_score_is_returned_where_cplex_denies_that_there_is_one(self):
+        """As if CPLEX ended with "integer infeasible", which it does on some features near 1e6."""
+        random = np.random.default_rng(0)
+        X = np.column_stack((random.uniform(-1e6, 1e6, (40, 2)), random.integers(0, 2, (40, 1))))
+        y = np.where(random.random(40) < 0.5, 1, -1)
+        p = _of(X, y, intercept_lower=-6, intercept_upper=6)
+        cplex = pytest.importorskip("cplex")
+        infeasible = cplex.Cplex().solution.status.MIP_infeasible
+        best = lattice_cpa(p).certificate.objective
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(
+                "cplex._internal._subinterfaces.SolutionInterface.get_status",
+                lambda self: infeasible,
+            )
+            settings = LatticeCPASettings(initialization=False)
+            solution = lattice_cpa(p, settings=settings)
+        certificate = solution.certificate
+        assert certificate.status is Status.FEASIBLE
+        assert "arithmetic did not hold" in certificate.message
+        assert certificate.lower_bound <= best
+        assert certificate.objective == p.objective(solution.coef)
+
     def test_bounds_are_dropped_where_a_node_solution_is_understated(self, monkeypatch):
         """As if CPLEX accepted node solutions below the cuts at them."""
         from riskslim._lattice_cpa import callbacks

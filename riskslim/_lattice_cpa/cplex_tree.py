@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from riskslim._lattice_cpa.callbacks import register
+from riskslim._lattice_cpa.initialization import best_possible_bounds
 from riskslim._lattice_cpa.model import RiskSlimMIP, import_cplex, translated_errors
 from riskslim._lattice_cpa.tree import TreeLimits, TreeResult, box_of
 from riskslim.exceptions import RiskSLIMError
@@ -77,6 +78,10 @@ def search_tree(
         cpx.remove_aborter()
         aborter.end()
     search.nodes = max(search.nodes, cpx.solution.progress.get_num_nodes_processed())
+    status = cpx.solution.status
+    if cpx.solution.get_status() in (status.MIP_infeasible, status.MIP_infeasible_or_unbounded):
+        # There is a vector that meets all constraints, the incumbent: its rows are too wide.
+        search.distrust(best_possible_bounds(search.problem))
     # After an understated candidate no bound counts, and CPLEX may have no status to speak of.
     result = TreeResult("") if search.distrusted else _result(cpx, model.objective_scale)
     cpx.end()
