@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim.data import TrainingData
-from riskslim.exceptions import ConstantFeatureWarning
+from riskslim.exceptions import ConstantFeatureWarning, ExtrapolationWarning
 from riskslim.folds import Split, splits_of
 from riskslim.metrics import (
     OperatingPoints,
@@ -663,8 +663,10 @@ def _fit_and_measure(plan: _Plan, data: _Data, split: Split | None) -> Fold | No
     if split is None:
         return _measured(plan, data, data, np.arange(len(data.y)))
     with warnings.catch_warnings():
-        # Rare values are missing in some folds by chance; all rows together have them.
-        warnings.simplefilter("ignore", ConstantFeatureWarning)
+        # Rare values, and the largest one, are missing in the training rows of some folds; all rows
+        # together have them.
+        for usual in (ConstantFeatureWarning, ExtrapolationWarning):
+            warnings.simplefilter("ignore", usual)
         return _measured(plan, data.rows(split.train), data.rows(split.test), split.test)
 
 

@@ -492,10 +492,13 @@ def stored_values(data: TrainingData, j: int, start: int, stop: int) -> NDArray[
 
 
 def user_stacklevel() -> int:
-    """Return the stacklevel with which the caller's warning points at code outside the package."""
-    package = __name__.partition(".")[0]
+    """Return the stacklevel with which the caller's warning points at code of the user.
+
+    That is outside of the package, and of scikit-learn, whose pipelines call estimators.
+    """
+    libraries = {__name__.partition(".")[0], "sklearn"}
     level, frame = 1, sys._getframe(1)
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in libraries:
         level, frame = level + 1, frame.f_back
     return level
 

@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from riskslim.tables import listing
 
@@ -16,6 +17,7 @@ __all__ = [
     "checked_number",
     "checked_points",
     "printed_range",
+    "remark_on_rows",
     "short",
 ]
 
@@ -176,3 +178,31 @@ def printed_range(values: FeatureRange) -> str:
 def short(value: float) -> str:
     """An end of a range as printed."""
     return str(value) if isinstance(value, int) and abs(value) < _LONG else f"{value:g}"
+
+
+def remark_on_rows(rows: NDArray[np.bool_], what: str, what_one_has: str) -> str:
+    """A sentence on some rows of a table: how many they are, and the first one.
+
+    Parameters
+    ----------
+    rows : ndarray of bool, shape (n,)
+    what, what_one_has : str
+        What these rows have, in the plural, and what the only row of a table has.
+
+    Returns
+    -------
+    str
+        Empty if there are none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim.feature_ranges import remark_on_rows
+    >>> remark_on_rows(np.array([False, True]), "gaps", "a gap")
+    '1 of 2 rows have gaps, first at row 1 (rows counted from 0).'
+    """
+    count = np.count_nonzero(rows)
+    if not count:
+        return ""
+    have = f"row has {what_one_has}" if len(rows) == 1 else f"rows have {what}"
+    return f"{count} of {len(rows)} {have}, first at row {np.argmax(rows)} (rows counted from 0)."

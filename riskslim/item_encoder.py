@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import numbers
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from riskslim.data import user_stacklevel
+from riskslim.exceptions import ExtrapolationWarning
 from riskslim.item_columns import (
     Column,
     ColumnEncoder,
@@ -273,6 +276,12 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         data frame or ndarray of shape (n, number of items)
+
+        Warns
+        -----
+        ExtrapolationWarning
+            A column of numbers has values outside of its range in fit: it says how many, and both
+            ranges. The unit may be another one. Columns without items are not looked at.
         """
         check_is_fitted(self)
         table, container = self._open(X)
@@ -280,12 +289,15 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         given: dict[int, Column] = {}  # columns of numbers that stay as they are, by item
         faults: list[tuple[int, ColumnError]] = []
         k = 0
+        remarks: list[str] = []
         for j, encoder in enumerate(self._encoders):
             try:
                 column = encoder.read(table.values(j), self.handle_unknown)
             except ColumnError as fault:
                 faults.append((j, fault))
                 continue
+            if encoder.variable is not None and encoder.items:
+                remarks.append(encoder.variable.remark(column.values))
             for item in encoder.items:
                 if item.kind == "numeric":
                     given[k] = column.values
@@ -293,6 +305,8 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                     encoder.write(item, column, block[:, k])
                 k += 1
         raise_faults(faults, self._columns, table.n_samples, _TRANSFORM_ADVICE)
+        for remark in filter(None, remarks):
+            warnings.warn(remark, ExtrapolationWarning, stacklevel=user_stacklevel())
         return self._in_container(block, given, container)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.feature_ranges import checked_number, short
+from riskslim.feature_ranges import checked_number, remark_on_rows, short
 
 __all__ = ["RawVariable", "VariableKind", "note_on_missing"]
 
@@ -108,6 +108,35 @@ class RawVariable:
         if self.minimum is None or self.maximum is None:
             return np.zeros(len(values), dtype=np.bool_)
         return np.asarray((values < self.minimum) | (values > self.maximum))
+
+    def remark(self, values: NDArray[Any]) -> str:
+        """Say which values are outside of the range: the unit may be another one.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n,)
+            Numbers, NaN where they are missing.
+
+        Returns
+        -------
+        str
+            A sentence with the number of rows, and both ranges; empty if there are none.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from riskslim.raw_variables import RawVariable
+        >>> print(RawVariable("age", "numeric", 18, 95).remark(np.array([50, 120])))
+        1 of 2 rows have values outside of the training range of 'age' (18 to 95; here 50 to 120),
+        first at row 1 (rows counted from 0).
+        """
+        outside = self.outside(values)
+        if not outside.any():
+            return ""
+        low, high = short(np.nanmin(values).item()), short(np.nanmax(values).item())
+        here = low if len(values) == 1 else f"{low} to {high}"
+        where = f"outside of the training range of {self.name!r} ({self.range_text}; here {here})"
+        return remark_on_rows(outside, f"values {where}", f"a value {where}")
 
     @classmethod
     def from_plain(cls, plain: Any) -> RawVariable:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.data import TrainingData, check_length
-from riskslim.feature_ranges import FeatureRange, printed_range, short
+from riskslim.feature_ranges import FeatureRange, printed_range, remark_on_rows
 from riskslim.item_columns import ColumnEncoder
 from riskslim.item_rules import readings
 from riskslim.raw_variables import RawVariable
@@ -161,15 +161,15 @@ class ScoredRows:
             As :meth:`RiskScore.remarks` says.
         """
         columns = self.values()
-        found = []
+        found: list[str] = []
         for name, values in feature_ranges.items():
             outside = (columns[name] < values.minimum) | (columns[name] > values.maximum)
             where = f"outside of the training range of {name!r} ({printed_range(values)})"
-            found += _remark(outside, f"values {where}", f"a value {where}")
+            found.append(remark_on_rows(outside, f"values {where}", f"a value {where}"))
         for family in condition_families(columns, feature_ranges):
             what = f"conditions that contradict each other ({listing(map(repr, family.names))})"
-            found += _remark(_contradictory(family, columns), what, what)
-        return tuple(found)
+            found.append(remark_on_rows(_contradictory(family, columns), what, what))
+        return tuple(filter(None, found))
 
 
 def remarks_on_ranges(table: Table, variables: Iterable[RawVariable]) -> Iterator[str]:
@@ -195,15 +195,8 @@ def remarks_on_ranges(table: Table, variables: Iterable[RawVariable]) -> Iterato
             column = encoder.read(table.values(names.index(variable.name)), "error")
         except ColumnError:
             continue  # its items were given: nothing is computed from it
-        outside = variable.outside(column.values)
-        if outside.any():
-            low, high = (short(end(column.known).item()) for end in (np.min, np.max))
-            here = low if len(outside) == 1 else f"{low} to {high}"
-            where = (
-                f"outside of the training range of {variable.name!r} ({variable.range_text}; "
-                f"here {here})"
-            )
-            yield from _remark(outside, f"values {where}", f"a value {where}")
+        if remark := variable.remark(column.values):
+            yield remark
 
 
 def as_row(record: Any) -> Any:
@@ -305,15 +298,6 @@ def _check_totals(total: NDArray[np.float64]) -> None:
             f"The score overflows float64 in {np.count_nonzero(wrong)} of {len(total)} rows, first "
             f"at row {np.argmax(wrong)} (rows counted from 0): values are too large."
         )
-
-
-def _remark(rows: NDArray[np.bool_], what: str, what_one_has: str) -> list[str]:
-    """A sentence on some of the rows, if there are any."""
-    count = np.count_nonzero(rows)
-    if not count:
-        return []
-    have = f"row has {what_one_has}" if len(rows) == 1 else f"rows have {what}"
-    return [f"{count} of {len(rows)} {have}, first at row {np.argmax(rows)} (rows counted from 0)."]
 
 
 def _contradictory(family: Family, columns: Mapping[str, NDArray[np.float64]]) -> NDArray[np.bool_]:

@@ -33,6 +33,7 @@ def columns_of(table, names) -> np.ndarray:
 OPTIONS = {"categorical": ["code"], "min_frequency": 8, "missing": "indicator"}
 
 
+@pytest.mark.filterwarnings("ignore::riskslim.exceptions.ExtrapolationWarning")
 @pytest.mark.parametrize("direction", [">=", "<="])
 @pytest.mark.parametrize("lacking", [False, True])
 def test_the_same_as_the_encoder(direction, lacking):

@@ -61,6 +61,8 @@ def test_the_source_of_an_item(name, variable):
     assert source_variable(name) == variable
 
 
+# Checks transform rows that had no weight in fit, which are none of those that the ranges are of.
+@pytest.mark.filterwarnings("ignore::riskslim.exceptions.ExtrapolationWarning")
 @parametrize_with_checks(
     [
         ItemEncoder(),
@@ -129,6 +131,7 @@ tables = st.integers(2, 30).flatmap(
 )  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore::riskslim.exceptions.ExtrapolationWarning")
 @settings(max_examples=100, deadline=None)
 @given(
     table=tables.filter(lambda table: all(set(table[name]) != {None} for name in table)),
@@ -331,6 +334,7 @@ def test_numbers_stay_as_they_are_where_that_is_wanted():
         ItemEncoder(numeric=["sex"]).fit(PATIENTS)
 
 
+@pytest.mark.filterwarnings("ignore::riskslim.exceptions.ExtrapolationWarning")
 def test_float32_thresholds_are_what_their_names_say():
     X = np.array([[0.1], [0.2], [0.3]], dtype=np.float32)
     encoder = ItemEncoder().fit(X)

@@ -16,7 +16,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from typer.testing import CliRunner
 
-from riskslim import ItemEncoder, RiskScore, RiskSLIMClassifier
+from riskslim import ItemEncoder, RiskScore, RiskSLIMClassifier, cross_validate_risk_score
 from riskslim.cli import application
 from riskslim.exceptions import ExtrapolationWarning
 from riskslim.raw_variables import RawVariable, note_on_missing
@@ -250,6 +250,47 @@ def test_unknown_levels_are_refused(caplog):
     assert "column 'ward'" in second
     with pytest.raises(ValueError, match="handle_unknown must be 'error' or 'ignore', got 'drop'"):
         score.with_items(frame, handle_unknown="drop")
+
+
+@pytest.mark.parametrize("numeric", [(), ["creatinine"]])
+def test_an_encoder_reports_other_units_in_the_words_of_a_score(numeric):
+    frame, died = patients(), np.arange(N) % 2
+    encoder = ItemEncoder(missing="indicator", numeric=numeric)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ExtrapolationWarning)
+        if numeric:
+            frame = frame.fillna({"creatinine": 1.0})
+        classifier = RiskSLIMClassifier(max_size=0)
+        pipeline = make_pipeline(encoder, classifier).fit(frame, died)
+        pipeline.predict_proba(frame)
+        encoder.transform(frame.iloc[:1])
+    micromoles = frame.assign(creatinine=frame["creatinine"] * 88.4)
+    item = next(name for name in encoder.groups_["creatinine"] if "missing" not in name)
+    score = RiskScore(-1, {item: 1}).with_variables(encoder)
+    if not numeric:
+        (expected,) = score.remarks(micromoles)
+    else:
+        expected = encoder.variables_["creatinine"].remark(micromoles["creatinine"].to_numpy())
+    for method in (encoder.transform, pipeline.predict_proba):
+        with pytest.warns(ExtrapolationWarning) as caught:
+            method(micromoles)
+        (warning,) = caught
+        assert str(warning.message) == expected
+        assert warning.filename == __file__
+    assert "training range of 'creatinine'" in expected
+    record = {**frame.iloc[0].to_dict(), "age": 500}
+    with pytest.warns(ExtrapolationWarning, match=r"1 of 1 row has a value .* here 500\)"):
+        encoder.transform(record)
+
+
+def test_folds_are_not_said_to_extrapolate():
+    frame, died = patients()[["age"]], np.arange(N) % 2
+    frame.loc[0, "age"] = 120  # beyond the others, wherever it is tested
+    model = make_pipeline(ItemEncoder(), RiskSLIMClassifier(max_size=1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ExtrapolationWarning)
+        found = cross_validate_risk_score(model, frame, died, cv=2)
+    assert len(found.folds) == 2
 
 
 def test_levels_are_listed_in_the_order_of_the_rows():
