@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT))
 
 from benchmarks.comparison import __main__ as command  # noqa: E402
-from benchmarks.comparison import paper, pools, results, runs, summaries  # noqa: E402
+from benchmarks.comparison import choices, paper, pools, results, runs, summaries  # noqa: E402
 from benchmarks.comparison.data import ALL_ROWS, Source, load  # noqa: E402
 from benchmarks.comparison.pools import Grid  # noqa: E402
 from benchmarks.comparison.tables import Tables  # noqa: E402
@@ -321,3 +321,43 @@ def test_tables_of_other_sizes_have_no_printed_numbers(quick):
     assert tables.max_size == 3
     assert tables.differences() == []
     assert "(" not in tables.beside_the_paper(["loss"])
+
+
+def test_copies_are_equal_and_complementary_columns():
+    X = np.array([[1, 0, 1, 4, 2], [0, 1, 1, 3, 2], [1, 0, 0, 1, 2], [0, 1, 1, 0, 2.0]])
+    same = choices.copies(X)
+    assert np.argwhere(same).tolist() == [[0, 0], [0, 1], [1, 0], [1, 1], [2, 2], [3, 3], [4, 4]]
+
+
+def test_nets_that_use_one_copy_may_count_as_users_of_all(quick):
+    data = load(Source(quick[0], quick[1] / "folds", 3), "mammo")
+    X = np.column_stack((data.X, 1 - data.X[:, 0]))  # the complement of the first column
+    pool = METHODS["PLR"](max_size=3, l1_ratios=[1], n_penalties=8, cv=3).fit(X, data.y).pool_
+    counted = choices.with_copies_counted(pool, choices.copies(X)).sizes
+    uses = np.any(pool.coefficients[:, [1, 6]] != 0, axis=1)
+    others = np.count_nonzero(pool.coefficients[:, 2:6], axis=1)
+    np.testing.assert_array_equal(counted, others + 2 * uses)
+    assert uses.any()
+    assert not uses.all()
+
+
+def test_choices_are_counted_and_have_the_losses_of_the_estimators(quick, capsys):
+    assert choices.main([str(quick[0]), "--datasets", "mammo", "--seeds", "2"]) == 0
+    head, _, *rows, printed = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in capsys.readouterr().out.strip().splitlines()
+    ]
+    assert head[-3:] == ["Rd", "RsRd", "Unit"]
+    assert printed[1] == "printed"
+    assert printed[-1] == "0.484 (5)"
+    assert sum(int(row[2]) for row in rows) == 2
+    data = load(Source(quick[0], quick[1] / "folds", 3), "mammo")
+    losses = set()
+    for seed in (0, 1):
+        model = METHODS["Rd"](
+            max_size=5, n_penalties=choices.N_PENALTIES, min_penalty_ratio=choices.MIN_RATIO,
+            random_state=seed,
+        ).fit(data.X, data.y)  # fmt: skip
+        score = model.intercept_[0] + data.X @ model.coef_[0]
+        losses.add(f"{np.logaddexp(0, -data.y * score).mean():.3f}")
+    assert {row[-3].split()[0] for row in rows} == losses
