@@ -1,28 +1,40 @@
 r"""The heuristics on problems with constraints.
 
 Descent and rounding as in :mod:`riskslim.heuristics`, with one difference: which values a
-coefficient may take depends on the other coefficients. They evaluate the loss one vector at a time
-and are meant for what constraints are about, models of a few features; without constraints
-the compiled heuristics are used. Which values the rates of a vector allow is no interval: with
-constraints on rates values are tried in the order of their losses, and the intercept follows other
-coefficients.
+coefficient may take depends on the other coefficients. They are called where the compiled
+heuristics break a constraint. A move of the descent is compiled wherever the values that a
+coefficient may take make up an interval; the rest evaluate the loss one vector at a time. Which
+values the rates of a vector allow is no interval: with constraints on rates values are tried in the
+order of their losses, and the intercept follows other coefficients.
+
+A user's wish to stop is asked for between the candidates; what was found until then is kept.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from time import perf_counter
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from riskslim._kernels import real
+from riskslim.loss import column_slots, real_scores
+from riskslim.panels import read_column
 
 if TYPE_CHECKING:
     from riskslim.constraint_rows import ConstraintRows
     from riskslim.problem import RiskScoreProblem
 
-__all__ = ["descend", "round_sequentially"]
+__all__ = ["descend", "project", "round_sequentially"]
+
+# The vector after the best move, from a vector, lower and upper bounds, and the directions.
+_Move: TypeAlias = Callable[
+    [NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]], NDArray[np.int64]
+]
 
 # Features that may come in for one that goes out, the most promising ones.
 MAX_SUBSTITUTES = 8
@@ -46,6 +58,8 @@ def descend(
     swaps: bool,
     max_iterations: int,
     tolerance: float,
+    compiled_move: _Move,
+    should_stop: Callable[[], bool],
 ) -> tuple[NDArray[np.int64], int]:
     """Discrete coordinate descent among the vectors that meet the constraints.
 
@@ -64,13 +78,17 @@ def descend(
     max_iterations : int
     tolerance : float
         Relative improvement below which a move is none.
+    compiled_move : callable
+        Makes the best move of one coefficient, each within an interval of its own.
+    should_stop : callable
+        Asked between candidates; the best vector so far is returned.
 
     Returns
     -------
     coef : ndarray of int64, shape (d + 1,)
     n_iterations : int
     """
-    descent = _Descent(problem, directions, exhaustive)
+    descent = _Descent(problem, directions, exhaustive, compiled_move, should_stop)
     best = _Candidate(problem.objective(coef), coef)
     for iteration in range(max_iterations):
         target = best.objective - tolerance * abs(best.objective)
@@ -87,31 +105,76 @@ class _Descent:
     """Moves of one coefficient, and exchanges of two."""
 
     def __init__(
-        self, problem: RiskScoreProblem, directions: NDArray[np.bool_], exhaustive: bool
+        self,
+        problem: RiskScoreProblem,
+        directions: NDArray[np.bool_],
+        exhaustive: bool,
+        compiled_move: _Move | None,
+        should_stop: Callable[[], bool],
     ) -> None:
         assert problem.rows_with_size is not None
         self.problem = problem
         self.rows: ConstraintRows = problem.rows_with_size
         self.directions = directions
         self.exhaustive = exhaustive
+        self.compiled_move = compiled_move
+        self.should_stop = should_stop
         self.prices = np.concatenate(([0.0], problem.l0_penalty))
         # Whether the intercept follows where another coefficient goes.
         self.follows = bool(problem.rates) and bool(directions[0])
+        # Coefficients whose allowed values the intervals of a vector do not tell.
+        self.scattered = np.full(len(directions), bool(problem.rates))
+        for _, j, _ in self.rows.allowed_points:
+            self.scattered[j] = True
 
     def best_move(self, coef: NDArray[np.int64], target: float) -> _Candidate | None:
         """Best change of one coefficient with an objective below the target."""
+        if self.should_stop():
+            return None
         values = self.rows.allowed(coef, self.problem.lower, self.problem.upper)
+        best, left = self._best_compiled(coef, values, target)
+        if not left.any():
+            return best
+        if best is not None:
+            target = best.objective
         loss, gradient = self.problem.loss.value_and_gradient(coef)
-        promise = self._promise(coef, loss, gradient, *values)
-        best = None
+        promise = np.where(left, self._promise(coef, loss, gradient, *values), np.inf)
         for k, j in enumerate(np.argsort(promise, kind="stable").tolist()):
             # What a coefficient promises is without a change of the intercept.
             if not promise[j] < (math.inf if self.follows and k < MAX_SUBSTITUTES else target):
+                break
+            if self.should_stop():
                 break
             for found in self._moves(coef, j, values, gradient[j]):
                 if found.objective < target:
                     best, target = found, found.objective
         return best
+
+    def _best_compiled(
+        self,
+        coef: NDArray[np.int64],
+        values: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]],
+        target: float,
+    ) -> tuple[_Candidate | None, NDArray[np.bool_]]:
+        """Best change of a coefficient that may take all values of an interval, and the others."""
+        least, most, zero = values
+        some = least <= most
+        # Zero is looked at by the compiled descent wherever an interval contains it.
+        whole = np.where(zero, ~some | ((least <= 1) & (most >= -1)), (least > 0) | (most < 0))
+        whole &= ~self.scattered
+        left = self.directions & ~whole
+        lower = np.where(some, np.where(zero, np.minimum(least, 0), least), 0)
+        upper = np.where(some, np.where(zero, np.maximum(most, 0), most), 0)
+        moving = self.directions & whole & (some | zero) & (lower <= coef) & (coef <= upper)
+        moving &= lower < upper
+        if self.compiled_move is None or not moving.any():
+            return None, self.directions
+        moved = self.compiled_move(coef, lower, upper, moving)
+        # What rounding errors let through is a matter of the last digits of a bound.
+        if self.rows.broken(moved).size:
+            return None, self.directions
+        objective = self.problem.objective(moved)
+        return (_Candidate(objective, moved) if objective < target else None), left
 
     def best_swap(self, coef: NDArray[np.int64], target: float) -> _Candidate | None:
         """Best exchange of a used feature for an unused one, with the best intercept to it."""
@@ -119,6 +182,8 @@ class _Descent:
         leaving = (coef != 0) & (lower <= 0) & (upper >= 0) & self.directions
         best = None
         for j in (1 + np.flatnonzero(leaving[1:])).tolist():
+            if self.should_stop():
+                break
             without = coef.copy()
             without[j] = 0
             for found in self._substitutes(without, j):
@@ -141,7 +206,7 @@ class _Descent:
         found = [
             candidate
             for j in order.tolist()
-            if entering[j]
+            if entering[j] and not self.should_stop()
             for candidate in self._moves(coef, j, without_zero, gradient[j])
         ]
         return [self._with_best_intercept(candidate) for candidate in found]
@@ -281,10 +346,10 @@ class _Line:
         return self._losses[value]
 
 
-def round_sequentially(
-    problem: RiskScoreProblem, point: NDArray[np.float64], cutoff: float
-) -> tuple[NDArray[np.int64] | None, int, str]:
-    """Round one coefficient at a time, each such that the constraints can still be met.
+def project(
+    problem: RiskScoreProblem, point: NDArray[np.float64], weight: NDArray[np.float64]
+) -> NDArray[np.int64] | None:
+    """Integers near a point that meet the constraints, found without a look at the loss.
 
     Parameters
     ----------
@@ -292,8 +357,40 @@ def round_sequentially(
         With constraints.
     point : ndarray of float64, shape (d + 1,)
         Within the box.
+    weight : ndarray of float64, shape (d + 1,)
+        Coefficients of large weight are fixed first, those that are rounded to zero last.
+
+    Returns
+    -------
+    ndarray of int64, shape (d + 1,), or None
+        None where propagation allows for no value, or where rates are not as demanded.
+    """
+    rounding = _Rounding(problem, point, lambda: False)
+    if not rounding.enter_box():
+        return None
+    order = np.argsort(-np.where(np.rint(point) != 0, weight, 0.0), kind="stable")
+    coef = rounding.fix(order.tolist(), np.zeros(len(point)))
+    return coef if coef is not None and problem.is_feasible(coef) else None
+
+
+def round_sequentially(
+    problem: RiskScoreProblem,
+    point: NDArray[np.float64],
+    cutoff: float,
+    should_stop: Callable[[], bool],
+) -> tuple[NDArray[np.int64] | None, int, str]:
+    """Round one coefficient at a time, each such that the constraints can still be met.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+        With constraints and one scale.
+    point : ndarray of float64, shape (d + 1,)
+        Within the box.
     cutoff : float
         Give up where no rounding can have an objective below it.
+    should_stop : callable
+        Asked between candidates; once it is true, the rest is rounded without a look at the loss.
 
     Returns
     -------
@@ -301,7 +398,7 @@ def round_sequentially(
     n_rounded : int
     reason : str
     """
-    return _Rounding(problem, point).run(cutoff)
+    return _Rounding(problem, point, should_stop).run(cutoff)
 
 
 class _Rounding:
@@ -311,37 +408,55 @@ class _Rounding:
     others at the values that they have, or next to them where that breaks a constraint.
     """
 
-    def __init__(self, problem: RiskScoreProblem, point: NDArray[np.float64]) -> None:
+    def __init__(
+        self,
+        problem: RiskScoreProblem,
+        point: NDArray[np.float64],
+        should_stop: Callable[[], bool],
+    ) -> None:
         assert problem.rows_with_size is not None
         self.problem = problem
         self.rows: ConstraintRows = problem.rows_with_size
         self.point = point.copy()
+        self.should_stop = should_stop
         self.lower, self.upper = problem.lower.copy(), problem.upper.copy()
         self.n_rounded = 0
 
     def run(self, cutoff: float) -> tuple[NDArray[np.int64] | None, int, str]:
-        if not self.rows.propagate(self.lower, self.upper):
+        if not self.enter_box():
             return None, 0, "the constraints cannot be met"
-        np.clip(self.point, self.lower, self.upper, out=self.point)
         pending = self.point != np.rint(self.point)
-        while pending.any():
+        stopped = False
+        while pending.any() and not stopped:
             loss, gradient = self.problem.loss.value_and_gradient(self.point)
             if self._least_objective(pending, loss, gradient) >= cutoff:
                 return None, self.n_rounded, "cutoff"
-            pending[self._round_best(pending, loss, gradient)] = False
-            pending &= self.point != np.rint(self.point)
+            done = self._round_best(pending, loss, gradient)
+            stopped = done is None
+            if done is not None:
+                pending[done] = False
+                pending &= self.point != np.rint(self.point)
         coef = self._settle()
         if coef is not None and not self.problem.is_feasible(coef):
             coef = self._with_intercept(coef)
         if coef is None:
             return None, self.n_rounded, "no rounding meets the constraints"
-        return coef, self.n_rounded, "all rounded"
+        return coef, self.n_rounded, "stopped" if stopped else "all rounded"
+
+    def enter_box(self) -> bool:
+        """Move the point to where propagation leaves room; False if it leaves none."""
+        if not self.rows.propagate(self.lower, self.upper):
+            return False
+        np.clip(self.point, self.lower, self.upper, out=self.point)
+        return True
 
     def _with_intercept(self, coef: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """The vector with an intercept at which its rates are as demanded."""
         if not self.problem.rates:
             return None
-        found = _Descent(self.problem, np.ones(len(coef), bool), False).along_intercept(coef)
+        every = np.ones(len(coef), bool)
+        descent = _Descent(self.problem, every, False, None, self.should_stop)
+        found = descent.along_intercept(coef)
         return found.coef if found and self.problem.is_feasible(found.coef) else None
 
     def _least_objective(
@@ -356,11 +471,12 @@ class _Rounding:
 
     def _round_best(
         self, pending: NDArray[np.bool_], loss: float, gradient: NDArray[np.float64]
-    ) -> int:
+    ) -> int | None:
         """Fix the coefficient and rounding of the best objective that leave the rest possible.
 
-        Where none does, the first coefficient is left for later.
+        Where none does, the first coefficient is left for later. None: the user wants to stop.
         """
+        scores = _PointScores(self.problem, self.point)
         base = loss + self.problem.penalty(self.point)
         promising = []
         for j in np.flatnonzero(pending).tolist():
@@ -372,9 +488,11 @@ class _Rounding:
         for promise, j, value in sorted(promising):
             if promise >= best:
                 break  # the loss is above its tangent
+            if self.should_stop():
+                return None
             rounded = self.point.copy()
             rounded[j] = value
-            objective = self.problem.objective(rounded)
+            objective = scores.loss_with(j, value) + self.problem.penalty(rounded)
             if objective < best and (box := self._box_with(j, value)) is not None:
                 best, chosen = objective, (j, box)
         if chosen is None:
@@ -405,7 +523,11 @@ class _Rounding:
         # What is of little use is left out first, so that the most useful one has to come in
         # where there are too few.
         order = np.lexsort((np.abs(gradient), -np.abs(self.point)))
-        for j in order.tolist():
+        return self.fix(order.tolist(), gradient)
+
+    def fix(self, order: Iterable[int], gradient: NDArray[np.float64]) -> NDArray[np.int64] | None:
+        """Fix coefficients in an order, each next to where it is; None if no value is left."""
+        for j in order:
             if self.lower[j] < self.upper[j]:
                 values = self._values_near(j, float(gradient[j]))
                 boxes = (self._box_with(j, value) for value in values)
@@ -421,3 +543,30 @@ class _Rounding:
         downhill = -1 if slope > 0 else 1
         values = {at, at + downhill, at - downhill, at + 2 * downhill, 0, low, high}
         return sorted(values, key=lambda value: (abs(value - at), -downhill * value))
+
+
+class _PointScores:
+    """Scores of a point, from which a change of one coefficient is one column away."""
+
+    def __init__(self, problem: RiskScoreProblem, point: NDArray[np.float64]) -> None:
+        self.loss = problem.loss
+        self.point = point
+        self.scores = real_scores(self.loss, point)
+
+    def loss_with(self, j: int, value: float) -> float:
+        """Loss of the point with another value of a coefficient."""
+        loss, step = self.loss, (value - self.point[j]) / self.loss.scale
+        start = perf_counter()
+        changed = self.scores + step * (self._column(j - 1) if j else 1.0)
+        rows = loss.rows
+        total = real.scores_loss(changed, rows.labels, rows.weights, loss.n_threads)
+        loss.seconds += perf_counter() - start
+        loss.n_evaluations += 1
+        return float(total / rows.total_weight)
+
+    def _column(self, feature: int) -> NDArray[np.float64] | NDArray[np.int8]:
+        rows = self.loss.rows
+        slot = column_slots(rows)[feature]
+        if slot >= 0:
+            return rows.integer_columns[:, slot]
+        return read_column(rows.real_panels, int(-1 - slot), 0, rows.n_rows)

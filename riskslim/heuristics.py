@@ -2,14 +2,14 @@ r"""Heuristics of the risk score problem: polish integer vectors, round real-val
 
 Discrete coordinate descent (Ustun & Rudin 2019, Section 4.1) and sequential rounding
 (Section 4.2). Both run compiled as a whole: they keep the scores of all rows and update them by
-one column at a time. Problems with constraints have heuristics of their own
+one column at a time. Where what they find breaks a constraint, heuristics of their own take over
 (:mod:`riskslim.constrained`). The time they spend counts in ``problem.loss.seconds``.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal
@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim._kernels import heuristics as kernels
-from riskslim._kernels import integer, real
+from riskslim._kernels import integer
 from riskslim.constrained import descend, round_sequentially
 from riskslim.loss import (
-    LogisticLoss,
     choose_form,
     column_slots,
+    real_scores,
     score_range,
     tables_by_score,
     take_over_work,
@@ -81,6 +81,7 @@ def discrete_coordinate_descent(
     line_search: Literal["golden_section", "exhaustive"] = "golden_section",
     swaps: bool = False,
     max_iterations: int | None = None,
+    should_stop: Callable[[], bool] | None = None,
 ) -> HeuristicResult:
     r"""Improve a feasible integer vector until no single coefficient can improve it.
 
@@ -114,6 +115,9 @@ def discrete_coordinate_descent(
         made, and the descent goes on.
     max_iterations : int, optional
         Most moves, at all scales together. None: until 1-opt.
+    should_stop : callable, optional
+        Asked between compiled descents, and under constraints between the moves and exchanges
+        that are tried; once it returns True, the best vector so far is the result.
 
     Returns
     -------
@@ -131,9 +135,10 @@ def discrete_coordinate_descent(
     value and 0 are compared. A zero coefficient stays zero while the model has ``max_size``
     features, and none becomes zero while it has ``min_size``.
 
-    With constraints, each coefficient is searched among the values that meet them while the
-    others are kept, and an exchange goes to the best of the eight most promising features, without
-    a search of the intercept in between.
+    With constraints, the descent first runs without them, within the box that they leave; what
+    it ends at is the result if it meets them. Otherwise each coefficient is searched among the
+    values that meet them while the others are kept, and an exchange goes to the best of the eight
+    most promising features, without a search of the intercept in between.
 
     Where the problem has several scales, descents at one scale alternate with the choice of the
     best scale, :meth:`~riskslim.LogisticLoss.best_scale` of the vector found, until no move at
@@ -168,15 +173,22 @@ def discrete_coordinate_descent(
     direction = _checked_directions(problem, directions)
     most = sys.maxsize if max_iterations is None else max_iterations
     exhaustive = line_search == "exhaustive"
+    stop = should_stop or _never
     descend_at = _descent if problem.scales.is_single else _descent_at_best_scales
-    vector, n_moves, n_evaluations = descend_at(problem, vector, direction, exhaustive, swaps, most)
-    stopped = max_iterations is not None and n_moves == max_iterations
+    vector, n_moves, n_evaluations = descend_at(
+        problem, vector, direction, exhaustive, swaps, most, stop
+    )
+    reason = "no move improves the objective"
+    if max_iterations is not None and n_moves == max_iterations:
+        reason = "iteration limit"
+    elif stop():
+        reason = "stopped"
     return HeuristicResult(
         coefficients=vector,
         objective=problem.objective(vector),
         n_iterations=n_moves,
         n_evaluations=n_evaluations,
-        reason="iteration limit" if stopped else "no move improves the objective",
+        reason=reason,
     )
 
 
@@ -187,6 +199,7 @@ def _descent_at_best_scales(
     exhaustive: bool,
     swaps: bool,
     max_iterations: int,
+    should_stop: Callable[[], bool],
 ) -> tuple[NDArray[np.int64], int, int]:
     """Descents, each at the best scale of the vector that the one before it has found."""
     before, n_moves = problem.loss.n_evaluations, 0
@@ -198,11 +211,12 @@ def _descent_at_best_scales(
         if improved:
             best, least = vector, objective
             vector, moves, _ = _descent(
-                scaled, vector.copy(), direction, exhaustive, swaps, max_iterations - n_moves
-            )
+                scaled, vector.copy(), direction, exhaustive, swaps, max_iterations - n_moves,
+                should_stop,
+            )  # fmt: skip
             n_moves += moves
         take_over_work(problem.loss, scaled.loss)
-        if not improved or np.array_equal(vector, best):
+        if not improved or np.array_equal(vector, best) or should_stop():
             return best, n_moves, problem.loss.n_evaluations - before
 
 
@@ -213,10 +227,18 @@ def _descent(
     exhaustive: bool,
     swaps: bool,
     max_iterations: int,
+    should_stop: Callable[[], bool],
 ) -> tuple[NDArray[np.int64], int, int]:
     """Descent at one scale; returns the vector, the numbers of moves and of losses computed."""
-    run = _compiled_descent if problem.constraint_rows is None else _constrained_descent
-    return run(problem, vector, direction, exhaustive, swaps, max_iterations)
+    if should_stop():
+        return vector, 0, 0
+    if problem.constraint_rows is not None:
+        return _constrained_descent(
+            problem, vector, direction, exhaustive, swaps, max_iterations, should_stop
+        )
+    return _compiled_descent(
+        problem, vector, problem.lower, problem.upper, direction, exhaustive, swaps, max_iterations
+    )
 
 
 def _constrained_descent(
@@ -226,23 +248,51 @@ def _constrained_descent(
     exhaustive: bool,
     swaps: bool,
     max_iterations: int,
+    should_stop: Callable[[], bool],
 ) -> tuple[NDArray[np.int64], int, int]:
+    """The compiled descent if what it finds meets the constraints, otherwise the one that looks.
+
+    Without constraints a descent can only get farther; and it costs a small part of the other one.
+    """
     before = problem.loss.n_evaluations
-    improved, n_moves = descend(
-        problem,
-        vector,
-        direction.astype(bool),
-        exhaustive=exhaustive,
-        swaps=swaps,
-        max_iterations=max_iterations,
-        tolerance=_TOLERANCE,
+    lower, upper = problem.lower.copy(), problem.upper.copy()
+    assert problem.rows_with_size is not None
+    problem.rows_with_size.propagate(lower, upper)  # the vector is feasible: it lies within
+    free, n_moves, _ = _compiled_descent(
+        problem, vector.copy(), lower, upper, direction, exhaustive, swaps, max_iterations
     )
-    return improved, n_moves, problem.loss.n_evaluations - before
+    if not problem.is_feasible(free):
+
+        def compiled_move(
+            coef: NDArray[np.int64],
+            lower: NDArray[np.int64],
+            upper: NDArray[np.int64],
+            directions: NDArray[np.bool_],
+        ) -> NDArray[np.int64]:
+            moving = directions.astype(np.uint8)
+            return _compiled_descent(
+                problem, coef.copy(), lower, upper, moving, exhaustive, False, 1
+            )[0]
+
+        free, n_moves = descend(
+            problem,
+            vector,
+            direction.astype(bool),
+            exhaustive=exhaustive,
+            swaps=swaps,
+            max_iterations=max_iterations,
+            tolerance=_TOLERANCE,
+            compiled_move=compiled_move,
+            should_stop=should_stop,
+        )
+    return free, n_moves, problem.loss.n_evaluations - before
 
 
 def _compiled_descent(
     problem: RiskScoreProblem,
     vector: NDArray[np.int64],
+    lower: NDArray[np.int64],
+    upper: NDArray[np.int64],
     direction: NDArray[np.uint8],
     exhaustive: bool,
     swaps: bool,
@@ -254,8 +304,8 @@ def _compiled_descent(
     n_moves, n_evaluations = kernels.coordinate_descent(
         *arguments,
         vector,
-        problem.lower,
-        problem.upper,
+        lower,
+        upper,
         problem.l0_penalty,
         _magnitude(problem),
         direction,
@@ -275,7 +325,11 @@ def _compiled_descent(
 
 
 def sequential_rounding(
-    problem: RiskScoreProblem, coef: ArrayLike, *, cutoff: float = np.inf
+    problem: RiskScoreProblem,
+    coef: ArrayLike,
+    *,
+    cutoff: float = np.inf,
+    should_stop: Callable[[], bool] | None = None,
 ) -> HeuristicResult:
     r"""Round a real-valued vector one coefficient at a time.
 
@@ -296,6 +350,9 @@ def sequential_rounding(
     cutoff : float, default infinity
         Give up as soon as no rounding of the remaining coefficients can have an objective
         below this value (at ``problem.loss.scale``).
+    should_stop : callable, optional
+        Asked between the candidates of a rounding under constraints; once it returns True, what
+        is left is rounded to the nearest integers that meet the constraints.
 
     Returns
     -------
@@ -326,8 +383,10 @@ def sequential_rounding(
     :math:`l(\lambda) + \sum_j \min(g_j \delta_j^{up}, g_j \delta_j^{down})`; this bound, with
     the penalties added, is compared with the cutoff.
 
-    With constraints, a rounding is made only if propagation finds that the others can still meet
-    them (:meth:`~riskslim.constraint_rows.ConstraintRows.propagate`). At the end integers are
+    With constraints, the point is first rounded without them, within the box that they leave; that
+    is the result if it meets them. Otherwise
+    a rounding is made only if propagation finds that the others can still meet them
+    (:meth:`~riskslim.constraint_rows.ConstraintRows.propagate`). At the end integers are
     changed as well, where without that no rounding would do.
 
     Examples
@@ -341,9 +400,12 @@ def sequential_rounding(
     array([-1,  2,  0])
     """
     vector = within_box(problem, coef)
-    run = _compiled_rounding if problem.constraint_rows is None else _constrained_rounding
     scaled = problem.at_scale(problem.loss.scale)
-    rounded, n_rounded, n_evaluations, reason = run(scaled, vector, cutoff)
+    if scaled.constraint_rows is None:
+        found = _compiled_rounding(scaled, vector, cutoff)
+    else:
+        found = _constrained_rounding(scaled, vector, cutoff, should_stop or _never)
+    rounded, n_rounded, n_evaluations, reason = found
     take_over_work(problem.loss, scaled.loss)
     return HeuristicResult(
         coefficients=rounded,
@@ -354,11 +416,25 @@ def sequential_rounding(
     )
 
 
+def _never() -> bool:
+    return False
+
+
 def _constrained_rounding(
-    problem: RiskScoreProblem, vector: NDArray[np.float64], cutoff: float
+    problem: RiskScoreProblem,
+    vector: NDArray[np.float64],
+    cutoff: float,
+    should_stop: Callable[[], bool],
 ) -> tuple[NDArray[np.int64] | None, int, int, str]:
+    """The compiled rounding where it meets the constraints, otherwise the one that looks."""
     before = problem.loss.n_evaluations
-    rounded, n_rounded, reason = round_sequentially(problem, vector, cutoff)
+    lower, upper = problem.lower.copy(), problem.upper.copy()
+    assert problem.rows_with_size is not None
+    if problem.rows_with_size.propagate(lower, upper) and not should_stop():
+        free = _compiled_rounding(problem, np.clip(vector, lower, upper), cutoff)
+        if free[3] == "cutoff" or (free[0] is not None and problem.is_feasible(free[0])):
+            return free
+    rounded, n_rounded, reason = round_sequentially(problem, vector, cutoff, should_stop)
     return rounded, n_rounded, problem.loss.n_evaluations - before, reason
 
 
@@ -369,7 +445,7 @@ def _compiled_rounding(
     pending = (vector != np.rint(vector)).astype(np.uint8)
     n_pending = int(pending.sum())
     start = perf_counter()
-    scores = _real_scores(loss, vector)
+    scores = real_scores(loss, vector)
     outcome, n_evaluations = kernels.sequential_rounding(
         *_rows(problem),
         *_integer_ranges(problem),
@@ -504,22 +580,6 @@ def _with_margins(losses: NDArray[np.float64]) -> NDArray[np.float64]:
     return padded[width : 3 * width].reshape(2, width)
 
 
-def _real_scores(loss: LogisticLoss, vector: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scores of a vector, divided by the scale."""
-    rows, scaled = loss.rows, vector / loss.scale
-    scores = np.empty(rows.n_rows)
-    real.scores(
-        rows.integer_columns,
-        scaled[1 + rows.integer_index],
-        rows.real_panels,
-        scaled[1 + rows.real_index],
-        float(scaled[0]),
-        scores,
-        loss.n_threads,
-    )
-    return scores
-
-
 def _scores(
     problem: RiskScoreProblem, vector: NDArray[np.int64]
 ) -> tuple[
@@ -542,7 +602,7 @@ def _scores(
     data, rows, n_threads = problem.loss.data, problem.loss.rows, problem.loss.n_threads
     span = score_range(data, problem.coefficients, problem.max_size)
     if choose_form(data, problem.coefficients, span).name == "real_valued":
-        scores = _real_scores(problem.loss, vector.astype(np.float64))
+        scores = real_scores(problem.loss, vector.astype(np.float64))
         none, no_table = np.zeros(data.n_features, dtype=np.int64), np.empty((2, 0))
         no_position, no_counts = np.empty(0, dtype=np.int32), np.empty((1, 0), dtype=np.int64)
         return (

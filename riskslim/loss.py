@@ -42,6 +42,7 @@ __all__ = [
     "checked_threads",
     "choose_form",
     "column_slots",
+    "real_scores",
     "row_ranges",
     "score_range",
     "tables_by_score",
@@ -1102,6 +1103,25 @@ def column_slots(rows: Rows) -> NDArray[np.int64]:
     slot[rows.integer_index] = np.arange(len(rows.integer_index))
     slot[rows.real_index] = -1 - np.arange(len(rows.real_index))
     return slot
+
+
+def real_scores(loss: LogisticLoss, vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores of the rows that evaluations read, divided by the scale.
+
+    Parameters
+    ----------
+    loss : LogisticLoss
+    vector : ndarray of float64, shape (d + 1,)
+        Intercept first.
+
+    Returns
+    -------
+    ndarray of float64, shape (number of rows,)
+    """
+    rows = loss.rows
+    out = np.empty(rows.n_rows)
+    real.scores(*_real_arguments(rows, vector / loss.scale)[:5], out, loss.n_threads)
+    return out
 
 
 def tables_by_score(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim.constrained import project
 from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding
 from riskslim.loss import take_over_work
 from riskslim.panels import read_column
@@ -47,7 +48,7 @@ class Incumbents:
     tolerance : float
         Difference of objectives that is not told apart.
     stop : int64 array of shape (1,)
-        Not zero: polish no more, it can take seconds where there are many rows.
+        Not zero: round and polish no more, it can take seconds where there are many rows.
 
     Attributes
     ----------
@@ -180,11 +181,30 @@ class Incumbents:
             return
         self._rounded.add(key)
         if not self.problem.is_feasible(vector):
-            found = self._rounded_at(scale, self._within_box(coef))
-            if found is None or not self.problem.is_feasible(found):
+            found = self._feasible_near(scale, self._within_box(coef))
+            if found is None or (scale, found.tobytes()) in self._rounded:
                 return
+            self._rounded.add((scale, found.tobytes()))
             vector = found
         self.polish(vector)
+
+    def _feasible_near(self, scale: float, coef: NDArray[np.float64]) -> NDArray[np.int64] | None:
+        """A feasible vector near a relaxed one; the loss is looked at only where that has to be.
+
+        Polishing makes up for what a rounding without a look at the loss is worse, in less time.
+        """
+        if self.problem.constraint_rows is not None:
+            with np.errstate(over="ignore"):
+                found = project(self.problem, coef, np.abs(coef) * self.spread)
+            if found is not None:
+                return found
+        if self.stop[0]:
+            return None
+        found = self._rounded_at(scale, coef)
+        return found if found is not None and self.problem.is_feasible(found) else None
+
+    def _is_stopped(self) -> bool:
+        return bool(self.stop[0])
 
     def _within(self, scale: float) -> float:
         scales = self.problem.scales
@@ -192,11 +212,16 @@ class Incumbents:
 
     def _rounded_at(self, scale: float, coef: NDArray[np.float64]) -> NDArray[np.int64] | None:
         if self.problem.scales.is_single:
-            return sequential_rounding(self.problem, coef).coefficients
+            return self._rounded_by(self.problem, coef)
         scaled = self.problem.at_scale(scale)
-        found = sequential_rounding(scaled, coef).coefficients
+        found = self._rounded_by(scaled, coef)
         take_over_work(self.problem.loss, scaled.loss)
         return found
+
+    def _rounded_by(
+        self, problem: RiskScoreProblem, coef: NDArray[np.float64]
+    ) -> NDArray[np.int64] | None:
+        return sequential_rounding(problem, coef, should_stop=self._is_stopped).coefficients
 
     def polish(self, vector: NDArray[np.int64]) -> None:
         """Improve a feasible vector by coordinate descent, and offer both.
@@ -225,7 +250,11 @@ class Incumbents:
         self, vector: NDArray[np.int64], *, swaps: bool
     ) -> tuple[NDArray[np.int64], float]:
         found = discrete_coordinate_descent(
-            self.problem, vector, swaps=swaps, max_iterations=POLISHING_MOVES
+            self.problem,
+            vector,
+            swaps=swaps,
+            max_iterations=POLISHING_MOVES,
+            should_stop=self._is_stopped,
         )
         assert found.coefficients is not None
         return found.coefficients, found.objective
