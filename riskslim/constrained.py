@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from riskslim.constraint_rows import ConstraintRows
     from riskslim.problem import RiskScoreProblem
 
-__all__ = ["descend", "project", "round_sequentially"]
+__all__ = ["Move", "descend", "project", "round_sequentially"]
 
 # The vector after the best move, from a vector, lower and upper bounds, and the directions.
-_Move: TypeAlias = Callable[
+Move: TypeAlias = Callable[
     [NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]], NDArray[np.int64]
 ]
 
@@ -58,7 +58,7 @@ def descend(
     swaps: bool,
     max_iterations: int,
     tolerance: float,
-    compiled_move: _Move,
+    compiled_move: Move,
     should_stop: Callable[[], bool],
 ) -> tuple[NDArray[np.int64], int]:
     """Discrete coordinate descent among the vectors that meet the constraints.
@@ -109,7 +109,7 @@ class _Descent:
         problem: RiskScoreProblem,
         directions: NDArray[np.bool_],
         exhaustive: bool,
-        compiled_move: _Move | None,
+        compiled_move: Move | None,
         should_stop: Callable[[], bool],
     ) -> None:
         assert problem.rows_with_size is not None

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskslim._kernels import heuristics as kernels
 from riskslim._kernels import integer
-from riskslim.constrained import descend, round_sequentially
+from riskslim.constrained import Move, descend, round_sequentially
 from riskslim.loss import (
     choose_form,
     column_slots,
@@ -262,18 +262,6 @@ def _constrained_descent(
         problem, vector.copy(), lower, upper, direction, exhaustive, swaps, max_iterations
     )
     if not problem.is_feasible(free):
-
-        def compiled_move(
-            coef: NDArray[np.int64],
-            lower: NDArray[np.int64],
-            upper: NDArray[np.int64],
-            directions: NDArray[np.bool_],
-        ) -> NDArray[np.int64]:
-            moving = directions.astype(np.uint8)
-            return _compiled_descent(
-                problem, coef.copy(), lower, upper, moving, exhaustive, False, 1
-            )[0]
-
         free, n_moves = descend(
             problem,
             vector,
@@ -282,10 +270,40 @@ def _constrained_descent(
             swaps=swaps,
             max_iterations=max_iterations,
             tolerance=_TOLERANCE,
-            compiled_move=compiled_move,
+            compiled_move=compiled_move(problem, exhaustive),
             should_stop=should_stop,
         )
     return free, n_moves, problem.loss.n_evaluations - before
+
+
+def compiled_move(problem: RiskScoreProblem, exhaustive: bool) -> Move:
+    """The best move of one coefficient, each within an interval of its own, constraints aside.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+        With one scale.
+    exhaustive : bool
+        Evaluate every value of a coefficient.
+
+    Returns
+    -------
+    callable
+        As :func:`~riskslim.constrained.descend` needs it.
+    """
+
+    def move(
+        coef: NDArray[np.int64],
+        lower: NDArray[np.int64],
+        upper: NDArray[np.int64],
+        directions: NDArray[np.bool_],
+    ) -> NDArray[np.int64]:
+        moving = directions.astype(np.uint8)
+        return _compiled_descent(problem, coef.copy(), lower, upper, moving, exhaustive, False, 1)[
+            0
+        ]
+
+    return move
 
 
 def _compiled_descent(

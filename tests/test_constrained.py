@@ -21,8 +21,10 @@ from riskslim import (
     TrainingData,
     at_least,
     at_most,
+    constrained,
     discrete_coordinate_descent,
     exactly,
+    heuristics,
     sequential_rounding,
 )
 from riskslim.subsampling import Subsampling
@@ -294,3 +296,159 @@ def test_a_loss_that_was_tightened():
     tightened.loss.tighten(1)
     found = discrete_coordinate_descent(tightened, starts[0])
     np.testing.assert_array_equal(found.coefficients, expected.coefficients)
+
+
+class StopAfter:
+    """A wish to stop that comes after so many questions."""
+
+    def __init__(self, calls):
+        self.calls = calls
+        self.asked = 0
+
+    def __call__(self):
+        self.asked += 1
+        return self.asked > self.calls
+
+
+def breaking(seed):
+    """A problem and a point of which the rounding without constraints breaks them."""
+    rng = np.random.default_rng(seed)
+    problem = patients(at_most(2, [f"x{j}" for j in range(5)]), seed=seed)
+    return problem, np.r_[-1.5, rng.uniform(1.1, 3.9, 5)]
+
+
+def test_rounding_that_is_stopped_keeps_what_it_has():
+    for seed in range(10):
+        problem, point = breaking(seed)
+        endless = StopAfter(10**9)
+        full = sequential_rounding(problem, point, should_stop=endless)
+        assert full.reason == "all rounded"
+        rounded = []
+        for calls in range(endless.asked):
+            stop = StopAfter(calls)
+            found = sequential_rounding(problem, point, should_stop=stop)
+            # After that nothing is looked at, compiled or not.
+            assert stop.asked <= calls + 2
+            assert found.reason == "stopped"
+            assert found.n_evaluations <= full.n_evaluations
+            assert problem.is_feasible(found.coefficients)
+            assert found.objective == problem.objective(found.coefficients)
+            rounded.append(found.n_iterations)
+        assert rounded[0] == 0
+        assert rounded == sorted(rounded)
+        assert rounded[-1] < full.n_iterations
+
+
+def test_descent_that_is_stopped_keeps_the_best_so_far():
+    shortened = 0
+    for seed in range(10):
+        problem, _ = breaking(seed)
+        start = np.array([0, 0, 0, 0, -1, 1])
+        endless = StopAfter(10**9)
+        full = discrete_coordinate_descent(problem, start, swaps=True, should_stop=endless)
+        last = problem.objective(start)
+        for calls in range(endless.asked):
+            found = discrete_coordinate_descent(
+                problem, start, swaps=True, should_stop=StopAfter(calls)
+            )
+            assert found.reason == "stopped"
+            assert problem.is_feasible(found.coefficients)
+            if calls == 0:
+                np.testing.assert_array_equal(found.coefficients, start)
+            assert full.objective <= found.objective <= last + 1e-15
+            last = found.objective
+            shortened += found.n_iterations < full.n_iterations
+        assert full.reason == "no move improves the objective"
+    assert shortened > 20
+
+
+def test_a_free_scale_is_stopped_between_descents():
+    problem = patients(at_most(2, [f"x{j}" for j in range(5)]))
+    free = RiskScoreProblem(
+        problem.loss,
+        problem.coefficients,
+        constraints=problem.constraints,
+        scale=(0.5, 8.0),
+    )
+    start = [0, 0, 0, 0, -1, 1]
+    found = discrete_coordinate_descent(free, start, should_stop=lambda: True)
+    np.testing.assert_array_equal(found.coefficients, start)
+    assert found.reason == "stopped"
+
+
+@pytest.fixture
+def looked(monkeypatch):
+    """Names of the heuristics that look at constraints, as they are called."""
+    calls = []
+    for name in ("descend", "round_sequentially"):
+        original = getattr(heuristics, name)
+
+        def noted(*args, original=original, name=name, **options):
+            calls.append(name)
+            return original(*args, **options)
+
+        monkeypatch.setattr(heuristics, name, noted)
+    return calls
+
+
+def test_what_is_found_without_constraints_is_kept_where_it_meets_them(looked):
+    for seed in range(20):
+        free = patients(seed=seed)
+        bound = patients(at_most(5, free.coefficients.feature_names), seed=seed)
+        point = np.random.default_rng(seed).uniform(free.lower, free.upper)
+        for found in (
+            [sequential_rounding(problem, point) for problem in (free, bound)],
+            [discrete_coordinate_descent(problem, np.zeros(6, int)) for problem in (free, bound)],
+        ):
+            np.testing.assert_array_equal(*(one.coefficients for one in found))
+            assert found[0].objective == found[1].objective
+    assert looked == []
+
+
+def test_constraints_are_looked_at_where_they_are_broken(looked):
+    problem, point = breaking(0)
+    sequential_rounding(problem, point)
+    discrete_coordinate_descent(problem, [0, 0, 0, 0, -1, 1])
+    assert looked == ["round_sequentially", "descend"]
+
+
+def test_compiled_moves_are_those_found_one_vector_at_a_time():
+    """The same descent with a move that is never compiled."""
+    same = moves = 0
+    for seed in SEEDS:
+        _, problem, starts, _ = drawn(seed)
+        for start in starts[:1]:
+            options = {"exhaustive": False, "swaps": False, "max_iterations": 100,
+                       "tolerance": 1e-13, "should_stop": lambda: False}  # fmt: skip
+            every = np.ones(len(start), bool)
+
+            def broken(coef, *_, problem=problem):
+                return problem.upper + 1  # it breaks a constraint, so that all have to be looked at
+
+            quick, n_moves = constrained.descend(
+                problem, start, every, compiled_move=heuristics.compiled_move(problem, False),
+                **options,
+            )  # fmt: skip
+            slow, _ = constrained.descend(problem, start, every, compiled_move=broken, **options)
+            moves += n_moves
+            same += np.isclose(problem.objective(quick), problem.objective(slow), rtol=1e-12)
+    assert moves > 60
+    assert same > 50  # the rest are ties that lead elsewhere
+
+
+def test_projection_is_feasible_and_keeps_what_weighs_most():
+    found = 0
+    for seed in SEEDS:
+        small, problem, _, rng = drawn(seed)
+        point = rng.uniform(problem.lower, problem.upper)
+        coef = constrained.project(problem, point, np.abs(point))
+        if coef is not None:
+            found += 1
+            assert not violations(small, coef), seed
+    assert found > 40
+    problem = patients(at_most(2, [f"x{j}" for j in range(5)]))
+    weight = np.array([1, 5.0, 1.0, 2.0, 4.0, 3.0])
+    coef = constrained.project(problem, np.array([-1.2, 2.2, 3.1, -2.7, 1.4, 0.3]), weight)
+    np.testing.assert_array_equal(coef, [-1, 2, 0, 0, 1, 0])
+    impossible = patients(at_least(3, ["x0", "x1", "x2"]), max_size=2)
+    assert constrained.project(impossible, np.zeros(6), np.zeros(6)) is None
