@@ -36,7 +36,7 @@ from riskslim.cli_arguments import (
     scales_of,
     signs_of,
 )
-from riskslim.cli_faults import with_options
+from riskslim.cli_faults import identifiers_in, with_options
 from riskslim.cli_progress import SearchProgress, display
 from riskslim.cli_selection import Selection
 from riskslim.engine import choose_engine, solve
@@ -440,8 +440,16 @@ def fit(
                 encode=None if encoder is None else functools.partial(_fit_items, encoder),
             )
         except UnusableColumnsError as error:
+            settled = {outcome, weights, *(exclude or ()), *(numeric or ()), *(categorical or ())}
+            if encoder is not None:
+                settled |= (encoder.thresholds or {}).keys()
             text = with_options(
-                error, data, items=items, numeric=numeric or (), features=features or ()
+                error,
+                data,
+                items=items,
+                numeric=numeric or (),
+                features=features or (),
+                identifiers=[] if features else identifiers_in(data, settled),
             )
             raise type(error)(text) from None
         if class_weight is not None:

@@ -6,12 +6,22 @@ import shlex
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from riskslim.tables import FAULTS, ColumnError, UnusableColumnsError, listing
+import numpy as np
+
+from riskslim.item_columns import tell_rows_apart
+from riskslim.tables import (
+    FAULTS,
+    ColumnError,
+    UnusableColumnsError,
+    listing,
+    open_file,
+    series_values,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["with_options"]
+__all__ = ["identifiers_in", "with_options"]
 
 # What to do about columns that no further option makes usable.
 _REPAIRS = {
@@ -20,6 +30,7 @@ _REPAIRS = {
     "missing": "leave them out of --numeric, or remove the rows, or impute the values",
     "inexact": "leave them out if they say who a row is, otherwise rescale them",
 }
+_IF_IDENTIFIERS = "leave them out if they say who a row is; if not, do without their --exclude"
 _USUAL_REPAIR = "leave them out, or correct the values"
 
 
@@ -30,6 +41,7 @@ def with_options(
     items: bool,
     numeric: Collection[str],
     features: Collection[str],
+    identifiers: Collection[str] = (),
 ) -> str:
     """Say in one line for each kind of fault what is wrong, and which options would help.
 
@@ -42,6 +54,8 @@ def with_options(
         Whether --items was given.
     numeric, features : collection of str
         Columns that were given by --numeric and by --features.
+    identifiers : collection of str, default ()
+        Columns that can be used, but seem to say who a row is.
 
     Returns
     -------
@@ -64,10 +78,41 @@ def with_options(
     names = {name for name, _ in error.faults}
     count = "1 column" if len(names) == 1 else f"{len(names)} columns"
     lines.insert(0, f"{count} of {path} cannot be used as features (rows counted from 0):")
+    if identifiers:
+        listed = listing(map(repr, identifiers))
+        lines.append(f"  another integer in every row of {listed}: {_IF_IDENTIFIERS}")
+        options += [f"--exclude {shlex.quote(name)}" for name in identifiers]
     wanted = [option for option in dict.fromkeys(options) if not (items and option == "--items")]
     if wanted:
         lines.append(f"To leave out or encode all of them, add: {' '.join(wanted)}")
     return "\n".join(lines)
+
+
+def identifiers_in(path: Path, others: Collection[str | None]) -> list[str]:
+    """Find columns of integers that differ in all of many rows.
+
+    Parameters
+    ----------
+    path : Path
+        Of the data.
+    others : collection of str
+        Columns that are not looked at, since they are asked for or left out.
+
+    Returns
+    -------
+    list of str
+    """
+    found = []
+    with open_file(path) as (names, column):
+        for j, name in enumerate(names):
+            if name in others:
+                continue
+            values = series_values(column(j))
+            if values.dtype.kind in "iu" and tell_rows_apart(
+                np.unique(values), len(values), least_share=1
+            ):
+                found.append(name)
+    return found
 
 
 def _advice(

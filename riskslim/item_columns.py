@@ -28,6 +28,7 @@ __all__ = [
     "levels_in",
     "missing_in",
     "read_as_numbers",
+    "tell_rows_apart",
 ]
 
 Column: TypeAlias = NDArray[Any]
@@ -44,6 +45,9 @@ _MISSING, _UNKNOWN = -1, -2
 _DAY = r"(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2\d{4})"
 _DATE = re.compile(rf"\s*{_DAY}(?:[ T]\d{{1,2}}:\d{{2}}.*)?\s*")
 _NUMBER = re.compile(r"\s*[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?\s*")
+
+# Integers that differ in nearly all of more rows than this are taken for numbers of rows.
+_MANY_ROWS = 1000
 
 # Relative error of a sum of weights, so that tenths add up as integers do.
 _WEIGHT_SLACK = 1e-12
@@ -86,6 +90,7 @@ class ColumnEncoder:
     codes: Mapping[Any, int] = field(default_factory=dict)  # of levels; those in one item share it
     indicator: bool = False
     variable: RawVariable | None = None  # of an encoder that was fitted
+    is_identifier: bool = False  # whether the values seem to say who a row is
 
     def read(self, raw: Column, handle_unknown: str) -> _Values:
         """Return a column of other rows, or raise what speaks against encoding it."""
@@ -187,7 +192,41 @@ def _fit_numbers(
         distinct, weight = distinct[::-1], weight[::-1]
     chosen = sorted(map(plain_number, _thresholds(distinct, weight, given)))
     return ColumnEncoder(
-        name, "numbers", tuple(Item.of(name, direction, value) for value in chosen)
+        name,
+        "numbers",
+        tuple(Item.of(name, direction, value) for value in chosen),
+        is_identifier=name not in rules.thresholds and tell_rows_apart(distinct, len(column.known)),
+    )
+
+
+def tell_rows_apart(distinct: Column, n_samples: int, *, least_share: float = 0.99) -> bool:
+    """Whether values are integers that differ in nearly all of many rows, as numbers of rows do.
+
+    Parameters
+    ----------
+    distinct : ndarray of shape (n_distinct,)
+        Distinct values of a column of numbers.
+    n_samples : int
+        Rows that have a value.
+    least_share : float, default 0.99
+        How many distinct values there are for each row.
+
+    Returns
+    -------
+    bool
+        False with up to 1000 rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim.item_columns import tell_rows_apart
+    >>> tell_rows_apart(np.arange(70000, 72000), 2000), tell_rows_apart(np.arange(100), 2000)
+    (True, False)
+    """
+    return (
+        n_samples > _MANY_ROWS
+        and len(distinct) >= least_share * n_samples
+        and np.array_equal(distinct, np.rint(distinct))
     )
 
 

@@ -441,6 +441,15 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                     n_items[name],
                     n,
                 )
+        for encoder in self._encoders:
+            if encoder.is_identifier:
+                logger.warning(
+                    "column %r has different integers in nearly all of %d rows: if it says who a "
+                    "row is, leave it out (--exclude on the command line); if not, thresholds of "
+                    "your own for it say so",
+                    encoder.column,
+                    n,
+                )
 
     def _note_columns(self, X: Any, table: Table, *, reset: bool) -> None:
         """Record the columns in fit; check that they are the same ones later."""

@@ -363,7 +363,8 @@ def _table_from_rows(rows: Sequence[Any], wanted: Sequence[str], what: str) -> T
 # Faults of columns, collected so that one error names them all
 # ---------------------------------------------------------------------------------------------
 
-# Kind of fault -> (exception, first sentence in scikit-learn's words, what is counted, advice).
+# Kind of fault -> (exception, first sentence in scikit-learn's words if it has some that help, what
+# is counted, advice).
 FAULTS: dict[str, tuple[type[Exception], str, str, str]] = {
     "text": (
         ValueError,
@@ -374,7 +375,7 @@ FAULTS: dict[str, tuple[type[Exception], str, str, str]] = {
     "complex": (ValueError, "Complex data not supported.", "complex numbers", "Use real numbers."),
     "date": (
         TypeError,
-        "float() argument must be a string or a real number, not {example}.",
+        "",
         "dates or times",
         "Convert them to numbers (for example days since a reference date) or leave them out.",
     ),
@@ -478,7 +479,8 @@ def raise_faults(
             f"{advice.get(kind, usual_advice)}",
         ]
         # What float() says of objects tells people little.
-        lines.append(" ".join(found if FAULTS[kind][0] is ValueError else found[::-1]))
+        order = found if FAULTS[kind][0] is ValueError else found[::-1]
+        lines.append(" ".join(filter(None, order)))
     is_value_error = FAULTS[kinds[0]][0] is ValueError
     error = (UnusableValuesError if is_value_error else UnusableObjectsError)("\n".join(lines))
     error.faults = tuple((str(names[j]), fault) for j, fault in faults)

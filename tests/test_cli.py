@@ -352,6 +352,39 @@ def test_what_is_wrong_with_columns_is_said_line_by_line(tmp_path):
     assert "RISK SCORE" in run(*fit, *shlex.split(options)).stdout
 
 
+def test_options_leave_out_numbers_of_rows(tmp_path):
+    path = tmp_path / "data.parquet"
+    n = np.arange(1200)
+    columns = {"id": 10_000_000 + n, "no": n, "seen": n.astype("M8[D]"), "age": n % 70, "y": n % 2}
+    pd.DataFrame(columns).to_parquet(path)
+    fit = ["fit", path, "--outcome", "y", "--items"]
+    text = run(*fit, code=2).stderr
+    assert "another integer in every row of 'id', 'no': leave them out if they say who" in text
+    assert "encode all of them, add: --exclude seen --exclude id --exclude no" in text
+        "To leave out or encode all of them, add: --exclude seen --exclude id --exclude no" in text
+    )
+    for given, offered in (
+        (["--thresholds", "no=600"], ["id"]), (["--numeric", "id"], ["no"]),
+        (["--categorical", "no"], ["id"]), (["--exclude", "id"], ["no"]),
+        (["--weights", "no"], ["id"]),
+        (["--features", "id", "--features", "no", "--features", "seen"], []),
+    ):  # fmt: skip
+        text = run(*fit, *given, code=2).stderr
+        assert [name for name in ("id", "no") if f"--exclude {name}" in text] == offered
+    left_out = ["--exclude", "seen", "--exclude", "no", "--max-size", "0"]
+    text = run(*fit, *left_out).stderr
+    assert "column 'id' has different integers in nearly all of 1200 rows" in text
+    assert "--exclude on the command line" in text
+
+
+def test_nothing_is_said_of_float_where_a_column_to_score_has_dates(tmp_path):
+    RiskScore(-1, {"age >= 60": 2}).save(tmp_path / "score.json")
+    pd.DataFrame({"age": np.arange(5).astype("M8[us]")}).to_parquet(tmp_path / "new.parquet")
+    message = usage_error("predict", tmp_path / "score.json", tmp_path / "new.parquet")
+    assert "Columns with dates or times (rows counted from 0): 'age' (5 of 5 rows" in message
+    assert "float()" not in message
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [

@@ -368,6 +368,29 @@ def test_a_column_that_says_who_a_row_is_is_named(caplog, n_levels, is_named):
 
 
 @pytest.mark.parametrize(
+    ("values", "parameters", "is_named"),
+    [
+        (10_000_000 + np.arange(1200), {}, True),
+        (np.where(np.arange(1200) % 150, np.arange(1200), np.nan), {"missing": "indicator"}, True),
+        (np.arange(1200).clip(10), {}, True),  # a few rows share a number
+        (np.arange(1200).clip(100), {}, False),
+        (np.arange(1200) / 8, {}, False),  # no integers
+        (np.arange(1000), {}, False),  # ages, or the like, of few rows
+        (np.arange(1200), {"thresholds": {"number": [600]}}, False),
+        (np.arange(1200), {"thresholds": {"number": 3}}, False),
+        (np.arange(1200), {"numeric": ["number"]}, False),
+    ],
+)
+def test_integers_that_say_who_a_row_is_are_named(caplog, values, parameters, is_named):
+    X = pd.DataFrame({"number": values, "age": np.arange(len(values)) % 70})
+    with caplog.at_level(logging.WARNING, logger="riskslim"):
+        ItemEncoder(**parameters).fit(X)
+    message = f"column 'number' has different integers in nearly all of {len(X)} rows"
+    assert (message in caplog.text) == is_named
+    assert "column 'age' has" not in caplog.text
+
+
+@pytest.mark.parametrize(
     "values",
     [["2021-07-25", "2022-1-5"], ["25.07.2021", "5.1.2022"], ["7/25/2021", "1/5/2022"],
      ["2021-07-25 13:05", "2021-07-25T13:05:12+01:00"]],
