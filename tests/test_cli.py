@@ -361,8 +361,6 @@ def test_options_leave_out_numbers_of_rows(tmp_path):
     text = run(*fit, code=2).stderr
     assert "another integer in every row of 'id', 'no': leave them out if they say who" in text
     assert "encode all of them, add: --exclude seen --exclude id --exclude no" in text
-        "To leave out or encode all of them, add: --exclude seen --exclude id --exclude no" in text
-    )
     for given, offered in (
         (["--thresholds", "no=600"], ["id"]), (["--numeric", "id"], ["no"]),
         (["--categorical", "no"], ["id"]), (["--exclude", "id"], ["no"]),
