@@ -23,6 +23,7 @@ from riskslim.metrics import (
     logistic_loss,
     maximum_calibration_error,
     operating_points,
+    population_stability_index,
     positive_rows,
     reliability_curve,
 )
@@ -400,6 +401,85 @@ def test_calibration_consistency_tells_calibrated_scores_from_others():
         above += calibration_error(y, off) > calibration_consistency(off, n_resamples=200)["cal"][2]
     assert 180 <= inside <= 198
     assert above >= 180
+
+
+def test_share_of_positive_rows_of_calibrated_scores_by_hand():
+    # Of two rows with a risk of 0.5, none, one or both are positive in 1/4, 1/2 and 1/4 of cases.
+    found = calibration_consistency([0.5, 0.5], n_resamples=20_000)["observed"]
+    assert found == (pytest.approx(0.5, abs=0.01), 0, 1)
+    # A row with three quarters of the weight.
+    found = calibration_consistency([1.0, 0.0], [3.0, 1.0], n_resamples=10)["observed"]
+    assert found == (0.75, 0.75, 0.75)
+    # Many rows: the normal distribution.
+    found = calibration_consistency(np.full(10_000, 0.2), n_resamples=5000)["observed"]
+    half = 1.96 * np.sqrt(0.2 * 0.8 / 10_000)
+    assert found == pytest.approx((0.2, 0.2 - half, 0.2 + half), abs=0.05 * half)
+
+
+def test_population_stability_index_by_hand():
+    # Shares 1/2, 1/4, 1/4 and 1/4, 1/4, 1/2: twice 1/4 log 2.
+    expected, actual = [0, 0, 1, 2], [0, 1, 2, 2]
+    assert population_stability_index(expected, actual) == pytest.approx(0.5 * np.log(2))
+    assert population_stability_index(actual, expected) == pytest.approx(0.5 * np.log(2))
+    assert population_stability_index(expected, expected * 3) == pytest.approx(0, abs=1e-15)
+    # A cell that is empty among ten rows has the share 0.5 / 10, or what is asked for.
+    some, none = [0] * 8 + [1] * 2, [0] * 10
+    by_hand = (1 - 0.8) * np.log(1 / 0.8) + (0.05 - 0.2) * np.log(0.05 / 0.2)
+    assert population_stability_index(some, none) == pytest.approx(by_hand)
+    assert population_stability_index(none, some) == pytest.approx(by_hand)
+    by_hand = (1 - 0.8) * np.log(1 / 0.8) + (0.1 - 0.2) * np.log(0.1 / 0.2)
+    assert population_stability_index(some, none, empty_rows=1) == pytest.approx(by_hand)
+
+
+def test_population_stability_index_by_weight():
+    expected, actual = [0, 0, 1, 2], [0, 1, 2, 2]
+    once = population_stability_index([0, 1, 2], [0, 1, 2], [2, 1, 1], [1e90, 1e90, 2e90])
+    assert once == pytest.approx(population_stability_index(expected, actual))
+    # Rows without weight are none: their values are no cells, and empty cells count fewer rows.
+    weight = [1.0] * 4 + [0.0]
+    assert population_stability_index([*expected, 7], [*actual, 9], weight, weight) == once
+
+
+def test_population_stability_index_in_bins():
+    expected = np.arange(100)
+    # Quarters of the expected rows start at 0, 25, 50 and 75; values beyond are in the outer ones.
+    actual = [-5, 3, 10, 24.9, 25, 60, 99, 1000]
+    by_hand = sum((a - 0.25) * np.log(a / 0.25) for a in (4 / 8, 1 / 8, 1 / 8, 2 / 8))
+    assert population_stability_index(expected, actual, bins=4) == pytest.approx(by_hand)
+    assert population_stability_index(expected, actual, bins="auto") == pytest.approx(
+        population_stability_index(expected, actual, bins=10)
+    )
+    # Few distinct values are cells by themselves.
+    for few in ("auto", None):
+        assert population_stability_index([0, 1], [1, 1, 0], bins=few) == pytest.approx(
+            (1 / 6) * np.log(4 / 3) - (1 / 6) * np.log(2 / 3)
+        )
+
+
+def test_population_stability_index_by_chance():
+    # As documented: about (k - 1)(1/n + 1/m) where nothing has changed.
+    rng = np.random.default_rng(4)
+    found = [
+        population_stability_index(rng.integers(0, 8, 2000), rng.integers(0, 8, 500))
+        for _ in range(300)
+    ]
+    assert np.mean(found) == pytest.approx(7 * (1 / 2000 + 1 / 500), rel=0.1)
+
+
+def test_population_stability_index_refuses_what_metrics_refuse():
+    for arguments, message in (
+        (([], [1]), "0 sample.*expected is empty"),
+        (([1], []), "0 sample.*actual is empty"),
+        (([1], [np.nan]), "Input actual contains NaN"),
+        (([1, 2], [1], [1.0]), r"\[2, 1\] \(expected has 2 rows, sample_weight has 1\)"),
+        (([1, 2], [1], None, [0.0]), "at least one non-zero"),
+        (([1, 2], [1], [-1.0, 1.0]), "Negative values"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            population_stability_index(*arguments)
+    for options in ({"bins": 0}, {"empty_rows": 0}, {"empty_rows": 2}, {"empty_rows": True}):
+        with pytest.raises(ValueError, match=next(iter(options))):
+            population_stability_index([1], [2], **options)
 
 
 def test_calibration_consistency_refuses_what_metrics_refuse():

@@ -49,6 +49,7 @@ from riskslim.metrics import (
     calibration_error,
     logistic_loss,
     maximum_calibration_error,
+    population_stability_index,
 )
 from riskslim.rendering import one_line
 from riskslim.report import content, render
@@ -286,6 +287,8 @@ def expected_metrics(score, X, y, weight):
         auc(positive, log_odds, weight),
         calibration_error(positive, risk, weight, log_odds),
         maximum_calibration_error(positive, risk, weight, log_odds),
+        np.average(risk, weights=weight),
+        np.average(positive, weights=weight),
     ]
 
 
@@ -296,22 +299,24 @@ def test_metrics_are_those_of_the_metrics_module(full):
     assert [cell for cell, _ in head] == [
         "Metric", "training data", "cross-validation, 3 folds", "test data",
     ]  # fmt: skip
-    columns = [[row[k][1] for row in rows[:4]] for k in range(1, 4)]
+    columns = [[row[k][1] for row in rows[:6]] for k in range(1, 4)]
     np.testing.assert_allclose(columns[0], expected_metrics(score, *given), rtol=1e-12)
     np.testing.assert_allclose(columns[2], expected_metrics(score, *test), rtol=1e-12)
     assert columns[0][:3] == [entry.train.loss, entry.train.auc, entry.train.cal]
     assert columns[1][:3] == [cv.mean(name) for name in ("loss", "auc", "cal")]
     assert [row[2][0] for row in rows[:3]] == [cv.summary(n) for n in ("loss", "auc", "cal")]
     X, y, weight = given
-    by_fold = [
+    by_fold = np.transpose([
         expected_metrics(fold.model, *(a.iloc[fold.test_rows] for a in (X, y)),
-                         weight[fold.test_rows])[3]
+                         weight[fold.test_rows])[3:]
         for fold in cv.folds
-    ]  # fmt: skip
-    assert columns[1][3] == pytest.approx(np.mean(by_fold), rel=1e-12)
-    ends = f"({min(by_fold):.1%} - {max(by_fold):.1%})"
-    assert rows[3][2][0] == f"{np.mean(by_fold):.1%} {ends}"
-    assert [row[1][0] for row in rows[4:]] == [str(len(score.points)), "0.00%"]
+    ])  # fmt: skip
+    for k, values in enumerate(by_fold, start=3):
+        assert columns[1][k] == pytest.approx(np.mean(values), rel=1e-12)
+        ends = f"({min(values):.1%} - {max(values):.1%})"
+        assert rows[k][2][0] == f"{np.mean(values):.1%} {ends}"
+    assert [row[0][0] for row in rows[4:6]] == ["Mean predicted risk", "Observed risk"]
+    assert [row[1][0] for row in rows[6:]] == [str(len(score.points)), "0.00%"]
 
 
 def intervals(root) -> dict[str, list[tuple[float, float] | None]]:
@@ -337,7 +342,8 @@ def test_intervals_are_those_of_the_metrics_module(full):
         risk = entry.risk_score.predict_proba(X)[:, 1]
         expected = bootstrap_intervals(y == "yes", log_odds, weight, pos_label=True)
         expected |= calibration_consistency(risk, weight, log_odds)
-        for name in ("Loss", "AUC", "CAL", "MCAL"):
+        assert found["Mean"][k] is None
+        for name in ("Loss", "AUC", "CAL", "MCAL", "Observed"):
             assert found[name][k] == expected[name.lower()][1:]
             assert found[name][1] is None
     assert found["Features"] == found["Optimality"] == [None] * 3
@@ -354,6 +360,159 @@ def test_intervals_are_those_of_the_metrics_module(full):
     assert "each row with its weight and counted as one observation (bootstrap, seed 0)" in text
     assert "chosen by how well it does on the training data, so that its values there" in text
     assert "Cross-validation and test rows show that." in text
+
+
+def drifted(n: int, seed: int, slope=1.0, more=0.0, share=0.4) -> tuple[pd.DataFrame, np.ndarray]:
+    """Rows whose log-odds are those of ``CERTAIN``, times a slope and more."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"a": rng.random(n) < share, "b": rng.random(n) < 0.5, "c": rng.random(n)})
+    X = X.astype({"a": int, "b": int}).round({"c": 2})
+    odds = slope * CERTAIN.decision_function(X) + more
+    return X, (rng.random(n) < 1 / (1 + np.exp(-odds))).astype(int)
+
+
+CERTAIN = RiskScore(-1, {"a": 2, "b": -1, "c": 1}, feature_ranges={
+    "a": FeatureRange(0, 1), "b": FeatureRange(0, 1), "c": FeatureRange(0, 1, is_integer=False),
+})  # fmt: skip
+
+
+def remarks_of(page: str) -> list[str]:
+    root = parsed(page)
+    return [
+        text_of(item)
+        for section in root.iter("section")
+        if section.get("aria-labelledby") == "remarks"
+        for item in section.iter("li")
+    ]
+
+
+def certified(score: RiskScore, X, y) -> RiskScore:
+    """The score with a certificate about these rows."""
+    data = TrainingData(X, y)
+    coefficients = CoefficientSet(data.feature_names, -2, 2)
+    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    certificate = branch_and_bound(problem, node_limit=1).certificate
+    loss = logistic_loss(y, score.decision_function(X))
+    return dataclasses.replace(score, certificate=dataclasses.replace(certificate, loss=loss))
+
+
+def test_risks_that_are_off_by_more_than_chance_are_remarked():
+    X, y = drifted(3000, 0)
+    score = certified(CERTAIN, X, y)
+
+    def remarked(score=score, n_resamples=200, bins=10, **drift) -> list[str]:
+        X_test, y_test = drifted(2000, 1, **drift)
+        page = render(score, X, y, X_test=X_test, y_test=y_test, n_resamples=n_resamples, bins=bins)
+        return remarks_of(page)
+
+    assert remarked() == []
+    for more, direction, than in ((0.7, "low", "more"), (-0.7, "high", "less")):
+        X_test, y_test = drifted(2000, 1, more=more)
+        risk = score.predict_proba(X_test)[:, 1]
+        observed, mean = y_test.mean(), risk.mean()
+        log_odds = score.decision_function(X_test)
+        chance = calibration_consistency(risk, None, log_odds, bins=10, n_resamples=200)
+        assert remarked(more=more) == [
+            f"Test data: risks are too {direction}: the mean predicted risk is {mean:.1%}, the "
+            f"observed risk {observed:.1%}, {100 * abs(observed - mean):.2g} percentage points "
+            f"{than}, {observed / mean:.2g} times as much (training data: "
+            f"{score.predict_proba(X)[:, 1].mean():.1%} predicted, {y.mean():.1%} observed). With "
+            f"true risks it would by chance be {chance['observed'].lower:.1%} to "
+            f"{chance['observed'].upper:.1%}. CAL is "
+            f"{calibration_error(y_test, risk, scores=log_odds, bins=10):.1%}, where a perfectly "
+            f"calibrated score has {chance['cal'].lower:.1%} to {chance['cal'].upper:.1%} by "
+            "chance.",
+            "The certificate is about the training rows only: it says how close the score is to "
+            "the best one there, and not that risks are true for other rows.",
+        ]  # fmt: skip
+    # Without a certificate there is nothing to be said of it; without resamples nothing of chance.
+    (alone,) = remarked(CERTAIN, more=0.7)
+    assert alone.startswith("Test data: risks are too low")
+    assert "training data" not in alone
+    assert remarked(n_resamples=0, more=0.7) == []
+    uneven, certificate = remarked(slope=0.2, more=-0.05)
+    assert uneven.startswith("Test data: risks are off by more than chance, though not on average:")
+    assert certificate.startswith("The certificate is about the training rows only")
+
+
+def test_training_rows_are_not_remarked_but_given_rows_are():
+    X, y = drifted(3000, 0, more=0.7)
+    assert remarks_of(render(certified(CERTAIN, X, y), X, y, n_resamples=50, bins=10)) == []
+    (found,) = remarks_of(render(CERTAIN, X, y, n_resamples=50, bins=10))
+    assert found.startswith("Given data: risks are too low")
+
+
+def test_shares_are_told_apart():
+    assert content._told_apart(0.036, 0.055, 0.0349) == ["3.6%", "5.5%", "3.5%"]
+    assert content._told_apart(0.01234, 0.01236, 0.5) == ["1.23%", "1.24%", "50.00%"]
+    assert content._told_apart(0.0346, 0.03, 0.0345) == ["3.46%", "3.00%", "3.45%"]
+    assert content._told_apart(0.5, 0.5) == ["50.000000%"] * 2
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scores_and_conditions_of_training_and_test_rows(weighted):
+    (X, y), (X_test, y_test) = drifted(500, 0), drifted(400, 1, share=0.7)
+    rng = np.random.default_rng(2)
+    weights = [rng.integers(0, 4, n) / 2 if weighted else None for n in (500, 400)]
+    page = render(
+        CERTAIN, X, y, weights[0], X_test=X_test, y_test=y_test, sample_weight_test=weights[1],
+        n_resamples=0,
+    )  # fmt: skip
+    root = parsed(page)
+    head, *rows = table(root, "Scores and conditions, given and test rows")
+    assert [cell for cell, _ in head] == ["Score or condition", "given data", "test data", "PSI"]
+    mean, *scores = rows[:-3]
+    for k, (data, weight) in enumerate(zip((X, X_test), weights, strict=True), start=1):
+        total = CERTAIN.score_samples(data)
+        assert mean[k][1] == pytest.approx(np.average(total, weights=weight))
+        assert sum(row[k][1] for row in scores) == pytest.approx(1)
+        for row, name in zip(rows[-3:], CERTAIN.points, strict=True):
+            assert row[k][1] == pytest.approx(np.average(data[name], weights=weight))
+    assert [row[0][0] for row in rows[-3:]] == ["a", "c: mean", "b"]
+    assert 5 < len(scores) <= 30
+    for row, name in zip(rows[-3:], CERTAIN.points, strict=True):
+        expected = population_stability_index(X[name], X_test[name], *weights, bins="auto")
+        assert row[3][1] == pytest.approx(expected, rel=1e-12)
+    # The index of the scores is of the shares that are listed.
+    first, second = (np.array([row[k][1] for row in scores]) for k in (1, 2))
+    both = (first > 0) & (second > 0)
+    terms = (second - first)[both] * np.log(second[both] / first[both])
+    assert mean[3][1] >= terms.sum() - 1e-12
+    if both.all():
+        assert mean[3][1] == pytest.approx(terms.sum())
+    assert rows[-3][3][0].endswith("(large shift)")
+    assert rows[-3][3][1] > 0.25
+    (shifted,) = remarks_of(page)
+    assert shifted.startswith("Test data: rows are of another kind than the given data.")
+    assert re.search(r"0\.\d{3} \(large shift\) of 'a'", shifted)
+    assert "'b'" not in shifted
+    assert "'c'" not in shifted
+    assert "below 0.1 little has changed, 0.1 to 0.25 some shift" in text_of(root)
+
+
+def test_scores_of_training_and_test_rows_are_those_of_the_risk_table(full):
+    entry, page, given, test, *_ = full
+    root = parsed(page)
+    _, mean, *rows = table(root, "Scores and conditions, training and test rows")
+    scores = [row for row in rows if row[0][0].startswith("Score ")]
+    totals = [entry.risk_score.score_samples(X) for X, *_ in (given, test)]
+    for row in scores:
+        value = int(row[0][0].removeprefix("Score ").replace("\u2212", "-"))
+        for k, (total, (*_, weight)) in enumerate(zip(totals, (given, test), strict=True), start=1):
+            assert row[k][1] == pytest.approx(np.average(total == value, weights=weight))
+    expected = population_stability_index(*totals, given[2], test[2])
+    assert mean[3][1] == pytest.approx(expected, rel=1e-12)
+    # Without test rows there is nothing to compare.
+    X, y, weight = given
+    assert "Scores and conditions" not in render(entry.risk_score, X, y, weight, n_resamples=0)
+
+
+def test_shifts_that_few_rows_make_by_chance_are_not_remarked():
+    (X, y), (X_test, y_test) = drifted(60, 0), drifted(20, 1)
+    page = render(CERTAIN, X, y, X_test=X_test, y_test=y_test, n_resamples=0)
+    _, mean, *_ = table(parsed(page), "Scores and conditions, given and test rows")
+    assert mean[3][1] > 0.1
+    assert remarks_of(page) == []
 
 
 def test_number_of_resamples():
@@ -974,12 +1133,33 @@ def test_no_page_is_scrolled_sideways(shown, browser, full, width):
         ) >= 13  # fmt: skip
 
 
-def test_paper_shows_the_whole_risk_table(shown, browser):
+def with_a_long_risk_table() -> tuple[RiskScore, pd.DataFrame, np.ndarray]:
     points = {f"item {k}": k + 1 for k in range(7)}
     rng = np.random.default_rng(7)
     X = pd.DataFrame({name: rng.integers(0, 2, 300) for name in points})
     score = RiskScore(-14, points, scale=4)
-    y = (rng.random(300) < score.predict_proba(X)[:, 1]).astype(int)
+    return score, X, (rng.random(300) < score.predict_proba(X)[:, 1]).astype(int)
+
+
+def test_phones_show_the_whole_risk_table(shown, browser):
+    score, X, y = with_a_long_risk_table()
+    many = {name: np.tile(X[name], 400) for name in X}  # cases such as "1200/2000"
+    shown(render(score, many, np.tile(y, 400), n_resamples=0), 390)
+    region = "document.querySelector(\".riskslim-score [role='region']\")"
+    sizes = f"return [{region}.scrollWidth, {region}.clientWidth]"
+    inside, there = browser.execute_script(sizes)
+    assert 300 < inside <= there
+    # Entries are one beneath the other, and cells of an entry in a line.
+    tops = browser.execute_script(
+        f"return [...{region}.querySelector('table').querySelectorAll('tr')].map("
+        "(row) => [...row.children].map((cell) => Math.round(cell.getBoundingClientRect().top)))"
+    )
+    assert len(tops) == 4
+    assert all(row == tops[0] == sorted(set(row)) for row in tops)
+
+
+def test_paper_shows_the_whole_risk_table(shown, browser):
+    score, X, y = with_a_long_risk_table()
     width = """
     return Math.max(...[...document.querySelectorAll(".riskslim-score table")]
                     .map((one) => one.getBoundingClientRect().width))"""
@@ -998,5 +1178,11 @@ def test_paper_shows_the_whole_risk_table(shown, browser):
         # The sheet begins beneath the title, whatever its length.
         inside = "return getComputedStyle(document.querySelector('.riskslim-score')).breakInside"
         assert browser.execute_script(inside) == "auto"
+        # Small tables are not broken over pages, long ones are.
+        broken = """
+        return [...document.querySelectorAll(".scroll > table")].map(
+          (one) => [one.tBodies[0].rows.length, getComputedStyle(one).breakInside])"""
+        kept = {(n <= 12, value) for n, value in browser.execute_script(broken)}
+        assert kept == {(True, "avoid"), (False, "auto")}
     finally:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

@@ -91,6 +91,7 @@ def render(
     if cv is not None:
         content.check_same_score(score, cv, rows[0])
     stated = None if problem is None else content.stated_problem(score, problem, rows[0])
+    drifts = content.drifts_of(score, rows)
     script = _script(score)
     thresholds = diagrams.thresholds(rows)
     return _template().render(
@@ -116,7 +117,8 @@ def render(
         features=content.feature_table(score, rows),
         variables=content.variable_table(score, rows),
         software=content.software_table(score),
-        remarks=content.remarks(score, rows, stated),
+        drift=content.drift_table(rows, drifts),
+        remarks=content.remarks(score, rows, stated, drifts),
         date=datetime.date.today().isoformat(),
         style=_file("report.css"),
         script=script,

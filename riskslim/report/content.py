@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import chdtri
 
+from riskslim.class_weights import share
 from riskslim.config import show_config
 from riskslim.constraints import model_size
 from riskslim.cross_validation import METRICS, CrossValidation, Performance, metric_text
@@ -23,18 +25,20 @@ from riskslim.item_columns import missing_in
 from riskslim.item_rules import raw_table
 from riskslim.metrics import (
     MOST_DISTINCT_SCORES,
+    N_BINS,
     ConsistencyRange,
     Interval,
     bootstrap_intervals,
     calibration_consistency,
     maximum_calibration_error,
     operating_points,
+    population_stability_index,
 )
 from riskslim.raw_variables import RawVariable
 from riskslim.related_items import condition_families
 from riskslim.rendering import score_line, typeset
 from riskslim.risk_score import observations_of
-from riskslim.risk_table import RiskScale
+from riskslim.risk_table import AttainableScores, Observations, RiskScale, risk_rows
 from riskslim.solution import percent
 from riskslim.tables import Table as OpenTable
 from riskslim.tables import listing
@@ -47,6 +51,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Cell",
+    "Drift",
     "Requirement",
     "Rows",
     "Table",
@@ -57,6 +62,8 @@ __all__ = [
     "check_resamples",
     "check_same_score",
     "data_table",
+    "drift_table",
+    "drifts_of",
     "feature_table",
     "is_same_score",
     "metrics_table",
@@ -77,10 +84,13 @@ METRIC_NAMES = {
     "auc": "AUC",
     "cal": "CAL (expected calibration error)",
     "mcal": "MCAL (largest calibration error)",
+    "predicted": "Mean predicted risk",
+    "observed": "Observed risk",
     "model_size": "Features with points",
     "optimality_gap": "Optimality gap",
 }
-_OF_ROWS = ("loss", "auc", "cal", "mcal")
+_OF_ROWS = ("loss", "auc", "cal", "mcal", "predicted", "observed")
+_SHARES = ("predicted", "observed")
 # Losses that differ by no more than this share are those of the same rows and weights.
 _SAME_LOSS = 1e-9
 _EXTREME = 0.001
@@ -89,6 +99,10 @@ N_RESAMPLES, MANY_KINDS, FEWER_RESAMPLES = 1000, 100_000, 200
 SEED = 0
 # With fewer rows of a class than this, its resamples hardly differ.
 _FEW_ROWS = 20
+# Shares that differ by no more are the same: sums are rounded.
+_SAME_SHARE = 1e-12
+# The usual reading of population stability indices, and the level of what chance makes of them.
+_SOME_SHIFT, _LARGE_SHIFT, _CHANCE_OF_SHIFT = 0.1, 0.25, 0.05
 
 
 class Cell(NamedTuple):
@@ -107,6 +121,27 @@ class Table(NamedTuple):
     heads: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     note: str = ""
+
+
+class Drift(NamedTuple):
+    """How differently scores, or values of a feature, are distributed in test rows.
+
+    Attributes
+    ----------
+    name : str
+        "scores", or that of the feature.
+    lines : sequence of (str, sequence of two floats, bool)
+        What is compared, its value in both sets of rows, and whether that is a share of rows.
+    psi : float
+        The population stability index.
+    by_chance : float
+        Below this it is in 95% of cases where both are samples of the same rows.
+    """
+
+    name: str
+    lines: Sequence[tuple[str, Sequence[float], bool]]
+    psi: float
+    by_chance: float
 
 
 class Requirement(NamedTuple):
@@ -136,8 +171,8 @@ class Rows:
     bins : int or "auto" or None
         Of calibration errors.
     intervals : mapping from str to Interval or ConsistencyRange
-        By the name of the metric: bootstrap intervals of loss and AUC, and what CAL and MCAL of a
-        perfectly calibrated score would be; empty without resamples.
+        By the name of the metric: bootstrap intervals of loss and AUC, and what CAL, MCAL and
+        observed risk of a perfectly calibrated score would be; empty without resamples.
     n_resamples : int
         How many they are from.
     """
@@ -157,6 +192,9 @@ class Rows:
 
     def metric(self, name: str) -> float:
         """One of :data:`METRIC_NAMES`."""
+        if name in _SHARES:
+            of = self.risk if name == "predicted" else self.positive
+            return weighted_mean(of, self.weight)
         return self.mcal if name == "mcal" else float(getattr(self.performance, name))
 
 
@@ -398,7 +436,12 @@ def stated_problem(score: RiskScore, problem: Any, rows: Rows) -> RiskScoreProbl
 # ---------------------------------------------------------------------------------------------
 
 
-def remarks(score: RiskScore, rows: Sequence[Rows], problem: RiskScoreProblem | None) -> list[str]:
+def remarks(
+    score: RiskScore,
+    rows: Sequence[Rows],
+    problem: RiskScoreProblem | None,
+    drifts: Sequence[Drift],
+) -> list[str]:
     """What is worth knowing before the report is used, in words.
 
     Parameters
@@ -406,6 +449,8 @@ def remarks(score: RiskScore, rows: Sequence[Rows], problem: RiskScoreProblem | 
     score : RiskScore
     rows : sequence of Rows
     problem : RiskScoreProblem or None
+    drifts : sequence of Drift
+        Of :func:`drifts_of`.
 
     Returns
     -------
@@ -422,10 +467,217 @@ def remarks(score: RiskScore, rows: Sequence[Rows], problem: RiskScoreProblem | 
             f"rows with a loss of {certificate.loss:.6g}, and not {rows[0].performance.n_samples} "
             f"rows with a loss of {rows[0].performance.loss:.6g}."
         )
+    found += _remarks_on_calibration(score, rows)
+    found += _remarks_on_drift(rows, drifts)
     for one in rows:
-        name = one.name[0].upper() + one.name[1:]
-        found += [f"{name}: {remark}" for remark in score.remarks(one.X) if remark not in of_score]
+        found += [
+            f"{_title(one)}: {remark}" for remark in score.remarks(one.X) if remark not in of_score
+        ]
     return of_score + [remark for remark in found if remark not in of_score]
+
+
+def _title(rows: Rows) -> str:
+    return rows.name[0].upper() + rows.name[1:]
+
+
+def _remarks_on_calibration(score: RiskScore, rows: Sequence[Rows]) -> list[str]:
+    """Where risks are off by more than chance, on rows that the score was not chosen by."""
+    trained = rows[0] if rows[0].name == "training data" else None
+    found = [
+        f"{_title(one)}: {remark}"
+        for one in rows
+        if one is not trained and (remark := _remark_on_calibration(one, trained)) is not None
+    ]
+    if found and score.certificate is not None:
+        found.append(
+            "The certificate is about the training rows only: it says how close the score is to "
+            "the best one there, and not that risks are true for other rows."
+        )
+    return found
+
+
+def _remark_on_calibration(rows: Rows, trained: Rows | None) -> str | None:
+    if not rows.intervals:
+        return None
+    predicted, observed = (rows.metric(name) for name in _SHARES)
+    chance, cal_chance = rows.intervals["observed"], rows.intervals["cal"]
+    is_low = observed > chance.upper + _SAME_SHARE
+    is_high = observed < chance.lower - _SAME_SHARE
+    is_uneven = rows.metric("cal") > cal_chance.upper + _SAME_SHARE
+    if not (is_low or is_high or is_uneven):
+        return None
+    of_outcome, of_mean, low, high = _told_apart(observed, predicted, chance.lower, chance.upper)
+    cal, *ends = (
+        _metric_text("cal", value)
+        for value in (rows.metric("cal"), cal_chance.lower, cal_chance.upper)
+    )
+    of_cal = (
+        f"CAL is {cal}, where a perfectly calibrated score has {ends[0]} to {ends[1]} by chance"
+    )
+    means = f"the mean predicted risk is {of_mean}, the observed risk {of_outcome}"
+    if not (is_low or is_high):
+        return (
+            f"risks are off by more than chance, though not on average: {of_cal}; {means}. The "
+            "reliability diagram shows where they are too low and where too high."
+        )
+    times = f", {observed / predicted:.2g} times as much" if predicted > 0 else ""
+    then = ""
+    if trained is not None:
+        then = " (training data: {} predicted, {} observed)".format(
+            *(share(trained.metric(name)) for name in _SHARES)
+        )
+    return (
+        f"risks are too {'low' if is_low else 'high'}: {means}, "
+        f"{100 * abs(observed - predicted):.2g} percentage points "
+        f"{'more' if is_low else 'less'}{times}{then}. With true risks it would by chance be "
+        f"{low} to {high}. {of_cal}."
+    )
+
+
+def _told_apart(observed: float, *others: float) -> list[str]:
+    """Shares with as many decimals as it takes to tell the first from the others."""
+    for digits in range(1, 7):
+        first, *rest = (f"{value:.{digits}%}" for value in (observed, *others))
+        if first not in rest:
+            break
+    return [first, *rest]
+
+
+def _remarks_on_drift(rows: Sequence[Rows], drifts: Sequence[Drift]) -> list[str]:
+    shifted = [
+        f"{_index_text(one.psi)} of {one.name if one is drifts[0] else repr(one.name)}"
+        for one in drifts
+        if one.psi >= max(_SOME_SHIFT, one.by_chance)
+    ]
+    if not shifted:
+        return []
+    return [
+        f"{_title(rows[1])}: rows are of another kind than the {rows[0].name}. Population "
+        f"stability index: {listing(shifted)}."
+    ]
+
+
+def _index_text(index: float) -> str:
+    if index < _SOME_SHIFT:
+        return f"{index:.3f}"
+    return f"{index:.3f} ({'large' if index > _LARGE_SHIFT else 'some'} shift)"
+
+
+def drifts_of(score: RiskScore, rows: Sequence[Rows]) -> list[Drift]:
+    """Compare scores and features of training and test rows.
+
+    Parameters
+    ----------
+    score : RiskScore
+    rows : sequence of Rows
+
+    Returns
+    -------
+    list of Drift
+        Of the scores, then of each feature with points; none without test rows.
+    """
+    if len(rows) < 2:
+        return []
+    return [_drift_of_scores(score, rows), *(_drift_of(score, name, rows) for name in score.points)]
+
+
+def _drift_of_scores(score: RiskScore, rows: Sequence[Rows]) -> Drift:
+    """Scores in the groups that a risk table of all rows has."""
+    scores, positive = (
+        np.concatenate([getattr(one, name) for one in rows]) for name in ("scores", "positive")
+    )
+    entries = risk_rows(
+        AttainableScores(score.points, score.feature_ranges),
+        RiskScale(score.intercept, score.scale),
+        extreme=_EXTREME,
+        max_rows=MOST_DISTINCT_SCORES,
+        observations=Observations(scores, positive),
+    )
+    starts = np.array([entry.lowest for entry in entries])
+    groups = [
+        np.searchsorted(starts, one.scores.astype(np.float64), side="right") - 1 for one in rows
+    ]
+    means = [weighted_mean(one.scores, one.weight) for one in rows]
+    shares = np.array(
+        [
+            np.bincount(group, one.weight, len(entries)) / np.bincount(group, one.weight).sum()
+            for group, one in zip(groups, rows, strict=True)
+        ]
+    )
+    lines: list[tuple[str, Sequence[float], bool]] = [("Score: mean", means, False)]
+    lines += [
+        (f"Score {typeset(entry.score)}", shares[:, k].tolist(), True)
+        for k, entry in enumerate(entries)
+        if shares[:, k].any()
+    ]
+    return Drift("scores", lines, *_index_of(groups, rows))
+
+
+def _drift_of(score: RiskScore, name: str, rows: Sequence[Rows]) -> Drift:
+    values = [_feature_values(score, name, one.X) for one in rows]
+    means = [weighted_mean(v, one.weight) for v, one in zip(values, rows, strict=True)]
+    is_condition = all(FeatureRange.of(one).is_binary for one in values)
+    line = (name if is_condition else f"{name}: mean", means, is_condition)
+    return Drift(name, [line], *_index_of(values, rows))
+
+
+def _index_of(values: Sequence[NDArray[Any]], rows: Sequence[Rows]) -> tuple[float, float]:
+    """The population stability index of values of training and test rows, and by chance."""
+    weights = [one.weight for one in rows]
+    index = population_stability_index(*values, *weights, bins="auto")
+    n_cells = len(np.unique(np.concatenate(values)))
+    if n_cells < 2:
+        return index, 0.0
+    if n_cells > MOST_DISTINCT_SCORES:
+        n_cells = N_BINS
+    spread = sum(
+        1 / len(one.positive)
+        if one.weight is None
+        else (one.weight**2).sum() / one.weight.sum() ** 2
+        for one in rows
+    )
+    return index, float(chdtri(n_cells - 1, _CHANCE_OF_SHIFT) * spread)
+
+
+def drift_table(rows: Sequence[Rows], drifts: Sequence[Drift]) -> Table | None:
+    """Scores and features of training and test rows side by side.
+
+    Parameters
+    ----------
+    rows : sequence of Rows
+    drifts : sequence of Drift
+        Of :func:`drifts_of`.
+
+    Returns
+    -------
+    Table or None
+        None without test rows.
+    """
+    if not drifts:
+        return None
+    lines = []
+    for drift in drifts:
+        for k, (what, values, is_share) in enumerate(drift.lines):
+            cells = [Cell(share(v) if is_share else f"{v:.4g}", v) for v in values]
+            index = Cell("") if k else Cell(_index_text(drift.psi), drift.psi)
+            lines.append([Cell(what), *cells, index])
+    given = rows[0].name.removesuffix(" data")
+    by_weight = ", by weight" if any(one.weight is not None for one in rows) else ""
+    note = (
+        f"Shares of rows{by_weight}; for a condition, of those where it holds. PSI is the "
+        "population stability index, the sum of (a \u2212 e) log(a / e) over all scores, or over "
+        f"the values of a condition, where e is the share of {given} rows and a that of test rows. "
+        f"Read it as: below {_SOME_SHIFT} little has changed, {_SOME_SHIFT} to {_LARGE_SHIFT} some "
+        f"shift, above {_LARGE_SHIFT} a large shift. A score that is missing in one set counts as "
+        "half a row there. With so many rows, chance alone makes up to "
+        f"{drifts[0].by_chance:.2g} for the scores (in 95% of cases)."
+    )
+    return Table(
+        f"Scores and conditions, {given} and test rows",
+        ["Score or condition", *(one.name for one in rows), "PSI"],
+        lines,
+        note,
+    )
 
 
 def certificate_table(score: RiskScore) -> Table | None:
@@ -516,10 +768,10 @@ def note_on_intervals(rows: Sequence[Rows]) -> list[str]:
         f"{times} times, as many of each class as there are{weights} (bootstrap, seed {SEED}).",
         "What \u201ca perfectly calibrated score\u201d says: observed risks scatter, so that CAL "
         "and MCAL are above 0 even where every risk is true. In 95% of cases they would then be in "
-        f"this range: outcomes were drawn from the predicted risks {times} times "
-        f"(consistency resampling, seed {SEED}). A value within the range is no evidence against "
-        "the risks; one above it says that risks are off by more than chance. On rows by which the "
-        "score was chosen, values are often below.",
+        "this range, and so would the observed risk: outcomes were drawn from the predicted risks "
+        f"{times} times (consistency resampling, seed {SEED}). A value within the range is no "
+        "evidence against the risks; one above it says that risks are off by more than chance. On "
+        "rows by which the score was chosen, calibration errors are often below.",
         _note_on_optimism(rows),
     ]
     n_fewest = min(int(np.count_nonzero(one.positive == sign)) for one in rows for sign in (0, 1))
@@ -578,14 +830,19 @@ def _metric_cell(name: str, value: float, interval: Interval | ConsistencyRange 
 
 
 def _metric_text(name: str, value: float) -> str:
+    if name in _SHARES:
+        return share(value)
     return metric_text("cal" if name == "mcal" else name, value)
 
 
 def _over_folds(cv: CrossValidation, name: str, bins: Any) -> Cell:
     if name in METRICS:
         return Cell(cv.summary(name), _finite(cv.mean(name)))
-    largest = [cv.reliability_curve(fold, bins=bins) for fold in cv.folds]
-    values = [curve.maximum_calibration_error for curve in largest]
+    curves = [cv.reliability_curve(fold, bins=bins) for fold in cv.folds]
+    if name == "mcal":
+        values = [curve.maximum_calibration_error for curve in curves]
+    else:
+        values = [weighted_mean(getattr(curve, name), curve.weights) for curve in curves]
     mean = float(np.mean(values))
     low, high = (_metric_text(name, value) for value in (min(values), max(values)))
     return Cell(f"{_metric_text(name, mean)} ({low} - {high})", mean)
@@ -885,8 +1142,7 @@ def _missing_cell(count: int, n_samples: int) -> Cell:
 
 
 def _feature_cells(score: RiskScore, name: str, rows: Rows) -> list[Cell]:
-    # The score of one point for a feature is its value.
-    values = dataclasses.replace(score, points={name: 1}).score_samples(rows.X)
+    values = _feature_values(score, name, rows.X)
     found = FeatureRange.of(values)
     cells = [Cell(_values_text(found))]
     for positive in (rows.positive, ~rows.positive):
@@ -894,6 +1150,11 @@ def _feature_cells(score: RiskScore, name: str, rows: Rows) -> list[Cell]:
         mean = weighted_mean(values[positive], weight)
         cells.append(Cell(f"{mean:.1%}" if found.is_binary else f"{mean:.4g}", mean))
     return cells
+
+
+def _feature_values(score: RiskScore, name: str, X: Any) -> NDArray[Any]:
+    # The score of one point for a feature is its value.
+    return dataclasses.replace(score, points={name: 1}).score_samples(X)
 
 
 def _values_text(values: FeatureRange) -> str:
