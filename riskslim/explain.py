@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,8 @@ from riskslim.feature_ranges import (
     printed_range,
     short,
 )
+from riskslim.item_rules import readings
+from riskslim.items import source_variable
 from riskslim.related_items import Family, Pattern, condition_families, families
 from riskslim.rendering import score_line
 from riskslim.risk_table import RiskScale, logistic, percent
@@ -29,6 +32,7 @@ from riskslim.tables import (
     Table,
     check_present,
     listing,
+    near,
     open_records,
     open_table,
     raise_faults,
@@ -42,10 +46,13 @@ __all__ = [
     "Literal",
     "boolean_rule",
     "explanation",
+    "fixed_features",
 ]
 
 _EXTREME = 0.001
 _HALF = "50%"
+# Sums of as many changes that are compared to find the one that moves the score least.
+_MOST_SUMS = 1000
 
 
 # ---------------------------------------------------------------------------------------------
@@ -128,11 +135,13 @@ class Explanation:
     changes : tuple of Change
         Each item at another value: a condition the other way round, any other item at the ends of
         its values in the training data. All others stay as they are, but for conditions on the same
-        variable that would contradict it. Those that move the score most come first.
+        variable that would contradict it. Those that move the score most come first. Items that are
+        fixed do not change, and no value becomes missing; one that is missing may become known.
     target : str
         What ``fewest_changes`` reach: "a risk above 50%", "a score below 4".
     fewest_changes : tuple of Change or None
-        As few variables as possible that together reach the target, each with the score and risk
+        As few variables as possible that together reach the target; among those, as few conditions
+        as possible; among those, the ones that move the score least. Each has the score and risk
         once it and those before it are changed. None where no change of the items does.
     missing : tuple of str, default ()
         Raw columns in which the record has no value: their conditions, but "is missing", count as
@@ -142,7 +151,9 @@ class Explanation:
     -----
     Variables change a score independently of each other. Of all sets of k variables, the one with
     the k largest moves in the wanted direction moves the score furthest; so the first k for which
-    these suffice is the least number.
+    these suffice is the least number. Sets of k moves are then built up variable by variable, one
+    for each number of conditions and each sum, of which the largest 1000 are kept: all there are,
+    but for scores of many features that are no conditions.
     """
 
     outcome: str
@@ -215,6 +226,7 @@ def explanation(
     outcome: str,
     threshold: float | None,
     missing: tuple[str, ...] = (),
+    fixed: Collection[str] = (),
 ) -> Explanation:
     """Explain the score of one record.
 
@@ -231,6 +243,8 @@ def explanation(
         Changes are looked for that take the score across it; None for a risk of 50%.
     missing : tuple of str, default ()
         Raw columns in which the record has no value.
+    fixed : collection of str, default ()
+        Features with points that cannot change.
 
     Returns
     -------
@@ -258,12 +272,16 @@ def explanation(
             name, values[name], after[name], moved, risk, known.unit, known.is_binary, along
         )
 
-    conditions = condition_families(points, feature_ranges)
+    conditions = [
+        _changeable(family, values, fixed) for family in condition_families(points, feature_ranges)
+    ]
     related = {name: family for family in conditions for name in family.names}
     changes = [
-        changed(name, _with_relatives(name, end, values, related.get(name)), values)
+        changed(name, after, values)
         for name in points
+        if name not in fixed
         for end in _other_values(values[name], feature_ranges[name])
+        for after in _with_relatives(name, end, values, related.get(name))
     ]
     target, is_reached, direction = _target(score, threshold, -risks.intercept)
     moves = [
@@ -275,10 +293,13 @@ def explanation(
     variable = {name: family.names[0] for name, family in related.items()}
     fewest: list[Change] = []
     reached, present = score, dict(values)
-    for change in _best_moves(moves, variable, lambda one: direction * _gain(one, points, values)):
-        if is_reached(reached):
-            break
-        after = {change.feature: change.after, **dict(change.along)}
+    for change in _fewest_moves(
+        moves,
+        variable,
+        lambda one: direction * _gain(one, points, values),
+        lambda after: is_reached(_total(points, {**values, **after})),
+    ):
+        after = _afterwards(change)
         fewest.append(changed(change.feature, after, present))
         reached, present = fewest[-1].score, {**present, **after}
     return Explanation(
@@ -291,6 +312,46 @@ def explanation(
         fewest_changes=tuple(fewest) if is_reached(reached) else None,
         missing=missing,
     )
+
+
+def fixed_features(
+    fixed: Sequence[str], points: Iterable[str], known: Iterable[str]
+) -> frozenset[str]:
+    """Features with points that cannot change, by their names or those of their variables.
+
+    Parameters
+    ----------
+    fixed : sequence of str
+    points : iterable of str
+        Features with points.
+    known : iterable of str
+        All features and raw columns: those without points may be named as well.
+
+    Returns
+    -------
+    frozenset of str
+
+    Raises
+    ------
+    ValueError
+        A name that is none of a feature or variable; text in place of a sequence of names.
+
+    Examples
+    --------
+    >>> from riskslim.explain import fixed_features
+    >>> sorted(fixed_features(["age"], ["age >= 40", "smoker", "age >= 60"], ["age >= 50"]))
+    ['age >= 40', 'age >= 60']
+    """
+    if isinstance(fixed, str):
+        raise ValueError(f"fixed must be a sequence of names, got the text {fixed!r}")
+    points, known = tuple(points), tuple(known)
+    names = dict.fromkeys([*points, *known, *map(source_variable, (*points, *known))])
+    unknown = [name for name in fixed if name not in names]
+    if unknown:
+        named = listing(repr(name) + near(name, names) for name in unknown)
+        raise ValueError(f"fixed names what the score does not have: {named}.")
+    wanted = set(fixed)
+    return frozenset(name for name in points if {name, source_variable(name)} & wanted)
 
 
 def _total(points: Mapping[str, int], values: Mapping[str, float]) -> float:
@@ -311,12 +372,29 @@ def _other_values(value: float, values: FeatureRange) -> list[float]:
     return [end for end in dict.fromkeys(ends) if end != value]
 
 
+def _changeable(family: Family, values: Mapping[str, float], fixed: Collection[str]) -> Family:
+    """What conditions can become: those that are fixed stay, and nobody can lose what is known."""
+    kept = {name: values[name] for name in family.names if name in fixed}
+    for name in family.names:
+        if values[name] == 0 and [rule.operator for rule in readings(name)] == ["is missing"]:
+            kept[name] = 0
+    patterns = tuple(
+        pattern
+        for pattern in family.patterns
+        if kept.items() <= dict(zip(family.names, pattern, strict=True)).items()
+    )
+    return Family(family.names, patterns)
+
+
 def _with_relatives(
     name: str, after: float, values: Mapping[str, float], family: Family | None
-) -> dict[str, float]:
-    """Another value of an item, and of as few conditions on the same variable as it takes."""
+) -> list[dict[str, float]]:
+    """Another value of an item, and of as few conditions on the same variable as it takes.
+
+    None if the conditions do not allow for it.
+    """
     if family is None:
-        return {name: after}
+        return [{name: after}]
     position = family.names.index(name)
     possible = [
         changes
@@ -324,7 +402,8 @@ def _with_relatives(
         if pattern[position] == after
         for changes in [_differences(family, pattern, values)]
     ]
-    return {name: after, **min(possible, key=len, default={})}
+    fewest = min(possible, key=len, default=None)
+    return [] if fewest is None else [{name: after, **fewest}]
 
 
 def _other_patterns(family: Family, values: Mapping[str, float]) -> list[dict[str, float]]:
@@ -354,22 +433,70 @@ def _target(
     return f"a score of at least {short(threshold)}", lambda other: other >= threshold, 1
 
 
-def _gain(change: Change, points: Mapping[str, int], values: Mapping[str, float]) -> float:
+def _afterwards(change: Change) -> dict[str, float]:
+    return {change.feature: change.after, **dict(change.along)}
+
+
+def _gain(change: Change, points: Mapping[str, int], values: Mapping[str, float]) -> Fraction:
     """What a change adds to the score, not hidden by rounding where other items add much more."""
-    after = {change.feature: change.after, **dict(change.along)}
-    return sum(points[name] * (after[name] - values[name]) for name in after)
+    return sum(
+        (
+            points[name] * (Fraction(after) - Fraction(values[name]))
+            for name, after in _afterwards(change).items()
+        ),
+        Fraction(0),
+    )
 
 
-def _best_moves(
-    moves: Sequence[Change], variable: Mapping[str, str], gain: Callable[[Change], float]
+def _fewest_moves(
+    moves: Sequence[Change],
+    variable: Mapping[str, str],
+    gain: Callable[[Change], Fraction],
+    is_reached: Callable[[Mapping[str, float]], bool],
 ) -> list[Change]:
-    """For each variable the change that gains most, if any does, the furthest first."""
-    best: dict[str, Change] = {}
+    """Changes of as few variables as it takes, then of few conditions, that move the score least.
+
+    If none suffice, all that go in the right direction. The largest come first.
+    """
+    by_variable: dict[str, list[Change]] = {}
     for change in moves:
-        name = variable.get(change.feature, change.feature)
-        if gain(change) > (gain(best[name]) if name in best else 0):
-            best[name] = change
-    return sorted(best.values(), key=lambda change: -gain(change))
+        if gain(change) > 0:
+            name = variable.get(change.feature, change.feature)
+            by_variable.setdefault(name, []).append(change)
+    choices = sorted(by_variable.values(), key=lambda one: -max(map(gain, one)))
+    furthest = [max(choice, key=gain) for choice in choices]
+    n_needed = next(
+        (k for k in range(len(furthest) + 1) if is_reached(_together(furthest[:k]))), None
+    )
+    if n_needed is None:
+        return furthest
+    sums = _sums_of_moves(choices, gain, n_needed)
+    for n_items, total in sorted(sums):
+        if is_reached(_together(sums[n_items, total])):
+            return sorted(sums[n_items, total], key=lambda change: -gain(change))
+    return furthest[:n_needed]
+
+
+def _together(changes: Iterable[Change]) -> dict[str, float]:
+    return {name: after for change in changes for name, after in _afterwards(change).items()}
+
+
+def _sums_of_moves(
+    choices: Sequence[Sequence[Change]], gain: Callable[[Change], Fraction], n_moves: int
+) -> dict[tuple[int, Fraction], tuple[Change, ...]]:
+    """Sets of so many moves of different variables, by their number of items and their sum."""
+    found: list[dict[tuple[int, Fraction], tuple[Change, ...]]] = [{} for _ in range(n_moves + 1)]
+    found[0] = {(0, Fraction(0)): ()}
+    for choice in choices:
+        for k in reversed(range(n_moves)):
+            for (n_items, total), chosen in found[k].items():
+                for change in choice:
+                    key = (n_items + 1 + len(change.along), total + gain(change))
+                    found[k + 1].setdefault(key, (*chosen, change))
+        for k, sums in enumerate(found):
+            kept = sorted(sums, key=lambda key: -key[1])[:_MOST_SUMS]
+            found[k] = {key: sums[key] for key in kept}
+    return found[n_moves]
 
 
 # ---------------------------------------------------------------------------------------------

@@ -32,7 +32,13 @@ from riskslim import score_json
 from riskslim.class_weights import ClassWeighting
 from riskslim.data import TrainingData, checked_weights, user_stacklevel
 from riskslim.exceptions import ExtrapolationWarning
-from riskslim.explain import BooleanRule, Explanation, boolean_rule, explanation
+from riskslim.explain import (
+    BooleanRule,
+    Explanation,
+    boolean_rule,
+    explanation,
+    fixed_features,
+)
 from riskslim.feature_ranges import FeatureRange, checked_number, checked_points
 from riskslim.item_columns import missing_in
 from riskslim.item_rules import (
@@ -892,7 +898,9 @@ class RiskScore:
     # Explanations
     # -----------------------------------------------------------------------------------------
 
-    def explain(self, record: Any, threshold: float | None = None) -> Explanation:
+    def explain(
+        self, record: Any, threshold: float | None = None, *, fixed: Sequence[str] = ()
+    ) -> Explanation:
         """Explain the score of one record: what it is made of, and what would change it.
 
         Parameters
@@ -903,6 +911,9 @@ class RiskScore:
             The score from which on something is done: the explanation says which few changes of
             items take the record to the other side. By default the other side of a risk of
             50%, as in :meth:`predict`.
+        fixed : sequence of str, default ()
+            What cannot change, such as "age": features, or variables with all of the conditions on
+            them. Whatever is fixed, no change makes a value missing that is known.
 
         Returns
         -------
@@ -912,8 +923,8 @@ class RiskScore:
         Raises
         ------
         TypeError, ValueError
-            As in :meth:`score_samples`, there is not exactly one row, or the threshold is no
-            finite number.
+            As in :meth:`score_samples`, there is not exactly one row, the threshold is no
+            finite number, or ``fixed`` names what the score does not have.
 
         Examples
         --------
@@ -930,8 +941,8 @@ class RiskScore:
           prior stroke: no in place of yes (score 2, risk 11.9%)
           age >= 75: no in place of yes (score 3, risk 26.9%)
           exercise: yes in place of no (score 3, risk 26.9%)
-        Fewest changes that lead to a risk of 50% or less (score 2, risk 11.9%):
-          prior stroke: no in place of yes
+        Fewest changes that lead to a risk of 50% or less (score 3, risk 26.9%):
+          age >= 75: no in place of yes
         """
         rows = self._rows(as_row(record))
         if rows.n_samples != 1:
@@ -947,6 +958,7 @@ class RiskScore:
             outcome=self._positive,
             threshold=None if threshold is None else checked_number(threshold, "threshold"),
             missing=self._missing_in(record),
+            fixed=fixed_features(fixed, self.points, (*self.feature_names, *self.variables)),
         )
 
     def _missing_in(self, record: Any) -> tuple[str, ...]:

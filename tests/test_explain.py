@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 
 import hypothesis.strategies as st
 import numpy as np
@@ -270,6 +271,16 @@ def test_no_fewer_changes_lead_to_the_other_side(case, threshold):
         assert str(found).splitlines()[-1] == f"No change of the items leads to {found.target}."
         return
     assert len(found.fewest_changes) == min(reachable)
+    moved = min(
+        abs(sum(
+            Fraction(value) * score.points[name] - Fraction(record[name]) * score.points[name]
+            for name, value in zip(chosen, values, strict=True)
+        ))
+        for chosen in itertools.combinations(score.points, min(reachable))
+        for values in itertools.product(*(others(score, record, name) for name in chosen))
+        if side(score, {**record, **dict(zip(chosen, values, strict=True))}, threshold) != here
+    )  # fmt: skip
+    assert abs(found.fewest_changes[-1].score - found.score) == pytest.approx(float(moved))
     changed = dict(record)
     for one in found.fewest_changes:
         changed[one.feature] = one.after
@@ -298,9 +309,9 @@ What would change it, all else equal:
   fever: yes in place of no (score 2.5, risk 37.8%)
   sedated: no in place of yes (score 2.5, risk 37.8%)
   frequency: 3 Hz in place of 2.5 Hz (score 2, risk 26.9%)
-Fewest changes that lead to a score of at least 4 (score 4.5, risk 81.8%):
+Fewest changes that lead to a score of at least 4 (score 4, risk 73.1%):
   prior seizure: yes in place of no
-  fever: yes in place of no"""
+  frequency: 3 Hz in place of 2.5 Hz"""
     )
 
 
@@ -312,6 +323,60 @@ def test_large_values_hide_no_others():
     # The dose alone does not lead to a score of 0.
     assert [(one.feature, one.score) for one in found.fewest_changes] == [("dose", 7), ("count", 0)]
     assert "dose: 1e+300 (5 points x value)" in str(found)
+
+
+def test_ties_are_broken_by_fewer_conditions_and_then_by_the_smaller_move():
+    score = RiskScore(-3, {"late >= 2": 2, "late >= 4": 2, "own": -1})
+    record = {"late >= 2": 1, "late >= 4": 1, "own": 0}
+    (change,) = score.explain(record, 3).fewest_changes
+    assert (change.feature, change.along, change.score) == ("late >= 4", (), 2)
+    (change,) = score.explain(record, 4).fewest_changes
+    assert (change.feature, change.score) == ("own", 3)
+    (change,) = score.explain(record, 2).fewest_changes
+    assert (change.feature, change.along) == ("late >= 2", (("late >= 4", 0),))
+
+
+def test_many_features_take_no_time():
+    ranges = {f"x{j}": FeatureRange(0, 1 + j / 64, is_integer=False) for j in range(60)}
+    score = RiskScore(0, dict.fromkeys(ranges, 1), feature_ranges=ranges)
+    found = score.explain(dict.fromkeys(ranges, 0), 30)
+    furthest = sorted((one.maximum for one in ranges.values()), reverse=True)
+    n_needed = next(k for k in range(60) if sum(furthest[:k]) >= 30)
+    assert len(found.fewest_changes) == n_needed
+    assert 30 <= found.fewest_changes[-1].score <= sum(furthest[:n_needed])
+
+
+def test_what_is_fixed_does_not_change():
+    points = {"age >= 40": 1, "age >= 60": 2, "smoker": 2, "BMI": 1}
+    score = RiskScore(-3, points, feature_names=[*points, "sex = male"], feature_ranges={
+        "BMI": FeatureRange(0, 4)})  # fmt: skip
+    record = {"age >= 40": 1, "age >= 60": 1, "smoker": 1, "BMI": 2}
+    for fixed, changing in (
+        (["age"], {"smoker", "BMI"}), (["BMI", "age >= 60", "sex"], {"smoker"}),
+        (["sex = male"], set(points)), (["age", "smoker", "BMI"], set()),
+    ):  # fmt: skip
+        found = score.explain(record, 4, fixed=fixed)
+        assert {one.feature for one in found.changes} == changing
+        assert {one.feature for one in found.fewest_changes or ()} <= changing
+        assert len(found.contributions) == 4
+    assert found.fewest_changes is None
+    assert [one.feature for one in score.explain(record, 5, fixed=["age"]).fewest_changes] == [
+        "smoker", "BMI"]  # fmt: skip
+    with pytest.raises(ValueError, match=r"fixed names .*: 'agee' \(did you mean 'age'\?\)"):
+        score.explain(record, fixed=["agee"])
+    with pytest.raises(ValueError, match="must be a sequence of names, got the text 'age'"):
+        score.explain(record, fixed="age")
+
+
+def test_no_change_makes_a_value_missing_but_it_may_become_known():
+    score = RiskScore(-1, {"income is missing": -3, "income >= 9": -1})
+    found = score.explain({"income is missing": 0, "income >= 9": 0}, 0)
+    assert [one.feature for one in found.changes] == ["income >= 9"]
+    (change,) = found.fewest_changes
+    assert (change.feature, change.along, change.score) == ("income >= 9", (), -1)
+    found = score.explain({"income is missing": 1, "income >= 9": 0}, 0)
+    (change,) = found.fewest_changes
+    assert (change.feature, change.after, change.score) == ("income is missing", 0, 0)
 
 
 def test_kinds_of_records():

@@ -234,8 +234,16 @@ def test_explained_changes_contradict_nothing_and_are_the_fewest(score, threshol
     record = {name: int(X[name][i]) for name in X}
     rows = {tuple(row) for row in np.array(list(X.values())).T.tolist()}
     found = score.explain(record, threshold)
+    # No change makes a value missing.
+    possible = np.all(
+        [
+            X[name] <= record[name] if name.endswith(" is missing") else X[name] >= 0
+            for name in record
+        ],
+        axis=0,
+    )
     assert {(one.feature, one.after) for one in found.changes} == {
-        (name, 1 - record[name]) for name in record if any(X[name] != record[name])
+        (name, 1 - record[name]) for name in record if any(X[name][possible] != record[name])
     }
     for one in found.changes:
         changed = {**record, one.feature: one.after, **dict(one.along)}
@@ -243,14 +251,22 @@ def test_explained_changes_contradict_nothing_and_are_the_fewest(score, threshol
         assert one.score == score.score_samples(changed)[0]
     related = families(score.points)
     distances = [
-        sum(any(X[name][j] != record[name] for name in family.names) for family in related)
+        (
+            sum(any(X[name][j] != record[name] for name in family.names) for family in related),
+            sum(X[name][j] != record[name] for name in record),
+            abs(totals[j] - totals[i]),
+        )
         for j in range(len(totals))
-        if (totals[j] >= threshold) != (totals[i] >= threshold)
+        if possible[j] and (totals[j] >= threshold) != (totals[i] >= threshold)
     ]
     if found.fewest_changes is None:
         assert not distances
         return
-    assert len(found.fewest_changes) == min(distances)
+    assert min(distances) == (
+        len(found.fewest_changes),
+        sum(1 + len(one.along) for one in found.fewest_changes),
+        abs(found.fewest_changes[-1].score - totals[i]),
+    )
     changed = dict(record)
     for one in found.fewest_changes:
         changed |= {one.feature: one.after, **dict(one.along)}
