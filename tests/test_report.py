@@ -40,6 +40,7 @@ from riskslim import (
     cross_validate_risk_score,
     minimum_points,
     model_size_path,
+    variable,
 )
 from riskslim.cli import application
 from riskslim.metrics import (
@@ -513,6 +514,20 @@ def test_shifts_that_few_rows_make_by_chance_are_not_remarked():
     _, mean, *_ = table(parsed(page), "Scores and conditions, given and test rows")
     assert mean[3][1] > 0.1
     assert remarks_of(page) == []
+
+
+def test_requirements_of_a_classifier_are_checked_on_raw_rows():
+    X = pd.DataFrame({"age": np.arange(240) % 70 + 20.0, "job": ["student", "none", "other"] * 80})
+    X["income"] = np.where(np.arange(240) % 11, np.arange(240) * 37 % 100, np.nan)
+    y = ((np.arange(240) * 7919 % 100) < X["age"]).astype(int)
+    encoder = ItemEncoder(n_thresholds=3, missing="indicator").fit(X)
+    items = encoder.transform(X)
+    constraints = [at_most(1, variable("age")), at_most(0, variable("income"))]
+    classifier = RiskSLIMClassifier(max_size=2, constraints=constraints).fit(items, y)
+    score = classifier.risk_score_.with_variables(encoder)
+    found = marks(render(score, X, y, problem=classifier, n_resamples=0))
+    assert found == marks(render(score, items, y, problem=classifier, n_resamples=0))
+    assert len(found) >= 2
 
 
 def test_number_of_resamples():

@@ -22,7 +22,7 @@ from riskslim.data import TrainingData
 from riskslim.exceptions import ConstantFeatureWarning
 from riskslim.feature_ranges import FeatureRange, printed_range, short
 from riskslim.item_columns import missing_in
-from riskslim.item_rules import raw_table
+from riskslim.item_rules import computed_items, raw_table
 from riskslim.metrics import (
     MOST_DISTINCT_SCORES,
     N_BINS,
@@ -416,7 +416,8 @@ def stated_problem(score: RiskScore, problem: Any, rows: Rows) -> RiskScoreProbl
             warnings.simplefilter("ignore", ConstantFeatureWarning)
             labels = rows.positive.astype(np.int8)
             given = isinstance(rows.X, TrainingData)
-            data = rows.X if given else TrainingData(rows.X, labels, rows.weight)
+            X = rows.X if given else _all_features(score, rows.X)
+            data = X if given else TrainingData(X, labels, rows.weight)
             stated, _ = stated_by(problem, data)
     if not isinstance(stated, RiskScoreProblem):
         raise TypeError(
@@ -429,6 +430,19 @@ def stated_problem(score: RiskScore, problem: Any, rows: Rows) -> RiskScoreProbl
             f"{len(score.feature_names)} features that the score was chosen from"
         )
     return stated.at_scale(score.scale)
+
+
+def _all_features(score: RiskScore, X: Any) -> Any:
+    """Rows with the features that a score was chosen from, computed where X has raw columns."""
+    features = score.feature_names
+    table, _ = computed_items(X, features, features, {}, handle_unknown="ignore")
+    names = [str(name) for name in table.names or ()]
+    if not set(features) <= set(names):
+        return X
+    positions = [names.index(name) for name in features]
+    return OpenTable(
+        table.n_samples, len(positions), features, lambda k: table.values(positions[k])
+    )
 
 
 # ---------------------------------------------------------------------------------------------
