@@ -540,6 +540,7 @@ class RiskScoreProblem:
             10 units of log-odds over the values of a feature that the score can choose and that
             is not 0/1, at any scale; points or intercept are at a bound that was given, other than
             a bound that forces the feature into the score; the scale is at an end of its interval;
+            at the scale 1, all of several features have 1 or -1 points though more are allowed;
             classes were weighted, or weights of the rows change the odds of the outcome by a
             factor of 1.5 or more, so that risks are those of the weighted rows. Empty if there is
             nothing to say.
@@ -565,7 +566,7 @@ class RiskScoreProblem:
             raise ValueError(f"coef has shape {vector.shape}, expected {self.lower.shape}")
         remarks = (
             self._weighted(), self._empty(vector), self._too_wide(), self._at_bounds(vector),
-            self._at_end_of_scales(vector),
+            self._at_end_of_scales(vector), self._only_ones(vector),
         )  # fmt: skip
         return tuple(remark for remark in remarks if remark)
 
@@ -643,6 +644,17 @@ class RiskScoreProblem:
         return (
             f"The scale {best:.10g} is an end of the list {scales.describe()}. Other scales may "
             "give a better score; an interval is written as (low, high)."
+        )
+
+    def _only_ones(self, vector: NDArray[Any]) -> str:
+        used = np.flatnonzero(vector[1:]) + 1
+        allowed = np.maximum(np.abs(self.lower[used]), np.abs(self.upper[used]))
+        are_ones = len(used) > 1 and (np.abs(vector[used]) == 1).all() and (allowed > 1).all()
+        if not are_ones or not self.scales.is_single or self.scales.high != 1:
+            return ""
+        return (
+            f"All {len(used)} features with points have 1 or -1: one unit of log-odds may be too "
+            "coarse to tell them apart. A larger scale (2, 3 or free) may give a better score."
         )
 
     def _at_bounds(self, vector: NDArray[Any]) -> str:

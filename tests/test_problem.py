@@ -331,6 +331,18 @@ def test_an_empty_score():
     assert make(max_size=0).remarks([0, 0, 0, 0]) == ()  # as was asked for
 
 
+def test_points_that_are_all_ones():
+    (remark,) = make().remarks([-1, 1, -1, 0])
+    assert remark.startswith("All 2 features with points have 1 or -1: one unit of log-odds may be")
+    assert "A larger scale (2, 3 or free)" in remark
+    ones = CoefficientSet(NAMES, -1, 1)
+    for problem, coef in (
+        (make(), [-1, 2, -1, 0]), (make(), [-1, 0, -1, 0]), (make(scale=2), [-1, 1, -1, 0]),
+        (make(scale=[1, 2]), [-1, 1, -1, 0]), (make(ones), [-1, 1, -1, 0]),
+    ):  # fmt: skip
+        assert not any("have 1 or -1" in one for one in problem.remarks(coef))
+
+
 def test_points_at_a_bound():
     coefficients = CoefficientSet(
         NAMES, -3, 3, sign={"bmi": "+"}, fixed={"smoker": 3}, intercept_lower=-2, intercept_upper=9
