@@ -220,8 +220,7 @@ class _Descent:
     def along_intercept(self, coef: NDArray[np.int64]) -> _Candidate | None:
         """The best intercept to a vector, which need not be feasible; None if there is none."""
         values = self.rows.allowed(coef, self.problem.lower, self.problem.upper)
-        _, gradient = self.problem.loss.value_and_gradient(coef)
-        return self._along(coef, 0, values, gradient[0])
+        return self._along(coef, 0, values)
 
     def _moves(
         self,
@@ -259,9 +258,12 @@ class _Descent:
         coef: NDArray[np.int64],
         j: int,
         values: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]],
-        slope: float,
+        slope: float | None = None,
     ) -> _Candidate | None:
-        """Best vector that differs from ``coef`` in coefficient j alone, or is equal to it."""
+        """Best vector that differs from ``coef`` in coefficient j alone, or is equal to it.
+
+        Where the derivative is not known, two losses say as well in which direction to go.
+        """
         line = _Line(self.problem, coef, j)
         least, most, zero = int(values[0][j]), int(values[1][j]), bool(values[2][j])
         wanted = [0] if zero else []
@@ -270,6 +272,7 @@ class _Descent:
         elif self.problem.rates:
             wanted += self._first_allowed(line, least, most)
         elif least <= most:
+            slope = line.rise() if slope is None else slope
             # Of points that are allowed, too, the best are next to the minimum of a convex loss.
             near = line.around_minimum(*_downhill(int(coef[j]), least, most, slope))
             nearest = {value for at in near for value in self.rows.nearest(j, at) if value}
@@ -308,6 +311,11 @@ class _Line:
         """Vector with this value, and its objective."""
         changed = self._changed(value)
         return _Candidate(self._loss(value) + self.problem.penalty(changed), changed)
+
+    def rise(self) -> float:
+        """By how much the loss rises from the value that the vector has to the next one."""
+        value = int(self.coef[self.j])
+        return self._loss(value + 1) - self._loss(value)
 
     def around_minimum(self, low: int, high: int) -> list[int]:
         """Values other than zero, within an interval, one of which has the least loss."""

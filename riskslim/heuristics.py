@@ -250,30 +250,40 @@ def _constrained_descent(
     max_iterations: int,
     should_stop: Callable[[], bool],
 ) -> tuple[NDArray[np.int64], int, int]:
-    """The compiled descent if what it finds meets the constraints, otherwise the one that looks.
+    """Compiled descents as long as they meet the constraints, then the one that looks at them.
 
-    Without constraints a descent can only get farther; and it costs a small part of the other one.
+    A descent without constraints gets at least as far, and costs a small part of the other one.
     """
     before = problem.loss.n_evaluations
     lower, upper = problem.lower.copy(), problem.upper.copy()
     assert problem.rows_with_size is not None
     problem.rows_with_size.propagate(lower, upper)  # the vector is feasible: it lies within
-    free, n_moves, _ = _compiled_descent(
-        problem, vector.copy(), lower, upper, direction, exhaustive, swaps, max_iterations
+    n_moves = 0
+    # Exchanges, which cost most, only where the moves alone meet the constraints.
+    for exchanging in (False, True) if swaps else (False,):
+        free, moves, _ = _compiled_descent(
+            problem, vector.copy(), lower, upper, direction, exhaustive, exchanging,
+            max_iterations - n_moves,
+        )  # fmt: skip
+        if not problem.is_feasible(free):
+            break
+        vector, n_moves = free, n_moves + moves
+        if should_stop():
+            break
+    else:
+        return vector, n_moves, problem.loss.n_evaluations - before
+    vector, moves = descend(
+        problem,
+        vector,
+        direction.astype(bool),
+        exhaustive=exhaustive,
+        swaps=swaps,
+        max_iterations=max_iterations - n_moves,
+        tolerance=_TOLERANCE,
+        compiled_move=compiled_move(problem, exhaustive),
+        should_stop=should_stop,
     )
-    if not problem.is_feasible(free):
-        free, n_moves = descend(
-            problem,
-            vector,
-            direction.astype(bool),
-            exhaustive=exhaustive,
-            swaps=swaps,
-            max_iterations=max_iterations,
-            tolerance=_TOLERANCE,
-            compiled_move=compiled_move(problem, exhaustive),
-            should_stop=should_stop,
-        )
-    return free, n_moves, problem.loss.n_evaluations - before
+    return vector, n_moves + moves, problem.loss.n_evaluations - before
 
 
 def compiled_move(problem: RiskScoreProblem, exhaustive: bool) -> Move:
