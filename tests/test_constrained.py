@@ -27,6 +27,7 @@ from riskslim import (
     heuristics,
     sequential_rounding,
 )
+from riskslim._branch_and_bound.incumbents import Incumbents
 from riskslim.subsampling import Subsampling
 
 SEEDS = range(60)
@@ -452,3 +453,19 @@ def test_projection_is_feasible_and_keeps_what_weighs_most():
     np.testing.assert_array_equal(coef, [-1, 2, 0, 0, 1, 0])
     impossible = patients(at_least(3, ["x0", "x1", "x2"]), max_size=2)
     assert constrained.project(impossible, np.zeros(6), np.zeros(6)) is None
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_search_projects_relaxations_and_polishes_until_it_is_stopped(looked, stopped):
+    problem, point = breaking(0)
+    stop = np.array([stopped], np.int64)
+    kept = Incumbents(problem, 1, None, swaps=True, tolerance=1e-10, stop=stop)
+    kept.round(point, 1.0)
+    weight = np.abs(point) * kept.spread
+    projected = problem.objective(constrained.project(problem, point, weight))
+    assert (kept.objective < projected) != stopped
+    assert looked == ([] if stopped else ["descend"] * len(looked))
+    assert stopped or looked
+    before = len(looked)
+    kept.round(point, 1.0)  # the same once more
+    assert len(looked) == before
