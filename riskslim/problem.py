@@ -540,7 +540,7 @@ class RiskScoreProblem:
             10 units of log-odds over the values of a feature that the score can choose and that
             is not 0/1, at any scale; points or intercept are at a bound that was given, other than
             a bound that forces the feature into the score; the scale is at an end of its interval;
-            at the scale 1, all of several features have 1 or -1 points though more are allowed;
+            at the scale 1, all of several 0/1 features have 1 or -1 points though more are allowed;
             classes were weighted, or weights of the rows change the odds of the outcome by a
             factor of 1.5 or more, so that risks are those of the weighted rows. Empty if there is
             nothing to say.
@@ -649,7 +649,10 @@ class RiskScoreProblem:
     def _only_ones(self, vector: NDArray[Any]) -> str:
         used = np.flatnonzero(vector[1:]) + 1
         allowed = np.maximum(np.abs(self.lower[used]), np.abs(self.upper[used]))
-        are_ones = len(used) > 1 and (np.abs(vector[used]) == 1).all() and (allowed > 1).all()
+        # With a feature of more values, one point per unit is what divides it.
+        span = (self.loss.data.feature_max - self.loss.data.feature_min)[used - 1]
+        are_ones = len(used) > 1 and (np.abs(vector[used]) == 1).all() and (span <= 1).all()
+        are_ones = are_ones and (allowed > 1).all()
         if not are_ones or not self.scales.is_single or self.scales.high != 1:
             return ""
         return (

@@ -332,15 +332,25 @@ def test_an_empty_score():
 
 
 def test_points_that_are_all_ones():
-    (remark,) = make().remarks([-1, 1, -1, 0])
+    data = TrainingData(
+        {"a": [0, 1, 1, 0], "b": [1, 0, 1, 0], "age": [20, 24, 22, 21]}, [0, 1, 0, 1]
+    )
+
+    def said(coef, most=5, scale=1) -> list[str]:
+        coefficients = CoefficientSet(data.feature_names, -most, most)
+        loss = LogisticLoss(data, coefficients)
+        problem = RiskScoreProblem(loss, coefficients, scale=scale)
+        return [one for one in problem.remarks(coef) if "have 1 or -1" in one]
+
+    (remark,) = said([-1, 1, -1, 0])
     assert remark.startswith("All 2 features with points have 1 or -1: one unit of log-odds may be")
     assert "A larger scale (2, 3 or free)" in remark
-    ones = CoefficientSet(NAMES, -1, 1)
-    for problem, coef in (
-        (make(), [-1, 2, -1, 0]), (make(), [-1, 0, -1, 0]), (make(scale=2), [-1, 1, -1, 0]),
-        (make(scale=[1, 2]), [-1, 1, -1, 0]), (make(ones), [-1, 1, -1, 0]),
-    ):  # fmt: skip
-        assert not any("have 1 or -1" in one for one in problem.remarks(coef))
+    assert not said([-1, 2, -1, 0])
+    assert not said([-1, 1, 0, 0])
+    assert not said([-1, 1, 0, 1])  # a point per year spans 4 units
+    assert not said([-1, 1, -1, 0], scale=2)
+    assert not said([-1, 1, -1, 0], scale=[1, 2])
+    assert not said([-1, 1, -1, 0], most=1)
 
 
 def test_points_at_a_bound():
