@@ -274,6 +274,47 @@ class RiskScoreProblem:
             other._use_constraints()
         return other
 
+    def without_rates(self) -> RiskScoreProblem:
+        """The same problem without its constraints on rates: a relaxation.
+
+        Returns
+        -------
+        RiskScoreProblem
+            With the same bounds, those of the intercept included.
+
+        Raises
+        ------
+        ValueError
+            Constraints differ from scale to scale: they are those of :meth:`at_scale` alone.
+
+        Examples
+        --------
+        >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+        >>> from riskslim import false_positive_rate_at_most
+        >>> data = TrainingData({"a": [0, 1, 1, 0]}, [0, 1, 1, 0])
+        >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
+        >>> limit = false_positive_rate_at_most(0.1)
+        >>> problem = RiskScoreProblem(
+        ...     LogisticLoss(data, coefficients), coefficients, constraints=[limit])
+        >>> problem.is_feasible([0, 0]), problem.without_rates().is_feasible([0, 0])
+        (False, True)
+        """
+        if self.is_constrained_per_scale:
+            raise ValueError(
+                "constraints differ between the scales "
+                f"{self.scales.describe()}: choose one with problem.at_scale(m)"
+            )
+        other = copy.copy(self)
+        rows = self.constraint_rows
+        if rows is not None:
+            owners = {i for i, _ in rows.owned_checks}
+            about_rates = [rows.constraints[i] for i in owners]
+            other.constraints = tuple(
+                one for one in self.constraints if not any(one is rate for rate in about_rates)
+            )
+            other._use_constraints()
+        return other
+
     def restated(
         self, data: TrainingData | None = None, *, max_size: int | None = None
     ) -> RiskScoreProblem:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from riskslim._branch_and_bound.incumbents import MAX_SOLUTIONS, Incumbents
 from riskslim._branch_and_bound.search import BOUND_TOLERANCE, BranchAndBoundSettings, Search
@@ -35,7 +35,7 @@ from riskslim.solution import (
     loss_accuracy,
 )
 
-__all__ = ["branch_and_bound"]
+__all__ = ["Run", "branch_and_bound"]
 
 logger = logging.getLogger("riskslim.branch_and_bound")
 
@@ -146,7 +146,7 @@ def branch_and_bound(
         )
     limits["n_solutions"], limits["within"] = _checked_pool(n_solutions, within)
     vector = checked_start(problem, start)
-    run = _Run(ENGINE, problem, settings, limits, vector, progress, should_stop)
+    run = Run(ENGINE, problem, settings, limits, vector, progress, should_stop)
     return run_interruptibly(run)
 
 
@@ -168,11 +168,18 @@ def _checked_pool(n_solutions: int | None, within: float | None) -> tuple[int | 
     return (1 if n_solutions is None else n_solutions), None
 
 
-class _Run(EngineRun[BranchAndBoundSettings]):
-    """One call of :func:`branch_and_bound`."""
+class Run(EngineRun[BranchAndBoundSettings]):
+    """One call of :func:`branch_and_bound`.
+
+    Attributes
+    ----------
+    on_score : callable, optional
+        Told of every feasible vector that is met, with its objective.
+    """
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
+        self.on_score: Callable[[NDArray[np.int64], float], None] | None = None
         self.ended = threading.Event()
         self.failure: BaseException | None = None
         self.is_impossible = False
@@ -197,6 +204,7 @@ class _Run(EngineRun[BranchAndBoundSettings]):
                 swaps=self.settings.swaps,
                 tolerance=BOUND_TOLERANCE,
                 stop=self.stop,
+                on_score=self.on_score,
             )
             search = Search(
                 self.problem,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,6 +50,8 @@ class Incumbents:
         Difference of objectives that is not told apart.
     stop : int64 array of shape (1,)
         Not zero: round and polish no more, it can take seconds where there are many rows.
+    on_score : callable, optional
+        Told of every feasible vector that is offered, with its objective.
 
     Attributes
     ----------
@@ -69,6 +72,7 @@ class Incumbents:
         stop: NDArray[np.int64],
         polishing: bool = True,
         exchange_margin: float = EXCHANGE_MARGIN,
+        on_score: Callable[[NDArray[np.int64], float], None] | None = None,
     ) -> None:
         self.problem = problem
         self.n_solutions = n_solutions
@@ -78,6 +82,7 @@ class Incumbents:
         self.exchange_margin = exchange_margin
         self.tolerance = tolerance
         self.stop = stop
+        self.on_score = on_score
         self.n_updates = 0
         self._sorted: list[tuple[float, tuple[int, ...]]] = []
         self._offered: set[bytes] = set()
@@ -146,6 +151,8 @@ class Incumbents:
         if smallest is not coef:
             return self.offer(smallest)
         objective = self.problem.objective(coef)
+        if self.on_score is not None:
+            self.on_score(coef, objective)
         if self._is_wanted(objective):
             before = self._sorted[:1]
             bisect.insort(self._sorted, (objective, tuple(coef.tolist())))

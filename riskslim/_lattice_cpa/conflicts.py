@@ -7,21 +7,27 @@ the loss.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim._lattice_cpa.formulation import INFINITY, Accuracy, Formulation
+from riskslim._lattice_cpa.formulation import INFINITY, Accuracy, BuildStoppedError, Formulation
 from riskslim.bounds import ObjectiveBounds
 from riskslim.constraint_rows import clash
 from riskslim.constraint_search import conflicting_constraints, irreducible, search_vector
 from riskslim.exceptions import InfeasibleProblemError, RiskSLIMError
 from riskslim.problem import RiskScoreProblem
 
-__all__ = ["confirmed", "without_loss"]
+__all__ = ["NOT_FOUND", "confirmed", "found_in_time", "without_loss"]
+
+NOT_FOUND = (
+    "no points that meet the constraints were found so far, and it is not known whether there are "
+    "any: give the search more time, or points to start from"
+)
 
 _INFEASIBLE = 2  # as SciPy has it
 
@@ -38,6 +44,21 @@ def without_loss(problem: RiskScoreProblem) -> ObjectiveBounds:
     ObjectiveBounds
     """
     return ObjectiveBounds(0.0, math.inf, 0.0, math.inf, problem.min_size, problem.max_size)
+
+
+@contextlib.contextmanager
+def found_in_time() -> Iterator[None]:
+    """Say what it means if the model that is to find feasible points is not built in time.
+
+    Raises
+    ------
+    RiskSLIMError
+        In the place of BuildStoppedError.
+    """
+    try:
+        yield
+    except BuildStoppedError as error:
+        raise RiskSLIMError(NOT_FOUND) from error
 
 
 def confirmed(

@@ -57,6 +57,7 @@ def search_tree(
         search.bounds,
         box=box_of(initial, search),
         sign_split=settings.sign_split,
+        should_stop=should_stop,
     )
     cpx = model.cpx
     _set_parameters(cpx.parameters, limits)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim._lattice_cpa.formulation import accuracy_of
+from riskslim._lattice_cpa.formulation import BuildStoppedError, accuracy_of
 from riskslim._lattice_cpa.initialization import (
     Initialization,
     best_possible_bounds,
@@ -25,11 +25,12 @@ from riskslim._lattice_cpa.initialization import (
     initialize_by_root,
 )
 from riskslim._lattice_cpa.model import new_cplex
+from riskslim._lattice_cpa.relaxation import Relaxation, RelaxationRun
 from riskslim._lattice_cpa.scales import ScalesRun
 from riskslim._lattice_cpa.search import LatticeCPASettings, Search
 from riskslim._lattice_cpa.tree import MAX_SECONDS, TreeLimits, TreeSearch
 from riskslim.engine import check_solver
-from riskslim.exceptions import CertificateError, InfeasibleProblemError
+from riskslim.exceptions import CertificateError, InfeasibleProblemError, ProblemSizeError
 from riskslim.problem import RiskScoreProblem
 from riskslim.runs import (
     INTERRUPTED,
@@ -54,6 +55,12 @@ DISTRUSTED = (
     "{solver}'s arithmetic did not hold on features of this size, and its bounds were dropped; "
     "rescale the largest features"
 )
+TIME_LIMIT = "time limit reached"
+TOO_LARGE = (
+    "the problem is too large for the Community Edition of CPLEX: use solver='scip', or features "
+    "that fewer records differ in"
+)
+RATES_LEFT_OUT = "constraints on rates, which this score meets, were left out of the search"
 
 
 def lattice_cpa(
@@ -216,6 +223,7 @@ class Run(EngineRun[LatticeCPASettings]):
             self.subsampling = Subsampling(settings.subsampling_delta, limits["random_state"])
         self.solver: str = limits["solver"]
         self.abort: Callable[[], None] | None = None
+        self.relaxation: Relaxation | None = None
 
     def interrupt(self) -> None:
         """End the search as soon as possible; may be called from another thread."""
@@ -243,10 +251,22 @@ class Run(EngineRun[LatticeCPASettings]):
         if self.problem.infeasibility is not None:
             return self.infeasible(self.problem.infeasibility)
         engine = self._engine()  # fails here, before any work, without the solver
+        if self.problem.rates:
+            accuracy_of(self.problem)  # refuses here what the surrogate would refuse later
+            self.relaxation = self._without_rates()
+            if self.relaxation.infeasibility is not None:
+                return self.infeasible(self.relaxation.infeasibility)
+            solution = self._solved_without_rates(self.relaxation)
+            if solution is not None:
+                return solution
         try:
             initial = self._initialize()
         except InfeasibleProblemError as error:
             return self.infeasible(error.reason)
+        except ProblemSizeError:
+            if self.relaxation is None or self.relaxation.coef is None:
+                raise
+            return self._of_relaxation(self.relaxation, TOO_LARGE)
         if initial.interrupted:
             self.interrupted.set()
         search = Search(
@@ -257,8 +277,11 @@ class Run(EngineRun[LatticeCPASettings]):
             self.progress,
             self.subsampling,
             initial.cutoff,
+            self.out_of_time,
         )
         self.search = search
+        if self.relaxation is not None:
+            search.follow(self.relaxation)
         search.remember(initial.cuts)
         search.consider(initial.coef, self.problem.loss.value(initial.coef))
         search.polish(initial.coef, search.coef_loss)
@@ -266,14 +289,74 @@ class Run(EngineRun[LatticeCPASettings]):
             search.consider(self.start, self.problem.loss.value(self.start))
             search.polish(self.start, self.problem.loss.value(self.start))
         self.initialization_seconds = self.seconds
-        message = "time limit reached"
-        if self.stop_requested():
-            message = INTERRUPTED
-        elif initial.complete:
+        message = self._ended_early()
+        if message != INTERRUPTED and (initial.complete or self._is_settled(search)):
             message = "search completed"
         elif not self.out_of_time():
             message = self._search_tree(search, initial)
         return self._solution(search, message, engine)
+
+    def _ended_early(self) -> str:
+        """Why the search is over before the tree has come to an end."""
+        return INTERRUPTED if self.stop_requested() else TIME_LIMIT
+
+    def _without_rates(self) -> Relaxation:
+        """Solve the problem without constraints on rates; start from what meets them."""
+        relaxation = RelaxationRun(
+            self.problem,
+            self.limits,
+            self.start,
+            self.began,
+            self.cutoff,
+            self.progress,
+            self.stop_requested,
+        ).solve()
+        if relaxation.coef is not None:
+            self.start = relaxation.coef
+        self.initialization_seconds = self.seconds
+        return relaxation
+
+    def _solved_without_rates(self, relaxation: Relaxation) -> Solution | None:
+        """The solution, where the tree of outcomes has nothing to add or no time."""
+        if relaxation.coef is None:
+            return None
+        if self.stop_requested():
+            return self._of_relaxation(relaxation, INTERRUPTED)
+        if relaxation.is_best and relaxation.message:
+            return self._of_relaxation(relaxation, f"{relaxation.message}; {RATES_LEFT_OUT}")
+        if self.remaining <= 0 or relaxation.lower_bound >= self.cutoff:
+            return self._of_relaxation(relaxation, TIME_LIMIT)
+        return None
+
+    def _of_relaxation(self, relaxation: Relaxation, message: str) -> Solution:
+        """The best score that the search without constraints on rates has met."""
+        assert relaxation.coef is not None
+        certificate = certify(
+            self.problem,
+            relaxation.coef,
+            min(relaxation.lower_bound, self.problem.objective(relaxation.coef)),
+            gap_tolerance=self.limits["gap_tolerance"],
+            bound_tolerance=relaxation.bound_tolerance,
+            engine=f"{ENGINE} (branch_and_bound without rates)",
+            message=message,
+            interrupted=message == INTERRUPTED,
+        )
+        relaxation.finish(certificate, self.seconds)
+        logger.info("%s: %s", certificate.status, certificate.explain())
+        statistics = dataclasses.replace(
+            relaxation.statistics,
+            total_seconds=self.seconds,
+            initialization_seconds=self.initialization_seconds,
+        )
+        return self.assembled(relaxation.coef, certificate, relaxation.trace, statistics)
+
+    def _is_settled(self, search: Search) -> bool:
+        """Whether the bound without constraints on rates is all that has to be proven."""
+        if self.relaxation is None:
+            return False
+        share: float = self.limits["gap_tolerance"]
+        allowed = max(share * search.objective, 2 * search.tolerance)
+        return search.objective - search.lower_bound <= allowed
 
     def _engine(self) -> str:
         """Name of the engine, with the version of its solver."""
@@ -306,6 +389,9 @@ class Run(EngineRun[LatticeCPASettings]):
 
     def _initialize_by_root(self, start: NDArray[np.int64]) -> Initialization:
         accuracy_of(self.problem)  # refuses here what the surrogate would refuse later
+        starts = [start]
+        if self.start is not None and self.start is not start:
+            starts.append(self.start)
         remaining = max(self.remaining, 0.0)
         limit = min(self.settings.initialization_time_limit, 0.2 * self.limits["time_limit"])
         timer = threading.Timer(min(remaining, MAX_SECONDS), self.stop.fill, [1])
@@ -316,7 +402,7 @@ class Run(EngineRun[LatticeCPASettings]):
                 self.stop.fill(1)
             return initialize_by_root(
                 self.problem,
-                starts=[start] if self.start is None else [start, self.start],
+                starts=starts,
                 polish=self.settings.polishing,
                 swaps=self.settings.swaps,
                 probing=self.settings.probing,
@@ -336,20 +422,27 @@ class Run(EngineRun[LatticeCPASettings]):
 
     def _search_tree(self, search: Search, initial: Initialization) -> str:
         """Branch and bound on RiskSlimMIP; says how it ended."""
-        result = _tree_of(self.solver)(
-            search,
-            initial,
-            self.settings,
-            TreeLimits(
-                deadline=self.deadline,
-                gap_tolerance=self.limits["gap_tolerance"],
-                node_limit=self.limits["node_limit"],
-                n_threads=self.limits["n_threads"],
-                seed=self.limits["random_state"],
-            ),
-            self.out_of_time,
-            self._tree_started,
-        )
+        try:
+            result = _tree_of(self.solver)(
+                search,
+                initial,
+                self.settings,
+                TreeLimits(
+                    deadline=self.deadline,
+                    gap_tolerance=self.limits["gap_tolerance"],
+                    node_limit=self._nodes_left(),
+                    n_threads=self.limits["n_threads"],
+                    seed=self.limits["random_state"],
+                ),
+                self.out_of_time,
+                self._tree_started,
+            )
+        except BuildStoppedError:
+            return self._ended_early()
+        except ProblemSizeError:
+            if not self.problem.rates:
+                raise
+            return TOO_LARGE
         if search.distrusted:
             return DISTRUSTED.format(solver=SOLVER_NAMES[self.solver])
         # An abort that neither we nor the time limit asked for: the solver saw Ctrl-C itself.
@@ -357,6 +450,12 @@ class Run(EngineRun[LatticeCPASettings]):
             self.interrupted.set()
         message = INTERRUPTED if self.interrupted.is_set() else result.message
         return self._take_bound(search, result.bound, message)
+
+    def _nodes_left(self) -> int | None:
+        limit: int | None = self.limits["node_limit"]
+        if limit is None or self.relaxation is None:
+            return limit
+        return max(limit - self.relaxation.statistics.nodes, 0)
 
     def _tree_started(self, abort: Callable[[], None] | None) -> None:
         """Remember how to end the solver's work; None when it has ended."""
@@ -404,14 +503,15 @@ class Run(EngineRun[LatticeCPASettings]):
 
     def _statistics(self, search: Search) -> SolveStatistics:
         loss = self.problem.loss
+        before = SolveStatistics() if self.relaxation is None else self.relaxation.statistics
         return SolveStatistics(
             total_seconds=self.seconds,
-            data_seconds=loss.seconds,
+            data_seconds=before.data_seconds + loss.seconds,
             initialization_seconds=self.initialization_seconds,
-            nodes=search.nodes,
+            nodes=search.nodes_before + search.nodes,
             cuts=search.n_cuts,
             incumbent_updates=search.incumbent_updates,
-            loss_evaluations=loss.n_evaluations,
+            loss_evaluations=before.loss_evaluations + loss.n_evaluations,
             refused_candidates=search.refused,
             **({} if self.subsampling is None else self.subsampling.statistics()),
         )

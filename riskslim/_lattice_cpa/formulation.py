@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -39,6 +39,7 @@ __all__ = [
     "INFINITY",
     "OBJECTIVE_SCALE",
     "Accuracy",
+    "BuildStoppedError",
     "Cut",
     "Formulation",
     "Row",
@@ -47,6 +48,7 @@ __all__ = [
 ]
 
 OBJECTIVE_SCALE = 1000.0
+ROWS_BETWEEN_STOPS = 256
 # CPLEX satisfies rows and compares objectives to within 1e-9 in its own units, 1e-12 of loss;
 # solutions after presolve and sums of such errors were seen to be off by a few 1e-10.
 BOUND_TOLERANCE = 5e-10
@@ -162,6 +164,10 @@ def accuracy_of(problem: RiskScoreProblem) -> Accuracy:
     return Accuracy(row_error, bool(np.max(largest, initial=0.0) > CAUTION_FROM))
 
 
+class BuildStoppedError(Exception):
+    """A model is not wanted any more before it is built."""
+
+
 class Variable(NamedTuple):
     """A variable: name, bounds, kind ("C" continuous, "I" integer, "B" binary), price."""
 
@@ -206,6 +212,8 @@ class Formulation:
         Give every feature an indicator of use per sign, 0 while its coefficient is 0.
     accuracy : Accuracy, optional
         None: that of the problem (:func:`accuracy_of`).
+    should_stop : callable, optional
+        Asked now and then while rows are added, of which there can be two for each record.
 
     Attributes
     ----------
@@ -232,6 +240,8 @@ class Formulation:
     ------
     ValueError
         A feature's values are too large (:func:`accuracy_of`), or the problem has several scales.
+    BuildStoppedError
+        ``should_stop`` said so.
     """
 
     objective_scale = OBJECTIVE_SCALE
@@ -245,6 +255,7 @@ class Formulation:
         box: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
         sign_split: bool = False,
         accuracy: Accuracy | None = None,
+        should_stop: Callable[[], bool] | None = None,
     ) -> None:
         if not problem.scales.is_single:
             raise ValueError(
@@ -254,6 +265,7 @@ class Formulation:
         self.problem = problem
         self.lower, self.upper = (problem.lower, problem.upper) if box is None else box
         self.relaxed = relaxed
+        self._should_stop = should_stop
         self.accuracy = accuracy_of(problem) if accuracy is None else accuracy
         self.variables: list[Variable] = []
         self.rows: list[Row] = []
@@ -476,7 +488,25 @@ class Formulation:
     def _add_row(self, indices: list[int], values: list[float], low: float, high: float) -> None:
         """Add a row, unless it has no end."""
         if math.isfinite(low) or math.isfinite(high):
+            self.check_stop(len(self.rows))
             self.rows.append(Row(indices, values, low, high))
+
+    def check_stop(self, n_rows: int) -> None:
+        """Stop if that is wanted; at some numbers of rows it is asked.
+
+        Parameters
+        ----------
+        n_rows : int
+            How many were added so far.
+
+        Raises
+        ------
+        BuildStoppedError
+            It is.
+        """
+        should_stop = self._should_stop
+        if should_stop is not None and n_rows % ROWS_BETWEEN_STOPS == 0 and should_stop():
+            raise BuildStoppedError
 
     def bounds_of_variables(self, bounds: ObjectiveBounds) -> dict[int, tuple[float, float]]:
         """Bounds of the variables V, L and R in their units.

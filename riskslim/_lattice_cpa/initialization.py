@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._branch_and_bound.root import solve_root
-from riskslim._lattice_cpa.conflicts import confirmed, without_loss
+from riskslim._lattice_cpa.conflicts import NOT_FOUND, confirmed, found_in_time, without_loss
 from riskslim._lattice_cpa.formulation import OBJECTIVE_SCALE, Cut
 from riskslim._lattice_cpa.model import RiskSlimLP, RiskSlimMIP, translated_errors
 from riskslim.bounds import ObjectiveBounds, chained_updates
@@ -662,7 +662,7 @@ def feasible_start(
     if not problem.is_feasible(coef):
         rounded = sequential_rounding(problem, coef).coefficients
         coef = _found_by(solver, problem, time_limit, stop) if rounded is None else rounded
-    start = discrete_coordinate_descent(problem, coef, directions=[0])
+    start = discrete_coordinate_descent(problem, coef, directions=[0], should_stop=stop)
     assert start.coefficients is not None
     return start.coefficients, start.objective
 
@@ -681,12 +681,13 @@ def _found_by_cplex(
     problem: RiskScoreProblem, time_limit: float, stop: Callable[[], bool] | None
 ) -> NDArray[np.int64]:
     """Any feasible vector, from the constraints alone."""
-    model = RiskSlimMIP(problem, without_loss(problem))
+    deadline = time.perf_counter() + time_limit
+    with found_in_time():
+        model = RiskSlimMIP(problem, without_loss(problem), should_stop=stop)
     cpx, status = model.cpx, model.cpx.solution.status
     cpx.objective.set_linear(model.objective, 0.0)
     cpx.parameters.mip.limits.solutions.set(1)
     cpx.parameters.timelimit.set(SLICE)
-    deadline = time.perf_counter() + time_limit
     with translated_errors(model):
         cpx.solve()
         while cpx.solution.get_status() == status.MIP_time_limit_infeasible:
@@ -697,10 +698,7 @@ def _found_by_cplex(
         remaining = deadline - time.perf_counter()
         return confirmed(problem, "CPLEX", seconds=remaining, stop=stop)
     if not cpx.solution.is_primal_feasible():
-        raise RiskSLIMError(
-            "no points that meet the constraints were found so far, and it is not known whether "
-            "there are any: give the search more time, or points to start from"
-        )
+        raise RiskSLIMError(NOT_FOUND)
     coef, _ = model.coef_and_loss(cpx.solution.get_values(*model.value_range))
     found = np.rint(coef).astype(np.int64)
     violations = problem.violations(found)

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,6 +48,8 @@ class RiskSlimMIP(Formulation):
         Bounds of coefficients, within those of the problem.
     sign_split : bool, default False
         Give every feature an indicator of use per sign, 0 while its coefficient is 0.
+    should_stop : callable, optional
+        As in :class:`Formulation`.
 
     Attributes
     ----------
@@ -90,8 +92,16 @@ class RiskSlimMIP(Formulation):
         relaxed: bool = False,
         box: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
         sign_split: bool = False,
+        should_stop: Callable[[], bool] | None = None,
     ) -> None:
-        super().__init__(problem, bounds, relaxed=relaxed, box=box, sign_split=sign_split)
+        super().__init__(
+            problem,
+            bounds,
+            relaxed=relaxed,
+            box=box,
+            sign_split=sign_split,
+            should_stop=should_stop,
+        )
         self.cpx = new_cplex()
         if self.accuracy.caution:
             self.cpx.parameters.preprocessing.presolve.set(0)
@@ -106,7 +116,8 @@ class RiskSlimMIP(Formulation):
             and has_limited_size()
         ):
             raise ProblemSizeError(_too_large(self))
-        for row in self.rows:
+        for i, row in enumerate(self.rows):
+            self.check_stop(i)
             self._add_to_cplex(row)
         self.n_fixed_rows = len(self.rows)
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim._lattice_cpa.conflicts import confirmed, without_loss
+from riskslim._lattice_cpa.conflicts import NOT_FOUND, confirmed, found_in_time, without_loss
 from riskslim._lattice_cpa.formulation import Cut, Formulation
 from riskslim._lattice_cpa.tree import MAX_SECONDS, TreeEvents, TreeLimits, TreeResult, box_of
 from riskslim.bounds import ObjectiveBounds
@@ -67,7 +67,7 @@ class ScipMIP(Formulation):
     ----------
     problem : RiskScoreProblem
     bounds : ObjectiveBounds
-    box, sign_split
+    box, sign_split, should_stop
         As in :class:`Formulation`.
 
     Attributes
@@ -84,8 +84,9 @@ class ScipMIP(Formulation):
         *,
         box: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
         sign_split: bool = False,
+        should_stop: Callable[[], bool] | None = None,
     ) -> None:
-        super().__init__(problem, bounds, box=box, sign_split=sign_split)
+        super().__init__(problem, bounds, box=box, sign_split=sign_split, should_stop=should_stop)
         self.scip = pyscipopt.Model("riskslim")
         self.scip.hideOutput()
         self._set_tolerances()
@@ -99,7 +100,8 @@ class ScipMIP(Formulation):
             )
             for variable in self.variables
         ]
-        for row in self.rows:
+        for i, row in enumerate(self.rows):
+            self.check_stop(i)
             self.scip.addCons(_between(self._sum(row.indices, row.values), row.low, row.high))
         self.scip.setMinimize()
 
@@ -190,19 +192,17 @@ def found_by_scip(
         None was found in time.
     """
     deadline = time.perf_counter() + time_limit
-    model = ScipMIP(problem, without_loss(problem))
+    with found_in_time():
+        model = ScipMIP(problem, without_loss(problem), should_stop=stop)
     model.scip.setObjective(0.0)
     model.scip.setParam("limits/solutions", 1)
     if stop is None or not stop():
-        _solve_for_feasibility(model, time_limit)
+        _solve_for_feasibility(model, max(deadline - time.perf_counter(), 0.0))
     if model.scip.getStatus() == "infeasible":
         remaining = deadline - time.perf_counter()
         return confirmed(problem, "SCIP", seconds=remaining, stop=stop)
     if model.scip.getNSols() == 0:
-        raise RiskSLIMError(
-            "no points that meet the constraints were found so far, and it is not known whether "
-            "there are any: give the search more time, or points to start from"
-        )
+        raise RiskSLIMError(NOT_FOUND)
     found = np.rint(model.point(model.scip.getBestSol())[0]).astype(np.int64)
     violations = problem.violations(found)
     if violations:
@@ -404,6 +404,7 @@ def search_tree(
             search.bounds,
             box=box_of(initial, search),
             sign_split=settings.sign_split,
+            should_stop=should_stop,
         )
         for cut in initial.cuts[: initial.n_binding]:
             model.add_cut(cut)

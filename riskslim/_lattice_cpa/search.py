@@ -24,6 +24,7 @@ from riskslim.heuristics import discrete_coordinate_descent
 from riskslim.solution import Certificate, Trace, TraceRecord, optimality_gap
 
 if TYPE_CHECKING:
+    from riskslim._lattice_cpa.relaxation import Relaxation
     from riskslim.problem import RiskScoreProblem
     from riskslim.subsampling import Subsampling
 
@@ -171,6 +172,8 @@ class Search:
     cutoff : float, default infinity
         The solver sees all vectors with an objective below it, but not all others: its bounds
         hold up to here.
+    should_stop : callable, optional
+        Ends the polishing of a vector under constraints.
 
     Attributes
     ----------
@@ -191,10 +194,12 @@ class Search:
         progress: Callable[[TraceRecord], None] | None = None,
         subsampling: Subsampling | None = None,
         cutoff: float = math.inf,
+        should_stop: Callable[[], bool] | None = None,
     ) -> None:
         self.problem = problem
         self.subsampling = subsampling
         self.cutoff = cutoff
+        self.should_stop = should_stop
         assert settings.fractional_rounds is not None
         self.settings = settings
         self.fractional_rounds = settings.fractional_rounds
@@ -205,7 +210,8 @@ class Search:
         self.objective = math.inf
         self.coef_loss = math.inf
         self.trace = Trace()
-        self.nodes = 0
+        self.nodes = self.nodes_before = 0
+        self.floor = 0.0  # a lower bound in which the solver has no part
         self.n_cuts = 0
         self.incumbent_updates = 0
         self.refused = 0
@@ -257,6 +263,21 @@ class Search:
                 self._cuts.clear()
             cut = self._cuts[key] = self._evaluated(coef)
         return cut
+
+    def follow(self, relaxation: Relaxation) -> None:
+        """Go on from the search without constraints on rates: its bound, trace and counts.
+
+        Parameters
+        ----------
+        relaxation : Relaxation
+        """
+        self.floor = relaxation.floor
+        floor = max(self.bounds.objective_min, self.floor)
+        self.bounds = dataclasses.replace(self.bounds, objective_min=floor)
+        self.trace = Trace(list(relaxation.trace))
+        self.nodes_before = relaxation.statistics.nodes
+        self.n_cuts = relaxation.statistics.cuts
+        self.incumbent_updates = relaxation.statistics.incumbent_updates
 
     def remember(self, cuts: list[Cut]) -> None:
         """Put cuts of the initialization into the pool.
@@ -363,7 +384,9 @@ class Search:
             return False
         if not _first_time(self._polished, coef):
             return False
-        polished = discrete_coordinate_descent(self.problem, coef, swaps=self.settings.swaps)
+        polished = discrete_coordinate_descent(
+            self.problem, coef, swaps=self.settings.swaps, should_stop=self.should_stop
+        )
         assert polished.coefficients is not None
         self._polished.add(polished.coefficients.tobytes())
         return self._take(polished.coefficients)
@@ -449,9 +472,11 @@ class Search:
             Valid bounds that the solver had no part in.
         """
         self.distrusted = True
-        trusted = bounds.objective_min
+        trusted = max(bounds.objective_min, self.floor)
         self.bounds = dataclasses.replace(
-            bounds, objective_max=min(bounds.objective_max, self.objective)
+            bounds,
+            objective_min=trusted,
+            objective_max=min(bounds.objective_max, self.objective),
         )
         self.trace = Trace(
             [
@@ -485,7 +510,7 @@ class Search:
             upper_bound=self.objective,
             lower_bound=self.lower_bound,
             gap=self.gap,
-            nodes=self.nodes,
+            nodes=self.nodes_before + self.nodes,
             cuts=self.n_cuts,
             incumbent_updates=self.incumbent_updates,
         )
