@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -79,12 +80,24 @@ def _is_beyond_cplex(problem: RiskScoreProblem) -> bool:
     """Whether SCIP is there, and the installed CPLEX is too small for constraints on rates."""
     if importlib.util.find_spec("pyscipopt") is None or problem.infeasibility is not None:
         return False
-    from riskslim._lattice_cpa.formulation import Formulation
+    from riskslim._lattice_cpa.formulation import (
+        ROWS_BETWEEN_STOPS,
+        BuildStoppedError,
+        Formulation,
+    )
     from riskslim._lattice_cpa.initialization import best_possible_bounds
     from riskslim._lattice_cpa.model import COMMUNITY_EDITION_LIMIT, has_limited_size
 
     part = problem.at_scale(problem.loss.scale)
-    model = Formulation(part, best_possible_bounds(part))
+    asked = itertools.count()
+    try:
+        model = Formulation(
+            part,
+            best_possible_bounds(part),
+            should_stop=lambda: next(asked) * ROWS_BETWEEN_STOPS > COMMUNITY_EDITION_LIMIT,
+        )
+    except BuildStoppedError:  # no need to build it all, which takes long with many records
+        return has_limited_size()
     size = max(len(model.variables), len(model.rows))
     return size > COMMUNITY_EDITION_LIMIT and has_limited_size()
 

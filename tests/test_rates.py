@@ -34,9 +34,10 @@ from riskslim import (
 from riskslim._lattice_cpa.formulation import Formulation
 from riskslim._lattice_cpa.initialization import best_possible_bounds
 from riskslim._lattice_cpa.model import has_limited_size
+from riskslim._lattice_cpa.outcomes import Outcomes
 from riskslim.constraint_rows import ConstraintRows
 from riskslim.engine import choose_engine, solve
-from riskslim.exceptions import ConstantFeatureWarning, ProblemSizeError
+from riskslim.exceptions import ConstantFeatureWarning, ProblemSizeError, RiskSLIMError
 from riskslim.rate_checks import TIE_TOLERANCE
 from riskslim.rates import MAX_GROUPS
 
@@ -411,13 +412,171 @@ def test_other_engines():
 @pytest.mark.skipif(not has_limited_size(), reason="CPLEX has no limit of size")
 def test_too_many_records_for_the_community_edition():
     problem = many_records(3000)
-    with pytest.raises(ProblemSizeError, match=r"over 1\d{3} different records.*solver='scip'"):
-        lattice_cpa(problem, time_limit=60)
+    solution = lattice_cpa(problem, time_limit=60)
+    certificate = solution.certificate
+    assert certificate.status is Status.FEASIBLE
+    assert "too large for the Community Edition" in certificate.message
+    assert "solver='scip'" in certificate.message
+    assert problem.is_feasible(solution.coef)
+    relaxed = branch_and_bound(problem.without_rates()).certificate
+    assert relaxed.is_optimal
+    assert certificate.lower_bound == pytest.approx(relaxed.objective, abs=1e-8)
+    assert relaxed.objective < certificate.objective - 1e-3
     if HAS_SCIP:
         assert choose_engine(problem).solver == "scip"
         solution = solve(problem, time_limit=3)
         assert solution.settings["solver"] == "scip"
         assert problem.is_feasible(solution.coef)
+        assert solution.certificate.lower_bound >= relaxed.objective - 1e-8
+
+
+@pytest.mark.skipif(not has_limited_size(), reason="CPLEX has no limit of size")
+def test_too_many_records_and_no_score_that_meets_the_rates():
+    problem = many_records(3000)
+    both = [false_positive_rate_at_most(0.01), false_negative_rate_at_most(0.01)]
+    strict = RiskScoreProblem(problem.loss, problem.coefficients, max_size=3, constraints=both)
+    with pytest.raises(ProblemSizeError, match=r"over \d{4} different records.*solver='scip'"):
+        lattice_cpa(strict)
+
+
+# ---- the search without constraints on rates -----------------------------------------------
+
+
+def test_without_rates():
+    others = [at_most(1, ["x1", "x2"]), monotone("x1", "+")]
+    problem = problem_of(
+        [[0, 1], [1, 0], [2, 1], [3, 0]], Y4, others[0], false_positive_rate_at_most(0), others[1]
+    )
+    free = problem.without_rates()
+    assert free.constraints == tuple(others)
+    assert free.rates == ()
+    assert len(problem.rates) == 1
+    for name in ("lower", "upper"):
+        assert np.array_equal(getattr(free, name), getattr(problem, name))
+    assert free.is_feasible([0, 1, 0])
+    assert not problem.is_feasible([0, 1, 0])
+    assert not free.is_feasible([0, 1, 1])
+    per_scale = problem_of(X4, Y4, false_positive_rate_at_most(0, 0.2), scale=[1, 2])
+    with pytest.raises(ValueError, match="at_scale"):
+        per_scale.without_rates()
+    assert per_scale.at_scale(2).without_rates().rates == ()
+    plain = problem_of(X4, Y4)
+    assert plain.without_rates().constraint_rows is None
+
+
+WITHOUT_RATES = "lattice_cpa (branch_and_bound without rates)"
+
+
+def test_the_score_without_rates_is_returned_where_it_meets_them():
+    engines = []
+    for seed in range(60):
+        small = draw(seed, real=seed % 4 == 0)
+        _, met, objectives = small.enumerate()
+        free = dataclasses.replace(small, demands=[]).enumerate()
+        best, least = objectives[met].min(initial=np.inf), free[2][free[1]].min()
+        if best == np.inf:
+            continue
+        certificate = lattice_cpa(small.build()).certificate
+        engines.append(certificate.engine)
+        assert certificate.is_optimal, seed
+        assert certificate.objective == pytest.approx(best, rel=1e-9), seed
+        if best > least + 1e-7:
+            assert certificate.engine != WITHOUT_RATES, seed
+        if certificate.engine == WITHOUT_RATES:
+            assert "left out of the search" in certificate.message
+    assert engines.count(WITHOUT_RATES) >= 5
+    assert len(engines) - engines.count(WITHOUT_RATES) >= 15
+
+
+class StopAfter:
+    """Wants the search to end when it has been asked a number of times."""
+
+    def __init__(self, n):
+        self.n_left = n
+
+    def __call__(self):
+        self.n_left -= 1
+        return self.n_left < 0
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_certificates_of_searches_that_end_early(solver):
+    statuses = set()
+    for seed in range(24):
+        small = draw(seed, real=seed % 3 == 0)
+        _, met, objectives = small.enumerate()
+        best = objectives[met].min(initial=np.inf)
+        if best == np.inf:
+            continue
+        problem = small.build()
+        for options in (
+            {"node_limit": 0},
+            {"gap_tolerance": 0.1},
+            {"should_stop": StopAfter(1 + seed % 5)},
+        ):
+            records = []
+            solution = lattice_cpa(problem, solver=solver, progress=records.append, **options)
+            certificate = solution.certificate
+            statuses.add(certificate.status)
+            assert problem.is_feasible(solution.coef)
+            assert certificate.objective >= best * (1 - 1e-9), (seed, options)
+            assert certificate.lower_bound <= best + certificate.bound_tolerance, (seed, options)
+            assert records == list(solution.trace)
+            for column, sign in (("upper_bound", -1), ("lower_bound", 1), ("nodes", 1)):
+                assert (sign * np.diff(solution.trace[column]) >= 0).all(), (seed, options, column)
+            assert (solution.trace["upper_bound"] >= best * (1 - 1e-9)).all()
+            assert (solution.trace["lower_bound"] <= best + certificate.bound_tolerance).all()
+    assert statuses == {Status.OPTIMAL, Status.FEASIBLE, Status.INTERRUPTED}
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_stopped_while_the_model_of_outcomes_is_built(solver, monkeypatch):
+    problem = many_records(300)
+    stated, wanted = Outcomes.add, []
+
+    def add(self, check):
+        wanted.append(check)
+        return stated(self, check)
+
+    monkeypatch.setattr(Outcomes, "add", add)
+    solution = lattice_cpa(problem, solver=solver, should_stop=lambda: bool(wanted))
+    certificate = solution.certificate
+    assert len(wanted) == 1
+    assert certificate.status is Status.INTERRUPTED
+    free = branch_and_bound(problem.without_rates()).certificate
+    assert certificate.lower_bound == pytest.approx(free.objective, abs=1e-8)
+    assert problem.is_feasible(solution.coef)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_stopped_before_any_score_was_found(solver, monkeypatch):
+    problem = many_records(300)
+    both = [false_positive_rate_at_most(0.01), false_negative_rate_at_most(0.01)]
+    strict = RiskScoreProblem(problem.loss, problem.coefficients, max_size=3, constraints=both)
+    stated, wanted = Outcomes.add, []
+
+    def add(self, check):
+        wanted.append(check)
+        return stated(self, check)
+
+    monkeypatch.setattr(Outcomes, "add", add)
+    with pytest.raises(RiskSLIMError, match="found so far"):
+        lattice_cpa(strict, solver=solver, should_stop=lambda: bool(wanted))
+    assert len(wanted) <= 2
+
+
+def test_a_descent_that_is_stopped():
+    problem = many_records(200)
+    start = np.array([-10, 0, 0, 0, 0, 0, 0])
+    assert problem.is_feasible(start)
+    objectives = []
+    for n in (0, 30, 10**9):
+        found = discrete_coordinate_descent(problem, start, swaps=True, should_stop=StopAfter(n))
+        assert problem.is_feasible(found.coefficients)
+        assert found.reason == ("stopped" if n < 10**9 else "no move improves the objective")
+        objectives.append(found.objective)
+    assert objectives == sorted(objectives, reverse=True)
+    assert objectives[0] == problem.objective(start) > objectives[-1]
 
 
 def test_variables_are_shared_and_settled_records_have_none():

@@ -125,7 +125,8 @@ def lattice_cpa(
     ProblemSizeError
         The problem is too large for the installed licence of CPLEX. The Community Edition takes
         about 490 features, whatever the number of rows; constraints on rates take up to two
-        rows for each different record beside.
+        rows for each different record beside. Where rates are constrained and a score is known that
+        meets all constraints, it is returned instead, as FEASIBLE with a message.
     CertificateError
         The result failed its re-check.
     RiskSLIMError
@@ -137,6 +138,10 @@ def lattice_cpa(
     The objective in the certificate is recomputed from the integer coefficients. The lower bound
     is the solver's best bound, valid to within ``certificate.bound_tolerance``, since solvers
     satisfy rows to within a tolerance; bound and objective that agree to within it count as equal.
+    Where rates are constrained, :func:`~riskslim.branch_and_bound` first solves the problem without
+    these constraints, for 0.4 of the time limit or for as long as its best score meets them. Its
+    bound holds for the whole problem, and such a score is returned with it; otherwise the solver's
+    search starts from that bound, and from the best score met on the way that meets the rates.
     A list of scales is searched one after the other. Each search starts from the best score so far,
     ends where its bound reaches that score's objective, and has its share of the time that is left.
     A second Ctrl-C raises KeyboardInterrupt at once.

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = [
     "INFINITY",
     "OBJECTIVE_SCALE",
+    "ROWS_BETWEEN_STOPS",
     "Accuracy",
     "BuildStoppedError",
     "Cut",
@@ -48,6 +49,7 @@ __all__ = [
 ]
 
 OBJECTIVE_SCALE = 1000.0
+# Rows that are added between two looks at whether a model is still wanted.
 ROWS_BETWEEN_STOPS = 256
 # CPLEX satisfies rows and compares objectives to within 1e-9 in its own units, 1e-12 of loss;
 # solutions after presolve and sums of such errors were seen to be off by a few 1e-10.

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._branch_and_bound.driver import Run
-from riskslim._branch_and_bound.search import BranchAndBoundSettings
+from riskslim._branch_and_bound.search import BOUND_TOLERANCE, BranchAndBoundSettings
 from riskslim.exceptions import CertificateError, RiskSLIMError
 from riskslim.problem import RiskScoreProblem
 from riskslim.runs import INTERRUPTED
@@ -220,7 +220,8 @@ class RelaxationRun:
         self.lower_bound = max(self.lower_bound, record.lower_bound)
         if self.coef is None:
             return
-        lower = min(self.lower_bound, self.objective)
+        # As the search that goes on from here has it.
+        lower = max(min(self.lower_bound, self.objective) - BOUND_TOLERANCE, 0.0)
         own = record._replace(
             time=time.perf_counter() - self.began,
             upper_bound=self.objective,

@@ -274,7 +274,7 @@ class Search:
         self.floor = relaxation.floor
         floor = max(self.bounds.objective_min, self.floor)
         self.bounds = dataclasses.replace(self.bounds, objective_min=floor)
-        self.trace = Trace(list(relaxation.trace))
+        self.trace = _lowered(relaxation.trace, self.floor)
         self.nodes_before = relaxation.statistics.nodes
         self.n_cuts = relaxation.statistics.cuts
         self.incumbent_updates = relaxation.statistics.incumbent_updates
@@ -478,15 +478,7 @@ class Search:
             objective_min=trusted,
             objective_max=min(bounds.objective_max, self.objective),
         )
-        self.trace = Trace(
-            [
-                record._replace(
-                    lower_bound=min(record.lower_bound, trusted),
-                    gap=optimality_gap(record.upper_bound, min(record.lower_bound, trusted)),
-                )
-                for record in self.trace
-            ]
-        )
+        self.trace = _lowered(self.trace, trusted)
 
     def finish(self, certificate: Certificate) -> None:
         """Close the trace with what the certificate states.
@@ -523,6 +515,19 @@ class Search:
         )  # fmt: skip
         if self.progress is not None:
             self.progress(record)
+
+
+def _lowered(trace: Trace, most: float) -> Trace:
+    """A trace whose lower bounds are at most a value."""
+    return Trace(
+        [
+            record._replace(
+                lower_bound=min(record.lower_bound, most),
+                gap=optimality_gap(record.upper_bound, min(record.lower_bound, most)),
+            )
+            for record in trace
+        ]
+    )
 
 
 def _first_time(seen: set[bytes], values: NDArray[Any]) -> bool:
