@@ -98,6 +98,7 @@ RiskScore.to_sql (self, dialect='ansi', *, table=None, boolean_columns=(), input
 RiskScore.to_pmml (self, *, inputs=None)
 RiskScoreProblem (loss, coefficients, *, max_size=None, min_size=0, l0_penalty=1e-06, constraints=(), scale=None)
 RiskScoreProblem.at_scale (self, scale)
+RiskScoreProblem.without_rates (self)
 RiskScoreProblem.restated (self, data=None, *, max_size=None)
 RiskScoreProblem.objective (self, coef, *, scale=None)
 RiskScoreProblem.reported_scale (self, coef)
@@ -116,7 +117,7 @@ RiskScoreProblem.required property
 RiskScoreProblem.usable property
 RiskScoreProblem.infeasibility property
 RiskSlimLP (problem, bounds)
-RiskSlimMIP (problem, bounds, *, relaxed=False, box=None, sign_split=False)
+RiskSlimMIP (problem, bounds, *, relaxed=False, box=None, sign_split=False, should_stop=None)
 RiskSlimMIP.set_bounds (self, bounds)
 RiskSlimMIP.prefer_indicators (self)
 RiskSlimMIP.cut_row (self, cut)
