@@ -39,6 +39,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from riskslim.class_weights import ClassWeighting, class_factors
 from riskslim.exceptions import ConstantFeatureWarning
@@ -46,6 +47,7 @@ from riskslim.panels import empty_panels, read_column, write_column
 from riskslim.tables import (
     EXACT_INTEGER_LIMIT,
     FAULTS,
+    Column,
     ColumnError,
     Table,
     as_arrow,
@@ -67,9 +69,6 @@ from riskslim.tables import (
 
 if TYPE_CHECKING:
     import pyarrow
-    from numpy.typing import NDArray
-
-    Column = NDArray[Any]
 
 __all__ = ["TrainingData", "stored_values", "user_stacklevel"]
 

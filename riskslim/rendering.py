@@ -30,7 +30,8 @@ _LATEX_LINE, _LATEX_CHARACTER, _LATEX_SEPARATOR = 345, 5, 12
 # In HTML, in hundredths of an em: a line on a page of A4, a character, the padding of a cell.
 _HTML_LINE, _HTML_CHARACTER, _HTML_SEPARATOR = 4300, 62, 80
 # Longer names of features are wrapped.
-_MAX_NAME_WIDTH, _MAX_LATEX_NAME_WIDTH = 64, 36
+_MAX_NAME_WIDTH = 64
+_MAX_LATEX_NAME_WIDTH = 36
 
 
 # Head and cells of each line of a risk table, and parts of such a table.

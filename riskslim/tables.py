@@ -20,17 +20,16 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     import os
 
     import pyarrow
-    from numpy.typing import NDArray
 
-    Column = NDArray[Any]
 
 __all__ = [
     "ColumnError",
@@ -55,6 +54,9 @@ __all__ = [
     "real_faults",
     "the_only_column",
 ]
+
+# A column of numbers, truth values or text, shape (n,).
+Column: TypeAlias = NDArray[Any]
 
 # Integers from here on are no longer all exact in float64.
 EXACT_INTEGER_LIMIT = 2.0**53
