@@ -355,7 +355,7 @@ def test_examples_run(example):
 
 def test_examples_are_found():
     found = {parameter.id for parameter in examples()}
-    assert {"riskslim.data.TrainingData", "riskslim.bounds.chained_updates"} <= found
+    assert {"riskslim.data.training_data.TrainingData", "riskslim.bounds.chained_updates"} <= found
     assert len(found) >= 15
 
 

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from riskslim.distinct import Rows
-from riskslim.panels import as_columns
+from riskslim.data.distinct import Rows
+from riskslim.data.panels import as_columns
 
 __all__ = ["Design", "Path", "elastic_net_path", "penalty_path", "platt_scaling"]
 

@@ -23,43 +23,49 @@ same elastic nets. The package glum is needed (``pip install 'riskslim[baselines
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 import numbers
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from riskslim._wording import listing
+from riskslim.baselines.elastic_net import platt_scaling
+from riskslim.baselines.pool import (
+    ElasticNets,
+    Pool,
+    PoolSettings,
+    Sample,
+    distinct_models,
+    listed,
+    losses_of,
+    mean_auc_of,
+)
+from riskslim.baselines.rounding import rescaled_rounding, rounding, unit_weights
 from riskslim.coefficients import MAX_ABSOLUTE_COEFFICIENT, CoefficientSet, PerFeature
-from riskslim.constraint_base import Constraint, Setting
-from riskslim.constraint_rows import ConstraintRows, checked_constraints
-from riskslim.data import TrainingData
-from riskslim.elastic_net import Design, Path, elastic_net_path, penalty_path, platt_scaling
-from riskslim.exceptions import ConstantFeatureWarning
-from riskslim.feature_ranges import FeatureRange
-from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding
-from riskslim.loss import LogisticLoss
-from riskslim.problem import RiskScoreProblem
+from riskslim.constraints.base import Constraint, Setting
+from riskslim.constraints.rows import ConstraintRows, checked_constraints
+from riskslim.data.feature_ranges import FeatureRange
+from riskslim.data.tables import series_name
+from riskslim.data.training_data import TrainingData
+from riskslim.heuristics.descent import discrete_coordinate_descent, sequential_rounding
+from riskslim.loss.logistic import LogisticLoss
+from riskslim.problem.problem import RiskScoreProblem
 from riskslim.risk_score import RiskScore
-from riskslim.tables import listing, series_name
 from riskslim.verbose import VerboseLog
 
 __all__ = [
     "METHODS",
     "PenalizedLogisticRegression",
-    "Pool",
     "PooledRescaledRounding",
     "PooledRounding",
     "PooledSequentialRounding",
@@ -67,410 +73,16 @@ __all__ = [
     "Rounding",
     "UnitWeighting",
     "fit_baselines",
-    "rescaled_rounding",
-    "rounding",
-    "unit_weights",
 ]
 
-logger = logging.getLogger("riskslim.baselines")
+logger = logging.getLogger("riskslim.baselines.estimators")
 
 # Share of a pool that meets all requirements below which it is said that the choice is a small one.
 _FEW_FEASIBLE = 0.1
-# AUCs that agree to this many decimals are equal: the rest is the order of a sum.
-_AUC_DECIMALS = 12
+
 # Most moves by which one score is polished. Points up to 5 need a dozen, points up to 1000 some
 # hundreds; wider ones zigzag along narrow valleys by as many moves as they are wide.
 _POLISHING_MOVES = 1000
-# Margins that are computed at a time.
-_BLOCK_CELLS = 2**22
-
-
-# ---------------------------------------------------------------------------------------------
-# From real-valued coefficients to integers
-# ---------------------------------------------------------------------------------------------
-
-
-def rounding(coef: ArrayLike, max_coef: int = 5) -> NDArray[np.int64]:
-    r"""Round to the nearest integers, Rd of the paper.
-
-    :math:`\lambda_j \leftarrow \lceil \min(\max(\lambda_j, -5), 5) \rfloor` and
-    :math:`\lambda_0 \leftarrow \lceil \lambda_0 \rfloor`.
-
-    Parameters
-    ----------
-    coef : array-like of shape (..., d + 1)
-        One vector or several, intercept first.
-    max_coef : int, default 5
-        Largest absolute coefficient; the intercept has no bound.
-
-    Returns
-    -------
-    ndarray of int64, of the same shape
-
-    Examples
-    --------
-    >>> from riskslim.baselines import rounding
-    >>> rounding([-7.6, 0.4, -1.7, 8.2])
-    array([-8,  0, -2,  5])
-    """
-    rounded = np.rint(np.array(coef, dtype=np.float64))
-    rounded[..., 1:] = rounded[..., 1:].clip(-max_coef, max_coef)
-    return rounded.astype(np.int64)
-
-
-def rescaled_rounding(coef: ArrayLike, max_coef: int = 5) -> NDArray[np.int64]:
-    r"""Make the largest coefficient :math:`\pm 5`, then round, RsRd of the paper.
-
-    :math:`\lambda_j \leftarrow \lceil \gamma \lambda_j \rfloor` with
-    :math:`\gamma = 5 / \max_{j \ge 1} |\lambda_j|`, the intercept included.
-
-    Parameters
-    ----------
-    coef : array-like of shape (..., d + 1)
-        One vector or several, intercept first.
-    max_coef : int, default 5
-        Absolute value of the largest coefficient.
-
-    Returns
-    -------
-    ndarray of int64, of the same shape
-        Vectors without a feature are rounded as they are.
-
-    Examples
-    --------
-    >>> from riskslim.baselines import rescaled_rounding
-    >>> rescaled_rounding([-0.7, 0.1, -0.4, 0.02])
-    array([-9,  1, -5,  0])
-    """
-    vectors = np.asarray(coef, dtype=np.float64)
-    largest = np.abs(vectors[..., 1:]).max(axis=-1, keepdims=True, initial=0.0)
-    factor = np.divide(max_coef, largest, out=np.ones_like(largest), where=largest > 0)
-    return rounding(vectors * factor, max_coef)
-
-
-def unit_weights(coef: ArrayLike) -> NDArray[np.int64]:
-    r"""Keep the signs alone, Unit of the paper (the Burgess method).
-
-    :math:`\lambda_j \leftarrow \operatorname{sign}(\lambda_j)
-    \mathbb{1}[\lambda_j \ne 0]`, the intercept included.
-
-    Parameters
-    ----------
-    coef : array-like of shape (..., d + 1)
-        One vector or several, intercept first.
-
-    Returns
-    -------
-    ndarray of int64, of the same shape
-
-    Examples
-    --------
-    >>> from riskslim.baselines import unit_weights
-    >>> unit_weights([-1.7, 0.1, -0.4, 0.0])
-    array([-1,  1, -1,  0])
-    """
-    return np.sign(np.asarray(coef, dtype=np.float64)).astype(np.int64)
-
-
-# ---------------------------------------------------------------------------------------------
-# Pools
-# ---------------------------------------------------------------------------------------------
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Pool:
-    """One model per mixing value and penalty, fitted to all rows of the training data.
-
-    Attributes
-    ----------
-    coefficients : ndarray, shape (m, d + 1)
-        Intercept first: float64 of elastic nets, int64 of risk scores.
-    l1_ratios, penalties : ndarray of float64, shape (m,)
-        Mixing value and penalty of the elastic net that each model comes from.
-    losses : ndarray of float64, shape (m,)
-        Normalised logistic loss on the training data.
-    sizes : ndarray of int64, shape (m,)
-        Model sizes: numbers of non-zero coefficients, the intercept not counted.
-    obeys_signs, obeys_size, obeys_constraints : ndarray of bool, shape (m,)
-        Whether a model meets the monotonicity constraints, the limit of the model size, and
-        the operational constraints.
-    is_feasible : ndarray of bool, shape (m,)
-        Whether it meets all of these, and a risk score the bounds of the points and the
-        intercept.
-    mean_auc : ndarray of float64, shape (m,)
-        Mean AUC over the test folds; NaN of models that are not feasible.
-    """
-
-    coefficients: NDArray[Any]
-    l1_ratios: NDArray[np.float64]
-    penalties: NDArray[np.float64]
-    losses: NDArray[np.float64]
-    sizes: NDArray[np.int64]
-    obeys_signs: NDArray[np.bool_]
-    obeys_size: NDArray[np.bool_]
-    obeys_constraints: NDArray[np.bool_]
-    is_feasible: NDArray[np.bool_]
-    mean_auc: NDArray[np.float64]
-
-    def __len__(self) -> int:
-        return len(self.penalties)
-
-    def counts(self) -> dict[str, int]:
-        """Numbers of models that meet each kind of requirement, and all of them.
-
-        Returns
-        -------
-        dict from str to int
-            The columns of the paper's table on constraint violations (Appendix, seizure
-            prediction): "monotonicity", "model size", "operational" and "all".
-        """
-        return {
-            "monotonicity": int(self.obeys_signs.sum()),
-            "model size": int(self.obeys_size.sum()),
-            "operational": int(self.obeys_constraints.sum()),
-            "all": int(self.is_feasible.sum()),
-        }
-
-    def best(self) -> int:
-        """Position of the feasible model that is chosen.
-
-        Returns
-        -------
-        int
-            Of the largest mean AUC; among equal ones of the least loss, then the least size, then
-            the first one.
-        """
-        auc = np.where(self.is_feasible, self.mean_auc, -np.inf).round(_AUC_DECIMALS)
-        return int(np.lexsort((self.sizes, self.losses, -auc))[0])
-
-
-def _listed(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{what}: {count}" for what, count in counts.items())
-
-
-class _Settings(NamedTuple):
-    """What the elastic nets of all methods depend on."""
-
-    sign: str | PerFeature | None
-    l1_ratios: tuple[float, ...]
-    n_penalties: int
-    min_penalty_ratio: float | None
-    cv: Any
-    random_state: Any
-    n_jobs: int | None
-
-
-class _Sample:
-    """Rows that elastic nets are fitted to, and the nets fitted so far."""
-
-    def __init__(self, data: TrainingData, signs: CoefficientSet) -> None:
-        self.data = data
-        self.design = Design.of(LogisticLoss(data, signs).rows)
-        self.paths: dict[float, NDArray[np.float64]] = {}
-        self._problem: tuple[Any, RiskScoreProblem] | None = None
-
-    def problem(self, box: CoefficientSet, l0_penalty: float) -> RiskScoreProblem:
-        """The problem of these rows, without a limit of the size; the last one is kept."""
-        key = (box, l0_penalty)
-        if self._problem is None or self._problem[0] != key:
-            loss = LogisticLoss(self.data, box)
-            self._problem = (key, RiskScoreProblem(loss, box, l0_penalty=l0_penalty))
-        return self._problem[1]
-
-
-class _Fold(NamedTuple):
-    """A training fold and the rows of its test fold."""
-
-    sample: _Sample
-    X: NDArray[np.float64]
-    y: NDArray[np.int8]
-    sample_weight: NDArray[np.float64] | None
-
-
-class _ElasticNets:
-    """Elastic nets of all rows and of the training folds, fitted when they are asked for."""
-
-    def __init__(self, X: NDArray[np.float64], data: TrainingData, settings: _Settings) -> None:
-        self.data, self.settings = data, settings
-        names = data.feature_names
-        # Only the signs of the bounds matter here; of what size they are is up to a method.
-        signs = CoefficientSet(
-            names, -1, 1, sign=settings.sign, intercept_lower=0, intercept_upper=0
-        )
-        self.lower = np.where(signs.lower < 0, -np.inf, 0.0)
-        self.upper = np.where(signs.upper > 0, np.inf, 0.0)
-        self.whole = _Sample(data, signs)
-        self.folds = _folds(X, data, signs, settings)
-        self.n_unfinished = 0
-        self.log = VerboseLog("riskslim.baselines", "", 0)
-        allowed = self.lower < self.upper
-        self.penalties = {
-            ratio: penalty_path(
-                self.whole.design,
-                ratio,
-                n_penalties=settings.n_penalties,
-                min_ratio=settings.min_penalty_ratio,
-                allowed=allowed,
-            )
-            for ratio in settings.l1_ratios
-        }
-
-    @property
-    def instances(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Mixing value and penalty of each instance."""
-        ratios = np.repeat(self.settings.l1_ratios, self.settings.n_penalties)
-        return ratios, np.concatenate([self.penalties[r] for r in self.settings.l1_ratios])
-
-    def fit(self, samples: Sequence[_Sample], instances: NDArray[np.intp]) -> None:
-        """Continue the paths of samples as far as some instances need them."""
-        needed = self._lengths(instances)
-        tasks = [
-            (sample, ratio, length)
-            for sample in samples
-            for ratio, length in needed.items()
-            if len(sample.paths.get(ratio, ())) < length
-        ]
-        paths = Parallel(n_jobs=self.settings.n_jobs, return_as="generator")(
-            delayed(_continued)(
-                sample.design,
-                ratio,
-                self.penalties[ratio][:length],
-                self.lower,
-                self.upper,
-                sample.paths.get(ratio),
-            )
-            for sample, ratio, length in tasks
-        )
-        what = "all rows" if samples == [self.whole] else "the folds"
-        for done, ((sample, ratio, _), path) in enumerate(zip(tasks, paths, strict=True), start=1):
-            sample.paths[ratio] = path.coefficients
-            self.n_unfinished += path.n_unfinished
-            self.log.progress(f"elastic nets of {what}: %d of %d paths", done, len(tasks))
-
-    def _lengths(self, instances: NDArray[np.intp]) -> dict[float, int]:
-        """How far the path of each mixing value is needed."""
-        ratio, step = np.divmod(instances, self.settings.n_penalties)
-        return {
-            self.settings.l1_ratios[k]: int(step[ratio == k].max()) + 1
-            for k in np.unique(ratio).tolist()
-        }
-
-    def coefficients(self, sample: _Sample, instances: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Elastic nets of a sample, shape (number of instances, d + 1)."""
-        ratio, step = np.divmod(instances, self.settings.n_penalties)
-        vectors = np.empty((len(instances), 1 + self.data.n_features))
-        for k in np.unique(ratio).tolist():
-            of_ratio = ratio == k
-            vectors[of_ratio] = sample.paths[self.settings.l1_ratios[k]][step[of_ratio]]
-        return vectors
-
-
-def _continued(
-    design: Design,
-    ratio: float,
-    penalties: NDArray[np.float64],
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
-    known: NDArray[np.float64] | None,
-) -> Path:
-    """A path that begins with what is known of it."""
-    if known is None:
-        return elastic_net_path(design, ratio, penalties, lower=lower, upper=upper)
-    more = elastic_net_path(
-        design, ratio, penalties[len(known) :], lower=lower, upper=upper, start=known[-1]
-    )
-    return Path(np.concatenate((known, more.coefficients)), more.n_unfinished)
-
-
-def _folds(
-    X: NDArray[np.float64], data: TrainingData, signs: CoefficientSet, settings: _Settings
-) -> list[_Fold]:
-    labels, weights = data.labels, data.sample_weight
-    folds: list[_Fold] = []
-    for train, test in _splitter(settings, labels).split(X, labels):
-        for part, name in ((train, "training"), (test, "test")):
-            counted = labels[part] if weights is None else labels[part][weights[part] > 0]
-            if len(np.unique(counted)) < 2:
-                raise ValueError(
-                    f"{name} fold {len(folds) + 1} has rows (with a weight above zero) of one "
-                    "class only, of which there is no AUC; use a stratified splitter or fewer folds"
-                )
-        with warnings.catch_warnings():
-            # A feature that is constant in a fold has no coefficient there.
-            warnings.simplefilter("ignore", ConstantFeatureWarning)
-            fold_data = TrainingData(
-                X[train],
-                labels[train],
-                None if weights is None else weights[train],
-                feature_names=data.feature_names,
-            )
-        sample = _Sample(fold_data, signs)
-        folds.append(
-            _Fold(sample, X[test], labels[test], None if weights is None else weights[test])
-        )
-    return folds
-
-
-def _splitter(settings: _Settings, labels: NDArray[np.int8]) -> Any:
-    if not isinstance(settings.cv, numbers.Integral):
-        return check_cv(settings.cv, labels, classifier=True)
-    n_splits = int(settings.cv)
-    smallest = int(min(np.count_nonzero(labels == label) for label in (-1, 1)))
-    if n_splits > smallest:
-        raise ValueError(
-            f"n_splits={n_splits} cannot be greater than the number of members in each class, and "
-            f"one class has {smallest}; choose a smaller cv"
-        )
-    return StratifiedKFold(n_splits, shuffle=True, random_state=settings.random_state)
-
-
-def _losses(design: Design, coefficients: NDArray[Any]) -> NDArray[np.float64]:
-    """Loss of each vector, by products of blocks of rows and all vectors."""
-    total = np.zeros(len(coefficients))
-    vectors = coefficients.astype(np.float64)
-    n_rows = max(_BLOCK_CELLS // max(len(vectors), 1), 1)
-    signs = 1.0 - 2.0 * design.targets  # -y
-    for start in range(0, len(design.targets), n_rows):
-        rows = slice(start, start + n_rows)
-        scores = design.values[rows] @ vectors[:, 1:].T
-        scores += vectors[:, 0]
-        scores *= signs[rows, np.newaxis]
-        total += design.weights[rows] @ np.logaddexp(0.0, scores, out=scores)
-    return total
-
-
-def _mean_auc(
-    nets: _ElasticNets,
-    instances: NDArray[np.intp],
-    convert: Callable[[_Sample, NDArray[np.float64]], NDArray[Any]],
-) -> NDArray[np.float64]:
-    """Mean test AUC of instances whose models are converted in each fold."""
-    nets.fit([fold.sample for fold in nets.folds], instances)
-    by_fold = []
-    for auc in Parallel(n_jobs=nets.settings.n_jobs, return_as="generator")(
-        delayed(_test_auc)(fold, nets.coefficients(fold.sample, instances), convert)
-        for fold in nets.folds
-    ):
-        by_fold.append(auc)
-        nets.log.progress("models tested on %d of %d folds", len(by_fold), len(nets.folds))
-    return np.asarray(np.mean(by_fold, axis=0))
-
-
-def _test_auc(
-    fold: _Fold,
-    coefficients: NDArray[np.float64],
-    convert: Callable[[_Sample, NDArray[np.float64]], NDArray[Any]],
-) -> NDArray[np.float64]:
-    models, index = _distinct(convert(fold.sample, coefficients))
-    scores = fold.X @ models[:, 1:].astype(np.float64).T
-    auc = [roc_auc_score(fold.y, s, sample_weight=fold.sample_weight) for s in scores.T]
-    return np.array(auc)[index]
-
-
-def _distinct(vectors: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Distinct vectors, and which of them each vector is."""
-    distinct, index = np.unique(vectors, axis=0, return_inverse=True)
-    return distinct, index.reshape(-1)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -509,7 +121,7 @@ class _Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self._fit(self._elastic_nets(X, y, sample_weight))
 
-    def _elastic_nets(self, X: Any, y: Any, sample_weight: Any) -> _ElasticNets:
+    def _elastic_nets(self, X: Any, y: Any, sample_weight: Any) -> ElasticNets:
         name = series_name(y)
         X, y = validate_data(self, X, y, dtype=np.float64)
         data = TrainingData(
@@ -519,9 +131,9 @@ class _Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             feature_names=getattr(self, "feature_names_in_", None),
             outcome_name=name,
         )
-        return _ElasticNets(X, data, self._settings())
+        return ElasticNets(X, data, self._settings())
 
-    def _settings(self) -> _Settings:
+    def _settings(self) -> PoolSettings:
         given = np.linspace(0, 1, 11) if self.l1_ratios is None else self.l1_ratios
         try:
             ratios = tuple(sorted({float(ratio) for ratio in given}))
@@ -536,12 +148,12 @@ class _Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         share = self.min_penalty_ratio
         if share is not None and not 0 < share <= 1:
             raise ValueError(f"min_penalty_ratio must be in (0, 1], got {share!r}")
-        return _Settings(
+        return PoolSettings(
             self.sign, ratios, int(self.n_penalties), share, self.cv, self.random_state, self.n_jobs
         )
 
-    def _fit(self, nets: _ElasticNets) -> Any:
-        log = VerboseLog("riskslim.baselines", type(self).__name__, self.verbose)
+    def _fit(self, nets: ElasticNets) -> Any:
+        log = VerboseLog("riskslim.baselines.estimators", type(self).__name__, self.verbose)
         nets.log = log
         before, nets.n_unfinished = nets.n_unfinished, 0
         instances = np.arange(len(nets.instances[0]))
@@ -554,7 +166,7 @@ class _Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not self.n_feasible_:
             raise ValueError(self._nothing_feasible(pool))
         candidates = np.flatnonzero(pool.is_feasible)
-        pool.mean_auc[candidates] = _mean_auc(nets, candidates, convert)
+        pool.mean_auc[candidates] = mean_auc_of(nets, candidates, convert)
         self.pool_ = pool
         self.classes_ = np.array(nets.data.classes)
         self.best_index_ = pool.best()
@@ -584,13 +196,13 @@ class _Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             chosen = " The result has no features: all rows have the same risk."
         return (
             f"{self.n_feasible_} of the {len(pool)} models meet all requirements (how many meet "
-            f"each kind: {_listed(pool.counts())}), and the choice is among these alone.{chosen} "
+            f"each kind: {listed(pool.counts())}), and the choice is among these alone.{chosen} "
             "Baselines meet constraints by chance, they do not search for models that do.",
         )
 
-    def _assessed(self, nets: _ElasticNets, models: NDArray[Any]) -> Pool:
+    def _assessed(self, nets: ElasticNets, models: NDArray[Any]) -> Pool:
         """The pool, without AUCs."""
-        distinct, index = _distinct(models)
+        distinct, index = distinct_models(models)
         names = nets.data.feature_names
         rows = self._constraint_rows(nets)
         points = distinct[:, 1:]
@@ -604,7 +216,7 @@ class _Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             coefficients=models,
             l1_ratios=ratios,
             penalties=penalties,
-            losses=_losses(nets.whole.design, distinct)[index],
+            losses=losses_of(nets.whole.design, distinct)[index],
             sizes=sizes[index],
             obeys_signs=signs[index],
             obeys_size=size[index],
@@ -613,7 +225,7 @@ class _Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             mean_auc=np.full(len(models), np.nan),
         )
 
-    def _constraint_rows(self, nets: _ElasticNets) -> ConstraintRows:
+    def _constraint_rows(self, nets: ElasticNets) -> ConstraintRows:
         """The constraints on models with any points of the given signs."""
         lower, upper = (
             np.where(ends == 0, 0, side * MAX_ABSOLUTE_COEFFICIENT)
@@ -632,13 +244,13 @@ class _Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return int(self.max_size)
 
     def _nothing_feasible(self, pool: Pool) -> str:
-        counts = _listed(pool.counts())
+        counts = listed(pool.counts())
         return (
             f"none of the {len(pool)} models of {type(self).__name__} meets all requirements (how "
             f"many meet each kind: {counts}); allow a larger max_size or fewer constraints"
         )
 
-    def _warn_unfinished(self, nets: _ElasticNets) -> None:
+    def _warn_unfinished(self, nets: ElasticNets) -> None:
         if nets.n_unfinished:
             warnings.warn(
                 f"the solver did not reach its tolerance for {nets.n_unfinished} of the elastic "
@@ -648,8 +260,8 @@ class _Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
 
     def _converter(
-        self, nets: _ElasticNets
-    ) -> Callable[[_Sample, NDArray[np.float64]], NDArray[Any]]:
+        self, nets: ElasticNets
+    ) -> Callable[[Sample, NDArray[np.float64]], NDArray[Any]]:
         """What makes models of the pool of elastic nets."""
         return _unchanged
 
@@ -657,10 +269,10 @@ class _Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Which models are within their bounds: elastic nets have none."""
         return np.ones(len(models), dtype=bool)
 
-    def _set_model(self, nets: _ElasticNets, coef: NDArray[Any]) -> None:
+    def _set_model(self, nets: ElasticNets, coef: NDArray[Any]) -> None:
         self.coef_ = coef[np.newaxis, 1:]
         self.intercept_ = coef[:1]
-        self.loss_ = float(_losses(nets.whole.design, coef[np.newaxis])[0])
+        self.loss_ = float(losses_of(nets.whole.design, coef[np.newaxis])[0])
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Compute the log-odds of each row.
@@ -713,7 +325,7 @@ class _Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _unchanged(sample: _Sample, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
+def _unchanged(sample: Sample, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
     return coefficients
 
 
@@ -773,7 +385,8 @@ class PenalizedLogisticRegression(_Baseline):
     -----
     The chosen instance, a pair of mixing value and penalty, is the one with the largest mean AUC
     over the test folds among those whose model of all rows is feasible. Penalties are those of
-    all rows (:func:`~riskslim.elastic_net.penalty_path`), in the folds too. For an estimate of
+    all rows (:func:`~riskslim.baselines.elastic_net.penalty_path`), in the folds too. For an
+    estimate of
     the performance that is not biased by this choice, cross-validate the estimator: that is the
     nested cross-validation of the paper.
 
@@ -852,7 +465,7 @@ class _RiskScoreBaseline(_Baseline):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _settings(self) -> _Settings:
+    def _settings(self) -> PoolSettings:
         for name in ("max_coef", "max_intercept"):
             value = getattr(self, name)
             if not isinstance(value, numbers.Integral) or value < 0:
@@ -870,7 +483,7 @@ class _RiskScoreBaseline(_Baseline):
             intercept_upper=self.max_intercept,
         )
 
-    def _set_model(self, nets: _ElasticNets, coef: NDArray[Any]) -> None:
+    def _set_model(self, nets: ElasticNets, coef: NDArray[Any]) -> None:
         data, names = nets.data, nets.data.feature_names
         coef = self._rounded(coef)
         super()._set_model(nets, coef)
@@ -1065,18 +678,18 @@ class _PooledBaseline(_RiskScoreBaseline):
         self.l0_penalty = l0_penalty
 
     def _converter(
-        self, nets: _ElasticNets
-    ) -> Callable[[_Sample, NDArray[np.float64]], NDArray[Any]]:
+        self, nets: ElasticNets
+    ) -> Callable[[Sample, NDArray[np.float64]], NDArray[Any]]:
         return partial(self._risk_scores, self._box(nets.data.feature_names))
 
     def _risk_scores(
-        self, box: CoefficientSet, sample: _Sample, coefficients: NDArray[np.float64]
+        self, box: CoefficientSet, sample: Sample, coefficients: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         problem = sample.problem(box, self.l0_penalty)
         scores = self._integers(problem, coefficients)
         if not self.polish:
             return scores
-        distinct, index = _distinct(scores)
+        distinct, index = distinct_models(scores)
         return np.stack([_polished(problem, vector) for vector in distinct])[index]
 
     def _integers(

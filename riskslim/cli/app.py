@@ -24,7 +24,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import riskslim
-from riskslim.cli_arguments import (
+from riskslim.cli.arguments import (
     EXPORTS,
     arguments_of_export,
     arguments_of_pool,
@@ -36,10 +36,11 @@ from riskslim.cli_arguments import (
     scales_of,
     signs_of,
 )
-from riskslim.cli_faults import identifiers_in, with_options
-from riskslim.cli_progress import SearchProgress, display
-from riskslim.cli_selection import Selection
-from riskslim.engine import choose_engine, solve
+from riskslim.cli.faults import identifiers_in, with_options
+from riskslim.cli.progress import SearchProgress, display
+from riskslim.cli.selection import Selection
+from riskslim.data.faults import UnusableColumnsError
+from riskslim.engines.choice import choose_engine, solve
 from riskslim.exceptions import (
     CertificateError,
     ConstantFeatureWarning,
@@ -47,23 +48,25 @@ from riskslim.exceptions import (
     RiskSLIMError,
 )
 from riskslim.solution import Status
-from riskslim.tables import UnusableColumnsError
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from riskslim.constraints.base import Constraint
+    from riskslim.data.tables import Table
+    from riskslim.data.training_data import TrainingData
+    from riskslim.items.encoder import ItemEncoder
+    from riskslim.items.rules import HandleUnknown
+    from riskslim.problem.problem import RiskScoreProblem
+    from riskslim.risk_score import RiskScore
+    from riskslim.solution import Solution
+
+__all__ = ["application", "main"]
 
 try:
     import typer
 except ImportError:  # main() says how to get it
     typer = None  # type: ignore[assignment]
-
-if TYPE_CHECKING:
-    import pyarrow
-
-    from riskslim import RiskScore, RiskScoreProblem, Solution, TrainingData
-    from riskslim.constraint_base import Constraint
-    from riskslim.item_encoder import ItemEncoder
-    from riskslim.item_rules import HandleUnknown
-    from riskslim.tables import Table
-
-__all__ = ["application", "main"]
 
 # Scores of a list that are shown where --n-solutions does not say how many.
 _LISTED = 10
@@ -76,7 +79,7 @@ _PLAIN_LABELS = {
     ("neg", "pos"), ("absent", "present"),
 }  # fmt: skip
 
-logger = logging.getLogger("riskslim.cli")
+logger = logging.getLogger("riskslim.cli.app")
 
 
 def main() -> None:
@@ -528,7 +531,7 @@ def predict(
         _check_target(output, data)
         if identifier in {"score", "risk"}:
             raise ValueError(f"--id {identifier}: the output has a column of this name already")
-        from riskslim.tables import read_table, read_verbatim
+        from riskslim.data.files import read_table, read_verbatim
 
         risk_score = riskslim.RiskScore.load(score)
         unknown = checked_unknown_levels(unknown_levels)
@@ -789,7 +792,7 @@ def _select(
 def _requirements(path: Path | None) -> list[Constraint]:
     if path is None:
         return []
-    from riskslim.constraint_files import read_constraints
+    from riskslim.constraints.files import read_constraints
 
     return read_constraints(path)
 
@@ -863,7 +866,7 @@ def _labelled_rows(
     handle_unknown: HandleUnknown,
 ) -> tuple[Any, Any, Any]:
     """Rows, labels and weights of a file."""
-    from riskslim.tables import check_one_column, read_table
+    from riskslim.data.files import check_one_column, read_table
 
     read = read_table(path)
     if outcome is None:
@@ -879,7 +882,7 @@ def _labelled_rows(
 
 
 def _fit_items(encoder: ItemEncoder, columns: pyarrow.Table, weights: Any) -> Any:
-    from riskslim.item_rules import fit_items
+    from riskslim.items.rules import fit_items
 
     return fit_items(encoder, columns, weights)
 
@@ -888,8 +891,8 @@ def _with_features(
     read: pyarrow.Table, score: RiskScore, path: Path, handle_unknown: HandleUnknown
 ) -> Table:
     """Columns of a file, and the items that it lacks, computed from its raw columns."""
-    from riskslim.items import source_variable
-    from riskslim.tables import listing, near
+    from riskslim._wording import listing, near
+    from riskslim.items.item import source_variable
 
     table = score.with_items(read, handle_unknown=handle_unknown)
     names = read.column_names

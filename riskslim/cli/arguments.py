@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from riskslim.engine import check_solver
+from riskslim.engines.runs import check_solver
 from riskslim.scale import ScaleSet
 
 if TYPE_CHECKING:
-    from riskslim.constraint_base import Constraint
-    from riskslim.item_encoder import ItemEncoder
-    from riskslim.item_rules import HandleUnknown
+    from riskslim.constraints.base import Constraint
+    from riskslim.items.encoder import ItemEncoder
+    from riskslim.items.rules import HandleUnknown
 
 __all__ = [
     "EXPORTS",
@@ -110,8 +110,8 @@ def signs_of(
     texts: list[str] | None, feature_names: Sequence[str]
 ) -> tuple[dict[str, str], list[Constraint]]:
     """Read --sign: the signs of features, and those of variables, whose features get them."""
-    from riskslim.allowed_points import monotone
-    from riskslim.constraint_base import variable
+    from riskslim.constraints.allowed_points import monotone
+    from riskslim.constraints.base import variable
 
     signs = by_name(texts, "--sign", str)
     of_variables = [
@@ -146,7 +146,7 @@ def encoder_of(
         if options:
             raise ValueError(f"--{next(iter(options)).replace('_', '-')} needs --items")
         return None
-    from riskslim.item_encoder import ItemEncoder
+    from riskslim.items.encoder import ItemEncoder
 
     if thresholds:
         options["thresholds"] = by_name(thresholds, "--thresholds", _numbers, "numbers V,V,...")

@@ -8,15 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from riskslim.item_columns import tell_rows_apart
-from riskslim.tables import (
-    FAULTS,
-    ColumnError,
-    UnusableColumnsError,
-    listing,
-    open_file,
-    series_values,
-)
+from riskslim._wording import listing
+from riskslim.data.faults import FAULTS, ColumnError, UnusableColumnsError
+from riskslim.data.files import open_file
+from riskslim.data.tables import series_values
+from riskslim.items.columns import tell_rows_apart
 
 if TYPE_CHECKING:
     from pathlib import Path

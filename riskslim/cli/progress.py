@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from riskslim.cross_validation import Step
+    from riskslim.model_selection.parallel import Step
     from riskslim.solution import TraceRecord
 
 __all__ = ["PathProgress", "SearchProgress", "display"]

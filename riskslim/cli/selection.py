@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from riskslim.cli_progress import PathProgress, display
+from riskslim.cli.progress import PathProgress, display
 
 if TYPE_CHECKING:
-    from riskslim.model_selection import ModelSizePath, SizeOnPath
-    from riskslim.problem import RiskScoreProblem
+    from riskslim.model_selection.size_path import ModelSizePath, SizeOnPath
+    from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["Selection"]
 
@@ -70,7 +70,7 @@ class Selection:
         ------
         ValueError
         """
-        from riskslim.model_selection import RULES
+        from riskslim.model_selection.size_path import RULES
 
         if self.cv is not None and self.folds is not None:
             raise ValueError("give --cv or --folds, not both")
@@ -125,7 +125,7 @@ class Selection:
         KeyboardInterrupt
             Ctrl-C before any score was found.
         """
-        from riskslim.model_selection import model_size_path
+        from riskslim.model_selection.size_path import model_size_path
 
         with display(PathProgress(), hidden=hidden) as progress:
             path = model_size_path(

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from riskslim._wording import listing
 from riskslim.coefficients import MAX_ABSOLUTE_COEFFICIENT
-from riskslim.constraint_base import (
+from riskslim.constraints.base import (
     INTERCEPT,
     Constraint,
     Feature,
@@ -26,7 +27,6 @@ from riskslim.constraint_base import (
     name_part,
     quoted,
 )
-from riskslim.tables import listing
 
 __all__ = ["fixed_points", "intervals_of", "minimum_points", "monotone", "points_in"]
 
@@ -315,7 +315,7 @@ def intervals_of(values: Iterable[int]) -> Intervals:
 
     Examples
     --------
-    >>> from riskslim.allowed_points import intervals_of
+    >>> from riskslim.constraints.allowed_points import intervals_of
     >>> intervals_of([-1, 0, 1, 5])
     ((-1, 1), (5, 5))
     """

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.items import source_variable, unknown_feature
-from riskslim.tables import listing, near
+from riskslim._wording import listing, near
+from riskslim.items.item import source_variable, unknown_feature
 
 if TYPE_CHECKING:
-    from riskslim.constraints import LinearConstraint
-    from riskslim.data import TrainingData
-    from riskslim.rate_checks import RateCheck
+    from riskslim.constraints.linear import LinearConstraint
+    from riskslim.constraints.rate_checks import RateCheck
+    from riskslim.data.training_data import TrainingData
 
 __all__ = [
     "INTERCEPT",

@@ -17,9 +17,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from riskslim.allowed_points import fixed_points, minimum_points, monotone, points_in
-from riskslim.constraint_base import Constraint, Feature, Variable, variable
-from riskslim.constraints import (
+from riskslim._wording import listing, near
+from riskslim.constraints.allowed_points import fixed_points, minimum_points, monotone, points_in
+from riskslim.constraints.base import Constraint, Feature, Variable, variable
+from riskslim.constraints.linear import (
     LinearConstraint,
     at_least,
     at_most,
@@ -30,20 +31,19 @@ from riskslim.constraints import (
     model_size,
     not_both,
 )
-from riskslim.rates import (
+from riskslim.constraints.rates import (
     false_negative_rate_at_most,
     false_positive_rate_at_most,
     rate_gap_at_most,
 )
-from riskslim.side_information import risk_at_least, risk_at_most
-from riskslim.tables import listing, near
+from riskslim.constraints.side_information import risk_at_least, risk_at_most
+
+__all__ = ["KINDS", "read_constraints"]
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
-
-__all__ = ["KINDS", "read_constraints"]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ def read_constraints(path: str | os.PathLike[str]) -> list[Constraint]:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from riskslim.constraint_files import read_constraints
+    >>> from riskslim.constraints.files import read_constraints
     >>> text = '''
     ... [[at_most]]
     ... n = 2

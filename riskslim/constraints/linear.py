@@ -14,7 +14,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from riskslim.constraint_base import (
+from riskslim._wording import MAX_LISTED, listing
+from riskslim.constraints.base import (
     INTERCEPT,
     Constraint,
     Feature,
@@ -29,8 +30,7 @@ from riskslim.constraint_base import (
     name_part,
     quoted,
 )
-from riskslim.items import source_variable
-from riskslim.tables import MAX_LISTED, listing
+from riskslim.items.item import source_variable
 
 __all__ = [
     "MAX_TERM",

@@ -249,7 +249,7 @@ def score_ranges(
     Examples
     --------
     >>> import numpy as np
-    >>> from riskslim.rate_checks import score_ranges
+    >>> from riskslim.constraints.rate_checks import score_ranges
     >>> score_ranges(np.array([[1.0, 3.0], [0.0, 2.0]]), np.array([-1, -2]), np.array([5, 1]), 1)
     (array([-6., -4.]), array([5., 2.]))
     """

@@ -15,20 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim.constraint_base import (
-    Constraint,
-    Resolved,
-    Setting,
-    checked_name,
-    name_part,
-)
-from riskslim.feature_ranges import checked_number
-from riskslim.rate_checks import Rate, RateCheck, ScoreLevel
-from riskslim.risk_table import RiskScale, logistic
-from riskslim.tables import listing, missing_among, near, values_of
+from riskslim._checks import checked_number
+from riskslim._wording import listing, near
+from riskslim.constraints.base import Constraint, Resolved, Setting, checked_name, name_part
+from riskslim.constraints.rate_checks import Rate, RateCheck, ScoreLevel
+from riskslim.data.faults import missing_among
+from riskslim.data.tables import values_of
+from riskslim.score.table import RiskScale, logistic
 
 if TYPE_CHECKING:
-    from riskslim.data import TrainingData
+    from riskslim.data.training_data import TrainingData
 
 __all__ = ["false_negative_rate_at_most", "false_positive_rate_at_most", "rate_gap_at_most"]
 

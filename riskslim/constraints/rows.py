@@ -13,19 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskslim._wording import listing
 from riskslim.bounds import SLACK
-from riskslim.constraint_base import (
-    INTERCEPT,
-    Constraint,
-    Intervals,
-    Resolved,
-    Setting,
-)
-from riskslim.constraints import MAX_TERM
-from riskslim.tables import listing
+from riskslim.constraints.base import INTERCEPT, Constraint, Intervals, Resolved, Setting
+from riskslim.constraints.linear import MAX_TERM
 
 if TYPE_CHECKING:
-    from riskslim.rate_checks import RateCheck
+    from riskslim.constraints.rate_checks import RateCheck
 
 __all__ = ["ConstraintRows", "checked_constraints", "clash"]
 
@@ -36,12 +30,12 @@ ROW_TOLERANCE = 1e-9
 # coefficient that is one of them.
 FACTORS = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 9.0, 10.0, 12.0, 20.0, 25.0, 40.0, 50.0, 100.0, 200.0,
            500.0, 1e3, 1e4)  # fmt: skip
+
 FACTOR_TOLERANCE = 1e-15
 # Rounds of propagation: bounds that creep by 1 per round are left to the search.
 MAX_ROUNDS = 50
 # Constraints that a sentence names.
 MAX_NAMED = 5
-
 
 _State: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]
 
@@ -91,7 +85,7 @@ class ConstraintRows:
     --------
     >>> import numpy as np
     >>> from riskslim import at_most, if_then
-    >>> from riskslim.constraint_rows import ConstraintRows
+    >>> from riskslim.constraints.rows import ConstraintRows
     >>> rows = ConstraintRows([at_most(1, ["a", "b"]), if_then("c", "b")], ["a", "b", "c"])
     >>> rows.violations([-1, 2, 0, 3])
     ["if 'c' is used, 'b' is used: broken by 'c' (3)"]
@@ -492,8 +486,9 @@ class ConstraintRows:
         of s over the box, with at most ``max_size`` features, and over all rows give the result.
 
         Checks on the records allow a union of intervals. Beyond the intercepts that they name
-        (:meth:`~riskslim.rate_checks.RateCheck.intercept_reach`) a step towards :math:`b^{*}` makes
-        no check that is passed fail, so that the best intercept is within these, too.
+        (:meth:`~riskslim.constraints.rate_checks.RateCheck.intercept_reach`) a step towards
+        :math:`b^{*}` makes no check that is passed fail, so that the best intercept is within
+        these, too.
         """
         reached = [check.intercept_reach(lower, upper, max_size) for check in self.checks]
         reached.append(self._pushed_by_rows(lower, upper, max_size))

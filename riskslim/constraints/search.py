@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 from riskslim.bounds import SLACK
 
 if TYPE_CHECKING:
-    from riskslim.constraint_rows import ConstraintRows
-    from riskslim.problem import RiskScoreProblem
+    from riskslim.constraints.rows import ConstraintRows
 
-__all__ = ["Feasibility", "conflicting_constraints", "irreducible", "search_vector"]
+__all__ = ["Feasibility", "irreducible", "search_vector"]
 
 # Seconds for one part of the constraints, and for all: what is not known by then is named as well.
 PART_SECONDS = 2.0
@@ -95,7 +94,7 @@ def search_vector(
     Notes
     -----
     A depth-first search. A box is propagated
-    (:meth:`~riskslim.constraint_rows.ConstraintRows.propagate`); then a linear program asks by how
+    (:meth:`~riskslim.constraints.rows.ConstraintRows.propagate`); then a linear program asks by how
     much t all rows have to be widened for a real-valued point of the relaxed box to meet them. With
     t = 0 that point is rounded. With t > 0 its dual solution :math:`y \ge 0` adds up the rows, each
     as :math:`a_i(\lambda) \le b_i`. The box is refuted if
@@ -106,15 +105,15 @@ def search_vector(
     1 in absolute value: a sum over single terms. It is a proof for every :math:`y \ge 0`, and is
     believed if the two sides differ by more than their rounding errors. A box that is neither
     refuted nor yields a vector is cut into parts, down to single vectors, which are checked.
-    "Meets" is what :meth:`~riskslim.constraint_rows.ConstraintRows.broken` says, including the
+    "Meets" is what :meth:`~riskslim.constraints.rows.ConstraintRows.broken` says, including the
     tolerance of rows with coefficients other than integers.
 
     Examples
     --------
     >>> import numpy as np
     >>> from riskslim import LinearConstraint
-    >>> from riskslim.constraint_rows import ConstraintRows
-    >>> from riskslim.constraint_search import search_vector
+    >>> from riskslim.constraints.rows import ConstraintRows
+    >>> from riskslim.constraints.search import search_vector
     >>> odd = LinearConstraint(points={"a": 3, "b": 5}, lower=7, upper=7)
     >>> rows = ConstraintRows([odd], ["a", "b"])
     >>> search_vector(rows, np.array([0, -2, -2]), np.array([0, 2, 2])).coef
@@ -330,39 +329,6 @@ def _links(rows: ConstraintRows) -> NDArray[np.float64]:
         found.append(unit[:n][members].sum(axis=0) - unit[n + g])
         found.extend(unit[n + g] - unit[:n][members])
     return np.array(found).reshape(len(found), n + groups)
-
-
-def conflicting_constraints(
-    problem: RiskScoreProblem, should_stop: Callable[[], bool] = lambda: False
-) -> list[str]:
-    """Names of constraints of an infeasible problem that cannot be met together.
-
-    None of them is superfluous as far as is found out in 10 seconds: each constraint is left out
-    for good if it is proven that the others are still impossible to meet. The limits of the model
-    size are the last one.
-
-    Parameters
-    ----------
-    problem : RiskScoreProblem
-        With constraints, none of them on rates.
-    should_stop : callable, optional
-        True ends the search for superfluous ones.
-
-    Returns
-    -------
-    list of str
-        In the order of the problem.
-    """
-    rows = problem.rows_with_size
-    assert rows is not None
-
-    def is_impossible(kept: list[int], seconds: float) -> bool:
-        part = rows.taking(kept)
-        return search_vector(
-            part, problem.lower, problem.upper, seconds=seconds, should_stop=should_stop
-        ).is_impossible
-
-    return irreducible(rows.names, is_impossible)
 
 
 def irreducible(

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.constraint_base import (
+from riskslim._wording import listing
+from riskslim.constraints.base import (
     INTERCEPT,
     Constraint,
     Resolved,
@@ -25,8 +26,8 @@ from riskslim.constraint_base import (
     checked_name,
     name_part,
 )
-from riskslim.constraints import MAX_TERM, LinearConstraint, as_float, number_text
-from riskslim.tables import is_row, listing
+from riskslim.constraints.linear import MAX_TERM, LinearConstraint, as_float, number_text
+from riskslim.data.tables import is_row
 
 __all__ = ["MAX_RECORDS", "risk_at_least", "risk_at_most"]
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from riskslim.feature_ranges import checked_number
-from riskslim.tables import listing
+from riskslim._checks import checked_number
+from riskslim._wording import listing
 
 __all__ = ["ClassWeighting", "class_factors", "share"]
 
@@ -88,7 +88,7 @@ def share(value: float) -> str:
 
     Examples
     --------
-    >>> from riskslim.class_weights import share
+    >>> from riskslim.data.class_weights import share
     >>> share(0.25), share(0.00123)
     ('25.0%', '0.12%')
     """
@@ -120,7 +120,7 @@ def class_factors(
 
     Examples
     --------
-    >>> from riskslim.class_weights import class_factors
+    >>> from riskslim.data.class_weights import class_factors
     >>> class_factors("balanced", ("no", "yes"), (6.0, 2.0))
     (0.6666666666666666, 2.0)
     """

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import distinct
-from riskslim.data import TrainingData
-from riskslim.panels import as_panels, take_panels
+from riskslim.data.panels import as_panels, take_panels
+from riskslim.data.training_data import TrainingData
 
 __all__ = ["MAX_SHARE", "Rows", "all_rows", "distinct_rows", "merge_features"]
 
@@ -149,7 +149,7 @@ def distinct_rows(data: TrainingData, *, always: bool = False) -> Rows | None:
     Examples
     --------
     >>> from riskslim import TrainingData
-    >>> from riskslim.distinct import distinct_rows
+    >>> from riskslim.data.distinct import distinct_rows
     >>> data = TrainingData({"a": [0, 1, 1, 0, 1], "b": [1, 0, 0, 1, 0]}, [0, 1, 1, 0, 0])
     >>> rows = distinct_rows(data, always=True)
     >>> rows.integer_columns.tolist(), rows.labels.tolist(), rows.weights.tolist()
@@ -201,7 +201,7 @@ def merge_features(
     Examples
     --------
     >>> import numpy as np
-    >>> from riskslim.distinct import merge_features
+    >>> from riskslim.data.distinct import merge_features
     >>> columns = np.array([[0], [1], [0]], np.int8, order="F")
     >>> none = np.empty((3, 0), order="F")
     >>> weights = np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 2.0])

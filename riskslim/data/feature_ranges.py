@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.tables import listing
+from riskslim._checks import checked_integer, checked_number
+from riskslim._wording import listing
 
-__all__ = [
-    "FeatureRange",
-    "checked_integer",
-    "checked_number",
-    "checked_points",
-    "printed_range",
-    "remark_on_rows",
-    "short",
-]
+__all__ = ["FeatureRange", "printed_range", "remark_on_rows", "short"]
 
 # Distinct values of a feature that are kept to enumerate the attainable scores.
 _MAX_VALUES = 256
-# Points and intercept: sums of a few thousand of these are exact in float64.
-_MAX_POINTS = 2**31 - 1
+
 # Integers from this one on are printed with an exponent.
 _LONG = 10**16
 # Rows whose values are looked at together when the range of a feature is collected.
@@ -61,7 +52,7 @@ class FeatureRange:
 
     Examples
     --------
-    >>> from riskslim.feature_ranges import FeatureRange
+    >>> from riskslim.data.feature_ranges import FeatureRange
     >>> FeatureRange(0, 1).is_binary, FeatureRange(1, 10).is_binary
     (True, False)
     >>> FeatureRange.of([3, 1, 3, 2])
@@ -140,35 +131,6 @@ class FeatureRange:
         return cls(int(low), int(high), values=tuple(sorted(map(int, distinct))))
 
 
-def checked_number(value: Any, what: str) -> float:
-    """A finite number as a float; ``ValueError`` about ``what`` otherwise."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise ValueError(f"{what} must be a number, got {value!r}")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise ValueError(f"{what} must be finite and within float64, got {value!r}")
-    return number
-
-
-def checked_integer(value: Any, what: str) -> int:
-    """An integer as an int; ``ValueError`` about ``what`` otherwise."""
-    if checked_number(value, what) != math.floor(value):
-        raise ValueError(f"{what} must be an integer, got {value!r}")
-    return int(value)
-
-
-def checked_points(value: Any, what: str) -> int:
-    """Points or an intercept as an int; ``ValueError`` about ``what`` otherwise."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise ValueError(f"{what} must be an integer, got {value!r}")
-    if abs(int(value)) > _MAX_POINTS:
-        raise ValueError(f"{what} must be at most {_MAX_POINTS} in absolute value, got {value}")
-    return int(value)
-
-
 def printed_range(values: FeatureRange) -> str:
     """The ends of a range with its unit, as in "0 to 3 Hz"."""
     unit = "" if values.unit is None else f" {values.unit}"
@@ -197,7 +159,7 @@ def remark_on_rows(rows: NDArray[np.bool_], what: str, what_one_has: str) -> str
     Examples
     --------
     >>> import numpy as np
-    >>> from riskslim.feature_ranges import remark_on_rows
+    >>> from riskslim.data.feature_ranges import remark_on_rows
     >>> remark_on_rows(np.array([False, True]), "gaps", "a gap")
     '1 of 2 rows have gaps, first at row 1 (rows counted from 0).'
     """

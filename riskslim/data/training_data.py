@@ -11,7 +11,7 @@ training problem in the layout that the kernels read:
     of non-zero coefficients.
 ``real_panels``
     float64 ``(ceil(n / 16), d_real, 16)``: every other feature, 16 rows of each at a time
-    (:mod:`riskslim.panels`).
+    (:mod:`riskslim.data.panels`).
 ``sample_weight``
     float64 ``(n,)``, or None: without weights nothing is stored.
 
@@ -41,31 +41,31 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.class_weights import ClassWeighting, class_factors
-from riskslim.exceptions import ConstantFeatureWarning
-from riskslim.panels import empty_panels, read_column, write_column
-from riskslim.tables import (
+from riskslim._wording import listing, near
+from riskslim.data.class_weights import ClassWeighting, class_factors
+from riskslim.data.faults import (
     EXACT_INTEGER_LIMIT,
     FAULTS,
     Column,
     ColumnError,
-    Table,
-    as_arrow,
-    as_series,
     check_numeric,
-    listing,
     missing_among,
-    near,
     object_fault,
-    open_file,
-    open_table,
     raise_faults,
     real_faults,
+)
+from riskslim.data.files import as_arrow, open_file
+from riskslim.data.panels import empty_panels, read_column, write_column
+from riskslim.data.tables import (
+    Table,
+    as_series,
+    open_table,
     series_name,
     series_values,
     the_only_column,
     values_of,
 )
+from riskslim.exceptions import ConstantFeatureWarning
 
 if TYPE_CHECKING:
     import pyarrow

@@ -7,18 +7,15 @@ import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import riskslim
-from riskslim.problem import RiskScoreProblem
-from riskslim.runs import beyond_branch_and_bound
+from riskslim.engines.runs import beyond_branch_and_bound
+from riskslim.problem.problem import RiskScoreProblem
 
 if TYPE_CHECKING:
     from riskslim.solution import Solution
 
-__all__ = ["ENGINES", "SOLVERS", "EngineChoice", "check_solver", "choose_engine", "solve"]
+__all__ = ["ENGINES", "EngineChoice", "choose_engine", "solve"]
 
 ENGINES = ("auto", "branch_and_bound", "lattice_cpa")
-# Of lattice_cpa.
-SOLVERS = ("cplex", "scip")
 
 
 class EngineChoice(NamedTuple):
@@ -53,7 +50,7 @@ def choose_engine(problem: RiskScoreProblem, engine: str = "auto") -> EngineChoi
     Examples
     --------
     >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
-    >>> from riskslim.engine import choose_engine
+    >>> from riskslim.engines.choice import choose_engine
     >>> data = TrainingData({"a": [0, 1, 1, 0]}, [0, 1, 1, 0])
     >>> coefficients = CoefficientSet(data.feature_names)
     >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
@@ -80,13 +77,13 @@ def _is_beyond_cplex(problem: RiskScoreProblem) -> bool:
     """Whether SCIP is there, and the installed CPLEX is too small for constraints on rates."""
     if importlib.util.find_spec("pyscipopt") is None or problem.infeasibility is not None:
         return False
-    from riskslim._lattice_cpa.formulation import (
+    from riskslim.engines.lattice_cpa.formulation import (
         ROWS_BETWEEN_STOPS,
         BuildStoppedError,
         Formulation,
     )
-    from riskslim._lattice_cpa.initialization import best_possible_bounds
-    from riskslim._lattice_cpa.model import COMMUNITY_EDITION_LIMIT, has_limited_size
+    from riskslim.engines.lattice_cpa.model import COMMUNITY_EDITION_LIMIT, has_limited_size
+    from riskslim.engines.lattice_cpa.start import best_possible_bounds
 
     part = problem.at_scale(problem.loss.scale)
     asked = itertools.count()
@@ -100,25 +97,6 @@ def _is_beyond_cplex(problem: RiskScoreProblem) -> bool:
         return has_limited_size()
     size = max(len(model.variables), len(model.rows))
     return size > COMMUNITY_EDITION_LIMIT and has_limited_size()
-
-
-def check_solver(solver: str) -> None:
-    """Refuse a solver that LCPA cannot run on.
-
-    Parameters
-    ----------
-    solver : str
-
-    Raises
-    ------
-    ValueError
-        It is none of :data:`SOLVERS`.
-    """
-    if solver not in SOLVERS:
-        raise ValueError(
-            f"solver must be one of {', '.join(map(repr, SOLVERS))}, got {solver!r}; HiGHS has no "
-            "callback that can add cuts"
-        )
 
 
 def solve(problem: RiskScoreProblem, engine: str = "auto", **arguments: Any) -> Solution:
@@ -145,5 +123,15 @@ def solve(problem: RiskScoreProblem, engine: str = "auto", **arguments: Any) -> 
     choice = choose_engine(problem, engine)
     if engine == "auto" and choice.name == "lattice_cpa":
         arguments.setdefault("solver", choice.solver)
-    chosen: Callable[..., Solution] = getattr(riskslim, choice.name)
-    return chosen(problem, **arguments)
+    return _engine(choice.name)(problem, **arguments)
+
+
+def _engine(name: str) -> Callable[..., Solution]:
+    """The function of an engine, imported when it is used: the other one may need a solver."""
+    if name == "lattice_cpa":
+        from riskslim.engines.lattice_cpa.driver import lattice_cpa
+
+        return lattice_cpa
+    from riskslim.engines.branch_and_bound.driver import branch_and_bound
+
+    return branch_and_bound

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim.loss import checked_threads
-from riskslim.problem import RiskScoreProblem
+from riskslim._checks import checked_threads
+from riskslim.problem.problem import RiskScoreProblem
 from riskslim.solution import (
     Certificate,
     Solution,
@@ -36,9 +36,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "INTERRUPTED",
+    "SOLVERS",
     "EngineRun",
     "Run",
     "beyond_branch_and_bound",
+    "check_solver",
     "checked_limits",
     "checked_settings",
     "checked_start",
@@ -393,3 +395,26 @@ def checked_start(problem: RiskScoreProblem, start: ArrayLike | None) -> NDArray
     if violations:
         raise ValueError(f"start is not feasible: {'; '.join(violations)}")
     return np.asarray(start).astype(np.int64)
+
+
+# Of lattice_cpa.
+SOLVERS = ("cplex", "scip")
+
+
+def check_solver(solver: str) -> None:
+    """Refuse a solver that LCPA cannot run on.
+
+    Parameters
+    ----------
+    solver : str
+
+    Raises
+    ------
+    ValueError
+        It is none of :data:`SOLVERS`.
+    """
+    if solver not in SOLVERS:
+        raise ValueError(
+            f"solver must be one of {', '.join(map(repr, SOLVERS))}, got {solver!r}; HiGHS has no "
+            "callback that can add cuts"
+        )

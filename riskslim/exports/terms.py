@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from riskslim.item_rules import COMPARISONS, is_level, number_of, rule_of
-from riskslim.raw_variables import RawVariable
+from riskslim.items.rules import COMPARISONS, is_level, number_of, rule_of
+from riskslim.items.variables import RawVariable
 
 if TYPE_CHECKING:
-    from riskslim.risk_score import RiskScore
+    from riskslim.score.protocol import ScoreLike
 
-__all__ = ["Inputs", "Term", "chosen_inputs", "terms_of"]
+__all__ = ["Inputs", "Term", "chosen_inputs", "is_truth_value", "terms_of"]
 
 Inputs: TypeAlias = Literal["raw", "items"]
 
@@ -53,7 +53,7 @@ class Term(NamedTuple):
         return (0, 1) if self.variable.kind == "boolean" else self.variable.levels
 
 
-def chosen_inputs(score: RiskScore, inputs: str | None) -> Inputs:
+def chosen_inputs(score: ScoreLike, inputs: str | None) -> Inputs:
     """What an export of a score reads.
 
     Parameters
@@ -81,7 +81,7 @@ def chosen_inputs(score: RiskScore, inputs: str | None) -> Inputs:
     return "raw" if score.variables and inputs != "items" else "items"
 
 
-def terms_of(score: RiskScore, inputs: Inputs) -> tuple[Term, ...]:
+def terms_of(score: ScoreLike, inputs: Inputs) -> tuple[Term, ...]:
     """List what a score adds up, in the order in which predictions do.
 
     Parameters
@@ -96,8 +96,8 @@ def terms_of(score: RiskScore, inputs: Inputs) -> tuple[Term, ...]:
     Examples
     --------
     >>> from riskslim import RiskScore
-    >>> from riskslim.raw_variables import RawVariable
-    >>> from riskslim.score_terms import terms_of
+    >>> from riskslim.items.variables import RawVariable
+    >>> from riskslim.exports.terms import terms_of
     >>> age = RawVariable("age", "numeric", 18, 95)
     >>> score = RiskScore(-3, {"age >= 60": 2}, variables={"age": age})
     >>> terms_of(score, "items")
@@ -111,7 +111,7 @@ def terms_of(score: RiskScore, inputs: Inputs) -> tuple[Term, ...]:
     return tuple(_raw_term(score, name, points) for name, points in score.points.items())
 
 
-def _raw_term(score: RiskScore, name: str, points: int) -> Term:
+def _raw_term(score: ScoreLike, name: str, points: int) -> Term:
     variable = score.variables.get(name)
     if variable is not None:
         if variable.kind == "boolean":
@@ -128,3 +128,8 @@ def _raw_term(score: RiskScore, name: str, points: int) -> Term:
         return Term(points, rule.variable, "comparison", variable, operator, number_of(rule.value))
     named = tuple(level for level in variable.levels if is_level(level, rule.levels()))
     return Term(points, rule.variable, "levels", variable, value=named)
+
+
+def is_truth_value(term: Term) -> bool:
+    """Whether a term reads a column of 0 and 1, or of True and False."""
+    return term.variable is not None and term.variable.kind == "boolean"

@@ -1,6 +1,6 @@
 r"""The heuristics on problems with constraints.
 
-Descent and rounding as in :mod:`riskslim.heuristics`, with one difference: which values a
+Descent and rounding as in :mod:`riskslim.heuristics.descent`, with one difference: which values a
 coefficient may take depends on the other coefficients. They are called where the compiled
 heuristics break a constraint. A move of the descent is compiled wherever the values that a
 coefficient may take make up an interval; the rest evaluate the loss one vector at a time. Which
@@ -22,12 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import real
-from riskslim.loss import column_slots, real_scores
-from riskslim.panels import read_column
+from riskslim.data.panels import read_column
+from riskslim.loss.form import column_slots
+from riskslim.loss.logistic import real_scores
 
 if TYPE_CHECKING:
-    from riskslim.constraint_rows import ConstraintRows
-    from riskslim.problem import RiskScoreProblem
+    from riskslim.constraints.rows import ConstraintRows
+    from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["Move", "descend", "project", "round_sequentially"]
 

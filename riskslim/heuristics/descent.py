@@ -3,7 +3,7 @@ r"""Heuristics of the risk score problem: polish integer vectors, round real-val
 Discrete coordinate descent (Ustun & Rudin 2019, Section 4.1) and sequential rounding
 (Section 4.2). Both run compiled as a whole: they keep the scores of all rows and update them by
 one column at a time. Where what they find breaks a constraint, heuristics of their own take over
-(:mod:`riskslim.constrained`). The time they spend counts in ``problem.loss.seconds``.
+(:mod:`riskslim.heuristics.constrained`). The time they spend counts in ``problem.loss.seconds``.
 """
 
 from __future__ import annotations
@@ -12,27 +12,25 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim._kernels import heuristics as kernels
 from riskslim._kernels import integer
-from riskslim.constrained import Move, descend, round_sequentially
-from riskslim.loss import (
-    choose_form,
-    column_slots,
-    real_scores,
-    score_range,
-    tables_by_score,
-    take_over_work,
-)
+from riskslim.heuristics.constrained import Move, descend, round_sequentially
+from riskslim.loss.form import choose_form, column_slots, tables_by_score
+from riskslim.loss.logistic import real_scores, take_over_work
+from riskslim.loss.ranges import score_range
+from riskslim.problem.problem import RiskScoreProblem
 
-if TYPE_CHECKING:
-    from riskslim.problem import RiskScoreProblem
-
-__all__ = ["HeuristicResult", "discrete_coordinate_descent", "sequential_rounding"]
+__all__ = [
+    "HeuristicResult",
+    "discrete_coordinate_descent",
+    "round_and_polish",
+    "sequential_rounding",
+]
 
 # Objectives along different paths agree to about 1e-15; a smaller gain is no improvement.
 _TOLERANCE = 2.0**-46
@@ -299,7 +297,7 @@ def compiled_move(problem: RiskScoreProblem, exhaustive: bool) -> Move:
     Returns
     -------
     callable
-        As :func:`~riskslim.constrained.descend` needs it.
+        As :func:`~riskslim.heuristics.constrained.descend` needs it.
     """
 
     def move(
@@ -414,7 +412,7 @@ def sequential_rounding(
     With constraints, the point is first rounded without them, within the box that they leave; that
     is the result if it meets them. Otherwise
     a rounding is made only if propagation finds that the others can still meet them
-    (:meth:`~riskslim.constraint_rows.ConstraintRows.propagate`). At the end integers are
+    (:meth:`~riskslim.constraints.rows.ConstraintRows.propagate`). At the end integers are
     changed as well, where without that no rounding would do.
 
     Examples
@@ -668,3 +666,28 @@ def _scores(
         np.empty((n_threads, capacity), dtype=np.int64),
         np.empty(max(capacity, data.n_samples // 8)),
     )
+
+
+def round_and_polish(
+    problem: RiskScoreProblem, point: NDArray[np.float64], cutoff: float, *, polish: bool
+) -> tuple[NDArray[np.int64], float] | None:
+    """Round a real-valued point sequentially, then polish it.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    point : ndarray of float64, shape (d + 1,)
+        Within the box.
+    cutoff : float
+        Roundings whose objective cannot fall below it are given up.
+    polish : bool
+        Apply discrete coordinate descent.
+
+    Returns
+    -------
+    (coef, objective) or None
+    """
+    found = sequential_rounding(problem, point, cutoff=cutoff)
+    if polish and found.coefficients is not None:
+        found = discrete_coordinate_descent(problem, found.coefficients)
+    return None if found.coefficients is None else (found.coefficients, found.objective)

@@ -32,12 +32,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.coefficients import CoefficientSet
-from riskslim.distinct import all_rows, take_rows
-from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding, within_box
-from riskslim.loss import LogisticLoss, row_ranges
+from riskslim.data.distinct import all_rows, take_rows
+from riskslim.heuristics.descent import discrete_coordinate_descent, sequential_rounding, within_box
+from riskslim.loss.logistic import LogisticLoss
+from riskslim.loss.ranges import row_ranges
 
 if TYPE_CHECKING:
-    from riskslim.problem import RiskScoreProblem
+    from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["Subsampling", "epsilon", "loss_range", "pays", "sample_size"]
 
@@ -85,7 +86,7 @@ def epsilon(delta: float, m: int, n: int, d: int, loss_range: float) -> float:
 
     Examples
     --------
-    >>> from riskslim.subsampling import epsilon
+    >>> from riskslim.heuristics.subsampling import epsilon
     >>> round(epsilon(0.05, m=10_000, n=1_000_000, d=10, loss_range=4.0), 4)
     0.0891
     """
@@ -130,7 +131,7 @@ def sample_size(delta: float, epsilon: float, n: int, d: int, loss_range: float)
 
     Examples
     --------
-    >>> from riskslim.subsampling import epsilon, sample_size
+    >>> from riskslim.heuristics.subsampling import epsilon, sample_size
     >>> m = sample_size(0.05, 0.05, n=1_000_000, d=10, loss_range=4.0)
     >>> m, epsilon(0.05, m, 1_000_000, 10, 4.0) <= 0.05 < epsilon(0.05, m - 1, 1_000_000, 10, 4.0)
     (31736, True)
@@ -199,7 +200,7 @@ def loss_range(loss: LogisticLoss, point: NDArray[np.float64]) -> float:
     --------
     >>> import numpy as np
     >>> from riskslim import CoefficientSet, LogisticLoss, TrainingData
-    >>> from riskslim.subsampling import loss_range
+    >>> from riskslim.heuristics.subsampling import loss_range
     >>> data = TrainingData([[0, 1], [1, 0], [1, 1], [0, 0]], [0, 1, 1, 0])
     >>> loss = LogisticLoss(data, CoefficientSet(data.feature_names, -3, 3))
     >>> round(loss_range(loss, np.array([0.0, 1.5, -0.5])), 4)
@@ -296,7 +297,7 @@ class Subsampling:
     >>> import numpy as np
     >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
     >>> from riskslim.simulation import simulate
-    >>> from riskslim.subsampling import Subsampling
+    >>> from riskslim.heuristics.subsampling import Subsampling
     >>> X, y, names, _ = simulate(20_000, 4)
     >>> data = TrainingData(X, y, feature_names=names)
     >>> coefficients = CoefficientSet(names, -5, 5)

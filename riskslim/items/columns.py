@@ -15,9 +15,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.items import Item, plain_number
-from riskslim.raw_variables import RawVariable, VariableKind
-from riskslim.tables import ColumnError, check_numeric, listing, object_fault
+from riskslim._wording import listing
+from riskslim.data.faults import ColumnError, check_numeric, object_fault
+from riskslim.items.item import Item, plain_number
+from riskslim.items.variables import RawVariable, VariableKind
 
 __all__ = [
     "ColumnEncoder",
@@ -219,7 +220,7 @@ def tell_rows_apart(distinct: Column, n_samples: int, *, least_share: float = 0.
     Examples
     --------
     >>> import numpy as np
-    >>> from riskslim.item_columns import tell_rows_apart
+    >>> from riskslim.items.columns import tell_rows_apart
     >>> tell_rows_apart(np.arange(70000, 72000), 2000), tell_rows_apart(np.arange(100), 2000)
     (True, False)
     """
@@ -300,7 +301,7 @@ def read_as_numbers(levels: Iterable[Any], *, with_units: bool) -> bool:
 
     Examples
     --------
-    >>> from riskslim.item_columns import read_as_numbers
+    >>> from riskslim.items.columns import read_as_numbers
     >>> read_as_numbers(["61", "1,5"], with_units=False), read_as_numbers([61], with_units=True)
     (True, False)
     >>> [read_as_numbers(["61 y", "70 y"], with_units=units) for units in (False, True)]

@@ -23,9 +23,12 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from riskslim.data import user_stacklevel
+from riskslim._wording import listing, near
+from riskslim.data.faults import ColumnError, raise_faults
+from riskslim.data.tables import Table, check_present, open_records, open_table
+from riskslim.data.training_data import user_stacklevel
 from riskslim.exceptions import ExtrapolationWarning
-from riskslim.item_columns import (
+from riskslim.items.columns import (
     Column,
     ColumnEncoder,
     Direction,
@@ -33,18 +36,8 @@ from riskslim.item_columns import (
     fit_column,
     read_as_numbers,
 )
-from riskslim.items import Item, plain_number
-from riskslim.raw_variables import RawVariable
-from riskslim.tables import (
-    ColumnError,
-    Table,
-    check_present,
-    listing,
-    near,
-    open_records,
-    open_table,
-    raise_faults,
-)
+from riskslim.items.item import Item, plain_number
+from riskslim.items.variables import RawVariable
 
 __all__ = ["ItemEncoder"]
 

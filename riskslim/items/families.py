@@ -14,9 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
-from riskslim.feature_ranges import FeatureRange
-from riskslim.item_rules import COMPARISONS, Rule, number_of, readings
-from riskslim.items import source_variable
+from riskslim.data.feature_ranges import FeatureRange
+from riskslim.items.item import source_variable
+from riskslim.items.rules import COMPARISONS, Rule, number_of, readings
 
 __all__ = ["Family", "Pattern", "condition_families", "families", "note_on_sums"]
 
@@ -80,14 +80,14 @@ def families(names: Iterable[str]) -> tuple[Family, ...]:
 
     Notes
     -----
-    A name is read as :func:`~riskslim.item_rules.with_items` reads it: comparisons with a number,
+    A name is read as :func:`~riskslim.items.rules.with_items` reads it: comparisons with a number,
     levels, "is missing". A missing value meets no condition but this one, and may always
     occur. A name that can be read in two ways, or has a word like "not" before its operator, is
     related to no other: too many patterns do no harm, too few would.
 
     Examples
     --------
-    >>> from riskslim.related_items import families
+    >>> from riskslim.items.families import families
     >>> for family in families(["age >= 40", "smoker", "age >= 60"]):
     ...     print(family)
     Family(names=('age >= 40', 'age >= 60'), patterns=((0, 0), (1, 0), (1, 1)))
@@ -134,7 +134,7 @@ def note_on_sums(family: Family) -> str:
 
     Examples
     --------
-    >>> from riskslim.related_items import families, note_on_sums
+    >>> from riskslim.items.families import families, note_on_sums
     >>> (family,) = families(["age >= 45", "age >= 75"])
     >>> note_on_sums(family)
     'Points of several conditions on age add up: where age >= 75 holds, age >= 45 counts as well.'

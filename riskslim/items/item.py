@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from riskslim.tables import listing, near
+from riskslim._wording import listing, near
 
 __all__ = [
     "Item",
@@ -48,7 +48,7 @@ class Item:
 
     Examples
     --------
-    >>> from riskslim.items import Item
+    >>> from riskslim.items.item import Item
     >>> Item.of("age", ">=", 60.0)
     Item(name='age >= 60', variable='age', kind='>=', value=60.0)
     >>> Item.of("country", "in", ("A", "B")).name
@@ -91,7 +91,7 @@ def source_variable(name: str) -> str:
 
     Examples
     --------
-    >>> from riskslim.items import source_variable
+    >>> from riskslim.items.item import source_variable
     >>> [source_variable(name) for name in ("age >= 60", "sex != female", "age is missing", "BMI")]
     ['age', 'sex', 'age', 'BMI']
     >>> source_variable("country in {A, B}"), source_variable("40 <= age < 60")
@@ -118,7 +118,7 @@ def unknown_feature(name: str, feature_names: Sequence[str]) -> str:
 
     Examples
     --------
-    >>> from riskslim.items import unknown_feature
+    >>> from riskslim.items.item import unknown_feature
     >>> unknown_feature("Age", ["age", "sex = female"])
     "'Age' (did you mean 'age'?)"
     >>> unknown_feature("sexx", ["age", "sex = female"])
@@ -163,7 +163,7 @@ def conditions(name: str) -> Iterator[tuple[str, str, str]]:
 
     Examples
     --------
-    >>> from riskslim.items import conditions
+    >>> from riskslim.items.item import conditions
     >>> list(conditions("age is missing")), list(conditions("country in {A, B}"))
     ([('age', 'is missing', '')], [('country', 'in', '{A, B}')])
     >>> list(conditions("note = a > b"))

@@ -17,14 +17,16 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.data import TrainingData
-from riskslim.item_columns import ColumnEncoder, distinct_objects, levels_in, missing_in
-from riskslim.items import Item, conditions, value_text
-from riskslim.raw_variables import RawVariable
-from riskslim.tables import ColumnError, Table, listing, open_records, open_table, raise_faults
+from riskslim._wording import listing
+from riskslim.data.faults import ColumnError, raise_faults
+from riskslim.data.tables import Table, open_records, open_table
+from riskslim.data.training_data import TrainingData
+from riskslim.items.columns import ColumnEncoder, distinct_objects, levels_in, missing_in
+from riskslim.items.item import Item, conditions, value_text
+from riskslim.items.variables import RawVariable
 
 if TYPE_CHECKING:
-    from riskslim.item_encoder import ItemEncoder
+    from riskslim.items.encoder import ItemEncoder
 
 __all__ = [
     "COMPARISONS",
@@ -41,7 +43,7 @@ __all__ = [
     "with_items",
 ]
 
-logger = logging.getLogger("riskslim.item_rules")
+logger = logging.getLogger("riskslim.items.rules")
 
 HandleUnknown = Literal["error", "ignore"]
 
@@ -131,13 +133,13 @@ def with_items(
     The conditions are those that :class:`~riskslim.ItemEncoder` makes (">=", "<=", "=", "in {...}",
     "is missing"), and ">" and "<". Without ``variables`` levels that were not in the training data
     are none of those named: where ``known`` names the levels of a column, two at least, others are
-    reported by a warning of the logger "riskslim.item_rules"; so are two values neither of which is
-    the one level that is named, and levels that are ignored.
+    reported by a warning of the logger "riskslim.items.rules"; so are two values neither of which
+    is the one level that is named, and levels that are ignored.
 
     Examples
     --------
     >>> from riskslim import RiskScore
-    >>> from riskslim.item_rules import with_items
+    >>> from riskslim.items.rules import with_items
     >>> score = RiskScore(-2, {"age >= 60": 2, "sex = male": 1})
     >>> raw = {"age": [47, 60, 71], "sex": ["male", "female", "male"]}
     >>> score.score_samples(with_items(raw, tuple(score.points), score.feature_names))
@@ -361,7 +363,7 @@ def fit_items(encoder: ItemEncoder, X: Any, sample_weight: Any = None) -> Any:
     --------
     >>> import pandas as pd
     >>> from riskslim import ItemEncoder
-    >>> from riskslim.item_rules import fit_items
+    >>> from riskslim.items.rules import fit_items
     >>> patients = pd.DataFrame({"age": [47, 60, 71], "sex": ["male", "female", "male"]})
     >>> fit_items(ItemEncoder(n_thresholds=1), patients)
        age >= 60  sex = male

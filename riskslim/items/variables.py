@@ -10,7 +10,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.feature_ranges import checked_number, remark_on_rows, short
+from riskslim._checks import checked_number
+from riskslim.data.feature_ranges import remark_on_rows, short
 
 __all__ = ["RawVariable", "VariableKind", "note_on_missing"]
 
@@ -44,7 +45,7 @@ class RawVariable:
 
     Examples
     --------
-    >>> from riskslim.raw_variables import RawVariable
+    >>> from riskslim.items.variables import RawVariable
     >>> RawVariable("creatinine", "numeric", 0.3, 5.1, n_missing=223, n_samples=1800).range_text
     '0.3 to 5.1'
     """
@@ -125,7 +126,7 @@ class RawVariable:
         Examples
         --------
         >>> import numpy as np
-        >>> from riskslim.raw_variables import RawVariable
+        >>> from riskslim.items.variables import RawVariable
         >>> print(RawVariable("age", "numeric", 18, 95).remark(np.array([50, 120])))
         1 of 2 rows have values outside of the training range of 'age' (18 to 95; here 50 to 120),
         first at row 1 (rows counted from 0).
@@ -219,7 +220,7 @@ def note_on_missing(variable: RawVariable, features: tuple[str, ...]) -> str:
 
     Examples
     --------
-    >>> from riskslim.raw_variables import RawVariable, note_on_missing
+    >>> from riskslim.items.variables import RawVariable, note_on_missing
     >>> creatinine = RawVariable("creatinine", "numeric", 0.3, 5.1, (), 223, 1800)
     >>> note_on_missing(creatinine, ("creatinine >= 1.5",))
     "creatinine missing (223 of 1,800 training rows): 'creatinine >= 1.5' counts as no."

@@ -13,7 +13,7 @@ two forms (:func:`choose_form`):
 Both agree to about 1e-14, and a loss in table form falls back to the other one for every vector
 that its table does not cover: fractional vectors, and vectors outside of the coefficient set.
 
-Equal rows are read once and counted, where that pays (:mod:`riskslim.distinct`).
+Equal rows are read once and counted, where that pays (:mod:`riskslim.data.distinct`).
 """
 
 from __future__ import annotations
@@ -21,55 +21,34 @@ from __future__ import annotations
 import copy
 import math
 import operator
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from time import perf_counter
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim._kernels import integer, nodes, ranges, real
-from riskslim.coefficients import MAX_ABSOLUTE_COEFFICIENT, CoefficientSet
-from riskslim.data import TrainingData, stored_values
-from riskslim.distinct import Rows, all_rows, distinct_rows
+from riskslim._checks import checked_threads
+from riskslim._kernels import integer, nodes, real
+from riskslim.coefficients import CoefficientSet
+from riskslim.data.distinct import Rows, all_rows, distinct_rows
+from riskslim.data.training_data import TrainingData, stored_values
+from riskslim.loss.form import choose_form, column_slots, losses_of_classes
+from riskslim.loss.intercept import SUM_SLACK, bounds_reaching, with_intercept_bounds
+from riskslim.loss.ranges import (
+    CHUNK_ROWS,
+    given_intercept_bounds,
+    largest_quotient,
+    row_ranges,
+    score_range,
+    score_slack,
+)
 from riskslim.scale import ScaleLike, ScaleSet, least_over
 
-__all__ = [
-    "MAX_TABLE_ENTRIES",
-    "Form",
-    "LogisticLoss",
-    "checked_threads",
-    "choose_form",
-    "column_slots",
-    "real_scores",
-    "row_ranges",
-    "score_range",
-    "tables_by_score",
-    "take_over_work",
-]
-
-# A table has three numbers per score, so that this many scores cost 24 MiB. Beyond it most
-# entries would be losses of 0 or |s| to working precision, and a row rarely meets one twice.
-MAX_TABLE_ENTRIES = 2**20
-
-# Scores are added up in 32 bits, with room for the partial sums.
-MAX_ABSOLUTE_SCORE = 2**30
-
-# Rows whose score ranges are held at a time.
-_CHUNK_ROWS = 2**18
-
-# Bins of the distribution of row-wise extreme scores, from which intercept bounds follow.
-_MAX_BINS = 2**20
-
-# Relative slack for sums of up to 10^8 rounded terms, where only one direction is safe.
-_SUM_SLACK = 1e-8
+__all__ = ["LogisticLoss", "real_scores", "take_over_work"]
 
 # Positions (score and class) that the 16-bit kernels can tell apart.
 _MAX_POSITIONS = 2**16
-
-# More threads than this are a mistake, for example a number of rows.
-_MAX_THREADS = 4096
 
 # Scores up to which a histogram of the whole table costs less than finding the scores' range.
 _FEW_SCORES = 2**12
@@ -80,98 +59,12 @@ _SMALLEST_MEAN_SLOPE = 2.0**-6
 _Entry = TypeVar("_Entry", bound=np.generic)
 
 
-class Form(NamedTuple):
-    """How a loss is evaluated, which kernel does it, and why."""
-
-    name: str
-    kernel: str
-    reason: str
-
-
 class _Sums(NamedTuple):
     """Sums over the rows: losses, and slopes d loss / d score of either class."""
 
     loss: float
     negative: float
     positive: float
-
-
-def checked_threads(n_threads: int) -> int:
-    """Turn a number of threads as users give it into the number to use.
-
-    Parameters
-    ----------
-    n_threads : int
-        At least 1, or -1 for one per core that this process may run on.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    TypeError, ValueError
-        No integer, or out of range.
-    """
-    if isinstance(n_threads, bool) or not isinstance(n_threads, (int, np.integer)):
-        raise TypeError(f"n_threads must be an int, got {n_threads!r}")
-    if n_threads == -1:
-        if hasattr(os, "sched_getaffinity"):
-            return len(os.sched_getaffinity(0))
-        return os.cpu_count() or 1
-    if not 1 <= n_threads <= _MAX_THREADS:
-        raise ValueError(
-            f"n_threads must be between 1 and {_MAX_THREADS}, or -1 for all cores, got {n_threads}"
-        )
-    return int(n_threads)
-
-
-def choose_form(
-    data: TrainingData, coefficients: CoefficientSet, score_range: tuple[float, float]
-) -> Form:
-    """Decide between the lookup table and the real-valued form.
-
-    Parameters
-    ----------
-    data : TrainingData
-    coefficients : CoefficientSet
-        With the features that are never used fixed at zero.
-    score_range : tuple of two numbers
-        Range that contains every score over the coefficient set.
-
-    Returns
-    -------
-    Form
-        ``lookup_table`` if every usable feature is an integer column and the range has at most
-        ``MAX_TABLE_ENTRIES`` scores, else ``real_valued``, with the reason in words.
-    """
-    weighted = "weighted " if data.sample_weight is not None else ""
-    usable = (coefficients.lower != 0) | (coefficients.upper != 0)
-    n_real = int(np.count_nonzero(usable & ~data.is_integer))
-    low, high = score_range
-    if n_real:
-        return Form(
-            "real_valued",
-            f"{weighted}real-valued loss",
-            f"{n_real} of {data.n_features} features are not small integers",
-        )
-    if high - low + 1 > MAX_TABLE_ENTRIES:
-        return Form(
-            "real_valued",
-            f"{weighted}real-valued loss",
-            f"scores range over {low:.0f}..{high:.0f}, more than {MAX_TABLE_ENTRIES} values",
-        )
-    if max(abs(low), abs(high)) >= MAX_ABSOLUTE_SCORE:
-        return Form(
-            "real_valued",
-            f"{weighted}real-valued loss",
-            f"scores reach {max(abs(low), abs(high)):.0f}, beyond 32-bit integers",
-        )
-    return Form(
-        "lookup_table",
-        f"{weighted}histogram of integer scores",
-        f"all usable features are integers and scores lie in {low:.0f}..{high:.0f}",
-    )
 
 
 class LogisticLoss:
@@ -331,10 +224,10 @@ class LogisticLoss:
     def _resolve(self) -> None:
         """Everything that depends on the size bound: intercept bounds, ranges, tables."""
         start = perf_counter()
-        derived = _with_intercept_bounds(
+        derived = with_intercept_bounds(
             self.data, self.rows, self._given, self.max_size, self.n_threads, self.scales
         )
-        self.coefficients = _reaching(derived, self._given, *self._reach)
+        self.coefficients = bounds_reaching(derived, self._given, *self._reach)
         low, high = score_range(self.data, self.coefficients, self.max_size)
         form = choose_form(self.data, self.coefficients, (low, high))
         self.form, self.kernel, self.reason = form
@@ -803,7 +696,7 @@ class LogisticLoss:
         outside = np.zeros(1, dtype=np.int64)
         if len(rows.weights):
             losses, given = (
-                _losses_of_classes(low, self.scale, tail),
+                losses_of_classes(low, self.scale, tail),
                 (scores, rows.labels, rows.weights),
             )
             total = integer.given_loss(*given, low, losses, outside, self.n_threads)
@@ -842,25 +735,25 @@ class LogisticLoss:
         rows, coefficients = self.rows, self.coefficients
         start = perf_counter()
         best, worst = [], []
-        lower, upper = _intercept_bounds(coefficients)
+        lower, upper = given_intercept_bounds(coefficients)
         for chunk, low, high in row_ranges(rows, coefficients, size, self.n_threads):
             labels, weights = rows.labels[chunk], rows.weights[chunk]
             low += lower
             high += upper
-            slack = _score_slack(rows, low, high)
+            slack = score_slack(rows, low, high)
             positive = labels > 0
             towards = np.where(positive, high + slack, low - slack)
             away = np.where(positive, low - slack, high + slack)
             sign = np.where(positive, 1.0, -1.0)
-            towards = sign * _largest_quotient(sign * towards, self.scales)
-            away = -sign * _largest_quotient(-sign * away, self.scales)
+            towards = sign * largest_quotient(sign * towards, self.scales)
+            away = -sign * largest_quotient(-sign * away, self.scales)
             best.append(real.scores_loss(towards, labels, weights, self.n_threads))
             worst.append(real.scores_loss(away, labels, weights, self.n_threads))
         self._count(start)
         total = rows.total_weight
         return (
-            math.fsum(best) / total * (1.0 - _SUM_SLACK),
-            math.fsum(worst) / total * (1.0 + _SUM_SLACK),
+            math.fsum(best) / total * (1.0 - SUM_SLACK),
+            math.fsum(worst) / total * (1.0 + SUM_SLACK),
         )
 
     def reference_value(self, coef: ArrayLike) -> float:
@@ -887,7 +780,7 @@ class LogisticLoss:
         start = perf_counter()
         total = math.fsum(
             loss
-            for first in range(0, self.data.n_samples, _CHUNK_ROWS)
+            for first in range(0, self.data.n_samples, CHUNK_ROWS)
             for loss in self._reference_losses(vector, first)
         )
         self._count(start)
@@ -904,7 +797,7 @@ class LogisticLoss:
 
     def _reference_losses(self, vector: NDArray[np.float64], first: int) -> list[float]:
         """Losses of the rows of a chunk."""
-        rows = slice(first, min(first + _CHUNK_ROWS, self.data.n_samples))
+        rows = slice(first, min(first + CHUNK_ROWS, self.data.n_samples))
         margins = np.full(rows.stop - first, vector[0])
         for j in np.flatnonzero(vector[1:]):
             margins += vector[1 + j] * stored_values(self.data, int(j), first, rows.stop)
@@ -1068,13 +961,6 @@ def _real_arguments(
     )
 
 
-def _intercept_bounds(coefficients: CoefficientSet) -> tuple[int, int]:
-    lower, upper = coefficients.intercept_lower, coefficients.intercept_upper
-    assert lower is not None
-    assert upper is not None
-    return lower, upper
-
-
 def _check_finite(values: NDArray[np.float64], what: str) -> None:
     wrong = np.flatnonzero(~np.isfinite(values))
     if wrong.size:
@@ -1097,14 +983,6 @@ def take_over_work(loss: LogisticLoss, copied: LogisticLoss) -> None:
     copied.seconds, copied.n_evaluations = 0.0, 0
 
 
-def column_slots(rows: Rows) -> NDArray[np.int64]:
-    """Where the kernels find each feature: k in integer column k, -1 - k in real column k."""
-    slot = np.empty(len(rows.integer_index) + len(rows.real_index), dtype=np.int64)
-    slot[rows.integer_index] = np.arange(len(rows.integer_index))
-    slot[rows.real_index] = -1 - np.arange(len(rows.real_index))
-    return slot
-
-
 def real_scores(loss: LogisticLoss, vector: NDArray[np.float64]) -> NDArray[np.float64]:
     """Scores of the rows that evaluations read, divided by the scale.
 
@@ -1122,250 +1000,3 @@ def real_scores(loss: LogisticLoss, vector: NDArray[np.float64]) -> NDArray[np.f
     out = np.empty(rows.n_rows)
     real.scores(*_real_arguments(rows, vector / loss.scale)[:5], out, loss.n_threads)
     return out
-
-
-def tables_by_score(
-    low: int, high: int, scale: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Losses and slopes of the scores low, low + 1, ..., high.
-
-    Parameters
-    ----------
-    low, high : int
-    scale : float
-
-    Returns
-    -------
-    losses, slopes : ndarray of float64, shape (2, high - low + 1)
-        Loss and d loss / d (score / scale). Row 0 is for rows of the negative class, row 1 for the
-        positive one.
-    """
-    tail, slopes = np.empty(high - low + 1), np.empty((2, high - low + 1))
-    integer.fill_tables(low, scale, tail, slopes)
-    return _losses_of_classes(low, scale, tail), slopes
-
-
-def _losses_of_classes(low: int, scale: float, tail: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Losses of scores from ``low`` on for the negative and the positive class."""
-    scores = np.arange(low, low + len(tail), dtype=np.float64) / scale
-    return np.stack((tail + np.maximum(scores, 0.0), tail + np.maximum(-scores, 0.0)))
-
-
-def score_range(
-    data: TrainingData, coefficients: CoefficientSet, max_size: int
-) -> tuple[float, float]:
-    """Range of all scores over a coefficient set with a bound on the model size.
-
-    It follows from the features' ranges and is not the tightest one (that would look at the
-    rows), because the scores of every single vector must be seen to lie within it from the
-    features' ranges, too.
-
-    Parameters
-    ----------
-    data : TrainingData
-    coefficients : CoefficientSet
-        With intercept bounds.
-    max_size : int
-        Most non-zero coefficients, the intercept not counted.
-
-    Returns
-    -------
-    low, high : float
-    """
-    corners = np.array(
-        [
-            bound * extreme
-            for bound in (coefficients.lower, coefficients.upper)
-            for extreme in (data.feature_min, data.feature_max)
-        ]
-    )
-    least, most = corners.min(axis=0), corners.max(axis=0)
-    required = _required(coefficients)
-    keep = max(max_size - int(np.count_nonzero(required)), 0)
-    free_least = np.sort(np.minimum(least[~required], 0.0))[:keep]
-    free_most = np.sort(np.maximum(most[~required], 0.0))[::-1][:keep]
-    lower, upper = _intercept_bounds(coefficients)
-    low = lower + math.fsum(least[required]) + math.fsum(free_least)
-    high = upper + math.fsum(most[required]) + math.fsum(free_most)
-    return low, high
-
-
-def _required(coefficients: CoefficientSet) -> NDArray[np.bool_]:
-    return (coefficients.lower > 0) | (coefficients.upper < 0)
-
-
-def row_ranges(
-    rows: Rows, coefficients: CoefficientSet, max_size: int, n_threads: int
-) -> Iterator[tuple[slice, NDArray[np.float64], NDArray[np.float64]]]:
-    """Range of the score of each row over a coefficient set, chunk by chunk.
-
-    Parameters
-    ----------
-    rows : Rows
-    coefficients : CoefficientSet
-    max_size : int
-        Most non-zero coefficients.
-    n_threads : int
-
-    Yields
-    ------
-    chunk : slice
-        Rows of the chunk.
-    low, high : ndarray of float64
-        Least and largest score of each, intercept left out.
-    """
-    lower = coefficients.lower.astype(np.float64)
-    upper = coefficients.upper.astype(np.float64)
-    required = _required(coefficients)
-    n_free = int(np.count_nonzero(((lower != 0) | (upper != 0)) & ~required))
-    keep = max(max_size - int(np.count_nonzero(required)), 0)
-    if keep >= n_free:
-        keep = -1  # no limit: the kernel adds up instead of selecting
-    workspace = np.empty((n_threads, 2 * max(keep, 0) + 2, ranges.row_block()))
-    for first in range(0, rows.n_rows, _CHUNK_ROWS):
-        chunk = slice(first, min(first + _CHUNK_ROWS, rows.n_rows))
-        low, high = np.empty(chunk.stop - first), np.empty(chunk.stop - first)
-        ranges.row_ranges(
-            rows.integer_columns,
-            lower[rows.integer_index],
-            upper[rows.integer_index],
-            rows.real_panels,
-            lower[rows.real_index],
-            upper[rows.real_index],
-            keep,
-            first,
-            workspace,
-            low,
-            high,
-            n_threads,
-        )
-        yield chunk, low, high
-
-
-def _score_slack(rows: Rows, low: NDArray[np.float64], high: NDArray[np.float64]) -> float:
-    """Bound what rounding may have taken from a score; sums of integers are exact."""
-    if not rows.real_index.size:
-        return 0.0
-    return 1e-12 * max(float(np.abs(low).max()), float(np.abs(high).max()), 1.0)
-
-
-def _largest_quotient(scores: NDArray[np.float64], scales: ScaleSet) -> NDArray[np.float64]:
-    """Largest score / scale over the scales."""
-    return np.maximum(scores / scales.low, scores / scales.high)
-
-
-def _with_intercept_bounds(
-    data: TrainingData,
-    rows: Rows,
-    coefficients: CoefficientSet,
-    max_size: int,
-    n_threads: int,
-    scales: ScaleSet,
-) -> CoefficientSet:
-    """Fill in open bounds of the intercept (see LogisticLoss for the proof)."""
-    given_lower, given_upper = coefficients.intercept_lower, coefficients.intercept_upper
-    if given_lower is not None and given_upper is not None:
-        return coefficients
-    positive = data.labels > 0
-    if data.sample_weight is None:
-        weight_positive = float(np.count_nonzero(positive))
-        weight_negative = data.n_samples - weight_positive
-    else:
-        # Each class by itself: a difference would lose a class of little weight.
-        weight_positive = math.fsum(data.sample_weight[positive])
-        weight_negative = math.fsum(data.sample_weight[~positive])
-    low, weight_low, high, weight_high = _extreme_score_distributions(
-        data, rows, coefficients, max_size, n_threads
-    )
-    lower = _lowest_optimal_intercept(high, weight_high, weight_positive, scales)
-    # Exchanging the classes changes the sign of scores and intercept.
-    upper = -_lowest_optimal_intercept(-low, weight_low, weight_negative, scales)
-    for bound in (lower, upper):
-        if abs(bound) > MAX_ABSOLUTE_COEFFICIENT:
-            raise ValueError(
-                f"scores are so large that the intercept would need to reach {bound}; rescale "
-                "the features, or give intercept_lower and intercept_upper (max_intercept of the "
-                "classifier)"
-            )
-    # By convexity the best intercept within a given bound is the one nearest to the optimum, so
-    # that a derived bound beyond a given one has nothing to cut off but that bound itself.
-    if given_upper is not None:
-        return coefficients.replace(intercept_lower=min(lower, given_upper))
-    if given_lower is not None:
-        return coefficients.replace(intercept_upper=max(upper, given_lower))
-    return coefficients.replace(intercept_lower=lower, intercept_upper=upper)
-
-
-def _reaching(
-    derived: CoefficientSet, given: CoefficientSet, least: float, most: float
-) -> CoefficientSet:
-    """Widen derived intercept bounds, but none that was given."""
-    low, high = derived.intercept_lower, derived.intercept_upper
-    assert low is not None
-    assert high is not None
-    if given.intercept_lower is None and least < low:
-        low = _within_integers(least)
-    if given.intercept_upper is None and most > high:
-        high = _within_integers(most)
-    return derived.replace(intercept_lower=low, intercept_upper=high)
-
-
-def _within_integers(intercept: float) -> int:
-    if abs(intercept) > MAX_ABSOLUTE_COEFFICIENT:
-        raise ValueError(
-            f"constraints could push the intercept to {intercept:g}; give intercept_lower and "
-            "intercept_upper (max_intercept of the classifier), or narrower bounds of the points"
-        )
-    return int(intercept)
-
-
-def _extreme_score_distributions(
-    data: TrainingData, rows: Rows, coefficients: CoefficientSet, max_size: int, n_threads: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Weight of the rows at each value of the least and largest score, rounded outwards."""
-    without = coefficients.replace(intercept_lower=0, intercept_upper=0)
-    lowest, highest = score_range(data, without, max_size)
-    lowest, highest = math.floor(lowest), math.ceil(highest)
-    step = max(1, math.ceil((highest - lowest) / _MAX_BINS))
-    n_bins = (highest - lowest) // step + 3
-    below, above = np.zeros(n_bins), np.zeros(n_bins)
-    for chunk, low, high in row_ranges(rows, coefficients, max_size, n_threads):
-        slack = _score_slack(rows, low, high)
-        weights = rows.weights[chunk] if len(rows.weights) else None
-        # Bin k of `below` stands for lowest + (k - 1) step, of `above` for lowest + k step.
-        k_low = np.floor((low - slack - lowest) / step).astype(np.intp) + 1
-        k_high = np.ceil((high + slack - lowest) / step).astype(np.intp)
-        below += np.bincount(k_low, weights, minlength=n_bins)
-        above += np.bincount(k_high, weights, minlength=n_bins)
-    values = lowest + step * np.arange(n_bins, dtype=np.float64)
-    use_low, use_high = below > 0, above > 0
-    return values[use_low] - step, below[use_low], values[use_high], above[use_high]
-
-
-def _lowest_optimal_intercept(
-    scores: NDArray[np.float64], weights: NDArray[np.float64], positive: float, scales: ScaleSet
-) -> int:
-    """Largest integer b with sum(weights * sigmoid((scores + b) / m)) <= positive, less a slack.
-
-    The sigmoid is at most that of the scale m with the largest quotient.
-    """
-
-    def falls(b: int) -> bool:
-        z = _largest_quotient(scores + b, scales)
-        e = np.exp(-np.abs(z))
-        sigmoid = np.where(z < 0, e, 1.0) / (1.0 + e)
-        return float(weights @ sigmoid) * (1.0 + _SUM_SLACK) <= positive
-
-    total = float(weights.sum())
-    negative = max(total - positive, total * 1e-15)  # only brackets the answer
-    # sigmoid(z) <= exp(z) and 1 - sigmoid(z) <= exp(-z) bracket the answer.
-    widest = scales.high
-    inside = math.floor(-float(scores.max()) + widest * math.log(positive / total)) - 1
-    outside = math.ceil(-float(scores.min()) - widest * math.log(negative / total)) + 1
-    while outside - inside > 1:
-        middle = (inside + outside) // 2
-        if falls(middle):
-            inside = middle
-        else:
-            outside = middle
-    return inside

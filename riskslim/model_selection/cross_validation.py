@@ -13,95 +13,37 @@ import dataclasses
 import logging
 import math
 import warnings
-from collections.abc import Callable, Generator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim.data import TrainingData
+from riskslim.data.training_data import TrainingData
 from riskslim.exceptions import ConstantFeatureWarning, ExtrapolationWarning
-from riskslim.folds import Split, splits_of
-from riskslim.metrics import (
-    OperatingPoints,
-    ReliabilityCurve,
-    auc,
-    calibration_error,
-    log_loss,
-    logistic_loss,
-    operating_points,
-    positive_rows,
-    reliability_curve,
+from riskslim.metrics.calibration import ReliabilityCurve, reliability_curve
+from riskslim.metrics.discrimination import OperatingPoints, operating_points
+from riskslim.metrics.performance import (
+    LARGER_IS_BETTER,
+    METRICS,
+    Performance,
+    check_metric,
+    metric_text,
+    performance,
 )
-from riskslim.solution import Certificate, Status, percent
+from riskslim.metrics.rows import positive_rows
+from riskslim.model_selection.folds import Split, splits_of
+from riskslim.model_selection.parallel import Step, in_parallel
+from riskslim.solution import Certificate, Status
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from riskslim.risk_score import RiskScore
 
-__all__ = [
-    "METRICS",
-    "CrossValidation",
-    "Fold",
-    "Performance",
-    "Step",
-    "cross_validate_risk_score",
-    "in_parallel",
-]
+__all__ = ["CrossValidation", "Fold", "cross_validate_risk_score"]
 
-logger = logging.getLogger("riskslim.model_selection")
-
-METRICS = ("loss", "auc", "cal", "model_size", "optimality_gap")
-# Metrics of which more is better.
-LARGER_IS_BETTER = frozenset({"auc"})
-# Metrics that are written in percent.
-PERCENT = frozenset({"cal", "optimality_gap"})
-# Risks that differ by no more than this from those of log-odds are theirs.
-_SAME_RISK = 1e-9
-
-
-class Step(NamedTuple):
-    """What has been done so far, for a callback.
-
-    Attributes
-    ----------
-    done, total : int
-        Models that are finished, and all of them.
-    what : str
-        The last one, for example "fold 3" or "all rows".
-    """
-
-    done: int
-    total: int
-    what: str
-
-
-@dataclasses.dataclass(frozen=True)
-class Performance:
-    """How a model does on some rows.
-
-    Parameters
-    ----------
-    n_samples : int
-    loss : float
-        Normalised logistic loss.
-    auc : float
-        Area under the ROC curve.
-    cal : float
-        Expected calibration error, between 0 and 1.
-    model_size : float
-        Features that the model uses, the intercept not counted; NaN where it does not say.
-    optimality_gap : float
-        Of its certificate; NaN without one.
-    """
-
-    n_samples: int
-    loss: float
-    auc: float
-    cal: float
-    model_size: float = math.nan
-    optimality_gap: float = math.nan
+logger = logging.getLogger("riskslim.model_selection.size_path")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -386,44 +328,6 @@ class CrossValidation:
         return "\n".join([head, *lines])
 
 
-def check_metric(metric: str) -> None:
-    """Refuse a metric that there is not.
-
-    Parameters
-    ----------
-    metric : str
-
-    Raises
-    ------
-    ValueError
-        It is none of :data:`METRICS`.
-    """
-    if metric not in METRICS:
-        raise ValueError(f"metric must be one of {', '.join(map(repr, METRICS))}, got {metric!r}")
-
-
-def metric_text(metric: str, value: float) -> str:
-    """Write the value of a metric.
-
-    Parameters
-    ----------
-    metric : str
-    value : float
-
-    Returns
-    -------
-    str
-        In percent for metrics that are; "-" for NaN.
-    """
-    if math.isnan(value):
-        return "-"
-    if metric == "optimality_gap":
-        return percent(value)
-    if metric in PERCENT:
-        return f"{value:.1%}"
-    return f"{value:.4g}" if metric == "model_size" else f"{value:.3f}"
-
-
 def _record(
     fold: int | None, rows: str, performance: Performance, parameters: Mapping[str, Any] | None
 ) -> dict[str, Any]:
@@ -594,70 +498,6 @@ def cross_validate_risk_score(
     )
 
 
-def in_parallel(
-    work: Callable[..., Any],
-    tasks: Sequence[tuple[str, tuple[Any, ...]]],
-    *,
-    n_jobs: int | None,
-    progress: Callable[[Step], None] | None,
-    should_stop: Callable[[], bool] | None,
-) -> dict[int, Any]:
-    """Do pieces of work, some at a time, until all are done or the user stops it.
-
-    Parameters
-    ----------
-    work : callable
-        Its result is None where the user interrupted it, or has a true ``interrupted`` if what was
-        done until then is of use. Nothing else is done then.
-    tasks : sequence of (name, arguments)
-    n_jobs : int or None
-    progress : callable, optional
-        Called with a :class:`Step` after each.
-    should_stop : callable, optional
-
-    Returns
-    -------
-    dict
-        Results of finished tasks by position.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        Ctrl-C before any result.
-    """
-    from joblib import Parallel, delayed
-
-    finished: dict[int, Any] = {}
-    if should_stop is not None and should_stop():
-        return finished
-    results: Generator[tuple[int, Any], None, None] = Parallel(
-        n_jobs=n_jobs, return_as="generator_unordered"
-    )(delayed(_numbered)(work, k, arguments) for k, (_, arguments) in enumerate(tasks))
-    try:
-        for k, result in results:
-            if result is None:
-                break
-            finished[k] = result
-            if progress is not None:
-                progress(Step(len(finished), len(tasks), tasks[k][0]))
-            if getattr(result, "interrupted", False) or (should_stop and should_stop()):
-                break
-    except KeyboardInterrupt:
-        if not finished:
-            raise
-    finally:
-        with warnings.catch_warnings():  # that work which was begun is given up: it is meant to be
-            warnings.simplefilter("ignore", UserWarning)
-            results.close()
-    if len(finished) < len(tasks):
-        logger.warning("stopped: %d of %d models are finished", len(finished), len(tasks))
-    return finished
-
-
-def _numbered(work: Callable[..., Any], k: int, arguments: tuple[Any, ...]) -> tuple[int, Any]:
-    return k, work(*arguments)
-
-
 def _fit_and_measure(plan: _Plan, data: _Data, split: Split | None) -> Fold | None:
     """Fit the model of one fold, or the final one, which has no test rows."""
     if split is None:
@@ -737,49 +577,6 @@ def _performance(
 ) -> Performance:
     gap = math.nan if certificate is None else certificate.optimality_gap
     return performance(data.positive, risk, scores, data.weight, _model_size(model), gap, bins)
-
-
-def performance(
-    positive: NDArray[np.bool_],
-    risk: NDArray[np.float64],
-    scores: NDArray[np.float64],
-    weight: NDArray[np.float64] | None,
-    model_size: float,
-    optimality_gap: float,
-    bins: Any,
-) -> Performance:
-    """Measure predictions.
-
-    Parameters
-    ----------
-    positive : ndarray of bool, shape (n,)
-    risk, scores : ndarray of float64, shape (n,)
-        Probabilities, and log-odds or what else orders the rows.
-    weight : ndarray of float64, shape (n,), or None
-    model_size, optimality_gap : float
-    bins : int or "auto" or None
-        Of CAL.
-
-    Returns
-    -------
-    Performance
-    """
-    with np.errstate(over="ignore"):
-        are_log_odds = bool(np.abs(1 / (1 + np.exp(-scores)) - risk).max() <= _SAME_RISK)
-    loss = (
-        logistic_loss(positive, scores, weight)
-        if are_log_odds
-        else log_loss(positive, risk, weight)
-    )
-    return Performance(
-        len(positive),
-        loss,
-        auc(positive, scores, weight),
-        # Risks of distinct scores can be equal in float64, and scores of equal risks differ.
-        calibration_error(positive, risk, weight, scores if are_log_odds else None, bins=bins),
-        float(model_size),
-        float(optimality_gap),
-    )
 
 
 def _innermost(model: Any, attribute: str) -> Any:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim.metrics import positive_rows
+from riskslim.metrics.rows import positive_rows
 
 __all__ = ["Split", "read_folds", "splits_of", "stratified_folds", "write_folds"]
 

@@ -19,46 +19,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim.classifier import RiskSLIMClassifier, stated_by
-from riskslim.cross_validation import (
+from riskslim.data.training_data import TrainingData
+from riskslim.engines.certify import certify
+from riskslim.engines.choice import solve
+from riskslim.exceptions import ConstantFeatureWarning
+from riskslim.metrics.performance import (
     LARGER_IS_BETTER,
     METRICS,
     PERCENT,
-    CrossValidation,
-    Fold,
     Performance,
-    Step,
     check_metric,
-    cross_validate_risk_score,
-    in_parallel,
     performance,
 )
-from riskslim.data import TrainingData
-from riskslim.engine import solve
-from riskslim.exceptions import ConstantFeatureWarning
-from riskslim.folds import Split, read_folds, splits_of, stratified_folds, write_folds
-from riskslim.problem import RiskScoreProblem
+from riskslim.model_selection.cross_validation import CrossValidation, Fold
+from riskslim.model_selection.folds import Split, splits_of
+from riskslim.model_selection.parallel import Step, in_parallel
+from riskslim.problem.problem import RiskScoreProblem
 from riskslim.risk_score import RiskScore
-from riskslim.solution import Solution, Status, TraceRecord, certify, percent
+from riskslim.solution import Solution, Status, TraceRecord, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "METRICS",
-    "RULES",
-    "CrossValidation",
-    "Fold",
-    "ModelSizePath",
-    "Performance",
-    "SizeOnPath",
-    "Split",
-    "Step",
-    "cross_validate_risk_score",
-    "model_size_path",
-    "read_folds",
-    "stratified_folds",
-    "write_folds",
-]
+__all__ = ["RULES", "ModelSizePath", "SizeOnPath", "model_size_path"]
 
 RULES = ("one_standard_error", "best_mean")
 # Gaps up to this are rounding errors.

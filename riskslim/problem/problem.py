@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim.allowed_points import points_in
-from riskslim.class_weights import share
+from riskslim._wording import listing
 from riskslim.coefficients import CoefficientSet
-from riskslim.constraint_base import INTERCEPT, Constraint, Setting
-from riskslim.constraint_rows import ConstraintRows, checked_constraints, clash
-from riskslim.constraints import model_size
-from riskslim.data import TrainingData
-from riskslim.loss import LogisticLoss, take_over_work
+from riskslim.constraints.allowed_points import points_in
+from riskslim.constraints.base import INTERCEPT, Constraint, Setting
+from riskslim.constraints.linear import model_size
+from riskslim.constraints.rows import ConstraintRows, checked_constraints, clash
+from riskslim.data.class_weights import share
+from riskslim.data.training_data import TrainingData
+from riskslim.loss.logistic import LogisticLoss, take_over_work
 from riskslim.scale import ScaleLike, ScaleSet, fewest_digits
-from riskslim.tables import listing
 
 if TYPE_CHECKING:
-    from riskslim.rate_checks import RateCheck
+    from riskslim.constraints.rate_checks import RateCheck
 
 __all__ = ["RiskScoreProblem", "checked_size"]
 

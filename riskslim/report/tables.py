@@ -1,700 +1,70 @@
-"""What a report says in words and tables, computed by the rest of the package."""
+"""The tables of the report."""
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import platform
-import warnings
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtri
 
-from riskslim.class_weights import share
+from riskslim._wording import listing
 from riskslim.config import show_config
-from riskslim.constraints import model_size
-from riskslim.cross_validation import METRICS, CrossValidation, Performance, metric_text
-from riskslim.cross_validation import performance as measured
-from riskslim.data import TrainingData
-from riskslim.exceptions import ConstantFeatureWarning
-from riskslim.feature_ranges import FeatureRange, printed_range, short
-from riskslim.item_columns import missing_in
-from riskslim.item_rules import computed_items, raw_table
-from riskslim.metrics import (
-    MOST_DISTINCT_SCORES,
-    N_BINS,
-    ConsistencyRange,
-    Interval,
-    bootstrap_intervals,
-    calibration_consistency,
-    maximum_calibration_error,
-    operating_points,
-    population_stability_index,
+from riskslim.constraints.linear import model_size
+from riskslim.data.feature_ranges import FeatureRange, printed_range, short
+from riskslim.data.tables import Table as OpenTable
+from riskslim.items.columns import missing_in
+from riskslim.items.rules import raw_table
+from riskslim.items.variables import RawVariable
+from riskslim.metrics.bootstrap import Interval
+from riskslim.metrics.calibration import ConsistencyRange
+from riskslim.metrics.discrimination import operating_points
+from riskslim.metrics.performance import METRICS, metric_text
+from riskslim.metrics.rows import MOST_DISTINCT_SCORES
+from riskslim.report.cells import Cell, Requirement, Table, finite_or_none, number_cell
+from riskslim.report.inputs import is_same_score
+from riskslim.report.protocols import CrossValidationLike
+from riskslim.report.rows import (
+    EXTREME,
+    METRIC_NAMES,
+    OF_ROWS,
+    SEED,
+    Rows,
+    feature_values,
+    share_or_metric_text,
+    vector_of,
+    weighted_mean,
 )
-from riskslim.raw_variables import RawVariable
-from riskslim.related_items import condition_families
-from riskslim.rendering import score_line, typeset
-from riskslim.risk_score import observations_of
-from riskslim.risk_table import AttainableScores, Observations, RiskScale, risk_rows
+from riskslim.score.table import RiskScale
+from riskslim.score.typesetting import typeset
 from riskslim.solution import percent
-from riskslim.tables import Table as OpenTable
-from riskslim.tables import listing
 
 if TYPE_CHECKING:
-    from riskslim.metrics import OperatingPoints
-    from riskslim.model_selection import ModelSizePath, SizeOnPath
-    from riskslim.problem import RiskScoreProblem
-    from riskslim.risk_score import RiskScore
+    from riskslim.metrics.discrimination import OperatingPoints
+    from riskslim.problem.problem import RiskScoreProblem
+    from riskslim.report.protocols import SizeLike, SizePathLike
+    from riskslim.score.protocol import ScoreLike
 
 __all__ = [
-    "Cell",
-    "Drift",
-    "Requirement",
-    "Rows",
-    "Table",
-    "calculator_families",
-    "calculator_items",
     "certificate_table",
-    "check_path",
-    "check_resamples",
-    "check_same_score",
     "data_table",
-    "drift_table",
-    "drifts_of",
     "feature_table",
-    "is_same_score",
     "metrics_table",
     "note_on_intervals",
     "operating_table",
     "path_tables",
-    "remarks",
     "requirements",
-    "rows_of",
     "software_table",
-    "stated_problem",
     "variable_table",
-    "weighted_mean",
 ]
 
-METRIC_NAMES = {
-    "loss": "Loss (normalised logistic)",
-    "auc": "AUC",
-    "cal": "CAL (expected calibration error)",
-    "mcal": "MCAL (largest calibration error)",
-    "predicted": "Mean predicted risk",
-    "observed": "Observed risk",
-    "model_size": "Features with points",
-    "optimality_gap": "Optimality gap",
-}
-_OF_ROWS = ("loss", "auc", "cal", "mcal", "predicted", "observed")
-_SHARES = ("predicted", "observed")
-# Losses that differ by no more than this share are those of the same rows and weights.
-_SAME_LOSS = 1e-9
-_EXTREME = 0.001
-# Bootstrap resamples, and how many where rows of so many kinds make each one take long.
-N_RESAMPLES, MANY_KINDS, FEWER_RESAMPLES = 1000, 100_000, 200
-SEED = 0
 # With fewer rows of a class than this, its resamples hardly differ.
 _FEW_ROWS = 20
-# Shares that differ by no more are the same: sums are rounded.
-_SAME_SHARE = 1e-12
-# The usual reading of population stability indices, and the level of what chance makes of them.
-_SOME_SHIFT, _LARGE_SHIFT, _CHANCE_OF_SHIFT = 0.1, 0.25, 0.05
 
 
-class Cell(NamedTuple):
-    """An entry of a table: its text, and the number with all its digits and its interval."""
-
-    text: str
-    value: float | None = None
-    interval: Interval | ConsistencyRange | None = None
-    interval_text: str = ""
-
-
-class Table(NamedTuple):
-    """A table whose rows begin with a heading."""
-
-    caption: str
-    heads: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
-    note: str = ""
-
-
-class Drift(NamedTuple):
-    """How differently scores, or values of a feature, are distributed in test rows.
-
-    Attributes
-    ----------
-    name : str
-        "scores", or that of the feature.
-    lines : sequence of (str, sequence of two floats, bool)
-        What is compared, its value in both sets of rows, and whether that is a share of rows.
-    psi : float
-        The population stability index.
-    by_chance : float
-        Below this it is in 95% of cases where both are samples of the same rows.
-    """
-
-    name: str
-    lines: Sequence[tuple[str, Sequence[float], bool]]
-    psi: float
-    by_chance: float
-
-
-class Requirement(NamedTuple):
-    """What was asked of the score, and how it breaks it; None if it does not."""
-
-    text: str
-    violation: str | None
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Rows:
-    """Rows that the score is judged by, and what it predicts for them.
-
-    Parameters
-    ----------
-    name : str
-        What the report calls them, for example "training data".
-    key : str
-        The same in one word.
-    X : array-like or data frame
-    positive : ndarray of bool, shape (n,)
-    weight : ndarray of float64, shape (n,), or None
-    scores : ndarray of int64 or float64, shape (n,)
-    risk : ndarray of float64, shape (n,)
-    performance : Performance
-    mcal : float
-    bins : int or "auto" or None
-        Of calibration errors.
-    intervals : mapping from str to Interval or ConsistencyRange
-        By the name of the metric: bootstrap intervals of loss and AUC, and what CAL, MCAL and
-        observed risk of a perfectly calibrated score would be; empty without resamples.
-    n_resamples : int
-        How many they are from.
-    """
-
-    name: str
-    key: str
-    X: Any
-    positive: NDArray[np.bool_]
-    weight: NDArray[np.float64] | None
-    scores: NDArray[Any]
-    risk: NDArray[np.float64]
-    performance: Performance
-    mcal: float
-    bins: Any
-    intervals: Mapping[str, Interval | ConsistencyRange]
-    n_resamples: int
-
-    def metric(self, name: str) -> float:
-        """One of :data:`METRIC_NAMES`."""
-        if name in _SHARES:
-            of = self.risk if name == "predicted" else self.positive
-            return weighted_mean(of, self.weight)
-        return self.mcal if name == "mcal" else float(getattr(self.performance, name))
-
-
-# ---------------------------------------------------------------------------------------------
-# What is given
-# ---------------------------------------------------------------------------------------------
-
-
-def rows_of(
-    score: RiskScore,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    *,
-    key: str,
-    bins: Any,
-    n_resamples: int | None,
-) -> Rows:
-    """Check rows and labels, and judge the score by them.
-
-    Parameters
-    ----------
-    score : RiskScore
-    X, y, sample_weight
-        As in :meth:`~riskslim.RiskScore.report`.
-    key : {"given", "test"}
-        Given rows are called training data if the certificate is about them.
-    bins : int or "auto" or None
-        Of calibration errors.
-    n_resamples : int or None
-        Of the bootstrap intervals.
-
-    Returns
-    -------
-    Rows
-
-    Raises
-    ------
-    ValueError, TypeError
-        Rows, labels or weights that cannot be used.
-    """
-    if isinstance(X, TrainingData):
-        if y is not None or sample_weight is not None:
-            raise ValueError("TrainingData has its labels and weights: leave y and weights out")
-        y = np.array(X.classes, dtype=object)[(X.labels > 0).astype(np.intp)]
-        sample_weight = X.sample_weight
-    observed = observations_of(score, X, y, sample_weight)
-    if observed is None:
-        raise ValueError("X is None, but a report needs rows and labels: report(path, X, y)")
-    log_odds, risk = score.decision_function(X), score.predict_proba(X)[:, 1]
-    positive, weight = observed.is_positive, observed.weights
-    certificate = score.certificate
-    gap = math.nan if certificate is None else certificate.optimality_gap
-    found = measured(positive, risk, log_odds, weight, len(score.points), gap, bins)
-    name = "test data"
-    if key == "given":
-        name = "training data" if _is_certified(score, found) else "given data"
-    if n_resamples is None:
-        n_resamples = _default_resamples(log_odds, weight)
-    intervals: dict[str, Interval | ConsistencyRange] = {}
-    if n_resamples:
-        options: dict[str, Any] = {
-            "bins": bins, "n_resamples": n_resamples, "random_state": SEED,
-        }  # fmt: skip
-        intervals.update(bootstrap_intervals(positive, log_odds, weight, **options))
-        intervals.update(calibration_consistency(risk, weight, log_odds, **options))
-    return Rows(
-        name, key, X, positive, weight, observed.scores, risk, found,
-        maximum_calibration_error(positive, risk, weight, log_odds, bins=bins), bins,
-        intervals, n_resamples,
-    )  # fmt: skip
-
-
-def check_resamples(n_resamples: Any) -> None:
-    """Refuse a number of resamples that is none.
-
-    Parameters
-    ----------
-    n_resamples : int or None
-
-    Raises
-    ------
-    ValueError
-    """
-    is_number = isinstance(n_resamples, int) and not isinstance(n_resamples, bool)
-    if n_resamples is not None and not (is_number and n_resamples >= 0):
-        raise ValueError(
-            f"n_resamples must be an int of at least 0, or None, got {n_resamples!r}; 0 leaves the "
-            "intervals out"
-        )
-
-
-def _default_resamples(log_odds: NDArray[Any], weight: NDArray[np.float64] | None) -> int:
-    """As many as take little time: a resample draws one number for each kind of rows."""
-    n_kinds = len(np.unique(log_odds))
-    if weight is not None and n_kinds <= MANY_KINDS:
-        n_kinds = len(np.unique(log_odds + 1j * weight))
-    return FEWER_RESAMPLES if n_kinds > MANY_KINDS else N_RESAMPLES
-
-
-def _is_certified(score: RiskScore, found: Performance) -> bool:
-    """Whether the certificate is about these rows and weights."""
-    certificate = score.certificate
-    return (
-        certificate is not None
-        and certificate.n_samples == found.n_samples
-        and _is_same_loss(certificate.loss, found.loss)
-    )
-
-
-def _is_same_loss(one: float, other: float) -> bool:
-    return math.isclose(one, other, rel_tol=_SAME_LOSS, abs_tol=1e-15)
-
-
-def check_same_score(score: RiskScore, cv: Any, rows: Rows) -> None:
-    """Refuse a cross-validation of something else.
-
-    Parameters
-    ----------
-    score : RiskScore
-    cv : CrossValidation
-    rows : Rows
-        Those that it is said to be about.
-
-    Raises
-    ------
-    TypeError, ValueError
-        ``cv`` is no cross-validation, not of this score, or not of these rows.
-    """
-    if not isinstance(cv, CrossValidation):
-        raise TypeError(
-            "cv must be what cross_validate_risk_score returns, or cross_validation of an entry "
-            f"of a ModelSizePath, got {type(cv).__name__}"
-        )
-    if not cv.folds:
-        raise ValueError("cv has no finished fold")
-    final = cv.final_score
-    if final is None or not is_same_score(final, score):
-        raise ValueError(
-            f"cv is about another model than this score: its final model is {final!r}; report "
-            "that one, or leave cv out"
-        )
-    if not np.array_equal(cv.positive, rows.positive):
-        raise ValueError(
-            f"cv is about {len(cv.positive)} rows that are not the {len(rows.positive)} rows of X: "
-            "pass the X and y that were cross-validated"
-        )
-    measured_then, now = cv.train, rows.performance
-    if measured_then is not None and not _is_same_loss(measured_then.loss, now.loss):
-        raise ValueError(
-            "cv is about other rows, weights or risks than this score's here: its final model has "
-            f"a loss of {measured_then.loss:.6g}, the score one of {now.loss:.6g}; pass the X, y "
-            "and sample_weight that were cross-validated (Platt scaling changes risks)"
-        )
-
-
-def check_path(path: Any) -> None:
-    """Refuse a path of sizes that is none, or has nothing to show.
-
-    Parameters
-    ----------
-    path : ModelSizePath
-
-    Raises
-    ------
-    TypeError, ValueError
-    """
-    from riskslim.model_selection import ModelSizePath
-
-    if not isinstance(path, ModelSizePath):
-        raise TypeError(
-            f"size_path must be what model_size_path returns, got {type(path).__name__}"
-        )
-    if not path.entries:
-        raise ValueError("size_path has no finished size")
-
-
-def is_same_score(one: RiskScore, other: RiskScore) -> bool:
-    """Whether two scores predict the same.
-
-    Parameters
-    ----------
-    one, other : RiskScore
-
-    Returns
-    -------
-    bool
-    """
-    same = (one.intercept, dict(one.points), one.scale)
-    return same == (other.intercept, dict(other.points), other.scale)
-
-
-def stated_problem(score: RiskScore, problem: Any, rows: Rows) -> RiskScoreProblem:
-    """The problem whose requirements are checked.
-
-    Parameters
-    ----------
-    score : RiskScore
-    problem : RiskScoreProblem or RiskSLIMClassifier
-    rows : Rows
-        What a classifier's problem is stated on.
-
-    Returns
-    -------
-    RiskScoreProblem
-        At the scale of the score.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Something else, or a problem with other features or without this scale.
-    """
-    from riskslim.classifier import RiskSLIMClassifier, stated_by
-    from riskslim.problem import RiskScoreProblem
-
-    stated = problem
-    if isinstance(problem, RiskSLIMClassifier):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConstantFeatureWarning)
-            labels = rows.positive.astype(np.int8)
-            given = isinstance(rows.X, TrainingData)
-            X = rows.X if given else _all_features(score, rows.X)
-            data = X if given else TrainingData(X, labels, rows.weight)
-            stated, _ = stated_by(problem, data)
-    if not isinstance(stated, RiskScoreProblem):
-        raise TypeError(
-            "problem must be a RiskScoreProblem or a RiskSLIMClassifier, got "
-            f"{type(problem).__name__}"
-        )
-    if stated.coefficients.feature_names != tuple(score.feature_names):
-        raise ValueError(
-            f"the problem is about {stated.n_features} features that are not the "
-            f"{len(score.feature_names)} features that the score was chosen from"
-        )
-    return stated.at_scale(score.scale)
-
-
-def _all_features(score: RiskScore, X: Any) -> Any:
-    """Rows with the features that a score was chosen from, computed where X has raw columns."""
-    features = score.feature_names
-    table, _ = computed_items(X, features, features, {}, handle_unknown="ignore")
-    names = [str(name) for name in table.names or ()]
-    if not set(features) <= set(names):
-        return X
-    positions = [names.index(name) for name in features]
-    return OpenTable(
-        table.n_samples, len(positions), features, lambda k: table.values(positions[k])
-    )
-
-
-# ---------------------------------------------------------------------------------------------
-# Words and tables
-# ---------------------------------------------------------------------------------------------
-
-
-def remarks(
-    score: RiskScore,
-    rows: Sequence[Rows],
-    problem: RiskScoreProblem | None,
-    drifts: Sequence[Drift],
-) -> list[str]:
-    """What is worth knowing before the report is used, in words.
-
-    Parameters
-    ----------
-    score : RiskScore
-    rows : sequence of Rows
-    problem : RiskScoreProblem or None
-    drifts : sequence of Drift
-        Of :func:`drifts_of`.
-
-    Returns
-    -------
-    list of str
-    """
-    weighting, certificate = score.class_weighting, score.certificate
-    of_score = []
-    if weighting is not None:
-        of_score.append(weighting.describe(f"{score.outcome_name} = {score.classes[1]}"))
-    found = [] if problem is None else list(problem.remarks(_vector(score)))
-    if certificate is not None and rows[0].name != "training data":
-        found.append(
-            f"The certificate is about other rows or weights than these: {certificate.n_samples} "
-            f"rows with a loss of {certificate.loss:.6g}, and not {rows[0].performance.n_samples} "
-            f"rows with a loss of {rows[0].performance.loss:.6g}."
-        )
-    found += _remarks_on_calibration(score, rows)
-    found += _remarks_on_drift(rows, drifts)
-    for one in rows:
-        found += [
-            f"{_title(one)}: {remark}" for remark in score.remarks(one.X) if remark not in of_score
-        ]
-    return of_score + [remark for remark in found if remark not in of_score]
-
-
-def _title(rows: Rows) -> str:
-    return rows.name[0].upper() + rows.name[1:]
-
-
-def _remarks_on_calibration(score: RiskScore, rows: Sequence[Rows]) -> list[str]:
-    """Where risks are off by more than chance, on rows that the score was not chosen by."""
-    trained = rows[0] if rows[0].name == "training data" else None
-    found = [
-        f"{_title(one)}: {remark}"
-        for one in rows
-        if one is not trained and (remark := _remark_on_calibration(one, trained)) is not None
-    ]
-    if found and score.certificate is not None:
-        found.append(
-            "The certificate is about the training rows only: it says how close the score is to "
-            "the best one there, and not that risks are true for other rows."
-        )
-    return found
-
-
-def _remark_on_calibration(rows: Rows, trained: Rows | None) -> str | None:
-    if not rows.intervals:
-        return None
-    predicted, observed = (rows.metric(name) for name in _SHARES)
-    chance, cal_chance = rows.intervals["observed"], rows.intervals["cal"]
-    is_low = observed > chance.upper + _SAME_SHARE
-    is_high = observed < chance.lower - _SAME_SHARE
-    is_uneven = rows.metric("cal") > cal_chance.upper + _SAME_SHARE
-    if not (is_low or is_high or is_uneven):
-        return None
-    of_outcome, of_mean, low, high = _told_apart(observed, predicted, chance.lower, chance.upper)
-    cal, *ends = (
-        _metric_text("cal", value)
-        for value in (rows.metric("cal"), cal_chance.lower, cal_chance.upper)
-    )
-    of_cal = (
-        f"CAL is {cal}, where a perfectly calibrated score has {ends[0]} to {ends[1]} by chance"
-    )
-    means = f"the mean predicted risk is {of_mean}, the observed risk {of_outcome}"
-    if not (is_low or is_high):
-        return (
-            f"risks are off by more than chance, though not on average: {of_cal}; {means}. The "
-            "reliability diagram shows where they are too low and where too high."
-        )
-    times = f", {observed / predicted:.2g} times as much" if predicted > 0 else ""
-    then = ""
-    if trained is not None:
-        then = " (training data: {} predicted, {} observed)".format(
-            *(share(trained.metric(name)) for name in _SHARES)
-        )
-    return (
-        f"risks are too {'low' if is_low else 'high'}: {means}, "
-        f"{100 * abs(observed - predicted):.2g} percentage points "
-        f"{'more' if is_low else 'less'}{times}{then}. With true risks it would by chance be "
-        f"{low} to {high}. {of_cal}."
-    )
-
-
-def _told_apart(observed: float, *others: float) -> list[str]:
-    """Shares with as many decimals as it takes to tell the first from the others."""
-    for digits in range(1, 7):
-        first, *rest = (f"{value:.{digits}%}" for value in (observed, *others))
-        if first not in rest:
-            break
-    return [first, *rest]
-
-
-def _remarks_on_drift(rows: Sequence[Rows], drifts: Sequence[Drift]) -> list[str]:
-    shifted = [
-        f"{_index_text(one.psi)} of {one.name if one is drifts[0] else repr(one.name)}"
-        for one in drifts
-        if one.psi >= max(_SOME_SHIFT, one.by_chance)
-    ]
-    if not shifted:
-        return []
-    return [
-        f"{_title(rows[1])}: rows are of another kind than the {rows[0].name}. Population "
-        f"stability index: {listing(shifted)}."
-    ]
-
-
-def _index_text(index: float) -> str:
-    if index < _SOME_SHIFT:
-        return f"{index:.3f}"
-    return f"{index:.3f} ({'large' if index > _LARGE_SHIFT else 'some'} shift)"
-
-
-def drifts_of(score: RiskScore, rows: Sequence[Rows]) -> list[Drift]:
-    """Compare scores and features of training and test rows.
-
-    Parameters
-    ----------
-    score : RiskScore
-    rows : sequence of Rows
-
-    Returns
-    -------
-    list of Drift
-        Of the scores, then of each feature with points; none without test rows.
-    """
-    if len(rows) < 2:
-        return []
-    return [_drift_of_scores(score, rows), *(_drift_of(score, name, rows) for name in score.points)]
-
-
-def _drift_of_scores(score: RiskScore, rows: Sequence[Rows]) -> Drift:
-    """Scores in the groups that a risk table of all rows has."""
-    scores, positive = (
-        np.concatenate([getattr(one, name) for one in rows]) for name in ("scores", "positive")
-    )
-    entries = risk_rows(
-        AttainableScores(score.points, score.feature_ranges),
-        RiskScale(score.intercept, score.scale),
-        extreme=_EXTREME,
-        max_rows=MOST_DISTINCT_SCORES,
-        observations=Observations(scores, positive),
-    )
-    starts = np.array([entry.lowest for entry in entries])
-    groups = [
-        np.searchsorted(starts, one.scores.astype(np.float64), side="right") - 1 for one in rows
-    ]
-    means = [weighted_mean(one.scores, one.weight) for one in rows]
-    shares = np.array(
-        [
-            np.bincount(group, one.weight, len(entries)) / np.bincount(group, one.weight).sum()
-            for group, one in zip(groups, rows, strict=True)
-        ]
-    )
-    lines: list[tuple[str, Sequence[float], bool]] = [("Score: mean", means, False)]
-    lines += [
-        (f"Score {typeset(entry.score)}", shares[:, k].tolist(), True)
-        for k, entry in enumerate(entries)
-        if shares[:, k].any()
-    ]
-    return Drift("scores", lines, *_index_of(groups, rows))
-
-
-def _drift_of(score: RiskScore, name: str, rows: Sequence[Rows]) -> Drift:
-    values = [_feature_values(score, name, one.X) for one in rows]
-    means = [weighted_mean(v, one.weight) for v, one in zip(values, rows, strict=True)]
-    is_condition = all(FeatureRange.of(one).is_binary for one in values)
-    line = (name if is_condition else f"{name}: mean", means, is_condition)
-    return Drift(name, [line], *_index_of(values, rows))
-
-
-def _index_of(values: Sequence[NDArray[Any]], rows: Sequence[Rows]) -> tuple[float, float]:
-    """The population stability index of values of training and test rows, and by chance."""
-    weights = [one.weight for one in rows]
-    index = population_stability_index(*values, *weights, bins="auto")
-    n_cells = len(np.unique(np.concatenate(values)))
-    if n_cells < 2:
-        return index, 0.0
-    if n_cells > MOST_DISTINCT_SCORES:
-        n_cells = N_BINS
-    spread = sum(
-        1 / len(one.positive)
-        if one.weight is None
-        else (one.weight**2).sum() / one.weight.sum() ** 2
-        for one in rows
-    )
-    return index, float(chdtri(n_cells - 1, _CHANCE_OF_SHIFT) * spread)
-
-
-def drift_table(rows: Sequence[Rows], drifts: Sequence[Drift]) -> Table | None:
-    """Scores and features of training and test rows side by side.
-
-    Parameters
-    ----------
-    rows : sequence of Rows
-    drifts : sequence of Drift
-        Of :func:`drifts_of`.
-
-    Returns
-    -------
-    Table or None
-        None without test rows.
-    """
-    if not drifts:
-        return None
-    lines = []
-    for drift in drifts:
-        for k, (what, values, is_share) in enumerate(drift.lines):
-            cells = [Cell(share(v) if is_share else f"{v:.4g}", v) for v in values]
-            index = Cell("") if k else Cell(_index_text(drift.psi), drift.psi)
-            lines.append([Cell(what), *cells, index])
-    given = rows[0].name.removesuffix(" data")
-    by_weight = ", by weight" if any(one.weight is not None for one in rows) else ""
-    note = (
-        f"Shares of rows{by_weight}; for a condition, of those where it holds. PSI is the "
-        "population stability index, the sum of (a \u2212 e) log(a / e) over all scores, or over "
-        f"the values of a condition, where e is the share of {given} rows and a that of test rows. "
-        f"Read it as: below {_SOME_SHIFT} little has changed, {_SOME_SHIFT} to {_LARGE_SHIFT} some "
-        f"shift, above {_LARGE_SHIFT} a large shift. A score that is missing in one set counts as "
-        "half a row there. With so many rows, chance alone makes up to "
-        f"{drifts[0].by_chance:.2g} for the scores (in 95% of cases)."
-    )
-    return Table(
-        f"Scores and conditions, {given} and test rows",
-        ["Score or condition", *(one.name for one in rows), "PSI"],
-        lines,
-        note,
-    )
-
-
-def certificate_table(score: RiskScore) -> Table | None:
+def certificate_table(score: ScoreLike) -> Table | None:
     """The certificate in numbers.
 
     Parameters
@@ -711,16 +81,16 @@ def certificate_table(score: RiskScore) -> Table | None:
         return None
     rows = [
         [Cell("Status"), Cell(str(certificate.status))],
-        [Cell("Objective"), _number(certificate.objective, ".9g")],
-        [Cell("Lower bound"), _number(certificate.lower_bound, ".9g")],
+        [Cell("Objective"), number_cell(certificate.objective, ".9g")],
+        [Cell("Lower bound"), number_cell(certificate.lower_bound, ".9g")],
         [
             Cell("Optimality gap"),
             Cell(percent(certificate.optimality_gap), certificate.optimality_gap),
         ],
-        [Cell("Loss"), _number(certificate.loss, ".9g")],
+        [Cell("Loss"), number_cell(certificate.loss, ".9g")],
         [Cell("Rows"), Cell(str(certificate.n_samples), certificate.n_samples)],
         [Cell("Scales that it is about"), Cell(certificate.scales.describe())],
-        [Cell("Accuracy of the lower bound"), _number(certificate.bound_tolerance, ".2g")],
+        [Cell("Accuracy of the lower bound"), number_cell(certificate.bound_tolerance, ".2g")],
         [Cell("Engine"), Cell(certificate.engine)],
     ]
     if certificate.message:
@@ -728,7 +98,7 @@ def certificate_table(score: RiskScore) -> Table | None:
     return Table("Certificate in numbers", ("What", "Value"), rows)
 
 
-def metrics_table(rows: Sequence[Rows], cv: CrossValidation | None) -> Table:
+def metrics_table(rows: Sequence[Rows], cv: CrossValidationLike | None) -> Table:
     """Metrics of all data side by side.
 
     Parameters
@@ -826,7 +196,7 @@ def _note_on_calibration(rows: Sequence[Rows]) -> str:
 
 def _metrics(rows: Rows) -> list[Cell]:
     # Size and gap are those of the search, which had no test rows.
-    known = METRIC_NAMES if rows.key == "given" else _OF_ROWS
+    known = METRIC_NAMES if rows.key == "given" else OF_ROWS
     values = {name: rows.metric(name) for name in known}
     return [
         _metric_cell(name, values[name], rows.intervals.get(name)) if name in values else Cell("-")
@@ -835,34 +205,28 @@ def _metrics(rows: Rows) -> list[Cell]:
 
 
 def _metric_cell(name: str, value: float, interval: Interval | ConsistencyRange | None) -> Cell:
-    text = _metric_text(name, value)
+    text = share_or_metric_text(name, value)
     if interval is None:
-        return Cell(text, _finite(value))
-    low, high = (_metric_text(name, end) for end in (interval.lower, interval.upper))
+        return Cell(text, finite_or_none(value))
+    low, high = (share_or_metric_text(name, end) for end in (interval.lower, interval.upper))
     of = "95%" if isinstance(interval, Interval) else "a perfectly calibrated score"
-    return Cell(text, _finite(value), interval, f"{of}: {low} to {high}")
+    return Cell(text, finite_or_none(value), interval, f"{of}: {low} to {high}")
 
 
-def _metric_text(name: str, value: float) -> str:
-    if name in _SHARES:
-        return share(value)
-    return metric_text("cal" if name == "mcal" else name, value)
-
-
-def _over_folds(cv: CrossValidation, name: str, bins: Any) -> Cell:
+def _over_folds(cv: CrossValidationLike, name: str, bins: Any) -> Cell:
     if name in METRICS:
-        return Cell(cv.summary(name), _finite(cv.mean(name)))
+        return Cell(cv.summary(name), finite_or_none(cv.mean(name)))
     curves = [cv.reliability_curve(fold, bins=bins) for fold in cv.folds]
     if name == "mcal":
         values = [curve.maximum_calibration_error for curve in curves]
     else:
         values = [weighted_mean(getattr(curve, name), curve.weights) for curve in curves]
     mean = float(np.mean(values))
-    low, high = (_metric_text(name, value) for value in (min(values), max(values)))
-    return Cell(f"{_metric_text(name, mean)} ({low} - {high})", mean)
+    low, high = (share_or_metric_text(name, value) for value in (min(values), max(values)))
+    return Cell(f"{share_or_metric_text(name, mean)} ({low} - {high})", mean)
 
 
-def operating_table(score: RiskScore, rows: Rows) -> Table:
+def operating_table(score: ScoreLike, rows: Rows) -> Table:
     """What happens at thresholds on the score.
 
     Parameters
@@ -882,14 +246,14 @@ def operating_table(score: RiskScore, rows: Rows) -> Table:
         note += f" {len(points) - 1} scores occur; the table has some of them."
     shares = _called_positive(points)
     risks = RiskScale(score.intercept, score.scale).printed(
-        points.thresholds[finite].tolist(), _EXTREME
+        points.thresholds[finite].tolist(), EXTREME
     )
     table = [
         [
             Cell(f"\u2265 {typeset(f'{points.thresholds[k]:.6g}')}", float(points.thresholds[k])),
             Cell(risk),
             *(
-                Cell("-" if math.isnan(value) else f"{value:.1%}", _finite(value))
+                Cell("-" if math.isnan(value) else f"{value:.1%}", finite_or_none(value))
                 for value in (
                     float(column[k])
                     for column in (
@@ -918,7 +282,7 @@ def _called_positive(points: OperatingPoints) -> NDArray[np.float64]:
     return np.asarray(called / called[-1])
 
 
-def requirements(score: RiskScore, problem: RiskScoreProblem) -> list[Requirement]:
+def requirements(score: ScoreLike, problem: RiskScoreProblem) -> list[Requirement]:
     """What was asked of the score, each checked on its points.
 
     Parameters
@@ -931,7 +295,7 @@ def requirements(score: RiskScore, problem: RiskScoreProblem) -> list[Requiremen
     list of Requirement
         Limits of the size and bounds first, then constraints in their order.
     """
-    vector = _vector(score)
+    vector = vector_of(score)
     size = problem.model_size(vector)
     found = [
         Requirement(
@@ -969,12 +333,7 @@ def _bounds(problem: RiskScoreProblem, vector: NDArray[np.int64]) -> Requirement
     return Requirement(text, f"broken by {broken}" if broken else None)
 
 
-def _vector(score: RiskScore) -> NDArray[np.int64]:
-    points = [score.points.get(name, 0) for name in score.feature_names]
-    return np.array([score.intercept, *points], dtype=np.int64)
-
-
-def path_tables(score: RiskScore, path: ModelSizePath) -> list[Table]:
+def path_tables(score: ScoreLike, path: SizePathLike) -> list[Table]:
     """The best scores of all sizes: how good they are, and their points.
 
     Parameters
@@ -1006,13 +365,13 @@ def path_tables(score: RiskScore, path: ModelSizePath) -> list[Table]:
     ]
 
 
-def _size_cell(score: RiskScore, entry: SizeOnPath) -> Cell:
+def _size_cell(score: ScoreLike, entry: SizeLike) -> Cell:
     found = entry.risk_score
     is_this = found is not None and is_same_score(found, score)
     return Cell(f"{entry.max_size} (this score)" if is_this else f"{entry.max_size}")
 
 
-def _size_metrics(entry: SizeOnPath, tested: bool) -> list[Cell]:
+def _size_metrics(entry: SizeLike, tested: bool) -> list[Cell]:
     certificate = entry.solution.certificate
     gap = certificate.optimality_gap
     row = [
@@ -1021,19 +380,19 @@ def _size_metrics(entry: SizeOnPath, tested: bool) -> list[Cell]:
     ]
     for name in METRICS[:3]:
         value = math.nan if entry.train is None else float(getattr(entry.train, name))
-        row.append(Cell(metric_text(name, value), _finite(value)))
+        row.append(Cell(metric_text(name, value), finite_or_none(value)))
     cv = entry.cross_validation
     if tested and cv is not None:
-        row += [Cell(cv.summary(name), _finite(cv.mean(name))) for name in METRICS[:3]]
+        row += [Cell(cv.summary(name), finite_or_none(cv.mean(name))) for name in METRICS[:3]]
     return row
 
 
-def _points_text(score: RiskScore | None) -> str:
+def _points_text(score: ScoreLike | None) -> str:
     points = {} if score is None else score.points
     return ", ".join(f"{name} ({typeset(str(worth))})" for name, worth in points.items()) or "-"
 
 
-def data_table(score: RiskScore, rows: Sequence[Rows]) -> Table:
+def data_table(score: ScoreLike, rows: Sequence[Rows]) -> Table:
     """Rows, classes and weights.
 
     Parameters
@@ -1069,7 +428,7 @@ def _weight_cells(rows: Rows) -> list[Cell]:
     return [Cell(text, float(total)), Cell(f"{share:.1%}", share)]
 
 
-def feature_table(score: RiskScore, rows: Sequence[Rows]) -> Table:
+def feature_table(score: ScoreLike, rows: Sequence[Rows]) -> Table:
     """The features with points, and their values.
 
     Parameters
@@ -1101,7 +460,7 @@ def feature_table(score: RiskScore, rows: Sequence[Rows]) -> Table:
     return Table("Features with points", heads, table, note)
 
 
-def variable_table(score: RiskScore, rows: Sequence[Rows]) -> Table | None:
+def variable_table(score: ScoreLike, rows: Sequence[Rows]) -> Table | None:
     """The raw columns that features with points are computed from, and where values are missing.
 
     Parameters
@@ -1155,8 +514,8 @@ def _missing_cell(count: int, n_samples: int) -> Cell:
     return Cell(f"{count}{share}", count)
 
 
-def _feature_cells(score: RiskScore, name: str, rows: Rows) -> list[Cell]:
-    values = _feature_values(score, name, rows.X)
+def _feature_cells(score: ScoreLike, name: str, rows: Rows) -> list[Cell]:
+    values = feature_values(score, name, rows.X)
     found = FeatureRange.of(values)
     cells = [Cell(_values_text(found))]
     for positive in (rows.positive, ~rows.positive):
@@ -1164,11 +523,6 @@ def _feature_cells(score: RiskScore, name: str, rows: Rows) -> list[Cell]:
         mean = weighted_mean(values[positive], weight)
         cells.append(Cell(f"{mean:.1%}" if found.is_binary else f"{mean:.4g}", mean))
     return cells
-
-
-def _feature_values(score: RiskScore, name: str, X: Any) -> NDArray[Any]:
-    # The score of one point for a feature is its value.
-    return dataclasses.replace(score, points={name: 1}).score_samples(X)
 
 
 def _values_text(values: FeatureRange) -> str:
@@ -1179,22 +533,7 @@ def _values_text(values: FeatureRange) -> str:
     return typeset(printed_range(values))
 
 
-def weighted_mean(values: NDArray[Any], weight: NDArray[np.float64] | None) -> float:
-    """Mean of values, by weight if there are weights.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-    weight : ndarray of float64, shape (n,), or None
-
-    Returns
-    -------
-    float
-    """
-    return float(np.average(values, weights=weight))
-
-
-def software_table(score: RiskScore) -> Table:
+def software_table(score: ScoreLike) -> Table:
     """What the report was written with, and the solver that the score was found with.
 
     Parameters
@@ -1224,61 +563,3 @@ def software_table(score: RiskScore) -> Table:
     }
     rows = [[Cell(name), Cell(value)] for name, value in facts.items()]
     return Table("Versions", ("What", "Version"), rows)
-
-
-def calculator_items(score: RiskScore) -> list[dict[str, Any]]:
-    """What the calculator asks for.
-
-    Parameters
-    ----------
-    score : RiskScore
-
-    Returns
-    -------
-    list of dict
-        One for each feature with points, of values that JSON has.
-    """
-    return [
-        {
-            "name": name,
-            "points": points,
-            "isCondition": values.is_binary,
-            "isInteger": values.is_integer,
-            "minimum": values.minimum,
-            "maximum": values.maximum,
-            "range": typeset(printed_range(values)),
-            "worth": typeset(score_line(name, points, values).worth),
-        }
-        for (name, points), values in zip(
-            score.points.items(), score.feature_ranges.values(), strict=True
-        )
-    ]
-
-
-def calculator_families(score: RiskScore) -> list[dict[str, Any]]:
-    """Which ticks of the calculator can be together.
-
-    Parameters
-    ----------
-    score : RiskScore
-
-    Returns
-    -------
-    list of dict
-        For conditions on one variable, of which not all can hold together: the numbers of the
-        items, and all that can be true of them.
-    """
-    number = {name: k for k, name in enumerate(score.points)}
-    return [
-        {"items": [number[name] for name in family.names], "patterns": family.patterns}
-        for family in condition_families(score.points, score.feature_ranges)
-        if not family.is_free
-    ]
-
-
-def _number(value: float, form: str) -> Cell:
-    return Cell(f"{value:{form}}", _finite(value))
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -12,7 +12,14 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from riskslim.rendering import NO_POINTS, Lines, ScoreSheet, folded, one_line, typeset
+from riskslim.score.typesetting import (
+    NO_POINTS,
+    Lines,
+    SheetContent,
+    folded,
+    one_line,
+    typeset,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,12 +81,12 @@ def pyplot() -> Any:
     return plt
 
 
-def draw(sheet: ScoreSheet, ax: Axes | None) -> Axes:
+def draw(sheet: SheetContent, ax: Axes | None) -> Axes:
     """Draw a sheet.
 
     Parameters
     ----------
-    sheet : ScoreSheet
+    sheet : SheetContent
     ax : matplotlib Axes or None
         Where to draw; None for a new figure of the size of the sheet.
 
@@ -157,7 +164,7 @@ def _wrapped(text: str, width: float, *, is_bold: bool) -> list[str]:
 class _Layout:
     """Where the parts of a sheet are, in points from the upper left corner."""
 
-    def __init__(self, sheet: ScoreSheet) -> None:
+    def __init__(self, sheet: SheetContent) -> None:
         self.items: list[_Text | _Line | _Area] = []
         self._sheet = sheet
         self._names = [

@@ -10,14 +10,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from riskslim.class_weights import ClassWeighting
-from riskslim.feature_ranges import FeatureRange, checked_integer, checked_number, checked_points
-from riskslim.raw_variables import RawVariable
+from riskslim._checks import checked_integer, checked_number, checked_points
+from riskslim._version import __version__
+from riskslim.data.class_weights import ClassWeighting
+from riskslim.data.feature_ranges import FeatureRange
+from riskslim.items.variables import RawVariable
 from riskslim.scale import ScaleSet, checked_scale
 from riskslim.solution import Certificate
 
 if TYPE_CHECKING:
-    from riskslim.risk_score import RiskScore
+    from riskslim.score.protocol import ScoreLike
 
 __all__ = ["NotAScoreError", "read", "write", "write_atomically"]
 
@@ -30,7 +32,7 @@ class NotAScoreError(ValueError):
     """The text is something else than a risk score, not one with a mistake in it."""
 
 
-def write(score: RiskScore) -> str:
+def write(score: ScoreLike) -> str:
     """Write a score as JSON text, without any loss.
 
     Parameters
@@ -53,9 +55,7 @@ def write(score: RiskScore) -> str:
     return text.encode("utf-8", "backslashreplace").decode() + "\n"
 
 
-def _to_plain(score: RiskScore) -> dict[str, Any]:
-    from riskslim import __version__
-
+def _to_plain(score: ScoreLike) -> dict[str, Any]:
     for label in score.classes:
         if not isinstance(label, (bool, int, float, str)):
             raise TypeError(

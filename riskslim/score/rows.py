@@ -9,24 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.data import TrainingData, check_length
-from riskslim.feature_ranges import FeatureRange, printed_range, remark_on_rows
-from riskslim.item_columns import ColumnEncoder
-from riskslim.item_rules import readings
-from riskslim.raw_variables import RawVariable
-from riskslim.related_items import Family, condition_families
-from riskslim.tables import (
-    ColumnError,
+from riskslim._wording import listing
+from riskslim.data.faults import ColumnError, raise_faults, real_faults
+from riskslim.data.feature_ranges import FeatureRange, printed_range, remark_on_rows
+from riskslim.data.tables import (
     MissingColumnsError,
     Table,
     check_present,
-    listing,
     open_records,
     open_table,
-    raise_faults,
-    real_faults,
     values_of,
 )
+from riskslim.data.training_data import TrainingData, check_length
+from riskslim.items.columns import ColumnEncoder
+from riskslim.items.families import Family, condition_families
+from riskslim.items.rules import readings
+from riskslim.items.variables import RawVariable
 
 __all__ = ["ScoredRows", "as_row", "is_positive", "remarks_on_ranges"]
 
@@ -46,7 +44,7 @@ class ScoredRows:
 
     Examples
     --------
-    >>> from riskslim.scored_rows import ScoredRows
+    >>> from riskslim.score.rows import ScoredRows
     >>> rows = ScoredRows.open({"age": [61, 47], "smoker": [1, 0]}, ["smoker"], ["age", "smoker"])
     >>> rows.scores({"smoker": 2})
     array([2, 0])

@@ -17,8 +17,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.feature_ranges import FeatureRange, checked_integer, checked_number
-from riskslim.related_items import Family, Pattern, condition_families
+from riskslim._checks import checked_integer, checked_number
+from riskslim._wording import percent
+from riskslim.data.feature_ranges import FeatureRange
+from riskslim.items.families import Family, Pattern, condition_families
 
 __all__ = [
     "AttainableScores",
@@ -28,7 +30,6 @@ __all__ = [
     "checked_extreme",
     "checked_max_rows",
     "logistic",
-    "percent",
     "risk_rows",
 ]
 
@@ -83,38 +84,6 @@ def logistic(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     small = np.exp(-np.abs(log_odds))
     return np.asarray(np.where(log_odds >= 0, 1.0, small) / (1.0 + small))
-
-
-def percent(risk: float, extreme: float) -> str:
-    """Print a risk.
-
-    Parameters
-    ----------
-    risk : float
-    extreme : float
-        Risks below it, and above 1 minus it, are printed as bounds.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from riskslim.risk_table import percent
-    >>> percent(0.119203, 0.001), percent(0.0179, 0.05), percent(0.99991, 0.001)
-    ('11.9%', '<5%', '>99.9%')
-    """
-    if risk < extreme:
-        return f"<{_fixed(100 * extreme)}%"
-    if risk > 1.0 - extreme:
-        return f">{_fixed(100 * (1.0 - extreme))}%"
-    # As many decimals as it takes to tell the smallest risk that is printed from 0.
-    return f"{risk:.{max(math.ceil(-math.log10(extreme)) - 2, 1)}%}"
-
-
-def _fixed(number: float) -> str:
-    """A number with ten decimals at most, and no exponent."""
-    return f"{number:.10f}".rstrip("0").removesuffix(".")
 
 
 @dataclasses.dataclass(frozen=True)

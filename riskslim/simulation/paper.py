@@ -20,8 +20,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.data import TrainingData
-from riskslim.seizure import Values, seizure_columns, seizure_outcomes, seizure_signs
+from riskslim.data.training_data import TrainingData
+from riskslim.simulation.seizure import Values, seizure_columns, seizure_outcomes, seizure_signs
 
 __all__ = ["SeizureData", "SimulatedData", "simulate", "simulate_seizure", "source_data"]
 

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim._branch_and_bound.incumbents import MAX_SOLUTIONS, Incumbents
-from riskslim._branch_and_bound.search import BOUND_TOLERANCE, BranchAndBoundSettings, Search
-from riskslim.constraint_rows import clash
-from riskslim.constraint_search import conflicting_constraints, search_vector
-from riskslim.exceptions import RiskSLIMError
-from riskslim.problem import RiskScoreProblem
-from riskslim.runs import (
+from riskslim.constraints.rows import clash
+from riskslim.constraints.search import search_vector
+from riskslim.engines.branch_and_bound.incumbents import MAX_SOLUTIONS, Incumbents
+from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, BranchAndBoundSettings, Search
+from riskslim.engines.certify import certify, loss_accuracy
+from riskslim.engines.runs import (
     INTERRUPTED,
     EngineRun,
     beyond_branch_and_bound,
@@ -26,14 +25,10 @@ from riskslim.runs import (
     checked_start,
     run_interruptibly,
 )
-from riskslim.solution import (
-    Solution,
-    SolutionPool,
-    SolveStatistics,
-    TraceRecord,
-    certify,
-    loss_accuracy,
-)
+from riskslim.exceptions import RiskSLIMError
+from riskslim.problem.conflicts import conflicting_constraints
+from riskslim.problem.problem import RiskScoreProblem
+from riskslim.solution import Solution, SolutionPool, SolveStatistics, TraceRecord
 
 __all__ = ["Run", "branch_and_bound"]
 
@@ -100,7 +95,7 @@ def branch_and_bound(
         INTERRUPTED. Ctrl-C and ``should_stop`` interrupt the search; the best score so far is
         returned with its certificate.
         INFEASIBLE is a proof that rests on no solver's tolerances
-        (:func:`~riskslim.constraint_search.search_vector`); where constraints are neither met nor
+        (:func:`~riskslim.constraints.search.search_vector`); where constraints are neither met nor
         proven to be impossible in time, RiskSLIMError says so.
 
     Raises

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.constrained import project
-from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding
-from riskslim.loss import take_over_work
-from riskslim.panels import read_column
+from riskslim.data.panels import read_column
+from riskslim.heuristics.constrained import project
+from riskslim.heuristics.descent import discrete_coordinate_descent, sequential_rounding
+from riskslim.loss.logistic import take_over_work
 
 if TYPE_CHECKING:
-    from riskslim.problem import RiskScoreProblem
+    from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["MAX_SOLUTIONS", "Incumbents"]
 

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from riskslim._branch_and_bound.rows import NodeRows
-    from riskslim.problem import RiskScoreProblem
+    from riskslim.engines.branch_and_bound.rows import NodeRows
+    from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["PricedRows", "Pricing", "Sides", "priced"]
 

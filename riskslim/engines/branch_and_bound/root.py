@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim._branch_and_bound.incumbents import Incumbents
-from riskslim._branch_and_bound.search import BOUND_TOLERANCE, BranchAndBoundSettings, Search
+from riskslim.engines.branch_and_bound.incumbents import Incumbents
+from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, BranchAndBoundSettings, Search
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from riskslim.problem import RiskScoreProblem
+    from riskslim.problem.problem import RiskScoreProblem
+
+__all__ = ["SolvedRoot", "solve_root"]
 
 # There are few relaxations to round, and all that follows depends on the best result.
 EXCHANGE_MARGIN = 0.3
-
-__all__ = ["SolvedRoot", "solve_root"]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import nodes as kernels
-from riskslim.distinct import merge_features
-from riskslim.panels import as_columns, read_column
+from riskslim.data.distinct import merge_features
+from riskslim.data.panels import as_columns, read_column
 
 if TYPE_CHECKING:
-    from riskslim.loss import LogisticLoss
+    from riskslim.loss.logistic import LogisticLoss
 
 __all__ = ["NodeRows", "RowsBySupport", "find_twins"]
 
@@ -54,7 +54,7 @@ class NodeRows:
         k: integer column k; -1 - k: real column k. 0 for features without a column.
     positive, negative : float64 array of shape (m,)
         Weights of the classes; they add up to one. Rows that stand for constraints have the weights
-        -w and w (:mod:`riskslim._branch_and_bound.multipliers`).
+        -w and w (:mod:`riskslim.engines.branch_and_bound.multipliers`).
     features : bool array of shape (d,)
         Features that have a column.
     """

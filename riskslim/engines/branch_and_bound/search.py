@@ -19,22 +19,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim._branch_and_bound.incumbents import Incumbents
-from riskslim._branch_and_bound.multipliers import MAX_PRICED, Sides, priced
-from riskslim._branch_and_bound.rows import NodeRows, RowsBySupport, find_twins
 from riskslim._kernels import nodes as kernels
+from riskslim.engines.branch_and_bound.incumbents import Incumbents
+from riskslim.engines.branch_and_bound.multipliers import MAX_PRICED, Sides, priced
+from riskslim.engines.branch_and_bound.rows import NodeRows, RowsBySupport, find_twins
 from riskslim.exceptions import CertificateError
 from riskslim.solution import Certificate, Trace, TraceRecord, optimality_gap
 
 if TYPE_CHECKING:
-    from riskslim.problem import RiskScoreProblem
+    from riskslim.problem.problem import RiskScoreProblem
+
+__all__ = ["BOUND_TOLERANCE", "BranchAndBoundSettings", "Root", "Search"]
 
 # Rows (5 arrays), problem (4 arrays, 2 sizes), cutoff, tolerance: what every kernel begins with.
 _Arguments: TypeAlias = tuple[
     Any, Any, Any, Any, Any, Any, Any, Any, Any, int, int, float, float
 ]  # fmt: skip
-
-__all__ = ["BOUND_TOLERANCE", "BranchAndBoundSettings", "Root", "Search"]
 
 logger = logging.getLogger("riskslim.branch_and_bound")
 

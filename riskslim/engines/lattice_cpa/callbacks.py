@@ -10,21 +10,20 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
-from riskslim._lattice_cpa.model import RiskSlimMIP, import_cplex
-from riskslim._lattice_cpa.search import VIOLATION, Search
-from riskslim._lattice_cpa.tree import TreeEvents
-
-import_cplex()  # in its own way, before anything else imports it
-
-from cplex.callbacks import (  # noqa: E402
+from cplex.callbacks import (
     HeuristicCallback,
     IncumbentCallback,
     LazyConstraintCallback,
     UserCutCallback,
 )
 
+from riskslim.engines.lattice_cpa.model import RiskSlimMIP, import_cplex
+from riskslim.engines.lattice_cpa.search import VIOLATION, Search
+from riskslim.engines.lattice_cpa.tree import TreeEvents
+
 __all__ = ["register"]
+
+import_cplex()  # in its own way, before anything else imports it
 
 
 class _Shared:

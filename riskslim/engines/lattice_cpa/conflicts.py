@@ -1,6 +1,6 @@
 """Whether constraints can be met: what a solver says, confirmed; those on rates.
 
-That linear constraints cannot be met is proven by :mod:`riskslim.constraint_search`. Which ones
+That linear constraints cannot be met is proven by :mod:`riskslim.constraints.search`. Which ones
 clash with constraints on rates is found by HiGHS, which comes with SciPy, on RiskSlimMIP without
 the loss.
 """
@@ -15,12 +15,18 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim._lattice_cpa.formulation import INFINITY, Accuracy, BuildStoppedError, Formulation
 from riskslim.bounds import ObjectiveBounds
-from riskslim.constraint_rows import clash
-from riskslim.constraint_search import conflicting_constraints, irreducible, search_vector
+from riskslim.constraints.rows import clash
+from riskslim.constraints.search import irreducible, search_vector
+from riskslim.engines.lattice_cpa.formulation import (
+    INFINITY,
+    Accuracy,
+    BuildStoppedError,
+    Formulation,
+)
 from riskslim.exceptions import InfeasibleProblemError, RiskSLIMError
-from riskslim.problem import RiskScoreProblem
+from riskslim.problem.conflicts import conflicting_constraints
+from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["NOT_FOUND", "confirmed", "found_in_time", "without_loss"]
 

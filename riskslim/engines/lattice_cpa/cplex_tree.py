@@ -6,15 +6,16 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from riskslim._lattice_cpa.callbacks import register
-from riskslim._lattice_cpa.initialization import best_possible_bounds
-from riskslim._lattice_cpa.model import RiskSlimMIP, import_cplex, translated_errors
-from riskslim._lattice_cpa.tree import TreeLimits, TreeResult, box_of
+from riskslim.engines.lattice_cpa.callbacks import register
+from riskslim.engines.lattice_cpa.model import RiskSlimMIP, import_cplex, translated_errors
+from riskslim.engines.lattice_cpa.start import best_possible_bounds
+from riskslim.engines.lattice_cpa.tree import TreeLimits, TreeResult, box_of
 from riskslim.exceptions import RiskSLIMError
 
 if TYPE_CHECKING:
-    from riskslim._lattice_cpa.initialization import Initialization
-    from riskslim._lattice_cpa.search import LatticeCPASettings, Search
+    from riskslim.engines.lattice_cpa.search import Search
+    from riskslim.engines.lattice_cpa.settings import LatticeCPASettings
+    from riskslim.engines.lattice_cpa.start import Initialization
 
 __all__ = ["search_tree"]
 

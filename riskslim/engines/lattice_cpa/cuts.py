@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim._lattice_cpa.formulation import Cut
+from riskslim.engines.lattice_cpa.formulation import Cut
 
 __all__ = ["CutPool"]
 
@@ -31,8 +31,8 @@ class CutPool:
     Examples
     --------
     >>> import numpy as np
-    >>> from riskslim._lattice_cpa.cuts import CutPool
-    >>> from riskslim._lattice_cpa.formulation import Cut
+    >>> from riskslim.engines.lattice_cpa.cuts import CutPool
+    >>> from riskslim.engines.lattice_cpa.formulation import Cut
     >>> pool = CutPool(2, 10)
     >>> pool.add(Cut(np.zeros(2), 0.7, np.array([0.1, -0.1])))
     True

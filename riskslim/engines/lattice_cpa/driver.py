@@ -16,32 +16,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim._lattice_cpa.formulation import BuildStoppedError, accuracy_of
-from riskslim._lattice_cpa.initialization import (
-    Initialization,
-    best_possible_bounds,
-    feasible_start,
-    initialize,
-    initialize_by_root,
-)
-from riskslim._lattice_cpa.model import new_cplex
-from riskslim._lattice_cpa.relaxation import Relaxation, RelaxationRun
-from riskslim._lattice_cpa.scales import ScalesRun
-from riskslim._lattice_cpa.search import LatticeCPASettings, Search
-from riskslim._lattice_cpa.tree import MAX_SECONDS, TreeLimits, TreeSearch
-from riskslim.engine import check_solver
-from riskslim.exceptions import CertificateError, InfeasibleProblemError, ProblemSizeError
-from riskslim.problem import RiskScoreProblem
-from riskslim.runs import (
+from riskslim.engines.certify import certify
+from riskslim.engines.lattice_cpa.feasibility import feasible_start
+from riskslim.engines.lattice_cpa.formulation import BuildStoppedError, accuracy_of
+from riskslim.engines.lattice_cpa.initialization import initialize, initialize_by_root
+from riskslim.engines.lattice_cpa.model import new_cplex
+from riskslim.engines.lattice_cpa.relaxation import Relaxation, RelaxationRun
+from riskslim.engines.lattice_cpa.scales import ScalesRun
+from riskslim.engines.lattice_cpa.search import Search
+from riskslim.engines.lattice_cpa.settings import LatticeCPASettings
+from riskslim.engines.lattice_cpa.start import Initialization, best_possible_bounds
+from riskslim.engines.lattice_cpa.tree import MAX_SECONDS, TreeLimits, TreeSearch
+from riskslim.engines.runs import (
     INTERRUPTED,
     EngineRun,
+    check_solver,
     checked_limits,
     checked_settings,
     checked_start,
     run_interruptibly,
 )
-from riskslim.solution import Solution, SolveStatistics, TraceRecord, certify
-from riskslim.subsampling import Subsampling, pays
+from riskslim.exceptions import CertificateError, InfeasibleProblemError, ProblemSizeError
+from riskslim.heuristics.subsampling import Subsampling, pays
+from riskslim.problem.problem import RiskScoreProblem
+from riskslim.solution import Solution, SolveStatistics, TraceRecord
 
 __all__ = ["lattice_cpa"]
 
@@ -367,7 +365,7 @@ class Run(EngineRun[LatticeCPASettings]):
         """Name of the engine, with the version of its solver."""
         if self.solver == "cplex":
             return f"{ENGINE} (CPLEX {new_cplex().get_version()})"
-        from riskslim._lattice_cpa.scip import scip_version
+        from riskslim.engines.lattice_cpa.scip_model import scip_version
 
         return f"{ENGINE} (SCIP {scip_version()})"
 
@@ -525,9 +523,9 @@ class Run(EngineRun[LatticeCPASettings]):
 def _tree_of(solver: str) -> TreeSearch:
     """The search of a solver, whose package is imported here."""
     if solver == "scip":
-        from riskslim._lattice_cpa import scip
+        from riskslim.engines.lattice_cpa import scip
 
         return scip.search_tree
-    from riskslim._lattice_cpa import cplex_tree
+    from riskslim.engines.lattice_cpa import cplex_tree
 
     return cplex_tree.search_tree

@@ -13,8 +13,8 @@ r"""The surrogate problem RiskSlimMIP as variables and rows, for any solver.
 :math:`1[\lambda_j \ne 0]`. A group of features of which any is used has an indicator
 :math:`\gamma_g` with :math:`\alpha_j \le \gamma_g \le \sum_{k \in g} \alpha_k`; a coefficient
 whose allowed points have gaps has an indicator for each interval of them. Constraints on rates
-have variables of predicted outcomes (:mod:`riskslim._lattice_cpa.outcomes`). Features that cannot
-be used get no variables. L and V are held in units of 1 / :data:`OBJECTIVE_SCALE`, so that a
+have variables of predicted outcomes (:mod:`riskslim.engines.lattice_cpa.outcomes`). Features that
+cannot be used get no variables. L and V are held in units of 1 / :data:`OBJECTIVE_SCALE`, so that a
 feasibility tolerance of 1e-9 means 1e-12 of loss.
 """
 
@@ -28,12 +28,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim._lattice_cpa.outcomes import Outcomes, OutcomeSum
+from riskslim.engines.lattice_cpa.outcomes import Outcomes, OutcomeSum
 
 if TYPE_CHECKING:
     from riskslim.bounds import ObjectiveBounds
-    from riskslim.constraint_base import Intervals
-    from riskslim.problem import RiskScoreProblem
+    from riskslim.constraints.base import Intervals
+    from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = [
     "INFINITY",

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim._lattice_cpa.formulation import Cut, Formulation, Row
+from riskslim.engines.lattice_cpa.formulation import Cut, Formulation, Row
 from riskslim.exceptions import ProblemSizeError, SolverUnavailableError
 
 if TYPE_CHECKING:
     from riskslim.bounds import ObjectiveBounds
-    from riskslim.problem import RiskScoreProblem
+    from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = [
     "COMMUNITY_EDITION_LIMIT",
@@ -75,7 +75,7 @@ class RiskSlimMIP(Formulation):
     --------
     >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
     >>> from riskslim import RiskSlimMIP
-    >>> from riskslim._lattice_cpa.initialization import best_possible_bounds
+    >>> from riskslim.engines.lattice_cpa.initialization import best_possible_bounds
     >>> data = TrainingData([[0, 1], [1, 0], [1, 1], [0, 0]], [0, 1, 1, 0])
     >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
     >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
@@ -201,7 +201,7 @@ class RiskSlimLP(RiskSlimMIP):
     --------
     >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
     >>> from riskslim import RiskSlimLP
-    >>> from riskslim._lattice_cpa.initialization import best_possible_bounds
+    >>> from riskslim.engines.lattice_cpa.initialization import best_possible_bounds
     >>> data = TrainingData([[0, 1], [1, 0], [1, 1], [0, 0]], [0, 1, 1, 0])
     >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
     >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)

@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.rate_checks import score_ranges
+from riskslim.constraints.rate_checks import score_ranges
 
 if TYPE_CHECKING:
-    from riskslim.rate_checks import RateCheck
+    from riskslim.constraints.rate_checks import RateCheck
 
 __all__ = ["OutcomeSum", "Outcomes"]
 

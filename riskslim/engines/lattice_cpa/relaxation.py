@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim._branch_and_bound.driver import Run
-from riskslim._branch_and_bound.search import BOUND_TOLERANCE, BranchAndBoundSettings
+from riskslim.engines.branch_and_bound.driver import Run
+from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, BranchAndBoundSettings
+from riskslim.engines.runs import INTERRUPTED
 from riskslim.exceptions import CertificateError, RiskSLIMError
-from riskslim.problem import RiskScoreProblem
-from riskslim.runs import INTERRUPTED
+from riskslim.problem.problem import RiskScoreProblem
 from riskslim.solution import (
     Certificate,
     SolveStatistics,
@@ -108,7 +108,7 @@ class RelaxationRun:
     problem : RiskScoreProblem
         With one scale and constraints on rates.
     limits : dict
-        As of :func:`~riskslim.runs.checked_limits`.
+        As of :func:`~riskslim.engines.runs.checked_limits`.
     start : ndarray of int64, shape (d + 1,), optional
         A feasible vector.
     began : float

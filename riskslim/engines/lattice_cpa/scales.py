@@ -8,24 +8,17 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from riskslim.runs import INTERRUPTED
-from riskslim.solution import (
-    Solution,
-    SolveStatistics,
-    Status,
-    Trace,
-    TraceRecord,
-    certify,
-    optimality_gap,
-)
+from riskslim.engines.certify import certify
+from riskslim.engines.runs import INTERRUPTED
+from riskslim.solution import Solution, SolveStatistics, Status, Trace, TraceRecord, optimality_gap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike
 
-    from riskslim._lattice_cpa.driver import Run
-    from riskslim.problem import RiskScoreProblem
+    from riskslim.engines.lattice_cpa.driver import Run
+    from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["ScalesRun"]
 

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
 
-from riskslim._lattice_cpa.formulation import OBJECTIVE_SCALE
-from riskslim._lattice_cpa.initialization import Initialization, best_possible_bounds, widened
+from riskslim.engines.lattice_cpa.formulation import OBJECTIVE_SCALE
+from riskslim.engines.lattice_cpa.start import Initialization, best_possible_bounds, widened
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from riskslim._lattice_cpa.search import LatticeCPASettings, Search
+    from riskslim.engines.lattice_cpa.search import Search
+    from riskslim.engines.lattice_cpa.settings import LatticeCPASettings
 
 __all__ = ["MAX_SECONDS", "TreeEvents", "TreeLimits", "TreeResult", "TreeSearch", "box_of"]
 
