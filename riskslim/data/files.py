@@ -47,7 +47,7 @@ def read_table(path: str | os.PathLike[str]) -> pyarrow.Table:
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> from riskslim.data.tables import read_table
+    >>> from riskslim.data.files import read_table
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "patients.csv")
     ...     _ = path.write_text("age,died\n60,1\n41,0\n")

@@ -143,7 +143,7 @@ def positive_rows(y_true: Any, pos_label: Any = None) -> NDArray[np.bool_]:
 
     Examples
     --------
-    >>> from riskslim.metrics.calibration import positive_rows
+    >>> from riskslim.metrics.rows import positive_rows
     >>> positive_rows(["no", "yes", "no"])
     array([False,  True, False])
     """
