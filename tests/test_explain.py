@@ -16,6 +16,7 @@ from hypothesis import example, given, settings
 from riskslim import RiskScore
 from riskslim._wording import percent
 from riskslim.data.feature_ranges import FeatureRange
+from riskslim.items import read_items
 from riskslim.score.boolean_rule import BooleanRule, Literal
 
 POINTS = st.lists(st.integers(-6, 6).filter(bool), max_size=10)
@@ -326,7 +327,8 @@ def test_large_values_hide_no_others():
 
 
 def test_ties_are_broken_by_fewer_conditions_and_then_by_the_smaller_move():
-    score = RiskScore(-3, {"late >= 2": 2, "late >= 4": 2, "own": -1})
+    points = {"late >= 2": 2, "late >= 4": 2, "own": -1}
+    score = RiskScore(-3, points, items=read_items(points))
     record = {"late >= 2": 1, "late >= 4": 1, "own": 0}
     (change,) = score.explain(record, 3).fewest_changes
     assert (change.feature, change.along, change.score) == ("late >= 4", (), 2)
@@ -349,7 +351,7 @@ def test_many_features_take_no_time():
 def test_what_is_fixed_does_not_change():
     points = {"age >= 40": 1, "age >= 60": 2, "smoker": 2, "BMI": 1}
     score = RiskScore(-3, points, feature_names=[*points, "sex = male"], feature_ranges={
-        "BMI": FeatureRange(0, 4)})  # fmt: skip
+        "BMI": FeatureRange(0, 4)}, items=read_items(points))  # fmt: skip
     record = {"age >= 40": 1, "age >= 60": 1, "smoker": 1, "BMI": 2}
     for fixed, changing in (
         (["age"], {"smoker", "BMI"}), (["BMI", "age >= 60", "sex"], {"smoker"}),
@@ -369,7 +371,8 @@ def test_what_is_fixed_does_not_change():
 
 
 def test_no_change_makes_a_value_missing_but_it_may_become_known():
-    score = RiskScore(-1, {"income is missing": -3, "income >= 9": -1})
+    points = {"income is missing": -3, "income >= 9": -1}
+    score = RiskScore(-1, points, items=read_items(points))
     found = score.explain({"income is missing": 0, "income >= 9": 0}, 0)
     assert [one.feature for one in found.changes] == ["income >= 9"]
     (change,) = found.fewest_changes

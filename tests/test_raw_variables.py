@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 from riskslim import ItemEncoder, RiskScore, RiskSLIMClassifier, cross_validate_risk_score
 from riskslim.cli.app import application
 from riskslim.exceptions import ExtrapolationWarning
+from riskslim.items import read_items
 from riskslim.items.variables import RawVariable, note_on_missing
 from riskslim.report import render
 
@@ -93,7 +94,13 @@ def test_files_and_pickles_keep_the_columns(tmp_path):
     score, _ = learned()
     score.save(tmp_path / "score.json")
     document = json.loads((tmp_path / "score.json").read_text())
-    assert document["version"] == 1
+    assert document["version"] == 3
+    assert {entry["feature"]: entry.get("item") for entry in document["points"]} == {
+        item.name: {"variable": item.variable, "kind": item.kind, **(
+            {} if item.value is None else {"value": item.value})}
+        for item in score.items.values()
+    }  # fmt: skip
+    assert {item.kind for item in score.items.values()} >= {">=", "="}
     assert document["variables"][0] == {
         "name": "age", "kind": "numeric", "minimum": 20, "maximum": 89, "n_missing": 0,
         "n_samples": N,
@@ -108,8 +115,17 @@ def test_files_and_pickles_keep_the_columns(tmp_path):
         assert np.array_equal(again.predict_proba(patients(1)), score.predict_proba(patients(1)))
     del document["variables"]
     assert RiskScore.from_json(json.dumps(document)) == RiskScore(
-        -4, POINTS, feature_names=score.feature_names
+        -4, POINTS, feature_names=score.feature_names, items=score.items
     )
+    # Older files have columns and no items: there names had been made sure of.
+    document = json.loads(score.to_json())
+    old = {**document, "version": 1, "points": [
+        {key: value for key, value in entry.items() if key != "item"}
+        for entry in document["points"]]}  # fmt: skip
+    del old["scale"]
+    again = RiskScore.from_json(json.dumps(old))
+    assert np.array_equal(again.predict_proba(patients(1)), score.predict_proba(patients(1)))
+    assert str(again) == str(score)
     assert "variables" not in RiskScore(-4, POINTS).to_json()
 
 
@@ -168,15 +184,24 @@ def test_conditions_that_a_column_cannot_meet(name, variable, has):
         RiskScore(0, {name: 1}, variables={"x": variable})
 
 
-def test_names_that_do_not_say_what_they_are():
+def test_names_need_not_say_what_items_are():
     frame = pd.DataFrame({"x": ["A, B", "C", "D", "D", "D"]})
     encoder = ItemEncoder(min_frequency=2).fit(frame)
     (name,) = (item.name for item in encoder.items_ if "in" in item.name)
-    with pytest.raises(ValueError, match="1 of 1 items cannot be computed from their names"):
-        RiskScore(0, {name: 1}).with_variables(encoder)
-    # Without points nothing has to be computed.
-    score = RiskScore(0, {"x = D": 1}, feature_names=[name, "x = D"]).with_variables(encoder)
-    assert score.score_samples(frame).tolist() == [0, 0, 1, 1, 1]
+    # By its name, it would be about the levels A, B and C.
+    score = RiskScore(0, {name: 1}).with_variables(encoder)
+    assert score.score_samples(frame).tolist() == [1, 1, 0, 0, 0]
+    again = RiskScore.from_json(score.to_json())
+    assert again.score_samples(frame).tolist() == [1, 1, 0, 0, 0]
+    with pytest.raises(ValueError, match="Found unknown categories 'A'"):
+        again.score_samples({"x": ["A"]})
+
+
+def test_items_with_the_names_of_columns_are_refused():
+    frame = pd.DataFrame({"x": ["a", "b", "a"], "x = b": [5.0, 5.0, 5.0]})
+    encoder = ItemEncoder().fit(frame)
+    with pytest.raises(ValueError, match="'x = b': conditions have the names of columns"):
+        RiskScore(0, {"x = b": 1}).with_variables(encoder)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -405,9 +430,10 @@ def test_a_pipeline_predicts_the_same():
 def test_note_on_missing_values(features, expected):
     variable = RawVariable("x", "categorical", n_missing=1223, n_samples=9000)
     rows = "x missing (1,223 of 9,000 training rows)"
-    assert note_on_missing(variable, tuple(features)) == (f"{rows}: {expected}" if expected else "")
+    items = read_items(features)
+    assert note_on_missing(variable, items) == (f"{rows}: {expected}" if expected else "")
     complete = RawVariable("x", "categorical", n_samples=9000)
-    assert note_on_missing(complete, tuple(features)) == ""
+    assert note_on_missing(complete, items) == ""
 
 
 def test_every_sheet_says_how_missing_values_count():

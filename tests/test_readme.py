@@ -14,9 +14,8 @@ import pytest
 from typer.testing import CliRunner
 
 import riskslim
-from riskslim import RiskScore, plots
+from riskslim import RiskScore, metrics, plots
 from riskslim.cli.app import application
-from riskslim.metrics import calibration as metrics
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
+from sklearn.pipeline import make_pipeline
 
-from riskslim import RiskScore
+from riskslim import (
+    CoefficientSet,
+    ItemEncoder,
+    LogisticLoss,
+    RiskScore,
+    RiskScoreProblem,
+    RiskSLIMClassifier,
+    TrainingData,
+    branch_and_bound,
+)
 from riskslim.data.feature_ranges import FeatureRange
+from riskslim.exceptions import CertificateError
+from riskslim.items import Item, read_items
 from riskslim.items.families import Family, families
 from riskslim.items.rules import with_items
+from riskslim.score.training import check_scores_of_training
 
 # Thresholds in one direction, levels, and single conditions.
 ORDERLY = [
@@ -25,9 +41,14 @@ ORDERLY = [
 EVERYTHING = sorted({*itertools.chain(*ORDERLY), "b in {x, y}", "b = z", "a <= 4"})
 
 
+def stated(intercept: int, points: dict[str, int], **others) -> RiskScore:
+    """A score whose features are what their names say."""
+    return RiskScore(intercept, points, items=read_items(points), **others)
+
+
 def records(score) -> dict[str, np.ndarray]:
     """All values of the conditions of a score that do not contradict each other."""
-    related = families(score.points)
+    related = families(score.points, score.items)
     names = [name for family in related for name in family.names]
     rows = np.array(
         [sum(row, ()) for row in itertools.product(*(family.patterns for family in related))]
@@ -38,7 +59,7 @@ def records(score) -> dict[str, np.ndarray]:
 def score_of(draw, names) -> RiskScore:
     chosen = draw(st.lists(st.sampled_from(names), min_size=1, max_size=4, unique=True))
     values = st.sampled_from([-3, -2, -1, 1, 2, 3, 5])
-    return RiskScore(-1, {name: draw(values) for name in chosen})
+    return stated(-1, {name: draw(values) for name in chosen})
 
 
 @st.composite
@@ -70,7 +91,7 @@ def scores(draw):
     ],
 )
 def test_what_can_hold_together(names, patterns):
-    assert families(names) == (Family(tuple(names), tuple(patterns)),)
+    assert families(names, read_items(names)) == (Family(tuple(names), tuple(patterns)),)
 
 
 @pytest.mark.parametrize(
@@ -84,8 +105,147 @@ def test_what_can_hold_together(names, patterns):
         ["40 <= age < 60", "60 <= age < 75"],
     ],
 )
-def test_names_that_are_related_to_no_other(names):
-    assert families(names) == tuple(Family((name,), ((0,), (1,))) for name in names)
+def test_names_that_can_be_read_in_no_way_or_several_state_nothing(names):
+    assert families(names, read_items(names)) == tuple(
+        Family((name,), ((0,), (1,))) for name in names
+    )
+
+
+def test_names_alone_state_nothing():
+    names = ["symptom = cough", "symptom = fever"]
+    assert families(names, {}) == tuple(Family((name,), ((0,), (1,))) for name in names)
+    score = RiskScore(-3, dict.fromkeys(names, 2))
+    assert [row.score for row in score.risk_table()] == ["0", "2", "4"]
+    assert str(score.boolean_rule(4)) == "symptom = cough AND symptom = fever"
+    assert score.explain(dict.fromkeys(names, 0), 4).fewest_changes is not None
+    assert "add up" not in str(score)
+
+
+@pytest.mark.parametrize("as_frame", [pd.DataFrame, dict])
+def test_a_question_with_several_answers_is_learned_as_it_is(as_frame):
+    rng = np.random.default_rng(0)
+    names = ["symptom = cough", "symptom = fever"]
+    X = {name: rng.integers(0, 2, 400) for name in names}
+    y = (rng.random(400) < 1 / (1 + np.exp(3 - 2 * sum(X.values())))).astype(int)
+    data = TrainingData(as_frame(X), y)
+    coefficients = CoefficientSet(data.feature_names)
+    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
+    score = RiskScore.from_solution(branch_and_bound(problem), data)
+    reached = set(score.score_samples(X).tolist())
+    assert len(reached) > 2
+    assert {int(row.lowest) for row in score.risk_table(extreme=1e-9)} == reached
+    top = max(reached)
+    assert score.boolean_rule(top).holds(X).any()
+
+
+def as_arrow(frame):
+    return pa.Table.from_pandas(frame, preserve_index=False)
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.from_pandas, as_arrow, "pandas", "polars"])
+def test_items_travel_from_the_encoder_to_the_file_of_the_score(kind):
+    rng = np.random.default_rng(2)
+    age, sex = rng.integers(20, 90, 500), rng.choice(["f", "m", "x"], 500)
+    raw = pd.DataFrame({"age": age, "sex": sex})
+    y = (rng.random(500) < 1 / (1 + np.exp(3 - (age >= 40) - (age >= 60) - (sex == "f")))) * 1
+    encoder = ItemEncoder(thresholds={"age": [40, 60]}, drop=None)
+    if isinstance(kind, str):
+        encoder.set_output(transform=kind)
+    pipeline = make_pipeline(encoder, RiskSLIMClassifier(min_size=4, max_size=4))
+    pipeline.fit(raw if isinstance(kind, str) else kind(raw), y)
+    score = pipeline[-1].risk_score_
+    assert dict(score.items) == {
+        item.name: item for item in pipeline[0].items_ if item.name in score.points
+    }
+    assert len(score.items) == 4
+    again = RiskScore.from_json(score.to_json())
+    assert again.items == score.items
+    totals = set(score.score_samples(pipeline[0].transform(raw)).tolist())
+    assert {int(row.lowest) for row in again.risk_table(extreme=1e-9)} >= totals
+    assert len(families(score.points, score.items)) == 2  # of age, and of sex
+
+
+def test_frames_made_by_others_state_nothing():
+    rng = np.random.default_rng(3)
+    raw = pd.DataFrame({"age": rng.integers(20, 90, 100)})
+    items = ItemEncoder(thresholds={"age": [40, 60]}).fit_transform(raw)
+    y = np.arange(100) % 2
+    assert set(TrainingData(items, y).items) == {"age >= 40", "age >= 60"}
+    assert TrainingData(items.copy(), y).items == {}
+    assert TrainingData(items, y).reweighted(np.ones(100)).items.keys() == {
+        "age >= 40", "age >= 60"}  # fmt: skip
+    for wrong in ([1], ["age >= 40"]):
+        with pytest.raises(TypeError, match=r"items must be riskslim\.items\.Item, got"):
+            TrainingData(items, y, items=wrong)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (("a", "v", "~"), ValueError, "kind of an item must be one of '>=', "),
+        (("a", "v", ">=", "3"), ValueError, "of kind '>=' must be a finite number, got '3'"),
+        (("a", "v", ">=", True), ValueError, "must be a finite number, got True"),
+        (("a", "v", ">=", float("nan")), ValueError, "must be a finite number, got nan"),
+        (("a", "v", "="), ValueError, "of kind '=' must be a level, got None"),
+        (("a", "v", "in", "xy"), ValueError, "of kind 'in' must be a tuple of levels, got 'xy'"),
+        (("a", "v", "missing", 1), ValueError, "of kind 'missing' must be None, got 1"),
+        ((1, "v", "="), TypeError, "the name of an item must be a str, got 1"),
+        (("a", None, "="), TypeError, "the variable of an item must be a str, got None"),
+    ],
+)
+def test_statements_that_are_none(arguments, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        Item(*arguments)
+
+
+@pytest.mark.parametrize("name", ["smoker", "not age >= 40", "x = y >= 3", "40 <= age < 60"])
+def test_names_that_cannot_be_parsed(name):
+    with pytest.raises(ValueError, match=re.escape(f"{name!r} ")):
+        Item.parse(name)
+
+
+def test_items_of_scores_are_checked():
+    item = Item("senior", "age", ">=", 65)
+    score = RiskScore(0, {"senior": 1, "age >= 40": 2}, items=[item])
+    assert dict(score.items) == {"senior": item}
+    assert RiskScore(0, {"senior": 1}, items={"senior": item}).items == {"senior": item}
+    related = [item, Item("adult", "age", ">=", 18)]
+    assert [row.score for row in RiskScore(0, {"senior": 1, "adult": 2}, items=related).risk_table()
+            ] == ["0", "2", "3"]  # fmt: skip
+    for wrong, error, message in (
+        (["senior"], TypeError, "items must be riskslim.items.Item"),
+        ([item, item], ValueError, "items state twice what 'senior' is"),
+        ({"x": item}, ValueError, "items must be by their names"),
+        ([Item("x", "x", "boolean")], ValueError, "items names features that are not"),
+    ):
+        with pytest.raises(error, match=message):
+            RiskScore(0, {"senior": 1}, items=wrong)
+
+
+def test_what_the_rows_contradict_is_not_assumed(caplog):
+    rng = np.random.default_rng(1)
+    names = ["symptom = cough", "symptom = fever", "age >= 40", "age >= 60"]
+    age = rng.integers(20, 90, 400)
+    X = {name: rng.integers(0, 2, 400) for name in names[:2]}
+    X |= {"age >= 40": (age >= 40).astype(int), "age >= 60": (age >= 60).astype(int)}
+    y = (rng.random(400) < 1 / (1 + np.exp(4 - 2 * sum(X.values())))).astype(int)
+    data = TrainingData(X, y, items=read_items(names).values())
+    coefficients = CoefficientSet(data.feature_names, fixed=dict.fromkeys(names, 2))
+    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    score = RiskScore.from_solution(branch_and_bound(problem), data)
+    assert set(score.items) == set(names[2:])  # of age it is so
+    assert "contradict what is stated of 'symptom = cough', 'symptom = fever'" in caplog.text
+    shown = {int(row.lowest) for row in score.risk_table(extreme=1e-9)}
+    assert shown == set(score.score_samples(X).tolist()) == {0, 2, 4, 6, 8}
+
+
+def test_scores_of_training_rows_that_a_table_would_lack_are_an_error():
+    X = {"age >= 40": [1, 0, 1, 0], "age >= 60": [0, 0, 1, 1]}
+    data = TrainingData(X, [0, 1, 1, 0])
+    score = stated(-1, {"age >= 40": 1, "age >= 60": 4})
+    with pytest.raises(CertificateError, match="have the scores 4, which the table"):
+        check_scores_of_training(score, data)
+    check_scores_of_training(RiskScore(-1, score.points), data)
 
 
 @given(st.lists(st.sampled_from(["a >= 1", "a > 2", "a <= 3", "a < 1", "a >= 2.5"]), unique=True))
@@ -96,7 +256,10 @@ def test_patterns_are_those_of_data(names):
         tuple(int(table.values(list(table.names).index(name))[i]) for name in names)
         for i in range(len(raw))
     }
-    found = {sum(parts, ()) for parts in itertools.product(*(f.patterns for f in families(names)))}
+    found = {
+        sum(parts, ())
+        for parts in itertools.product(*(f.patterns for f in families(names, read_items(names))))
+    }
     assert found == rows | {(0,) * len(names)}
 
 
@@ -109,11 +272,11 @@ def test_tables_list_the_scores_that_records_can_have(score):
 
 def test_the_range_of_a_sheet():
     points = {"age >= 60": 2, "age >= 40": 1, "sex = male": 1, "sex = female": -1}
-    score = RiskScore(-1, points)
+    score = stated(-1, points)
     assert [row.score for row in score.risk_table()] == ["-1", "0", "1", "2", "3", "4"]
     # Constant in the training data.
     ranges = {"age >= 40": FeatureRange(1, 1)}
-    fixed = RiskScore(-1, {"age >= 40": 1, "age >= 60": 4}, feature_ranges=ranges)
+    fixed = stated(-1, {"age >= 40": 1, "age >= 60": 4}, feature_ranges=ranges)
     assert [row.score for row in fixed.risk_table()] == ["1", "5"]
     # The training data itself were contradictory.
     odd = RiskScore(
@@ -169,8 +332,8 @@ def shortest(score, threshold) -> tuple[int, int]:
 
 @settings(max_examples=60, deadline=None)
 @given(orderly_scores())
-@example(RiskScore(-1, {"a >= 1": 2, "a >= 2": -1, "a >= 4": 2, "smoker": 1}))
-@example(RiskScore(-1, {"b = x": 2, "b in {y, z}": 1, "b = u": -1, "smoker": 1}))
+@example(stated(-1, {"a >= 1": 2, "a >= 2": -1, "a >= 4": 2, "smoker": 1}))
+@example(stated(-1, {"b = x": 2, "b in {y, z}": 1, "b = u": -1, "smoker": 1}))
 def test_no_disjunctive_form_is_shorter(score):
     reached = score.score_samples(records(score))
     for threshold in range(reached.min(), reached.max() + 2):
@@ -180,7 +343,7 @@ def test_no_disjunctive_form_is_shorter(score):
 
 
 def test_rules_as_printed():
-    score = RiskScore(-3, {"age >= 40": 1, "age >= 60": 1, "age >= 75": 2, "smoker": 2})
+    score = stated(-3, {"age >= 40": 1, "age >= 60": 1, "age >= 75": 2, "smoker": 2})
     assert {threshold: str(score.boolean_rule(threshold)) for threshold in range(1, 7)} == {
         1: "smoker OR age >= 40",
         2: "smoker OR age >= 60",
@@ -189,24 +352,24 @@ def test_rules_as_printed():
         5: "age >= 75 AND smoker",
         6: "age >= 75 AND smoker",
     }
-    middle = RiskScore(0, {"age >= 40": 2, "age >= 60": -2})
+    middle = stated(0, {"age >= 40": 2, "age >= 60": -2})
     assert str(middle.boolean_rule(1)) == "age >= 40 AND NOT age >= 60"
     # Both directions, of which not all that is known can be used.
-    both = RiskScore(0, {"a >= 1": 1, "a <= 4": 1, "a >= 9": 1, "b": 3})
+    both = stated(0, {"a >= 1": 1, "a <= 4": 1, "a >= 9": 1, "b": 3})
     assert str(both.boolean_rule(4)) == "(b AND a >= 1) OR (b AND a <= 4)"
     assert str(both.boolean_rule(6)) == "NEVER"
 
 
 def test_long_rules_of_related_conditions_are_found_at_once():
     names = [f"v{k} >= {j}" for k in range(5) for j in range(6)]
-    score = RiskScore(0, {name: (-1) ** j * (j + 1) for j, name in enumerate(names)})
+    score = stated(0, {name: (-1) ** j * (j + 1) for j, name in enumerate(names)})
     low, high = (int(end) for end in score._attainable.ends)
     for threshold in range(low, high + 1, 5):
         assert len(score.boolean_rule(threshold, max_terms=10**5).terms) < 1000
 
 
 def test_explanations_keep_related_conditions_together():
-    score = RiskScore(-4, {"age >= 60": 3, "smoker": 2, "age >= 40": 1}, outcome_name="stroke")
+    score = stated(-4, {"age >= 60": 3, "smoker": 2, "age >= 40": 1}, outcome_name="stroke")
     young = {"age >= 60": 0, "smoker": 0, "age >= 40": 0}
     assert (
         str(score.explain(young, 4))
@@ -249,7 +412,7 @@ def test_explained_changes_contradict_nothing_and_are_the_fewest(score, threshol
         changed = {**record, one.feature: one.after, **dict(one.along)}
         assert tuple(changed.values()) in rows
         assert one.score == score.score_samples(changed)[0]
-    related = families(score.points)
+    related = families(score.points, score.items)
     distances = [
         (
             sum(any(X[name][j] != record[name] for name in family.names) for family in related),

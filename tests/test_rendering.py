@@ -27,6 +27,7 @@ from markdown_it import MarkdownIt
 from riskslim import Certificate, RiskScore, Status
 from riskslim._wording import percent
 from riskslim.data.feature_ranges import FeatureRange
+from riskslim.items import read_items
 from riskslim.items.variables import RawVariable
 
 mpl.use("Agg")
@@ -104,7 +105,8 @@ def of_raw_columns() -> RiskScore:
 def stacked() -> RiskScore:
     cutoffs = {"age >= 45": 5, "age >= 75": 5, "age >= 60": 2}
     others = {"lactate > 2": 3, "lactate <= 4": 1, "sex = male": 1, "sex = female": -1}
-    return RiskScore(-8, cutoffs | others, scale=2, outcome_name="death")
+    points = cutoffs | others
+    return RiskScore(-8, points, scale=2, outcome_name="death", items=read_items(points))
 
 
 def sheets():
@@ -145,9 +147,10 @@ def test_sheets_say_that_points_of_several_cutoffs_add_up():
     ]
     # Nobody can have the points of several of these; a number is no condition.
     sexes = {"sex = male": 1, "sex = female": 2, "sex is missing": 1, "smoker": 1}
-    assert start not in str(RiskScore(0, sexes))
+    assert start not in str(RiskScore(0, sexes, items=read_items(sexes)))
     ranges = {"age": FeatureRange(18, 90)}
-    assert start not in str(RiskScore(0, {"age": 1, "age >= 60": 2}, feature_ranges=ranges))
+    points = {"age": 1, "age >= 60": 2}
+    assert start not in str(RiskScore(0, points, feature_ranges=ranges, items=read_items(points)))
 
 
 def test_html_tables_are_folded_to_the_width_of_a_page():
