@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from paths import PACKAGE, SHARED_DATA
 from riskslim import _kernels
 
 # Compiled code and solvers make single examples slow now and then, and a failure must be the
@@ -17,7 +18,11 @@ from riskslim import _kernels
 settings.register_profile("riskslim", deadline=None, derandomize=True, database=None)
 settings.load_profile("riskslim")
 
-HOME = Path(_kernels.__file__).resolve().parents[2]
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--write-golden", action="store_true", help="write the golden files of score sheets anew"
+    )
 
 
 def pytest_sessionstart() -> None:
@@ -25,14 +30,11 @@ def pytest_sessionstart() -> None:
     if _kernels.CHOICE.backend == "cython" or os.environ.get(_kernels.VARIABLE):
         return
     raise pytest.UsageError(
-        f"riskslim is imported from {HOME}, where {_kernels.CHOICE.reason}. Compile them, by "
-        "'python setup.py build_ext --inplace' in a clone; or install the package, by 'pip install "
-        "\".[test]\"', and start the tests by 'pytest': 'python -m pytest' in a clone imports the "
-        f"clone's own folder. {_kernels.VARIABLE}=numba tests the kernels of numba."
+        f"riskslim is imported from {PACKAGE.parent}, where {_kernels.CHOICE.reason}. Compile "
+        "them, by 'python setup.py build_ext --inplace' in a clone; or install the package, by "
+        "'pip install \".[test]\"', and start the tests by 'pytest': 'python -m pytest' in a clone "
+        f"imports the clone's own folder. {_kernels.VARIABLE}=numba tests the kernels of numba."
     )
-
-
-SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -9,10 +9,10 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from enumeration import SmallProblem, enumerate_over_scales, objective, random_scaled_problem
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from enumeration import SmallProblem, enumerate_over_scales, objective, random_scaled_problem
 from riskslim import (
     BranchAndBoundSettings,
     CoefficientSet,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import logging
 import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,6 +16,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from paths import DOCS
 from riskslim import (
     CoefficientSet,
     LogisticLoss,
@@ -45,7 +45,7 @@ from riskslim.baselines.elastic_net import Design, elastic_net_path, penalty_pat
 from riskslim.data.distinct import all_rows, distinct_rows
 from riskslim.datasets import load_breast_cancer_binary
 
-DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "baselines.md"
+DOCUMENT = DOCS / "baselines.md"
 ROUNDED = ("Rd", "RsRd", "Unit")
 POOLED = tuple(name for name in METHODS if name.startswith("Pooled"))
 # Small pools: what is looked at here does not need 1,100 models.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,24 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-ROOT = Path(__file__).resolve().parents[1]
-# Last, so that an installed package comes before the sources.
-sys.path.append(str(ROOT))
-
-import riskslim  # noqa: E402
-from benchmarks import branch_and_bound, levers, memory, report, scales, scaling  # noqa: E402
-from benchmarks.children import run_python  # noqa: E402
-from benchmarks.instances import KINDS, TWO_THREADS, Case, Instance, make_table  # noqa: E402
-from benchmarks.machine import describe_machine  # noqa: E402
-from benchmarks.reference import (  # noqa: E402
+import riskslim
+from benchmarks import branch_and_bound, levers, memory, report, scales, scaling
+from benchmarks.children import run_python
+from benchmarks.instances import KINDS, TWO_THREADS, Case, Instance, make_table
+from benchmarks.machine import describe_machine
+from benchmarks.reference import (
     ReferenceLoss,
     StreamRead,
     coordinate_descent,
     golden_section,
     sequential_rounding,
 )
-from benchmarks.tables import SOURCES, make_source  # noqa: E402
-from riskslim import CoefficientSet, RiskScoreProblem, discrete_coordinate_descent  # noqa: E402
+from benchmarks.tables import SOURCES, make_source
+from paths import DOCS, ROOT
+from riskslim import CoefficientSet, RiskScoreProblem, discrete_coordinate_descent
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -433,7 +429,7 @@ def test_scaling_plot(tmp_path, engine, name):
 
 @pytest.mark.parametrize("name", ["scaling.csv", "branch_and_bound_scaling.csv"])
 def test_published_scaling_has_the_columns_of_today(name):
-    assert scaling.read_rows(ROOT / "docs" / name)
+    assert scaling.read_rows(DOCS / name)
 
 
 def test_scaling_refuses_another_file(tmp_path):
@@ -597,9 +593,7 @@ def test_open_gap_of_the_prototype_has_no_time(tmp_path):
 
 
 def test_published_runs_have_the_columns_of_today():
-    rows = branch_and_bound.read_rows(
-        ROOT / "docs" / "branch_and_bound.csv", branch_and_bound.FIELDS
-    )
+    rows = branch_and_bound.read_rows(DOCS / "branch_and_bound.csv", branch_and_bound.FIELDS)
     instances = {(row["data"], int(row["max_size"])) for row in rows}
     assert instances >= set(branch_and_bound.INSTANCES)
 

@@ -6,7 +6,6 @@ import csv
 import dataclasses
 import json
 import math
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,17 +14,14 @@ import pytest
 pytest.importorskip("glum")
 pytest.importorskip("matplotlib")
 
-ROOT = Path(__file__).resolve().parents[1]
-# Last, so that an installed package comes before the sources.
-sys.path.append(str(ROOT))
 
-from benchmarks.comparison import __main__ as command  # noqa: E402
-from benchmarks.comparison import choices, paper, pools, results, runs, summaries  # noqa: E402
-from benchmarks.comparison.data import ALL_ROWS, Source, load  # noqa: E402
-from benchmarks.comparison.pools import Grid  # noqa: E402
-from benchmarks.comparison.tables import Tables  # noqa: E402
-from riskslim import CoefficientSet, LogisticLoss, TrainingData  # noqa: E402
-from riskslim.baselines.estimators import METHODS, fit_baselines  # noqa: E402
+from benchmarks.comparison import __main__ as command
+from benchmarks.comparison import choices, paper, pools, results, runs, summaries
+from benchmarks.comparison.data import ALL_ROWS, Source, load
+from benchmarks.comparison.pools import Grid
+from benchmarks.comparison.tables import Tables
+from riskslim import CoefficientSet, LogisticLoss, TrainingData
+from riskslim.baselines.estimators import METHODS, fit_baselines
 
 GRID = Grid(n_l1_ratios=2, n_penalties=8, n_folds=3, max_size=4)
 

@@ -5,19 +5,14 @@ from __future__ import annotations
 import dataclasses
 import math
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
-# Last, so that an installed package comes before the sources.
-sys.path.append(str(ROOT))
-
-from benchmarks.experiments import __main__ as command  # noqa: E402
-from benchmarks.experiments import grid, improvements, methods, minlp, runs, stalling  # noqa: E402
-from benchmarks.experiments.sizes import LARGE, MINUTES, QUICK, Sizes  # noqa: E402
-from riskslim import (  # noqa: E402
+from benchmarks.experiments import __main__ as command
+from benchmarks.experiments import grid, improvements, methods, minlp, runs, stalling
+from benchmarks.experiments.sizes import LARGE, MINUTES, QUICK, Sizes
+from riskslim import (
     CoefficientSet,
     LatticeCPASettings,
     LogisticLoss,
@@ -25,7 +20,7 @@ from riskslim import (  # noqa: E402
     TrainingData,
     branch_and_bound,
 )
-from riskslim.solution import TraceRecord  # noqa: E402
+from riskslim.solution import TraceRecord
 
 TINY = Sizes(
     time_limit=0.4,

@@ -22,6 +22,7 @@ import pytest
 from typer.testing import CliRunner
 
 import riskslim
+from paths import PACKAGE
 from riskslim import (
     CoefficientSet,
     LogisticLoss,
@@ -867,7 +868,7 @@ def test_version_and_help():
 
 def program(*arguments, **keywords) -> subprocess.Popen:
     # The package under test, wherever the tests are started.
-    environment = {**os.environ, "PYTHONPATH": str(Path(riskslim.__file__).parents[1])}
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
     command = [sys.executable, *map(str, arguments)]
     return subprocess.Popen(command, text=True, env=environment, **keywords)
 

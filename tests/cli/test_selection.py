@@ -18,6 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 import riskslim
+from paths import DOCS, PACKAGE
 from riskslim import (
     CoefficientSet,
     ItemEncoder,
@@ -195,7 +196,7 @@ def test_tables_are_written(table, tmp_path):
 
 
 def test_the_document_has_the_columns_of_the_tables(table, tmp_path):
-    text = (Path(__file__).parents[1] / "docs" / "command_line.md").read_text(encoding="utf-8")
+    text = (DOCS / "command_line.md").read_text(encoding="utf-8")
     files = {"path": tmp_path / "p.csv", "cv": tmp_path / "c.csv"}
     run("fit", table, *FIT, "--max-size", 1, "--path", "--cv", 2, "--path-output", files["path"],
         "--cv-output", files["cv"])  # fmt: skip
@@ -356,7 +357,7 @@ def test_ctrl_c_on_a_terminal(tmp_path):
     columns = {f"x{j}": X[:, j] for j in range(40)}
     columns["y"] = (rng.random(2000) < 1 / (1 + np.exp(-odds))).astype(int)
     pd.DataFrame(columns).to_csv(tmp_path / "hard.csv", index=False)
-    environment = {**os.environ, "PYTHONPATH": str(Path(riskslim.__file__).parents[1])}
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "riskslim", "fit", "hard.csv", "--outcome", "y", "--max-size", "12",
@@ -504,7 +505,7 @@ def test_levels_that_names_do_not_tell_apart_are_refused(tmp_path):
 
 
 def test_the_document_says_what_happens(tmp_path, monkeypatch):
-    text = (Path(__file__).parents[1] / "docs" / "command_line.md").read_text(encoding="utf-8")
+    text = (DOCS / "command_line.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"^```toml\n(.*?)^```$", text, re.M | re.S)
     monkeypatch.chdir(tmp_path)
     Path("constraints.toml").write_text(example)

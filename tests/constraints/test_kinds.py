@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 import pytest
-from enumeration import SmallProblem, loss, random_problem
 
+from enumeration import SmallProblem, loss, random_problem
 from riskslim import (
     LinearConstraint,
     at_least,

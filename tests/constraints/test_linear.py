@@ -8,10 +8,10 @@ import pickle
 
 import numpy as np
 import pytest
-from enumeration import meet
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from enumeration import meet
 from riskslim import (
     CoefficientSet,
     LinearConstraint,

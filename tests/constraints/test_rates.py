@@ -11,8 +11,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from test_paper_data import paper_problem
 
+from problems import paper_problem
 from riskslim import (
     CoefficientSet,
     LogisticLoss,

@@ -7,12 +7,12 @@ the data).
 
 from __future__ import annotations
 
-import csv
 import warnings
 
 import numpy as np
 import pytest
 
+from problems import paper_problem
 from riskslim import (
     CoefficientSet,
     LogisticLoss,
@@ -94,20 +94,6 @@ KNOWN_LOSS = {
     "adult": 0.377205,
     "spambase": 0.356670,
 }
-
-
-def paper_problem(folder, name, max_size=5, scale=1.0):
-    data = TrainingData.from_file(folder / f"{name}_data.csv", outcome=_first_column(folder, name))
-    coefficients = CoefficientSet(
-        data.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100
-    )
-    loss = LogisticLoss(data, coefficients)
-    return RiskScoreProblem(loss, coefficients, max_size=max_size, l0_penalty=1e-6, scale=scale)
-
-
-def _first_column(folder, name):
-    with (folder / f"{name}_data.csv").open(newline="") as file:
-        return next(csv.reader(file))[0]
 
 
 @pytest.mark.shared_data

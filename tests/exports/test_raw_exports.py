@@ -11,16 +11,14 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from test_exports import NAMES, Pmml, duck, identifier, javascript, sqlite
 from typer.testing import CliRunner
 
+from export_targets import NAMES, Pmml, identifier
 from riskslim import ItemEncoder, RiskScore
 from riskslim.cli.app import application
 from riskslim.exceptions import ExtrapolationWarning
 from riskslim.exports.terms import terms_of
 from riskslim.items.variables import RawVariable
-
-__all__ = ["duck", "javascript", "sqlite"]  # fixtures
 
 pytestmark = pytest.mark.filterwarnings("ignore::riskslim.exceptions.ExtrapolationWarning")
 

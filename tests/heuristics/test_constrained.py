@@ -6,6 +6,7 @@ import copy
 
 import numpy as np
 import pytest
+
 from enumeration import (
     enumerate_optimum,
     objective,
@@ -13,7 +14,6 @@ from enumeration import (
     slopes,
     violations,
 )
-
 from riskslim import (
     CoefficientSet,
     LogisticLoss,

@@ -6,11 +6,11 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import riskslim
+from paths import PACKAGE, TESTS
 from riskslim import _kernels, show_config
 
 FIT = """
@@ -68,7 +68,7 @@ sys.meta_path.insert(0, Without)
 
 
 def run(code: str, kernels: str | None) -> subprocess.CompletedProcess[str]:
-    home = Path(riskslim.__file__).parents[1]
+    home = PACKAGE.parent
     environment = {**os.environ, "PYTHONPATH": str(home)}
     environment.pop(_kernels.VARIABLE, None)
     if kernels is not None:
@@ -133,12 +133,12 @@ def test_unusable_choices_are_refused(code, kernels, message):
 @pytest.mark.parametrize(("kernels", "is_refused"), [(None, True), ("numba", False)])
 def test_tests_do_not_start_on_kernels_that_are_not_compiled(kernels, is_refused):
     options = ["-q", "-p", "no:cacheprovider", "--collect-only"]
-    arguments = [*options, str(Path(__file__).with_name("test_items.py"))]
+    arguments = [*options, str(TESTS / "items" / "test_encoder.py")]
     code = f"import pytest, sys; sys.exit(pytest.main({arguments!r}))"
     done = run(WITHOUT_EXTENSIONS + code, kernels)
     if is_refused:
         assert done.returncode == pytest.ExitCode.USAGE_ERROR
-        home = Path(riskslim.__file__).parents[1]
+        home = PACKAGE.parent
         assert f"ERROR: riskslim is imported from {home}, where the compiled ext" in done.stderr
         assert "python setup.py build_ext --inplace" in done.stderr
     else:

@@ -7,10 +7,10 @@ import re
 
 import numpy as np
 import pytest
-from enumeration import enumerate_optimum, loss, objective, random_problem, violations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from enumeration import enumerate_optimum, loss, objective, random_problem, violations
 from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData, at_most
 from riskslim.exceptions import ConstantFeatureWarning
 

@@ -1,6 +1,7 @@
 """Score sheets: every rendering says what the sheet says, and the sheet what is predicted.
 
-``python tests/test_rendering.py`` writes the golden files anew; look at the difference.
+``pytest tests/score/test_sheet.py --write-golden`` writes the golden files anew; look at the
+difference.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import html5lib
 import hypothesis.strategies as st
@@ -24,6 +24,7 @@ import pytest
 from hypothesis import example, given, settings
 from markdown_it import MarkdownIt
 
+from paths import GOLDEN
 from riskslim import Certificate, RiskScore, Status
 from riskslim._wording import percent
 from riskslim.data.feature_ranges import FeatureRange
@@ -31,7 +32,6 @@ from riskslim.items.variables import RawVariable
 
 mpl.use("Agg")
 
-GOLDEN = Path(__file__).parent / "golden"
 HOSTILE = r"""<b>5 & "6"</b> | a*b*_c_ `d` [e](f) #1 50% {x}^~\y $z$ a--b & &amp;"""
 LONG = "any pattern with a frequency above 2 Hz that is seen at least twice within an hour"
 
@@ -130,9 +130,11 @@ RENDERED = {
 
 @pytest.mark.parametrize("suffix", RENDERED)
 @pytest.mark.parametrize("name", sheets())
-def test_golden(name, suffix):
-    expected = (GOLDEN / f"score_sheet_{name}.{suffix}").read_text(encoding="utf-8")
-    assert RENDERED[suffix](sheets()[name]) == expected
+def test_golden(name, suffix, pytestconfig):
+    rendered, path = RENDERED[suffix](sheets()[name]), GOLDEN / f"score_sheet_{name}.{suffix}"
+    if pytestconfig.getoption("write_golden"):
+        path.write_text(rendered, encoding="utf-8")
+    assert rendered == path.read_text(encoding="utf-8")
 
 
 def test_sheets_say_that_points_of_several_cutoffs_add_up():
@@ -642,10 +644,3 @@ def test_drawing_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"needs matplotlib.*pip install 'riskslim\[report\]'"):
         plain().plot()
-
-
-if __name__ == "__main__":
-    for name, sheet in sheets().items():
-        for suffix, render in RENDERED.items():
-            path = GOLDEN / f"score_sheet_{name}.{suffix}"
-            path.write_text(render(sheet), encoding="utf-8")

@@ -11,15 +11,13 @@ import importlib.util
 import io
 import itertools
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from paths import DOCS, ROOT
 from riskslim import RiskScoreProblem, Status, TrainingData
 from riskslim.simulation import simulate_seizure
-
-ROOT = Path(__file__).resolve().parents[1]
 
 
 def words(text):
@@ -282,7 +280,7 @@ def test_no_other_fourth_variable_and_no_other_points_are_better(solved, patient
 
 def test_the_document_shows_what_the_example_prints(solved):
     _, _, printed = solved
-    text = (ROOT / "docs" / "seizure.md").read_text(encoding="utf-8")
+    text = (DOCS / "seizure.md").read_text(encoding="utf-8")
     shown = re.search(r"^```text\n(.*?)^```$", text, re.M | re.S)[1]
     without_time = r"solved in \d+\.\d seconds\n"
     assert re.sub(without_time, "", printed) == re.sub(without_time, "", shown)

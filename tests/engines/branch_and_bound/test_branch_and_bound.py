@@ -13,8 +13,8 @@ import warnings
 
 import numpy as np
 import pytest
-from test_lattice_cpa import make_problem
 
+from problems import make_problem
 from riskslim import (
     BranchAndBoundSettings,
     CoefficientSet,

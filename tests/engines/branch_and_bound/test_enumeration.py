@@ -10,6 +10,15 @@ import math
 
 import numpy as np
 import pytest
+
+from checked_solutions import (
+    EQUAL_NATIVE,
+    constrained_faults,
+    faults,
+    report,
+    strict_faults,
+    trace_faults,
+)
 from enumeration import (
     enumerate_optimum,
     enumerate_ranked,
@@ -19,53 +28,11 @@ from enumeration import (
     random_problem,
     violations,
 )
-from test_enumeration import (
-    CORNERS,
-    TIED,
-    constrained,
-    constrained_faults,
-    corner_problem,
-    faults,
-    infeasible,
-    plain,
-    report,
-    solved,
-    trace_faults,
-)
-
 from riskslim import BranchAndBoundSettings, Status, branch_and_bound, lattice_cpa
 from riskslim.engines.branch_and_bound import search
 from riskslim.engines.branch_and_bound.multipliers import priced
-
-# What the certificate promises: its bound_tolerance is 1e-10; room for the rounding of both sums.
-EQUAL = 1.01e-10
-
-# Beside the defaults: other ways through the same tree, which must end at the same score.
-VARIANTS = (
-    {},
-    {"branching": "curvature", "rounding_interval": 1},
-    {"order_twins": False, "batch_size": 1},
-    {"merge_rows": False, "swaps": False, "rounding_interval": 1000},
-    {"memory_limit": 1, "batch_size": 2},
-    {"node_tolerance": 1.0, "max_node_tolerance": 1.0},
-    {"node_tolerance": 1e-6},
-)
-
-
-def variant(seed: int) -> BranchAndBoundSettings:
-    return BranchAndBoundSettings(**VARIANTS[seed % len(VARIANTS)])
-
-
-def strict_faults(best, solution) -> list[str]:
-    """What is wrong beyond the tolerance of this engine, in addition to the faults of any."""
-    if not best.feasible or solution.certificate.status is Status.INFEASIBLE:
-        return []
-    found, limit = [], best.objective + EQUAL
-    if not solution.certificate.objective <= limit:
-        found.append(f"objective {solution.certificate.objective!r}, optimum {best.objective!r}")
-    if np.any(solution.trace["lower_bound"] > limit):
-        found.append(f"bounds {solution.trace['lower_bound']}, optimum {best.objective!r}")
-    return found
+from small_problems import CORNERS, TIED, constrained, corner_problem, infeasible, plain, solved
+from variants import variant
 
 
 @pytest.mark.parametrize("first_seed", range(0, 700, 100))
@@ -187,8 +154,8 @@ def test_a_node_limit_leaves_valid_bounds(node_limit):
         solution = branch_and_bound(problem, node_limit=node_limit, settings=settings)
         statuses.append(solution.certificate.status)
         assert not violations(small, solution.coef), seed
-        assert solution.certificate.lower_bound <= best.objective + EQUAL, seed
-        assert best.objective <= solution.certificate.objective + EQUAL, seed
+        assert solution.certificate.lower_bound <= best.objective + EQUAL_NATIVE, seed
+        assert best.objective <= solution.certificate.objective + EQUAL_NATIVE, seed
         assert solution.statistics.nodes <= node_limit, seed
         assert not trace_faults(solution, best), seed
     assert set(statuses) == {Status.OPTIMAL, Status.FEASIBLE}
@@ -201,8 +168,8 @@ def test_gap_tolerance_is_kept(gap_tolerance):
         certificate = branch_and_bound(problem, gap_tolerance=gap_tolerance).certificate
         assert certificate.status is Status.OPTIMAL, seed
         assert certificate.optimality_gap <= gap_tolerance, seed
-        assert certificate.lower_bound <= best.objective + EQUAL, seed
-        assert certificate.objective <= best.objective / (1 - gap_tolerance) + EQUAL, seed
+        assert certificate.lower_bound <= best.objective + EQUAL_NATIVE, seed
+        assert certificate.objective <= best.objective / (1 - gap_tolerance) + EQUAL_NATIVE, seed
 
 
 def test_threads_change_nothing_but_the_time():
@@ -258,7 +225,7 @@ def pool_faults(small, problem, solution, n_solutions, within) -> list[str]:
         return [*found, f"{len(pool)} scores; there are {expected}"]
     if np.any(np.diff(pool.objectives) < 0):
         found.append(f"not sorted: {pool.objectives}")
-    if np.abs(pool.objectives - objectives[:expected]).max() > EQUAL:
+    if np.abs(pool.objectives - objectives[:expected]).max() > EQUAL_NATIVE:
         found.append(f"objectives {pool.objectives}, enumerated {objectives[:expected]}")
     exact = [objective(small, vector) for vector in pool.coefficients]
     if np.abs(pool.objectives - exact).max() > 1e-13:
@@ -266,12 +233,12 @@ def pool_faults(small, problem, solution, n_solutions, within) -> list[str]:
     listed = set(map(tuple, pool.coefficients.tolist()))
     if len(listed) != expected:
         found.append("a score is listed twice")
-    certain = vectors[: np.searchsorted(objectives, pool.objectives[-1] - EQUAL)]
+    certain = vectors[: np.searchsorted(objectives, pool.objectives[-1] - EQUAL_NATIVE)]
     if missing := set(map(tuple, certain.tolist())) - listed:
         found.append(f"not listed: {missing}")
     is_other = [tuple(vector) not in listed for vector in vectors.tolist()]
     following = objectives[is_other].min(initial=math.inf)
-    if not pool.bound <= following + EQUAL:
+    if not pool.bound <= following + EQUAL_NATIVE:
         found.append(f"bound {pool.bound}, the next one has {following}")
     if within is None and len(pool) < n_solutions and pool.bound < math.inf:
         found.append(f"bound {pool.bound}, but there is no other one")
@@ -315,8 +282,8 @@ def test_lists_that_a_limit_ends_have_a_valid_bound():
         cut_off += not pool.complete
         listed = set(map(tuple, pool.coefficients.tolist()))
         is_other = [tuple(vector) not in listed for vector in vectors.tolist()]
-        assert pool.bound <= objectives[is_other].min(initial=math.inf) + EQUAL, seed
-        assert solution.certificate.lower_bound <= objectives[0] + EQUAL, seed
+        assert pool.bound <= objectives[is_other].min(initial=math.inf) + EQUAL_NATIVE, seed
+        assert solution.certificate.lower_bound <= objectives[0] + EQUAL_NATIVE, seed
     assert cut_off > 20
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from enumeration import enumerate_over_scales, objective, random_scaled_problem, violations
-from test_branch_and_bound_enumeration import EQUAL, VARIANTS, variant
 
+from checked_solutions import EQUAL_NATIVE
+from enumeration import enumerate_over_scales, objective, random_scaled_problem, violations
 from riskslim import Status, branch_and_bound
 from riskslim.scale import SCALE_TOLERANCE
+from variants import VARIANTS, variant
 
 
 def equivalents(coef: np.ndarray) -> list[np.ndarray]:
@@ -35,14 +36,14 @@ def faults(small, problem, solution, vectors, objectives) -> list[str]:
     if scale not in problem.scales or scale != certificate.scale:
         found.append(f"scale {scale!r}, certificate {certificate.scale!r}")
     own = objectives[(vectors == coef).all(axis=1)]
-    if not len(own) or not abs(own[0] - optimum) <= EQUAL:
+    if not len(own) or not abs(own[0] - optimum) <= EQUAL_NATIVE:
         found.append(f"{coef} has objective {own} at its best scale, optimum {optimum!r}")
     if not abs(certificate.objective - objective(small, coef, scale)) <= 1e-13:
         found.append(f"{certificate.objective!r}, really {objective(small, coef, scale)!r}")
     tolerance = SCALE_TOLERANCE if problem.scales.is_interval else 0.0
-    if not certificate.objective <= optimum * (1.0 + tolerance) + EQUAL:
+    if not certificate.objective <= optimum * (1.0 + tolerance) + EQUAL_NATIVE:
         found.append(f"objective {certificate.objective!r}, optimum {optimum!r}")
-    if not max(certificate.lower_bound, *solution.trace["lower_bound"]) <= optimum + EQUAL:
+    if not max(certificate.lower_bound, *solution.trace["lower_bound"]) <= optimum + EQUAL_NATIVE:
         found.append(f"bounds up to {certificate.lower_bound!r}, optimum {optimum!r}")
     for smaller in equivalents(coef):
         same = objectives[(vectors == smaller).all(axis=1)]

@@ -9,14 +9,14 @@ with the problem. Failures name the seed:
 from __future__ import annotations
 
 import dataclasses
-import functools
 import itertools
 import math
 
 import numpy as np
 import pytest
+
+from checked_solutions import EQUAL, constrained_faults, faults, report, trace_faults
 from enumeration import (
-    Enumerated,
     SmallProblem,
     enumerate_completely,
     enumerate_optimum,
@@ -29,11 +29,9 @@ from enumeration import (
     slopes,
     violations,
 )
-
 from riskslim import (
     LatticeCPASettings,
     LinearConstraint,
-    RiskScoreProblem,
     Status,
     at_least,
     exactly,
@@ -44,6 +42,7 @@ from riskslim import (
 from riskslim.engines.branch_and_bound.root import solve_root
 from riskslim.engines.lattice_cpa import initialization
 from riskslim.exceptions import InfeasibleProblemError, RiskSLIMError
+from small_problems import CORNERS, TIED, constrained, corner_problem, infeasible, plain, solved
 
 PARTS = ("initialization", "chained_updates", "rounding", "polishing")
 COMBINATIONS = list(itertools.product([True, False], repeat=len(PARTS)))
@@ -58,74 +57,12 @@ LEVERS = {
     "probing": [True, False],
     "sign_split": [True, False],
 }
-# What the certificate promises: its bound_tolerance is 1e-9 on such problems.
-EQUAL = 1e-9
-
-
-@functools.cache
-def solved(seed: int) -> tuple[SmallProblem, Enumerated, RiskScoreProblem]:
-    """A problem, its optimum, and the package's statement of it."""
-    small = random_problem(np.random.default_rng(seed))
-    return small, enumerate_optimum(small), small.build()
 
 
 def levers(seed: int) -> dict:
     """Settings beside the parts, drawn for a problem."""
     rng = np.random.default_rng([seed, 5])
     return {name: values[rng.integers(len(values))] for name, values in LEVERS.items()}
-
-
-def faults(small, best, problem, solution) -> list[str]:
-    """Everything wrong with a solution that claims to be optimal."""
-    certificate = solution.certificate
-    found = []
-    if certificate.status is not Status.OPTIMAL:
-        found.append(f"status {certificate.status}: {certificate.message}")
-    if certificate.optimality_gap != 0.0:
-        found.append(f"gap {certificate.optimality_gap!r}")
-    if solution.coefficients is None:
-        return [*found, "no coefficients"]
-    coef = solution.coef
-    if broken := [*violations(small, coef), *problem.violations(coef)]:
-        found.append(f"{coef} is infeasible: {broken}")
-    if not abs(certificate.objective - best.objective) <= EQUAL:
-        found.append(f"objective {certificate.objective!r}, optimum {best.objective!r}")
-    if not abs(certificate.objective - objective(small, coef)) <= 1e-13:
-        found.append(f"objective {certificate.objective!r}, really {objective(small, coef)!r}")
-    if not abs(certificate.loss - loss(small, coef)) <= 1e-13:
-        found.append(f"loss {certificate.loss!r}, really {loss(small, coef)!r}")
-    if certificate.model_size != np.count_nonzero(coef[1:]):
-        found.append(f"model size {certificate.model_size} of {coef}")
-    if not certificate.lower_bound <= best.objective + EQUAL:
-        found.append(f"lower bound {certificate.lower_bound!r}, optimum {best.objective!r}")
-    return found + trace_faults(solution, best)
-
-
-def trace_faults(solution, best) -> list[str]:
-    trace, found = solution.trace, []
-    lower, upper = trace["lower_bound"], trace["upper_bound"]
-    if not len(trace):
-        return ["empty trace"]
-    if np.any(lower > best.objective + EQUAL):
-        found.append(f"trace has lower bound {lower.max()!r}, optimum {best.objective!r}")
-    if np.any(upper < best.objective - EQUAL):
-        found.append(f"trace has upper bound {upper.min()!r}, optimum {best.objective!r}")
-    if np.any(lower > upper):
-        found.append("trace has a lower bound above the upper one")
-    for name, sign in [("lower_bound", 1), ("upper_bound", -1), ("gap", -1), ("time", 1),
-                       ("nodes", 1), ("cuts", 1), ("incumbent_updates", 1)]:  # fmt: skip
-        if np.any(sign * np.diff(trace[name]) < 0):
-            found.append(f"trace is not monotone in {name}: {trace[name]}")
-    certificate = solution.certificate
-    # On merged rows the search sums losses in another order than the certificate does.
-    last = np.abs([lower[-1] - certificate.lower_bound, upper[-1] - certificate.objective])
-    if np.any(last > 1e-14 * max(1.0, certificate.objective)):
-        found.append(f"trace ends with {lower[-1]!r}, {upper[-1]!r}; certificate {certificate}")
-    return found
-
-
-def report(seed, settings, wrong) -> str:
-    return f"seed {seed}, {settings}: {'; '.join(wrong)}"
 
 
 # ---------------------------------------------------------------------------------------------
@@ -281,39 +218,6 @@ def test_lattice_cpa_finds_the_enumerated_optimum_at_a_scale(scale, constrained)
     assert elsewhere > 5
 
 
-CORNERS = {
-    "intercept only": {"max_size": 0, "min_size": 0},
-    "no price": {"l0_penalty": 0.0, "feature_penalty": None},
-    "price beyond any loss": {"l0_penalty": 50.0, "feature_penalty": None},
-    "one point": {"lower": [1, 0, -1], "upper": [1, 0, -1], "intercept": (2, 2)},
-    "one feature": {"lower": [0, -3, 0], "upper": [0, 3, 0]},
-    "all features": {"min_size": 3},
-    "two values around zero": {"lower": [-1, -1, -1], "upper": [0, 0, 0]},
-    "far intercept": {"intercept": (40, 45)},
-    "tiny weights": {"weights": 1e-9},
-    "huge weights": {"weights": 1e9},
-}
-
-
-def corner_problem(corner: str, real: bool) -> SmallProblem:
-    rng = np.random.default_rng(8)
-    n = 60
-    X = rng.normal(size=(n, 3)) if real else rng.integers(0, 3, (n, 3)).astype(float)
-    y = np.where(X @ [1, -2, 1] + rng.normal(size=n) > 0, 1, -1)
-    changes = {
-        "lower": [-3, -3, -3], "upper": [3, 3, 3], "feature_penalty": None, "weights": None,
-        "l0_penalty": 1e-3, "min_size": 0, "max_size": None, "intercept": (None, None),
-        **CORNERS[corner],
-    }  # fmt: skip
-    changes["lower"], changes["upper"] = np.array(changes["lower"]), np.array(changes["upper"])
-    changes["feature_penalty"] = np.full(3, np.nan)
-    if changes["weights"] is not None:
-        changes["weights"] = changes["weights"] * rng.uniform(0.5, 1.5, n)
-    if corner in ("one point", "one feature"):
-        changes["max_size"] = 2
-    return SmallProblem(X=X, y=y, sign=[0] * 3, fixed={}, **changes)
-
-
 @pytest.mark.parametrize("corner", CORNERS)
 @pytest.mark.parametrize("real", [False, True])
 @pytest.mark.parametrize("on", [True, False])
@@ -417,20 +321,6 @@ def test_node_limit_leaves_valid_bounds(node_limit):
 # ---------------------------------------------------------------------------------------------
 
 
-def infeasible(seed: int) -> SmallProblem:
-    """A random problem whose size limits cannot be met."""
-    rng = np.random.default_rng([seed, 5])
-    while True:
-        small = random_problem(rng)
-        low, high = small.box()
-        required = np.count_nonzero((low > 0) | (high < 0))
-        usable = np.count_nonzero((low != 0) | (high != 0))
-        if seed % 2 and required:
-            return dataclasses.replace(small, max_size=int(required) - 1, min_size=0)
-        if not seed % 2 and usable < small.d:
-            return dataclasses.replace(small, min_size=int(usable) + 1, max_size=None)
-
-
 @pytest.mark.parametrize("seed", range(12))
 def test_infeasible_problems(seed):
     small = infeasible(seed)
@@ -455,20 +345,8 @@ def test_infeasible_problems(seed):
 # Constraints
 # ---------------------------------------------------------------------------------------------
 
+
 CONSTRAINED = 256
-
-
-@functools.cache
-def constrained(seed: int) -> tuple[SmallProblem, Enumerated, RiskScoreProblem]:
-    small = random_constrained_problem(np.random.default_rng([seed, 21]))
-    return small, enumerate_optimum(small), small.build()
-
-
-def constrained_faults(small, best, problem, solution) -> list[str]:
-    infeasible = solution.certificate.status is Status.INFEASIBLE
-    if best.feasible and not infeasible:
-        return faults(small, best, problem, solution)
-    return [] if infeasible and not best.feasible else [repr(solution)]
 
 
 def test_random_constraints_have_the_mixture():
@@ -593,29 +471,6 @@ def test_standard_cpa_under_constraints(relaxation):
         if wrong:
             failures.append(report(seed, "standard_cpa", wrong))
     assert not failures, "\n".join(failures)
-
-
-def plain(rng, d: int, **changes) -> SmallProblem:
-    """Binary features, points from -3 to 3, and prices that can make use unwelcome."""
-    X = (rng.random((80, d)) < 0.4).astype(float)
-    y = np.where(X @ rng.normal(size=d) + rng.normal(size=80) > 0, 1, -1)
-    stated = {
-        "lower": np.full(d, -3), "upper": np.full(d, 3), "l0_penalty": 0.01, "min_size": 0,
-        "max_size": None, "intercept": (-5, 5), **changes,
-    }  # fmt: skip
-    return SmallProblem(
-        X=X, y=y, weights=None, sign=[0] * d, fixed={}, feature_penalty=np.full(d, np.nan), **stated
-    )
-
-
-TIED = {
-    "use is asked for": at_least(3, ["x0", "x1", "x2", "x3"]),
-    "of all": exactly(4, ["x0", "x1", "x2", "x3"]),
-    "use lifts a sum": LinearConstraint(points={"x0": -1}, used={"x1": 2, "x2": 3}, lower=4),
-    "use lowers a sum": LinearConstraint(points={"x0": 1}, used={"x1": -2, "x2": -3}, upper=-4),
-    "use of the same feature": LinearConstraint(points={"x0": 1}, used={"x0": 2}, lower=1),
-    "both": LinearConstraint(used={"x0": 1, "x1": -1}, lower=0, upper=0),
-}
 
 
 @pytest.mark.parametrize("price", [0.0, 0.05])

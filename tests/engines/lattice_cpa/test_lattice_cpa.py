@@ -10,11 +10,12 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from paths import HELPERS
+from problems import make_problem
 from riskslim import (
     CoefficientSet,
     LatticeCPASettings,
@@ -38,27 +39,6 @@ from riskslim.exceptions import (
     ProblemSizeError,
     SolverUnavailableError,
 )
-
-
-def make_problem(
-    n=200, d=8, seed=0, *, levels=2, max_size=3, min_size=0, l0_penalty=1e-6, **bounds
-):
-    rng = np.random.default_rng(seed)
-    X = rng.integers(0, levels, size=(n, d))
-    X[0], X[1] = 0, 1  # no constant columns
-    truth = rng.integers(-2, 3, size=d)
-    y = rng.random(n) < 1 / (1 + np.exp(-(X @ truth - np.median(X @ truth))))
-    y[:2] = [False, True]
-    data = TrainingData(X, y)
-    # Features that a mapping leaves out keep the default bounds, -5 and 5.
-    coefficients = CoefficientSet(data.feature_names, **{"lower": -3, "upper": 3, **bounds})
-    return RiskScoreProblem(
-        LogisticLoss(data, coefficients),
-        coefficients,
-        max_size=max_size,
-        min_size=min_size,
-        l0_penalty=l0_penalty,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -651,21 +631,22 @@ class TestInterruption:
         """Somebody imported cplex first: its own handler ends the solve."""
         script = """
 import cplex, os, signal, threading
-import test_lattice_cpa as t
-p = t.make_problem(n=600, d=40, seed=3, levels=4, max_size=8)
+from problems import make_problem
+from riskslim import lattice_cpa
+p = make_problem(n=600, d=40, seed=3, levels=4, max_size=8)
 seen = []
 def progress(record):
     if record.nodes > 50 and not seen:
         seen.append(record)
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-solution = t.lattice_cpa(p, time_limit=120, progress=progress)
+solution = lattice_cpa(p, time_limit=120, progress=progress)
 print(solution.certificate.status, p.is_feasible(solution.coef))
 """
         done = subprocess.run(
             [sys.executable, "-c", script],
             capture_output=True,
             text=True,
-            cwd=Path(__file__).parent,
+            cwd=HELPERS,
             timeout=100,
             check=True,
         )

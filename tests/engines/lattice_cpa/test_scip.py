@@ -9,10 +9,11 @@ import subprocess
 import sys
 import threading
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
+
+from checked_solutions import faults
 from enumeration import (
     enumerate_optimum,
     enumerate_over_scales,
@@ -20,9 +21,8 @@ from enumeration import (
     random_problem,
     random_scaled_problem,
 )
-from test_enumeration import faults
-from test_lattice_cpa import make_problem
-
+from paths import HELPERS
+from problems import make_problem
 from riskslim import LatticeCPASettings, LinearConstraint, Status, branch_and_bound, lattice_cpa
 from riskslim.exceptions import RiskSLIMError, SolverUnavailableError
 
@@ -176,19 +176,20 @@ def test_should_stop(problem):
 def test_ctrl_c_ends_the_search():
     script = """
 import os, signal, threading
-import test_lattice_cpa as t
-p = t.make_problem(n=3000, d=30, seed=1, max_size=8)
+from problems import make_problem
+from riskslim import lattice_cpa
+p = make_problem(n=3000, d=30, seed=1, max_size=8)
 seen = []
 def progress(record):
     if record.nodes > 20 and not seen:
         seen.append(record)
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-solution = t.lattice_cpa(p, solver="scip", time_limit=60, progress=progress)
+solution = lattice_cpa(p, solver="scip", time_limit=60, progress=progress)
 print(solution.certificate.status, p.is_feasible(solution.coef))
 """
     done = subprocess.run(
         [sys.executable, "-c", script],
-        capture_output=True, text=True, cwd=Path(__file__).parent, timeout=100, check=True,
+        capture_output=True, text=True, cwd=HELPERS, timeout=100, check=True,
     )  # fmt: skip
     assert done.stdout.split() == ["interrupted", "True"]
 
@@ -292,16 +293,17 @@ def test_without_the_package():
     script = """
 import sys
 sys.modules["pyscipopt"] = None
-import test_lattice_cpa as t
+from problems import make_problem
+from riskslim import lattice_cpa
 from riskslim.exceptions import SolverUnavailableError
 try:
-    t.lattice_cpa(t.make_problem(n=50, d=3, seed=0, max_size=2), solver="scip")
+    lattice_cpa(make_problem(n=50, d=3, seed=0, max_size=2), solver="scip")
 except SolverUnavailableError as error:
     print(error)
 """
     done = subprocess.run(
         [sys.executable, "-c", script],
-        capture_output=True, text=True, cwd=Path(__file__).parent, timeout=100, check=True,
+        capture_output=True, text=True, cwd=HELPERS, timeout=100, check=True,
     )  # fmt: skip
     assert "pip install riskslim[scip]" in done.stdout
     assert issubclass(SolverUnavailableError, RiskSLIMError)
