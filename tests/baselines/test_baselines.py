@@ -311,6 +311,7 @@ def test_predictions(fitted, frame, name):
         assert model.violations_ == ()
 
 
+@pytest.mark.slow
 def test_polishing_of_wide_points_ends(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (300, 5)).astype(float)
@@ -507,7 +508,12 @@ PRINTED = {"Rd": (0.526, 3, 0.846), "RsRd": (0.745, 5, 0.852), "Unit": (0.484, 5
 @pytest.mark.shared_data
 @pytest.mark.parametrize(
     ("name", "parameters"),
-    [("mammo", {}), ("mushroom", {"l1_ratios": [0.5, 1.0], "n_penalties": 40})],
+    [
+        ("mammo", {}),
+        pytest.param(
+            "mushroom", {"l1_ratios": [0.5, 1.0], "n_penalties": 40}, marks=pytest.mark.slow
+        ),
+    ],
 )
 def test_no_baseline_beats_the_certified_score(shared_data, name, parameters):
     X, y = paper_frame(shared_data, name)

@@ -27,6 +27,8 @@ from benchmarks.tables import SOURCES, make_source
 from paths import DOCS, ROOT
 from riskslim import CoefficientSet, RiskScoreProblem, discrete_coordinate_descent
 
+pytestmark = pytest.mark.benchmarks
+
 
 @pytest.fixture(scope="module", params=KINDS)
 def instance(request) -> Instance:

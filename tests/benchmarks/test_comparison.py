@@ -23,6 +23,8 @@ from benchmarks.comparison.tables import Tables
 from riskslim import CoefficientSet, LogisticLoss, TrainingData
 from riskslim.baselines.estimators import METHODS, fit_baselines
 
+pytestmark = pytest.mark.benchmarks
+
 GRID = Grid(n_l1_ratios=2, n_penalties=8, n_folds=3, max_size=4)
 
 

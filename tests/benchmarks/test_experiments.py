@@ -22,6 +22,8 @@ from riskslim import (
 )
 from riskslim.solution import TraceRecord
 
+pytestmark = pytest.mark.benchmarks
+
 TINY = Sizes(
     time_limit=0.4,
     n=150,

@@ -521,6 +521,7 @@ def test_the_solver_is_chosen(table, tmp_path):
     assert "solver must be one of 'cplex', 'scip', got 'highs'" in message
 
 
+@pytest.mark.slow
 def test_the_solver_that_is_said_to_be_chosen_is_used(table, tmp_path, monkeypatch):
     monkeypatch.setattr("riskslim.engines.choice._is_beyond_cplex", lambda problem: True)
     toml, path = tmp_path / "c.toml", tmp_path / "s.json"
@@ -919,6 +920,7 @@ def test_without_pyarrow(table, monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_returns_the_best_score_with_its_certificate(hard, tmp_path):
     process = program("-m", "riskslim", "fit", hard, "--outcome", "y", "--max-size", 12,
                       "--time-limit", 600, "--verbose", "--output", "s.json", cwd=tmp_path,

@@ -348,6 +348,7 @@ def test_the_progress_line():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_on_a_terminal(tmp_path):
     import pty
 

@@ -409,6 +409,7 @@ def test_other_engines():
         lattice_cpa(at_half)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not has_limited_size(), reason="CPLEX has no limit of size")
 def test_too_many_records_for_the_community_edition():
     problem = many_records(3000)
@@ -467,6 +468,7 @@ def test_without_rates():
 WITHOUT_RATES = "lattice_cpa (branch_and_bound without rates)"
 
 
+@pytest.mark.slow
 def test_the_score_without_rates_is_returned_where_it_meets_them():
     engines = []
     for seed in range(60):
@@ -499,6 +501,7 @@ class StopAfter:
         return self.n_left < 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_certificates_of_searches_that_end_early(solver):
     statuses = set()

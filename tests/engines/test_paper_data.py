@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 import pytest
 
-from problems import paper_problem
+from problems import OPTIMUM, paper_problem
 from riskslim import (
     CoefficientSet,
     LogisticLoss,
@@ -27,13 +27,6 @@ from riskslim.datasets import load_breast_cancer_binary
 from riskslim.exceptions import ConstantFeatureWarning
 from riskslim.scale import SCALE_TOLERANCE
 
-OPTIMUM = {
-    "mammo": 0.46855923131671,
-    "breastcancer": 0.11336464701599,
-    "mushroom": 0.06869287661159,
-    "adult": 0.38334844698822,
-    "spambase": 0.34795259432522,
-}
 # The best value known; that of bank was proven by branch and bound alone.
 BEST_KNOWN = {**OPTIMUM, "bank": 0.28907627134046}
 # For larger models. An independent program proved spambase with 8 features and mammo; the others
@@ -97,7 +90,9 @@ KNOWN_LOSS = {
 
 
 @pytest.mark.shared_data
-@pytest.mark.parametrize("name", ["mammo", "breastcancer", "mushroom"])
+@pytest.mark.parametrize(
+    "name", ["mammo", "breastcancer", pytest.param("mushroom", marks=pytest.mark.slow)]
+)
 def test_proven_optimal(shared_data, name):
     solution = lattice_cpa(paper_problem(shared_data, name), time_limit=300)
     certificate = solution.certificate
@@ -139,6 +134,7 @@ def test_branch_and_bound_closes_the_gap(shared_data, name, max_size):
     assert certificate.objective == pytest.approx(OPTIMUM_OF_SIZE[name, max_size], abs=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.shared_data
 @pytest.mark.parametrize("name", sorted(KNOWN_LOSS))
 def test_branch_and_bound_over_an_interval_of_scales(shared_data, name):

@@ -8,6 +8,15 @@ import numpy as np
 
 from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
 
+# Of the paper's data sets, with at most five features.
+OPTIMUM = {
+    "mammo": 0.46855923131671,
+    "breastcancer": 0.11336464701599,
+    "mushroom": 0.06869287661159,
+    "adult": 0.38334844698822,
+    "spambase": 0.34795259432522,
+}
+
 
 def make_problem(
     n=200, d=8, seed=0, *, levels=2, max_size=3, min_size=0, l0_penalty=1e-6, **bounds

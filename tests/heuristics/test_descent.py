@@ -462,6 +462,8 @@ def test_rounding_of_many_chunks_is_the_exhaustive_one(seed):
         np.testing.assert_array_equal(result.coefficients, expected)
 
 
+@pytest.mark.numba
+@pytest.mark.parametrize("backend", ["numba"], indirect=True)  # once: it loads both
 def test_backends_compute_the_same_losses():
     for seed in (*range(40), 1000, 1001):
         problem, point = adversarial_problem(seed, n=5 * 16384 + 3 if seed >= 1000 else None)

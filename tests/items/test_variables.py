@@ -443,6 +443,7 @@ def test_explanations_say_what_is_missing():
     assert "Missing: a, b; their conditions count as no." in text
 
 
+@pytest.mark.slow
 def test_reports_count_missing_values():
     score, encoder = learned()
     frame = patients()
@@ -538,6 +539,7 @@ def test_predict_checks_raw_columns(fitted):
     assert "'creatinine' to compute 'creatinine >= 1.5'" in result.stderr
 
 
+@pytest.mark.slow
 def test_report_checks_raw_columns(fitted):
     folder, frame, _ = fitted
     frame.assign(creatinine=frame["creatinine"] * 88.4).to_csv(folder / "units.csv", index=False)

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 
@@ -95,6 +96,7 @@ def results() -> list:
     return found
 
 
+@pytest.mark.numba
 def test_backends_give_the_same_certificates(results):
     (backend, reason, numba, found), messages = fit(FIT, "numba")
     assert (backend, numba, messages) == ("numba", True, "")
@@ -102,6 +104,7 @@ def test_backends_give_the_same_certificates(results):
     assert found == results
 
 
+@pytest.mark.numba
 def test_numba_steps_in_for_missing_extensions(results):
     (backend, reason, _, found), messages = fit(WITHOUT_EXTENSIONS + FIT, None)
     assert backend == "numba"
@@ -152,6 +155,24 @@ def test_kernels_of_both_backends_have_the_same_names():
         public = {name for name in names if not name.startswith("_")}
         assert public
         assert not {name for name in public if not callable(getattr(numba[module], name, None))}
+
+
+def test_tests_of_a_backend_run_on_it_everywhere(backend):
+    """What the fixture misses would run on the default kernels, and the tests would not see it."""
+    home = {name: module.__name__ for name, module in _kernels.load(backend).items()}
+    found = [
+        (user, value.__name__ == home[value.__name__.rpartition(".")[2]])
+        for user, module in sys.modules.items()
+        if user.startswith("riskslim.") and not user.startswith("riskslim._kernels.")
+        for value in vars(module).values()
+        if isinstance(value, ModuleType) and value.__name__.startswith("riskslim._kernels.")
+    ]
+    assert all(is_home for _, is_home in found), found
+    users = {user.removeprefix("riskslim.") for user, _ in found}
+    assert users >= {
+        "data.distinct", "engines.branch_and_bound.rows", "engines.branch_and_bound.search",
+        "heuristics.constrained", "heuristics.descent", "loss.form", "loss.logistic", "loss.ranges",
+    }  # fmt: skip
 
 
 # ---- show_config ---------------------------------------------------------------------------

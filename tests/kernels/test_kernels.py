@@ -577,6 +577,8 @@ def test_number_of_threads_does_not_change_a_bit(n, weighted):
         assert_same_bits(every_kernel(rows, n_threads), one)
 
 
+@pytest.mark.numba
+@pytest.mark.parametrize("backend", ["numba"], indirect=True)  # once: it loads both
 @pytest.mark.parametrize("weighted", [False, True])
 def test_backends_agree_to_the_last_bit(monkeypatch, weighted):
     rows, found = Rows(0, CHUNK + 3 * BLOCK + 17, weighted=weighted), []

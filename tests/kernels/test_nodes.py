@@ -431,6 +431,8 @@ def test_calls_are_counted():
 # ---- backends ------------------------------------------------------------------------------
 
 
+@pytest.mark.numba
+@pytest.mark.parametrize("backend", ["numba"], indirect=True)  # once: it loads both
 def test_backends_agree():
     try:
         kernels = [load(name)["nodes"] for name in BACKENDS]

@@ -722,7 +722,11 @@ PAPER = {
 @pytest.mark.shared_data
 @pytest.mark.parametrize(
     "name",
-    ["mammo", "mushroom", "adult", pytest.param("bank", marks=pytest.mark.slow)],
+    [
+        "mammo",
+        "mushroom",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("adult", "bank")),
+    ],
 )
 def test_test_metrics_of_the_paper(shared_data, name):
     path = shared_data / f"{name}_data.csv"

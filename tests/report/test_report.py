@@ -509,6 +509,7 @@ def test_scores_of_training_and_test_rows_are_those_of_the_risk_table(full):
     assert "Scores and conditions" not in render(entry.risk_score, X, y, weight, n_resamples=0)
 
 
+@pytest.mark.slow
 def test_shifts_that_few_rows_make_by_chance_are_not_remarked():
     (X, y), (X_test, y_test) = drifted(60, 0), drifted(20, 1)
     page = render(CERTAIN, X, y, X_test=X_test, y_test=y_test, n_resamples=0)
@@ -703,6 +704,7 @@ def test_requirements_are_checked_on_the_points(full):
     assert "broken by 'smoker' (1), 'exercise' (-5)" in list(broken)[2]
 
 
+@pytest.mark.slow
 def test_a_classifier_is_a_problem():
     X, y = frame()
     classifier = RiskSLIMClassifier(max_size=2, constraints=[at_most(1, NAMES[:2])]).fit(X, y)
@@ -714,6 +716,7 @@ def test_a_classifier_is_a_problem():
     assert "folds, test rows" in page
 
 
+@pytest.mark.slow
 def test_rows_that_are_not_the_certificates_are_told_apart(full):
     entry, page, (X, y, _), *_ = full
     assert "about other rows" not in page
@@ -778,6 +781,7 @@ def test_errors_say_what_is_wrong(full, tmp_path):
     fails(TypeError, "size_path must be what model_size_path returns", X, y, size_path=cv)
 
 
+@pytest.mark.slow
 def test_the_file_is_replaced_as_a_whole(tmp_path):
     X, y = frame()
     score = RiskScore(-2, {"age >= 60": 2}, classes=("no", "yes"))
@@ -818,6 +822,7 @@ def test_fit_writes_a_report(csv, tmp_path):
     assert "training data" in page
 
 
+@pytest.mark.slow
 def test_report_of_a_saved_score(csv, tmp_path):
     X, y = frame()
     data = TrainingData(X, y, outcome_name="died")

@@ -296,6 +296,7 @@ class TestInterruption:
         assert hard_problem.is_feasible(solution.coef)
         assert solution.certificate.objective == hard_problem.objective(solution.coef)
 
+    @pytest.mark.usefixtures("ctrl_c")
     def test_a_stop_after_the_end_says_nothing(self, problem, solved, monkeypatch):
         run = search.Search.run
 
@@ -309,6 +310,7 @@ class TestInterruption:
         assert branch_and_bound(problem).certificate == solved.certificate
 
     @pytest.mark.parametrize(("n_threads", "delay"), [(1, 0.3), (2, 1.0)])
+    @pytest.mark.usefixtures("ctrl_c")
     def test_ctrl_c(self, hard_problem, n_threads, delay):
         timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()

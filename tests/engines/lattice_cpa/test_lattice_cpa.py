@@ -475,6 +475,7 @@ class TestFaults:
         with pytest.raises(DeliberateError, match=name):
             lattice_cpa(p, settings=LatticeCPASettings(initialization=False))
 
+    @pytest.mark.slow
     def test_more_variables_than_the_community_edition_allows(self):
         rng = np.random.default_rng(0)
         X = rng.integers(0, 2, size=(60, 500))
@@ -616,6 +617,7 @@ class TestInterruption:
         assert solution.certificate.objective == hard_problem.objective(solution.coef)
 
     @pytest.mark.parametrize("delay", [0.3, 2.0])
+    @pytest.mark.usefixtures("ctrl_c")
     def test_ctrl_c(self, hard_problem, delay):
         timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
@@ -627,6 +629,7 @@ class TestInterruption:
         assert 0 <= solution.certificate.lower_bound <= solution.certificate.objective
         assert hard_problem.is_feasible(solution.coef)
 
+    @pytest.mark.usefixtures("ctrl_c")
     def test_ctrl_c_where_cplex_handles_signals_itself(self):
         """Somebody imported cplex first: its own handler ends the solve."""
         script = """

@@ -22,7 +22,7 @@ from enumeration import (
     random_scaled_problem,
 )
 from paths import HELPERS
-from problems import make_problem
+from problems import OPTIMUM, make_problem, paper_problem
 from riskslim import LatticeCPASettings, LinearConstraint, Status, branch_and_bound, lattice_cpa
 from riskslim.exceptions import RiskSLIMError, SolverUnavailableError
 
@@ -109,8 +109,6 @@ def test_both_solvers_and_the_native_engine_agree(problem):
 @pytest.mark.parametrize("name", ["mammo", "breastcancer"])
 def test_paper_data_is_solved_whatever_the_scaling_of_the_lps(shared_data, name):
     """With the first scaling, SCIP 10.0 cannot solve an LP of mammo."""
-    from test_paper_data import OPTIMUM, paper_problem
-
     problem = paper_problem(shared_data, name)
     certificate = lattice_cpa(problem, solver="scip").certificate
     assert certificate.status is Status.OPTIMAL
@@ -136,8 +134,6 @@ def test_an_lp_that_cannot_be_solved_is_tried_again(problem, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "limit"), [("mushroom", 60), ("adult", 120)])
 def test_paper_data(shared_data, name, limit):
-    from test_paper_data import OPTIMUM, paper_problem
-
     solution = lattice_cpa(paper_problem(shared_data, name), solver="scip", time_limit=limit)
     assert np.all(solution.trace["lower_bound"] <= OPTIMUM[name] + 1e-10)
     assert solution.certificate.objective == pytest.approx(OPTIMUM[name], abs=1e-10)
@@ -173,6 +169,7 @@ def test_should_stop(problem):
     assert problem.is_feasible(solution.coef)
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_the_search():
     script = """
 import os, signal, threading
