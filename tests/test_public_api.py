@@ -175,12 +175,18 @@ variable (name)
 NO_EXAMPLE_NEEDED = {"Status"}
 
 
+def defined(value) -> dict[str, object]:
+    """What a class and those of the package that it is made of define, each name once."""
+    classes = [one for one in value.__mro__ if one.__module__.startswith("riskslim.")]
+    return {name: raw for one in reversed(classes) for name, raw in vars(one).items()}
+
+
 def members(name):
-    """A public object and the methods that its class defines, by qualified name."""
+    """A public object and the methods of its class, by qualified name."""
     value = getattr(riskslim, name)
     yield name, value
     if inspect.isclass(value):
-        for attribute, raw in vars(value).items():
+        for attribute, raw in defined(value).items():
             function = raw.__func__ if isinstance(raw, (classmethod, staticmethod)) else raw
             if not attribute.startswith("_") and inspect.isfunction(function):
                 yield f"{name}.{attribute}", function
@@ -189,7 +195,7 @@ def members(name):
 def properties(name):
     value = getattr(riskslim, name)
     if inspect.isclass(value):
-        for attribute, raw in vars(value).items():
+        for attribute, raw in defined(value).items():
             if not attribute.startswith("_") and isinstance(raw, property):
                 yield f"{name}.{attribute}", raw
 
