@@ -163,7 +163,7 @@ def test_tests_of_a_backend_run_on_it_everywhere(backend):
     found = [
         (user, value.__name__ == home[value.__name__.rpartition(".")[2]])
         for user, module in sys.modules.items()
-        if user.startswith("riskslim.") and not user.startswith("riskslim._kernels.")
+        if user.startswith("riskslim.") and not user.startswith("riskslim._kernels")
         for value in vars(module).values()
         if isinstance(value, ModuleType) and value.__name__.startswith("riskslim._kernels.")
     ]
