@@ -82,12 +82,17 @@ def name_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+def files() -> dict[str, Path]:
+    """All modules of the package that are written in Python."""
+    return {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
 @functools.cache
 def sources() -> dict[str, ast.Module]:
-    """All modules of the package, parsed."""
+    """The same, parsed."""
     return {
-        name_of(path): ast.parse(path.read_text(encoding="utf-8"), str(path))
-        for path in sorted(PACKAGE.rglob("*.py"))
+        module: ast.parse(path.read_text(encoding="utf-8"), str(path))
+        for module, path in files().items()
     }
 
 
@@ -216,9 +221,7 @@ def too_large() -> dict[str, str]:
     for module, tree in sources().items():
         if top(module) == WITHOUT_LIMITS:
             continue
-        path = PACKAGE.joinpath(*module.split("."))
-        path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-        lines = len(path.read_text(encoding="utf-8").splitlines())
+        lines = len(files()[module].read_text(encoding="utf-8").splitlines())
         if lines > MAX_LINES:
             found[module] = f"{lines} lines, at most {MAX_LINES}"
         for name, function in functions(tree, module):
@@ -283,7 +286,7 @@ def test_public_names_are_defined_where_the_list_says(name, home):
     assert name in defined, f"riskslim.{home} takes {name} from somewhere else"
 
 
-@pytest.mark.parametrize("module", [name for name in sources() if name])
+@pytest.mark.parametrize("module", [name for name in files() if name])
 def test_modules_have_the_names_that_they_export(module):
     if module == "__main__":
         return
