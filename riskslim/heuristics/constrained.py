@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from riskslim._kernels import real
 from riskslim.data.panels import read_column
 from riskslim.loss.form import column_slots
-from riskslim.loss.logistic import real_scores
+from riskslim.loss.sharing import real_scores
 
 if TYPE_CHECKING:
     from riskslim.constraints.rows import ConstraintRows

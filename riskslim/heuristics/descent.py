@@ -21,8 +21,8 @@ from riskslim._kernels import heuristics as kernels
 from riskslim._kernels import integer
 from riskslim.heuristics.constrained import Move, descend, round_sequentially
 from riskslim.loss.form import choose_form, column_slots, tables_by_score
-from riskslim.loss.logistic import real_scores, take_over_work
 from riskslim.loss.ranges import score_range
+from riskslim.loss.sharing import real_scores, take_over_work
 from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = [

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import integer
 from riskslim.coefficients import CoefficientSet
-from riskslim.data.distinct import Rows
+from riskslim.data.distinct import KernelRows
 from riskslim.data.training_data import TrainingData
 
 __all__ = [
@@ -85,7 +85,7 @@ def choose_form(
     )
 
 
-def column_slots(rows: Rows) -> NDArray[np.int64]:
+def column_slots(rows: KernelRows) -> NDArray[np.int64]:
     """Where the kernels find each feature: k in integer column k, -1 - k in real column k."""
     slot = np.empty(len(rows.integer_index) + len(rows.real_index), dtype=np.int64)
     slot[rows.integer_index] = np.arange(len(rows.integer_index))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from riskslim.data.panels import read_column
 from riskslim.heuristics.constrained import project
 from riskslim.heuristics.descent import discrete_coordinate_descent, sequential_rounding
-from riskslim.loss.logistic import take_over_work
+from riskslim.loss.sharing import take_over_work
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
