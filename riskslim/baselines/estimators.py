@@ -24,7 +24,6 @@ same elastic nets. The package glum is needed (``pip install 'riskslim[baselines
 from __future__ import annotations
 
 import logging
-import numbers
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -38,6 +37,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from riskslim._checks import is_int
 from riskslim._wording import listing
 from riskslim.baselines.elastic_net import platt_scaling
 from riskslim.baselines.pool import (
@@ -143,7 +143,7 @@ class _Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"l1_ratios must be numbers between 0 and 1, in a sequence, got {self.l1_ratios!r}"
             )
-        if not isinstance(self.n_penalties, numbers.Integral) or self.n_penalties < 1:
+        if not is_int(self.n_penalties) or self.n_penalties < 1:
             raise ValueError(f"n_penalties must be an int of at least 1, got {self.n_penalties!r}")
         share = self.min_penalty_ratio
         if share is not None and not 0 < share <= 1:
@@ -237,7 +237,7 @@ class _Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _max_size(self, n_features: int) -> int:
         if self.max_size is None:
             return n_features
-        if not isinstance(self.max_size, numbers.Integral) or self.max_size < 0:
+        if not is_int(self.max_size) or self.max_size < 0:
             raise ValueError(
                 f"max_size must be an int of at least 0 or None, got {self.max_size!r}"
             )
@@ -468,7 +468,7 @@ class _RiskScoreBaseline(_Baseline):
     def _settings(self) -> PoolSettings:
         for name in ("max_coef", "max_intercept"):
             value = getattr(self, name)
-            if not isinstance(value, numbers.Integral) or value < 0:
+            if not is_int(value) or value < 0:
                 raise ValueError(f"{name} must be an int of at least 0, got {value!r}")
         return super()._settings()
 

@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
+from riskslim._checks import as_int
 from riskslim._wording import listing
 from riskslim.coefficients import MAX_ABSOLUTE_COEFFICIENT
 from riskslim.constraints.base import (
@@ -337,9 +336,7 @@ def _direction(name: str, source: str) -> int:
 
 
 def _checked_points(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"points must be an int, got {value!r}")
-    if abs(int(value)) > MAX_ABSOLUTE_COEFFICIENT:
+    if abs(as_int(value, "points")) > MAX_ABSOLUTE_COEFFICIENT:
         raise ValueError(
             f"points must be at most {MAX_ABSOLUTE_COEFFICIENT} in absolute value, got {value}"
         )

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import numbers
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-import numpy as np
-
+from riskslim._checks import as_int, as_number
 from riskslim._wording import MAX_LISTED, listing
 from riskslim.constraints.base import (
     INTERCEPT,
@@ -35,7 +33,6 @@ from riskslim.items.item import source_variable
 __all__ = [
     "MAX_TERM",
     "LinearConstraint",
-    "as_float",
     "at_least",
     "at_most",
     "at_most_variables",
@@ -683,7 +680,7 @@ def _checked_mapping(terms: Mapping[Any, float] | None, what: str) -> Mapping[An
 def _checked_coefficients(terms: Mapping[Any, float], what: str) -> tuple[tuple[Any, float], ...]:
     checked = []
     for term, value in terms.items():
-        number = _checked_number(value, f"coefficient of {term!r} in {what}")
+        number = as_number(value, f"coefficient of {term!r} in {what}")
         if not abs(number) <= MAX_TERM:
             raise ValueError(
                 f"coefficient of {term!r} in {what} must be a number of at most {MAX_TERM:g} in "
@@ -694,45 +691,21 @@ def _checked_coefficients(terms: Mapping[Any, float], what: str) -> tuple[tuple[
     return tuple(checked)
 
 
-def _checked_number(value: Any, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{what} must be a number, got {value!r}")
-    return as_float(value)
-
-
-def as_float(value: Any) -> float:
-    """Convert a number, an int beyond all floats to an infinite one.
-
-    Parameters
-    ----------
-    value : number
-
-    Returns
-    -------
-    float
-    """
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-
-
 def _checked_bound(value: Any, what: str) -> float:
-    bound = _checked_number(value, what)
+    bound = as_number(value, what)
     if math.isnan(bound):
         raise ValueError(f"{what} must not be NaN")
     return bound
 
 
 def _checked_count(n: Any, of: tuple[Feature, ...] | None = None) -> int:
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
-        raise TypeError(f"the number of features must be an int, got {n!r}")
+    count = as_int(n, "the number of features")
     # How many features a variable has is not known yet.
     most = None if of is None or any(isinstance(one, Variable) for one in of) else len(of)
-    if n < 0 or (most is not None and n > most):
+    if count < 0 or (most is not None and count > most):
         expected = "at least 0" if most is None else f"between 0 and {most}, the features named"
-        raise ValueError(f"the number of features must be {expected}, got {n}")
-    return int(n)
+        raise ValueError(f"the number of features must be {expected}, got {count}")
+    return count
 
 
 def number_text(value: float) -> str:

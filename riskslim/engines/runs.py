@@ -8,7 +8,6 @@ import copy
 import dataclasses
 import logging
 import math
-import numbers
 import signal
 import threading
 import time
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim._checks import checked_threads
+from riskslim._checks import as_number, checked_threads, int_between
 from riskslim.problem.problem import RiskScoreProblem
 from riskslim.solution import (
     Certificate,
@@ -314,8 +313,8 @@ def checked_limits(
         Wrong kind, or out of range.
     """
     limits: dict[str, Any] = {
-        "time_limit": _checked_number("time_limit", time_limit),
-        "gap_tolerance": _checked_number("gap_tolerance", gap_tolerance),
+        "time_limit": as_number(time_limit, "time_limit"),
+        "gap_tolerance": as_number(gap_tolerance, "gap_tolerance"),
     }
     if not limits["time_limit"] > 0:
         raise ValueError(f"time_limit must be positive, got {time_limit!r}")
@@ -323,24 +322,10 @@ def checked_limits(
         raise ValueError(f"gap_tolerance must be at least 0 and below 1, got {gap_tolerance!r}")
     limits["node_limit"] = None
     if node_limit is not None:
-        limits["node_limit"] = _checked_int("node_limit", node_limit, 0, MAX_NODES)
+        limits["node_limit"] = int_between(node_limit, "node_limit", 0, MAX_NODES)
     limits["n_threads"] = checked_threads(n_threads)
-    limits["random_state"] = _checked_int("random_state", seed, 0, MAX_SEED)
+    limits["random_state"] = int_between(seed, "random_state", 0, MAX_SEED)
     return limits
-
-
-def _checked_number(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    return float(value)
-
-
-def _checked_int(name: str, value: Any, least: int, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} must be an int, got {value!r}")
-    if not least <= value <= most:
-        raise ValueError(f"{name} must be between {least} and {most}, got {value}")
-    return int(value)
 
 
 def checked_settings(

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskslim._checks import is_int
 from riskslim.classifier import RiskSLIMClassifier, stated_by
 from riskslim.data.training_data import TrainingData
 from riskslim.engines.certify import certify
@@ -454,7 +455,7 @@ def _checked_sizes(sizes: int | Iterable[int] | None, problem: RiskScoreProblem)
         *sizes
     ]  # fmt: skip
     for size in wanted:
-        if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
+        if not is_int(size):
             raise TypeError(f"sizes must be whole numbers, got {size!r}")
         if not problem.min_size <= size <= problem.max_size:
             raise ValueError(

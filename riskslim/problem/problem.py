@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskslim._checks import as_int
 from riskslim.coefficients import CoefficientSet
 from riskslim.constraints.allowed_points import points_in
 from riskslim.constraints.base import INTERCEPT, Constraint, Setting
@@ -695,12 +696,11 @@ def checked_size(size: Any, what: str, most: int | None) -> int:
     TypeError, ValueError
         No int, negative, or too large.
     """
-    if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
-        raise TypeError(f"{what} must be an int, got {size!r}")
-    if size < 0 or (most is not None and size > most):
+    number = as_int(size, what)
+    if number < 0 or (most is not None and number > most):
         expected = "at least 0" if most is None else f"between 0 and the {most} features"
-        raise ValueError(f"{what} must be {expected}, got {size}")
-    return int(size)
+        raise ValueError(f"{what} must be {expected}, got {number}")
+    return number
 
 
 def _tighter(own: int | None, derived: int | None, choose: Any) -> int:

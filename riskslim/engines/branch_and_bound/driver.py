@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskslim._checks import as_number, int_between
 from riskslim.constraints.rows import clash
 from riskslim.constraints.search import search_vector
 from riskslim.engines.branch_and_bound.incumbents import MAX_SOLUTIONS, Incumbents
@@ -147,17 +148,9 @@ def branch_and_bound(
 
 def _checked_pool(n_solutions: int | None, within: float | None) -> tuple[int | None, float | None]:
     if n_solutions is not None:
-        if isinstance(n_solutions, bool) or not isinstance(n_solutions, (int, np.integer)):
-            raise TypeError(f"n_solutions must be an int, got {n_solutions!r}")
-        if not 1 <= n_solutions <= MAX_SOLUTIONS:
-            raise ValueError(
-                f"n_solutions must be between 1 and {MAX_SOLUTIONS}, got {n_solutions}"
-            )
-        n_solutions = int(n_solutions)
+        n_solutions = int_between(n_solutions, "n_solutions", 1, MAX_SOLUTIONS)
     if within is not None:
-        if isinstance(within, bool) or not isinstance(within, (int, float, np.number)):
-            raise TypeError(f"within must be a number, got {within!r}")
-        if not 0 <= within < math.inf:
+        if not 0 <= as_number(within, "within") < math.inf:
             raise ValueError(f"within must be at least 0 and finite, got {within!r}")
         return n_solutions, float(within)
     return (1 if n_solutions is None else n_solutions), None
