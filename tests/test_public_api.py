@@ -119,7 +119,6 @@ RiskScoreProblem.usable property
 RiskScoreProblem.infeasibility property
 RiskSlimLP (problem, bounds)
 RiskSlimMIP (problem, bounds, *, relaxed=False, box=None, sign_split=False, should_stop=None)
-RiskSlimMIP.set_bounds (self, bounds)
 RiskSlimMIP.prefer_indicators (self)
 RiskSlimMIP.cut_row (self, cut)
 RiskSlimMIP.add_cuts (self, cuts, *, lazy=False)

@@ -36,8 +36,9 @@ if TYPE_CHECKING:
 __all__ = [
     "INTERRUPTED",
     "SOLVERS",
+    "EngineCall",
     "EngineRun",
-    "Run",
+    "InterruptibleRun",
     "beyond_branch_and_bound",
     "check_solver",
     "checked_limits",
@@ -57,8 +58,8 @@ MAX_NODES = 2**62
 MAX_SEED = 2_000_000_000
 
 
-class Run(Protocol):
-    """One call of an engine."""
+class InterruptibleRun(Protocol):
+    """A call of an engine that Ctrl-C can end."""
 
     name: str
     interrupted: threading.Event
@@ -70,7 +71,7 @@ class Run(Protocol):
         """Search, and certify the best score."""
 
 
-def run_interruptibly(run: Run) -> Solution:
+def run_interruptibly(run: InterruptibleRun) -> Solution:
     """Run in a second thread, so that Ctrl-C is seen while compiled code computes.
 
     Python handles signals in the main thread only, and not while that thread is inside of a
@@ -78,7 +79,7 @@ def run_interruptibly(run: Run) -> Solution:
 
     Parameters
     ----------
-    run : Run
+    run : InterruptibleRun
 
     Returns
     -------
@@ -121,7 +122,7 @@ def run_interruptibly(run: Run) -> Solution:
 
 
 @contextlib.contextmanager
-def _interrupt_on_ctrl_c(run: Run) -> Iterator[None]:
+def _interrupt_on_ctrl_c(run: InterruptibleRun) -> Iterator[None]:
     """Let the first Ctrl-C end the search, and the second raise KeyboardInterrupt.
 
     A handler, and no exception that is caught: it cannot arrive between two statements. Whoever
@@ -144,21 +145,38 @@ def _interrupt_on_ctrl_c(run: Run) -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-class EngineRun(Generic[_Settings]):
-    """What one call of an engine begins with, and the solutions that it ends with.
+@dataclasses.dataclass(frozen=True, eq=False)
+class EngineCall(Generic[_Settings]):
+    """A call of an engine, its arguments checked.
 
-    Parameters
+    Attributes
     ----------
-    name : str
-        The engine's.
     problem : RiskScoreProblem
-        Is left as it is: the run has a copy, whose loss counts anew.
     settings : dataclass instance
     limits : dict
         As of :func:`checked_limits`, and what else the engine was told.
     start : ndarray of int64, shape (d + 1,), optional
     progress, should_stop : callable, optional
         The user's.
+    """
+
+    problem: RiskScoreProblem
+    settings: _Settings
+    limits: dict[str, Any]
+    start: NDArray[np.int64] | None = None
+    progress: Callable[[TraceRecord], None] | None = None
+    should_stop: Callable[[], bool] | None = None
+
+
+class EngineRun(Generic[_Settings]):
+    """A call of an engine while it is answered: its limits, and the solutions that it ends with.
+
+    Parameters
+    ----------
+    name : str
+        The engine's.
+    call : EngineCall
+        Its problem is left as it is: the run has a copy, whose loss counts anew.
 
     Attributes
     ----------
@@ -171,30 +189,21 @@ class EngineRun(Generic[_Settings]):
     initialization_seconds : float
     """
 
-    def __init__(
-        self,
-        name: str,
-        problem: RiskScoreProblem,
-        settings: _Settings,
-        limits: dict[str, Any],
-        start: NDArray[np.int64] | None,
-        progress: Callable[[TraceRecord], None] | None,
-        should_stop: Callable[[], bool] | None,
-    ) -> None:
+    def __init__(self, name: str, call: EngineCall[_Settings]) -> None:
         self.name = name
-        self.problem = copy.copy(problem)
-        self.problem.loss = copy.copy(problem.loss)
+        self.problem = copy.copy(call.problem)
+        self.problem.loss = copy.copy(call.problem.loss)
         self.problem.loss.seconds, self.problem.loss.n_evaluations = 0.0, 0
-        self.problem.loss.n_threads = limits["n_threads"]
-        self.settings = settings
-        self.limits = limits
-        self.start = start
-        self.progress = progress
-        self.user_stop = should_stop
+        self.problem.loss.n_threads = call.limits["n_threads"]
+        self.settings = call.settings
+        self.limits = call.limits
+        self.start = call.start
+        self.progress = call.progress
+        self.user_stop = call.should_stop
         self.interrupted = threading.Event()
         self.stop = np.zeros(1, np.int64)
         self.began = time.perf_counter()
-        self.deadline: float = self.began + limits["time_limit"]
+        self.deadline: float = self.began + self.limits["time_limit"]
         self.initialization_seconds = 0.0
 
     @property

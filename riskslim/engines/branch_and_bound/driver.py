@@ -6,7 +6,6 @@ import logging
 import math
 import threading
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +18,7 @@ from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, BranchAndB
 from riskslim.engines.certify import certify, loss_accuracy
 from riskslim.engines.runs import (
     INTERRUPTED,
+    EngineCall,
     EngineRun,
     beyond_branch_and_bound,
     checked_limits,
@@ -31,7 +31,7 @@ from riskslim.problem.conflicts import conflicting_constraints
 from riskslim.problem.problem import RiskScoreProblem
 from riskslim.solution import Solution, SolutionPool, SolveStatistics, TraceRecord
 
-__all__ = ["Run", "branch_and_bound"]
+__all__ = ["BranchAndBoundRun", "branch_and_bound"]
 
 logger = logging.getLogger("riskslim.branch_and_bound")
 
@@ -142,8 +142,8 @@ def branch_and_bound(
         )
     limits["n_solutions"], limits["within"] = _checked_pool(n_solutions, within)
     vector = checked_start(problem, start)
-    run = Run(ENGINE, problem, settings, limits, vector, progress, should_stop)
-    return run_interruptibly(run)
+    call = EngineCall(problem, settings, limits, vector, progress, should_stop)
+    return run_interruptibly(BranchAndBoundRun(call))
 
 
 def _checked_pool(n_solutions: int | None, within: float | None) -> tuple[int | None, float | None]:
@@ -156,18 +156,24 @@ def _checked_pool(n_solutions: int | None, within: float | None) -> tuple[int | 
     return (1 if n_solutions is None else n_solutions), None
 
 
-class Run(EngineRun[BranchAndBoundSettings]):
-    """One call of :func:`branch_and_bound`.
+class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
+    """One call of :func:`branch_and_bound`, or of a search that it is a part of.
 
-    Attributes
+    Parameters
     ----------
+    call : EngineCall
+        Its limits name ``n_solutions`` and ``within``, too.
     on_score : callable, optional
         Told of every feasible vector that is met, with its objective.
     """
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.on_score: Callable[[NDArray[np.int64], float], None] | None = None
+    def __init__(
+        self,
+        call: EngineCall[BranchAndBoundSettings],
+        on_score: Callable[[NDArray[np.int64], float], None] | None = None,
+    ) -> None:
+        super().__init__(ENGINE, call)
+        self.on_score = on_score
         self.ended = threading.Event()
         self.failure: BaseException | None = None
         self.is_impossible = False

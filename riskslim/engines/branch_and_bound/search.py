@@ -14,7 +14,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +30,6 @@ if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["BOUND_TOLERANCE", "BranchAndBoundSettings", "Root", "Search"]
-
-# Rows (5 arrays), problem (4 arrays, 2 sizes), cutoff, tolerance: what every kernel begins with.
-_Arguments: TypeAlias = tuple[
-    Any, Any, Any, Any, Any, Any, Any, Any, Any, int, int, float, float
-]  # fmt: skip
 
 logger = logging.getLogger("riskslim.branch_and_bound")
 
@@ -54,6 +49,24 @@ ALWAYS_ROUNDED = 50
 # Accuracy of relaxations by which multipliers of constraints are chosen.
 MULTIPLIER_TOLERANCE = 1e-6
 _BRANCHING = {"curvature": 0, "look_ahead": 2}
+
+
+class _KernelArguments(NamedTuple):
+    """Rows, problem, cutoff and tolerance: what every kernel begins with."""
+
+    integer_columns: NDArray[np.int8]
+    real_columns: NDArray[np.float64]
+    slot: NDArray[np.int64]
+    positive: NDArray[np.float64]
+    negative: NDArray[np.float64]
+    penalty: NDArray[np.float64]
+    largest: NDArray[np.float64]
+    twin: NDArray[np.int64]
+    ends: NDArray[Any]
+    min_size: int
+    max_size: int
+    cutoff: float
+    tolerance: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -575,8 +588,8 @@ class Search:
         share = settings.node_tolerance * (cutoff - lower_bound)
         return min(settings.max_node_tolerance, max(LEAST_TOLERANCE, share))
 
-    def _arguments(self, rows: NodeRows, cutoff: float, tolerance: float) -> _Arguments:
-        return (
+    def _arguments(self, rows: NodeRows, cutoff: float, tolerance: float) -> _KernelArguments:
+        return _KernelArguments(
             rows.integer_columns, rows.real_columns, rows.slot, rows.positive, rows.negative,
             self._penalty, self._largest, self._twin, self._ends,
             self.problem.min_size, self.problem.max_size, cutoff - self._constant, tolerance,

@@ -20,7 +20,7 @@ from riskslim.engines.lattice_cpa.start import Initialization, best_possible_bou
 if TYPE_CHECKING:
     import numpy as np
 
-    from riskslim.engines.lattice_cpa.search import Search
+    from riskslim.engines.lattice_cpa.search import LatticeSearch
     from riskslim.engines.lattice_cpa.settings import LatticeCPASettings
 
 __all__ = ["MAX_SECONDS", "TreeEvents", "TreeLimits", "TreeResult", "TreeSearch", "box_of"]
@@ -84,7 +84,7 @@ class TreeSearch(Protocol):
 
     def __call__(
         self,
-        search: Search,
+        search: LatticeSearch,
         initial: Initialization,
         settings: LatticeCPASettings,
         limits: TreeLimits,
@@ -103,12 +103,12 @@ class TreeEvents:
 
     Parameters
     ----------
-    search : Search
+    search : LatticeSearch
     should_stop : callable
         True ends the solve.
     """
 
-    def __init__(self, search: Search, should_stop: Callable[[], bool]) -> None:
+    def __init__(self, search: LatticeSearch, should_stop: Callable[[], bool]) -> None:
         self.search = search
         self.should_stop = should_stop
         self._proposals: dict[bytes, int] = {}
@@ -160,13 +160,13 @@ class TreeEvents:
         return self._proposals[key] <= MAX_PROPOSALS
 
 
-def box_of(initial: Initialization, search: Search) -> Any:
+def box_of(initial: Initialization, search: LatticeSearch) -> Any:
     """Ranges for a solver, which starts from the best score wherever better ones may lie.
 
     Parameters
     ----------
     initial : Initialization
-    search : Search
+    search : LatticeSearch
 
     Returns
     -------
