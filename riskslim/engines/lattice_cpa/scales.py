@@ -15,9 +15,8 @@ from riskslim.solution import Solution, SolveStatistics, Status, Trace, TraceRec
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from riskslim.engines.lattice_cpa.driver import LatticeCPARun
     from riskslim.engines.lattice_cpa.settings import LatticeCPASettings
-    from riskslim.engines.runs import EngineCall
+    from riskslim.engines.runs import EngineCall, InterruptibleRun
 
 __all__ = ["ScalesRun"]
 
@@ -41,7 +40,7 @@ class ScalesRun:
     def __init__(
         self,
         call: EngineCall[LatticeCPASettings],
-        new_run: Callable[[EngineCall[LatticeCPASettings], float], LatticeCPARun],
+        new_run: Callable[[EngineCall[LatticeCPASettings], float], InterruptibleRun],
     ) -> None:
         assert call.problem.scales.values is not None
         self.call = call
@@ -56,7 +55,7 @@ class ScalesRun:
         self.trace = Trace()
         self.solutions: list[Solution] = []
         self.n_infeasible = 0
-        self._running: LatticeCPARun | None = None
+        self._running: InterruptibleRun | None = None
         self._finished = (0, 0, 0)  # nodes, cuts, incumbents of the searches that have ended
 
     def interrupt(self) -> None:
