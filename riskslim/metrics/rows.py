@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from riskslim._checks import is_int, is_number
 from riskslim._wording import listing
 from riskslim.data.faults import missing_among
-from riskslim.data.training_data import check_size_of_weights
+from riskslim.data.weights import check_size_of_weights
 
 __all__ = [
     "MOST_DISTINCT_SCORES",

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from riskslim._wording import listing
 from riskslim.data.class_weights import share
 
 if TYPE_CHECKING:
-    from riskslim.problem.problem import RiskScoreProblem
+    from riskslim.coefficients import CoefficientSet
+    from riskslim.loss.logistic import LogisticLoss
+    from riskslim.scale import ScaleSet
 
 __all__ = ["remarks_on"]
 
@@ -28,8 +30,30 @@ _TINY_PRICE = 1e-4
 _LARGE_CHANGE_OF_ODDS = 1.5
 
 
+class _Problem(Protocol):
+    """The parts of a risk score problem that remarks are about."""
+
+    coefficients: CoefficientSet
+    l0_penalty: NDArray[np.float64]
+    loss: LogisticLoss
+    lower: NDArray[np.int64]
+    max_size: int
+    upper: NDArray[np.int64]
+
+    @property
+    def scales(self) -> ScaleSet:
+        """Scales that the risk score may have."""
+
+    @property
+    def usable(self) -> NDArray[np.bool_]:
+        """Features that can have a non-zero coefficient."""
+
+    def model_size(self, coef: ArrayLike) -> int:
+        """Count the non-zero coefficients."""
+
+
 def remarks_on(
-    problem: RiskScoreProblem, vector: NDArray[Any], given_intercepts: Collection[int]
+    problem: _Problem, vector: NDArray[Any], given_intercepts: Collection[int]
 ) -> tuple[str, ...]:
     """Name what an optimal score may be a poor one for: units, bounds, scales and weights.
 
@@ -57,7 +81,7 @@ def remarks_on(
     return tuple(remark for remark in remarks if remark)
 
 
-def _weighted(problem: RiskScoreProblem) -> str:
+def _weighted(problem: _Problem) -> str:
     data = problem.loss.data
     outcome = f"{data.outcome_name} = {data.classes[1]}"
     if data.class_weighting is not None:
@@ -73,7 +97,7 @@ def _weighted(problem: RiskScoreProblem) -> str:
     )
 
 
-def _empty(problem: RiskScoreProblem, vector: NDArray[Any]) -> str:
+def _empty(problem: _Problem, vector: NDArray[Any]) -> str:
     if problem.model_size(vector) or not problem.max_size:
         return ""
     if problem.l0_penalty[problem.usable].max() > _TINY_PRICE:
@@ -90,7 +114,7 @@ def _empty(problem: RiskScoreProblem, vector: NDArray[Any]) -> str:
     )
 
 
-def _too_wide(problem: RiskScoreProblem) -> str:
+def _too_wide(problem: _Problem) -> str:
     data = problem.loss.data
     low, high = data.feature_min, data.feature_max
     with np.errstate(over="ignore"):
@@ -119,7 +143,7 @@ def _too_wide(problem: RiskScoreProblem) -> str:
     )
 
 
-def _at_end_of_scales(problem: RiskScoreProblem, vector: NDArray[Any]) -> str:
+def _at_end_of_scales(problem: _Problem, vector: NDArray[Any]) -> str:
     scales = problem.scales
     if scales.is_single or not vector[1:].any():
         return ""
@@ -137,7 +161,7 @@ def _at_end_of_scales(problem: RiskScoreProblem, vector: NDArray[Any]) -> str:
     )
 
 
-def _only_ones(problem: RiskScoreProblem, vector: NDArray[Any]) -> str:
+def _only_ones(problem: _Problem, vector: NDArray[Any]) -> str:
     used = np.flatnonzero(vector[1:]) + 1
     allowed = np.maximum(np.abs(problem.lower[used]), np.abs(problem.upper[used]))
     # With a feature of more values, one point per unit is what divides it.
@@ -152,9 +176,7 @@ def _only_ones(problem: RiskScoreProblem, vector: NDArray[Any]) -> str:
     )
 
 
-def _at_bounds(
-    problem: RiskScoreProblem, vector: NDArray[Any], given_intercepts: Collection[int]
-) -> str:
+def _at_bounds(problem: _Problem, vector: NDArray[Any], given_intercepts: Collection[int]) -> str:
     names = problem.coefficients.feature_names
     at_lower, at_upper = vector == problem.lower, vector == problem.upper
     # A bound beyond 0 is there to force the feature in.
