@@ -474,7 +474,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _engine_arguments(self, choice: EngineChoice) -> dict[str, Any]:
-        """What only one of the engines knows; it is refused rather than ignored."""
+        """Collect what only one of the engines knows; it is refused rather than ignored."""
         pool = {"n_solutions": self.n_solutions, "within": self.within}
         arguments: dict[str, Any] = {
             name: value for name, value in pool.items() if value is not None
@@ -586,7 +586,7 @@ def _one_column(estimator: RiskSLIMClassifier, y: Any) -> Any:
 
 
 def _is_finite_array(X: Any) -> bool:
-    """Whether X is an array of finite numbers, found out in one pass without a copy."""
+    """Say whether X is an array of finite numbers, found out in one pass without a copy."""
     if not isinstance(X, np.ndarray) or np.ma.isMaskedArray(X) or X.dtype.kind not in "biuf":
         return False
     with np.errstate(over="ignore", invalid="ignore"):

@@ -69,9 +69,6 @@ LARGER = {
     "cli.app": "to be cut along reading, stating, solving and writing",
     "cli.app.fit": "to be cut: one parameter per option of the command line",
     "exports.sql.to_sql": "half of it is its docstring",
-    "metrics.bootstrap.bootstrap_interval": "half of it is its docstring",
-    "model_selection.cross_validation.cross_validate_risk_score": "half of it is its docstring",
-    "model_selection.size_path.model_size_path": "half of it is its docstring",
     "risk_score": "to be cut: a facade needs no more than what it delegates to",
 }
 

@@ -1,4 +1,4 @@
-"""What the methods of the paper share: elastic nets, and the choice of one model among many."""
+"""The base of the paper's methods: elastic nets, and the choice of one model among many."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from riskslim.constraints.base import Constraint, Setting
 from riskslim.constraints.rows import ConstraintRows, checked_constraints
 from riskslim.data.feature_ranges import FeatureRange
 from riskslim.data.tables import series_name
-from riskslim.data.training_data import TrainingData
+from riskslim.data.training_data import TrainingData, user_stacklevel
 from riskslim.loss.logistic import LogisticLoss
 from riskslim.problem.problem import RiskScoreProblem
 from riskslim.risk_score import RiskScore
@@ -142,7 +142,7 @@ class Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _remarks(self, pool: Pool) -> tuple[str, ...]:
-        """Whether the choice was among few models, and whether nothing came of it."""
+        """Say whether the choice was among few models, and whether nothing came of it."""
         is_empty = not self.coef_.any()
         if self.n_feasible_ >= _FEW_FEASIBLE * len(pool) and not is_empty:
             return ()
@@ -211,17 +211,17 @@ class Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"the solver did not reach its tolerance for {nets.n_unfinished} of the elastic "
                 "nets; their coefficients may be less accurate than the others'",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=user_stacklevel(),
             )
 
     def _converter(
         self, nets: ElasticNets
     ) -> Callable[[Sample, NDArray[np.float64]], NDArray[Any]]:
-        """What makes models of the pool of elastic nets."""
+        """Return the function that makes models of the pool of elastic nets."""
         return _unchanged
 
     def _in_bounds(self, models: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which models are within their bounds: elastic nets have none."""
+        """Say which models are within their bounds: elastic nets have none."""
         return np.ones(len(models), dtype=bool)
 
     def _set_model(self, nets: ElasticNets, coef: NDArray[Any]) -> None:

@@ -118,7 +118,7 @@ def listed(counts: Mapping[str, int]) -> str:
 
 
 class PoolSettings(NamedTuple):
-    """What the elastic nets of all methods depend on."""
+    """Settings that the elastic nets of all methods depend on."""
 
     sign: str | PerFeature | None
     l1_ratios: tuple[float, ...]
@@ -217,7 +217,7 @@ class ElasticNets:
             self.log.progress(f"elastic nets of {what}: %d of %d paths", done, len(tasks))
 
     def _lengths(self, instances: NDArray[np.intp]) -> dict[float, int]:
-        """How far the path of each mixing value is needed."""
+        """Find how far the path of each mixing value is needed."""
         ratio, step = np.divmod(instances, self.settings.n_penalties)
         return {
             self.settings.l1_ratios[k]: int(step[ratio == k].max()) + 1

@@ -165,7 +165,7 @@ class LinearConstraint(Constraint):
 
     @property
     def name(self) -> str | None:
-        """How messages call the constraint."""
+        """Name by which messages call the constraint."""
         return self._name
 
     def describe(self) -> str:
@@ -584,7 +584,7 @@ def model_size(least: int = 0, most: int | None = None, *, name: str | None = No
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class _SizeLimit(Constraint):
-    """What :func:`model_size` demands."""
+    """Requirement of :func:`model_size`."""
 
     least: int
     most: int | None
@@ -606,7 +606,7 @@ class _SizeLimit(Constraint):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class _VariableLimit(Constraint):
-    """What :func:`at_most_variables` demands without groups."""
+    """Requirement of :func:`at_most_variables` without groups."""
 
     most: int
     name: str | None = None

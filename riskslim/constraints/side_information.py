@@ -46,7 +46,7 @@ _OPERATORS: dict[str, Callable[[Any, float], Any]] = {
 
 
 class _Condition(NamedTuple):
-    """What a record's value of a feature has to be."""
+    """A condition on a record's value of a feature."""
 
     feature: str
     operator: str
@@ -63,7 +63,7 @@ class _Condition(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class _RiskBound(Constraint):
-    """What :func:`risk_at_least` and :func:`risk_at_most` demand."""
+    """Requirement of :func:`risk_at_least` and :func:`risk_at_most`."""
 
     is_lower: bool
     p: float

@@ -285,7 +285,7 @@ def _split(
 
 
 def _may_pay(source: KernelRows) -> bool:
-    """Whether a sample has enough pairs of equal rows."""
+    """Say whether a sample has enough pairs of equal rows."""
     n = source.n_rows
     size = math.ceil(math.sqrt(2 * _EXPECTED_PAIRS * n))
     if 4 * size > n:

@@ -385,7 +385,7 @@ class TrainingData:
 
     @property
     def class_weighting(self) -> ClassWeighting | None:
-        """What the weights of the classes make of the prevalence; None if they are the same."""
+        """Prevalence without and with the weights of the classes; None if they are the same."""
         if math.isclose(*self.class_factors):
             return None
         return ClassWeighting(self._prevalence(self.class_factors), self.prevalence)
@@ -493,7 +493,7 @@ def user_stacklevel() -> int:
 
 
 def _stated_items(items: Iterable[Statement], feature_names: Sequence[str]) -> dict[str, Statement]:
-    """What is stated of features, by name; statements on other columns are of no use here."""
+    """Return the statements on features by name; statements on other columns are of no use here."""
     by_name: dict[str, Statement] = {}
     for item in items:
         if not all(hasattr(item, part) for part in ("name", "variable", "kind", "value")):

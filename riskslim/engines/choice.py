@@ -1,4 +1,4 @@
-"""Which engine solves a problem."""
+"""The choice of the engine that solves a problem."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def choose_engine(problem: RiskScoreProblem, engine: str = "auto") -> EngineChoi
 
 
 def _is_beyond_cplex(problem: RiskScoreProblem) -> bool:
-    """Whether SCIP is there, and the installed CPLEX is too small for constraints on rates."""
+    """Say whether SCIP is there, and the installed CPLEX is too small for constraints on rates."""
     if importlib.util.find_spec("pyscipopt") is None or problem.infeasibility is not None:
         return False
     from riskslim.engines.lattice_cpa.formulation import (

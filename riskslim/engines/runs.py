@@ -1,4 +1,4 @@
-"""What the engines share: limits, starts, and a run that Ctrl-C can end."""
+"""Limits, starts, and runs that Ctrl-C can end: the common part of the engines."""
 
 from __future__ import annotations
 
@@ -283,7 +283,7 @@ class EngineRun(Generic[_Settings]):
 
 
 def beyond_branch_and_bound(problem: RiskScoreProblem) -> str | None:
-    """What a problem asks for that branch and bound does not support.
+    """Name what a problem asks for that branch and bound does not support.
 
     Parameters
     ----------

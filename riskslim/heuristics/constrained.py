@@ -512,7 +512,7 @@ class _Rounding:
         return j
 
     def _box_with(self, j: int, value: int) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-        """What is left of the box with a coefficient fixed; None if propagation says nothing."""
+        """Return the rest of the box with a coefficient fixed; None if propagation says nothing."""
         if not self.lower[j] <= value <= self.upper[j]:
             return None
         lower, upper = self.lower.copy(), self.upper.copy()

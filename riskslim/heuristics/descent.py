@@ -47,7 +47,7 @@ _MIN_JOINT_CELLS = 4096
 
 @dataclass(frozen=True)
 class HeuristicResult:
-    """What a heuristic found.
+    """The outcome of a heuristic.
 
     Attributes
     ----------
@@ -558,7 +558,7 @@ def _magnitude(problem: RiskScoreProblem) -> NDArray[np.float64]:
 
 
 def _unit(problem: RiskScoreProblem) -> float:
-    """What a point adds to a score / scale."""
+    """Return what a point adds to a score / scale."""
     return 1.0 / problem.loss.scale
 
 

@@ -1,4 +1,4 @@
-"""How the kernels of the loss are called: the rows and a vector, as their arguments."""
+"""Arguments of the kernels of the loss: the rows and a vector."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which form of the loss is used: a table by integer scores, or real scores."""
+"""The choice of the form of the loss: a table by integer scores, or real scores."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAX_ABSOLUTE_SCORE = 2**30
 
 
 class Form(NamedTuple):
-    """How a loss is evaluated, which kernel does it, and why."""
+    """A form of evaluating the loss, the kernel that does it, and why."""
 
     name: str
     kernel: str
@@ -86,7 +86,7 @@ def choose_form(
 
 
 def column_slots(rows: KernelRows) -> NDArray[np.int64]:
-    """Where the kernels find each feature: k in integer column k, -1 - k in real column k."""
+    """Say where the kernels find each feature: k in integer column k, -1 - k in real column k."""
     slot = np.empty(len(rows.integer_index) + len(rows.real_index), dtype=np.int64)
     slot[rows.integer_index] = np.arange(len(rows.integer_index))
     slot[rows.real_index] = -1 - np.arange(len(rows.real_index))

@@ -1,4 +1,4 @@
-"""What heuristics and engines ask of a loss beside its values: scores of its rows, and counts."""
+"""Scores and counts of a loss, for heuristics and engines."""
 
 from __future__ import annotations
 

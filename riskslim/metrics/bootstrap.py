@@ -143,15 +143,7 @@ def bootstrap_interval(
     """
     level = checked_level(level)
     check_resamples(n_resamples)
-    is_error = _is_calibration_error(metric)
-    if method is None:
-        method = "basic" if is_error else "percentile"
-    if method not in ("percentile", "basic"):
-        raise ValueError(f"method must be 'percentile' or 'basic', got {method!r}")
-    if bounds is None:
-        bounds = (0.0, 1.0) if is_error else (-np.inf, np.inf)
-    if len(bounds) != 2 or not bounds[0] < bounds[1]:
-        raise ValueError(f"bounds must be the smallest and the largest value, got {bounds!r}")
+    method, bounds = _checked_interval(metric, method, bounds)
     labels, predictions = np.asarray(y_true), np.asarray(prediction)
     weight = None if sample_weight is None else np.asarray(sample_weight)
     check_same_length(labels, predictions, weight)
@@ -165,11 +157,7 @@ def bootstrap_interval(
         return float(metric(labels[rows], predictions[rows], sample_weight=chosen))
 
     values = np.array([of_rows(resampler.rows(generator)) for _ in range(n_resamples)])
-    if np.isnan(values).any():
-        raise ValueError(
-            f"the metric is undefined (NaN) on {np.count_nonzero(np.isnan(values))} of "
-            f"{n_resamples} resamples; stratified=True keeps the classes as they are"
-        )
+    _check_defined(values)
     value = of_rows(slice(None))
     if method == "basic":
         return _mirrored(value, values, level, bounds)
@@ -182,6 +170,30 @@ def bootstrap_interval(
             stacklevel=2,
         )
     return interval
+
+
+def _check_defined(values: NDArray[np.float64]) -> None:
+    if np.isnan(values).any():
+        raise ValueError(
+            f"the metric is undefined (NaN) on {np.count_nonzero(np.isnan(values))} of "
+            f"{len(values)} resamples; stratified=True keeps the classes as they are"
+        )
+
+
+def _checked_interval(
+    metric: Any, method: BootstrapMethod | None, bounds: tuple[float, float] | None
+) -> tuple[BootstrapMethod, tuple[float, float]]:
+    """Check how an interval is made; calibration errors have defaults of their own."""
+    is_error = _is_calibration_error(metric)
+    if method is None:
+        method = "basic" if is_error else "percentile"
+    if method not in ("percentile", "basic"):
+        raise ValueError(f"method must be 'percentile' or 'basic', got {method!r}")
+    if bounds is None:
+        bounds = (0.0, 1.0) if is_error else (-np.inf, np.inf)
+    if len(bounds) != 2 or not bounds[0] < bounds[1]:
+        raise ValueError(f"bounds must be the smallest and the largest value, got {bounds!r}")
+    return method, bounds
 
 
 def _is_calibration_error(metric: Any) -> bool:

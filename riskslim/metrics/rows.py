@@ -35,7 +35,7 @@ N_BINS = 10
 
 
 def number_of_bins(bins: Any, n_distinct: int) -> int | None:
-    """How many groups of rows ``bins`` asks for; None for one per distinct score."""
+    """Find how many groups of rows ``bins`` asks for; None for one per distinct score."""
     if bins is None:
         return None
     if isinstance(bins, str) and bins == "auto":

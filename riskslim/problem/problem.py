@@ -220,7 +220,7 @@ class RiskScoreProblem:
 
     @property
     def is_constrained_per_scale(self) -> bool:
-        """Whether there are several scales, and constraints that differ from scale to scale.
+        """Say whether there are several scales, and constraints that differ from scale to scale.
 
         Those are looked at by the problem of each scale, :meth:`at_scale`, alone.
         """
@@ -353,7 +353,7 @@ class RiskScoreProblem:
 
     @property
     def intercept_is_derived(self) -> bool:
-        """Whether both bounds of the intercept are derived from the data, none given."""
+        """Say whether both bounds of the intercept are derived from the data, none given."""
         return not self._given_intercepts
 
     @property
@@ -368,7 +368,7 @@ class RiskScoreProblem:
 
     @property
     def infeasibility(self) -> str | None:
-        """Why no coefficient vector is feasible; None if there is one."""
+        """Reason why no coefficient vector is feasible; None if there is one."""
         n_required = int(np.count_nonzero(self.required))
         n_usable = int(np.count_nonzero(self.usable))
         if n_required > self.max_size:
@@ -508,7 +508,7 @@ class RiskScoreProblem:
         return int(np.count_nonzero(np.asarray(coef)[1:]))
 
     def is_feasible(self, coef: ArrayLike) -> bool:
-        """Whether a vector is integer, within its bounds, of a permitted size, and as constrained.
+        """Say whether a vector is integer, within bounds, of a permitted size, and as constrained.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What is worth knowing about a risk score of a problem, in words."""
+"""Remarks on a risk score of a problem, in words."""
 
 from __future__ import annotations
 

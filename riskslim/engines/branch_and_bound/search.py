@@ -71,7 +71,7 @@ class _KernelArguments(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class BranchAndBoundSettings:
-    """How the search works; every setting leaves the result a certified one.
+    """Settings of the search; every one of them leaves the result a certified one.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class BranchAndBoundSettings:
 
 
 class _Worth(NamedTuple):
-    """What one point is worth, t = 1 / scale, and the interval that it may lie in."""
+    """The worth of one point, t = 1 / scale, and the interval that it may lie in."""
 
     t: float
     low: float
@@ -164,7 +164,7 @@ class _Child(NamedTuple):
 
 
 class _Expansion(NamedTuple):
-    """What came of a node."""
+    """The outcome of a node."""
 
     children: list[_Child]
     leaf: NDArray[np.float64] | None  # its only integer vector
@@ -172,7 +172,7 @@ class _Expansion(NamedTuple):
 
 
 class Root(NamedTuple):
-    """What a relaxation says of all vectors.
+    """Findings of a relaxation that hold for all vectors.
 
     Every vector that is better than the best one so far, by more than its tolerance, lies in
     ``box`` (shape (2, d + 1)); none is better than both ``lower_bound`` and the best one.
@@ -185,7 +185,7 @@ class Root(NamedTuple):
 
 
 class _Worker:
-    """What one thread works in."""
+    """The memory that one thread works in."""
 
     def __init__(self, n_rows: int, p: int) -> None:
         n_floats, n_indices = kernels.scratch_sizes(n_rows, p)

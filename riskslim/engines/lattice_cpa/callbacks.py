@@ -27,7 +27,7 @@ import_cplex()  # in its own way, before anything else imports it
 
 
 class _Shared:
-    """What the callbacks have in common; CPLEX creates them, so it is attached later."""
+    """The base of the callbacks; CPLEX creates them, so it is attached later."""
 
     events: TreeEvents
     search: LatticeSearch

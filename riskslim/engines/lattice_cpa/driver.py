@@ -211,13 +211,13 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
             self.abort()
 
     def stop_requested(self) -> bool:
-        """Whether the user wants the search to end."""
+        """Say whether the user wants the search to end."""
         if self.user_stop is not None and self.user_stop():
             self.interrupted.set()
         return self.interrupted.is_set()
 
     def out_of_time(self) -> bool:
-        """Whether the time limit is reached, or the search has nothing to find any more."""
+        """Say whether the time limit is reached, or the search has nothing to find any more."""
         over = self.stop_requested() or self.remaining <= 0
         return over or self._beyond_cutoff()
 
@@ -275,7 +275,7 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
         return self._solution(search, message, engine)
 
     def _ended_early(self) -> str:
-        """Why the search is over before the tree has come to an end."""
+        """Say why the search is over before the tree has come to an end."""
         return INTERRUPTED if self.stop_requested() else TIME_LIMIT
 
     def _without_rates(self) -> Relaxation:
@@ -329,7 +329,7 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
         return self.assembled(relaxation.coef, certificate, relaxation.trace, statistics)
 
     def _is_settled(self, search: LatticeSearch) -> bool:
-        """Whether the bound without constraints on rates is all that has to be proven."""
+        """Say whether the bound without constraints on rates is all that has to be proven."""
         if self.relaxation is None:
             return False
         share: float = self.limits["gap_tolerance"]

@@ -296,7 +296,7 @@ def translated_errors(model: RiskSlimMIP) -> Iterator[None]:
 
 @functools.cache
 def has_limited_size() -> bool:
-    """Whether the installed CPLEX is one that refuses models beyond 1000 variables or rows.
+    """Say whether the installed CPLEX is one that refuses models beyond 1000 variables or rows.
 
     Returns
     -------

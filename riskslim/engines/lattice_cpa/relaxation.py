@@ -37,7 +37,7 @@ SHARE = 0.4
 
 @dataclasses.dataclass(frozen=True)
 class Relaxation:
-    """What is known of a problem once constraints on its rates were left out.
+    """Findings on a problem without the constraints on its rates.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class RelaxationRun:
 
     @property
     def is_best(self) -> bool:
-        """Whether no score is known that is better and breaks constraints on rates."""
+        """Say whether no score is known that is better and breaks constraints on rates."""
         return self.coef is not None and self.objective <= self._least
 
     def solve(self) -> Relaxation:

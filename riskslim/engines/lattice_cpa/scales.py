@@ -82,7 +82,7 @@ class ScalesRun:
         return self._combined()
 
     def _is_last(self, k: int) -> bool:
-        """Whether there is no scale left that could have a score, and none had."""
+        """Say whether there is no scale left that could have a score, and none had."""
         return not self.solutions and k == len(self.scales) - 1
 
     def _limits_left(self, n_left: int) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""What the driver and the trees of all solvers share: limits, events, results.
+"""Limits, events and results that the driver and the trees of all solvers share.
 
 A solver's module translates its callbacks into the events of :class:`TreeEvents`, and has a
 function ``search_tree`` that is a :class:`TreeSearch`. The driver knows no more of a solver.
@@ -59,7 +59,7 @@ class TreeLimits:
 
 @dataclasses.dataclass(frozen=True)
 class TreeResult:
-    """How a search ended.
+    """The end of a search.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class TreeSearch(Protocol):
 
 
 class TreeEvents:
-    """What a tree reports to the search, whichever solver it belongs to.
+    """Reports of a tree to the search, whichever solver it belongs to.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class TreeEvents:
         self.search.distrust(best_possible_bounds(self.search.problem))
 
     def should_propose(self, known: float) -> bool:
-        """Whether to propose the search's best score to a solver.
+        """Say whether to propose the search's best score to a solver.
 
         Parameters
         ----------
