@@ -42,7 +42,7 @@ from riskslim.baselines.rounding import rescaled_rounding, rounding, unit_weight
 from riskslim.coefficients import CoefficientSet, PerFeature
 from riskslim.constraints.base import Constraint
 from riskslim.heuristics.descent import discrete_coordinate_descent, sequential_rounding
-from riskslim.problem.problem import RiskScoreProblem
+from riskslim.problem.problem import DEFAULT_L0_PENALTY, RiskScoreProblem
 
 __all__ = [
     "METHODS",
@@ -277,7 +277,7 @@ class _PooledBaseline(RiskScoreBaseline):
         max_size: int | None = 5,
         max_coef: int = 5,
         max_intercept: int = 100,
-        l0_penalty: float = 1e-6,
+        l0_penalty: float = DEFAULT_L0_PENALTY,
         sign: str | PerFeature | None = None,
         constraints: Iterable[Constraint] = (),
         l1_ratios: Sequence[float] | None = None,

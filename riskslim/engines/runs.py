@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 __all__ = [
+    "DEFAULT_GAP_TOLERANCE",
+    "DEFAULT_SOLVER",
+    "DEFAULT_TIME_LIMIT",
     "INTERRUPTED",
     "SOLVERS",
     "EngineCall",
@@ -52,6 +55,14 @@ logger = logging.getLogger("riskslim")
 _Settings = TypeVar("_Settings", bound="DataclassInstance")
 
 INTERRUPTED = "interrupted by the user"
+
+# Defaults of the engines, and of all that calls them.
+DEFAULT_TIME_LIMIT = 60.0
+DEFAULT_GAP_TOLERANCE = 0.0
+DEFAULT_SOLVER = "cplex"
+
+# Of lattice_cpa.
+SOLVERS = ("cplex", "scip")
 
 # What CPLEX's parameters can hold; no other engine needs more.
 MAX_NODES = 2**62
@@ -389,10 +400,6 @@ def checked_start(problem: RiskScoreProblem, start: ArrayLike | None) -> NDArray
     if violations:
         raise ValueError(f"start is not feasible: {'; '.join(violations)}")
     return np.asarray(start).astype(np.int64)
-
-
-# Of lattice_cpa.
-SOLVERS = ("cplex", "scip")
 
 
 def check_solver(solver: str) -> None:

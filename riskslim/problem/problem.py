@@ -25,11 +25,13 @@ from riskslim.scale import ScaleLike, ScaleSet, fewest_digits
 if TYPE_CHECKING:
     from riskslim.constraints.rate_checks import RateCheck
 
-__all__ = ["RiskScoreProblem", "checked_size"]
+__all__ = ["DEFAULT_L0_PENALTY", "RiskScoreProblem", "checked_size"]
 
 # A penalty above the loss of the empty model (log 2, or less with an intercept) already rules a
 # feature out; beyond this the loss would vanish in the rounding of the objective.
 MAX_PENALTY = 1e4
+# Small enough that it decides among scores of equal loss only, and is a price all the same.
+DEFAULT_L0_PENALTY = 1e-6
 # Objectives of equivalent scores differ by rounding errors only.
 _SAME_OBJECTIVE = 1e-12
 
@@ -121,7 +123,7 @@ class RiskScoreProblem:
         *,
         max_size: int | None = None,
         min_size: int = 0,
-        l0_penalty: float = 1e-6,
+        l0_penalty: float = DEFAULT_L0_PENALTY,
         constraints: Iterable[Constraint] = (),
         scale: ScaleLike | None = None,
     ) -> None:

@@ -370,7 +370,7 @@ def _add_real_derivatives(rows, wanted, used, sums, slopes, curvatures, start):
 
 @helper
 def _curvature_factor(bounds, line, step):
-    """What a step along a line costs per curvature, at least."""
+    """Bound what a step along a line costs per curvature, from below."""
     t = bounds.magnitude[line] * abs(step)
     # Without cancellation near 0; still a lower bound of exp(-t) + t - 1.
     omega = t * t * (0.5 - t / 6.0) if t < 1e-2 else exp(-t) + t - 1.0
@@ -974,7 +974,7 @@ def _measure_odds_of_chunk(race, rows, bounds, used, sums, begin):
 
 @helper
 def _has_digits(race, rows, line):
-    """Whether derivatives along a line come from digits: no weights, small integers."""
+    """Say whether derivatives along a line come from digits: no weights, small integers."""
     return (
         rows.weights.shape[0] == 0
         and line > 0

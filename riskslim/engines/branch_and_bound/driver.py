@@ -17,6 +17,8 @@ from riskslim.engines.branch_and_bound.incumbents import MAX_SOLUTIONS, Incumben
 from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, BranchAndBoundSettings, Search
 from riskslim.engines.certify import certify, loss_accuracy
 from riskslim.engines.runs import (
+    DEFAULT_GAP_TOLERANCE,
+    DEFAULT_TIME_LIMIT,
     INTERRUPTED,
     EngineCall,
     EngineRun,
@@ -45,8 +47,8 @@ CONSTRAINT_SHARE = 0.5
 def branch_and_bound(
     problem: RiskScoreProblem,
     *,
-    time_limit: float = 60.0,
-    gap_tolerance: float = 0.0,
+    time_limit: float = DEFAULT_TIME_LIMIT,
+    gap_tolerance: float = DEFAULT_GAP_TOLERANCE,
     node_limit: int | None = None,
     n_threads: int = 1,
     random_state: int = 0,

@@ -27,6 +27,9 @@ from riskslim.engines.lattice_cpa.settings import LatticeCPASettings
 from riskslim.engines.lattice_cpa.start import Initialization, best_possible_bounds
 from riskslim.engines.lattice_cpa.tree import MAX_SECONDS, TreeLimits, TreeSearch
 from riskslim.engines.runs import (
+    DEFAULT_GAP_TOLERANCE,
+    DEFAULT_SOLVER,
+    DEFAULT_TIME_LIMIT,
     INTERRUPTED,
     EngineCall,
     EngineRun,
@@ -64,13 +67,13 @@ RATES_LEFT_OUT = "constraints on rates, which this score meets, were left out of
 def lattice_cpa(
     problem: RiskScoreProblem,
     *,
-    time_limit: float = 60.0,
-    gap_tolerance: float = 0.0,
+    time_limit: float = DEFAULT_TIME_LIMIT,
+    gap_tolerance: float = DEFAULT_GAP_TOLERANCE,
     node_limit: int | None = None,
     n_threads: int = 1,
     random_state: int = 0,
     start: ArrayLike | None = None,
-    solver: str = "cplex",
+    solver: str = DEFAULT_SOLVER,
     settings: LatticeCPASettings | None = None,
     progress: Callable[[TraceRecord], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
