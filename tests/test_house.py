@@ -49,16 +49,9 @@ MAX_POSITIONAL = 12  # parameters that may be given without their name
 WITHOUT_LIMITS = "_kernels"
 # What is larger, and why.
 LARGER = {
-    "baselines.estimators": "to be cut: seven methods beside what they share",
     "cli.app": "to be cut along reading, stating, solving and writing",
     "cli.app.fit": "to be cut: one parameter per option of the command line",
-    "data.training_data": "to be cut: what reads columns beside what holds them",
-    "engines.lattice_cpa.driver.lattice_cpa": "two thirds are its docstring",
     "exports.sql.to_sql": "half of it is its docstring",
-    "loss.logistic": "to be cut: bounds beside the evaluator",
-    "metrics.bootstrap.bootstrap_interval": "half of it is its docstring",
-    "model_selection.cross_validation.cross_validate_risk_score": "half of it is its docstring",
-    "model_selection.size_path.model_size_path": "half of it is its docstring",
 }
 
 

@@ -1,4 +1,4 @@
-"""What every kind of constraint is: a requirement that is stated by names, and resolved later.
+"""Constraints of every kind: requirements that are stated by names, and resolved later.
 
 People state constraints before there is a problem. A problem knows the features, the records and
 the scale, the :class:`Setting`; against it each constraint resolves to linear rows, to sets of
@@ -136,7 +136,7 @@ class Constraint(abc.ABC):
     @property
     @abc.abstractmethod
     def name(self) -> str | None:
-        """How messages call the constraint; None: by :meth:`describe`."""
+        """Name by which messages call the constraint; None: by :meth:`describe`."""
 
     @abc.abstractmethod
     def describe(self) -> str:
@@ -168,7 +168,7 @@ class Constraint(abc.ABC):
 
     @property
     def depends_on_scale(self) -> bool:
-        """Whether another scale makes it another requirement."""
+        """Say whether another scale makes it another requirement."""
         return False
 
     @property
@@ -228,7 +228,7 @@ class Resolved(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Setting:
-    """What constraints are resolved against.
+    """The features, data and scale that constraints are resolved against.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ class Setting:
 
     @property
     def items(self) -> Mapping[str, Statement]:
-        """What is stated of features."""
+        """Statements on features."""
         return {} if self.data is None else self.data.items
 
     def variable_of(self, name: str) -> str:
@@ -398,7 +398,7 @@ def checked_name(name: str | None) -> str | None:
 
 
 def quoted(feature: Feature) -> str:
-    """How descriptions write a feature, or the features of a variable.
+    """Write a feature, or the features of a variable, as descriptions do.
 
     Parameters
     ----------
