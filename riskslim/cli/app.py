@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from riskslim.cli.exit_codes import EXIT_USAGE
+from riskslim.cli.messages import explained
 
 if TYPE_CHECKING:
     import typer
@@ -22,12 +23,20 @@ def main() -> None:
     """Run the command line; without its packages, say how to get them."""
     for package in ("typer", "rich"):
         if importlib.util.find_spec(package) is None:
-            sys.stderr.write(
-                f"Error: the command line needs the package {package}, which is not installed: "
-                'pip install "riskslim[cli]"\n'
+            _refuse(
+                f"the command line needs the package {package}, which is not installed: "
+                'pip install "riskslim[cli]"'
             )
-            raise SystemExit(EXIT_USAGE)
-    application()(prog_name="riskslim")
+    try:
+        app = application()
+    except (ImportError, ValueError) as error:  # a package, or kernels that are asked for
+        _refuse(explained(error))
+    app(prog_name="riskslim")
+
+
+def _refuse(message: str) -> NoReturn:
+    sys.stderr.write(f"Error: {message}\n")
+    raise SystemExit(EXIT_USAGE)
 
 
 def application() -> typer.Typer:

@@ -13,6 +13,7 @@ from pathlib import Path
 import typer
 
 from riskslim.cli.exit_codes import EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_USAGE
+from riskslim.cli.messages import explained
 from riskslim.data.faults import UnusableColumnsError
 from riskslim.exceptions import (
     CertificateError,
@@ -66,19 +67,13 @@ def session(*, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
         internal = isinstance(error, CertificateError)
         if verbose and internal:
             traceback.print_exc()
-        typer.echo(f"Error: {_message(error)}", err=True)
+        # Of columns that cannot be used there is a line for each kind of fault.
+        text = str(error) if isinstance(error, UnusableColumnsError) else explained(error)
+        typer.echo(f"Error: {text}", err=True)
         raise typer.Exit(EXIT_INTERNAL if internal else EXIT_USAGE) from None
     finally:
         package.removeHandler(handler)
         package.setLevel(before)
-
-
-def _message(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    if isinstance(error, UnusableColumnsError):
-        return str(error)  # a line for each kind of fault
-    return " ".join(str(error).split())
 
 
 def print_remarks(remarks: tuple[str, ...]) -> None:
