@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 import riskslim
-from paths import PACKAGE
+from paths import DOCS, PACKAGE
 
 # The one written order of folders and top-level modules, from the ground up: whoever stands on a
 # floor imports from lower floors alone. docs/architecture.md shows it.
@@ -153,6 +154,26 @@ def test_every_room_has_a_floor():
     assert {top(module) for module in sources()} == set(floors(FLOORS))
     of_engines = {module.split(".")[1] for module in sources() if module.startswith("engines.")}
     assert of_engines == set(floors(FLOORS_OF_ENGINES))
+
+
+def test_the_page_shows_the_order():
+    shown = [", ".join(rooms) for rooms in FLOORS]
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    block = "\n".join(f"    {line}" for line in shown)
+    assert f"\n\n{block}\n\n" in page, f"the page needs\n{block}"
+
+
+def test_the_page_names_what_there_is():
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w/]+(?:/|\.pyx?))`", page.split("## Decisions")[0]))
+    folders = {f"{path.name}/" for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
+    modules = {path.name for path in PACKAGE.glob("*.py")} - {"__init__.py", "__main__.py"}
+    assert folders | modules <= named
+    there = {str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("*.py*")}
+    there |= {path.name for path in PACKAGE.rglob("*.py")} | {"tests/"}
+    there |= {f"{path.relative_to(PACKAGE)}/" for path in PACKAGE.rglob("*") if path.is_dir()}
+    there |= {f"{path.name}/" for path in PACKAGE.rglob("*") if path.is_dir()}
+    assert named - there <= {"riskslim/__init__.py", "tests/test_house.py"}
 
 
 def test_imports_are_found():
