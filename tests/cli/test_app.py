@@ -779,7 +779,7 @@ def test_show(saved, table, tmp_path):
     result = run("show", tmp_path / "fitted.json")
     assert result.stdout == f"{score}\n\n{score.certificate.explain()}\n"
     document = json.loads((tmp_path / "fitted.json").read_text())
-    (tmp_path / "newer.json").write_text(json.dumps({**document, "version": 3}))
+    (tmp_path / "newer.json").write_text(json.dumps({**document, "version": document["version"] + 1}))
     assert "pip install --upgrade riskslim" in usage_error("show", tmp_path / "newer.json")
 
 
