@@ -38,6 +38,7 @@ from riskslim.data.feature_ranges import FeatureRange
 from riskslim.engines.certify import certify
 from riskslim.exceptions import CertificateError, ProblemSizeError
 from riskslim.scale import ScaleSet
+from riskslim.score.json import VERSION
 from riskslim.solution import TraceRecord
 
 runner = CliRunner()
@@ -779,7 +780,7 @@ def test_show(saved, table, tmp_path):
     result = run("show", tmp_path / "fitted.json")
     assert result.stdout == f"{score}\n\n{score.certificate.explain()}\n"
     document = json.loads((tmp_path / "fitted.json").read_text())
-    (tmp_path / "newer.json").write_text(json.dumps({**document, "version": document["version"] + 1}))
+    (tmp_path / "newer.json").write_text(json.dumps({**document, "version": VERSION + 1}))
     assert "pip install --upgrade riskslim" in usage_error("show", tmp_path / "newer.json")
 
 
