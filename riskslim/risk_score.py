@@ -594,7 +594,7 @@ def _used_items(
     known: Sequence[str],
     variables: Mapping[str, RawVariable],
 ) -> dict[str, Item]:
-    """What is stated of features with points; with raw columns, names are taken at their word."""
+    """Return what is stated of features with points; of raw columns, names say it."""
     stated: dict[str, Item] = {}
     for item in items.values() if isinstance(items, Mapping) else items:
         if not isinstance(item, Item):

@@ -31,7 +31,7 @@ class ReportTable(NamedTuple):
 
 
 class Requirement(NamedTuple):
-    """What was asked of the score, and how it breaks it; None if it does not."""
+    """A requirement on the score, and how the score breaks it; None if it does not."""
 
     text: str
     violation: str | None

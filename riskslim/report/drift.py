@@ -1,4 +1,4 @@
-"""Where rows differ from those of the training."""
+"""Differences between rows and those of the training."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SOME_SHIFT, _LARGE_SHIFT, _CHANCE_OF_SHIFT = 0.1, 0.25, 0.05
 
 
 class Drift(NamedTuple):
-    """How differently scores, or values of a feature, are distributed in test rows.
+    """The distributions of scores, or of a feature, in training and test rows, compared.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Whether what a report is given belongs together."""
+"""Checks that everything a report is given belongs together."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def check_path(path: Any) -> None:
 
 
 def is_same_score(one: ScoreLike, other: ScoreLike) -> bool:
-    """Whether two scores predict the same.
+    """Say whether two scores predict the same.
 
     Parameters
     ----------

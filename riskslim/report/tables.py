@@ -128,7 +128,7 @@ def metrics_table(rows: Sequence[Rows], cv: CrossValidationLike | None) -> Repor
 
 
 def note_on_intervals(rows: Sequence[Rows]) -> list[str]:
-    """What the intervals of the metrics are, and what they are not, in words.
+    """Return what the intervals of the metrics are, and what they are not, in words.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def _note_on_optimism(rows: Sequence[Rows]) -> str:
 
 
 def _has_calibration_at_scores(rows: Rows) -> bool:
-    """Whether calibration errors are about scores that many rows have, or about bins."""
+    """Say whether calibration errors are about scores that many rows have, or about bins."""
     return rows.bins is not None or len(np.unique(rows.scores)) <= MOST_DISTINCT_SCORES
 
 
@@ -227,7 +227,7 @@ def _over_folds(cv: CrossValidationLike, name: str, bins: Any) -> Cell:
 
 
 def operating_table(score: ScoreLike, rows: Rows) -> ReportTable:
-    """What happens at thresholds on the score.
+    """List what happens at thresholds on the score.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def _called_positive(points: OperatingPoints) -> NDArray[np.float64]:
 
 
 def requirements(score: ScoreLike, problem: RiskScoreProblem) -> list[Requirement]:
-    """What was asked of the score, each checked on its points.
+    """Return what was asked of the score, each checked on its points.
 
     Parameters
     ----------
@@ -534,7 +534,7 @@ def _values_text(values: FeatureRange) -> str:
 
 
 def software_table(score: ScoreLike) -> ReportTable:
-    """What the report was written with, and the solver that the score was found with.
+    """Return what the report was written with, and the solver that the score was found with.
 
     Parameters
     ----------
