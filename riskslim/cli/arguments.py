@@ -1,4 +1,4 @@
-"""What options say, as arguments of the library."""
+"""Options as arguments of the library."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def encoder_of(
     numeric: list[str] | None,
     missing: str | None,
 ) -> ItemEncoder | None:
-    """What makes items of the columns of a file, if they are wanted."""
+    """Return the encoder that makes items of the columns of a file, if they are wanted."""
     given = {
         "n_thresholds": n_thresholds, "thresholds": thresholds, "categorical": categorical,
         "numeric": numeric, "missing": missing,

@@ -278,7 +278,7 @@ def _say_which_label(data: TrainingData, *, quiet: bool) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class _Requirements:
-    """What the risk score has to meet, as options say it: features are known from the data."""
+    """Requirements on the risk score, as options say them: features are known from the data."""
 
     max_size: int
     min_size: int
@@ -331,7 +331,7 @@ def _constraints_in(path: Path | None) -> list[Constraint]:
 
 @dataclass(frozen=True, kw_only=True)
 class _SearchOptions:
-    """How to search: the engine and why this one, its arguments, whether progress is hidden."""
+    """The search: the engine and why this one, its arguments, whether progress is hidden."""
 
     engine: str
     arguments: dict[str, Any]
@@ -384,7 +384,7 @@ class _SearchOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class _Results:
-    """Where a result goes: files that were asked for, and standard output."""
+    """Destinations of a result: files that were asked for, and standard output."""
 
     output: Path | None = None
     trace: Path | None = None

@@ -1,4 +1,4 @@
-"""What is said of an error, in one line for people."""
+"""Errors in one line for people."""
 
 from __future__ import annotations
 

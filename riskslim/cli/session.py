@@ -1,4 +1,4 @@
-"""What all commands share: messages, exit codes, files that can be written."""
+"""Things that all commands share: messages, exit codes, files that can be written."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ _PACKAGES = {"cplex": "cplex", "scip": "pyscipopt"}
 
 
 def is_installed(solver: str) -> bool:
-    """Whether the package of a solver is there; it is not imported.
+    """Say whether the package of a solver is there; it is not imported.
 
     Parameters
     ----------
