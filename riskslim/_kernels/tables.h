@@ -52,6 +52,8 @@
 #define RS_MOST_ITEMS 12
 #define RS_MOST_COEF (RS_MOST_ITEMS + 1)
 #define RS_MOST_CELLS (1 << RS_MOST_ITEMS)
+/* Boxes of one support that wait. */
+#define RS_DEEPEST 256
 
 #define RS_H_ERROR(cells) ((2.0 * (double)(cells) + 8.0) * DBL_EPSILON)
 #define RS_TEST_ERROR(cells) ((80.0 + 2.0 * (double)(cells)) * (0.5 * FLT_EPSILON))
@@ -435,16 +437,17 @@ static double rs_linearised(
 #define RS_NEWTON_STEPS 40
 
 /* A bound of the loss over real coefficients within a box, by Newton steps on those that are not
- * at an end of it; ends as soon as it reaches `enough`, or where it cannot rise any more. */
+ * at an end of it; ends as soon as it reaches `enough`, or where it cannot rise any more. z is where
+ * it begins, and ends. */
 static double rs_cells_bound(
     const rs_cells *cells, const double *value, const double *low, const double *high, int m,
-    double enough)
+    double enough, double *z)
 {
-    double z[RS_MOST_COEF], next[RS_MOST_COEF], gradient[RS_MOST_COEF], step[RS_MOST_COEF];
+    double next[RS_MOST_COEF], gradient[RS_MOST_COEF], step[RS_MOST_COEF];
     double hessian[RS_MOST_COEF * RS_MOST_COEF], system[RS_MOST_COEF * RS_MOST_COEF];
     int free[RS_MOST_COEF];
     double loss, best = 0.0, tried, bound;
-    for (int i = 0; i < m; i++) z[i] = low[i] > 0.0 ? low[i] : high[i] < 0.0 ? high[i] : 0.0;
+    for (int i = 0; i < m; i++) z[i] = z[i] < low[i] ? low[i] : z[i] > high[i] ? high[i] : z[i];
     bound = rs_linearised(cells, value, low, high, m, z, &loss, gradient, hessian);
     for (int it = 0; it < RS_NEWTON_STEPS; it++) {
         int n_free = 0;
@@ -485,6 +488,102 @@ static double rs_cells_bound(
     return best;
 }
 
+/* Boxes that one support may be divided into; what they leave open is left to the search. */
+#define RS_MOST_BOXES 1000
+
+typedef struct {
+    double low[RS_MOST_COEF];
+    double high[RS_MOST_COEF];
+    double z[RS_MOST_COEF];
+} rs_box;
+
+/* Ends of parts of a box, in log-odds: t times whole points, rounded outwards. */
+RS_INLINE double rs_below(double x)
+{
+    return x - 2.0 * DBL_EPSILON * fabs(x);
+}
+
+RS_INLINE double rs_above(double x)
+{
+    return x + 2.0 * DBL_EPSILON * fabs(x);
+}
+
+/* Which coefficient of a relaxation to divide at, -1 for none, and the ends of the two parts.
+ *
+ * Every item of a support has points: -1 and 1 are apart. Other than that, points are whole numbers
+ * where one point is worth the same everywhere.
+ */
+static int rs_divide(const rs_box *box, int m, double t_low, double t_high, double *below, double *above)
+{
+    int chosen = -1;
+    double most = 0.0;
+    for (int i = 1; i < m; i++) {
+        if (box->low[i] >= 0.0 || box->high[i] <= 0.0) continue;
+        const double inside = 1.0 - fabs(box->z[i]) / t_low;
+        if (inside > most) {
+            most = inside;
+            chosen = i;
+        }
+    }
+    if (chosen >= 0) {
+        *below = rs_above(-t_low);
+        *above = rs_below(t_low);
+        return chosen;
+    }
+    if (t_low != t_high) return -1;
+    most = 1e-6;
+    for (int i = 0; i < m; i++) {
+        const double points = box->z[i] / t_low, part = fabs(points - rint(points));
+        if (part > most && box->high[i] - box->low[i] > 0.5 * t_low) {
+            most = part;
+            chosen = i;
+        }
+    }
+    if (chosen >= 0) {
+        const double points = floor(box->z[chosen] / t_low);
+        *below = rs_above(t_low * points);
+        *above = rs_below(t_low * (points + 1.0));
+    }
+    return chosen;
+}
+
+/* Whether the integer points of a box hold nothing below `enough`: depth first over parts of it.
+ *
+ * 0 says no more than that this is not known: a part's relaxation has no coefficient to divide at,
+ * so that rounding it is likely to give a score that is looked for, or parts are too many. The
+ * bound of the box itself is returned in `bound`.
+ */
+static int rs_is_excluded(
+    const rs_cells *cells, const double *value, rs_box *stack, int m, double t_low, double t_high,
+    double enough, double *bound)
+{
+    int n = 1, n_boxes = 0;
+    while (n) {
+        rs_box *box = &stack[n - 1], *other = &stack[n];
+        double below, above;
+        const double least = rs_cells_bound(cells, value, box->low, box->high, m, enough, box->z);
+        if (n_boxes == 0) *bound = least;
+        if (++n_boxes > RS_MOST_BOXES || n == RS_DEEPEST) return 0;
+        if (least >= enough) {
+            n--;
+            continue;
+        }
+        const int i = rs_divide(box, m, t_low, t_high, &below, &above);
+        if (i < 0) return 0;
+        *other = *box;
+        if (box->z[i] - below < above - box->z[i]) {
+            /* The nearer part is looked at first: it is where a score would be found. */
+            box->low[i] = above;
+            other->high[i] = below;
+        } else {
+            box->high[i] = below;
+            other->low[i] = above;
+        }
+        n++;
+    }
+    return 1;
+}
+
 /* ---- the scan --------------------------------------------------------------------------- */
 
 typedef struct {
@@ -497,6 +596,8 @@ typedef struct {
     const double *price;   /* n_items */
     const uint8_t *apart;  /* (n_items, n_items): not both */
     double unit[2];        /* weight of one row, by class; 1: positive */
+    double t_low;          /* what one point may be worth */
+    double t_high;
     double cutoff;
     int64_t min_size;
     int64_t max_size;
@@ -514,31 +615,36 @@ typedef struct {
     float *test;           /* width */
     uint64_t *chosen;      /* words of one item */
     rs_cells *cells;
+    rs_box *stack;         /* RS_DEEPEST */
     int64_t item[RS_MOST_ITEMS];
 } rs_scan;
 
 /* Tests one support whose cells are known; 0, or RS_FULL. */
 static int rs_consider(rs_scan *scan, int size)
 {
-    double price = 0.0, low[RS_MOST_COEF], high[RS_MOST_COEF], value[2 * RS_MOST_ITEMS];
+    double price = 0.0, bound = 0.0, value[2 * RS_MOST_ITEMS];
+    rs_box *box = &scan->stack[0];
     scan->counted[1]++;
     for (int i = 0; i < size; i++) price += scan->price[scan->item[i]];
     price *= 1.0 - (double)size * DBL_EPSILON;
     const double saturated = rs_saturated(scan->cells);
     if (saturated + price >= scan->cutoff) return 0;
     scan->counted[2]++;
-    low[0] = scan->low[0];
-    high[0] = scan->high[0];
+    box->low[0] = scan->low[0];
+    box->high[0] = scan->high[0];
+    box->z[0] = 0.0;
     for (int i = 0; i < size; i++) {
         const int64_t j = scan->item[i];
-        low[i + 1] = scan->low[j + 1];
-        high[i + 1] = scan->high[j + 1];
+        box->low[i + 1] = scan->low[j + 1];
+        box->high[i + 1] = scan->high[j + 1];
+        box->z[i + 1] = 0.0;
         value[2 * i] = scan->value[2 * j];
         value[2 * i + 1] = scan->value[2 * j + 1];
     }
-    double bound = rs_cells_bound(scan->cells, value, low, high, size + 1, scan->cutoff - price);
+    if (rs_is_excluded(scan->cells, value, scan->stack, size + 1, scan->t_low, scan->t_high,
+                       scan->cutoff - price, &bound))
+        return 0;
     if (saturated > bound) bound = saturated;
-    if (bound + price >= scan->cutoff) return 0;
     if (scan->n_found == scan->capacity) return RS_FULL;
     scan->counted[3]++;
     for (int i = 0; i < scan->max_size; i++)

@@ -18,6 +18,8 @@ def scan(
     value: NDArray[np.float64],
     low: NDArray[np.float64],
     high: NDArray[np.float64],
+    t_low: float,
+    t_high: float,
     price: NDArray[np.float64],
     apart: NDArray[np.uint8],
     prefix: NDArray[np.int64],

@@ -9,6 +9,7 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint64_t, uintptr_t
 cdef extern from "tables.h" nogil:
     enum:
         RS_MOST_ITEMS
+        RS_DEEPEST
         RS_FULL
         RS_STOPPED
     ctypedef struct rs_segment:
@@ -28,6 +29,10 @@ cdef extern from "tables.h" nogil:
         int32_t *single
     ctypedef struct rs_cells:
         int32_t n
+    ctypedef struct rs_box:
+        double[13] low
+        double[13] high
+        double[13] z
     ctypedef void (*rs_counter)(int32_t *count, const uint64_t *one, const uint64_t *eight,
                                 int64_t n) noexcept
     ctypedef struct rs_scan:
@@ -40,6 +45,8 @@ cdef extern from "tables.h" nogil:
         const double *price
         const uint8_t *apart
         double[2] unit
+        double t_low
+        double t_high
         double cutoff
         int64_t min_size
         int64_t max_size
@@ -55,6 +62,7 @@ cdef extern from "tables.h" nogil:
         float *test
         uint64_t *chosen
         rs_cells *cells
+        rs_box *stack
         int64_t[12] item
     int rs_best_level() noexcept
     rs_counter rs_counter_of(int level) noexcept
@@ -94,7 +102,7 @@ def room(Py_ssize_t n_groups, Py_ssize_t n_words, Py_ssize_t n_segments, Py_ssiz
             words64 += 8 * n_groups * stride + 8
         words32 += 3 * cells
     cells = min(most_segments(n_segments, n_bits, levels), 1 << levels)
-    words64 += stride + 8 + (1 << RS_MOST_ITEMS) * 20 // 8 + 16
+    words64 += stride + 8 + (1 << RS_MOST_ITEMS) * 20 // 8 + 16 + RS_DEEPEST * 39
     words32 += 4 * cells * 8 * n_groups
     return words64, words32, 8 * n_groups
 
@@ -102,8 +110,8 @@ def room(Py_ssize_t n_groups, Py_ssize_t n_words, Py_ssize_t n_segments, Py_ssiz
 def scan(
     const uint64_t[:, :, ::1] words, const int64_t[::1] bits, const int64_t[::1] labels,
     const int64_t[::1] shifts, const double[::1] unit, const double[:, ::1] value,
-    const double[::1] low, const double[::1] high, const double[::1] price,
-    const uint8_t[:, ::1] apart, const int64_t[::1] prefix, Py_ssize_t first,
+    const double[::1] low, const double[::1] high, double t_low, double t_high,
+    const double[::1] price, const uint8_t[:, ::1] apart, const int64_t[::1] prefix, Py_ssize_t first,
     Py_ssize_t min_size, Py_ssize_t max_size, double cutoff, int level, const int64_t[::1] stop,
     int64_t[:, ::1] found, double[::1] bound, int64_t[::1] counted,
     uint64_t[::1] room64, int32_t[::1] room32, float[::1] room_float,
@@ -117,7 +125,8 @@ def scan(
     ``words`` (groups of eight items, words, 8) has the rows; row segments have ``bits`` rows of the
     class ``labels`` (1 or 0), each of which stands for 2^``shifts`` rows of the weight ``unit`` of
     its class. An item has two ``value``; its coefficient lies between ``low`` and ``high``, which
-    begin with those of the intercept.
+    begin with those of the intercept. They are in log-odds: t times points, and t lies between
+    ``t_low`` and ``t_high``.
 
     Rows of ``found`` are items, in ascending order and -1 after them; ``bound`` is a bound of the
     objective; ``counted`` has the numbers of supports looked at, past the test in single precision,
@@ -138,6 +147,7 @@ def scan(
     s.value, s.low, s.high, s.price = &value[0, 0], &low[0], &high[0], &price[0]
     s.apart = &apart[0, 0]
     s.unit[0], s.unit[1] = unit[0], unit[1]
+    s.t_low, s.t_high = t_low, t_high
     s.cutoff, s.min_size, s.max_size, s.stop = cutoff, min_size, max_size, &stop[0]
     s.counter = rs_counter_of(min(level, rs_best_level()))
     s.capacity, s.n_found = found.shape[0], 0
@@ -166,6 +176,7 @@ def scan(
     s.test = &room_float[0]
     s.chosen = at
     s.cells = <rs_cells *>(at + levels[n_levels].n_words + 8)
+    s.stack = <rs_box *>(<uint64_t *>s.cells + (1 << RS_MOST_ITEMS) * 20 // 8 + 8)
     levels[0].n_segments = bits.shape[0]
     for k in range(bits.shape[0]):
         levels[0].segment[k].bits, levels[0].segment[k].word = bits[k], word

@@ -112,7 +112,7 @@ class PackedItems:
         weights = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
         index, bits, labels, shifts, unit = [], [], [], [], np.zeros(2)
         for label in (0, 1):
-            own = np.flatnonzero((rows.labels > 0) == bool(label))
+            own = np.flatnonzero(((rows.labels > 0) == bool(label)) & (weights > 0))
             if not own.size:
                 continue
             multiples, step = _multiples(weights[own])
@@ -164,7 +164,7 @@ def _multiples(weights: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
     least, total = float(weights.min()), float(weights.sum())
     for denominator in DENOMINATORS:
         step = least / denominator
-        if total / step > MOST_ROWS:
+        if not total < step * MOST_ROWS:
             break
         multiples = np.rint(weights / step)
         error = float(np.max(np.abs(multiples * step - weights) / weights))

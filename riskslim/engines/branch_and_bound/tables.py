@@ -153,6 +153,8 @@ class Completion:
     n_in : int
     low, high : float64 arrays of shape (m + 1,)
         Ends of the coefficients in log-odds, intercept first.
+    t_low, t_high : float
+        What one point may be worth.
     price : float64 array of shape (m,)
     apart : uint8 array of shape (m, m)
         Items of which no feasible score has both.
@@ -166,6 +168,8 @@ class Completion:
     n_in: int
     low: NDArray[np.float64]
     high: NDArray[np.float64]
+    t_low: float
+    t_high: float
     price: NDArray[np.float64]
     apart: NDArray[np.uint8]
     min_size: int
@@ -235,7 +239,7 @@ class Completion:
         bounds, counted = np.empty(MOST_FOUND), np.zeros(4, np.int64)
         n_found = kernels.scan(
             packed.words, packed.bits, packed.labels, packed.shifts, packed.unit, packed.value,
-            self.low, self.high, self.price, self.apart, np.array(task.prefix, np.int64),
+            self.low, self.high, self.t_low, self.t_high, self.price, self.apart, np.array(task.prefix, np.int64),
             task.first, self.min_size, task.max_size, cutoff, kernels.best_level(), stop,
             found, bounds, counted, np.empty(n_words, np.uint64), np.empty(n_integers, np.int32),
             np.empty(n_floats, np.float32),
@@ -350,7 +354,7 @@ class SupportTables:
         # The box in log-odds holds t times every point of it, for every t; rounded outwards.
         least, most = ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)
         found = Completion(
-            chosen, int(is_in.sum()), least - 1e-15 * np.abs(least), most + 1e-15 * np.abs(most),
+            chosen, int(is_in.sum()), least - 1e-15 * np.abs(least), most + 1e-15 * np.abs(most), t_low, t_high,
             np.ascontiguousarray(self.price[chosen.features]),
             np.ascontiguousarray(self._apart[np.ix_(chosen.features, chosen.features)]),
             self.min_size, min(self.max_size, len(items)), self.cost,
