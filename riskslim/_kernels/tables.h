@@ -69,6 +69,8 @@ typedef struct {
     int32_t cell;  /* values of the prefix's items, the first one in bit 0 */
     int16_t label; /* 1: positive class */
     int16_t shift; /* each row stands for 2^shift */
+    int64_t ones;  /* of its rows, those with the item that it is split by, */
+    int64_t ones_at; /* and their first word at the next level */
 } rs_segment;
 
 /* The rows, sorted by the cells of a prefix. */
@@ -662,44 +664,40 @@ RS_INLINE void rs_put_cell(rs_scan *scan, int32_t pattern, int32_t positive, int
     cells->negative[cells->n++] = (double)negative * scan->unit[0];
 }
 
-/* Segments and cells of the next level, from those of this one and the counts of an item. */
+/* Segments of the next level. Those without the item come first: cells stay in ascending order. */
 static void rs_split(rs_scan *scan, int size, int64_t item)
 {
     const rs_level *from = &scan->level[size];
     rs_level *to = &scan->level[size + 1];
     int64_t word = 0;
-    to->n_segments = to->n_cells = 0;
+    to->n_segments = 0;
     for (int32_t s = 0; s < from->n_segments; s++) {
-        const rs_segment *segment = &from->segment[s];
+        rs_segment *segment = &from->segment[s];
         const int64_t n = (segment->bits + 63) / 64;
         const uint64_t *have = from->words + ((item / 8) * from->n_words + segment->word) * 8 + item % 8;
-        int64_t bits[2] = {0, 0}, begin[2];
-        for (int64_t w = 0; w < n; w++) bits[1] += rs_popcount(have[8 * w]);
-        bits[0] = segment->bits - bits[1];
-        for (int side = 0; side < 2; side++) {
-            begin[side] = word;
-            word += (bits[side] + 63) / 64;
-        }
-        /* n_words is that of the whole level: its room is for the largest. */
-        rs_split_words(to->words, to->n_words, begin[0], begin[1], from->words, from->n_words,
+        int64_t ones = 0;
+        for (int64_t w = 0; w < n; w++) ones += rs_popcount(have[8 * w]);
+        segment->ones = ones;
+        segment->ones_at = word + (segment->bits - ones + 63) / 64;
+        rs_split_words(to->words, to->n_words, word, segment->ones_at, from->words, from->n_words,
                        segment->word, segment->bits, item, (item + 1) / 8, scan->n_groups);
-        for (int side = 0; side < 2; side++) {
-            if (!bits[side]) continue;
+        if (segment->bits > ones) {
             rs_segment *child = &to->segment[to->n_segments++];
-            child->bits = bits[side];
-            child->word = begin[side];
-            child->cell = segment->cell | (int32_t)side << size;
-            child->label = segment->label;
-            child->shift = segment->shift;
+            *child = *segment;
+            child->bits = segment->bits - ones;
+            child->word = word;
         }
+        word = segment->ones_at + (ones + 63) / 64;
     }
-}
-
-static int rs_by_cell(const void *a, const void *b)
-{
-    const rs_segment *one = a, *other = b;
-    if (one->cell != other->cell) return one->cell < other->cell ? -1 : 1;
-    return one->word < other->word ? -1 : one->word > other->word;
+    for (int32_t s = 0; s < from->n_segments; s++) {
+        const rs_segment *segment = &from->segment[s];
+        if (!segment->ones) continue;
+        rs_segment *child = &to->segment[to->n_segments++];
+        *child = *segment;
+        child->bits = segment->ones;
+        child->word = segment->ones_at;
+        child->cell = segment->cell | (int32_t)1 << size;
+    }
 }
 
 /* Totals of each cell, and the rows of each item in it. */
@@ -708,7 +706,6 @@ static void rs_count_level(rs_scan *scan, int size, int64_t first, int with_sing
     rs_level *level = &scan->level[size];
     const int64_t width = scan->width;
     int32_t count[8];
-    qsort(level->segment, (size_t)level->n_segments, sizeof *level->segment, rs_by_cell);
     level->n_cells = 0;
     for (int32_t s = 0; s < level->n_segments; s++) {
         const rs_segment *segment = &level->segment[s];

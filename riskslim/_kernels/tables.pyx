@@ -18,6 +18,8 @@ cdef extern from "tables.h" nogil:
         int32_t cell
         int16_t label
         int16_t shift
+        int64_t ones
+        int64_t ones_at
     ctypedef struct rs_level:
         uint64_t *words
         int64_t n_words
@@ -29,6 +31,8 @@ cdef extern from "tables.h" nogil:
         int32_t *single
     ctypedef struct rs_cells:
         int32_t n
+        double[4096] positive
+        double[4096] negative
     ctypedef struct rs_box:
         double[13] low
         double[13] high
@@ -65,6 +69,7 @@ cdef extern from "tables.h" nogil:
         rs_box *stack
         int64_t[12] item
     int rs_best_level() noexcept
+    double rs_saturated(const rs_cells *cells) noexcept
     rs_counter rs_counter_of(int level) noexcept
     void rs_split(rs_scan *scan, int size, int64_t item) noexcept
     int rs_scan_prefix(rs_scan *scan, int size, int64_t first) noexcept
@@ -74,7 +79,7 @@ MOST_ITEMS = RS_MOST_ITEMS
 FULL = RS_FULL
 STOPPED = RS_STOPPED
 DEF MOST_LEVELS = 13
-DEF SEGMENT_WORDS = 3  # sizeof(rs_segment) / 8
+DEF SEGMENT_WORDS = 5  # sizeof(rs_segment) / 8
 
 
 def best_level():
@@ -86,6 +91,16 @@ cdef Py_ssize_t most_segments(Py_ssize_t n_segments, Py_ssize_t n_bits, Py_ssize
     """Segments that rows can be in after so many splits; each has a row."""
     cdef Py_ssize_t most = n_segments << size
     return most if most < n_bits else n_bits
+
+
+def saturated(const double[::1] positive, const double[::1] negative):
+    """h of some cells, less what rounding can amount to; at most 2^MOST_ITEMS cells."""
+    cdef rs_cells cells
+    cdef Py_ssize_t c
+    cells.n = positive.shape[0]
+    for c in range(positive.shape[0]):
+        cells.positive[c], cells.negative[c] = positive[c], negative[c]
+    return rs_saturated(&cells)
 
 
 def room(Py_ssize_t n_groups, Py_ssize_t n_words, Py_ssize_t n_segments, Py_ssize_t n_bits,
