@@ -438,6 +438,31 @@ static double rs_linearised(
 
 #define RS_NEWTON_STEPS 40
 
+/* Newton step of the coefficients in `free`, without those at an end of the box that it would
+ * push outwards; 0 if the second derivatives say nothing. */
+static int rs_newton_step(
+    const double *hessian, const double *gradient, const double *low, const double *high,
+    const double *z, double *system, double *step, int *free, int *n_free)
+{
+    for (;;) {
+        int kept = 0;
+        for (int i = 0; i < *n_free; i++) {
+            for (int j = 0; j <= i; j++)
+                system[i * RS_MOST_COEF + j] = hessian[free[i] * RS_MOST_COEF + free[j]];
+            system[i * RS_MOST_COEF + i] += 1e-10;
+            step[i] = -gradient[free[i]];
+        }
+        if (!rs_solve(system, step, *n_free)) return 0;
+        for (int i = 0; i < *n_free; i++) {
+            const int j = free[i];
+            const int outwards = (z[j] <= low[j] && step[i] < 0.0) || (z[j] >= high[j] && step[i] > 0.0);
+            if (!outwards) free[kept++] = j;
+        }
+        if (kept == *n_free) return 1;
+        *n_free = kept;
+    }
+}
+
 /* A bound of the loss over real coefficients within a box, by Newton steps on those that are not
  * at an end of it; ends as soon as it reaches `enough`, or where it cannot rise any more. z is where
  * it begins, and ends. */
@@ -453,7 +478,7 @@ static double rs_cells_bound(
     bound = rs_linearised(cells, value, low, high, m, z, &loss, gradient, hessian);
     for (int it = 0; it < RS_NEWTON_STEPS; it++) {
         int n_free = 0;
-        double change = 0.0;
+        double change = 0.0, share = 1.0;
         if (bound > best) best = bound;
         if (best >= enough || loss - best < 1e-10 || (loss < enough && loss - best < 1e-6)) break;
         for (int i = 0; i < m; i++) {
@@ -461,27 +486,27 @@ static double rs_cells_bound(
             const int at_high = z[i] >= high[i] && gradient[i] <= 0.0;
             if (!at_low && !at_high) free[n_free++] = i;
         }
-        for (int i = 0; i < n_free; i++) {
-            for (int j = 0; j <= i; j++)
-                system[i * RS_MOST_COEF + j] = hessian[free[i] * RS_MOST_COEF + free[j]];
-            system[i * RS_MOST_COEF + i] += 1e-10;
-            step[i] = -gradient[free[i]];
-        }
-        if (!rs_solve(system, step, n_free)) break;
+        if (!rs_newton_step(hessian, gradient, low, high, z, system, step, free, &n_free)) break;
         for (int i = 0; i < m; i++) next[i] = z[i];
         for (int i = 0; i < n_free; i++) {
             const int j = free[i];
-            double to = z[j] + step[i];
-            to = to < low[j] ? low[j] : to > high[j] ? high[j] : to;
-            next[j] = to;
-            change += fabs(to - z[j]);
+            const double to = z[j] + step[i];
+            next[j] = to < low[j] ? low[j] : to > high[j] ? high[j] : to;
+            change += fabs(next[j] - z[j]);
+            /* Where the step would leave the box. */
+            const double room = step[i] < 0.0 ? low[j] - z[j] : high[j] - z[j];
+            if (step[i] != 0.0 && room / step[i] < share) share = room / step[i];
         }
         if (!(change > 0.0)) break;
         for (int halving = 0;; halving++) {
             bound = rs_linearised(cells, value, low, high, m, next, &tried, gradient, hessian);
             if (bound > best) best = bound;
             if (tried <= loss || halving == 12) break;
-            for (int i = 0; i < m; i++) next[i] = 0.5 * (next[i] + z[i]);
+            /* A step of which single coefficients are cut off need not lead down; as a whole it does. */
+            if (halving == 0 && share < 1.0)
+                for (int i = 0; i < n_free; i++) next[free[i]] = z[free[i]] + share * step[i];
+            else
+                for (int i = 0; i < m; i++) next[i] = 0.5 * (next[i] + z[i]);
         }
         if (tried > loss) break;
         loss = tried;

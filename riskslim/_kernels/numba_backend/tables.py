@@ -348,6 +348,29 @@ def _linearised(n_cells, pattern, weights, value, low, high, m, z, gradient, hes
 
 
 @helper
+def _newton_step(hessian, gradient, low, high, z, system, step, chosen, n_free):
+    """Newton step without the coefficients that it would push out of the box."""
+    while True:
+        for i in range(n_free):
+            for j in range(i + 1):
+                system[i, j] = hessian[int(chosen[i]), int(chosen[j])]
+            system[i, i] += 1e-10
+            step[i] = -gradient[int(chosen[i])]
+        if not _solve(system, step, n_free):
+            return False, n_free
+        kept = 0
+        for i in range(n_free):
+            j = int(chosen[i])
+            outwards = (z[j] <= low[j] and step[i] < 0.0) or (z[j] >= high[j] and step[i] > 0.0)
+            if not outwards:
+                chosen[kept] = j
+                kept += 1
+        if kept == n_free:
+            return True, n_free
+        n_free = kept
+
+
+@helper
 def _cells_bound(n_cells, pattern, weights, value, low, high, m, enough, z, work):
     """Bound of the loss over real coefficients within a box, by Newton steps."""
     nearest, gradient, step, x = work[0, 0], work[0, 1], work[0, 2], work[0, 3]
@@ -360,7 +383,7 @@ def _cells_bound(n_cells, pattern, weights, value, low, high, m, enough, z, work
         n_cells, pattern, weights, value, low, high, m, z, gradient, hessian, x
     )
     for _ in range(_NEWTON_STEPS):
-        n_free, change = 0, 0.0
+        n_free, change, share = 0, 0.0, 1.0
         if bound > best:
             best = bound
         if best >= enough or loss - best < 1e-10 or (loss < enough and loss - best < 1e-6):
@@ -371,21 +394,19 @@ def _cells_bound(n_cells, pattern, weights, value, low, high, m, enough, z, work
             if not at_low and not at_high:
                 chosen[n_free] = i
                 n_free += 1
-        for i in range(n_free):
-            for j in range(i + 1):
-                system[i, j] = hessian[int(chosen[i]), int(chosen[j])]
-            system[i, i] += 1e-10
-            step[i] = -gradient[int(chosen[i])]
-        if not _solve(system, step, n_free):
+        solved, n_free = _newton_step(hessian, gradient, low, high, z, system, step, chosen, n_free)
+        if not solved:
             break
         for i in range(m):
             nearest[i] = z[i]
         for i in range(n_free):
             j = int(chosen[i])
             to = z[j] + step[i]
-            to = low[j] if to < low[j] else high[j] if to > high[j] else to
-            nearest[j] = to
-            change += abs(to - z[j])
+            nearest[j] = low[j] if to < low[j] else high[j] if to > high[j] else to
+            change += abs(nearest[j] - z[j])
+            space = low[j] - z[j] if step[i] < 0.0 else high[j] - z[j]
+            if step[i] != 0.0 and space / step[i] < share:
+                share = space / step[i]
         if not change > 0.0:
             break
         tried, halving = 0.0, 0
@@ -397,8 +418,13 @@ def _cells_bound(n_cells, pattern, weights, value, low, high, m, enough, z, work
                 best = bound
             if tried <= loss or halving == 12:
                 break
-            for i in range(m):
-                nearest[i] = 0.5 * (nearest[i] + z[i])
+            if halving == 0 and share < 1.0:
+                for i in range(n_free):
+                    j = int(chosen[i])
+                    nearest[j] = z[j] + share * step[i]
+            else:
+                for i in range(m):
+                    nearest[i] = 0.5 * (nearest[i] + z[i])
             halving += 1
         if tried > loss:
             break

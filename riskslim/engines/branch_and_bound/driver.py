@@ -319,7 +319,7 @@ class Run(EngineRun[BranchAndBoundSettings]):
 
     def _statistics(self, search: Search) -> SolveStatistics:
         evaluations, gradients, _, _, seconds = search.statistics
-        loss = self.problem.loss
+        loss, tables = self.problem.loss, search.table_counts
         return SolveStatistics(
             total_seconds=self.seconds,
             data_seconds=loss.seconds + float(seconds),
@@ -328,6 +328,10 @@ class Run(EngineRun[BranchAndBoundSettings]):
             cuts=int(gradients),
             incumbent_updates=search.incumbents.n_updates,
             loss_evaluations=loss.n_evaluations + int(evaluations),
+            table_nodes=tables.nodes,
+            table_supports=tables.supports,
+            table_saturated=tables.saturated,
+            table_left=tables.left,
         )
 
     def _without_score(self, message: str) -> Solution:

@@ -51,13 +51,15 @@ TASK_SECONDS = 0.05
 
 # Nanoseconds, fitted by benchmarks/support_tables.py: of each support, of each of its cells, of each
 # word that is counted (by level of instructions), of each word that is sorted by another item.
-SUPPORT_NS = 10.0
+SUPPORT_NS = 30.0
 CELL_NS = 1.6
 WORD_NS = (1.6, 0.42, 0.28, 0.11)
 SORTED_NS = 3.0
-# Seconds of a node's relaxations, the same way: of each value of the rows that it reads, and beside.
-RELAXED_NS = 25.0
-RELAXED_SECONDS = 2e-4
+# Seconds of completing a node whatever it has.
+COMPLETION_SECONDS = 4e-4
+# Seconds of a node's relaxations, the same way: with the root of the number of values in the rows,
+# since rows are merged in subtrees and a sample of them gives second derivatives; and beside.
+RELAXED_SECONDS = (2e-4, 4.5e-6)
 
 
 class Task(NamedTuple):
@@ -319,7 +321,7 @@ class SupportTables:
         packed = self._pack()
         live = (box[:, 1:] != 0).any(axis=0)
         n_in = int(((box[0, 1:] > 0) | (box[1, 1:] < 0)).sum())
-        return self.cost * predicted_seconds(
+        return self.cost * COMPLETION_SECONDS + self.cost * predicted_seconds(
             int(live.sum()) - n_in, n_in, self._largest(box, live), packed.n_words, len(packed.bits)
         )
 
@@ -433,7 +435,8 @@ def relaxation_seconds(n_rows: int, n_live: int) -> float:
     -------
     float
     """
-    return RELAXED_SECONDS + 1e-9 * RELAXED_NS * n_rows * (n_live + 1)
+    beside, root = RELAXED_SECONDS
+    return beside + root * math.sqrt(n_rows * (n_live + 1))
 
 
 def saturated_losses(packed: PackedItems) -> NDArray[np.float64]:
