@@ -199,8 +199,10 @@ def test_prefixes_sizes_and_items_that_are_apart(backend):
     packed = packed_items(*sample(rng, 90, 7, "none"))
     apart = np.zeros((7, 7), np.uint8)
     apart[0, 3] = apart[3, 0] = apart[5, 6] = apart[6, 5] = 1
-    for prefix, first, sizes in [((), 0, (2, 4)), ((0,), 1, (1, 4)), ((0, 2), 4, (0, 2)),
-                                 ((1, 4), 5, (3, 3)), ((1, 2, 3), 4, (0, 4)), ((), 2, (0, 1))]:  # fmt: skip
+    for prefix, first, sizes in (
+        ((), 0, (2, 4)), ((0,), 1, (1, 4)), ((0, 2), 4, (0, 2)), ((1, 4), 5, (3, 3)),
+        ((1, 2, 3), 4, (0, 4)), ((), 2, (0, 1)),
+    ):  # fmt: skip
         _, found, _ = scan(
             BACKENDS[backend], packed, prefix=prefix, first=first, sizes=sizes, apart=apart
         )
@@ -297,7 +299,7 @@ def test_predictions_grow_with_the_work():
 def binary(small, rng):
     """The same problem with columns of two values."""
     low, high = (0.0, 1.0) if rng.random() < 0.8 else (-1.0, 2.0)
-    small.X = np.where(small.X > np.median(small.X, axis=0), high, low)
+    small.X = np.where(small.X - np.median(small.X, axis=0) > 0, high, low)
     for j in np.flatnonzero(np.ptp(small.X, axis=0) == 0):
         small.X[0, j] = low + high - small.X[0, j]
     return small
@@ -465,9 +467,7 @@ def test_threads_change_nothing_but_the_time(monkeypatch):
     monkeypatch.setattr(search, "LONG_SECONDS", 0.0)
     settings = BranchAndBoundSettings(tables="always", batch_size=4)
     one, three = (
-        branch_and_bound(
-            items_problem(np.random.default_rng(5)), n_threads=n, settings=settings
-        )
+        branch_and_bound(items_problem(np.random.default_rng(5)), n_threads=n, settings=settings)
         for n in (1, 3)
     )
     assert one.certificate == three.certificate
@@ -537,7 +537,7 @@ def test_ranked_lists_of_items():
     small = binary(random_problem(rng, 200), rng)
     small.intercept = (-4, 4)
     problem = small.build()
-    vectors, objectives = enumerate_ranked(small, int(problem.lower[0]), int(problem.upper[0]))
+    _, objectives = enumerate_ranked(small, int(problem.lower[0]), int(problem.upper[0]))
     settings = BranchAndBoundSettings(tables="always")
     pool = branch_and_bound(problem, n_solutions=10, settings=settings).pool
     np.testing.assert_allclose(pool.objectives, objectives[:10], atol=EQUAL)

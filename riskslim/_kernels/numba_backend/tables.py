@@ -256,7 +256,7 @@ def _test_error(cells):
     return (80.0 + 2.0 * cells) * (0.5 * 1.1920928955078125e-07)
 
 
-# ---- bounds of one support ------------------------------------------------------------------------
+# ---- bounds of one support --------------------------------------------------------------------
 
 
 @helper
@@ -498,7 +498,7 @@ def _is_excluded(n_cells, pattern, weights, value, stack, m, t_low, t_high, enou
     return True, bound
 
 
-# ---- the scan -------------------------------------------------------------------------------------
+# ---- the scan ---------------------------------------------------------------------------------
 
 
 @inlined
@@ -558,7 +558,14 @@ def _is_apart(apart, item, size, other):
 
 
 @kernel(
-    *(write(int64, 2), write(int64, 3), write(int64), write(int64), read(float64), read(float64, 2)),
+    *(
+        write(int64, 2),
+        write(int64, 3),
+        write(int64),
+        write(int64),
+        read(float64),
+        read(float64, 2),
+    ),
     *(read(float64), read(float64), read(float64), read(float64), read(uint8, 2), read(int64)),
     *(int64, int64, int64, read(int64), write(int64, 2), write(float64), write(int64)),
     *(write(uint64), write(int32, 3), write(int32, 3), write(float32), write(int64, 2)),
@@ -595,9 +602,7 @@ def _scan(
                 counted[0] += 1
                 n = 0
                 for c in range(n_cells):
-                    n = _put(
-                        cell_pattern, weights, n, pattern[c], total[c, 1], total[c, 0], unit
-                    )
+                    n = _put(cell_pattern, weights, n, pattern[c], total[c, 1], total[c, 0], unit)
                 if _consider(
                     n, cell_pattern, weights, size, item, value, low, high, ends, price, found,
                     bounds, counted, stack, own_value, work,
@@ -672,15 +677,9 @@ def _scan(
                                 cell_pattern, weights, n, cell, total[c, 1] - ap - bp + p,
                                 total[c, 0] - an - bn + m, unit,
                             )  # fmt: skip
-                            n = _put(
-                                cell_pattern, weights, n, cell | with_a, ap - p, an - m, unit
-                            )
-                            n = _put(
-                                cell_pattern, weights, n, cell | with_b, bp - p, bn - m, unit
-                            )
-                            n = _put(
-                                cell_pattern, weights, n, cell | with_a | with_b, p, m, unit
-                            )
+                            n = _put(cell_pattern, weights, n, cell | with_a, ap - p, an - m, unit)
+                            n = _put(cell_pattern, weights, n, cell | with_b, bp - p, bn - m, unit)
+                            n = _put(cell_pattern, weights, n, cell | with_a | with_b, p, m, unit)
                         if _consider(
                             n, cell_pattern, weights, size + 2, item, value, low, high, ends,
                             price, found, bounds, counted, stack, own_value, work,
@@ -725,7 +724,15 @@ def scan(
     n_segments[0] = len(bits)
     starts = np.concatenate(([0], np.cumsum((bits + 63) // 64)[:-1]))
     segments[0, : len(bits)] = np.column_stack(
-        (bits, starts, np.zeros_like(bits), labels, shifts, np.zeros_like(bits), np.zeros_like(bits))
+        (
+            bits,
+            starts,
+            np.zeros_like(bits),
+            labels,
+            shifts,
+            np.zeros_like(bits),
+            np.zeros_like(bits),
+        )
     )
     width = 8 * n_groups
     halves = room32[: 4 * cells * width].reshape(2, cells, 2, width)

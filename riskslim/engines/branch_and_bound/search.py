@@ -7,7 +7,6 @@ nothing but the time.
 
 from __future__ import annotations
 
-import dataclasses
 import heapq
 import logging
 import math
@@ -23,6 +22,7 @@ from riskslim._kernels import nodes as kernels
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.engines.branch_and_bound.multipliers import MAX_PRICED, Sides, priced
 from riskslim.engines.branch_and_bound.rows import NodeRows, RowsBySupport, find_twins
+from riskslim.engines.branch_and_bound.settings import BRANCHING, BranchAndBoundSettings
 from riskslim.engines.branch_and_bound.stage import Stage
 from riskslim.engines.branch_and_bound.tables import (
     Scanned,
@@ -37,7 +37,7 @@ from riskslim.solution import Certificate, Trace, TraceRecord, optimality_gap
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["BOUND_TOLERANCE", "BranchAndBoundSettings", "Root", "Search"]
+__all__ = ["BOUND_TOLERANCE", "Root", "Search"]
 
 # Rows (5 arrays), problem (4 arrays, 2 sizes), cutoff, tolerance: what every kernel begins with.
 _Arguments: TypeAlias = tuple[
@@ -61,92 +61,14 @@ LEAST_TOLERANCE = 1e-9
 ALWAYS_ROUNDED = 50
 # Accuracy of relaxations by which multipliers of constraints are chosen.
 MULTIPLIER_TOLERANCE = 1e-6
-_BRANCHING = {"curvature": 0, "look_ahead": 2}
-_TABLES = ("auto", "always", "nodes", "never")
 # A node is completed by tables if that takes no longer than so many relaxations.
 RELAXATIONS = 3.0
 # Of the predicted time of tables, the share that the search by relaxations is tried for first.
 TRIED_SHARE = 0.1
+# More doublings of the number of nodes than this are as good as infinitely many.
+MOST_DOUBLINGS = 40.0
 # Predicted time of a node's tables from which on threads share them.
 LONG_SECONDS = 0.2
-
-
-@dataclasses.dataclass(frozen=True)
-class BranchAndBoundSettings:
-    """How the search works; every setting leaves the result a certified one.
-
-    Parameters
-    ----------
-    branching : {"look_ahead", "curvature"}
-        How the feature to branch on is chosen: by what a quadratic model of the loss predicts for
-        the children of the most promising ones, or the one with the largest squared points
-        times curvature.
-    node_tolerance : float, default 0.05
-        A node's relaxation is solved to within this share of the open gap.
-    max_node_tolerance : float, default 1e-3
-        And to within this, in units of the loss.
-    merge_rows : bool, default True
-        Merge rows in subtrees that their features no longer tell apart.
-    order_twins : bool, default True
-        Use the later of two equal or complementary features only where the earlier is at the
-        end of its box.
-    swaps : bool, default True
-        Let polishing exchange one feature for another where no single change helps.
-    rounding_interval : int, default 20
-        Round and polish every so many relaxations.
-    batch_size : int, default 16
-        Nodes that are taken at a time, whatever the number of threads.
-    memory_limit : int, default 2**31
-        Bytes of open nodes beyond which the search dives: it finishes the subtree of the best
-        node before it takes another one.
-    tables : {"auto", "always", "nodes", "never"}
-        Where all sets of 0/1 items of a node are looked at one by one, by their counts, instead
-        of by relaxations: "nodes" of which that is predicted to take less time than a few
-        relaxations; "auto": all open nodes, too, once that is predicted to take less time than
-        the rest of the search; "always": all nodes, where it is possible.
-    table_cost : float, default 1.0
-        Factor of the predicted time of tables. The prediction was fitted on one machine.
-
-    Raises
-    ------
-    ValueError
-        A value is out of range.
-
-    Examples
-    --------
-    >>> from riskslim import BranchAndBoundSettings
-    >>> BranchAndBoundSettings(branching="curvature").batch_size
-    16
-    """
-
-    branching: str = "look_ahead"
-    node_tolerance: float = 0.05
-    max_node_tolerance: float = 1e-3
-    merge_rows: bool = True
-    order_twins: bool = True
-    swaps: bool = True
-    rounding_interval: int = 20
-    batch_size: int = 16
-    memory_limit: int = 2**31
-    tables: str = "auto"
-    table_cost: float = 1.0
-
-    def __post_init__(self) -> None:
-        if self.branching not in _BRANCHING:
-            raise ValueError(
-                f"branching must be one of {', '.join(map(repr, _BRANCHING))}, "
-                f"got {self.branching!r}"
-            )
-        if self.tables not in _TABLES:
-            raise ValueError(
-                f"tables must be one of {', '.join(map(repr, _TABLES))}, got {self.tables!r}"
-            )
-        for name in ("node_tolerance", "max_node_tolerance", "table_cost"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} must be positive, got {getattr(self, name)!r}")
-        for name in ("rounding_interval", "batch_size", "memory_limit"):
-            if not getattr(self, name) >= 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)!r}")
 
 
 class _Worth(NamedTuple):
@@ -273,8 +195,9 @@ class Search:
             self._tables = SupportTables(problem, cost=settings.table_cost)
         self._stage: Stage | None = None
         self._completes_all = settings.tables == "always"
-        self._next_choice = 1
-        self._first_bound: float | None = None
+        self._next_choice = 0
+        self._bound_before = 0.0
+        self._roots: list[_Node] = []
         self._prepare()
 
     def _prepare(self) -> None:
@@ -378,6 +301,7 @@ class Search:
         ]
         for root in roots:
             self._push(root, self._rows.all_features)
+        self._roots = list(self._heap)
         self._update_bound()
         self._record()
 
@@ -607,7 +531,7 @@ class Search:
         rows, features = self._rows.at(box, node.features)
         n_open = kernels.expand(
             *self._arguments(rows, cutoff, self._tolerance(cutoff, lower_bound)),
-            STEPS, _BRANCHING[self.settings.branching], box, coef, worth, result,
+            STEPS, BRANCHING[self.settings.branching], box, coef, worth, result,
             worker.box, worker.coef, worker.worth, worker.result, self.stop, worker.counters,
             worker.work, worker.index,
         )  # fmt: skip
@@ -628,35 +552,45 @@ class Search:
     # ---- tables of supports ------------------------------------------------------------------
 
     def _choose_tables(self) -> None:
-        """Decide whether all open nodes are to be completed by tables.
+        """Decide whether all that is left is to be completed by tables.
 
         Times are predicted from sizes, not measured, so that the search does not depend on the
-        load of the machine. What is left of the search by relaxations is taken to close the gap
-        at the rate at which it has closed so far; that is less than it takes as a rule.
+        load of the machine.
         """
+        cutoff = self.incumbents.cutoff
         if self._completes_all or self._tables is None or self.settings.tables != "auto":
             return
-        if self.nodes < self._next_choice - 1 or not math.isfinite(self.incumbents.cutoff):
+        if self.nodes < self._next_choice or not math.isfinite(cutoff):
             return
-        self._next_choice = max(2 * self.nodes, 2)
-        spent = self.nodes * self._relaxation_seconds(self._box)
-        limit = self._remaining_seconds(spent)
+        self._next_choice = max(2 * self.nodes, 1)
+        relaxation = self._relaxation_seconds(self._box)
+        spent = self.nodes * relaxation
+        limit = min(self._remaining_seconds(spent), spent / TRIED_SHARE)
+        limit = max(limit, RELAXATIONS * relaxation)
+        of_roots = sum(self._tables.predicted_seconds(node.box) for node in self._roots)
         total = 0.0
         for node in (*self._heap, *self._dive):
             if not node.by_relaxation:
                 total += self._tables.predicted_seconds(node.box)
-                if total > limit:
-                    return
-        cheap = RELAXATIONS * self._relaxation_seconds(self._box)
-        self._completes_all = total <= max(cheap, min(limit, spent / TRIED_SHARE))
+            if total > of_roots:
+                break
+        self._completes_all = min(total, of_roots) <= limit
+        if self._completes_all and of_roots < total:
+            # Every open node is part of a root, and so is what is left of those it came from.
+            self._heap, self._dive = list(self._roots), []
+            heapq.heapify(self._heap)
 
     def _remaining_seconds(self, spent: float) -> float:
-        """Predict the time that relaxations need for the rest."""
-        cutoff = self.incumbents.cutoff
-        if self._first_bound is None:
-            self._first_bound = self.lower_bound
-        closed, left = self.lower_bound - self._first_bound, cutoff - self.lower_bound
-        return math.inf if closed <= 0 else spent * left / closed
+        """Predict the time that relaxations need for the rest.
+
+        With twice as many nodes the bound rises by as much as with the last doubling, as a rule.
+        """
+        before, now = self._bound_before, self.lower_bound
+        self._bound_before = now
+        left, gained = self.incumbents.cutoff - now, now - before
+        if gained <= 0.0 or left > MOST_DOUBLINGS * gained:
+            return math.inf
+        return spent * (2.0 ** (left / gained) - 1.0)
 
     def _relaxation_seconds(self, box: NDArray[np.float64]) -> float:
         live = int((box[:, 1:] != 0).any(axis=0).sum())
@@ -775,9 +709,7 @@ class Search:
             scanned = stage.completion.scan(task, cutoff, self.stop)
             if scanned is None:
                 return None
-            children = self._supported(
-                stage.node, stage.box, scanned, worker, cutoff, lower_bound
-            )
+            children = self._supported(stage.node, stage.box, scanned, worker, cutoff, lower_bound)
             found.append((scanned, children))
         return found
 

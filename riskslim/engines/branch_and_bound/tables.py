@@ -1,7 +1,7 @@
 r"""Tables of supports: nodes of which every set of items is looked at, where that is cheap.
 
 Let S be a set of 0/1 items (a support). Rows that S does not tell apart are one of at most
-:math:`2^{|S|}` cells. With the weights :math:`P_c, N_c` of the classes in cell c, all weights adding
+:math:`2^{|S|}` cells. With the weights :math:`P_c, N_c` of the classes in cell c, of which all add
 up to one,
 
 .. math::
@@ -10,10 +10,10 @@ up to one,
 
 is at most the loss of every score that uses items of S only, whatever its points, intercept and
 scale: a score is constant in a cell, and the summand is the least that any constant gives there. A
-support with h(S) + prices at or above the cutoff holds nothing that is looked for. Of the others the
-convex loss over real points within the node's box gives a second bound, from the same cells.
-What is left becomes nodes whose other features are out, and goes through the search as any node:
-integers, scales, constraints and lists of scores are its business.
+support with h(S) + prices at or above the cutoff holds nothing that is looked for. The others are
+bounded by the convex loss over real points within the node's box, from the same cells, and by
+branching on these points. What is left becomes nodes whose other features are out, and goes through
+the search as any node: integers, scales, constraints and lists of scores are its business.
 
 The kernel is :mod:`riskslim._kernels.tables`; rows are those of
 :mod:`~riskslim.engines.branch_and_bound.packed`.
@@ -24,7 +24,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,8 +49,8 @@ MOST_WORDS = 2**27
 # Predicted seconds of one task: long enough to be worth a call, short enough to share out.
 TASK_SECONDS = 0.05
 
-# Nanoseconds, fitted by benchmarks/support_tables.py: of each support, of each of its cells, of each
-# word that is counted (by level of instructions), of each word that is sorted by another item.
+# Nanoseconds, fitted by benchmarks/support_tables.py: of each support, of each of its cells, of
+# each word that is counted (by level of instructions), of each word that is sorted by another item.
 SUPPORT_NS = 30.0
 CELL_NS = 1.6
 WORD_NS = (1.6, 0.42, 0.28, 0.11)
@@ -241,8 +241,8 @@ class Completion:
         bounds, counted = np.empty(MOST_FOUND), np.zeros(4, np.int64)
         n_found = kernels.scan(
             packed.words, packed.bits, packed.labels, packed.shifts, packed.unit, packed.value,
-            self.low, self.high, self.t_low, self.t_high, self.price, self.apart, np.array(task.prefix, np.int64),
-            task.first, self.min_size, task.max_size, cutoff, kernels.best_level(), stop,
+            self.low, self.high, self.t_low, self.t_high, self.price, self.apart,
+            np.array(task.prefix, np.int64), task.first, self.min_size, task.max_size, cutoff, kernels.best_level(), stop,
             found, bounds, counted, np.empty(n_words, np.uint64), np.empty(n_integers, np.int32),
             np.empty(n_floats, np.float32),
         )  # fmt: skip
@@ -286,7 +286,7 @@ class SupportTables:
             self._apart = _apart(self._problem)
         return self._packed
 
-    def can_complete(self, box: NDArray[np.float64]) -> bool:
+    def can_complete(self, box: NDArray[Any]) -> bool:
         """Whether tables can look at all supports of a box.
 
         Parameters
@@ -301,10 +301,10 @@ class SupportTables:
         live = (box[:, 1:] != 0).any(axis=0)
         return bool((self.is_item | ~live).all()) and self._largest(box, live) <= MOST_ITEMS
 
-    def _largest(self, box: NDArray[np.float64], live: NDArray[np.bool_]) -> int:
+    def _largest(self, box: NDArray[Any], live: NDArray[np.bool_]) -> int:
         return min(self.max_size, int(live.sum()))
 
-    def predicted_seconds(self, box: NDArray[np.float64]) -> float:
+    def predicted_seconds(self, box: NDArray[Any]) -> float:
         """Predict how long it takes to complete a box.
 
         Parameters
@@ -356,7 +356,8 @@ class SupportTables:
         # The box in log-odds holds t times every point of it, for every t; rounded outwards.
         least, most = ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)
         found = Completion(
-            chosen, int(is_in.sum()), least - 1e-15 * np.abs(least), most + 1e-15 * np.abs(most), t_low, t_high,
+            chosen, int(is_in.sum()),
+            least - 1e-15 * np.abs(least), most + 1e-15 * np.abs(most), t_low, t_high,
             np.ascontiguousarray(self.price[chosen.features]),
             np.ascontiguousarray(self._apart[np.ix_(chosen.features, chosen.features)]),
             self.min_size, min(self.max_size, len(items)), self.cost,
@@ -440,7 +441,7 @@ def relaxation_seconds(n_rows: int, n_live: int) -> float:
 
 
 def saturated_losses(packed: PackedItems) -> NDArray[np.float64]:
-    """h of each item alone.
+    """Compute h of each item alone.
 
     Parameters
     ----------
