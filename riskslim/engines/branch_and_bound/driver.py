@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from riskslim.constraints.rows import clash
 from riskslim.constraints.search import search_vector
 from riskslim.engines.branch_and_bound.incumbents import MAX_SOLUTIONS, Incumbents
-from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, BranchAndBoundSettings, Search
+from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, Search
+from riskslim.engines.branch_and_bound.settings import BranchAndBoundSettings
 from riskslim.engines.certify import certify, loss_accuracy
 from riskslim.engines.runs import (
     INTERRUPTED,

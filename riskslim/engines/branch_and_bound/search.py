@@ -590,7 +590,7 @@ class Search:
         left, gained = self.incumbents.cutoff - now, now - before
         if gained <= 0.0 or left > MOST_DOUBLINGS * gained:
             return math.inf
-        return spent * (2.0 ** (left / gained) - 1.0)
+        return float(spent * (2.0 ** (left / gained) - 1.0))
 
     def _relaxation_seconds(self, box: NDArray[np.float64]) -> float:
         live = int((box[:, 1:] != 0).any(axis=0).sum())

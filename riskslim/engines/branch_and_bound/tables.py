@@ -22,6 +22,7 @@ The kernel is :mod:`riskslim._kernels.tables`; rows are those of
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -242,9 +243,9 @@ class Completion:
         n_found = kernels.scan(
             packed.words, packed.bits, packed.labels, packed.shifts, packed.unit, packed.value,
             self.low, self.high, self.t_low, self.t_high, self.price, self.apart,
-            np.array(task.prefix, np.int64), task.first, self.min_size, task.max_size, cutoff, kernels.best_level(), stop,
-            found, bounds, counted, np.empty(n_words, np.uint64), np.empty(n_integers, np.int32),
-            np.empty(n_floats, np.float32),
+            np.array(task.prefix, np.int64), task.first, self.min_size, task.max_size, cutoff,
+            kernels.best_level(), stop, found, bounds, counted, np.empty(n_words, np.uint64),
+            np.empty(n_integers, np.int32), np.empty(n_floats, np.float32),
         )  # fmt: skip
         if n_found < 0:
             return None
@@ -262,19 +263,19 @@ class SupportTables:
     cost : float
         Factor of predicted times.
 
-    Attributes
-    ----------
-    is_item : bool array of shape (d,)
-        Features with two values, that may have points.
     """
 
     def __init__(self, problem: RiskScoreProblem, *, cost: float = 1.0) -> None:
         self.cost = cost
         self.min_size, self.max_size = problem.min_size, problem.max_size
         self.price = problem.l0_penalty
-        self.is_item = binary_features(problem.loss) & problem.usable
         self._problem = problem
         self._packed: PackedItems | None = None
+
+    @functools.cached_property
+    def is_item(self) -> NDArray[np.bool_]:
+        """Features with two values, that may have points, shape (d,)."""
+        return binary_features(self._problem.loss) & self._problem.usable
 
     def _pack(self) -> PackedItems:
         """Pack the items when they are first needed, most promising first."""
