@@ -54,8 +54,8 @@ TASK_SECONDS = 0.05
 # each word that is counted (by level of instructions), of each word that is sorted by another item.
 SUPPORT_NS = 30.0
 CELL_NS = 1.6
-WORD_NS = (1.6, 0.42, 0.28, 0.11)
-SORTED_NS = 3.0
+WORD_NS = (2.0, 0.65, 0.5, 0.2)
+SORTED_NS = 5.0
 # Seconds of completing a node whatever it has.
 COMPLETION_SECONDS = 4e-4
 # Seconds of a node's relaxations, the same way: with the root of the number of values in the rows,
