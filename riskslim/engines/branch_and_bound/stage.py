@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -33,20 +35,24 @@ class Stage:
         self.box = box
         self.completion = completion
         self.bound = bound
-        self._tasks = list(completion.tasks())
-        self._position = 0
+        # Tasks can be millions: they are drawn when they are due.
+        self._drawn: deque[Task] = deque()
+        self._others = completion.tasks()
         self._n_out = 0
 
     @property
     def is_done(self) -> bool:
         """Whether all supports have been looked at."""
-        return self._position == len(self._tasks)
+        return self._next() is None
 
-    @property
-    def share(self) -> float:
-        """Predicted share of the work that is done."""
-        total = sum(task.seconds for task in self._tasks)
-        return sum(task.seconds for task in self._tasks[: self._position]) / max(total, 1e-300)
+    def _next(self) -> Task | None:
+        """The first task that has not been looked at."""
+        if not self._drawn:
+            task = next(self._others, None)
+            if task is None:
+                return None
+            self._drawn.append(task)
+        return self._drawn[0]
 
     def next_units(self, n_units: int) -> list[list[Task]]:
         """Put the next tasks together to units of similar length.
@@ -62,7 +68,7 @@ class Stage:
         """
         units: list[list[Task]] = []
         seconds = TASK_SECONDS
-        for task in self._tasks[self._position :]:
+        for task in self._drawn_and_others():
             if seconds >= TASK_SECONDS:
                 if len(units) == n_units:
                     break
@@ -72,6 +78,12 @@ class Stage:
             seconds += task.seconds
         return units
 
+    def _drawn_and_others(self) -> Iterator[Task]:
+        yield from list(self._drawn)
+        for task in self._others:
+            self._drawn.append(task)
+            yield task
+
     def done(self, unit: list[Task]) -> None:
         """Note that the next unit has been looked at.
 
@@ -79,7 +91,8 @@ class Stage:
         ----------
         unit : list of Task
         """
-        self._position += len(unit)
+        for _ in unit:
+            self._drawn.popleft()
 
     def newly_out(self) -> NDArray[np.int64] | None:
         """Features that no support has which is left, None if they are the same as before.
@@ -87,8 +100,9 @@ class Stage:
         Tasks come in the order of their first item beyond those that are in: where the next one
         begins with a later item, all supports with earlier ones have been looked at.
         """
-        completion, prefix = self.completion, self._tasks[self._position].prefix
-        n_in = completion.n_in
+        completion, task = self.completion, self._next()
+        assert task is not None
+        prefix, n_in = task.prefix, completion.n_in
         n_out = prefix[n_in] - n_in if len(prefix) > n_in else 0
         if n_out == self._n_out:
             return None

@@ -46,7 +46,7 @@ MOST_ITEMS = 10
 # Supports that one task may leave. A cutoff that excludes hardly anything would fill the memory.
 MOST_FOUND = 50_000
 # Words of workspace that one scan may need.
-MOST_WORDS = 2**27
+MOST_WORDS = 2**26
 # Predicted seconds of one task: long enough to be worth a call, short enough to share out.
 TASK_SECONDS = 0.05
 
