@@ -38,6 +38,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import NamedTuple
 
+from riskslim.exceptions import KernelsUnavailableError
+
 MODULES = ("distinct", "heuristics", "integer", "nodes", "ranges", "real", "tables")
 BACKENDS = ("cython", "numba")
 VARIABLE = "RISKSLIM_KERNELS"
@@ -73,7 +75,7 @@ def _choose() -> tuple[Choice, dict[str, ModuleType]]:
             return Choice(wanted, f"{VARIABLE}={wanted}"), load(wanted)
         except ImportError as error:
             other = "numba" if wanted == "cython" else "cython"
-            raise ImportError(
+            raise KernelsUnavailableError(
                 f"{VARIABLE}={wanted}, but these kernels cannot be imported ({error}); "
                 f"unset it, or use {VARIABLE}={other}"
             ) from error
@@ -84,7 +86,10 @@ def _choose() -> tuple[Choice, dict[str, ModuleType]]:
     try:
         modules = load("numba")
     except ImportError as error:
-        raise ImportError(f"{reason}, and neither can the numba kernels ({error})") from error
+        raise KernelsUnavailableError(
+            f"{reason}, and neither can the numba kernels ({error}): install numba with `pip "
+            "install numba`, or riskslim where there is a C compiler"
+        ) from error
     logger.warning("%s: using numba, which compiles the kernels at their first call", reason)
     return Choice("numba", reason), modules
 

@@ -13,7 +13,7 @@ TABLES = ("auto", "always", "nodes", "never")
 
 @dataclasses.dataclass(frozen=True)
 class BranchAndBoundSettings:
-    """How the search works; every setting leaves the result a certified one.
+    """Settings of the search; every one of them leaves the result a certified one.
 
     Parameters
     ----------

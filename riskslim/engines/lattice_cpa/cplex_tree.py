@@ -7,13 +7,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from riskslim.engines.lattice_cpa.callbacks import register
-from riskslim.engines.lattice_cpa.model import RiskSlimMIP, import_cplex, translated_errors
+from riskslim.engines.lattice_cpa.model import RiskSlimMIP, translated_errors
+from riskslim.engines.lattice_cpa.solvers import import_cplex
 from riskslim.engines.lattice_cpa.start import best_possible_bounds
 from riskslim.engines.lattice_cpa.tree import TreeLimits, TreeResult, box_of
 from riskslim.exceptions import RiskSLIMError
 
 if TYPE_CHECKING:
-    from riskslim.engines.lattice_cpa.search import Search
+    from riskslim.engines.lattice_cpa.search import LatticeSearch
     from riskslim.engines.lattice_cpa.settings import LatticeCPASettings
     from riskslim.engines.lattice_cpa.start import Initialization
 
@@ -24,7 +25,7 @@ UNSCALED_INFEASIBILITY = 1e-6
 
 
 def search_tree(
-    search: Search,
+    search: LatticeSearch,
     initial: Initialization,
     settings: LatticeCPASettings,
     limits: TreeLimits,
@@ -35,7 +36,7 @@ def search_tree(
 
     Parameters
     ----------
-    search : Search
+    search : LatticeSearch
         Has an incumbent.
     initial : Initialization
     settings : LatticeCPASettings
