@@ -723,6 +723,7 @@ class InterruptingWeight(dict):
         return super().get(*arguments)
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_an_interruption_keeps_the_best_score():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(400, 30))

@@ -19,9 +19,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
 import riskslim
+from command_line import run, usage_error
 from paths import PACKAGE
 from riskslim import (
     CoefficientSet,
@@ -32,7 +32,6 @@ from riskslim import (
     SolutionPool,
     TrainingData,
 )
-from riskslim.cli.app import application
 from riskslim.cli.progress import SearchProgress
 from riskslim.data.feature_ranges import FeatureRange
 from riskslim.engines.certify import certify
@@ -40,9 +39,6 @@ from riskslim.exceptions import CertificateError, ProblemSizeError
 from riskslim.scale import ScaleSet
 from riskslim.score.json import VERSION
 from riskslim.solution import TraceRecord
-
-runner = CliRunner()
-
 
 # Where the command line takes its engines from.
 ENGINES = "riskslim.engines"
@@ -52,23 +48,6 @@ ENGINE = (
     "Engine: branch_and_bound, which supports all requirements of this problem and needs no "
     "solver.\n"
 )
-
-
-def run(*arguments, code=0):
-    result = runner.invoke(application(), [str(argument) for argument in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
-
-
-def usage_error(*arguments, code=2) -> str:
-    """The one line of an error; standard output stays empty."""
-    result = run(*arguments, code=code)
-    assert result.stdout == ""
-    assert result.stderr.startswith("Error: ")
-    assert result.stderr.count("\n") == 1
-    return result.stderr
 
 
 def frame(n=300, seed=3) -> pd.DataFrame:

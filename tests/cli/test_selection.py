@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 import riskslim
+from command_line import run, usage_error
 from paths import DOCS, PACKAGE
 from riskslim import (
     CoefficientSet,
@@ -31,7 +31,6 @@ from riskslim import (
     monotone,
     variable,
 )
-from riskslim.cli.app import application
 from riskslim.cli.progress import PathProgress
 from riskslim.constraints.files import KINDS, read_constraints
 from riskslim.exceptions import ProblemSizeError
@@ -41,21 +40,6 @@ from riskslim.solution import TraceRecord
 
 # Where the command line takes its engines from.
 ENGINES = "riskslim.engines"
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(application(), [str(argument) for argument in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
-
-
-def usage_error(*arguments) -> str:
-    result = run(*arguments, code=2)
-    assert result.stdout == ""
-    assert result.stderr.startswith("Error: ")
-    return result.stderr
 
 
 def rows_of(text: str) -> list[dict[str, str]]:
@@ -460,7 +444,7 @@ def test_missing_values_that_a_score_does_not_know_are_refused(tmp_path):
     raw(lacking=False).to_csv(tmp_path / "d.csv", index=False)
     raw().to_csv(tmp_path / "lacking.csv", index=False)
     fit = ["--outcome", "died", "--quiet", "--items", "--output", tmp_path / "s.json"]
-    assert "'age' (" in usage_error("fit", tmp_path / "lacking.csv", *fit)
+    assert "'age' (" in usage_error("fit", tmp_path / "lacking.csv", *fit, n_lines=3)
     run("fit", tmp_path / "d.csv", *fit)
     message = usage_error("predict", tmp_path / "s.json", tmp_path / "lacking.csv")
     assert "Input X contains NaN" in message

@@ -40,6 +40,7 @@ from riskslim.engines.lattice_cpa.model import has_limited_size
 from riskslim.engines.lattice_cpa.outcomes import Outcomes
 from riskslim.engines.lattice_cpa.start import best_possible_bounds
 from riskslim.exceptions import ConstantFeatureWarning, ProblemSizeError, RiskSLIMError
+from searches import StopAfter
 
 HAS_SCIP = importlib.util.find_spec("pyscipopt") is not None
 SOLVERS = ["cplex", pytest.param("scip", marks=pytest.mark.skipif(not HAS_SCIP, reason="no SCIP"))]
@@ -488,17 +489,6 @@ def test_the_score_without_rates_is_returned_where_it_meets_them():
             assert "left out of the search" in certificate.message
     assert engines.count(WITHOUT_RATES) >= 5
     assert len(engines) - engines.count(WITHOUT_RATES) >= 15
-
-
-class StopAfter:
-    """Wants the search to end when it has been asked a number of times."""
-
-    def __init__(self, n):
-        self.n_left = n
-
-    def __call__(self):
-        self.n_left -= 1
-        return self.n_left < 0
 
 
 @pytest.mark.slow

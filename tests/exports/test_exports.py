@@ -15,7 +15,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from export_targets import NAMES, Pmml, identifier
+from export_targets import NAMES, Pmml, identifier, run_javascript, run_python, run_sql
 from paths import DOCS
 from riskslim import Certificate, RiskScore, Status
 from riskslim.data.feature_ranges import FeatureRange
@@ -92,19 +92,6 @@ def models(seed, count):
     return [a_model(rng, real=k % 3 == 0) for k in range(count)]
 
 
-def run_python(score):
-    namespace = {}
-    exec(compile(to_python(score), "exported.py", "exec"), namespace)
-    return namespace["predict_risk"]
-
-
-def run_javascript(context, score, records):
-    context.eval(to_javascript(score))
-    argument = json.dumps(json.dumps(records))
-    results = context.eval(f"JSON.stringify(JSON.parse({argument}).map(predictRisk))")
-    return [(result["risk"], result["score"]) for result in json.loads(results)]
-
-
 def fill(database, score, records, kind):
     """A table with the records, and a column on which the order depends."""
     database.execute("DROP TABLE IF EXISTS patients")
@@ -114,15 +101,6 @@ def fill(database, score, records, kind):
     for k, record in enumerate(records):
         values = [k, *(record[name] for name in score.points)]
         database.execute(f"INSERT INTO patients VALUES (?{marks})", values)
-
-
-def run_sql(database, score, dialect, **options):
-    query = to_sql(score, dialect, table="patients", **options)
-    rows = database.execute(f"{query} ORDER BY position").fetchall()
-    expression = to_sql(score, dialect, **options)
-    alone = database.execute(f"SELECT {expression} FROM patients ORDER BY position").fetchall()
-    assert [row[-1] for row in rows] == [risk for (risk,) in alone]
-    return [(row[-1], row[0]) for row in rows]
 
 
 # ---------------------------------------------------------------------------------------------

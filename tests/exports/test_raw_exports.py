@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from export_targets import NAMES, Pmml, identifier
+from export_targets import NAMES, Pmml, identifier, run_javascript, run_python, run_sql
 from riskslim import ItemEncoder, RiskScore
 from riskslim.cli.app import application
 from riskslim.exceptions import ExtrapolationWarning
@@ -112,28 +112,6 @@ def fill(database, kinds, records, *, typed):
     for k, record in enumerate(records):
         marks = ", ?" * len(kinds)
         database.execute(f"INSERT INTO patients VALUES (?{marks})", [k, *record.values()])
-
-
-def run_sql(database, score, dialect, **options):
-    query = score.to_sql(dialect, table="patients", **options)
-    rows = database.execute(f"{query} ORDER BY position").fetchall()
-    expression = score.to_sql(dialect, **options)
-    alone = database.execute(f"SELECT {expression} FROM patients ORDER BY position").fetchall()
-    assert [row[-1] for row in rows] == [risk for (risk,) in alone]
-    return [(row[-1], row[0]) for row in rows]
-
-
-def run_javascript(context, score, records):
-    context.eval(score.to_javascript())
-    argument = json.dumps(json.dumps(records))
-    results = context.eval(f"JSON.stringify(JSON.parse({argument}).map(predictRisk))")
-    return [(result["risk"], result["score"]) for result in json.loads(results)]
-
-
-def run_python(score):
-    namespace = {}
-    exec(compile(score.to_python(), "exported.py", "exec"), namespace)
-    return namespace["predict_risk"]
 
 
 # ---------------------------------------------------------------------------------------------

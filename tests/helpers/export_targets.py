@@ -1,7 +1,8 @@
-"""What exports are written for: names that languages take amiss, and an evaluator of PMML."""
+"""What exports are written for: names that languages take amiss, and whatever runs them."""
 
 from __future__ import annotations
 
+import json
 import math
 import operator
 import re
@@ -18,6 +19,28 @@ NAMES = [
 
 def identifier(name):
     return '"' + name.replace('"', '""') + '"'
+
+
+def run_python(score):
+    namespace = {}
+    exec(compile(score.to_python(), "exported.py", "exec"), namespace)
+    return namespace["predict_risk"]
+
+
+def run_javascript(context, score, records):
+    context.eval(score.to_javascript())
+    argument = json.dumps(json.dumps(records))
+    results = context.eval(f"JSON.stringify(JSON.parse({argument}).map(predictRisk))")
+    return [(result["risk"], result["score"]) for result in json.loads(results)]
+
+
+def run_sql(database, score, dialect, **options):
+    query = score.to_sql(dialect, table="patients", **options)
+    rows = database.execute(f"{query} ORDER BY position").fetchall()
+    expression = score.to_sql(dialect, **options)
+    alone = database.execute(f"SELECT {expression} FROM patients ORDER BY position").fetchall()
+    assert [row[-1] for row in rows] == [risk for (risk,) in alone]
+    return [(row[-1], row[0]) for row in rows]
 
 
 class Pmml:

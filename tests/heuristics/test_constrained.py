@@ -29,6 +29,7 @@ from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.heuristics import constrained
 from riskslim.heuristics import descent as heuristics
 from riskslim.heuristics.subsampling import Subsampling
+from searches import StopAfter, neighbours
 
 SEEDS = range(60)
 
@@ -47,16 +48,6 @@ def drawn(seed, scale=1.0):
     vectors = np.column_stack((intercepts, grid))
     feasible = [vector for vector in vectors if problem.is_feasible(vector)]
     return small, problem, feasible[:3], rng
-
-
-def neighbours(problem, coef, directions=None):
-    """All feasible vectors that differ in one coefficient."""
-    for j in range(len(coef)) if directions is None else directions:
-        for value in range(problem.lower[j], problem.upper[j] + 1):
-            changed = coef.copy()
-            changed[j] = value
-            if value != coef[j] and problem.is_feasible(changed):
-                yield changed
 
 
 def is_one_opt(problem, coef, objective, directions=None):
@@ -297,18 +288,6 @@ def test_a_loss_that_was_tightened():
     tightened.loss.tighten(1)
     found = discrete_coordinate_descent(tightened, starts[0])
     np.testing.assert_array_equal(found.coefficients, expected.coefficients)
-
-
-class StopAfter:
-    """A wish to stop that comes after so many questions."""
-
-    def __init__(self, calls):
-        self.calls = calls
-        self.asked = 0
-
-    def __call__(self):
-        self.asked += 1
-        return self.asked > self.calls
 
 
 def breaking(seed):

@@ -18,6 +18,7 @@ from riskslim._kernels import BACKENDS, load, real
 from riskslim.data.panels import read_column
 from riskslim.heuristics import descent as heuristics
 from riskslim.heuristics.descent import within_box
+from searches import neighbours
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -75,16 +76,6 @@ def random_start(problem, rng):
         sparse[0], sparse[1 + keep] = vector[0], vector[1 + keep]
         if problem.is_feasible(sparse):
             return sparse
-
-
-def neighbours(problem, coef, directions=None):
-    """Every feasible vector that differs in exactly one coefficient."""
-    for j in range(len(coef)) if directions is None else directions:
-        for value in range(problem.lower[j], problem.upper[j] + 1):
-            other = coef.copy()
-            other[j] = value
-            if value != coef[j] and problem.is_feasible(other):
-                yield other
 
 
 def literal_descent(problem, coef):

@@ -25,8 +25,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
-from typer.testing import CliRunner
 
+from command_line import run
 from riskslim import (
     CoefficientSet,
     ItemEncoder,
@@ -43,7 +43,6 @@ from riskslim import (
     variable,
 )
 from riskslim._wording import percent
-from riskslim.cli.app import application
 from riskslim.data.feature_ranges import FeatureRange
 from riskslim.metrics import (
     auc,
@@ -57,6 +56,7 @@ from riskslim.metrics import (
 from riskslim.report import render
 from riskslim.report import tables as content
 from riskslim.report.diagrams import thresholds
+from riskslim.report.remarks import _told_apart
 from riskslim.score.typesetting import one_line
 
 NAMES = ["age >= 60", "smoker", "visits", "exercise"]
@@ -446,10 +446,10 @@ def test_training_rows_are_not_remarked_but_given_rows_are():
 
 
 def test_shares_are_told_apart():
-    assert content._told_apart(0.036, 0.055, 0.0349) == ["3.6%", "5.5%", "3.5%"]
-    assert content._told_apart(0.01234, 0.01236, 0.5) == ["1.23%", "1.24%", "50.00%"]
-    assert content._told_apart(0.0346, 0.03, 0.0345) == ["3.46%", "3.00%", "3.45%"]
-    assert content._told_apart(0.5, 0.5) == ["50.000000%"] * 2
+    assert _told_apart(0.036, 0.055, 0.0349) == ["3.6%", "5.5%", "3.5%"]
+    assert _told_apart(0.01234, 0.01236, 0.5) == ["1.23%", "1.24%", "50.00%"]
+    assert _told_apart(0.0346, 0.03, 0.0345) == ["3.46%", "3.00%", "3.45%"]
+    assert _told_apart(0.5, 0.5) == ["50.000000%"] * 2
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -566,9 +566,9 @@ def test_intervals_that_would_mislead_are_commented():
 
 
 def test_fewer_resamples_where_each_one_takes_long(monkeypatch):
-    from riskslim.report import tables as content
+    from riskslim.report import rows
 
-    monkeypatch.setattr(content, "MANY_KINDS", 50)
+    monkeypatch.setattr(rows, "MANY_KINDS", 50)
     X, y = frame()
     score = RiskScore(-2, {"age >= 60": 2, "visits": 1}, classes=("no", "yes"))
     weight = np.random.default_rng(10).random(len(y))
@@ -796,12 +796,6 @@ def test_the_file_is_replaced_as_a_whole(tmp_path):
 
 
 # --- the command line -----------------------------------------------------------------------------
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(application(), [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
 
 
 @pytest.fixture

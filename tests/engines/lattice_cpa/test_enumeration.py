@@ -40,7 +40,7 @@ from riskslim import (
     standard_cpa,
 )
 from riskslim.engines.branch_and_bound.root import solve_root
-from riskslim.engines.lattice_cpa import initialization
+from riskslim.engines.lattice_cpa import feasibility
 from riskslim.exceptions import InfeasibleProblemError, RiskSLIMError
 from small_problems import CORNERS, TIED, constrained, corner_problem, infeasible, plain, solved
 
@@ -537,9 +537,9 @@ def test_a_start_that_only_cplex_finds(monkeypatch):
     best, problem = enumerate_optimum(small), small.build()
     assert len(best.vectors)
     calls = []
-    by_cplex = initialization._found_by_cplex
+    by_cplex = feasibility._found_by_cplex
     monkeypatch.setattr(
-        initialization, "_found_by_cplex", lambda *given: calls.append(given) or by_cplex(*given)
+        feasibility, "_found_by_cplex", lambda *given: calls.append(given) or by_cplex(*given)
     )
     assert not constrained_faults(small, best, problem, lattice_cpa(problem))
     assert len(calls) == 1
@@ -571,9 +571,9 @@ def test_clashes_that_cplex_finds_are_named():
 def test_no_start_in_time(monkeypatch):
     names = [f"x{j}" for j in range(5)]
     small = plain(np.random.default_rng(2), 5, constraints=(at_least(3, names),), max_size=2)
-    monkeypatch.setattr(initialization, "SLICE", 0.0)
+    monkeypatch.setattr(feasibility, "SLICE", 0.0)
     with pytest.raises(RiskSLIMError, match="no points that meet the constraints were found so f"):
-        initialization.feasible_start(small.build(), time_limit=0.0)
+        feasibility.feasible_start(small.build(), time_limit=0.0)
 
 
 def test_meeting_constraints_is_checked_vector_by_vector():
