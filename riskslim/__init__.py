@@ -13,7 +13,7 @@ from riskslim._version import __version__ as __version__
 
 # The one list of public names, each with the module that defines it.
 _HOMES = {
-    "BranchAndBoundSettings": "engines.branch_and_bound.search",
+    "BranchAndBoundSettings": "engines.branch_and_bound.settings",
     "Certificate": "solution",
     "CoefficientSet": "coefficients",
     "ItemEncoder": "items.encoder",
@@ -91,7 +91,7 @@ if TYPE_CHECKING:  # the same for type checkers, which do not run code
     from riskslim.constraints.side_information import risk_at_most as risk_at_most
     from riskslim.data.training_data import TrainingData as TrainingData
     from riskslim.engines.branch_and_bound.driver import branch_and_bound as branch_and_bound
-    from riskslim.engines.branch_and_bound.search import (
+    from riskslim.engines.branch_and_bound.settings import (
         BranchAndBoundSettings as BranchAndBoundSettings,
     )
     from riskslim.engines.lattice_cpa.driver import lattice_cpa as lattice_cpa

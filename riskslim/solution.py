@@ -362,6 +362,14 @@ class SolveStatistics:
     subsampling_epsilon : float
         Guarantee of the samples that led to incumbents: the loss on all rows exceeds that of a
         rounding on the sample by this at most, with the probability that the settings ask for.
+    table_nodes : int
+        Nodes of branch and bound that tables of supports completed.
+    table_supports : int
+        Sets of items that these tables looked at.
+    table_saturated : int
+        Of them, those that the saturated loss did not exclude.
+    table_left : int
+        Of them, those that bounds on their cells did not exclude, either.
     """
 
     total_seconds: float = 0.0
@@ -375,6 +383,10 @@ class SolveStatistics:
     subsampled_roundings: int = 0
     subsampled_checks: int = 0
     subsampling_epsilon: float = 0.0
+    table_nodes: int = 0
+    table_supports: int = 0
+    table_saturated: int = 0
+    table_left: int = 0
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)

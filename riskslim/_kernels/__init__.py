@@ -17,6 +17,8 @@ panels (:mod:`riskslim.data.panels`); an empty weight array means that every row
     Discrete coordinate descent and sequential rounding, each compiled as a whole.
 ``nodes``
     Nodes of the branch and bound: relaxation, bound, branching, each node compiled as a whole.
+``tables``
+    Bounds of all scores of given 0/1 items, for many sets of items at once.
 
 The Cython modules drive blocks of rows through the loops of ``blocks.h``, which compilers
 vectorise; ``panels.h`` has those over real columns, ``numerics.h`` the scalar functions that these
@@ -38,7 +40,7 @@ from typing import NamedTuple
 
 from riskslim.exceptions import KernelsUnavailableError
 
-MODULES = ("distinct", "heuristics", "integer", "nodes", "ranges", "real")
+MODULES = ("distinct", "heuristics", "integer", "nodes", "ranges", "real", "tables")
 BACKENDS = ("cython", "numba")
 VARIABLE = "RISKSLIM_KERNELS"
 

@@ -98,3 +98,41 @@ def plain(rng, d: int, **changes) -> SmallProblem:
     return SmallProblem(
         X=X, y=y, weights=None, sign=[0] * d, fixed={}, feature_penalty=np.full(d, np.nan), **stated
     )
+
+
+def twin_problem(seed: int):
+    """Every column has a copy, a complement or a shifted copy, at different prices and bounds."""
+    rng = np.random.default_rng([seed, 13])
+    small = random_problem(rng, 4000)
+    half = (small.d + 1) // 2
+    for j in range(half, small.d):
+        column = small.X[:, rng.integers(half)]
+        kind = rng.integers(3)
+        small.X[:, j] = (column, column.max() + column.min() - column, column + 1)[kind]
+    # Constant columns must be free to be left out.
+    for j in np.flatnonzero(np.ptp(small.X, axis=0) == 0):
+        small.lower[j], small.upper[j] = min(small.lower[j], 0), max(small.upper[j], 0)
+        small.fixed.pop(j, None)
+    if rng.random() < 0.7:
+        small.min_size = 0
+        small.intercept = (None, None)
+    low, high = small.box()
+    required, usable = np.count_nonzero((low > 0) | (high < 0)), np.count_nonzero(high - low)
+    small.min_size = min(small.min_size, int(usable))
+    small.max_size = max(int(required), small.min_size, int(rng.integers(0, small.d + 1)))
+    return small
+
+
+def items_sample(rng, n, d, kind):
+    """Columns of 0 and 1, labels, and weights of a kind."""
+    X = (rng.random((n, d)) < rng.uniform(0.05, 0.95, d)).astype(float)
+    X[0], X[-1] = 1, 0
+    y = np.where(rng.random(n) < 0.15 + 0.7 * X[:, 0], 1, -1)
+    y[0], y[-1] = 1, -1
+    weights = {
+        "none": None,
+        "counts": rng.integers(1, 9, n).astype(float),
+        "classes": np.where(y > 0, 3.7, 1.1),
+        "real": rng.uniform(0.05, 4.0, n),
+    }[kind]
+    return X, y, weights

@@ -14,7 +14,8 @@ from riskslim._checks import as_number, int_between
 from riskslim.constraints.rows import clash
 from riskslim.constraints.search import search_vector
 from riskslim.engines.branch_and_bound.incumbents import MAX_SOLUTIONS, Incumbents
-from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, BranchAndBoundSettings, Search
+from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, Search
+from riskslim.engines.branch_and_bound.settings import BranchAndBoundSettings
 from riskslim.engines.certify import certify, loss_accuracy
 from riskslim.engines.runs import (
     DEFAULT_GAP_TOLERANCE,
@@ -320,7 +321,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
 
     def _statistics(self, search: Search) -> SolveStatistics:
         evaluations, gradients, _, _, seconds = search.statistics
-        loss = self.problem.loss
+        loss, tables = self.problem.loss, search.table_counts
         return SolveStatistics(
             total_seconds=self.seconds,
             data_seconds=loss.seconds + float(seconds),
@@ -329,6 +330,10 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             cuts=int(gradients),
             incumbent_updates=search.incumbents.n_updates,
             loss_evaluations=loss.n_evaluations + int(evaluations),
+            table_nodes=tables.nodes,
+            table_supports=tables.supports,
+            table_saturated=tables.saturated,
+            table_left=tables.left,
         )
 
     def _without_score(self, message: str) -> Solution:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
-from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, BranchAndBoundSettings, Search
+from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, Search
+from riskslim.engines.branch_and_bound.settings import BranchAndBoundSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,6 @@ nothing but the time.
 
 from __future__ import annotations
 
-import dataclasses
 import heapq
 import logging
 import math
@@ -23,13 +22,22 @@ from riskslim._kernels import nodes as kernels
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.engines.branch_and_bound.multipliers import MAX_PRICED, Sides, priced
 from riskslim.engines.branch_and_bound.rows import NodeRows, RowsBySupport, find_twins
+from riskslim.engines.branch_and_bound.settings import BRANCHING, BranchAndBoundSettings
+from riskslim.engines.branch_and_bound.stage import Stage
+from riskslim.engines.branch_and_bound.tables import (
+    Scanned,
+    SupportTables,
+    TableCounts,
+    Task,
+    relaxation_seconds,
+)
 from riskslim.exceptions import CertificateError
 from riskslim.solution import Certificate, Trace, TraceRecord, optimality_gap
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["BOUND_TOLERANCE", "BranchAndBoundSettings", "Root", "Search"]
+__all__ = ["BOUND_TOLERANCE", "Root", "Search"]
 
 logger = logging.getLogger("riskslim.branch_and_bound")
 
@@ -48,7 +56,14 @@ LEAST_TOLERANCE = 1e-9
 ALWAYS_ROUNDED = 50
 # Accuracy of relaxations by which multipliers of constraints are chosen.
 MULTIPLIER_TOLERANCE = 1e-6
-_BRANCHING = {"curvature": 0, "look_ahead": 2}
+# A node is completed by tables if that takes no longer than so many relaxations.
+RELAXATIONS = 3.0
+# Of the predicted time of tables, the share that the search by relaxations is tried for first.
+TRIED_SHARE = 0.1
+# More doublings of the number of nodes than this are as good as infinitely many.
+MOST_DOUBLINGS = 40.0
+# Predicted time of a node's tables from which on threads share them.
+LONG_SECONDS = 0.2
 
 
 class _KernelArguments(NamedTuple):
@@ -67,71 +82,6 @@ class _KernelArguments(NamedTuple):
     max_size: int
     cutoff: float
     tolerance: float
-
-
-@dataclasses.dataclass(frozen=True)
-class BranchAndBoundSettings:
-    """Settings of the search; every one of them leaves the result a certified one.
-
-    Parameters
-    ----------
-    branching : {"look_ahead", "curvature"}
-        How the feature to branch on is chosen: by what a quadratic model of the loss predicts for
-        the children of the most promising ones, or the one with the largest squared points
-        times curvature.
-    node_tolerance : float, default 0.05
-        A node's relaxation is solved to within this share of the open gap.
-    max_node_tolerance : float, default 1e-3
-        And to within this, in units of the loss.
-    merge_rows : bool, default True
-        Merge rows in subtrees that their features no longer tell apart.
-    order_twins : bool, default True
-        Use the later of two equal or complementary features only where the earlier is at the
-        end of its box.
-    swaps : bool, default True
-        Let polishing exchange one feature for another where no single change helps.
-    rounding_interval : int, default 20
-        Round and polish every so many relaxations.
-    batch_size : int, default 16
-        Nodes that are taken at a time, whatever the number of threads.
-    memory_limit : int, default 2**31
-        Bytes of open nodes beyond which the search dives: it finishes the subtree of the best
-        node before it takes another one.
-
-    Raises
-    ------
-    ValueError
-        A value is out of range.
-
-    Examples
-    --------
-    >>> from riskslim import BranchAndBoundSettings
-    >>> BranchAndBoundSettings(branching="curvature").batch_size
-    16
-    """
-
-    branching: str = "look_ahead"
-    node_tolerance: float = 0.05
-    max_node_tolerance: float = 1e-3
-    merge_rows: bool = True
-    order_twins: bool = True
-    swaps: bool = True
-    rounding_interval: int = 20
-    batch_size: int = 16
-    memory_limit: int = 2**31
-
-    def __post_init__(self) -> None:
-        if self.branching not in _BRANCHING:
-            raise ValueError(
-                f"branching must be one of {', '.join(map(repr, _BRANCHING))}, "
-                f"got {self.branching!r}"
-            )
-        for name in ("node_tolerance", "max_node_tolerance"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} must be positive, got {getattr(self, name)!r}")
-        for name in ("rounding_interval", "batch_size", "memory_limit"):
-            if not getattr(self, name) >= 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)!r}")
 
 
 class _Worth(NamedTuple):
@@ -153,6 +103,7 @@ class _Node(NamedTuple):
     multiplier: float
     worth: _Worth
     features: bytes
+    by_relaxation: bool  # tables have seen it, or cannot complete it
 
 
 class _Child(NamedTuple):
@@ -169,6 +120,7 @@ class _Expansion(NamedTuple):
     children: list[_Child]
     leaf: NDArray[np.float64] | None  # its only integer vector
     features: bytes
+    scanned: Scanned | None = None  # by tables, which leave nothing but the children
 
 
 class Root(NamedTuple):
@@ -250,6 +202,15 @@ class Search:
         self._dive: list[_Node] = []
         self._recorded_gap = math.inf
         self._recorded_updates = -1
+        self.table_counts = TableCounts()
+        self._tables: SupportTables | None = None
+        if settings.tables != "never":
+            self._tables = SupportTables(problem, cost=settings.table_cost)
+        self._stage: Stage | None = None
+        self._completes_all = settings.tables == "always"
+        self._next_choice = 0
+        self._bound_before = 0.0
+        self._roots: list[_Node] = []
         self._prepare()
 
     def _prepare(self) -> None:
@@ -353,6 +314,7 @@ class Search:
         ]
         for root in roots:
             self._push(root, self._rows.all_features)
+        self._roots = list(self._heap)
         self._update_bound()
         self._record()
 
@@ -512,8 +474,13 @@ class Search:
                     return "gap tolerance reached"
                 if self.incumbents.is_full:
                     return "as many scores as memory is meant for"
+                if self._stage is not None:
+                    self._advance(self._stage, pool)
+                    continue
+                self._choose_tables()
                 batch = self._next_batch()
-                self._merge(batch, self._expanded(batch, pool))
+                if batch:
+                    self._merge(batch, self._expanded(batch, pool))
 
     def _update_bound(self) -> None:
         """Forget open nodes that have nothing to offer; the others bound what is not known."""
@@ -521,8 +488,12 @@ class Search:
         self._dive = [node for node in self._dive if node.bound < cutoff]
         if self._heap and self._heap[0].bound >= cutoff:
             self._heap.clear()
-        self.complete = self.complete or not (self._heap or self._dive)
+        if self._stage is not None and self._stage.bound >= cutoff:
+            self._stage = None
+        self.complete = self.complete or not (self._heap or self._dive or self._stage)
         bounds = [node.bound for node in (*self._heap[:1], *self._dive)]
+        if self._stage is not None:
+            bounds.append(self._stage.bound)
         self.lower_bound = max(self.lower_bound, min([cutoff, *bounds]))
 
     def _next_batch(self) -> list[_Node]:
@@ -535,6 +506,10 @@ class Search:
         cutoff = self.incumbents.cutoff
         batch = []
         while self._heap and len(batch) < size and self._heap[0].bound < cutoff:
+            if self._completes_all and self._begins_stage(self._heap[0]):
+                if not batch:
+                    self._begin_stage(heapq.heappop(self._heap))
+                break
             batch.append(heapq.heappop(self._heap))
         return batch
 
@@ -561,11 +536,15 @@ class Search:
         coef = node.coef.astype(np.float64)
         coef[0] = node.intercept
         worth = np.array(node.worth)
+        if not node.by_relaxation and self._is_cheap(box):
+            completed = self._completed(node, box, worker, cutoff, lower_bound)
+            if completed is not None:
+                return completed
         result = np.array([-math.inf, math.inf, node.multiplier, 0.0])
         rows, features = self._rows.at(box, node.features)
         n_open = kernels.expand(
             *self._arguments(rows, cutoff, self._tolerance(cutoff, lower_bound)),
-            STEPS, _BRANCHING[self.settings.branching], box, coef, worth, result,
+            STEPS, BRANCHING[self.settings.branching], box, coef, worth, result,
             worker.box, worker.coef, worker.worth, worker.result, self.stop, worker.counters,
             worker.work, worker.index,
         )  # fmt: skip
@@ -582,6 +561,185 @@ class Search:
                 "a node with several vectors was taken for one of a single vector"
             )
         return _Expansion(children, box[0] if n_open == -2 else None, features)
+
+    # ---- tables of supports ------------------------------------------------------------------
+
+    def _choose_tables(self) -> None:
+        """Decide whether all that is left is to be completed by tables.
+
+        Times are predicted from sizes, not measured, so that the search does not depend on the
+        load of the machine.
+        """
+        cutoff = self.incumbents.cutoff
+        if self._completes_all or self._tables is None or self.settings.tables != "auto":
+            return
+        if self.nodes < self._next_choice or not math.isfinite(cutoff):
+            return
+        self._next_choice = max(2 * self.nodes, 1)
+        relaxation = self._relaxation_seconds(self._box)
+        spent = self.nodes * relaxation
+        limit = min(self._remaining_seconds(spent), spent / TRIED_SHARE)
+        limit = max(limit, RELAXATIONS * relaxation)
+        of_roots = sum(self._tables.predicted_seconds(node.box) for node in self._roots)
+        total = 0.0
+        for node in (*self._heap, *self._dive):
+            if not node.by_relaxation:
+                total += self._tables.predicted_seconds(node.box)
+            if total > of_roots:
+                break
+        self._completes_all = min(total, of_roots) <= limit
+        if self._completes_all and of_roots < total:
+            # Every open node is part of a root, and so is what is left of those it came from.
+            self._heap, self._dive = list(self._roots), []
+            heapq.heapify(self._heap)
+
+    def _remaining_seconds(self, spent: float) -> float:
+        """Predict the time that relaxations need for the rest.
+
+        With twice as many nodes the bound rises by as much as with the last doubling, as a rule.
+        """
+        before, now = self._bound_before, self.lower_bound
+        self._bound_before = now
+        left, gained = self.incumbents.cutoff - now, now - before
+        if gained <= 0.0 or left > MOST_DOUBLINGS * gained:
+            return math.inf
+        return float(spent * (2.0 ** (left / gained) - 1.0))
+
+    def _relaxation_seconds(self, box: NDArray[np.float64]) -> float:
+        live = int((box[:, 1:] != 0).any(axis=0).sum())
+        return relaxation_seconds(self._rows.rows.n_rows, live)
+
+    def _is_cheap(self, box: NDArray[np.float64]) -> bool:
+        """Whether a node is completed by tables rather than branched on."""
+        if self._tables is None or not math.isfinite(self.incumbents.cutoff):
+            return False
+        seconds = self._tables.predicted_seconds(box)
+        limit = math.inf if self._completes_all else RELAXATIONS * self._relaxation_seconds(box)
+        return seconds <= limit
+
+    def _completed(
+        self,
+        node: _Node,
+        box: NDArray[np.float64],
+        worker: _Worker,
+        cutoff: float,
+        lower_bound: float,
+    ) -> _Expansion | None:
+        """What is left of a node of which tables look at every support; None if they cannot."""
+        assert self._tables is not None
+        completion = self._tables.completion(box, node.worth.low, node.worth.high)
+        if completion is None:
+            return None
+        scanned = completion.scan(completion.whole(), cutoff, self.stop)
+        if scanned is None:
+            return None
+        children = self._supported(node, box, scanned, worker, cutoff, lower_bound)
+        return _Expansion(children, None, node.features, scanned)
+
+    def _supported(
+        self,
+        node: _Node,
+        box: NDArray[np.float64],
+        scanned: Scanned,
+        worker: _Worker,
+        cutoff: float,
+        lower_bound: float,
+    ) -> list[_Child]:
+        """Relax what is left of a box for each of the supports that tables leave."""
+        children = []
+        tolerance = self._tolerance(cutoff, lower_bound)
+        for support, bound in zip(scanned.supports, scanned.bounds.tolist(), strict=True):
+            out = np.ones(box.shape[1], np.bool_)
+            out[0] = out[1 + support] = False
+            own, coef, worth = box.copy(), np.zeros(box.shape[1]), np.array(node.worth)
+            own[:, out] = 0.0
+            result = np.array([-math.inf, math.inf, 0.0, 0.0])
+            rows, _ = self._rows.at(own, self._rows.all_features)
+            if not kernels.solve_root(
+                *self._arguments(rows, cutoff, tolerance), STEPS, own, coef, worth, result,
+                self.stop, worker.counters, worker.work, worker.index,
+            ):  # fmt: skip
+                least = max(node.bound, bound, self._bound(result))
+                worth_left = _Worth(*worth.tolist())
+                children.append(_Child(least, own, coef, float(result[2]), worth_left))
+        return children
+
+    def _begins_stage(self, node: _Node) -> bool:
+        """Whether a node's supports are so many that all threads should share them."""
+        if node.by_relaxation or self._tables is None or not math.isfinite(self.incumbents.cutoff):
+            return False
+        return LONG_SECONDS < self._tables.predicted_seconds(node.box) < math.inf
+
+    def _begin_stage(self, node: _Node) -> None:
+        assert self._tables is not None
+        box = node.box.astype(np.float64)
+        completion = self._tables.completion(box, node.worth.low, node.worth.high)
+        if completion is None:
+            heapq.heappush(self._heap, node._replace(by_relaxation=True))
+        else:
+            self._stage = Stage(node, box, completion, node.bound)
+
+    def _advance(self, stage: Stage, pool: ThreadPoolExecutor) -> None:
+        """Look at the next supports of a node that is being completed."""
+        cutoff, lower_bound, workers = self.incumbents.cutoff, self.lower_bound, self._workers
+        units = stage.next_units(self.settings.batch_size)
+
+        def work(first: int) -> list[list[tuple[Scanned, list[_Child]]] | None]:
+            return [
+                self._scanned_unit(stage, unit, workers[first], cutoff, lower_bound)
+                for unit in units[first :: len(workers)]
+            ]
+
+        parts = list(pool.map(work, range(len(workers))))
+        for i, unit in enumerate(units):
+            found = parts[i % len(workers)][i // len(workers)]
+            if found is None:
+                if not self.stop[0]:  # too many supports are left
+                    heapq.heappush(
+                        self._heap, stage.node._replace(bound=stage.bound, by_relaxation=True)
+                    )
+                    self._stage = None
+                return
+            stage.done(unit)
+            for scanned, children in found:
+                self.table_counts.add(scanned)
+                for child in children:
+                    if self._propagate(child.box):
+                        self._consider(child.coef, 1.0 / child.worth.t)
+                        self._push(child, self._rows.all_features, by_relaxation=True)
+        if stage.is_done:
+            self.nodes += 1
+            self.table_counts.nodes += 1
+            self._stage = None
+        else:
+            self._raise_stage(stage)
+
+    def _scanned_unit(
+        self, stage: Stage, unit: list[Task], worker: _Worker, cutoff: float, lower_bound: float
+    ) -> list[tuple[Scanned, list[_Child]]] | None:
+        found = []
+        for task in unit:
+            scanned = stage.completion.scan(task, cutoff, self.stop)
+            if scanned is None:
+                return None
+            children = self._supported(stage.node, stage.box, scanned, worker, cutoff, lower_bound)
+            found.append((scanned, children))
+        return found
+
+    def _raise_stage(self, stage: Stage) -> None:
+        """Bound what is left of a node by its relaxation without the items that are done."""
+        out = stage.newly_out()
+        if out is None:
+            return
+        box, coef = stage.box.copy(), np.zeros(stage.box.shape[1])
+        box[:, 1 + out] = 0.0
+        worth, result = np.array(stage.node.worth), np.array([-math.inf, math.inf, 0.0, 0.0])
+        if self._relaxed(box, coef, worth, result, self._tolerance(
+            self.incumbents.cutoff, self.lower_bound
+        ), STEPS):  # fmt: skip
+            stage.bound = max(stage.bound, self._bound(result))
+        elif not self.stop[0]:
+            stage.bound = math.inf
 
     def _tolerance(self, cutoff: float, lower_bound: float) -> float:
         settings = self.settings
@@ -600,15 +758,19 @@ class Search:
         diving = self._dive or len(self._heap) * self._node_bytes(batch[0]) > (
             self.settings.memory_limit
         )
-        for expansion in expansions:
+        for node, expansion in zip(batch, expansions, strict=True):
             self.nodes += 1
+            self.table_counts.add_node(expansion.scanned)
             if expansion.leaf is not None:
                 self.incumbents.offer(np.rint(expansion.leaf).astype(np.int64))
             # The best child last: a dive takes the latest node first.
             for child in sorted(expansion.children, key=lambda child: -child.bound):
                 if self._propagate(child.box):
                     self._consider(child.coef, 1.0 / child.worth.t)
-                    self._push(child, expansion.features, dive=bool(diving))
+                    self._push(
+                        child, expansion.features, dive=bool(diving),
+                        by_relaxation=node.by_relaxation or expansion.scanned is not None,
+                    )  # fmt: skip
 
     def _consider(self, coef: NDArray[np.float64], scale: float) -> None:
         """Round a relaxation now and then, and where it is integral."""
@@ -630,7 +792,14 @@ class Search:
         box[0], box[1] = lower, upper
         return True
 
-    def _push(self, child: _Child, features: bytes, *, dive: bool = False) -> None:
+    def _push(
+        self,
+        child: _Child,
+        features: bytes,
+        *,
+        dive: bool = False,
+        by_relaxation: bool = False,
+    ) -> None:
         if child.bound >= self.incumbents.cutoff:
             return
         self._order += 1
@@ -643,6 +812,7 @@ class Search:
             child.multiplier,
             child.worth,
             features,
+            by_relaxation,
         )
         if dive:
             self._dive.append(node)

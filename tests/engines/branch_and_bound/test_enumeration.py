@@ -22,16 +22,25 @@ from checked_solutions import (
 from enumeration import (
     enumerate_optimum,
     enumerate_ranked,
-    objective,
     random_bounded_problem,
     random_constrained_problem,
     random_problem,
     violations,
 )
+from pools import MORE_THAN_ALL, REQUESTS, pool_faults
 from riskslim import BranchAndBoundSettings, Status, branch_and_bound, lattice_cpa
 from riskslim.engines.branch_and_bound import search
 from riskslim.engines.branch_and_bound.multipliers import priced
-from small_problems import CORNERS, TIED, constrained, corner_problem, infeasible, plain, solved
+from small_problems import (
+    CORNERS,
+    TIED,
+    constrained,
+    corner_problem,
+    infeasible,
+    plain,
+    solved,
+    twin_problem,
+)
 from variants import variant
 
 
@@ -110,29 +119,6 @@ def test_infeasible_problems(seed):
     assert solution.coefficients is None
 
 
-def twin_problem(seed: int):
-    """Every column has a copy, a complement or a shifted copy, at different prices and bounds."""
-    rng = np.random.default_rng([seed, 13])
-    small = random_problem(rng, 4000)
-    half = (small.d + 1) // 2
-    for j in range(half, small.d):
-        column = small.X[:, rng.integers(half)]
-        kind = rng.integers(3)
-        small.X[:, j] = (column, column.max() + column.min() - column, column + 1)[kind]
-    # Constant columns must be free to be left out.
-    for j in np.flatnonzero(np.ptp(small.X, axis=0) == 0):
-        small.lower[j], small.upper[j] = min(small.lower[j], 0), max(small.upper[j], 0)
-        small.fixed.pop(j, None)
-    if rng.random() < 0.7:
-        small.min_size = 0
-        small.intercept = (None, None)
-    low, high = small.box()
-    required, usable = np.count_nonzero((low > 0) | (high < 0)), np.count_nonzero(high - low)
-    small.min_size = min(small.min_size, int(usable))
-    small.max_size = max(int(required), small.min_size, int(rng.integers(0, small.d + 1)))
-    return small
-
-
 def test_equal_and_complementary_columns():
     failures = []
     for seed in range(120):
@@ -207,47 +193,6 @@ def test_start_changes_nothing_but_the_way():
 # ---------------------------------------------------------------------------------------------
 # Lists of the best scores
 # ---------------------------------------------------------------------------------------------
-
-
-def pool_faults(small, problem, solution, n_solutions, within) -> list[str]:
-    """Everything wrong with a list of the best scores; ties at its end may be any of them."""
-    vectors, objectives = enumerate_ranked(small, int(problem.lower[0]), int(problem.upper[0]))
-    if not len(vectors):
-        status = solution.certificate.status
-        return [] if status is Status.INFEASIBLE and solution.pool is None else [repr(solution)]
-    ceiling = math.inf if within is None else objectives[0] * (1 + within)
-    expected = np.count_nonzero(objectives <= ceiling + 1e-13)
-    expected = expected if n_solutions is None else min(expected, n_solutions)
-    pool, found = solution.pool, []
-    if solution.certificate.status is not Status.OPTIMAL or not pool.complete:
-        found.append(f"{solution!r}, list complete: {pool.complete}")
-    if len(pool) != expected:
-        return [*found, f"{len(pool)} scores; there are {expected}"]
-    if np.any(np.diff(pool.objectives) < 0):
-        found.append(f"not sorted: {pool.objectives}")
-    if np.abs(pool.objectives - objectives[:expected]).max() > EQUAL_NATIVE:
-        found.append(f"objectives {pool.objectives}, enumerated {objectives[:expected]}")
-    exact = [objective(small, vector) for vector in pool.coefficients]
-    if np.abs(pool.objectives - exact).max() > 1e-13:
-        found.append(f"objectives {pool.objectives}, really {exact}")
-    listed = set(map(tuple, pool.coefficients.tolist()))
-    if len(listed) != expected:
-        found.append("a score is listed twice")
-    certain = vectors[: np.searchsorted(objectives, pool.objectives[-1] - EQUAL_NATIVE)]
-    if missing := set(map(tuple, certain.tolist())) - listed:
-        found.append(f"not listed: {missing}")
-    is_other = [tuple(vector) not in listed for vector in vectors.tolist()]
-    following = objectives[is_other].min(initial=math.inf)
-    if not pool.bound <= following + EQUAL_NATIVE:
-        found.append(f"bound {pool.bound}, the next one has {following}")
-    if within is None and len(pool) < n_solutions and pool.bound < math.inf:
-        found.append(f"bound {pool.bound}, but there is no other one")
-    return found
-
-
-MORE_THAN_ALL = 99_999
-REQUESTS = ((2, None), (7, None), (30, None), (MORE_THAN_ALL, None), (None, 0.0), (None, 0.02),
-            (None, 0.3), (5, 0.05), (1, 0.1))  # fmt: skip
 
 
 @pytest.mark.parametrize("first_seed", range(0, 240, 60))

@@ -1,0 +1,750 @@
+"""Numba counterpart of tables.pyx and tables.h: the same kernels, arguments and results.
+
+The reasons for what is computed, and its rounding errors, are stated in tables.h.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import float32, float64, int32, int64, uint8, uint64
+
+from riskslim._kernels.numba_backend import blocks
+from riskslim._kernels.numba_backend.compiled import helper, inlined, kernel, read, write
+
+MOST_ITEMS = 12
+FULL, STOPPED = -1, -2
+
+_MOST_CELLS = 1 << MOST_ITEMS
+_MOST_COEF = MOST_ITEMS + 1
+_DEEPEST = 256
+_MOST_BOXES = 1000
+_NEWTON_STEPS = 40
+_EPSILON = 2.220446049250313e-16
+_FLOAT_MIN = np.float32(1.17549435e-38)
+
+# Unsigned constants: numba turns unsigned combined with signed 64-bit integers into floats.
+_U0, _U1, _U2, _U4 = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(4)
+_U8, _U16, _U32, _U63 = np.uint64(8), np.uint64(16), np.uint64(32), np.uint64(63)
+_U56, _U64 = np.uint64(56), np.uint64(64)
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_FIVES, _THREES = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
+_NIBBLES, _BYTES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
+
+# Columns of a segment, of what a scan is told, and of where a level's words are.
+_BITS, _WORD, _CELL, _LABEL, _SHIFT, _ONES, _ONES_AT = range(7)
+
+_T4, _T3, _T2, _T1 = (np.float32(x) for x in (0.017857144, 0.033333335, 0.083333336, 0.5))
+_TAIL, _LOG2 = np.float32(0.058623400), np.float32(0.69314718)
+
+
+def best_level():
+    return 0
+
+
+def _most_segments(n_segments, n_bits, size):
+    return min(n_segments << size, n_bits)
+
+
+def room(n_groups, n_words, n_segments, n_bits, max_size, prefix):
+    levels = max(prefix, max_size - 2)
+    words64 = n_groups * n_words * 8
+    stride = n_words
+    for size in range(1, levels + 1):
+        stride += _most_segments(n_segments, n_bits, size - 1)
+        words64 += 8 * n_groups * stride
+    cells = min(_most_segments(n_segments, n_bits, levels), 1 << levels)
+    return words64 + stride + 8, 4 * cells * 8 * n_groups, 8 * n_groups
+
+
+# ---- counts -----------------------------------------------------------------------------------
+
+
+@inlined
+def _popcount(x):
+    x = x - ((x >> _U1) & _FIVES)
+    x = (x & _THREES) + ((x >> _U2) & _THREES)
+    x = (x + (x >> _U4)) & _NIBBLES
+    return np.int64((x * _BYTES) >> _U56)
+
+
+@inlined
+def _valid(left):
+    return _ALL if left >= 64 else (_U1 << np.uint64(left)) - _U1
+
+
+@helper
+def _compress_of(m, moves):
+    """Moves that bring the bits of a mask together at the low end."""
+    to_move = ~m << _U1
+    for i in range(6):
+        odd = to_move ^ (to_move << _U1)
+        odd ^= odd << _U2
+        odd ^= odd << _U4
+        odd ^= odd << _U8
+        odd ^= odd << _U16
+        odd ^= odd << _U32
+        moves[i] = odd & m
+        m = (m ^ moves[i]) | (moves[i] >> (_U1 << np.uint64(i)))
+        to_move &= ~odd
+
+
+@helper
+def _append(to, begin, source, mask, moves, at, n_bits):
+    """Append chosen bits of eight words to eight strings of bits that are ``at`` long."""
+    offset = np.uint64(at & 63)
+    first = begin + 8 * (at >> 6)
+    for k in range(8):
+        x = source[k] & mask
+        for i in range(6):
+            t = x & moves[i]
+            x = (x ^ t) | (t >> (_U1 << np.uint64(i)))
+        if offset == _U0:
+            to[first + k] = x
+        else:
+            to[first + k] |= x << offset
+            if np.int64(offset) + n_bits > 64:
+                to[first + 8 + k] = x >> (_U64 - offset)
+
+
+@inlined
+def _copy_row(to, source):
+    for k in range(to.shape[0]):
+        to[k] = source[k]
+
+
+@helper
+def _split(room, place, segments, n_segments, size, item, n_groups, moves):
+    """Segments of the next level, those without the item first; returns how many there are."""
+    base, n_words = place[size, 0], place[size, 1]
+    next_base, next_words = place[size + 1, 0], place[size + 1, 1]
+    word, n_next = 0, 0
+    for s in range(n_segments):
+        segment = segments[size, s]
+        bits = segment[_BITS]
+        have = base + ((item // 8) * n_words + segment[_WORD]) * 8 + item % 8
+        ones = 0
+        for w in range((bits + 63) // 64):
+            ones += _popcount(room[have + 8 * w])
+        segment[_ONES] = ones
+        segment[_ONES_AT] = word + (bits - ones + 63) // 64
+        at_one, at_zero = 0, 0
+        for w in range((bits + 63) // 64):
+            one = room[have + 8 * w]
+            zero = ~one & _valid(bits - 64 * w)
+            n_one, n_zero = _popcount(one), _popcount(zero)
+            _compress_of(one, moves[0])
+            _compress_of(zero, moves[1])
+            for g in range((item + 1) // 8, n_groups):
+                begin = base + (g * n_words + segment[_WORD] + w) * 8
+                source = room[begin : begin + 8]
+                group = next_base + g * next_words * 8
+                if n_one:
+                    _append(
+                        room, group + 8 * segment[_ONES_AT], source, one, moves[0], at_one, n_one
+                    )
+                if n_zero:
+                    _append(room, group + 8 * word, source, zero, moves[1], at_zero, n_zero)
+            at_one += n_one
+            at_zero += n_zero
+        if bits > ones:
+            child = segments[size + 1, n_next]
+            _copy_row(child, segment)
+            child[_BITS], child[_WORD] = bits - ones, word
+            n_next += 1
+        word = segment[_ONES_AT] + (ones + 63) // 64
+    for s in range(n_segments):
+        segment = segments[size, s]
+        if segment[_ONES]:
+            child = segments[size + 1, n_next]
+            _copy_row(child, segment)
+            child[_BITS], child[_WORD] = segment[_ONES], segment[_ONES_AT]
+            child[_CELL] = segment[_CELL] | (1 << size)
+            n_next += 1
+    return n_next
+
+
+@helper
+def _count_level(
+    room, place, segments, n_segments, size, first, with_singles, n_groups, pattern, total, single
+):
+    """Totals of each cell, and the rows of each item in it; returns the number of cells."""
+    base, n_words = place[size, 0], place[size, 1]
+    n_cells = 0
+    for s in range(n_segments):
+        segment = segments[size, s]
+        if n_cells == 0 or pattern[n_cells - 1] != segment[_CELL]:
+            pattern[n_cells] = segment[_CELL]
+            total[n_cells, 0] = total[n_cells, 1] = 0
+            if with_singles:
+                single[n_cells] = 0
+            n_cells += 1
+        label, shift = segment[_LABEL], segment[_SHIFT]
+        total[n_cells - 1, label] += np.int32(segment[_BITS] << shift)
+        if with_singles:
+            for g in range(first // 8, n_groups):
+                begin = base + (g * n_words + segment[_WORD]) * 8
+                for k in range(8):
+                    count = 0
+                    for w in range((segment[_BITS] + 63) // 64):
+                        count += _popcount(room[begin + 8 * w + k])
+                    single[n_cells - 1, label, 8 * g + k] += np.int32(count << shift)
+    return n_cells
+
+
+@helper
+def _count_pairs(
+    room, place, segments, n_segments, size, item, begin_group, n_groups, pattern, n_cells, both
+):
+    base, n_words = place[size, 0], place[size, 1]
+    both[:n_cells] = 0
+    c = 0
+    for s in range(n_segments):
+        segment = segments[size, s]
+        while pattern[c] != segment[_CELL]:
+            c += 1
+        label, shift = segment[_LABEL], segment[_SHIFT]
+        one = base + ((item // 8) * n_words + segment[_WORD]) * 8 + item % 8
+        for g in range(begin_group, n_groups):
+            begin = base + (g * n_words + segment[_WORD]) * 8
+            for k in range(8):
+                count = 0
+                for w in range((segment[_BITS] + 63) // 64):
+                    count += _popcount(room[one + 8 * w] & room[begin + 8 * w + k])
+                both[c, label, 8 * g + k] += np.int32(count << shift)
+
+
+# ---- the first test -----------------------------------------------------------------------------
+
+
+@inlined
+def _test_term(positive, negative, p_unit, n_unit):
+    p = np.float32(np.float32(positive) * p_unit)
+    n = np.float32(np.float32(negative) * n_unit)
+    total = np.float32(p + n)
+    r = np.float32(np.float32(p - n) / np.float32(total + _FLOAT_MIN))
+    q = np.float32(r * r)
+    v = np.float32(np.float32(_TAIL * q) + _T4)
+    v = np.float32(np.float32(v * q) + _T3)
+    v = np.float32(np.float32(v * q) + _T2)
+    v = np.float32(np.float32(v * q) + _T1)
+    return np.float32(total * np.float32(_LOG2 - np.float32(v * q)))
+
+
+@helper
+def _test_singles(out, single, total, begin, n_items, p_unit, n_unit):
+    for b in range(begin, n_items):
+        one = _test_term(single[1, b], single[0, b], p_unit, n_unit)
+        other = _test_term(total[1] - single[1, b], total[0] - single[0, b], p_unit, n_unit)
+        out[b] = np.float32(out[b] + np.float32(one + other))
+
+
+@helper
+def _test_pairs(out, both, single, total, a, begin, n_items, p_unit, n_unit):
+    a_p, a_n = single[1, a], single[0, a]
+    for b in range(begin, n_items):
+        p, m, sp, sm = both[1, b], both[0, b], single[1, b], single[0, b]
+        term = _test_term(p, m, p_unit, n_unit)
+        only_a = _test_term(a_p - p, a_n - m, p_unit, n_unit)
+        only_b = _test_term(sp - p, sm - m, p_unit, n_unit)
+        none = _test_term(total[1] - a_p - sp + p, total[0] - a_n - sm + m, p_unit, n_unit)
+        four = np.float32(np.float32(term + only_a) + np.float32(only_b + none))
+        out[b] = np.float32(out[b] + four)
+
+
+@inlined
+def _test_error(cells):
+    return (80.0 + 2.0 * cells) * (0.5 * 1.1920928955078125e-07)
+
+
+# ---- bounds of one support --------------------------------------------------------------------
+
+
+@helper
+def _saturated(positive, negative, n):
+    total = 0.0
+    for c in range(n):
+        p, m = positive[c], negative[c]
+        if p > 0.0 and m > 0.0:
+            total += p * blocks.log1p(m / p) + m * blocks.log1p(p / m)
+    return total * (1.0 - (2.0 * n + 8.0) * _EPSILON)
+
+
+@kernel(read(float64), read(float64))
+def saturated(positive, negative):
+    return _saturated(positive, negative, positive.shape[0])
+
+
+@helper
+def _solve(a, b, m):
+    """Solve a x = b in place for a positive definite matrix; False if it is not."""
+    for i in range(m):
+        for j in range(i + 1):
+            total = a[i, j]
+            for k in range(j):
+                total -= a[i, k] * a[j, k]
+            if i > j:
+                a[i, j] = total / a[j, j]
+            elif total > 0.0:
+                a[i, i] = np.sqrt(total)
+            else:
+                return False
+    for i in range(m):
+        total = b[i]
+        for k in range(i):
+            total -= a[i, k] * b[k]
+        b[i] = total / a[i, i]
+    for i in range(m - 1, -1, -1):
+        total = b[i]
+        for k in range(i + 1, m):
+            total -= a[k, i] * b[k]
+        b[i] = total / a[i, i]
+    return True
+
+
+@helper
+def _linearised(n_cells, pattern, weights, value, low, high, m, z, gradient, hessian, x):
+    """Bound of the linearisation at z over a box, and the loss there."""
+    loss, size, reach = 0.0, 0.0, 0.0
+    for i in range(m):
+        gradient[i] = 0.0
+        for j in range(i + 1):
+            hessian[i, j] = 0.0
+    for c in range(n_cells):
+        s = z[0]
+        x[0] = 1.0
+        for j in range(1, m):
+            x[j] = value[j - 1, pattern[c] >> (j - 1) & 1]
+            s += z[j] * x[j]
+        p, n = weights[1, c], weights[0, c]
+        e = blocks.exp_nonpositive(-abs(s))
+        q = 1.0 / (1.0 + e)
+        wrong, right = (n, p) if s > 0.0 else (p, n)
+        slope = q * (wrong - right * e)
+        curvature = (wrong + right) * (e * q * q)
+        loss += (wrong + right) * blocks.log1p(e) + wrong * abs(s)
+        size += q * (wrong + right * e)
+        slope = slope if s > 0.0 else -slope
+        for i in range(m):
+            gradient[i] += slope * x[i]
+            scaled = curvature * x[i]
+            for j in range(i + 1):
+                hessian[i, j] += scaled * x[j]
+    bound, widths = loss, 0.0
+    for i in range(m):
+        below, above = low[i] - z[i], high[i] - z[i]
+        one, other = gradient[i] * below, gradient[i] * above
+        largest = 1.0
+        if i > 0:
+            v0, v1 = abs(value[i - 1, 0]), abs(value[i - 1, 1])
+            largest = v0 if v0 > v1 else v1
+        bound += one if one < other else other
+        widths += largest * (-below if -below > above else above)
+        reach += largest * abs(z[i])
+    terms = n_cells + 12.0
+    error = (2.0 * _EPSILON) * (
+        terms * (2.0 * loss + size * widths) + np.float64(m + 2) * reach * size
+    )
+    return bound - error, loss
+
+
+@helper
+def _newton_step(hessian, gradient, low, high, z, system, step, chosen, n_free):
+    """Newton step without the coefficients that it would push out of the box."""
+    while True:
+        for i in range(n_free):
+            for j in range(i + 1):
+                system[i, j] = hessian[int(chosen[i]), int(chosen[j])]
+            system[i, i] += 1e-10
+            step[i] = -gradient[int(chosen[i])]
+        if not _solve(system, step, n_free):
+            return False, n_free
+        kept = 0
+        for i in range(n_free):
+            j = int(chosen[i])
+            outwards = (z[j] <= low[j] and step[i] < 0.0) or (z[j] >= high[j] and step[i] > 0.0)
+            if not outwards:
+                chosen[kept] = j
+                kept += 1
+        if kept == n_free:
+            return True, n_free
+        n_free = kept
+
+
+@helper
+def _cells_bound(n_cells, pattern, weights, value, low, high, m, enough, z, work):
+    """Bound of the loss over real coefficients within a box, by Newton steps."""
+    nearest, gradient, step, x = work[0, 0], work[0, 1], work[0, 2], work[0, 3]
+    chosen = work[0, 4]
+    hessian, system = work[1], work[2]
+    best = 0.0
+    for i in range(m):
+        z[i] = low[i] if z[i] < low[i] else high[i] if z[i] > high[i] else z[i]
+    bound, loss = _linearised(
+        n_cells, pattern, weights, value, low, high, m, z, gradient, hessian, x
+    )
+    for _ in range(_NEWTON_STEPS):
+        n_free, change, share = 0, 0.0, 1.0
+        if bound > best:
+            best = bound
+        if best >= enough or loss - best < 1e-10 or (loss < enough and loss - best < 1e-6):
+            break
+        for i in range(m):
+            at_low = z[i] <= low[i] and gradient[i] >= 0.0
+            at_high = z[i] >= high[i] and gradient[i] <= 0.0
+            if not at_low and not at_high:
+                chosen[n_free] = i
+                n_free += 1
+        solved, n_free = _newton_step(hessian, gradient, low, high, z, system, step, chosen, n_free)
+        if not solved:
+            break
+        for i in range(m):
+            nearest[i] = z[i]
+        for i in range(n_free):
+            j = int(chosen[i])
+            to = z[j] + step[i]
+            nearest[j] = low[j] if to < low[j] else high[j] if to > high[j] else to
+            change += abs(nearest[j] - z[j])
+            space = low[j] - z[j] if step[i] < 0.0 else high[j] - z[j]
+            if step[i] != 0.0 and space / step[i] < share:
+                share = space / step[i]
+        if not change > 0.0:
+            break
+        tried, halving = 0.0, 0
+        while True:
+            bound, tried = _linearised(
+                n_cells, pattern, weights, value, low, high, m, nearest, gradient, hessian, x
+            )
+            if bound > best:
+                best = bound
+            if tried <= loss or halving == 12:
+                break
+            if halving == 0 and share < 1.0:
+                for i in range(n_free):
+                    j = int(chosen[i])
+                    nearest[j] = z[j] + share * step[i]
+            else:
+                for i in range(m):
+                    nearest[i] = 0.5 * (nearest[i] + z[i])
+            halving += 1
+        if tried > loss:
+            break
+        loss = tried
+        for i in range(m):
+            z[i] = nearest[i]
+    return best
+
+
+@inlined
+def _below(x):
+    return x - 2.0 * _EPSILON * abs(x)
+
+
+@inlined
+def _above(x):
+    return x + 2.0 * _EPSILON * abs(x)
+
+
+@helper
+def _divide(low, high, z, m, t_low, t_high):
+    """Coefficient to divide a relaxation at, -1 for none, and the ends of the two parts."""
+    chosen, most = -1, 0.0
+    for i in range(1, m):
+        if low[i] >= 0.0 or high[i] <= 0.0:
+            continue
+        inside = 1.0 - abs(z[i]) / t_low
+        if inside > most:
+            most, chosen = inside, i
+    if chosen >= 0:
+        return chosen, _above(-t_low), _below(t_low)
+    if t_low != t_high:
+        return -1, 0.0, 0.0
+    most = 1e-6
+    for i in range(m):
+        points = z[i] / t_low
+        part = abs(points - np.rint(points))
+        if part > most and high[i] - low[i] > 0.5 * t_low:
+            most, chosen = part, i
+    if chosen < 0:
+        return -1, 0.0, 0.0
+    points = np.floor(z[chosen] / t_low)
+    return chosen, _above(t_low * points), _below(t_low * (points + 1.0))
+
+
+@helper
+def _is_excluded(n_cells, pattern, weights, value, stack, m, t_low, t_high, enough, work):
+    """Whether the integer points of a box hold nothing below ``enough``, and the box's bound."""
+    n, n_boxes, bound = 1, 0, 0.0
+    while n:
+        low, high, z = stack[n - 1, 0], stack[n - 1, 1], stack[n - 1, 2]
+        least = _cells_bound(n_cells, pattern, weights, value, low, high, m, enough, z, work)
+        if n_boxes == 0:
+            bound = least
+        n_boxes += 1
+        if n_boxes > _MOST_BOXES or n == _DEEPEST:
+            return False, bound
+        if least >= enough:
+            n -= 1
+            continue
+        i, below, above = _divide(low, high, z, m, t_low, t_high)
+        if i < 0:
+            return False, bound
+        for k in range(3):
+            _copy_row(stack[n, k], stack[n - 1, k])
+        if z[i] - below < above - z[i]:
+            low[i], stack[n, 1, i] = above, below
+        else:
+            high[i], stack[n, 0, i] = below, above
+        n += 1
+    return True, bound
+
+
+# ---- the scan ---------------------------------------------------------------------------------
+
+
+@inlined
+def _put(pattern, weights, n, cell, positive, negative, unit):
+    if positive == 0 and negative == 0:
+        return n
+    pattern[n] = cell
+    weights[1, n] = np.float64(positive) * unit[1]
+    weights[0, n] = np.float64(negative) * unit[0]
+    return n + 1
+
+
+@helper
+def _consider(
+    n_cells, pattern, weights, size, item, value, low, high, ends, price, found, bounds, counted,
+    stack, own_value, work,
+):  # fmt: skip
+    """Test one support whose cells are known; FULL if there is no room for it."""
+    t_low, t_high, cutoff = ends[0], ends[1], ends[2]
+    counted[1] += 1
+    total = 0.0
+    for i in range(size):
+        total += price[item[i]]
+    total *= 1.0 - size * _EPSILON
+    saturated_loss = _saturated(weights[1], weights[0], n_cells)
+    if saturated_loss + total >= cutoff:
+        return 0
+    counted[2] += 1
+    stack[0, 0, 0], stack[0, 1, 0], stack[0, 2, 0] = low[0], high[0], 0.0
+    for i in range(size):
+        j = item[i]
+        stack[0, 0, i + 1], stack[0, 1, i + 1], stack[0, 2, i + 1] = low[j + 1], high[j + 1], 0.0
+        own_value[i, 0], own_value[i, 1] = value[j, 0], value[j, 1]
+    excluded, bound = _is_excluded(
+        n_cells, pattern, weights, own_value, stack, size + 1, t_low, t_high, cutoff - total, work
+    )
+    if excluded:
+        return 0
+    if saturated_loss > bound:
+        bound = saturated_loss
+    n_found = counted[3]
+    if n_found == bounds.shape[0]:
+        return FULL
+    for i in range(found.shape[1]):
+        found[n_found, i] = item[i] if i < size else -1
+    bounds[n_found] = bound + total
+    counted[3] += 1
+    return 0
+
+
+@inlined
+def _is_apart(apart, item, size, other):
+    for i in range(size):  # noqa: SIM110 (numba knows no any())
+        if apart[item[i], other]:
+            return True
+    return False
+
+
+@kernel(
+    *(
+        write(int64, 2),
+        write(int64, 3),
+        write(int64),
+        write(int64),
+        read(float64),
+        read(float64, 2),
+    ),
+    *(read(float64), read(float64), read(float64), read(float64), read(uint8, 2), read(int64)),
+    *(int64, int64, int64, read(int64), write(int64, 2), write(float64), write(int64)),
+    *(write(uint64), write(int32, 3), write(int32, 3), write(float32), write(int64, 2)),
+    *(write(int32, 3), write(int32), write(float64, 2), write(uint64, 2), write(float64, 3)),
+    *(write(float64, 2), write(float64, 3), write(int64)),
+)
+def _scan(
+    place, segments, n_segments, item, unit, value, low, high, ends, price, apart, prefix, first,
+    min_size, max_size, stop, found, bounds, counted, room, single, both, test, patterns, totals,
+    cell_pattern, weights, moves, stack, own_value, work, position,
+):  # fmt: skip
+    n_items, n_groups, cutoff = price.shape[0], test.shape[0] // 8, ends[2]
+    p_unit, n_unit = np.float32(unit[1]), np.float32(unit[0])
+    size = prefix.shape[0]
+    for k in range(size):
+        item[k] = prefix[k]
+        n_segments[k + 1] = _split(
+            room, place, segments, n_segments[k], k, prefix[k], n_groups, moves
+        )
+    bottom = size
+    position[size] = first
+    entering = True
+    while True:
+        more = max_size - size
+        pattern, total = patterns[size], totals[size]
+        if entering:
+            entering = False
+            begins = position[size]
+            n_cells = _count_level(
+                room, place, segments, n_segments[size], size, begins, 0 < more <= 2, n_groups,
+                pattern, total, single,
+            )  # fmt: skip
+            if size >= min_size:
+                counted[0] += 1
+                n = 0
+                for c in range(n_cells):
+                    n = _put(cell_pattern, weights, n, pattern[c], total[c, 1], total[c, 0], unit)
+                if _consider(
+                    n, cell_pattern, weights, size, item, value, low, high, ends, price, found,
+                    bounds, counted, stack, own_value, work,
+                ):  # fmt: skip
+                    return FULL
+            if more == 1 or (more == 2 and size + 1 >= min_size):
+                begin = begins // 8 * 8
+                test[:] = 0
+                for c in range(n_cells):
+                    _test_singles(test, single[c], total[c], begin, n_items, p_unit, n_unit)
+                prices = 0.0
+                for i in range(size):
+                    prices += price[item[i]]
+                for b in range(begins, n_items):
+                    if _is_apart(apart, item, size, b):
+                        continue
+                    counted[0] += 1
+                    least = np.float64(test[b]) - _test_error(2 * n_cells)
+                    if least + (prices + price[b]) * (1.0 - 1e-14) >= cutoff:
+                        continue
+                    n = 0
+                    item[size] = b
+                    for c in range(n_cells):
+                        one, zero = single[c, 1, b], single[c, 0, b]
+                        n = _put(
+                            cell_pattern, weights, n, pattern[c], total[c, 1] - one,
+                            total[c, 0] - zero, unit,
+                        )  # fmt: skip
+                        n = _put(
+                            cell_pattern, weights, n, pattern[c] | (1 << size), one, zero, unit
+                        )
+                    if _consider(
+                        n, cell_pattern, weights, size + 1, item, value, low, high, ends, price,
+                        found, bounds, counted, stack, own_value, work,
+                    ):  # fmt: skip
+                        return FULL
+            if more == 2:
+                for a in range(begins, n_items):
+                    if stop[0]:
+                        return STOPPED
+                    if _is_apart(apart, item, size, a) or a + 1 == n_items:
+                        continue
+                    begin = (a + 1) // 8 * 8
+                    _count_pairs(
+                        room, place, segments, n_segments[size], size, a, begin // 8, n_groups,
+                        pattern, n_cells, both,
+                    )  # fmt: skip
+                    test[:] = 0
+                    for c in range(n_cells):
+                        _test_pairs(
+                            test, both[c], single[c], total[c], a, begin, n_items, p_unit, n_unit
+                        )
+                    item[size] = a
+                    prices = price[a]
+                    for i in range(size):
+                        prices += price[item[i]]
+                    for b in range(a + 1, n_items):
+                        if _is_apart(apart, item, size + 1, b):
+                            continue
+                        counted[0] += 1
+                        least = np.float64(test[b]) - _test_error(4 * n_cells)
+                        if least + (prices + price[b]) * (1.0 - 1e-14) >= cutoff:
+                            continue
+                        n = 0
+                        item[size + 1] = b
+                        for c in range(n_cells):
+                            p, m = both[c, 1, b], both[c, 0, b]
+                            ap, an = single[c, 1, a], single[c, 0, a]
+                            bp, bn = single[c, 1, b], single[c, 0, b]
+                            cell, with_a, with_b = pattern[c], 1 << size, 2 << size
+                            n = _put(
+                                cell_pattern, weights, n, cell, total[c, 1] - ap - bp + p,
+                                total[c, 0] - an - bn + m, unit,
+                            )  # fmt: skip
+                            n = _put(cell_pattern, weights, n, cell | with_a, ap - p, an - m, unit)
+                            n = _put(cell_pattern, weights, n, cell | with_b, bp - p, bn - m, unit)
+                            n = _put(cell_pattern, weights, n, cell | with_a | with_b, p, m, unit)
+                        if _consider(
+                            n, cell_pattern, weights, size + 2, item, value, low, high, ends,
+                            price, found, bounds, counted, stack, own_value, work,
+                        ):  # fmt: skip
+                            return FULL
+        a = position[size]
+        if more > 2 and a < n_items:
+            position[size] = a + 1
+            if stop[0]:
+                return STOPPED
+            if not _is_apart(apart, item, size, a):
+                item[size] = a
+                n_segments[size + 1] = _split(
+                    room, place, segments, n_segments[size], size, a, n_groups, moves
+                )
+                size += 1
+                position[size] = a + 1
+                entering = True
+        elif size == bottom:
+            return counted[3]
+        else:
+            size -= 1
+
+
+def scan(
+    words, bits, labels, shifts, unit, value, low, high, t_low, t_high, price, apart, prefix, first,
+    min_size, max_size, cutoff, level, stop, found, bound, counted, room64, room32, room_float,
+):  # fmt: skip
+    levels = max(len(prefix), max_size - 2)
+    n_bits, n_groups, n_words = int(bits.sum()), words.shape[0], words.shape[1]
+    place = np.empty((levels + 1, 2), np.int64)
+    place[0] = 0, n_words
+    for size in range(levels):
+        begin, stride = place[size]
+        more = _most_segments(len(bits), n_bits, size)
+        place[size + 1] = begin + n_groups * stride * 8, stride + more
+    room64[: words.size] = words.ravel()
+    most = _most_segments(len(bits), n_bits, levels)
+    cells = min(most, 1 << levels)
+    segments = np.zeros((levels + 1, most, 7), np.int64)
+    n_segments = np.zeros(levels + 1, np.int64)
+    n_segments[0] = len(bits)
+    starts = np.concatenate(([0], np.cumsum((bits + 63) // 64)[:-1]))
+    segments[0, : len(bits)] = np.column_stack(
+        (
+            bits,
+            starts,
+            np.zeros_like(bits),
+            labels,
+            shifts,
+            np.zeros_like(bits),
+            np.zeros_like(bits),
+        )
+    )
+    width = 8 * n_groups
+    halves = room32[: 4 * cells * width].reshape(2, cells, 2, width)
+    already, counted[3] = counted[3], 0
+    status = _scan(
+        place, segments, n_segments, np.zeros(MOST_ITEMS, np.int64), unit, value, low, high,
+        np.array([t_low, t_high, cutoff]), price, apart, prefix, first, min_size, max_size, stop,
+        found, bound, counted, room64, halves[0], halves[1], room_float,
+        np.zeros((levels + 1, cells), np.int64), np.zeros((levels + 1, cells, 2), np.int32),
+        np.zeros(_MOST_CELLS, np.int32), np.zeros((2, _MOST_CELLS)), np.zeros((2, 6), np.uint64),
+        np.zeros((_DEEPEST + 1, 3, _MOST_COEF)), np.zeros((MOST_ITEMS, 2)),
+        np.zeros((3, _MOST_COEF, _MOST_COEF)), np.zeros(levels + 1, np.int64),
+    )  # fmt: skip
+    counted[3] += already
+    return status

@@ -1,0 +1,887 @@
+/* Tables of supports: what is the least loss of any score that uses only some 0/1 items?
+ *
+ * Items are columns of two values. Rows that k items do not tell apart are one of at most 2^k
+ * cells; cell c has the weights P(c) and N(c) of the two classes, and all weights add up to at most
+ * one. No score of these items, whatever its points, intercept and scale, has a loss below
+ *
+ *     h = sum_c P log(1 + N / P) + N log(1 + P / N),                                         (1)
+ *
+ * the minimum over one free log-odds per cell. A support that h does not exclude is bounded a second
+ * time, by the convex loss over real points of a box (rs_cells_bound).
+ *
+ * Counting. Rows are bits of 64-bit words, sorted by the cell of a prefix of items and by segment; a
+ * segment holds rows of one class, each of which stands for 2^shift rows. Eight items lie side by
+ * side: word w of item j is words[((j / 8) * n_words + w) * 8 + j % 8]. With the counts of a cell
+ * and of single items within it, a pair (a, b) of further items needs popcount(a & b) alone.
+ *
+ * Everything that is counted is an integer below 2^31, hence exact. Every floating-point result is
+ * the same bits on every machine: no contraction, a fixed order, and our own logarithm.
+ *
+ * Rounding errors, u = 2^-53:
+ *
+ * - (1) has no subtraction. P and N are products of an integer and a class's unit (1 rounding), the
+ *   quotient has one more; rs_log1p is below 2 ulp, and log1p's relative condition number is at most
+ *   1; the product is one more. Each term is within 6u of its value, and a sum of 2 * cells
+ *   non-negative terms within 2 * cells * u: h (1 - RS_H_ERROR(cells)) is below the exact one,
+ *   however many rows there are.
+ * - The first test (rs_test_pairs) is in single precision, v = 2^-24. With r = (P - N) / (P + N) and
+ *   q = r^2 the term of a cell is (P + N) H(q) where
+ *
+ *     H(q) = log 2 - sum_{i >= 1} q^i / (2i (2i - 1)) >= log 2 - sum_{i <= 4} c_i q^i - t q^5,
+ *
+ *   t = log 2 - c_1 - .. - c_4: the coefficients that are left out add up to t, and q <= 1. As a
+ *   function of P and N the right side times P + N has derivatives of at most 6, so that errors of 3v
+ *   in each (unit, conversion, product) matter by 18v (P + N); evaluation adds at most 16v (P + N),
+ *   and the sum v per cell. RS_TEST_ERROR is twice all of that and more. Where a cell is empty, the
+ *   smallest normal number is divided by, not 0.
+ */
+#ifndef RISKSLIM_TABLES_H
+#define RISKSLIM_TABLES_H
+
+#include <float.h>
+#include "blocks.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define RS_X86 1
+#include <immintrin.h>
+#else
+#define RS_X86 0
+#endif
+
+/* Items of a support, and values of coefficients with the intercept. */
+#define RS_MOST_ITEMS 12
+#define RS_MOST_COEF (RS_MOST_ITEMS + 1)
+#define RS_MOST_CELLS (1 << RS_MOST_ITEMS)
+/* Boxes of one support that wait. */
+#define RS_DEEPEST 256
+
+#define RS_H_ERROR(cells) ((2.0 * (double)(cells) + 8.0) * DBL_EPSILON)
+#define RS_TEST_ERROR(cells) ((80.0 + 2.0 * (double)(cells)) * (0.5 * FLT_EPSILON))
+
+/* What scans look at between two checks of the flag that ends them is short: one pass over the
+ * words for one item. */
+#define RS_FULL (-1)
+#define RS_STOPPED (-2)
+
+typedef struct {
+    int64_t bits;  /* rows */
+    int64_t word;  /* its first word */
+    int32_t cell;  /* values of the prefix's items, the first one in bit 0 */
+    int16_t label; /* 1: positive class */
+    int16_t shift; /* each row stands for 2^shift */
+    int64_t ones;  /* of its rows, those with the item that it is split by, */
+    int64_t ones_at; /* and their first word at the next level */
+} rs_segment;
+
+/* The rows, sorted by the cells of a prefix. */
+typedef struct {
+    uint64_t *words;
+    int64_t n_words;
+    rs_segment *segment;
+    int32_t n_segments;
+    int32_t n_cells;
+    int32_t *pattern; /* of each cell that has rows */
+    int32_t *total;   /* (n_cells, 2): rows by class */
+    int32_t *single;  /* (n_cells, 2, width): of them those that have each item */
+} rs_level;
+
+/* ---- counts ---------------------------------------------------------------------- */
+
+/* count[lane] = number of rows of a segment that have both one item and each of eight others. */
+typedef void (*rs_counter)(int32_t *count, const uint64_t *one, const uint64_t *eight, int64_t n);
+
+static void rs_count_portable(
+    int32_t *RS_RESTRICT count, const uint64_t *RS_RESTRICT one, const uint64_t *RS_RESTRICT eight,
+    int64_t n)
+{
+    uint64_t sum[8] = {0};
+    for (int64_t w = 0; w < n; w++)
+        for (int k = 0; k < 8; k++) {
+            uint64_t x = one[w] & eight[8 * w + k];
+            x -= (x >> 1) & 0x5555555555555555u;
+            x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
+            x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+            sum[k] += (x * 0x0101010101010101u) >> 56;
+        }
+    for (int k = 0; k < 8; k++) count[k] = (int32_t)sum[k];
+}
+
+#if RS_X86
+__attribute__((target("popcnt"))) static void rs_count_popcnt(
+    int32_t *RS_RESTRICT count, const uint64_t *RS_RESTRICT one, const uint64_t *RS_RESTRICT eight,
+    int64_t n)
+{
+    uint64_t sum[8] = {0};
+    for (int64_t w = 0; w < n; w++)
+        for (int k = 0; k < 8; k++)
+            sum[k] += (uint64_t)__builtin_popcountll(one[w] & eight[8 * w + k]);
+    for (int k = 0; k < 8; k++) count[k] = (int32_t)sum[k];
+}
+
+/* Bits of each half byte are looked up, sums of bytes added over eight at a time (Mula). */
+__attribute__((target("avx2"))) static void rs_count_avx2(
+    int32_t *RS_RESTRICT count, const uint64_t *RS_RESTRICT one, const uint64_t *RS_RESTRICT eight,
+    int64_t n)
+{
+    const __m256i table = _mm256_setr_epi8(
+        0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
+    const __m256i low = _mm256_set1_epi8(15), zero = _mm256_setzero_si256();
+    __m256i first = zero, second = zero;
+    int64_t w = 0;
+    while (w < n) {
+        /* A byte counts up to 8 per word: 31 words fit. */
+        const int64_t end = n - w > 31 ? w + 31 : n;
+        __m256i bytes_first = zero, bytes_second = zero;
+        for (; w < end; w++) {
+            const __m256i mask = _mm256_set1_epi64x((long long)one[w]);
+            const __m256i *at = (const __m256i *)(eight + 8 * w);
+            const __m256i x = _mm256_and_si256(mask, _mm256_loadu_si256(at));
+            const __m256i y = _mm256_and_si256(mask, _mm256_loadu_si256(at + 1));
+            const __m256i x_high = _mm256_and_si256(_mm256_srli_epi16(x, 4), low);
+            const __m256i y_high = _mm256_and_si256(_mm256_srli_epi16(y, 4), low);
+            bytes_first = _mm256_add_epi8(bytes_first, _mm256_add_epi8(
+                _mm256_shuffle_epi8(table, _mm256_and_si256(x, low)),
+                _mm256_shuffle_epi8(table, x_high)));
+            bytes_second = _mm256_add_epi8(bytes_second, _mm256_add_epi8(
+                _mm256_shuffle_epi8(table, _mm256_and_si256(y, low)),
+                _mm256_shuffle_epi8(table, y_high)));
+        }
+        first = _mm256_add_epi64(first, _mm256_sad_epu8(bytes_first, zero));
+        second = _mm256_add_epi64(second, _mm256_sad_epu8(bytes_second, zero));
+    }
+    uint64_t sum[8];
+    _mm256_storeu_si256((__m256i *)sum, first);
+    _mm256_storeu_si256((__m256i *)(sum + 4), second);
+    for (int k = 0; k < 8; k++) count[k] = (int32_t)sum[k];
+}
+
+__attribute__((target("avx512f,avx512vpopcntdq"))) static void rs_count_avx512(
+    int32_t *RS_RESTRICT count, const uint64_t *RS_RESTRICT one, const uint64_t *RS_RESTRICT eight,
+    int64_t n)
+{
+    __m512i even = _mm512_setzero_si512(), odd = even;
+    int64_t w = 0;
+    for (; w + 2 <= n; w += 2) {
+        const __m512i x = _mm512_and_si512(
+            _mm512_loadu_si512(eight + 8 * w), _mm512_set1_epi64((long long)one[w]));
+        const __m512i y = _mm512_and_si512(
+            _mm512_loadu_si512(eight + 8 * w + 8), _mm512_set1_epi64((long long)one[w + 1]));
+        even = _mm512_add_epi64(even, _mm512_popcnt_epi64(x));
+        odd = _mm512_add_epi64(odd, _mm512_popcnt_epi64(y));
+    }
+    if (w < n)
+        even = _mm512_add_epi64(even, _mm512_popcnt_epi64(_mm512_and_si512(
+            _mm512_loadu_si512(eight + 8 * w), _mm512_set1_epi64((long long)one[w]))));
+    _mm256_storeu_si256((__m256i *)count, _mm512_cvtepi64_epi32(_mm512_add_epi64(even, odd)));
+}
+#endif
+
+/* Best level of instructions that this machine has: 0 portable, 1 popcnt, 2 AVX2, 3 AVX-512. */
+static int rs_best_level(void)
+{
+#if RS_X86
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vpopcntdq")) return 3;
+    if (__builtin_cpu_supports("avx2")) return 2;
+    if (__builtin_cpu_supports("popcnt")) return 1;
+#endif
+    return 0;
+}
+
+static rs_counter rs_counter_of(int level)
+{
+#if RS_X86
+    if (level == 3) return rs_count_avx512;
+    if (level == 2) return rs_count_avx2;
+    if (level == 1) return rs_count_popcnt;
+#endif
+    (void)level;
+    return rs_count_portable;
+}
+
+/* ---- splitting the rows by one more item ------------------------------------------ */
+
+/* Moves that bring the bits of a mask together at the low end, a halving at a time (Warren,
+ * Hacker's Delight, 7-4). They are computed once for all items. */
+typedef struct {
+    uint64_t mask;
+    uint64_t move[6];
+} rs_compress;
+
+RS_INLINE rs_compress rs_compress_of(uint64_t m)
+{
+    rs_compress out;
+    uint64_t to_move = ~m << 1;
+    out.mask = m;
+    for (int i = 0; i < 6; i++) {
+        uint64_t odd = to_move ^ (to_move << 1);
+        odd ^= odd << 2;
+        odd ^= odd << 4;
+        odd ^= odd << 8;
+        odd ^= odd << 16;
+        odd ^= odd << 32;
+        out.move[i] = odd & m;
+        m = (m ^ out.move[i]) | (out.move[i] >> (1 << i));
+        to_move &= ~odd;
+    }
+    return out;
+}
+
+RS_INLINE int rs_popcount(uint64_t x)
+{
+    x -= (x >> 1) & 0x5555555555555555u;
+    x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
+    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+    return (int)((x * 0x0101010101010101u) >> 56);
+}
+
+/* Appends chosen bits of eight words to eight strings of bits that are `at` long. A word is set
+ * when it is first reached, and added to later. */
+RS_INLINE void rs_append(
+    uint64_t *RS_RESTRICT to, const uint64_t *RS_RESTRICT from, const rs_compress *c, int64_t at,
+    int n_bits)
+{
+    uint64_t x[8];
+    const int offset = (int)(at & 63);
+    uint64_t *first = to + 8 * (at >> 6);
+    for (int k = 0; k < 8; k++) x[k] = from[k] & c->mask;
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < 8; k++) {
+            const uint64_t t = x[k] & c->move[i];
+            x[k] = (x[k] ^ t) | (t >> (1 << i));
+        }
+    if (offset == 0) {
+        for (int k = 0; k < 8; k++) first[k] = x[k];
+        return;
+    }
+    for (int k = 0; k < 8; k++) first[k] |= x[k] << offset;
+    if (offset + n_bits > 64)
+        for (int k = 0; k < 8; k++) first[8 + k] = x[k] >> (64 - offset);
+}
+
+/* Words of one segment, of the groups from `group` on: those with the item to `ones`, the others
+ * to `zeros`. */
+RS_KERNEL void rs_split_words(
+    uint64_t *RS_RESTRICT to, int64_t to_words, int64_t zeros, int64_t ones,
+    const uint64_t *RS_RESTRICT from, int64_t from_words, int64_t word, int64_t bits, int64_t item,
+    int64_t group, int64_t n_groups)
+{
+    const uint64_t *chosen = from + ((item / 8) * from_words + word) * 8 + item % 8;
+    int64_t at_one = 0, at_zero = 0;
+    for (int64_t w = 0; 64 * w < bits; w++) {
+        const int64_t left = bits - 64 * w;
+        const uint64_t valid = left >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << left) - 1;
+        const uint64_t have = chosen[8 * w];
+        const rs_compress one = rs_compress_of(have), zero = rs_compress_of(~have & valid);
+        const int n_one = rs_popcount(one.mask), n_zero = rs_popcount(zero.mask);
+        for (int64_t g = group; g < n_groups; g++) {
+            const uint64_t *source = from + (g * from_words + word + w) * 8;
+            uint64_t *base = to + g * to_words * 8;
+            if (n_one) rs_append(base + 8 * ones, source, &one, at_one, n_one);
+            if (n_zero) rs_append(base + 8 * zeros, source, &zero, at_zero, n_zero);
+        }
+        at_one += n_one;
+        at_zero += n_zero;
+    }
+}
+
+/* ---- the first test ------------------------------------------------------------------ */
+
+RS_INLINE float rs_test_term(int32_t positive, int32_t negative, float p_unit, float n_unit)
+{
+    const float p = (float)positive * p_unit, n = (float)negative * n_unit;
+    const float sum = p + n;
+    const float r = (p - n) / (sum + FLT_MIN);
+    const float q = r * r;
+    float v = 0.058623400f; /* a little above log 2 - 1/2 - 1/12 - 1/30 - 1/56 */
+    v = v * q + 0.017857144f;
+    v = v * q + 0.033333335f;
+    v = v * q + 0.083333336f;
+    v = v * q + 0.5f;
+    return sum * (0.69314718f - v * q);
+}
+
+/* out[b] += what the four parts have into which item a and each item b divide one cell. */
+RS_KERNEL void rs_test_pairs(
+    float *RS_RESTRICT out, const int32_t *RS_RESTRICT both_p, const int32_t *RS_RESTRICT both_n,
+    const int32_t *RS_RESTRICT single_p, const int32_t *RS_RESTRICT single_n, int32_t a_p, int32_t a_n,
+    int32_t all_p, int32_t all_n, float p_unit, float n_unit, ptrdiff_t n)
+{
+    for (ptrdiff_t b = 0; b < n; b++) {
+        const int32_t p = both_p[b], m = both_n[b], sp = single_p[b], sm = single_n[b];
+        const float both = rs_test_term(p, m, p_unit, n_unit);
+        const float only_a = rs_test_term(a_p - p, a_n - m, p_unit, n_unit);
+        const float only_b = rs_test_term(sp - p, sm - m, p_unit, n_unit);
+        const float none = rs_test_term(all_p - a_p - sp + p, all_n - a_n - sm + m, p_unit, n_unit);
+        out[b] += (both + only_a) + (only_b + none);
+    }
+}
+
+/* The same of the two parts into which one item divides a cell. */
+RS_KERNEL void rs_test_singles(
+    float *RS_RESTRICT out, const int32_t *RS_RESTRICT single_p, const int32_t *RS_RESTRICT single_n,
+    int32_t all_p, int32_t all_n, float p_unit, float n_unit, ptrdiff_t n)
+{
+    for (ptrdiff_t b = 0; b < n; b++) {
+        const float one = rs_test_term(single_p[b], single_n[b], p_unit, n_unit);
+        const float other = rs_test_term(all_p - single_p[b], all_n - single_n[b], p_unit, n_unit);
+        out[b] += one + other;
+    }
+}
+
+/* ---- bounds of one support ------------------------------------------------------------- */
+
+/* Cells of one support: weights of both classes, and the values of its items in bits. */
+typedef struct {
+    int32_t n;
+    int32_t pattern[RS_MOST_CELLS];
+    double positive[RS_MOST_CELLS];
+    double negative[RS_MOST_CELLS];
+} rs_cells;
+
+/* (1), less what rounding can amount to. */
+static double rs_saturated(const rs_cells *cells)
+{
+    double sum = 0.0;
+    for (int32_t c = 0; c < cells->n; c++) {
+        const double p = cells->positive[c], n = cells->negative[c];
+        if (p > 0.0 && n > 0.0) sum += p * rs_log1p(n / p) + n * rs_log1p(p / n);
+    }
+    return sum * (1.0 - RS_H_ERROR(cells->n));
+}
+
+/* Solves a x = b in place for a positive definite matrix, rows of `m`; 0 if it is not. */
+static int rs_solve(double *a, double *b, int m)
+{
+    for (int i = 0; i < m; i++) {
+        for (int j = 0; j <= i; j++) {
+            double sum = a[i * RS_MOST_COEF + j];
+            for (int k = 0; k < j; k++) sum -= a[i * RS_MOST_COEF + k] * a[j * RS_MOST_COEF + k];
+            if (i > j)
+                a[i * RS_MOST_COEF + j] = sum / a[j * RS_MOST_COEF + j];
+            else if (sum > 0.0)
+                a[i * RS_MOST_COEF + i] = sqrt(sum);
+            else
+                return 0;
+        }
+    }
+    for (int i = 0; i < m; i++) {
+        double sum = b[i];
+        for (int k = 0; k < i; k++) sum -= a[i * RS_MOST_COEF + k] * b[k];
+        b[i] = sum / a[i * RS_MOST_COEF + i];
+    }
+    for (int i = m - 1; i >= 0; i--) {
+        double sum = b[i];
+        for (int k = i + 1; k < m; k++) sum -= a[k * RS_MOST_COEF + i] * b[k];
+        b[i] = sum / a[i * RS_MOST_COEF + i];
+    }
+    return 1;
+}
+
+/* Loss, gradient and second derivatives at z; returns the bound that its linearisation there gives
+ * over the box.
+ *
+ * By convexity in the scores the loss of any z' is at least loss(s) + slope . (X z' - s) at the
+ * computed scores s, whatever their errors; X z' - s is X (z' - z) plus at most (k + 2) u sum |z_j
+ * x_j|. Slopes are within 8u of their terms' sizes, a sum over cells adds u per cell, and a
+ * derivative is multiplied by a width of the box. `error` has four times the sum of all that.
+ */
+static double rs_linearised(
+    const rs_cells *cells, const double *value, const double *low, const double *high, int m,
+    const double *z, double *loss_out, double *gradient, double *hessian)
+{
+    double loss = 0.0, size = 0.0, reach = 0.0;
+    for (int i = 0; i < m; i++) {
+        gradient[i] = 0.0;
+        for (int j = 0; j <= i; j++) hessian[i * RS_MOST_COEF + j] = 0.0;
+    }
+    for (int32_t c = 0; c < cells->n; c++) {
+        double x[RS_MOST_COEF], s = z[0];
+        x[0] = 1.0;
+        for (int j = 1; j < m; j++) {
+            x[j] = value[2 * (j - 1) + (cells->pattern[c] >> (j - 1) & 1)];
+            s += z[j] * x[j];
+        }
+        const double p = cells->positive[c], n = cells->negative[c];
+        const double e = rs_exp_nonpositive(-fabs(s)), q = 1.0 / (1.0 + e);
+        const double wrong = s > 0.0 ? n : p, right = s > 0.0 ? p : n;
+        double slope = q * (wrong - right * e);
+        const double curvature = (wrong + right) * (e * q * q);
+        loss += (wrong + right) * rs_log1p(e) + wrong * fabs(s);
+        size += q * (wrong + right * e);
+        slope = s > 0.0 ? slope : -slope;
+        for (int i = 0; i < m; i++) {
+            gradient[i] += slope * x[i];
+            const double scaled = curvature * x[i];
+            for (int j = 0; j <= i; j++) hessian[i * RS_MOST_COEF + j] += scaled * x[j];
+        }
+    }
+    double bound = loss, widths = 0.0;
+    for (int i = 0; i < m; i++) {
+        const double below = low[i] - z[i], above = high[i] - z[i];
+        const double one = gradient[i] * below, other = gradient[i] * above;
+        double largest = 1.0;
+        if (i > 0) {
+            const double v0 = fabs(value[2 * i - 2]), v1 = fabs(value[2 * i - 1]);
+            largest = v0 > v1 ? v0 : v1;
+        }
+        bound += one < other ? one : other;
+        widths += largest * (-below > above ? -below : above);
+        reach += largest * fabs(z[i]);
+    }
+    const double terms = (double)cells->n + 12.0;
+    const double error = 2.0 * DBL_EPSILON * (terms * (2.0 * loss + size * widths)
+                                              + (double)(m + 2) * reach * size);
+    *loss_out = loss;
+    return bound - error;
+}
+
+#define RS_NEWTON_STEPS 40
+
+/* Newton step of the coefficients in `free`, without those at an end of the box that it would
+ * push outwards; 0 if the second derivatives say nothing. */
+static int rs_newton_step(
+    const double *hessian, const double *gradient, const double *low, const double *high,
+    const double *z, double *system, double *step, int *free, int *n_free)
+{
+    for (;;) {
+        int kept = 0;
+        for (int i = 0; i < *n_free; i++) {
+            for (int j = 0; j <= i; j++)
+                system[i * RS_MOST_COEF + j] = hessian[free[i] * RS_MOST_COEF + free[j]];
+            system[i * RS_MOST_COEF + i] += 1e-10;
+            step[i] = -gradient[free[i]];
+        }
+        if (!rs_solve(system, step, *n_free)) return 0;
+        for (int i = 0; i < *n_free; i++) {
+            const int j = free[i];
+            const int outwards = (z[j] <= low[j] && step[i] < 0.0) || (z[j] >= high[j] && step[i] > 0.0);
+            if (!outwards) free[kept++] = j;
+        }
+        if (kept == *n_free) return 1;
+        *n_free = kept;
+    }
+}
+
+/* A bound of the loss over real coefficients within a box, by Newton steps on those that are not
+ * at an end of it; ends as soon as it reaches `enough`, or where it cannot rise any more. z is where
+ * it begins, and ends. */
+static double rs_cells_bound(
+    const rs_cells *cells, const double *value, const double *low, const double *high, int m,
+    double enough, double *z)
+{
+    double next[RS_MOST_COEF], gradient[RS_MOST_COEF], step[RS_MOST_COEF];
+    double hessian[RS_MOST_COEF * RS_MOST_COEF], system[RS_MOST_COEF * RS_MOST_COEF];
+    int free[RS_MOST_COEF];
+    double loss, best = 0.0, tried, bound;
+    for (int i = 0; i < m; i++) z[i] = z[i] < low[i] ? low[i] : z[i] > high[i] ? high[i] : z[i];
+    bound = rs_linearised(cells, value, low, high, m, z, &loss, gradient, hessian);
+    for (int it = 0; it < RS_NEWTON_STEPS; it++) {
+        int n_free = 0;
+        double change = 0.0, share = 1.0;
+        if (bound > best) best = bound;
+        if (best >= enough || loss - best < 1e-10 || (loss < enough && loss - best < 1e-6)) break;
+        for (int i = 0; i < m; i++) {
+            const int at_low = z[i] <= low[i] && gradient[i] >= 0.0;
+            const int at_high = z[i] >= high[i] && gradient[i] <= 0.0;
+            if (!at_low && !at_high) free[n_free++] = i;
+        }
+        if (!rs_newton_step(hessian, gradient, low, high, z, system, step, free, &n_free)) break;
+        for (int i = 0; i < m; i++) next[i] = z[i];
+        for (int i = 0; i < n_free; i++) {
+            const int j = free[i];
+            const double to = z[j] + step[i];
+            next[j] = to < low[j] ? low[j] : to > high[j] ? high[j] : to;
+            change += fabs(next[j] - z[j]);
+            /* Where the step would leave the box. */
+            const double room = step[i] < 0.0 ? low[j] - z[j] : high[j] - z[j];
+            if (step[i] != 0.0 && room / step[i] < share) share = room / step[i];
+        }
+        if (!(change > 0.0)) break;
+        for (int halving = 0;; halving++) {
+            bound = rs_linearised(cells, value, low, high, m, next, &tried, gradient, hessian);
+            if (bound > best) best = bound;
+            if (tried <= loss || halving == 12) break;
+            /* A step of which single coefficients are cut off need not lead down; as a whole it does. */
+            if (halving == 0 && share < 1.0)
+                for (int i = 0; i < n_free; i++) next[free[i]] = z[free[i]] + share * step[i];
+            else
+                for (int i = 0; i < m; i++) next[i] = 0.5 * (next[i] + z[i]);
+        }
+        if (tried > loss) break;
+        loss = tried;
+        for (int i = 0; i < m; i++) z[i] = next[i];
+    }
+    return best;
+}
+
+/* Boxes that one support may be divided into; what they leave open is left to the search. */
+#define RS_MOST_BOXES 1000
+
+typedef struct {
+    double low[RS_MOST_COEF];
+    double high[RS_MOST_COEF];
+    double z[RS_MOST_COEF];
+} rs_box;
+
+/* Ends of parts of a box, in log-odds: t times whole points, rounded outwards. */
+RS_INLINE double rs_below(double x)
+{
+    return x - 2.0 * DBL_EPSILON * fabs(x);
+}
+
+RS_INLINE double rs_above(double x)
+{
+    return x + 2.0 * DBL_EPSILON * fabs(x);
+}
+
+/* Which coefficient of a relaxation to divide at, -1 for none, and the ends of the two parts.
+ *
+ * Every item of a support has points: -1 and 1 are apart. Other than that, points are whole numbers
+ * where one point is worth the same everywhere.
+ */
+static int rs_divide(const rs_box *box, int m, double t_low, double t_high, double *below, double *above)
+{
+    int chosen = -1;
+    double most = 0.0;
+    for (int i = 1; i < m; i++) {
+        if (box->low[i] >= 0.0 || box->high[i] <= 0.0) continue;
+        const double inside = 1.0 - fabs(box->z[i]) / t_low;
+        if (inside > most) {
+            most = inside;
+            chosen = i;
+        }
+    }
+    if (chosen >= 0) {
+        *below = rs_above(-t_low);
+        *above = rs_below(t_low);
+        return chosen;
+    }
+    if (t_low != t_high) return -1;
+    most = 1e-6;
+    for (int i = 0; i < m; i++) {
+        const double points = box->z[i] / t_low, part = fabs(points - rint(points));
+        if (part > most && box->high[i] - box->low[i] > 0.5 * t_low) {
+            most = part;
+            chosen = i;
+        }
+    }
+    if (chosen >= 0) {
+        const double points = floor(box->z[chosen] / t_low);
+        *below = rs_above(t_low * points);
+        *above = rs_below(t_low * (points + 1.0));
+    }
+    return chosen;
+}
+
+/* Whether the integer points of a box hold nothing below `enough`: depth first over parts of it.
+ *
+ * 0 says no more than that this is not known: a part's relaxation has no coefficient to divide at,
+ * so that rounding it is likely to give a score that is looked for, or parts are too many. The
+ * bound of the box itself is returned in `bound`.
+ */
+static int rs_is_excluded(
+    const rs_cells *cells, const double *value, rs_box *stack, int m, double t_low, double t_high,
+    double enough, double *bound)
+{
+    int n = 1, n_boxes = 0;
+    while (n) {
+        rs_box *box = &stack[n - 1], *other = &stack[n];
+        double below, above;
+        const double least = rs_cells_bound(cells, value, box->low, box->high, m, enough, box->z);
+        if (n_boxes == 0) *bound = least;
+        if (++n_boxes > RS_MOST_BOXES || n == RS_DEEPEST) return 0;
+        if (least >= enough) {
+            n--;
+            continue;
+        }
+        const int i = rs_divide(box, m, t_low, t_high, &below, &above);
+        if (i < 0) return 0;
+        *other = *box;
+        if (box->z[i] - below < above - box->z[i]) {
+            /* The nearer part is looked at first: it is where a score would be found. */
+            box->low[i] = above;
+            other->high[i] = below;
+        } else {
+            box->high[i] = below;
+            other->low[i] = above;
+        }
+        n++;
+    }
+    return 1;
+}
+
+/* ---- the scan --------------------------------------------------------------------------- */
+
+typedef struct {
+    int64_t n_items;
+    int64_t n_groups;
+    int64_t width;         /* 8 * n_groups */
+    const double *value;   /* (n_items, 2) */
+    const double *low;     /* n_items + 1, intercept first, in log-odds per unit of value */
+    const double *high;
+    const double *price;   /* n_items */
+    const uint8_t *apart;  /* (n_items, n_items): not both */
+    double unit[2];        /* weight of one row, by class; 1: positive */
+    double t_low;          /* what one point may be worth */
+    double t_high;
+    double cutoff;
+    int64_t min_size;
+    int64_t max_size;
+    const int64_t *stop;
+    rs_counter counter;
+    /* results */
+    int64_t capacity;
+    int64_t n_found;
+    int64_t *found;        /* (capacity, max_size) */
+    double *bound;         /* capacity */
+    int64_t *counted;      /* supports: looked at, past the first test, past h, left */
+    /* workspace */
+    rs_level *level;       /* by size of the prefix */
+    int32_t *both;         /* (cells, 2, width) */
+    float *test;           /* width */
+    uint64_t *chosen;      /* words of one item */
+    rs_cells *cells;
+    rs_box *stack;         /* RS_DEEPEST */
+    int64_t item[RS_MOST_ITEMS];
+} rs_scan;
+
+/* Tests one support whose cells are known; 0, or RS_FULL. */
+static int rs_consider(rs_scan *scan, int size)
+{
+    double price = 0.0, bound = 0.0, value[2 * RS_MOST_ITEMS];
+    rs_box *box = &scan->stack[0];
+    scan->counted[1]++;
+    for (int i = 0; i < size; i++) price += scan->price[scan->item[i]];
+    price *= 1.0 - (double)size * DBL_EPSILON;
+    const double saturated = rs_saturated(scan->cells);
+    if (saturated + price >= scan->cutoff) return 0;
+    scan->counted[2]++;
+    box->low[0] = scan->low[0];
+    box->high[0] = scan->high[0];
+    box->z[0] = 0.0;
+    for (int i = 0; i < size; i++) {
+        const int64_t j = scan->item[i];
+        box->low[i + 1] = scan->low[j + 1];
+        box->high[i + 1] = scan->high[j + 1];
+        box->z[i + 1] = 0.0;
+        value[2 * i] = scan->value[2 * j];
+        value[2 * i + 1] = scan->value[2 * j + 1];
+    }
+    if (rs_is_excluded(scan->cells, value, scan->stack, size + 1, scan->t_low, scan->t_high,
+                       scan->cutoff - price, &bound))
+        return 0;
+    if (saturated > bound) bound = saturated;
+    if (scan->n_found == scan->capacity) return RS_FULL;
+    scan->counted[3]++;
+    for (int i = 0; i < scan->max_size; i++)
+        scan->found[scan->n_found * scan->max_size + i] = i < size ? scan->item[i] : -1;
+    scan->bound[scan->n_found++] = bound + price;
+    return 0;
+}
+
+RS_INLINE void rs_put_cell(rs_scan *scan, int32_t pattern, int32_t positive, int32_t negative)
+{
+    rs_cells *cells = scan->cells;
+    if (positive == 0 && negative == 0) return;
+    cells->pattern[cells->n] = pattern;
+    cells->positive[cells->n] = (double)positive * scan->unit[1];
+    cells->negative[cells->n++] = (double)negative * scan->unit[0];
+}
+
+/* Segments of the next level. Those without the item come first: cells stay in ascending order. */
+static void rs_split(rs_scan *scan, int size, int64_t item)
+{
+    const rs_level *from = &scan->level[size];
+    rs_level *to = &scan->level[size + 1];
+    int64_t word = 0;
+    to->n_segments = 0;
+    for (int32_t s = 0; s < from->n_segments; s++) {
+        rs_segment *segment = &from->segment[s];
+        const int64_t n = (segment->bits + 63) / 64;
+        const uint64_t *have = from->words + ((item / 8) * from->n_words + segment->word) * 8 + item % 8;
+        int64_t ones = 0;
+        for (int64_t w = 0; w < n; w++) ones += rs_popcount(have[8 * w]);
+        segment->ones = ones;
+        segment->ones_at = word + (segment->bits - ones + 63) / 64;
+        rs_split_words(to->words, to->n_words, word, segment->ones_at, from->words, from->n_words,
+                       segment->word, segment->bits, item, (item + 1) / 8, scan->n_groups);
+        if (segment->bits > ones) {
+            rs_segment *child = &to->segment[to->n_segments++];
+            *child = *segment;
+            child->bits = segment->bits - ones;
+            child->word = word;
+        }
+        word = segment->ones_at + (ones + 63) / 64;
+    }
+    for (int32_t s = 0; s < from->n_segments; s++) {
+        const rs_segment *segment = &from->segment[s];
+        if (!segment->ones) continue;
+        rs_segment *child = &to->segment[to->n_segments++];
+        *child = *segment;
+        child->bits = segment->ones;
+        child->word = segment->ones_at;
+        child->cell = segment->cell | (int32_t)1 << size;
+    }
+}
+
+/* Totals of each cell, and the rows of each item in it. */
+static void rs_count_level(rs_scan *scan, int size, int64_t first, int with_singles)
+{
+    rs_level *level = &scan->level[size];
+    const int64_t width = scan->width;
+    int32_t count[8];
+    level->n_cells = 0;
+    for (int32_t s = 0; s < level->n_segments; s++) {
+        const rs_segment *segment = &level->segment[s];
+        const int64_t n = (segment->bits + 63) / 64;
+        if (!level->n_cells || level->pattern[level->n_cells - 1] != segment->cell) {
+            level->pattern[level->n_cells] = segment->cell;
+            for (int side = 0; side < 2; side++) level->total[2 * level->n_cells + side] = 0;
+            if (with_singles)
+                memset(level->single + 2 * level->n_cells * width, 0,
+                       2 * (size_t)width * sizeof *level->single);
+            level->n_cells++;
+        }
+        const int32_t row = 2 * (level->n_cells - 1) + segment->label;
+        level->total[row] += (int32_t)(segment->bits << segment->shift);
+        if (!with_singles) continue;
+        for (int64_t w = 0; w < n; w++) scan->chosen[w] = ~UINT64_C(0);
+        for (int64_t g = first / 8; g < scan->n_groups; g++) {
+            int32_t *sum = level->single + row * width + 8 * g;
+            scan->counter(count, scan->chosen, level->words + (g * level->n_words + segment->word) * 8, n);
+            for (int k = 0; k < 8; k++) sum[k] += (int32_t)((uint32_t)count[k] << segment->shift);
+        }
+    }
+}
+
+RS_INLINE int rs_is_apart(const rs_scan *scan, int size, int64_t item)
+{
+    for (int i = 0; i < size; i++)
+        if (scan->apart[scan->item[i] * scan->n_items + item]) return 1;
+    return 0;
+}
+
+/* Supports of the prefix and one more item. */
+static int rs_scan_singles(rs_scan *scan, int size, int64_t first)
+{
+    const rs_level *level = &scan->level[size];
+    const int64_t width = scan->width, begin = first / 8 * 8;
+    const float p_unit = (float)scan->unit[1], n_unit = (float)scan->unit[0];
+    const double error = RS_TEST_ERROR(2 * level->n_cells);
+    double price = 0.0;
+    memset(scan->test, 0, (size_t)width * sizeof *scan->test);
+    for (int32_t c = 0; c < level->n_cells; c++) {
+        const int32_t *total = level->total + 2 * c;
+        const int32_t *single = level->single + 2 * c * width + begin;
+        rs_test_singles(scan->test + begin, single + width, single, total[1], total[0], p_unit, n_unit,
+                        scan->n_items - begin);
+    }
+    for (int i = 0; i < size; i++) price += scan->price[scan->item[i]];
+    for (int64_t b = first; b < scan->n_items; b++) {
+        if (rs_is_apart(scan, size, b)) continue;
+        scan->counted[0]++;
+        const double least = (double)scan->test[b] - error;
+        if (least + (price + scan->price[b]) * (1.0 - 1e-14) >= scan->cutoff) continue;
+        scan->cells->n = 0;
+        scan->item[size] = b;
+        for (int32_t c = 0; c < level->n_cells; c++) {
+            const int32_t *all = level->total + 2 * c, *single = level->single + 2 * c * width + b;
+            const int32_t pattern = level->pattern[c];
+            rs_put_cell(scan, pattern, all[1] - single[width], all[0] - single[0]);
+            rs_put_cell(scan, pattern | 1 << size, single[width], single[0]);
+        }
+        if (rs_consider(scan, size + 1)) return RS_FULL;
+    }
+    return 0;
+}
+
+/* Supports of the prefix and two more items, of which the first one is a. */
+static int rs_scan_pairs(rs_scan *scan, int size, int64_t a)
+{
+    const rs_level *level = &scan->level[size];
+    const int64_t width = scan->width, begin = (a + 1) / 8 * 8;
+    const float p_unit = (float)scan->unit[1], n_unit = (float)scan->unit[0];
+    const double error = RS_TEST_ERROR(4 * level->n_cells);
+    const uint64_t *words = level->words + (a / 8) * level->n_words * 8 + a % 8;
+    int32_t count[8], row = 0;
+    double price = scan->price[a];
+    memset(scan->both, 0, 2 * (size_t)(level->n_cells * width) * sizeof *scan->both);
+    for (int32_t s = 0, c = 0; s < level->n_segments; s++) {
+        const rs_segment *segment = &level->segment[s];
+        const int64_t n = (segment->bits + 63) / 64;
+        while (level->pattern[c] != segment->cell) c++;
+        row = 2 * c + segment->label;
+        for (int64_t w = 0; w < n; w++) scan->chosen[w] = words[8 * (segment->word + w)];
+        for (int64_t g = begin / 8; g < scan->n_groups; g++) {
+            int32_t *sum = scan->both + row * width + 8 * g;
+            scan->counter(count, scan->chosen, level->words + (g * level->n_words + segment->word) * 8, n);
+            for (int k = 0; k < 8; k++) sum[k] += (int32_t)((uint32_t)count[k] << segment->shift);
+        }
+    }
+    memset(scan->test, 0, (size_t)width * sizeof *scan->test);
+    for (int32_t c = 0; c < level->n_cells; c++) {
+        const int32_t *total = level->total + 2 * c, *both = scan->both + 2 * c * width + begin;
+        const int32_t *single = level->single + 2 * c * width;
+        rs_test_pairs(scan->test + begin, both + width, both, single + width + begin, single + begin,
+                      single[width + a], single[a], total[1], total[0], p_unit, n_unit,
+                      scan->n_items - begin);
+    }
+    scan->item[size] = a;
+    for (int i = 0; i < size; i++) price += scan->price[scan->item[i]];
+    for (int64_t b = a + 1; b < scan->n_items; b++) {
+        const double least = (double)scan->test[b] - error;
+        if (rs_is_apart(scan, size + 1, b)) continue;
+        scan->counted[0]++;
+        if (least + (price + scan->price[b]) * (1.0 - 1e-14) >= scan->cutoff) continue;
+        scan->cells->n = 0;
+        scan->item[size + 1] = b;
+        for (int32_t c = 0; c < level->n_cells; c++) {
+            const int32_t *all = level->total + 2 * c, *single = level->single + 2 * c * width;
+            const int32_t *both = scan->both + 2 * c * width;
+            const int32_t pattern = level->pattern[c], with_a = 1 << size, with_b = 2 << size;
+            const int32_t p = both[width + b], n = both[b];
+            const int32_t ap = single[width + a], an = single[a], bp = single[width + b], bn = single[b];
+            rs_put_cell(scan, pattern, all[1] - ap - bp + p, all[0] - an - bn + n);
+            rs_put_cell(scan, pattern | with_a, ap - p, an - n);
+            rs_put_cell(scan, pattern | with_b, bp - p, bn - n);
+            rs_put_cell(scan, pattern | with_a | with_b, p, n);
+        }
+        if (rs_consider(scan, size + 2)) return RS_FULL;
+    }
+    return 0;
+}
+
+/* The prefix of `size` items, and all supports that it begins and that end with later ones. */
+static int rs_scan_prefix(rs_scan *scan, int size, int64_t first)
+{
+    rs_level *level = &scan->level[size];
+    const int64_t more = scan->max_size - size;
+    int status;
+    rs_count_level(scan, size, first, more > 0 && more <= 2);
+    if (size >= scan->min_size) {
+        scan->cells->n = 0;
+        scan->counted[0]++;
+        for (int32_t c = 0; c < level->n_cells; c++)
+            rs_put_cell(scan, level->pattern[c], level->total[2 * c + 1], level->total[2 * c]);
+        if (rs_consider(scan, size)) return RS_FULL;
+    }
+    if (more == 1 || (more == 2 && size + 1 >= scan->min_size))
+        if (rs_scan_singles(scan, size, first)) return RS_FULL;
+    if (more < 2) return 0;
+    for (int64_t a = first; a < scan->n_items; a++) {
+        if (*(volatile const int64_t *)scan->stop) return RS_STOPPED;
+        if (rs_is_apart(scan, size, a)) continue;
+        if (more == 2) {
+            if (a + 1 < scan->n_items && rs_scan_pairs(scan, size, a)) return RS_FULL;
+            continue;
+        }
+        scan->item[size] = a;
+        rs_split(scan, size, a);
+        status = rs_scan_prefix(scan, size + 1, a + 1);
+        if (status) return status;
+    }
+    return 0;
+}
+
+#endif

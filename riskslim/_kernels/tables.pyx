@@ -1,0 +1,206 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Tables of supports: bounds of all scores that use a given set of 0/1 items, for many sets at once.
+
+The method, the layout of the words, and the rounding errors are those of tables.h.
+"""
+
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint64_t, uintptr_t
+
+cdef extern from "tables.h" nogil:
+    enum:
+        RS_MOST_ITEMS
+        RS_DEEPEST
+        RS_FULL
+        RS_STOPPED
+    ctypedef struct rs_segment:
+        int64_t bits
+        int64_t word
+        int32_t cell
+        int16_t label
+        int16_t shift
+        int64_t ones
+        int64_t ones_at
+    ctypedef struct rs_level:
+        uint64_t *words
+        int64_t n_words
+        rs_segment *segment
+        int32_t n_segments
+        int32_t n_cells
+        int32_t *pattern
+        int32_t *total
+        int32_t *single
+    ctypedef struct rs_cells:
+        int32_t n
+        double[4096] positive
+        double[4096] negative
+    ctypedef struct rs_box:
+        double[13] low
+        double[13] high
+        double[13] z
+    ctypedef void (*rs_counter)(int32_t *count, const uint64_t *one, const uint64_t *eight,
+                                int64_t n) noexcept
+    ctypedef struct rs_scan:
+        int64_t n_items
+        int64_t n_groups
+        int64_t width
+        const double *value
+        const double *low
+        const double *high
+        const double *price
+        const uint8_t *apart
+        double[2] unit
+        double t_low
+        double t_high
+        double cutoff
+        int64_t min_size
+        int64_t max_size
+        const int64_t *stop
+        rs_counter counter
+        int64_t capacity
+        int64_t n_found
+        int64_t *found
+        double *bound
+        int64_t *counted
+        rs_level *level
+        int32_t *both
+        float *test
+        uint64_t *chosen
+        rs_cells *cells
+        rs_box *stack
+        int64_t[12] item
+    int rs_best_level() noexcept
+    double rs_saturated(const rs_cells *cells) noexcept
+    rs_counter rs_counter_of(int level) noexcept
+    void rs_split(rs_scan *scan, int size, int64_t item) noexcept
+    int rs_scan_prefix(rs_scan *scan, int size, int64_t first) noexcept
+
+
+MOST_ITEMS = RS_MOST_ITEMS
+FULL = RS_FULL
+STOPPED = RS_STOPPED
+DEF MOST_LEVELS = 13
+DEF SEGMENT_WORDS = 5  # sizeof(rs_segment) / 8
+
+
+def best_level():
+    """Fastest way of counting on this machine: 0 portable, 1 popcnt, 2 AVX2, 3 AVX-512."""
+    return rs_best_level()
+
+
+cdef Py_ssize_t most_segments(Py_ssize_t n_segments, Py_ssize_t n_bits, Py_ssize_t size) noexcept:
+    """Segments that rows can be in after so many splits; each has a row."""
+    cdef Py_ssize_t most = n_segments << size
+    return most if most < n_bits else n_bits
+
+
+def saturated(const double[::1] positive, const double[::1] negative):
+    """h of some cells, less what rounding can amount to; at most 2^MOST_ITEMS cells."""
+    cdef rs_cells cells
+    cdef Py_ssize_t c
+    cells.n = positive.shape[0]
+    for c in range(positive.shape[0]):
+        cells.positive[c], cells.negative[c] = positive[c], negative[c]
+    return rs_saturated(&cells)
+
+
+def room(Py_ssize_t n_groups, Py_ssize_t n_words, Py_ssize_t n_segments, Py_ssize_t n_bits,
+         Py_ssize_t max_size, Py_ssize_t prefix):
+    """Workspace of a scan: numbers of uint64, of int32, and of float32."""
+    cdef Py_ssize_t levels = max(prefix, max_size - 2), size, segments, cells
+    cdef Py_ssize_t words64 = 0, words32 = 0, stride = n_words
+    for size in range(levels + 1):
+        segments = most_segments(n_segments, n_bits, size)
+        cells = min(segments, 1 << size)
+        words64 += SEGMENT_WORDS * segments
+        if size:
+            stride += most_segments(n_segments, n_bits, size - 1)
+            words64 += 8 * n_groups * stride + 8
+        words32 += 3 * cells
+    cells = min(most_segments(n_segments, n_bits, levels), 1 << levels)
+    words64 += stride + 8 + (1 << RS_MOST_ITEMS) * 20 // 8 + 16 + RS_DEEPEST * 39
+    words32 += 4 * cells * 8 * n_groups
+    return words64, words32, 8 * n_groups
+
+
+def scan(
+    const uint64_t[:, :, ::1] words, const int64_t[::1] bits, const int64_t[::1] labels,
+    const int64_t[::1] shifts, const double[::1] unit, const double[:, ::1] value,
+    const double[::1] low, const double[::1] high, double t_low, double t_high,
+    const double[::1] price, const uint8_t[:, ::1] apart, const int64_t[::1] prefix, Py_ssize_t first,
+    Py_ssize_t min_size, Py_ssize_t max_size, double cutoff, int level, const int64_t[::1] stop,
+    int64_t[:, ::1] found, double[::1] bound, int64_t[::1] counted,
+    uint64_t[::1] room64, int32_t[::1] room32, float[::1] room_float,
+):
+    """Find the supports that may hold a score with an objective below ``cutoff``.
+
+    All supports of ``min_size`` to ``max_size`` items that consist of ``prefix`` (ascending) and of
+    items from ``first`` on, which is beyond those of the prefix. Items that are ``apart`` are not
+    in one support.
+
+    ``words`` (groups of eight items, words, 8) has the rows; row segments have ``bits`` rows of the
+    class ``labels`` (1 or 0), each of which stands for 2^``shifts`` rows of the weight ``unit`` of
+    its class. An item has two ``value``; its coefficient lies between ``low`` and ``high``, which
+    begin with those of the intercept. They are in log-odds: t times points, and t lies between
+    ``t_low`` and ``t_high``.
+
+    Rows of ``found`` are items, in ascending order and -1 after them; ``bound`` is a bound of the
+    objective; ``counted`` has the numbers of supports looked at, past the test in single precision,
+    past h, and found. Returns the number found, ``FULL`` or ``STOPPED``: what is found then is
+    not all.
+    """
+    cdef rs_scan s
+    cdef rs_level[MOST_LEVELS] levels
+    cdef Py_ssize_t size, segments, cells, k, n_bits = 0
+    cdef Py_ssize_t n_prefix = prefix.shape[0], n_levels = max(n_prefix, max_size - 2)
+    cdef uint64_t *at = &room64[0]
+    cdef int32_t *at32 = &room32[0]
+    cdef int64_t word = 0
+    cdef int status = 0
+    for k in range(bits.shape[0]):
+        n_bits += bits[k]
+    s.n_items, s.n_groups, s.width = price.shape[0], words.shape[0], 8 * words.shape[0]
+    s.value, s.low, s.high, s.price = &value[0, 0], &low[0], &high[0], &price[0]
+    s.apart = &apart[0, 0]
+    s.unit[0], s.unit[1] = unit[0], unit[1]
+    s.t_low, s.t_high = t_low, t_high
+    s.cutoff, s.min_size, s.max_size, s.stop = cutoff, min_size, max_size, &stop[0]
+    s.counter = rs_counter_of(min(level, rs_best_level()))
+    s.capacity, s.n_found = found.shape[0], 0
+    s.found, s.bound, s.counted = &found[0, 0], &bound[0], &counted[0]
+    s.level = levels
+    for size in range(n_levels + 1):
+        segments = most_segments(bits.shape[0], n_bits, size)
+        cells = min(segments, 1 << size)
+        levels[size].segment = <rs_segment *>at
+        at += SEGMENT_WORDS * segments
+        if size == 0:
+            levels[0].words, levels[0].n_words = <uint64_t *>&words[0, 0, 0], words.shape[1]
+        else:
+            levels[size].n_words = levels[size - 1].n_words + most_segments(
+                bits.shape[0], n_bits, size - 1)
+            at = <uint64_t *>((<uintptr_t>at + 63) & ~<uintptr_t>63)  # a cache line for eight items
+            levels[size].words = at
+            at += 8 * s.n_groups * levels[size].n_words
+        levels[size].pattern = at32
+        levels[size].total = at32 + cells
+        at32 += 3 * cells
+    for size in range(n_levels + 1):
+        levels[size].single = at32
+    cells = min(most_segments(bits.shape[0], n_bits, n_levels), 1 << n_levels)
+    s.both = at32 + 2 * cells * s.width
+    s.test = &room_float[0]
+    s.chosen = at
+    s.cells = <rs_cells *>(at + levels[n_levels].n_words + 8)
+    s.stack = <rs_box *>(<uint64_t *>s.cells + (1 << RS_MOST_ITEMS) * 20 // 8 + 8)
+    levels[0].n_segments = bits.shape[0]
+    for k in range(bits.shape[0]):
+        levels[0].segment[k].bits, levels[0].segment[k].word = bits[k], word
+        levels[0].segment[k].cell = 0
+        levels[0].segment[k].label, levels[0].segment[k].shift = labels[k], shifts[k]
+        word += (bits[k] + 63) // 64
+    with nogil:
+        for k in range(n_prefix):
+            s.item[k] = prefix[k]
+            rs_split(&s, k, prefix[k])
+        status = rs_scan_prefix(&s, n_prefix, first)
+    return status if status < 0 else s.n_found

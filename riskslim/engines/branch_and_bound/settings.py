@@ -1,0 +1,89 @@
+"""Settings of branch and bound."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+__all__ = ["BRANCHING", "TABLES", "BranchAndBoundSettings"]
+
+BRANCHING = {"curvature": 0, "look_ahead": 2}
+TABLES = ("auto", "always", "nodes", "never")
+
+
+@dataclasses.dataclass(frozen=True)
+class BranchAndBoundSettings:
+    """Settings of the search; every one of them leaves the result a certified one.
+
+    Parameters
+    ----------
+    branching : {"look_ahead", "curvature"}
+        How the feature to branch on is chosen: by what a quadratic model of the loss predicts for
+        the children of the most promising ones, or the one with the largest squared points
+        times curvature.
+    node_tolerance : float, default 0.05
+        A node's relaxation is solved to within this share of the open gap.
+    max_node_tolerance : float, default 1e-3
+        And to within this, in units of the loss.
+    merge_rows : bool, default True
+        Merge rows in subtrees that their features no longer tell apart.
+    order_twins : bool, default True
+        Use the later of two equal or complementary features only where the earlier is at the
+        end of its box.
+    swaps : bool, default True
+        Let polishing exchange one feature for another where no single change helps.
+    rounding_interval : int, default 20
+        Round and polish every so many relaxations.
+    batch_size : int, default 16
+        Nodes that are taken at a time, whatever the number of threads.
+    memory_limit : int, default 2**31
+        Bytes of open nodes beyond which the search dives: it finishes the subtree of the best
+        node before it takes another one.
+    tables : {"auto", "always", "nodes", "never"}
+        Where all sets of 0/1 items of a node are looked at one by one, by their counts, instead
+        of by relaxations: "nodes" of which that is predicted to take less time than a few
+        relaxations; "auto": all open nodes, too, once that is predicted to take less time than
+        the rest of the search; "always": all nodes, where it is possible.
+    table_cost : float, default 1.0
+        Factor of the predicted time of tables. The prediction was fitted on one machine.
+
+    Raises
+    ------
+    ValueError
+        A value is out of range.
+
+    Examples
+    --------
+    >>> from riskslim import BranchAndBoundSettings
+    >>> BranchAndBoundSettings(branching="curvature").batch_size
+    16
+    """
+
+    branching: str = "look_ahead"
+    node_tolerance: float = 0.05
+    max_node_tolerance: float = 1e-3
+    merge_rows: bool = True
+    order_twins: bool = True
+    swaps: bool = True
+    rounding_interval: int = 20
+    batch_size: int = 16
+    memory_limit: int = 2**31
+    tables: str = "auto"
+    table_cost: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.branching not in BRANCHING:
+            raise ValueError(
+                f"branching must be one of {', '.join(map(repr, BRANCHING))}, "
+                f"got {self.branching!r}"
+            )
+        if self.tables not in TABLES:
+            raise ValueError(
+                f"tables must be one of {', '.join(map(repr, TABLES))}, got {self.tables!r}"
+            )
+        for name in ("node_tolerance", "max_node_tolerance", "table_cost"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise ValueError(f"{name} must be positive, got {getattr(self, name)!r}")
+        for name in ("rounding_interval", "batch_size", "memory_limit"):
+            if not getattr(self, name) >= 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)!r}")

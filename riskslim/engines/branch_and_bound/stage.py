@@ -1,0 +1,110 @@
+"""A node whose supports are so many that they are looked at in several steps."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim.engines.branch_and_bound.tables import TASK_SECONDS, Completion, Task
+
+__all__ = ["Stage"]
+
+
+class Stage:
+    """How far the completion of a node has come.
+
+    Parameters
+    ----------
+    node : node of the search
+    box : ndarray of float64, shape (2, d + 1)
+        Its box.
+    completion : Completion
+        Its supports.
+    bound : float
+        Lower bound of the objectives of what has not been looked at.
+    """
+
+    def __init__(
+        self, node: Any, box: NDArray[np.float64], completion: Completion, bound: float
+    ) -> None:
+        self.node = node
+        self.box = box
+        self.completion = completion
+        self.bound = bound
+        # Tasks can be millions: they are drawn when they are due.
+        self._drawn: deque[Task] = deque()
+        self._others = completion.tasks()
+        self._n_out = 0
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all supports have been looked at."""
+        return self._next() is None
+
+    def _next(self) -> Task | None:
+        """The first task that has not been looked at."""
+        if not self._drawn:
+            task = next(self._others, None)
+            if task is None:
+                return None
+            self._drawn.append(task)
+        return self._drawn[0]
+
+    def next_units(self, n_units: int) -> list[list[Task]]:
+        """Put the next tasks together to units of similar length.
+
+        Parameters
+        ----------
+        n_units : int
+            Most units.
+
+        Returns
+        -------
+        list of lists of Task
+        """
+        units: list[list[Task]] = []
+        seconds = TASK_SECONDS
+        for task in self._drawn_and_others():
+            if seconds >= TASK_SECONDS:
+                if len(units) == n_units:
+                    break
+                units.append([])
+                seconds = 0.0
+            units[-1].append(task)
+            seconds += task.seconds
+        return units
+
+    def _drawn_and_others(self) -> Iterator[Task]:
+        yield from list(self._drawn)
+        for task in self._others:
+            self._drawn.append(task)
+            yield task
+
+    def done(self, unit: list[Task]) -> None:
+        """Note that the next unit has been looked at.
+
+        Parameters
+        ----------
+        unit : list of Task
+        """
+        for _ in unit:
+            self._drawn.popleft()
+
+    def newly_out(self) -> NDArray[np.int64] | None:
+        """Features that no support has which is left, None if they are the same as before.
+
+        Tasks come in the order of their first item beyond those that are in: where the next one
+        begins with a later item, all supports with earlier ones have been looked at.
+        """
+        completion, task = self.completion, self._next()
+        assert task is not None
+        prefix, n_in = task.prefix, completion.n_in
+        n_out = prefix[n_in] - n_in if len(prefix) > n_in else 0
+        if n_out == self._n_out:
+            return None
+        self._n_out = n_out
+        return completion.packed.features[n_in : n_in + n_out]

@@ -1,0 +1,288 @@
+"""Tables of supports in branch and bound, against enumeration."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from checked_solutions import EQUAL_NATIVE, constrained_faults, report, strict_faults
+from enumeration import (
+    enumerate_optimum,
+    enumerate_over_scales,
+    enumerate_ranked,
+    random_constrained_problem,
+    random_problem,
+    violations,
+)
+from pools import REQUESTS, pool_faults
+from riskslim import (
+    BranchAndBoundSettings,
+    CoefficientSet,
+    LogisticLoss,
+    RiskScoreProblem,
+    Status,
+    TrainingData,
+    at_most,
+    branch_and_bound,
+)
+from riskslim.engines.branch_and_bound import search, stage, tables
+from riskslim.engines.branch_and_bound.tables import (
+    SupportTables,
+    count_supports,
+    predicted_seconds,
+)
+from small_problems import items_sample, twin_problem
+from variants import variant
+
+
+def binary(small, rng):
+    """The same problem with columns of two values."""
+    low, high = (0.0, 1.0) if rng.random() < 0.8 else (-1.0, 2.0)
+    small.X = np.where(small.X - np.median(small.X, axis=0) > 0, high, low)
+    for j in np.flatnonzero(np.ptp(small.X, axis=0) == 0):
+        small.X[0, j] = low + high - small.X[0, j]
+    return small
+
+
+def drawn(seed, max_slopes=2000):
+    rng = np.random.default_rng([seed, 99])
+    if seed % 3 == 0:
+        return binary(random_problem(rng, max_slopes), rng)
+    if seed % 3 == 1:
+        return binary(random_constrained_problem(rng, max_slopes), rng)
+    small = twin_problem(seed)
+    return binary(small, rng) if seed % 2 else small
+
+
+MODES = ("always", "nodes", "auto")
+
+
+def with_tables(seed, mode):
+    return dataclasses.replace(variant(seed), tables=mode)
+
+
+@pytest.mark.parametrize("first_seed", range(0, 240, 60))
+def test_the_enumerated_optimum_is_found(first_seed):
+    failures, completed = [], 0
+    for seed in range(first_seed, first_seed + 60):
+        small = drawn(seed)
+        best, problem = enumerate_optimum(small), small.build()
+        for mode in MODES:
+            solution = branch_and_bound(problem, settings=with_tables(seed, mode))
+            wrong = constrained_faults(small, best, problem, solution)
+            wrong += strict_faults(best, solution)
+            completed += solution.statistics.table_nodes
+            if wrong:
+                failures.append(report(seed, mode, wrong))
+    assert not failures, "\n".join(failures)
+    assert completed > 20
+
+
+@pytest.mark.parametrize("first_seed", range(0, 90, 45))
+def test_lists_of_the_best_scores(first_seed):
+    failures = []
+    for seed in range(first_seed, first_seed + 45):
+        small = drawn(seed, 150)
+        small.intercept = (-3, 3)
+        problem = small.build()
+        n_solutions, within = REQUESTS[seed % len(REQUESTS)]
+        solution = branch_and_bound(
+            problem, n_solutions=n_solutions, within=within,
+            settings=with_tables(seed, ("always", "nodes")[seed // 9 % 2]),
+        )  # fmt: skip
+        if wrong := pool_faults(small, problem, solution, n_solutions, within):
+            failures.append(report(seed, (n_solutions, within), wrong))
+    assert not failures, "\n".join(failures)
+
+
+SCALES = ([0.7, 1.0, 2.5], (0.5, 3.0), 2.0, (1.0, 8.0))
+
+
+@pytest.mark.parametrize("first_seed", range(0, 60, 30))
+def test_scales(first_seed):
+    failures = []
+    for seed in range(first_seed, first_seed + 30):
+        rng = np.random.default_rng([seed, 31])
+        small = binary(random_problem(rng, 300), rng)
+        small.scale, small.intercept = SCALES[seed % 4], (-6, 6)
+        _, values = enumerate_over_scales(small)
+        best, problem = values.min(initial=math.inf), small.build()
+        for mode in ("always", "nodes"):
+            certificate = branch_and_bound(problem, settings=with_tables(seed, mode)).certificate
+            if certificate.status is Status.INFEASIBLE:
+                continue
+            within = best * 1e-5 if problem.scales.is_interval else 0.0
+            if not best - EQUAL_NATIVE <= certificate.objective <= best + within + EQUAL_NATIVE:
+                failures.append((seed, mode, certificate.objective, best))
+            if certificate.lower_bound > best + EQUAL_NATIVE:
+                failures.append((seed, mode, certificate.lower_bound, best))
+    assert not failures, failures
+
+
+@pytest.fixture
+def small_steps(monkeypatch):
+    """Tables of a few supports at a time, so that a run can be cut off between them."""
+    for module in (stage, tables):
+        monkeypatch.setattr(module, "TASK_SECONDS", 1e-7)
+    monkeypatch.setattr(search, "LONG_SECONDS", 0.0)
+
+
+def cut_off_after(n_checks):
+    """An end of the run at one of the times that it looks at its flag."""
+    left = [n_checks]
+
+    def advanced(self, stage, pool, original=search.Search._advance):
+        left[0] -= 1
+        if left[0] < 0:
+            self.stop[0] = 1
+        original(self, stage, pool)
+
+    return advanced
+
+
+@pytest.mark.usefixtures("small_steps")
+@pytest.mark.parametrize("n_steps", [0, 1, 2])
+def test_a_run_that_is_cut_off_has_a_valid_bound(monkeypatch, n_steps):
+    cut_off = 0
+    for seed in range(60):
+        small = drawn(seed)
+        best, problem = enumerate_optimum(small), small.build()
+        if not best.feasible:
+            continue
+        with monkeypatch.context() as patch:
+            patch.setattr(search.Search, "_advance", cut_off_after(n_steps))
+            settings = BranchAndBoundSettings(tables="always", batch_size=2, swaps=False)
+            solution = branch_and_bound(problem, settings=settings)
+        if solution.coef is None:
+            continue
+        cut_off += solution.certificate.status is Status.FEASIBLE
+        assert not violations(small, solution.coef), seed
+        assert np.all(solution.trace["lower_bound"] <= best.objective + EQUAL_NATIVE), seed
+        assert solution.certificate.lower_bound <= best.objective + EQUAL_NATIVE, seed
+        assert np.all(np.diff(solution.trace["lower_bound"]) >= 0), seed
+    assert cut_off > 0
+
+
+@pytest.mark.usefixtures("small_steps")
+def test_steps_end_where_the_whole_does():
+    for seed in range(45):
+        small = drawn(seed)
+        best, problem = enumerate_optimum(small), small.build()
+        solution = branch_and_bound(problem, settings=with_tables(seed, "always"))
+        wrong = constrained_faults(small, best, problem, solution) + strict_faults(best, solution)
+        assert not wrong, report(seed, "always", wrong)
+
+
+@pytest.mark.usefixtures("small_steps")
+def test_too_many_supports_are_left_to_relaxations(monkeypatch):
+    monkeypatch.setattr(tables, "MOST_FOUND", 1)
+    for seed in range(30):
+        small = drawn(seed)
+        best, problem = enumerate_optimum(small), small.build()
+        solution = branch_and_bound(problem, settings=with_tables(seed, "always"))
+        wrong = constrained_faults(small, best, problem, solution) + strict_faults(best, solution)
+        assert not wrong, report(seed, "always", wrong)
+
+
+def items_problem(rng, n=600, d=24, **options):
+    X, y, _ = items_sample(rng, n, d, "none")
+    y = np.where(rng.random(n) < 1 / (1 + np.exp(1.5 - 2 * X[:, 1] + X[:, 2] - X[:, 3])), 1, -1)
+    data = TrainingData(X, y, feature_names=[f"x{j}" for j in range(d)])
+    coefficients = CoefficientSet(data.feature_names, -5, 5)
+    return RiskScoreProblem(
+        LogisticLoss(data, coefficients), coefficients, max_size=4, **options
+    )  # fmt: skip
+
+
+def test_threads_change_nothing_but_the_time(monkeypatch):
+    for module in (stage, tables):
+        monkeypatch.setattr(module, "TASK_SECONDS", 1e-5)
+    monkeypatch.setattr(search, "LONG_SECONDS", 0.0)
+    settings = BranchAndBoundSettings(tables="always", batch_size=4)
+    one, three = (
+        branch_and_bound(items_problem(np.random.default_rng(5)), n_threads=n, settings=settings)
+        for n in (1, 3)
+    )
+    assert one.certificate == three.certificate
+    assert one.certificate.status is Status.OPTIMAL
+    np.testing.assert_array_equal(one.coef, three.coef)
+    for name in ("nodes", "table_nodes", "table_supports", "table_saturated", "table_left"):
+        assert getattr(one.statistics, name) == getattr(three.statistics, name)
+    np.testing.assert_array_equal(one.trace["lower_bound"], three.trace["lower_bound"])
+
+
+def test_settings_choose_the_way_and_not_the_result():
+    problem = items_problem(np.random.default_rng(6))
+    solutions = {
+        mode: branch_and_bound(problem, settings=BranchAndBoundSettings(tables=mode))
+        for mode in (*MODES, "never")
+    }
+    objectives = {s.certificate.objective for s in solutions.values()}
+    assert max(objectives) - min(objectives) <= EQUAL_NATIVE
+    assert all(s.certificate.status is Status.OPTIMAL for s in solutions.values())
+    assert solutions["never"].statistics.table_supports == 0
+    always = solutions["always"].statistics
+    assert always.table_nodes >= 1
+    # Supports whose size is permitted, but for those of a root that lost items before.
+    assert 0 < always.table_supports <= count_supports(24, 4)
+    assert always.table_left <= always.table_saturated <= always.table_supports
+
+
+def test_items_that_exclude_each_other_are_not_counted():
+    rng = np.random.default_rng(7)
+    free = items_problem(rng)
+    rng = np.random.default_rng(7)
+    group = at_most(1, [f"x{j}" for j in range(12)])
+    bound = items_problem(rng, constraints=[group])
+    settings = BranchAndBoundSettings(tables="always")
+    both = [branch_and_bound(problem, settings=settings) for problem in (free, bound)]
+    assert both[1].statistics.table_supports < both[0].statistics.table_supports / 2
+    assert both[1].certificate.status is Status.OPTIMAL
+    alone = branch_and_bound(bound, settings=BranchAndBoundSettings(tables="never"))
+    assert both[1].certificate.objective == pytest.approx(
+        alone.certificate.objective, abs=EQUAL_NATIVE
+    )
+
+
+def test_features_of_many_values_are_left_to_relaxations():
+    rng = np.random.default_rng(8)
+    X = np.column_stack((rng.integers(0, 2, (80, 3)), rng.integers(0, 9, 80)))
+    y = np.where(rng.random(80) < 0.3 + 0.05 * X[:, 3], 1, -1)
+    data = TrainingData(X, y, feature_names=list("abcd"))
+    coefficients = CoefficientSet(data.feature_names, -3, 3)
+    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=3)
+    found = SupportTables(problem)
+    box = np.array([problem.lower, problem.upper], float)
+    assert not found.can_complete(box)
+    box[:, 4] = 0.0
+    assert found.can_complete(box)
+    solution = branch_and_bound(problem, settings=BranchAndBoundSettings(tables="always"))
+    assert solution.certificate.status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize(("name", "value"), [("tables", "sometimes"), ("table_cost", 0.0)])
+def test_settings_are_checked(name, value):
+    with pytest.raises(ValueError, match=name):
+        BranchAndBoundSettings(**{name: value})
+
+
+def test_ranked_lists_of_items():
+    """A list from tables is that of the enumeration."""
+    rng = np.random.default_rng(9)
+    small = binary(random_problem(rng, 200), rng)
+    small.intercept = (-4, 4)
+    problem = small.build()
+    _, objectives = enumerate_ranked(small, int(problem.lower[0]), int(problem.upper[0]))
+    settings = BranchAndBoundSettings(tables="always")
+    pool = branch_and_bound(problem, n_solutions=10, settings=settings).pool
+    np.testing.assert_allclose(pool.objectives, objectives[:10], atol=EQUAL_NATIVE)
+
+
+def test_predictions_grow_with_the_work():
+    assert count_supports(30, 5) == sum(math.comb(30, k) for k in range(6))
+    sizes = [predicted_seconds(n, 0, 5, 100, 2) for n in (10, 50, 100)]
+    assert sizes == sorted(sizes)
+    assert predicted_seconds(50, 0, 5, 100, 2) < predicted_seconds(50, 0, 5, 1000, 2)

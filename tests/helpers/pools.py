@@ -1,0 +1,51 @@
+"""What is wrong with a list of the best scores, compared with that of the enumeration."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from checked_solutions import EQUAL_NATIVE
+from enumeration import enumerate_ranked, objective
+from riskslim import Status
+
+MORE_THAN_ALL = 99_999
+REQUESTS = ((2, None), (7, None), (30, None), (MORE_THAN_ALL, None), (None, 0.0), (None, 0.02),
+            (None, 0.3), (5, 0.05), (1, 0.1))  # fmt: skip
+
+
+def pool_faults(small, problem, solution, n_solutions, within) -> list[str]:
+    """Everything wrong with a list of the best scores; ties at its end may be any of them."""
+    vectors, objectives = enumerate_ranked(small, int(problem.lower[0]), int(problem.upper[0]))
+    if not len(vectors):
+        status = solution.certificate.status
+        return [] if status is Status.INFEASIBLE and solution.pool is None else [repr(solution)]
+    ceiling = math.inf if within is None else objectives[0] * (1 + within)
+    expected = np.count_nonzero(objectives <= ceiling + 1e-13)
+    expected = expected if n_solutions is None else min(expected, n_solutions)
+    pool, found = solution.pool, []
+    if solution.certificate.status is not Status.OPTIMAL or not pool.complete:
+        found.append(f"{solution!r}, list complete: {pool.complete}")
+    if len(pool) != expected:
+        return [*found, f"{len(pool)} scores; there are {expected}"]
+    if np.any(np.diff(pool.objectives) < 0):
+        found.append(f"not sorted: {pool.objectives}")
+    if np.abs(pool.objectives - objectives[:expected]).max() > EQUAL_NATIVE:
+        found.append(f"objectives {pool.objectives}, enumerated {objectives[:expected]}")
+    exact = [objective(small, vector) for vector in pool.coefficients]
+    if np.abs(pool.objectives - exact).max() > 1e-13:
+        found.append(f"objectives {pool.objectives}, really {exact}")
+    listed = set(map(tuple, pool.coefficients.tolist()))
+    if len(listed) != expected:
+        found.append("a score is listed twice")
+    certain = vectors[: np.searchsorted(objectives, pool.objectives[-1] - EQUAL_NATIVE)]
+    if missing := set(map(tuple, certain.tolist())) - listed:
+        found.append(f"not listed: {missing}")
+    is_other = [tuple(vector) not in listed for vector in vectors.tolist()]
+    following = objectives[is_other].min(initial=math.inf)
+    if not pool.bound <= following + EQUAL_NATIVE:
+        found.append(f"bound {pool.bound}, the next one has {following}")
+    if within is None and len(pool) < n_solutions and pool.bound < math.inf:
+        found.append(f"bound {pool.bound}, but there is no other one")
+    return found

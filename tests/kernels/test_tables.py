@@ -1,0 +1,249 @@
+"""Tables of supports: the kernel and the packed rows against plain NumPy."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from riskslim import CoefficientSet, LogisticLoss, TrainingData
+from riskslim._kernels import load
+from riskslim.engines.branch_and_bound.packed import PackedItems, binary_features
+from riskslim.engines.branch_and_bound.tables import saturated_losses
+from small_problems import items_sample
+
+BACKENDS = ("cython", pytest.param("numba", marks=pytest.mark.numba))
+
+
+def kernels_of(backend):
+    return load(backend)["tables"]
+
+
+def packed_items(X, y, weights):
+    data = TrainingData(X, y, weights, feature_names=[f"x{j}" for j in range(X.shape[1])])
+    loss = LogisticLoss(data, CoefficientSet(data.feature_names, -5, 5))
+    return PackedItems.of(loss, np.arange(X.shape[1]))
+
+
+def scan(kernels, packed, *, prefix=(), first=0, sizes=(0, 3), cutoff=math.inf, level=3, box=5.0,
+         price=1e-3, apart=None, stop=0, room=100_000):  # fmt: skip
+    """All arguments of a scan, most of them by default."""
+    m, (least, most) = len(packed.features), sizes
+    high = np.full(m + 1, box)
+    high[0] = 20 * box
+    n_words, n_integers, n_floats = kernels.room(
+        packed.words.shape[0], packed.n_words, len(packed.bits), int(packed.bits.sum()), most,
+        len(prefix),
+    )  # fmt: skip
+    found, bound = np.empty((room, max(most, 1)), np.int64), np.empty(room)
+    counted = np.zeros(4, np.int64)
+    n = kernels.scan(
+        packed.words, packed.bits, packed.labels, packed.shifts, packed.unit, packed.value, -high,
+        high, 1.0, 1.0, np.full(m, price), np.zeros((m, m), np.uint8) if apart is None else apart,
+        np.array(prefix, np.int64), first, least, most, cutoff, level, np.array([stop]), found,
+        bound, counted, np.empty(n_words, np.uint64), np.empty(n_integers, np.int32),
+        np.empty(n_floats, np.float32),
+    )  # fmt: skip
+    supports = [tuple(int(j) for j in row if j >= 0) for row in found[: max(n, 0), :most]]
+    return n, dict(zip(supports, bound[: max(n, 0)], strict=True)), counted
+
+
+def cells(X, y, weights, support):
+    """Weights of both classes in each cell, naively."""
+    weights = np.ones(len(y)) if weights is None else weights
+    weights = weights / weights.sum()
+    code = X[:, list(support)].astype(int) @ (1 << np.arange(len(support)))
+    size = 1 << len(support)
+    return (
+        np.bincount(code, weights * (y > 0), minlength=size),
+        np.bincount(code, weights * (y < 0), minlength=size),
+    )
+
+
+def saturated(positive, negative):
+    both = (positive > 0) & (negative > 0)
+    p, n = positive[both], negative[both]
+    return float((p * np.log1p(n / p) + n * np.log1p(p / n)).sum())
+
+
+def convex_loss(X, y, weights, support, box):
+    """Least loss over real points, by many steps of bounded quasi-Newton from SciPy."""
+    from scipy.optimize import minimize
+
+    weights = np.ones(len(y)) if weights is None else weights
+    weights = weights / weights.sum()
+    Z = np.column_stack((np.ones(len(y)), X[:, list(support)]))
+
+    def value(z):
+        margins = y * (Z @ z)
+        slopes = -weights * y / (1 + np.exp(margins))
+        return weights @ np.logaddexp(0, -margins), Z.T @ slopes
+
+    bounds = [(-20 * box, 20 * box)] + [(-box, box)] * len(support)
+    found = minimize(
+        value, np.zeros(Z.shape[1]), jac=True, bounds=bounds, method="L-BFGS-B",
+        options={"ftol": 1e-15, "gtol": 1e-10, "maxiter": 2000},
+    )  # fmt: skip
+    return found.fun
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("kind", ["none", "counts", "classes", "real"])
+@pytest.mark.parametrize(("n", "d"), [(3, 2), (40, 9), (300, 17)])
+def test_supports_and_their_bounds_are_those_of_naive_counts(backend, kind, n, d):
+    rng = np.random.default_rng([n, d])
+    X, y, weights = items_sample(rng, n, d, kind)
+    packed = packed_items(X, y, weights)
+    _, found, counted = scan(kernels_of(backend), packed, sizes=(0, 3))
+    everything = [s for k in range(4) for s in itertools.combinations(range(d), k)]
+    assert sorted(found) == sorted(everything)
+    assert counted[0] == len(everything)
+    for support in everything[:: max(1, len(everything) // 60)]:
+        bound = found[support] - 1e-3 * len(support)
+        least = convex_loss(X, y, weights, support, 5.0)
+        assert bound <= least + 1e-9, support
+        # Real weights are rounded down to multiples of 1/4096 of their mean.
+        assert bound >= saturated(*cells(X, y, weights, support)) * (1 - 2e-3) - 1e-9, support
+        assert bound >= least - (1e-3 if kind == "real" else 1e-5), support
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("kind", ["none", "counts", "real"])
+def test_what_a_cutoff_excludes_is_excluded_rightly(kind, backend):
+    """Every support with an integer vector below the cutoff is found."""
+    for seed in range(12):
+        rng = np.random.default_rng([seed, 5])
+        X, y, weights = items_sample(rng, int(rng.integers(5, 120)), 6, kind)
+        packed = packed_items(X, y, weights)
+        best = {}
+        for support in (s for k in range(4) for s in itertools.combinations(range(6), k)):
+            p, n = cells(X, y, weights, support)
+            bits = np.arange(len(p))[:, None] >> np.arange(len(support)) & 1
+            grid = [v for v in itertools.product(range(-2, 3), repeat=len(support)) if all(v)]
+            scores = np.array(grid).reshape(len(grid), len(support)) @ bits.T
+            scores = scores[:, None] + np.arange(-40, 41)[None, :, None]
+            losses = np.logaddexp(0, -scores) @ p + np.logaddexp(0, scores) @ n
+            best[support] = losses.min() + 1e-3 * len(support)
+        ranked = sorted(best.values())
+        for cutoff in (ranked[0], ranked[3] + 1e-9, ranked[20]):
+            _, found, _ = scan(kernels_of(backend), packed, cutoff=cutoff, box=2.0)
+            assert {s for s, value in best.items() if value < cutoff - 1e-12} <= set(found)
+            assert all(found[s] <= best[s] + 1e-12 for s in found)
+
+
+def test_ways_of_counting_agree():
+    rng = np.random.default_rng(0)
+    packed = packed_items(*items_sample(rng, 2100, 20, "counts"))
+    kernels = kernels_of("cython")
+    results = [scan(kernels, packed, sizes=(0, 4), cutoff=0.58, level=k) for k in range(4)]
+    assert results[0][0] > 0
+    for other in results[1:]:
+        assert other[1] == results[0][1]
+        np.testing.assert_array_equal(other[2], results[0][2])
+
+
+@pytest.mark.numba
+def test_backends_agree_to_the_bit():
+    for seed in range(16):
+        rng = np.random.default_rng([seed, 21])
+        kind = ("none", "counts", "classes", "real")[seed % 4]
+        n, d = int(rng.integers(3, 400)), int(rng.integers(3, 18))
+        packed = packed_items(*items_sample(rng, n, d, kind))
+        for cutoff in (0.3, 0.5, 0.65, math.inf):
+            ours, theirs = (scan(kernels_of(b), packed, cutoff=cutoff) for b in ("cython", "numba"))
+            assert ours[:2] == theirs[:2]
+            np.testing.assert_array_equal(ours[2], theirs[2])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_prefixes_sizes_and_items_that_are_apart(backend):
+    rng = np.random.default_rng(1)
+    packed = packed_items(*items_sample(rng, 90, 7, "none"))
+    apart = np.zeros((7, 7), np.uint8)
+    apart[0, 3] = apart[3, 0] = apart[5, 6] = apart[6, 5] = 1
+    for prefix, first, sizes in (
+        ((), 0, (2, 4)), ((0,), 1, (1, 4)), ((0, 2), 4, (0, 2)), ((1, 4), 5, (3, 3)),
+        ((1, 2, 3), 4, (0, 4)), ((), 2, (0, 1)),
+    ):  # fmt: skip
+        _, found, _ = scan(
+            kernels_of(backend), packed, prefix=prefix, first=first, sizes=sizes, apart=apart
+        )
+        expected = [
+            (*prefix, *more)
+            for k in range(5)
+            for more in itertools.combinations(range(first, 7), k)
+            if sizes[0] <= len(prefix) + k <= sizes[1]
+        ]
+        expected = [s for s in expected if not {0, 3} <= set(s) and not {5, 6} <= set(s)]
+        assert sorted(found) == sorted(expected)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_scan_can_be_stopped_and_can_be_full(backend):
+    kernels = kernels_of(backend)
+    packed = packed_items(*items_sample(np.random.default_rng(2), 50, 9, "none"))
+    assert scan(kernels, packed, stop=1)[0] == kernels.STOPPED
+    assert scan(kernels, packed, room=10)[0] == kernels.FULL
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_saturated_loss_is_below_the_exact_one(backend):
+    mpmath = pytest.importorskip("mpmath")
+    rng = np.random.default_rng(3)
+    with mpmath.workdps(50):
+        for trial in range(60):
+            n = int(rng.integers(1, 65))
+            positive = np.floor(10.0 ** rng.uniform(0, 8, n))
+            negative = np.floor(10.0 ** rng.uniform(0, 8 if trial % 2 else 1, n))
+            negative[rng.random(n) < 0.2] = 0
+            if trial % 3 == 0:
+                positive, negative = positive / 1e8 / n, negative / 1e8 / n
+            exact = mpmath.mpf(0)
+            for p, m in zip(map(mpmath.mpf, positive), map(mpmath.mpf, negative), strict=True):
+                if p and m:
+                    exact += p * mpmath.log1p(m / p) + m * mpmath.log1p(p / m)
+            ours = kernels_of(backend).saturated(positive, negative)
+            assert ours <= exact
+            assert ours >= exact * (1 - mpmath.mpf(10) ** -13)
+
+
+def test_the_first_test_is_below_the_exact_loss():
+    """Single precision and a polynomial: with its stated error it excludes nothing wrongly."""
+    for seed in range(30):
+        rng = np.random.default_rng([seed, 8])
+        X, y, _ = items_sample(rng, int(rng.integers(20, 3000)), 8, "none")
+        exact = {
+            s: saturated(*cells(X, y, None, s))
+            for k in range(5) for s in itertools.combinations(range(8), k)
+        }  # fmt: skip
+        cutoff = float(np.quantile(list(exact.values()), rng.random()))
+        _, _, counted = scan(
+            kernels_of("cython"), packed_items(X, y, None), sizes=(0, 4), cutoff=cutoff, price=0.0
+        )
+        below = sum(value < cutoff - 1e-12 for value in exact.values())
+        assert counted[1] >= counted[2] >= below
+        assert counted[2] <= sum(value < cutoff + 1e-12 for value in exact.values())
+
+
+def test_packed_rows_have_the_weights_of_the_rows():
+    for seed in range(20):
+        rng = np.random.default_rng([seed, 4])
+        kind = ("none", "counts", "classes", "real")[seed % 4]
+        X, y, weights = items_sample(rng, int(rng.integers(2, 200)), 11, kind)
+        packed = packed_items(X, y, weights)
+        total = packed.unit[packed.labels] * 2.0**packed.shifts @ packed.bits
+        assert 1 - (2e-3 if kind == "real" else 1e-12) <= total <= 1
+        expected = [saturated(*cells(X, y, weights, (j,))) for j in range(11)]
+        np.testing.assert_allclose(saturated_losses(packed), expected, rtol=2e-3, atol=1e-12)
+
+
+def test_columns_of_two_values_are_items():
+    X = np.array([[0, 1, -1, 0.5, 0, 7], [1, 2, 1, 2.5, 1, 7], [1, 1, 1, 0.5, 2, 7]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        data = TrainingData(X, [0, 1, 0], feature_names=list("abcdef"))
+        loss = LogisticLoss(data, CoefficientSet(data.feature_names, -5, 5))
+    np.testing.assert_array_equal(binary_features(loss), [True] * 4 + [False] * 2)
