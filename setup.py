@@ -9,8 +9,8 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-KERNELS = ["build", "distinct", "integer", "real", "ranges", "heuristics", "nodes"]
-HEADERS = ["numerics", "blocks", "panels", "odds", "threads", "rows", "build", "nodes"]
+KERNELS = ["build", "distinct", "integer", "real", "ranges", "heuristics", "nodes", "supports"]
+HEADERS = ["bits", "numerics", "blocks", "panels", "odds", "threads", "rows", "build", "nodes"]
 
 # Results must not depend on which instructions a machine has: no fast-math, no
 # architecture flags, and no contraction of a * b + c into one rounding.

@@ -36,7 +36,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import NamedTuple
 
-MODULES = ("distinct", "heuristics", "integer", "nodes", "ranges", "real")
+MODULES = ("distinct", "heuristics", "integer", "nodes", "ranges", "real", "supports")
 BACKENDS = ("cython", "numba")
 VARIABLE = "RISKSLIM_KERNELS"
 
