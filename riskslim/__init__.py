@@ -9,144 +9,113 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from riskslim._version import __version__ as __version__
 
+# The one list of public names, each with the module that defines it.
 _HOMES = {
-    "BranchAndBoundSettings": "_branch_and_bound",
+    "BranchAndBoundSettings": "engines.branch_and_bound.search",
     "Certificate": "solution",
     "CoefficientSet": "coefficients",
-    "ItemEncoder": "item_encoder",
-    "LatticeCPASettings": "_lattice_cpa",
-    "LinearConstraint": "constraints",
-    "LogisticLoss": "loss",
+    "ItemEncoder": "items.encoder",
+    "LatticeCPASettings": "engines.lattice_cpa.settings",
+    "LinearConstraint": "constraints.linear",
+    "LogisticLoss": "loss.logistic",
     "RiskSLIMClassifier": "classifier",
     "RiskScore": "risk_score",
-    "RiskScoreProblem": "problem",
-    "RiskSlimLP": "_lattice_cpa",
-    "RiskSlimMIP": "_lattice_cpa",
+    "RiskScoreProblem": "problem.problem",
+    "RiskSlimLP": "engines.lattice_cpa.model",
+    "RiskSlimMIP": "engines.lattice_cpa.model",
     "Solution": "solution",
     "SolutionPool": "solution",
     "Status": "solution",
-    "TrainingData": "data",
-    "at_least": "constraints",
-    "at_most": "constraints",
-    "at_most_variables": "constraints",
-    "branch_and_bound": "_branch_and_bound",
-    "calibration_error": "metrics",
+    "TrainingData": "data.training_data",
+    "at_least": "constraints.linear",
+    "at_most": "constraints.linear",
+    "at_most_variables": "constraints.linear",
+    "branch_and_bound": "engines.branch_and_bound.driver",
+    "calibration_error": "metrics.calibration",
     "chained_updates": "bounds",
-    "cross_validate_risk_score": "cross_validation",
-    "discrete_coordinate_descent": "heuristics",
-    "either_or": "constraints",
-    "exactly": "constraints",
-    "false_negative_rate_at_most": "rates",
-    "false_positive_rate_at_most": "rates",
-    "fixed_points": "allowed_points",
-    "if_then": "constraints",
-    "lattice_cpa": "_lattice_cpa",
-    "model_size_path": "model_selection",
-    "minimum_points": "allowed_points",
-    "model_size": "constraints",
-    "monotone": "allowed_points",
-    "not_both": "constraints",
-    "points_in": "allowed_points",
-    "rate_gap_at_most": "rates",
-    "risk_at_least": "side_information",
-    "risk_at_most": "side_information",
-    "sequential_rounding": "heuristics",
+    "cross_validate_risk_score": "model_selection.cross_validation",
+    "discrete_coordinate_descent": "heuristics.descent",
+    "either_or": "constraints.linear",
+    "exactly": "constraints.linear",
+    "false_negative_rate_at_most": "constraints.rates",
+    "false_positive_rate_at_most": "constraints.rates",
+    "fixed_points": "constraints.allowed_points",
+    "if_then": "constraints.linear",
+    "lattice_cpa": "engines.lattice_cpa.driver",
+    "minimum_points": "constraints.allowed_points",
+    "model_size": "constraints.linear",
+    "model_size_path": "model_selection.size_path",
+    "monotone": "constraints.allowed_points",
+    "not_both": "constraints.linear",
+    "points_in": "constraints.allowed_points",
+    "rate_gap_at_most": "constraints.rates",
+    "risk_at_least": "constraints.side_information",
+    "risk_at_most": "constraints.side_information",
+    "sequential_rounding": "heuristics.descent",
     "show_config": "config",
-    "standard_cpa": "_lattice_cpa",
-    "variable": "constraint_base",
+    "standard_cpa": "engines.lattice_cpa.standard_cpa",
+    "variable": "constraints.base",
 }
 
-__all__ = [
-    "BranchAndBoundSettings",
-    "Certificate",
-    "CoefficientSet",
-    "ItemEncoder",
-    "LatticeCPASettings",
-    "LinearConstraint",
-    "LogisticLoss",
-    "RiskSLIMClassifier",
-    "RiskScore",
-    "RiskScoreProblem",
-    "RiskSlimLP",
-    "RiskSlimMIP",
-    "Solution",
-    "SolutionPool",
-    "Status",
-    "TrainingData",
-    "at_least",
-    "at_most",
-    "at_most_variables",
-    "branch_and_bound",
-    "calibration_error",
-    "chained_updates",
-    "cross_validate_risk_score",
-    "discrete_coordinate_descent",
-    "either_or",
-    "exactly",
-    "false_negative_rate_at_most",
-    "false_positive_rate_at_most",
-    "fixed_points",
-    "if_then",
-    "lattice_cpa",
-    "minimum_points",
-    "model_size",
-    "model_size_path",
-    "monotone",
-    "not_both",
-    "points_in",
-    "rate_gap_at_most",
-    "risk_at_least",
-    "risk_at_most",
-    "sequential_rounding",
-    "show_config",
-    "standard_cpa",
-    "variable",
-]
+__all__ = list(_HOMES)
 
-if TYPE_CHECKING:
-    from riskslim._branch_and_bound import BranchAndBoundSettings, branch_and_bound
-    from riskslim._lattice_cpa import (
-        LatticeCPASettings,
-        RiskSlimLP,
-        RiskSlimMIP,
-        lattice_cpa,
-        standard_cpa,
+if TYPE_CHECKING:  # the same for type checkers, which do not run code
+    from riskslim.bounds import chained_updates as chained_updates
+    from riskslim.classifier import RiskSLIMClassifier as RiskSLIMClassifier
+    from riskslim.coefficients import CoefficientSet as CoefficientSet
+    from riskslim.config import show_config as show_config
+    from riskslim.constraints.allowed_points import fixed_points as fixed_points
+    from riskslim.constraints.allowed_points import minimum_points as minimum_points
+    from riskslim.constraints.allowed_points import monotone as monotone
+    from riskslim.constraints.allowed_points import points_in as points_in
+    from riskslim.constraints.base import variable as variable
+    from riskslim.constraints.linear import LinearConstraint as LinearConstraint
+    from riskslim.constraints.linear import at_least as at_least
+    from riskslim.constraints.linear import at_most as at_most
+    from riskslim.constraints.linear import at_most_variables as at_most_variables
+    from riskslim.constraints.linear import either_or as either_or
+    from riskslim.constraints.linear import exactly as exactly
+    from riskslim.constraints.linear import if_then as if_then
+    from riskslim.constraints.linear import model_size as model_size
+    from riskslim.constraints.linear import not_both as not_both
+    from riskslim.constraints.rates import (
+        false_negative_rate_at_most as false_negative_rate_at_most,
     )
-    from riskslim.allowed_points import fixed_points, minimum_points, monotone, points_in
-    from riskslim.bounds import chained_updates
-    from riskslim.classifier import RiskSLIMClassifier
-    from riskslim.coefficients import CoefficientSet
-    from riskslim.config import show_config
-    from riskslim.constraint_base import variable
-    from riskslim.constraints import (
-        LinearConstraint,
-        at_least,
-        at_most,
-        at_most_variables,
-        either_or,
-        exactly,
-        if_then,
-        model_size,
-        not_both,
+    from riskslim.constraints.rates import (
+        false_positive_rate_at_most as false_positive_rate_at_most,
     )
-    from riskslim.cross_validation import cross_validate_risk_score
-    from riskslim.data import TrainingData
-    from riskslim.heuristics import discrete_coordinate_descent, sequential_rounding
-    from riskslim.item_encoder import ItemEncoder
-    from riskslim.loss import LogisticLoss
-    from riskslim.metrics import calibration_error
-    from riskslim.model_selection import model_size_path
-    from riskslim.problem import RiskScoreProblem
-    from riskslim.rates import (
-        false_negative_rate_at_most,
-        false_positive_rate_at_most,
-        rate_gap_at_most,
+    from riskslim.constraints.rates import rate_gap_at_most as rate_gap_at_most
+    from riskslim.constraints.side_information import risk_at_least as risk_at_least
+    from riskslim.constraints.side_information import risk_at_most as risk_at_most
+    from riskslim.data.training_data import TrainingData as TrainingData
+    from riskslim.engines.branch_and_bound.driver import branch_and_bound as branch_and_bound
+    from riskslim.engines.branch_and_bound.search import (
+        BranchAndBoundSettings as BranchAndBoundSettings,
     )
-    from riskslim.risk_score import RiskScore
-    from riskslim.side_information import risk_at_least, risk_at_most
-    from riskslim.solution import Certificate, Solution, SolutionPool, Status
+    from riskslim.engines.lattice_cpa.driver import lattice_cpa as lattice_cpa
+    from riskslim.engines.lattice_cpa.model import RiskSlimLP as RiskSlimLP
+    from riskslim.engines.lattice_cpa.model import RiskSlimMIP as RiskSlimMIP
+    from riskslim.engines.lattice_cpa.settings import LatticeCPASettings as LatticeCPASettings
+    from riskslim.engines.lattice_cpa.standard_cpa import standard_cpa as standard_cpa
+    from riskslim.heuristics.descent import (
+        discrete_coordinate_descent as discrete_coordinate_descent,
+    )
+    from riskslim.heuristics.descent import sequential_rounding as sequential_rounding
+    from riskslim.items.encoder import ItemEncoder as ItemEncoder
+    from riskslim.loss.logistic import LogisticLoss as LogisticLoss
+    from riskslim.metrics.calibration import calibration_error as calibration_error
+    from riskslim.model_selection.cross_validation import (
+        cross_validate_risk_score as cross_validate_risk_score,
+    )
+    from riskslim.model_selection.size_path import model_size_path as model_size_path
+    from riskslim.problem.problem import RiskScoreProblem as RiskScoreProblem
+    from riskslim.risk_score import RiskScore as RiskScore
+    from riskslim.solution import Certificate as Certificate
+    from riskslim.solution import Solution as Solution
+    from riskslim.solution import SolutionPool as SolutionPool
+    from riskslim.solution import Status as Status
 
 
 def __getattr__(name: str) -> Any:

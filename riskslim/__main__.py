@@ -1,5 +1,7 @@
 """The program ``riskslim``, also as ``python -m riskslim``."""
 
+from __future__ import annotations
+
 import sys
 
 __all__ = ["main"]
@@ -8,7 +10,7 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line; Ctrl-C while it is still being imported is no error, either."""
     try:
-        from riskslim.cli import main as run
+        from riskslim.cli.app import main as run
 
         run()
     except KeyboardInterrupt:

@@ -29,21 +29,21 @@ from riskslim.coefficients import (
     PerFeature,
     checked_integer,
 )
-from riskslim.constraint_base import Constraint
-from riskslim.data import TrainingData
-from riskslim.engine import EngineChoice, check_solver, choose_engine, solve
+from riskslim.constraints.base import Constraint
+from riskslim.data.tables import Table, check_columns, is_sparse, open_table
+from riskslim.data.training_data import TrainingData
+from riskslim.engines.choice import EngineChoice, choose_engine, solve
+from riskslim.engines.runs import MAX_SEED, check_solver, checked_limits
 from riskslim.exceptions import InfeasibleProblemError
-from riskslim.loss import LogisticLoss
-from riskslim.problem import RiskScoreProblem, checked_size
-from riskslim.risk_score import RiskScore, class_labels
-from riskslim.runs import MAX_SEED, checked_limits
+from riskslim.loss.logistic import LogisticLoss
+from riskslim.problem.problem import RiskScoreProblem, checked_size
+from riskslim.risk_score import RiskScore
 from riskslim.scale import ScaleLike
+from riskslim.score.observations import class_labels
 from riskslim.solution import Certificate, Solution, Status, TraceRecord, percent
-from riskslim.tables import Table, check_columns, is_sparse, open_table
 from riskslim.verbose import VerboseLog
 
 __all__ = ["RiskSLIMClassifier"]
-
 
 # Seeds of NumPy, which scikit-learn's ensembles hand out; solvers take fewer.
 _SEEDS = 2**32
@@ -387,6 +387,32 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.time_limit, self.gap_tolerance, self.node_limit, self.n_threads, seed
         )
 
+    def problem_on(self, data: TrainingData) -> RiskScoreProblem:
+        """State the problem that is solved when the classifier is fitted to some rows.
+
+        Parameters
+        ----------
+        data : TrainingData
+            With the weights of the rows; ``class_weight`` is applied to them.
+
+        Returns
+        -------
+        RiskScoreProblem
+
+        Raises
+        ------
+        ValueError, TypeError
+            As in :meth:`fit`.
+
+        Examples
+        --------
+        >>> from riskslim import RiskSLIMClassifier, TrainingData
+        >>> data = TrainingData({"a": [0, 1, 1, 0]}, [0, 1, 1, 0])
+        >>> RiskSLIMClassifier(max_size=1).problem_on(data).max_size
+        1
+        """
+        return stated_by(self, data)[0]
+
     def _stated(
         self, data: TrainingData, limits: dict[str, Any]
     ) -> tuple[RiskScoreProblem, dict[str, Any]]:
@@ -508,7 +534,7 @@ def stated_by(
     -------
     problem : RiskScoreProblem
     arguments : dict
-        Of :func:`~riskslim.engine.solve`: engine, limits and settings.
+        Of :func:`~riskslim.engines.choice.solve`: engine, limits and settings.
 
     Raises
     ------

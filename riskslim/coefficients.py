@@ -15,8 +15,8 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim.items import unknown_feature
-from riskslim.tables import listing, near
+from riskslim._wording import listing, near
+from riskslim.items.item import unknown_feature
 
 __all__ = ["CoefficientSet", "ParameterNames", "checked_integer"]
 

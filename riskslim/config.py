@@ -9,8 +9,9 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from riskslim import __version__, _kernels
-from riskslim.loss import checked_threads
+from riskslim import _kernels
+from riskslim._checks import checked_threads
+from riskslim._version import __version__
 
 __all__ = ["show_config"]
 
@@ -19,8 +20,12 @@ _PACKAGES = ("numpy", "numba", "cplex", "scikit-learn", "narwhals", "pyarrow")
 
 @overload
 def show_config(mode: Literal["stdout"] = "stdout") -> None: ...
+
+
 @overload
 def show_config(mode: Literal["dict"]) -> dict[str, Any]: ...
+
+
 def show_config(mode: str = "stdout") -> dict[str, Any] | None:
     """Show which kernels are in use and why, what this machine has, and versions of packages.
 

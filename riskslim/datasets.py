@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from riskslim.data import TrainingData
+from riskslim.data.training_data import TrainingData
 
 __all__ = ["load_breast_cancer_binary"]
 

@@ -1,5 +1,7 @@
 """Errors and warnings of the package that are neither a ValueError nor a TypeError by nature."""
 
+from __future__ import annotations
+
 __all__ = [
     "CertificateError",
     "ConstantFeatureWarning",

@@ -12,25 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim.drawing import pyplot
-from riskslim.metrics import (
-    MOST_DISTINCT_SCORES,
-    DecisionCurve,
-    OperatingPoints,
-    ReliabilityCurve,
-    checked_rows,
-)
+from riskslim.metrics.calibration import ReliabilityCurve
+from riskslim.metrics.decision import DecisionCurve
+from riskslim.metrics.discrimination import OperatingPoints
+from riskslim.metrics.rows import MOST_DISTINCT_SCORES, checked_rows
+from riskslim.score.drawing import pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-__all__ = [
-    "plot_decision_curve",
-    "plot_reliability",
-    "plot_roc",
-    "plot_score_histogram",
-]
+__all__ = ["plot_decision_curve", "plot_reliability", "plot_roc", "plot_score_histogram"]
 
 # From the palette of Okabe and Ito, which people with any kind of colour vision can tell apart.
 BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"

@@ -28,20 +28,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim import score_json
-from riskslim.class_weights import ClassWeighting
-from riskslim.data import TrainingData, checked_weights, user_stacklevel
+from riskslim._checks import checked_number, checked_points
+from riskslim._wording import listing
+from riskslim.data.class_weights import ClassWeighting
+from riskslim.data.feature_ranges import FeatureRange
+from riskslim.data.tables import Table
+from riskslim.data.training_data import TrainingData, user_stacklevel
 from riskslim.exceptions import ExtrapolationWarning
-from riskslim.explain import (
-    BooleanRule,
-    Explanation,
-    boolean_rule,
-    explanation,
-    fixed_features,
-)
-from riskslim.feature_ranges import FeatureRange, checked_number, checked_points
-from riskslim.item_columns import missing_in
-from riskslim.item_rules import (
+from riskslim.items.columns import missing_in
+from riskslim.items.families import condition_families, note_on_sums
+from riskslim.items.rules import (
     HandleUnknown,
     Rule,
     check_names,
@@ -50,12 +46,16 @@ from riskslim.item_rules import (
     raw_table,
     rule_of,
 )
-from riskslim.raw_variables import RawVariable, note_on_missing
-from riskslim.related_items import condition_families, note_on_sums
-from riskslim.rendering import ScoreSheet, one_line, score_line
-from riskslim.risk_table import (
+from riskslim.items.variables import RawVariable, note_on_missing
+from riskslim.scale import PAPER_SCALE, checked_scale, scale_text
+from riskslim.score import json as score_json
+from riskslim.score.boolean_rule import BooleanRule, boolean_rule
+from riskslim.score.explanation import Explanation, explanation, fixed_features
+from riskslim.score.observations import class_labels, observations_of
+from riskslim.score.rows import ScoredRows, as_row, remarks_on_ranges
+from riskslim.score.sheet import ScoreSheet
+from riskslim.score.table import (
     AttainableScores,
-    Observations,
     RiskRow,
     RiskScale,
     checked_extreme,
@@ -63,31 +63,22 @@ from riskslim.risk_table import (
     logistic,
     risk_rows,
 )
-from riskslim.scale import PAPER_SCALE, checked_scale, scale_text
-from riskslim.scored_rows import ScoredRows, as_row, is_positive, remarks_on_ranges
+from riskslim.score.typesetting import one_line, score_line
 from riskslim.solution import Certificate
-from riskslim.tables import Table, listing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from riskslim.classifier import RiskSLIMClassifier
-    from riskslim.cross_validation import CrossValidation
-    from riskslim.item_encoder import ItemEncoder
-    from riskslim.metrics import OperatingPoints
-    from riskslim.model_selection import ModelSizePath
-    from riskslim.problem import RiskScoreProblem
-    from riskslim.score_terms import Inputs
+    from riskslim.exports.terms import Inputs
+    from riskslim.items.encoder import ItemEncoder
+    from riskslim.metrics.discrimination import OperatingPoints
+    from riskslim.model_selection.cross_validation import CrossValidation
+    from riskslim.model_selection.size_path import ModelSizePath
+    from riskslim.problem.problem import RiskScoreProblem
     from riskslim.solution import Solution
 
-__all__ = [
-    "ClassWeighting",
-    "FeatureRange",
-    "RiskRow",
-    "RiskScore",
-    "class_labels",
-    "observations_of",
-]
+__all__ = ["RiskScore"]
 
 # Risks below it, and above 1 minus it, are printed as bounds.
 _EXTREME = 0.001
@@ -520,7 +511,7 @@ class RiskScore:
 
         See Also
         --------
-        riskslim.item_rules.with_items : what it is computed by, with all details.
+        riskslim.items.rules.with_items : what it is computed by, with all details.
         riskslim.ItemEncoder : makes such conditions.
 
         Examples
@@ -1011,7 +1002,7 @@ class RiskScore:
         >>> points.at(sensitivity=0.9).threshold
         2.0
         """
-        from riskslim.metrics import operating_points
+        from riskslim.metrics.discrimination import operating_points
 
         observed = observations_of(self, X, y, sample_weight)
         if observed is None:
@@ -1049,7 +1040,7 @@ class RiskScore:
         Notes
         -----
         Ustun & Rudin (2019), section 6. That the form is minimal is proven in
-        :func:`riskslim.explain.boolean_rule`.
+        :func:`riskslim.score.boolean_rule.boolean_rule`.
 
         Examples
         --------
@@ -1280,9 +1271,9 @@ class RiskScore:
         >>> namespace["predict_risk"]({"smoker": 1})
         (0.5, 3)
         """
-        from riskslim import exports
+        from riskslim.exports.python import to_python
 
-        return exports.to_python(self, function_name=function_name, inputs=inputs)
+        return to_python(self, function_name=function_name, inputs=inputs)
 
     def to_javascript(
         self, *, function_name: str = "predictRisk", inputs: Inputs | None = None
@@ -1306,9 +1297,9 @@ class RiskScore:
             The name of the function is no identifier of ASCII characters, or is reserved;
             ``inputs`` as in :meth:`to_python`.
         """
-        from riskslim import exports
+        from riskslim.exports.javascript import to_javascript
 
-        return exports.to_javascript(self, function_name=function_name, inputs=inputs)
+        return to_javascript(self, function_name=function_name, inputs=inputs)
 
     def to_sql(
         self,
@@ -1342,11 +1333,9 @@ class RiskScore:
             tell apart, a boolean column that is no input of numbers, or ``inputs`` as in
             :meth:`to_python`.
         """
-        from riskslim import exports
+        from riskslim.exports.sql import to_sql
 
-        return exports.to_sql(
-            self, dialect, table=table, boolean_columns=boolean_columns, inputs=inputs
-        )
+        return to_sql(self, dialect, table=table, boolean_columns=boolean_columns, inputs=inputs)
 
     def to_pmml(self, *, inputs: Inputs | None = None) -> str:
         """Write the score as a PMML 4.4 document.
@@ -1367,9 +1356,9 @@ class RiskScore:
             A name or a label has characters that XML cannot hold, both labels read the same, or
             ``inputs`` as in :meth:`to_python`.
         """
-        from riskslim import exports
+        from riskslim.exports.pmml import to_pmml
 
-        return exports.to_pmml(self, inputs=inputs)
+        return to_pmml(self, inputs=inputs)
 
     # -----------------------------------------------------------------------------------------
     # Being a value
@@ -1388,22 +1377,6 @@ class RiskScore:
 
 def _rebuilt(fields: dict[str, Any]) -> RiskScore:
     return RiskScore(**fields)
-
-
-def class_labels(classes: tuple[Any, Any]) -> NDArray[Any]:
-    """Both labels as an array whose elements are what predictions consist of.
-
-    Parameters
-    ----------
-    classes : (negative label, positive label)
-
-    Returns
-    -------
-    ndarray of shape (2,)
-        Of dtype object where the labels are of two types, so that neither becomes text.
-    """
-    kinds = {type(label) for label in classes}
-    return np.array(classes, dtype=None if len(kinds) == 1 else object)
 
 
 def _ranked(solution: Solution, rank: int) -> tuple[NDArray[np.int64], float]:
@@ -1433,43 +1406,6 @@ def _ranked(solution: Solution, rank: int) -> tuple[NDArray[np.int64], float]:
 
 def _plain_number(value: float) -> float:
     return int(value) if value.is_integer() else value
-
-
-def observations_of(score: RiskScore, X: Any, y: Any, sample_weight: Any) -> Observations | None:
-    """Check rows and labels, and compute the scores.
-
-    Parameters
-    ----------
-    score : RiskScore
-    X, y, sample_weight
-        As in :meth:`RiskScore.risk_table`.
-
-    Returns
-    -------
-    Observations or None
-        None if nothing is given.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in :meth:`RiskScore.risk_table`.
-    """
-    if X is None and y is None and sample_weight is None:
-        return None
-    if X is None or y is None:
-        missing = "X" if X is None else "y"
-        raise ValueError(
-            f"{missing} is None, but rows and labels are needed for observed risks: pass X "
-            "and y, or neither of them and no sample_weight."
-        )
-    scores = score.score_samples(X)
-    if not len(scores):
-        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
-    return Observations(
-        scores,
-        is_positive(y, score.classes, len(scores)),
-        None if sample_weight is None else checked_weights(sample_weight, len(scores)),
-    )
 
 
 def _notes_on_scores(risks: tuple[RiskRow, ...], attainable: AttainableScores) -> Iterator[str]:

@@ -6,16 +6,12 @@ import dataclasses
 import enum
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.exceptions import CertificateError
 from riskslim.scale import PAPER_SCALE, ScaleSet, scale_text
-
-if TYPE_CHECKING:
-    from riskslim.problem import RiskScoreProblem
 
 __all__ = [
     "Certificate",
@@ -25,13 +21,8 @@ __all__ = [
     "Status",
     "Trace",
     "TraceRecord",
-    "certify",
-    "loss_accuracy",
     "optimality_gap",
 ]
-
-# Two ways of computing one loss in double precision may differ by this much, relatively.
-RECHECK_TOLERANCE = 1e-11
 
 # A bound more exact than this needs no word about its accuracy.
 _UNSEEN_TOLERANCE = 1e-8
@@ -638,119 +629,3 @@ class Solution:
             f"lower_bound={certificate.lower_bound:.8g}, gap={certificate.optimality_gap:.2%}, "
             f"intercept={self.intercept}, points={self.points}{scale})"
         )
-
-
-def loss_accuracy(problem: RiskScoreProblem, coef: NDArray[np.int64], loss: float) -> float:
-    r"""How much two ways of computing one loss in double precision may differ.
-
-    Points on features of 1e7 make scores of which the last digits are lost in their sums. The
-    loss :math:`\log(1 + e^{-m})` of a margin changes by at most the smaller of one and of itself
-    for each unit of m.
-
-    Parameters
-    ----------
-    problem : RiskScoreProblem
-    coef : ndarray of int64, shape (d + 1,)
-    loss : float
-        Loss of ``coef``.
-
-    Returns
-    -------
-    float
-    """
-    data = problem.loss.data
-    largest = np.maximum(np.abs(data.feature_min), np.abs(data.feature_max))
-    sizes = np.abs(coef * np.concatenate(([1.0], largest)))
-    terms = 1 + np.count_nonzero(coef[1:])
-    score_error = float(np.finfo(np.float64).eps * terms * sizes.sum()) / problem.loss.scale
-    return RECHECK_TOLERANCE * loss + score_error * min(1.0, loss)
-
-
-def certify(
-    problem: RiskScoreProblem,
-    coef: NDArray[np.int64],
-    lower_bound: float,
-    *,
-    gap_tolerance: float,
-    bound_tolerance: float,
-    engine: str,
-    message: str,
-    interrupted: bool = False,
-    scale: float | None = None,
-) -> Certificate:
-    """Re-check a result from its coefficients alone and state what is proven.
-
-    The objective is computed twice on every row of the data by independent code (lookup table or
-    real-valued kernel, and plain accumulation in float64); a solver's word is not taken for it.
-    On merged rows, which the search has read, it must be the same.
-
-    Parameters
-    ----------
-    problem : RiskScoreProblem
-    coef : ndarray of int64, shape (d + 1,)
-    lower_bound : float
-        Bound on the optimal value, valid to within ``bound_tolerance``.
-    gap_tolerance, bound_tolerance, engine, message
-        As in :class:`Certificate`.
-    interrupted : bool, default False
-        The user stopped the run.
-    scale : float, optional
-        Scale of the score. None: the only one that the problem has.
-
-    Returns
-    -------
-    Certificate
-        OPTIMAL if the gap is within ``gap_tolerance``, else INTERRUPTED or FEASIBLE.
-
-    Raises
-    ------
-    CertificateError
-        The vector is infeasible, the two objectives differ, or the bound exceeds the
-        objective: the result must not be used.
-    """
-    scales = problem.scales
-    if scale is None:
-        scale = problem.loss.scale
-    if scale not in scales:
-        raise CertificateError(f"{engine} returned the scale {scale!r}, not {scales.describe()}")
-    if not scales.is_single:
-        problem = problem.at_scale(scale)
-    violations = problem.violations(coef)
-    if violations:
-        raise CertificateError(f"{engine} returned an infeasible vector: {'; '.join(violations)}")
-    loss = problem.loss.value(coef, every_row=True)
-    reference = problem.loss.reference_value(coef)
-    accuracy = loss_accuracy(problem, coef, reference)
-    for searched in (loss, problem.loss.value(coef)):
-        if not abs(searched - reference) <= accuracy:
-            raise CertificateError(
-                f"loss {searched!r} of the returned vector differs from its recomputation "
-                f"{reference!r}"
-            )
-    objective = loss + problem.penalty(coef)
-    if not lower_bound <= objective + bound_tolerance:
-        raise CertificateError(
-            f"{engine} claims a lower bound of {lower_bound!r}, above the objective "
-            f"{objective!r} of a feasible vector; the bound is not valid"
-        )
-    # Within the tolerance of the bound the two are equal.
-    if lower_bound >= objective - bound_tolerance:
-        lower_bound = objective
-    gap = optimality_gap(objective, lower_bound)
-    status = Status.INTERRUPTED if interrupted else Status.FEASIBLE
-    if gap <= gap_tolerance:
-        status = Status.OPTIMAL
-    return Certificate(
-        status=status,
-        objective=objective,
-        loss=loss,
-        model_size=problem.model_size(coef),
-        lower_bound=lower_bound,
-        gap_tolerance=gap_tolerance,
-        bound_tolerance=bound_tolerance,
-        engine=engine,
-        n_samples=problem.loss.data.n_samples,
-        message=message,
-        scale=scale,
-        scales=scales,
-    )

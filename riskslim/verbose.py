@@ -9,6 +9,8 @@ from typing import Any
 
 __all__ = ["VerboseLog"]
 
+logger = logging.getLogger("riskslim")
+
 # Seconds between two lines of progress with verbose=1.
 _LINE_EVERY = 1.0
 

@@ -47,7 +47,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 # Everything that reads rows through kernels.
-_USERS = ("riskslim.distinct", "riskslim.heuristics", "riskslim.loss")
+_USERS = ("riskslim.data.distinct", "riskslim.heuristics.descent", "riskslim.loss.logistic")
 
 
 @pytest.fixture(scope="module", params=_kernels.BACKENDS)

@@ -125,7 +125,7 @@ def test_numba_steps_in_for_missing_extensions(results):
     ],
 )
 def test_unusable_choices_are_refused(code, kernels, message):
-    done = run(f"{code}import riskslim.loss", kernels)
+    done = run(f"{code}import riskslim.loss.logistic", kernels)
     assert done.returncode != 0
     assert message in done.stderr.splitlines()[-1]
 

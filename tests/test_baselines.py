@@ -26,7 +26,6 @@ from riskslim import (
     at_most,
     branch_and_bound,
     discrete_coordinate_descent,
-    elastic_net,
 )
 from riskslim.baselines import (
     METHODS,
@@ -36,14 +35,15 @@ from riskslim.baselines import (
     PooledSequentialRounding,
     RescaledRounding,
     Rounding,
+    elastic_net,
     fit_baselines,
     rescaled_rounding,
     rounding,
     unit_weights,
 )
+from riskslim.baselines.elastic_net import Design, elastic_net_path, penalty_path, platt_scaling
+from riskslim.data.distinct import all_rows, distinct_rows
 from riskslim.datasets import load_breast_cancer_binary
-from riskslim.distinct import all_rows, distinct_rows
-from riskslim.elastic_net import Design, elastic_net_path, penalty_path, platt_scaling
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "baselines.md"
 ROUNDED = ("Rd", "RsRd", "Unit")
@@ -322,7 +322,7 @@ def test_polishing_of_wide_points_ends(monkeypatch):
         moves.append(found.n_iterations)
         return found
 
-    monkeypatch.setattr("riskslim.baselines.discrete_coordinate_descent", counted)
+    monkeypatch.setattr("riskslim.baselines.estimators.discrete_coordinate_descent", counted)
     # Without a limit the descents of 1e5 take 1e5 moves, and those of 1e7 take minutes.
     PooledRescaledRounding(max_coef=10**5, l1_ratios=[1.0], n_penalties=3, cv=2).fit(X, y)
     assert max(moves) == 1000
@@ -456,7 +456,7 @@ def test_progress_is_for_those_who_want_it(frame, caplog, capfd):
     assert len(lines) > ratios + 1 + 5 + 5
     last = caplog.records[-1].getMessage()
     assert last.startswith(f"{model.n_feasible_} of 30 models are feasible; chosen: mixing value")
-    assert {record.name for record in caplog.records} == {"riskslim.baselines"}
+    assert {record.name for record in caplog.records} == {"riskslim.baselines.estimators"}
     caplog.clear()
     # Once a second: hardly any line of a fit that takes less.
     fit_baselines(*frame, methods=["Rd", "Unit"], verbose=1, **FEW)
@@ -473,7 +473,7 @@ def test_an_interrupt_ends_the_fit(frame, monkeypatch):
             raise KeyboardInterrupt
         return elastic_net_path(*arguments, **options)
 
-    monkeypatch.setattr("riskslim.baselines.elastic_net_path", interrupted)
+    monkeypatch.setattr("riskslim.baselines.estimators.elastic_net_path", interrupted)
     model = Rounding(**FEW)
     with pytest.raises(KeyboardInterrupt):
         model.fit(*frame)

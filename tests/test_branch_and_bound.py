@@ -29,11 +29,11 @@ from riskslim import (
     exactly,
     model_size,
 )
-from riskslim._branch_and_bound import driver, incumbents, search
-from riskslim._branch_and_bound.incumbents import Incumbents
-from riskslim._branch_and_bound.rows import NodeRows, RowsBySupport
+from riskslim.engines.branch_and_bound import driver, incumbents, search
+from riskslim.engines.branch_and_bound.incumbents import Incumbents
+from riskslim.engines.branch_and_bound.rows import NodeRows, RowsBySupport
+from riskslim.engines.certify import loss_accuracy
 from riskslim.exceptions import CertificateError, ConstantFeatureWarning, RiskSLIMError
-from riskslim.solution import loss_accuracy
 
 
 def medium_problem():

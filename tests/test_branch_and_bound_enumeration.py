@@ -34,8 +34,8 @@ from test_enumeration import (
 )
 
 from riskslim import BranchAndBoundSettings, Status, branch_and_bound, lattice_cpa
-from riskslim._branch_and_bound import search
-from riskslim._branch_and_bound.multipliers import priced
+from riskslim.engines.branch_and_bound import search
+from riskslim.engines.branch_and_bound.multipliers import priced
 
 # What the certificate promises: its bound_tolerance is 1e-10; room for the rounding of both sums.
 EQUAL = 1.01e-10

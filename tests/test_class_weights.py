@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from riskslim import RiskScore, RiskSLIMClassifier, TrainingData, model_size_path
-from riskslim.cli import application
-from riskslim.risk_score import ClassWeighting
+from riskslim.cli.app import application
+from riskslim.data.class_weights import ClassWeighting
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame({name: RNG.random(400) < 0.4 for name in ("smoker", "male", "old")}).astype(int)

@@ -31,12 +31,13 @@ from riskslim import (
     SolutionPool,
     TrainingData,
 )
-from riskslim.cli import application
-from riskslim.cli_progress import SearchProgress
+from riskslim.cli.app import application
+from riskslim.cli.progress import SearchProgress
+from riskslim.data.feature_ranges import FeatureRange
+from riskslim.engines.certify import certify
 from riskslim.exceptions import CertificateError, ProblemSizeError
-from riskslim.risk_score import FeatureRange
 from riskslim.scale import ScaleSet
-from riskslim.solution import TraceRecord, certify
+from riskslim.solution import TraceRecord
 
 runner = CliRunner()
 
@@ -520,7 +521,7 @@ def test_the_solver_is_chosen(table, tmp_path):
 
 
 def test_the_solver_that_is_said_to_be_chosen_is_used(table, tmp_path, monkeypatch):
-    monkeypatch.setattr("riskslim.engine._is_beyond_cplex", lambda problem: True)
+    monkeypatch.setattr("riskslim.engines.choice._is_beyond_cplex", lambda problem: True)
     toml, path = tmp_path / "c.toml", tmp_path / "s.json"
     # The best score without the constraint breaks it, so that a solver is needed.
     toml.write_text("[[false_negative_rate_at_most]]\nrate = 0.05\nthreshold = 0.5\n")
@@ -900,7 +901,7 @@ main()
 
 @pytest.mark.parametrize("package", ["typer", "rich"])
 def test_without_the_extra(package, tmp_path):
-    code = f"import sys; sys.modules[{package!r}] = None\nfrom riskslim.cli import main; main()"
+    code = f"import sys; sys.modules[{package!r}] = None\nfrom riskslim.cli.app import main; main()"
     process = program("-c", code, "demo", cwd=tmp_path,
                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
     out, err = process.communicate(timeout=60)

@@ -30,12 +30,12 @@ from riskslim import (
     monotone,
     variable,
 )
-from riskslim.cli import application
-from riskslim.cli_progress import PathProgress
-from riskslim.constraint_files import KINDS, read_constraints
-from riskslim.cross_validation import METRICS, Step
+from riskslim.cli.app import application
+from riskslim.cli.progress import PathProgress
+from riskslim.constraints.files import KINDS, read_constraints
 from riskslim.exceptions import ProblemSizeError
-from riskslim.model_selection import stratified_folds, write_folds
+from riskslim.metrics.performance import METRICS
+from riskslim.model_selection import Step, stratified_folds, write_folds
 from riskslim.solution import TraceRecord
 
 
@@ -318,7 +318,7 @@ def test_files_that_cannot_be_written_lose_no_score(table, tmp_path, monkeypatch
     def full(*_):
         raise OSError(28, "No space left on device", "p.csv")
 
-    monkeypatch.setattr("riskslim.cli_selection._write_records", full)
+    monkeypatch.setattr("riskslim.cli.selection._write_records", full)
     result = run("fit", table, *FIT, "--path", "--path-output", tmp_path / "p.csv",
                  "--output", tmp_path / "s.json", code=2)  # fmt: skip
     assert "RISK SCORE" in result.stdout

@@ -25,7 +25,7 @@ from benchmarks.comparison.data import ALL_ROWS, Source, load  # noqa: E402
 from benchmarks.comparison.pools import Grid  # noqa: E402
 from benchmarks.comparison.tables import Tables  # noqa: E402
 from riskslim import CoefficientSet, LogisticLoss, TrainingData  # noqa: E402
-from riskslim.baselines import METHODS, fit_baselines  # noqa: E402
+from riskslim.baselines.estimators import METHODS, fit_baselines  # noqa: E402
 
 GRID = Grid(n_l1_ratios=2, n_penalties=8, n_folds=3, max_size=4)
 

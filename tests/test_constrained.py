@@ -21,14 +21,14 @@ from riskslim import (
     TrainingData,
     at_least,
     at_most,
-    constrained,
     discrete_coordinate_descent,
     exactly,
-    heuristics,
     sequential_rounding,
 )
-from riskslim._branch_and_bound.incumbents import Incumbents
-from riskslim.subsampling import Subsampling
+from riskslim.engines.branch_and_bound.incumbents import Incumbents
+from riskslim.heuristics import constrained
+from riskslim.heuristics import descent as heuristics
+from riskslim.heuristics.subsampling import Subsampling
 
 SEEDS = range(60)
 

@@ -28,8 +28,8 @@ from riskslim import (
     risk_at_most,
     variable,
 )
-from riskslim.constraint_base import Constraint
-from riskslim.constraint_files import KINDS, read_constraints
+from riskslim.constraints.base import Constraint
+from riskslim.constraints.files import KINDS, read_constraints
 
 EXAMPLES = {
     "at_most": [

@@ -26,10 +26,11 @@ from riskslim import (
     points_in,
     standard_cpa,
 )
-from riskslim._lattice_cpa.conflicts import confirmed
-from riskslim.constraint_rows import ConstraintRows
-from riskslim.constraint_search import conflicting_constraints, search_vector
+from riskslim.constraints.rows import ConstraintRows
+from riskslim.constraints.search import search_vector
+from riskslim.engines.lattice_cpa.conflicts import confirmed
 from riskslim.exceptions import InfeasibleProblemError, RiskSLIMError
+from riskslim.problem.conflicts import conflicting_constraints
 
 COEFFICIENTS = {
     "integer": np.arange(1.0, 10.0),

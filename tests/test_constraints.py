@@ -26,8 +26,8 @@ from riskslim import (
     lattice_cpa,
     points_in,
 )
-from riskslim.constraint_rows import ConstraintRows
-from riskslim.constraint_search import conflicting_constraints
+from riskslim.constraints.rows import ConstraintRows
+from riskslim.problem.conflicts import conflicting_constraints
 
 NAMES = ["a", "b", "c"]
 

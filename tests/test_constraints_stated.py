@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-import riskslim.side_information
+import riskslim.constraints.side_information
 from riskslim import (
     CoefficientSet,
     LinearConstraint,
@@ -39,8 +39,8 @@ from riskslim import (
     risk_at_most,
     variable,
 )
-from riskslim.constraint_rows import ConstraintRows
-from riskslim.engine import choose_engine, solve
+from riskslim.constraints.rows import ConstraintRows
+from riskslim.engines.choice import choose_engine, solve
 from riskslim.exceptions import ConstantFeatureWarning
 
 NAMES = ["age", "age >= 60", "age < 40", "age is missing", "sex = f"]
@@ -433,7 +433,7 @@ def test_records_that_others_imply_are_left_out():
 
 
 def test_too_many_records(monkeypatch):
-    monkeypatch.setattr(riskslim.side_information, "MAX_RECORDS", 5)
+    monkeypatch.setattr(riskslim.constraints.side_information, "MAX_RECORDS", 5)
     with pytest.raises(ValueError, match=r"is about \d+ different records, more than the 5 that"):
         make(risk_at_least(0.5, {"age": (">=", 0)}))
     make(risk_at_least(0.5, {"age": 3, "age >= 60": 1, "age < 40": 1}))

@@ -20,9 +20,9 @@ import pyarrow.parquet
 import pytest
 import scipy.sparse
 
-from riskslim.data import TrainingData
+from riskslim.data.files import read_table, read_verbatim
+from riskslim.data.training_data import TrainingData
 from riskslim.exceptions import ConstantFeatureWarning
-from riskslim.tables import read_table, read_verbatim
 
 INTEGERS = np.array([[0, -128, 7], [1, 127, 7], [5, 0, 6]])
 LABELS = [0, 1, 1]
@@ -1057,7 +1057,7 @@ PARQUET_PEAK = """
 import sys
 from pathlib import Path
 import pyarrow.parquet
-from riskslim.data import TrainingData
+from riskslim.data.training_data import TrainingData
 def peak():
     status = Path("/proc/self/status").read_text()
     return 1024 * int(status.split("VmHWM:")[1].split()[0])
@@ -1088,8 +1088,9 @@ def test_peak_memory_of_parquet(big, tmp_path):
 
 def test_import_is_light():
     code = (
-        "import sys, riskslim.data, riskslim.datasets; print([m for m in ('scipy', 'sklearn', "
-        "'pandas', 'polars', 'pyarrow', 'narwhals', 'numba', 'cplex') if m in sys.modules])"
+        "import sys, riskslim.data.training_data, riskslim.datasets; print([m for m in "
+        "('scipy', 'sklearn', 'pandas', 'polars', 'pyarrow', 'narwhals', 'numba', 'cplex') "
+        "if m in sys.modules])"
     )
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True

@@ -21,7 +21,7 @@ from riskslim import (
     sequential_rounding,
 )
 from riskslim._kernels import integer
-from riskslim.distinct import MAX_SHARE, Rows, all_rows, distinct_rows, take_rows
+from riskslim.data.distinct import MAX_SHARE, Rows, all_rows, distinct_rows, take_rows
 from riskslim.exceptions import ConstantFeatureWarning
 
 pytestmark = pytest.mark.usefixtures("backend")

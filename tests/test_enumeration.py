@@ -41,8 +41,8 @@ from riskslim import (
     sequential_rounding,
     standard_cpa,
 )
-from riskslim._branch_and_bound.root import solve_root
-from riskslim._lattice_cpa import initialization
+from riskslim.engines.branch_and_bound.root import solve_root
+from riskslim.engines.lattice_cpa import initialization
 from riskslim.exceptions import InfeasibleProblemError, RiskSLIMError
 
 PARTS = ("initialization", "chained_updates", "rounding", "polishing")

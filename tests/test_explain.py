@@ -14,9 +14,9 @@ import pytest
 from hypothesis import example, given, settings
 
 from riskslim import RiskScore
-from riskslim.explain import BooleanRule, Literal
-from riskslim.risk_score import FeatureRange
-from riskslim.risk_table import percent
+from riskslim._wording import percent
+from riskslim.data.feature_ranges import FeatureRange
+from riskslim.score.boolean_rule import BooleanRule, Literal
 
 POINTS = st.lists(st.integers(-6, 6).filter(bool), max_size=10)
 

@@ -22,16 +22,10 @@ import pytest
 from py_mini_racer import MiniRacer
 
 from riskslim import Certificate, RiskScore, Status
-from riskslim.exports import (
-    MAX_TABLED_SCORES,
-    _sqlite_literal,
-    to_javascript,
-    to_pmml,
-    to_python,
-    to_sql,
-)
-from riskslim.raw_variables import RawVariable
-from riskslim.risk_score import FeatureRange
+from riskslim.data.feature_ranges import FeatureRange
+from riskslim.exports import MAX_TABLED_SCORES, to_javascript, to_pmml, to_python
+from riskslim.exports.sql import _sqlite_literal, to_sql
+from riskslim.items.variables import RawVariable
 from riskslim.scale import ScaleSet
 
 NAMES = [

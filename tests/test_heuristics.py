@@ -12,12 +12,12 @@ from riskslim import (
     RiskScoreProblem,
     TrainingData,
     discrete_coordinate_descent,
-    heuristics,
     sequential_rounding,
 )
 from riskslim._kernels import BACKENDS, load, real
-from riskslim.heuristics import within_box
-from riskslim.panels import read_column
+from riskslim.data.panels import read_column
+from riskslim.heuristics import descent as heuristics
+from riskslim.heuristics.descent import within_box
 
 pytestmark = pytest.mark.usefixtures("backend")
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from riskslim import ItemEncoder, RiskScore
-from riskslim.item_rules import fit_items, with_items
+from riskslim.items.rules import fit_items, with_items
 
 
 def raw(n=60, seed=0) -> pd.DataFrame:

@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from riskslim import ItemEncoder, TrainingData, at_most
-from riskslim.items import Item, source_variable
+from riskslim.items.item import Item, source_variable
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from riskslim._kernels import BACKENDS, integer, load, ranges, real
-from riskslim.panels import PANEL_ROWS, as_panels
+from riskslim.data.panels import PANEL_ROWS, as_panels
 
 pytestmark = pytest.mark.usefixtures("backend")
 

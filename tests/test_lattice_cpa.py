@@ -27,11 +27,11 @@ from riskslim import (
     lattice_cpa,
     standard_cpa,
 )
-from riskslim._lattice_cpa import driver, formulation, initialization, model
-from riskslim._lattice_cpa.cuts import CutPool
-from riskslim._lattice_cpa.formulation import Cut
-from riskslim._lattice_cpa.search import Search
 from riskslim.bounds import ObjectiveBounds
+from riskslim.engines.lattice_cpa import driver, formulation, initialization, model
+from riskslim.engines.lattice_cpa.cuts import CutPool
+from riskslim.engines.lattice_cpa.formulation import Cut
+from riskslim.engines.lattice_cpa.search import Search
 from riskslim.exceptions import (
     CertificateError,
     InfeasibleProblemError,
@@ -485,7 +485,7 @@ class TestFaults:
         class DeliberateError(Exception):
             pass
 
-        from riskslim._lattice_cpa import callbacks  # imports cplex
+        from riskslim.engines.lattice_cpa import callbacks
 
         def fail(self):
             raise DeliberateError(name)
@@ -609,7 +609,7 @@ class TestLargeFeatures:
 
     def test_bounds_are_dropped_where_a_node_solution_is_understated(self, monkeypatch):
         """As if CPLEX accepted node solutions below the cuts at them."""
-        from riskslim._lattice_cpa import callbacks
+        from riskslim.engines.lattice_cpa import callbacks
 
         p = make_problem(n=300, d=10, seed=5, max_size=4)
         best = lattice_cpa(p).certificate.objective
@@ -719,7 +719,7 @@ def test_each_part_can_be_switched_off(problem, solved, switch):
 
 
 def test_switched_off_heuristics_are_not_called(problem, monkeypatch):
-    from riskslim._lattice_cpa import search
+    from riskslim.engines.lattice_cpa import search
 
     def fail(*args, **kwargs):
         raise AssertionError("called although it is switched off")

@@ -10,7 +10,8 @@ import pytest
 
 from riskslim import CoefficientSet, LogisticLoss, TrainingData
 from riskslim.exceptions import ConstantFeatureWarning
-from riskslim.loss import MAX_TABLE_ENTRIES, score_range, tables_by_score
+from riskslim.loss.form import MAX_TABLE_ENTRIES, tables_by_score
+from riskslim.loss.ranges import score_range
 
 pytestmark = pytest.mark.usefixtures("backend")
 

@@ -24,9 +24,9 @@ from riskslim.metrics import (
     maximum_calibration_error,
     operating_points,
     population_stability_index,
-    positive_rows,
     reliability_curve,
 )
+from riskslim.metrics.rows import positive_rows
 
 # Score 0: one of four positive, predicted 0.5; score 1: three of five positive, predicted 0.7;
 # score 2: one row, positive, predicted 0.9.

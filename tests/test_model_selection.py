@@ -32,13 +32,12 @@ from riskslim import (
     cross_validate_risk_score,
     model_size_path,
 )
-from riskslim.cross_validation import metric_text
 from riskslim.datasets import load_breast_cancer_binary
+from riskslim.metrics.performance import Performance, metric_text
 from riskslim.model_selection import (
     CrossValidation,
     Fold,
     ModelSizePath,
-    Performance,
     SizeOnPath,
     read_folds,
     stratified_folds,
@@ -541,7 +540,7 @@ def test_a_path_of_the_other_engine_and_of_scales():
 
 
 def test_each_size_starts_from_the_one_before(monkeypatch):
-    from riskslim import model_selection
+    from riskslim.model_selection import size_path as model_selection
 
     seen = []
     solve = model_selection.solve
@@ -560,7 +559,7 @@ def test_each_size_starts_from_the_one_before(monkeypatch):
 
 
 def test_a_better_bound_of_a_larger_size_holds_for_the_smaller_one(monkeypatch):
-    from riskslim import model_selection
+    from riskslim.model_selection import size_path as model_selection
 
     solve = model_selection.solve
 

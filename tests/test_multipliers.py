@@ -15,9 +15,9 @@ from riskslim import (
     risk_at_least,
     risk_at_most,
 )
-from riskslim._branch_and_bound.multipliers import MAX_PRICED, PricedRows, Sides, priced
-from riskslim._branch_and_bound.root import solve_root
-from riskslim._branch_and_bound.rows import NodeRows
+from riskslim.engines.branch_and_bound.multipliers import MAX_PRICED, PricedRows, Sides, priced
+from riskslim.engines.branch_and_bound.root import solve_root
+from riskslim.engines.branch_and_bound.rows import NodeRows
 
 NAMES = ["a", "b", "c", "real"]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from riskslim.panels import (
+from riskslim.data.panels import (
     PANEL_ROWS,
     as_columns,
     as_panels,

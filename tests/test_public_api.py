@@ -68,6 +68,7 @@ RiskSLIMClassifier.predict_proba (self, X)
 RiskSLIMClassifier.predict_log_proba (self, X)
 RiskSLIMClassifier.decision_function (self, X)
 RiskSLIMClassifier.score_samples (self, X)
+RiskSLIMClassifier.problem_on (self, data)
 RiskScore (intercept, points, *, outcome_name='outcome', classes=(0, 1), feature_names=(), feature_ranges=<factory>, certificate=None, scale=1.0, variables=<factory>, class_weighting=None)
 RiskScore.from_solution (cls, solution, data, *, rank=0)
 RiskScore.score_samples (self, X)
@@ -355,7 +356,7 @@ def test_examples_run(example):
 
 def test_examples_are_found():
     found = {parameter.id for parameter in examples()}
-    assert {"riskslim.data.TrainingData", "riskslim.bounds.chained_updates"} <= found
+    assert {"riskslim.data.training_data.TrainingData", "riskslim.bounds.chained_updates"} <= found
     assert len(found) >= 15
 
 

@@ -31,15 +31,15 @@ from riskslim import (
     risk_at_most,
     sequential_rounding,
 )
-from riskslim._lattice_cpa.formulation import Formulation
-from riskslim._lattice_cpa.initialization import best_possible_bounds
-from riskslim._lattice_cpa.model import has_limited_size
-from riskslim._lattice_cpa.outcomes import Outcomes
-from riskslim.constraint_rows import ConstraintRows
-from riskslim.engine import choose_engine, solve
+from riskslim.constraints.rate_checks import TIE_TOLERANCE
+from riskslim.constraints.rates import MAX_GROUPS
+from riskslim.constraints.rows import ConstraintRows
+from riskslim.engines.choice import choose_engine, solve
+from riskslim.engines.lattice_cpa.formulation import Formulation
+from riskslim.engines.lattice_cpa.model import has_limited_size
+from riskslim.engines.lattice_cpa.outcomes import Outcomes
+from riskslim.engines.lattice_cpa.start import best_possible_bounds
 from riskslim.exceptions import ConstantFeatureWarning, ProblemSizeError, RiskSLIMError
-from riskslim.rate_checks import TIE_TOLERANCE
-from riskslim.rates import MAX_GROUPS
 
 HAS_SCIP = importlib.util.find_spec("pyscipopt") is not None
 SOLVERS = ["cplex", pytest.param("scip", marks=pytest.mark.skipif(not HAS_SCIP, reason="no SCIP"))]

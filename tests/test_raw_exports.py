@@ -15,10 +15,10 @@ from test_exports import NAMES, Pmml, duck, identifier, javascript, sqlite
 from typer.testing import CliRunner
 
 from riskslim import ItemEncoder, RiskScore
-from riskslim.cli import application
+from riskslim.cli.app import application
 from riskslim.exceptions import ExtrapolationWarning
-from riskslim.raw_variables import RawVariable
-from riskslim.score_terms import terms_of
+from riskslim.exports.terms import terms_of
+from riskslim.items.variables import RawVariable
 
 __all__ = ["duck", "javascript", "sqlite"]  # fixtures
 

@@ -17,9 +17,9 @@ from sklearn.pipeline import make_pipeline
 from typer.testing import CliRunner
 
 from riskslim import ItemEncoder, RiskScore, RiskSLIMClassifier, cross_validate_risk_score
-from riskslim.cli import application
+from riskslim.cli.app import application
 from riskslim.exceptions import ExtrapolationWarning
-from riskslim.raw_variables import RawVariable, note_on_missing
+from riskslim.items.variables import RawVariable, note_on_missing
 from riskslim.report import render
 
 N = 400

@@ -14,8 +14,9 @@ import pytest
 from typer.testing import CliRunner
 
 import riskslim
-from riskslim import RiskScore, metrics, plots
-from riskslim.cli import application
+from riskslim import RiskScore, plots
+from riskslim.cli.app import application
+from riskslim.metrics import calibration as metrics
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -41,7 +42,7 @@ def test_the_python_example_prints_what_is_shown(capsys, tmp_path, monkeypatch):
 def test_the_demo_prints_what_is_shown():
     from typer.testing import CliRunner
 
-    from riskslim.cli import application
+    from riskslim.cli.app import application
 
     result = CliRunner().invoke(application(), ["demo"])
     assert result.exit_code == 0, result.output

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import example, given, settings
 
 from riskslim import RiskScore
-from riskslim.item_rules import with_items
-from riskslim.related_items import Family, families
-from riskslim.risk_score import FeatureRange
+from riskslim.data.feature_ranges import FeatureRange
+from riskslim.items.families import Family, families
+from riskslim.items.rules import with_items
 
 # Thresholds in one direction, levels, and single conditions.
 ORDERLY = [

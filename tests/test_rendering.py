@@ -25,9 +25,9 @@ from hypothesis import example, given, settings
 from markdown_it import MarkdownIt
 
 from riskslim import Certificate, RiskScore, Status
-from riskslim.raw_variables import RawVariable
-from riskslim.risk_score import FeatureRange
-from riskslim.risk_table import percent
+from riskslim._wording import percent
+from riskslim.data.feature_ranges import FeatureRange
+from riskslim.items.variables import RawVariable
 
 mpl.use("Agg")
 

@@ -42,7 +42,9 @@ from riskslim import (
     model_size_path,
     variable,
 )
-from riskslim.cli import application
+from riskslim._wording import percent
+from riskslim.cli.app import application
+from riskslim.data.feature_ranges import FeatureRange
 from riskslim.metrics import (
     auc,
     bootstrap_intervals,
@@ -52,11 +54,10 @@ from riskslim.metrics import (
     maximum_calibration_error,
     population_stability_index,
 )
-from riskslim.rendering import one_line
-from riskslim.report import content, render
+from riskslim.report import render
+from riskslim.report import tables as content
 from riskslim.report.diagrams import thresholds
-from riskslim.risk_score import FeatureRange
-from riskslim.risk_table import percent
+from riskslim.score.typesetting import one_line
 
 NAMES = ["age >= 60", "smoker", "visits", "exercise"]
 HOSTILE = [
@@ -563,7 +564,7 @@ def test_intervals_that_would_mislead_are_commented():
 
 
 def test_fewer_resamples_where_each_one_takes_long(monkeypatch):
-    from riskslim.report import content
+    from riskslim.report import tables as content
 
     monkeypatch.setattr(content, "MANY_KINDS", 50)
     X, y = frame()

@@ -23,7 +23,7 @@ import scipy.sparse
 from hypothesis import example, given
 
 from riskslim import Certificate, RiskScore, Solution, SolutionPool, Status, TrainingData
-from riskslim.risk_score import FeatureRange
+from riskslim.data.feature_ranges import FeatureRange
 from riskslim.scale import ScaleSet
 
 CERTIFICATE = Certificate(

@@ -23,10 +23,11 @@ from riskslim import (
     branch_and_bound,
     lattice_cpa,
 )
-from riskslim.engine import solve
+from riskslim.engines.certify import certify
+from riskslim.engines.choice import solve
 from riskslim.exceptions import CertificateError
 from riskslim.scale import FREE_SCALE, PAPER_SCALE, SCALE_TOLERANCE, ScaleSet, fewest_digits
-from riskslim.solution import Certificate, certify
+from riskslim.solution import Certificate
 
 # ---- sets of scales ------------------------------------------------------------------------
 

@@ -28,8 +28,8 @@ from riskslim.exceptions import RiskSLIMError, SolverUnavailableError
 
 pytest.importorskip("pyscipopt")
 
-from riskslim._lattice_cpa import scip
-from riskslim._lattice_cpa.search import Search
+from riskslim.engines.lattice_cpa import scip
+from riskslim.engines.lattice_cpa.search import Search
 
 PARTS = (
     "chained_updates", "rounding", "polishing", "swaps", "branching_priority", "fractional_rounds",
@@ -308,7 +308,7 @@ except SolverUnavailableError as error:
 
 
 def test_rows_of_scip_are_those_of_the_formulation(problem):
-    from riskslim._lattice_cpa.initialization import best_possible_bounds
+    from riskslim.engines.lattice_cpa.start import best_possible_bounds
 
     model = scip.ScipMIP(problem, best_possible_bounds(problem))
     assert model.scip.getNVars() == len(model.variables)

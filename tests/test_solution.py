@@ -23,16 +23,10 @@ from riskslim import (
     Status,
     TrainingData,
 )
+from riskslim.engines.certify import RECHECK_TOLERANCE, certify
 from riskslim.exceptions import CertificateError, RiskSLIMError
 from riskslim.scale import ScaleSet, checked_scale, scale_text
-from riskslim.solution import (
-    RECHECK_TOLERANCE,
-    SolveStatistics,
-    Trace,
-    TraceRecord,
-    certify,
-    optimality_gap,
-)
+from riskslim.solution import SolveStatistics, Trace, TraceRecord, optimality_gap
 
 CERTIFICATE = Certificate(
     status=Status.FEASIBLE,

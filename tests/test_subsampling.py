@@ -18,8 +18,8 @@ from riskslim import (
     TrainingData,
     lattice_cpa,
 )
-from riskslim import subsampling as module
-from riskslim.subsampling import Subsampling, epsilon, loss_range, pays, sample_size
+from riskslim.heuristics import subsampling as module
+from riskslim.heuristics.subsampling import Subsampling, epsilon, loss_range, pays, sample_size
 
 
 def make_data(seed, n, d=4, *, real=False, weighted=False):

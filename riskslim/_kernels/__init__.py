@@ -3,7 +3,7 @@
 Kernels validate nothing, allocate no results and touch no Python objects in loops; they
 run with the GIL released. :mod:`riskslim.loss` and :mod:`riskslim.heuristics` own
 validation, dtypes and layout. Integers (int8) come as Fortran-ordered columns, reals (float64) in
-panels (:mod:`riskslim.panels`); an empty weight array means that every row counts once.
+panels (:mod:`riskslim.data.panels`); an empty weight array means that every row counts once.
 
 ``integer``
     Scores that are integers: exact histogram of scores times a table of losses.

@@ -9,26 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.metrics import (
-    MOST_DISTINCT_SCORES,
-    decision_curve,
-    operating_points,
-    reliability_curve,
-)
-from riskslim.plots import (
-    plot_decision_curve,
-    plot_reliability,
-    plot_roc,
-    plot_score_histogram,
-)
-from riskslim.rendering import one_line
-from riskslim.report.content import Rows, weighted_mean
+from riskslim.metrics.calibration import reliability_curve
+from riskslim.metrics.decision import decision_curve
+from riskslim.metrics.discrimination import operating_points
+from riskslim.metrics.rows import MOST_DISTINCT_SCORES
+from riskslim.plots import plot_decision_curve, plot_reliability, plot_roc, plot_score_histogram
+from riskslim.report.rows import Rows, weighted_mean
 from riskslim.report.svg import Diagram, drawn, drawn_on_grid
+from riskslim.score.typesetting import one_line
 
 if TYPE_CHECKING:
-    from riskslim.cross_validation import CrossValidation
-    from riskslim.model_selection import ModelSizePath
-    from riskslim.risk_score import RiskScore
+    from riskslim.report.protocols import CrossValidationLike, SizePathLike
+    from riskslim.score.protocol import ScoreLike
 
 __all__ = ["diagrams", "path_diagram", "thresholds"]
 
@@ -69,10 +61,10 @@ def _last_benefit(rows: Rows) -> float:
 
 
 def diagrams(
-    score: RiskScore,
+    score: ScoreLike,
     rows: Rows,
     thresholds: NDArray[np.float64],
-    cv: CrossValidation | None = None,
+    cv: CrossValidationLike | None = None,
 ) -> dict[str, Diagram]:
     """Draw what the score does on some rows.
 
@@ -98,7 +90,7 @@ def diagrams(
     }
 
 
-def _reliability(score: RiskScore, rows: Rows, cv: CrossValidation | None) -> Diagram:
+def _reliability(score: ScoreLike, rows: Rows, cv: CrossValidationLike | None) -> Diagram:
     log_odds = score.decision_function(rows.X)
     curve = reliability_curve(rows.positive, rows.risk, rows.weight, log_odds)
     folds = [] if cv is None else [cv.reliability_curve(fold) for fold in cv.folds]
@@ -119,7 +111,7 @@ def _reliability(score: RiskScore, rows: Rows, cv: CrossValidation | None) -> Di
     )
 
 
-def _roc(rows: Rows, cv: CrossValidation | None) -> Diagram:
+def _roc(rows: Rows, cv: CrossValidationLike | None) -> Diagram:
     points = operating_points(rows.positive, rows.scores, rows.weight)
     folds = [] if cv is None else [cv.operating_points(fold) for fold in cv.folds]
     is_marked = len(points) - 1 <= MOST_DISTINCT_SCORES
@@ -136,7 +128,7 @@ def _roc(rows: Rows, cv: CrossValidation | None) -> Diagram:
     )
 
 
-def _histogram(score: RiskScore, rows: Rows) -> Diagram:
+def _histogram(score: ScoreLike, rows: Rows) -> Diagram:
     outcome = _shortened(score.outcome_name, _LONGEST_OUTCOME)
     names = [
         f"with {outcome} = {_shortened(str(label), _LONGEST_CLASS)}" for label in score.classes
@@ -180,7 +172,7 @@ def _decision(rows: Rows, thresholds: NDArray[np.float64]) -> Diagram:
     )
 
 
-def path_diagram(path: ModelSizePath) -> Diagram:
+def path_diagram(path: SizePathLike) -> Diagram:
     """Draw metrics against the model size.
 
     Parameters

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from riskslim.plots import BLUE, GREY, ORANGE
-from riskslim.rendering import one_line
+from riskslim.score.typesetting import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +36,6 @@ _SETTINGS = {
     "svg.hashsalt": "riskslim",  # the same diagram has the same names within
     "text.parse_math": False,  # a $ in a name is a $
 }
-
 
 _SIDES = ("width", "height")
 _XML_SPACE = "{http://www.w3.org/XML/1998/namespace}space"

@@ -1,0 +1,924 @@
+r"""The methods that the paper compares RiskSLIM with, as scikit-learn estimators.
+
+All of them start from *penalized logistic regression* (PLR): 1,100 elastic nets, 11 mixing values
+times 100 penalties. What follows turns real-valued coefficients into a risk score (Ustun & Rudin
+2019, Sections 5.1 and 6):
+
+=========== ==================================== ===============================================
+paper       estimator                            rule
+=========== ==================================== ===============================================
+PLR         :class:`PenalizedLogisticRegression` the elastic net with the best AUC
+Rd          :class:`Rounding`                    its coefficients, rounded
+RsRd        :class:`RescaledRounding`            the same, once the largest one has been made 5
+Unit        :class:`UnitWeighting`               the signs of its coefficients
+PooledRd    :class:`PooledRounding`              all elastic nets rounded, of these the best AUC
+PooledRsRd  :class:`PooledRescaledRounding`      all elastic nets rescaled and rounded
+PooledSeqRd :class:`PooledSequentialRounding`    all elastic nets rounded sequentially
+=========== ==================================== ===============================================
+
+A star (PooledRd*, PooledRsRd*, PooledSeqRd*) means that every score of the pool is polished by
+discrete coordinate descent: ``polish=True``. :func:`fit_baselines` fits several methods to the
+same elastic nets. The package glum is needed (``pip install 'riskslim[baselines]'``).
+"""
+
+from __future__ import annotations
+
+import logging
+import numbers
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from riskslim._wording import listing
+from riskslim.baselines.elastic_net import platt_scaling
+from riskslim.baselines.pool import (
+    ElasticNets,
+    Pool,
+    PoolSettings,
+    Sample,
+    distinct_models,
+    listed,
+    losses_of,
+    mean_auc_of,
+)
+from riskslim.baselines.rounding import rescaled_rounding, rounding, unit_weights
+from riskslim.coefficients import MAX_ABSOLUTE_COEFFICIENT, CoefficientSet, PerFeature
+from riskslim.constraints.base import Constraint, Setting
+from riskslim.constraints.rows import ConstraintRows, checked_constraints
+from riskslim.data.feature_ranges import FeatureRange
+from riskslim.data.tables import series_name
+from riskslim.data.training_data import TrainingData
+from riskslim.heuristics.descent import discrete_coordinate_descent, sequential_rounding
+from riskslim.loss.logistic import LogisticLoss
+from riskslim.problem.problem import RiskScoreProblem
+from riskslim.risk_score import RiskScore
+from riskslim.verbose import VerboseLog
+
+__all__ = [
+    "METHODS",
+    "PenalizedLogisticRegression",
+    "PooledRescaledRounding",
+    "PooledRounding",
+    "PooledSequentialRounding",
+    "RescaledRounding",
+    "Rounding",
+    "UnitWeighting",
+    "fit_baselines",
+]
+
+logger = logging.getLogger("riskslim.baselines.estimators")
+
+# Share of a pool that meets all requirements below which it is said that the choice is a small one.
+_FEW_FEASIBLE = 0.1
+
+# Most moves by which one score is polished. Points up to 5 need a dozen, points up to 1000 some
+# hundreds; wider ones zigzag along narrow valleys by as many moves as they are wide.
+_POLISHING_MOVES = 1000
+
+
+# ---------------------------------------------------------------------------------------------
+# Estimators
+# ---------------------------------------------------------------------------------------------
+
+
+class _Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """What all methods share: elastic nets, the choice of one instance, linear predictions."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit the elastic nets, and choose.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+        y : array-like of shape (n,)
+            Two classes.
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            Data or parameters that are refused; no model of the pool is feasible.
+        ImportError
+            glum is not installed.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The solver did not reach its tolerance for some of the elastic nets.
+        """
+        return self._fit(self._elastic_nets(X, y, sample_weight))
+
+    def _elastic_nets(self, X: Any, y: Any, sample_weight: Any) -> ElasticNets:
+        name = series_name(y)
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        data = TrainingData(
+            X,
+            y,
+            sample_weight,
+            feature_names=getattr(self, "feature_names_in_", None),
+            outcome_name=name,
+        )
+        return ElasticNets(X, data, self._settings())
+
+    def _settings(self) -> PoolSettings:
+        given = np.linspace(0, 1, 11) if self.l1_ratios is None else self.l1_ratios
+        try:
+            ratios = tuple(sorted({float(ratio) for ratio in given}))
+        except (TypeError, ValueError):
+            ratios = ()
+        if not ratios or not 0 <= ratios[0] <= ratios[-1] <= 1:
+            raise ValueError(
+                f"l1_ratios must be numbers between 0 and 1, in a sequence, got {self.l1_ratios!r}"
+            )
+        if not isinstance(self.n_penalties, numbers.Integral) or self.n_penalties < 1:
+            raise ValueError(f"n_penalties must be an int of at least 1, got {self.n_penalties!r}")
+        share = self.min_penalty_ratio
+        if share is not None and not 0 < share <= 1:
+            raise ValueError(f"min_penalty_ratio must be in (0, 1], got {share!r}")
+        return PoolSettings(
+            self.sign, ratios, int(self.n_penalties), share, self.cv, self.random_state, self.n_jobs
+        )
+
+    def _fit(self, nets: ElasticNets) -> Any:
+        log = VerboseLog("riskslim.baselines.estimators", type(self).__name__, self.verbose)
+        nets.log = log
+        before, nets.n_unfinished = nets.n_unfinished, 0
+        instances = np.arange(len(nets.instances[0]))
+        nets.fit([nets.whole], instances)
+        convert = self._converter(nets)
+        models = convert(nets.whole, nets.coefficients(nets.whole, instances))
+        nets.log.progress("models of all rows: %d", len(models))
+        pool = self._assessed(nets, models)
+        self.n_feasible_ = int(pool.is_feasible.sum())
+        if not self.n_feasible_:
+            raise ValueError(self._nothing_feasible(pool))
+        candidates = np.flatnonzero(pool.is_feasible)
+        pool.mean_auc[candidates] = mean_auc_of(nets, candidates, convert)
+        self.pool_ = pool
+        self.classes_ = np.array(nets.data.classes)
+        self.best_index_ = pool.best()
+        self.l1_ratio_ = float(pool.l1_ratios[self.best_index_])
+        self.penalty_ = float(pool.penalties[self.best_index_])
+        self._set_model(nets, pool.coefficients[self.best_index_])
+        log.write(
+            "%d of %d models are feasible; chosen: mixing value %g, penalty %.3g, mean AUC %.4f",
+            self.n_feasible_, len(pool), self.l1_ratio_, self.penalty_,
+            pool.mean_auc[self.best_index_],
+        )  # fmt: skip
+        self.remarks_ = self._remarks(pool)
+        if not self.coef_.any():
+            for remark in self.remarks_:
+                logger.warning("%s: %s", type(self).__name__, remark)
+        self._warn_unfinished(nets)
+        nets.n_unfinished += before
+        return self
+
+    def _remarks(self, pool: Pool) -> tuple[str, ...]:
+        """Whether the choice was among few models, and whether nothing came of it."""
+        is_empty = not self.coef_.any()
+        if self.n_feasible_ >= _FEW_FEASIBLE * len(pool) and not is_empty:
+            return ()
+        chosen = ""
+        if is_empty:
+            chosen = " The result has no features: all rows have the same risk."
+        return (
+            f"{self.n_feasible_} of the {len(pool)} models meet all requirements (how many meet "
+            f"each kind: {listed(pool.counts())}), and the choice is among these alone.{chosen} "
+            "Baselines meet constraints by chance, they do not search for models that do.",
+        )
+
+    def _assessed(self, nets: ElasticNets, models: NDArray[Any]) -> Pool:
+        """The pool, without AUCs."""
+        distinct, index = distinct_models(models)
+        names = nets.data.feature_names
+        rows = self._constraint_rows(nets)
+        points = distinct[:, 1:]
+        sizes = np.count_nonzero(points, axis=1)
+        signs = np.all((points >= nets.lower) & (points <= nets.upper), axis=1)
+        size = sizes <= self._max_size(len(names))
+        operational = np.array([not rows.broken(vector).size for vector in distinct])
+        feasible = signs & size & operational & self._in_bounds(distinct)
+        ratios, penalties = nets.instances
+        return Pool(
+            coefficients=models,
+            l1_ratios=ratios,
+            penalties=penalties,
+            losses=losses_of(nets.whole.design, distinct)[index],
+            sizes=sizes[index],
+            obeys_signs=signs[index],
+            obeys_size=size[index],
+            obeys_constraints=operational[index],
+            is_feasible=feasible[index],
+            mean_auc=np.full(len(models), np.nan),
+        )
+
+    def _constraint_rows(self, nets: ElasticNets) -> ConstraintRows:
+        """The constraints on models with any points of the given signs."""
+        lower, upper = (
+            np.where(ends == 0, 0, side * MAX_ABSOLUTE_COEFFICIENT)
+            for ends, side in ((nets.lower, -1), (nets.upper, 1))
+        )
+        setting = Setting(nets.data.feature_names, lower, upper, nets.data)
+        return ConstraintRows(checked_constraints(self.constraints), setting)
+
+    def _max_size(self, n_features: int) -> int:
+        if self.max_size is None:
+            return n_features
+        if not isinstance(self.max_size, numbers.Integral) or self.max_size < 0:
+            raise ValueError(
+                f"max_size must be an int of at least 0 or None, got {self.max_size!r}"
+            )
+        return int(self.max_size)
+
+    def _nothing_feasible(self, pool: Pool) -> str:
+        counts = listed(pool.counts())
+        return (
+            f"none of the {len(pool)} models of {type(self).__name__} meets all requirements (how "
+            f"many meet each kind: {counts}); allow a larger max_size or fewer constraints"
+        )
+
+    def _warn_unfinished(self, nets: ElasticNets) -> None:
+        if nets.n_unfinished:
+            warnings.warn(
+                f"the solver did not reach its tolerance for {nets.n_unfinished} of the elastic "
+                "nets; their coefficients may be less accurate than the others'",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _converter(
+        self, nets: ElasticNets
+    ) -> Callable[[Sample, NDArray[np.float64]], NDArray[Any]]:
+        """What makes models of the pool of elastic nets."""
+        return _unchanged
+
+    def _in_bounds(self, models: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which models are within their bounds: elastic nets have none."""
+        return np.ones(len(models), dtype=bool)
+
+    def _set_model(self, nets: ElasticNets, coef: NDArray[Any]) -> None:
+        self.coef_ = coef[np.newaxis, 1:]
+        self.intercept_ = coef[:1]
+        self.loss_ = float(losses_of(nets.whole.design, coef[np.newaxis])[0])
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Compute the log-odds of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return np.asarray(X @ self.coef_[0] + self.intercept_[0], dtype=np.float64)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Compute the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+
+        Returns
+        -------
+        ndarray of float64, shape (n, 2)
+            Columns in the order of ``classes_``: the second one is the risk.
+        """
+        log_odds = self.decision_function(X)
+        return np.column_stack((expit(-log_odds), expit(log_odds)))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The positive class where its probability is above 50%.
+        """
+        positive = self.decision_function(X) > 0
+        return np.asarray(self.classes_[positive.astype(np.intp)])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def _unchanged(sample: Sample, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
+    return coefficients
+
+
+class PenalizedLogisticRegression(_Baseline):
+    r"""Penalised logistic regression, PLR of the paper: the best of 1,100 elastic nets.
+
+    Parameters
+    ----------
+    max_size : int, optional
+        Most non-zero coefficients, the intercept not counted. None: no limit.
+    sign : {"+", "-", 1, -1, 0, None}, sequence of d of them, or mapping, optional
+        Monotonicity constraints, as in :class:`~riskslim.CoefficientSet`. The elastic nets are
+        fitted under them.
+    constraints : iterable of Constraint, default ()
+        Operational constraints. Elastic nets know nothing of them: models that break one are
+        left out of the choice.
+    l1_ratios : sequence of float, optional
+        Mixing values :math:`\alpha`. None: 0, 0.1, ..., 1.
+    n_penalties : int, default 100
+        Penalties per mixing value.
+    min_penalty_ratio : float, optional
+        Smallest penalty as a share of the largest one. None: as in glmnet, 1e-4, or 0.01 if there
+        are fewer rows than features.
+    cv : int or splitter, default 5
+        Folds that AUCs are computed on. An int: stratified and shuffled.
+    random_state : int, RandomState or None, default 0
+        Of the shuffling.
+    n_jobs : int, optional
+        Processes that fit paths and convert models; -1 for all cores.
+    verbose : int, default 0
+        0 is silent; 1 logs a line of progress per second at most, 2 one for each path and fold,
+        to standard error where logging has no handlers.
+
+    Attributes
+    ----------
+    coef_ : ndarray of float64, shape (1, d)
+    intercept_ : ndarray of float64, shape (1,)
+    classes_ : ndarray of shape (2,)
+    loss_ : float
+        Normalised logistic loss on the training data.
+    pool_ : Pool
+        All models, with what they were chosen by.
+    n_feasible_ : int
+        Number of models of the pool that meet all requirements.
+    remarks_ : tuple of str
+        Whether fewer than a tenth of the pool meet all requirements, or the model has no features;
+        the latter is logged as a warning, too.
+    best_index_ : int
+        Position of the chosen one.
+    l1_ratio_, penalty_ : float
+        Its mixing value and penalty.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (d,)
+        Where X has names that are all strings.
+
+    Notes
+    -----
+    The chosen instance, a pair of mixing value and penalty, is the one with the largest mean AUC
+    over the test folds among those whose model of all rows is feasible. Penalties are those of
+    all rows (:func:`~riskslim.baselines.elastic_net.penalty_path`), in the folds too. For an
+    estimate of
+    the performance that is not biased by this choice, cross-validate the estimator: that is the
+    nested cross-validation of the paper.
+
+    References
+    ----------
+    Ustun & Rudin (2019), Learning Optimized Risk Scores, Section 5.1.
+
+    Examples
+    --------
+    >>> from riskslim.baselines import PenalizedLogisticRegression
+    >>> from riskslim.datasets import load_breast_cancer_binary
+    >>> data = load_breast_cancer_binary()
+    >>> X, y = data.integer_columns, data.labels
+    >>> model = PenalizedLogisticRegression(max_size=5, l1_ratios=[0.5, 1], n_penalties=20)
+    >>> len(model.fit(X, y).pool_), int((model.coef_ != 0).sum()) <= 5
+    (40, True)
+    """
+
+    def __init__(
+        self,
+        *,
+        max_size: int | None = None,
+        sign: str | PerFeature | None = None,
+        constraints: Iterable[Constraint] = (),
+        l1_ratios: Sequence[float] | None = None,
+        n_penalties: int = 100,
+        min_penalty_ratio: float | None = None,
+        cv: Any = 5,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.max_size = max_size
+        self.sign = sign
+        self.constraints = constraints
+        self.l1_ratios = l1_ratios
+        self.n_penalties = n_penalties
+        self.min_penalty_ratio = min_penalty_ratio
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class _RiskScoreBaseline(_Baseline):
+    """A method that ends in integers."""
+
+    def __init__(
+        self,
+        *,
+        max_size: int | None = 5,
+        max_coef: int = 5,
+        max_intercept: int = 100,
+        sign: str | PerFeature | None = None,
+        constraints: Iterable[Constraint] = (),
+        l1_ratios: Sequence[float] | None = None,
+        n_penalties: int = 100,
+        min_penalty_ratio: float | None = None,
+        cv: Any = 5,
+        platt_scaling: bool = False,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.max_size = max_size
+        self.max_coef = max_coef
+        self.max_intercept = max_intercept
+        self.sign = sign
+        self.constraints = constraints
+        self.l1_ratios = l1_ratios
+        self.n_penalties = n_penalties
+        self.min_penalty_ratio = min_penalty_ratio
+        self.cv = cv
+        self.platt_scaling = platt_scaling
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _settings(self) -> PoolSettings:
+        for name in ("max_coef", "max_intercept"):
+            value = getattr(self, name)
+            if not isinstance(value, numbers.Integral) or value < 0:
+                raise ValueError(f"{name} must be an int of at least 0, got {value!r}")
+        return super()._settings()
+
+    def _box(self, names: Sequence[str]) -> CoefficientSet:
+        """Coefficients that a risk score may have."""
+        return CoefficientSet(
+            names,
+            -self.max_coef,
+            self.max_coef,
+            sign=self.sign,
+            intercept_lower=-self.max_intercept,
+            intercept_upper=self.max_intercept,
+        )
+
+    def _set_model(self, nets: ElasticNets, coef: NDArray[Any]) -> None:
+        data, names = nets.data, nets.data.feature_names
+        coef = self._rounded(coef)
+        super()._set_model(nets, coef)
+        problem = RiskScoreProblem(
+            LogisticLoss(data, self._box(names)),
+            self._box(names),
+            max_size=self._max_size(len(names)),
+            constraints=self.constraints,
+        )
+        self.violations_ = tuple(problem.violations(coef))
+        self.loss_ = problem.loss.value(coef)
+        used = np.flatnonzero(coef[1:]).tolist()
+        self.risk_score_ = RiskScore(
+            int(coef[0]),
+            {names[j]: int(coef[1 + j]) for j in used},
+            outcome_name=data.outcome_name,
+            classes=data.classes,
+            feature_names=names,
+            feature_ranges={names[j]: FeatureRange.of(data.column(j)) for j in used},
+        )
+        self.platt_slope_, self.platt_intercept_ = 1.0, 0.0
+        if self.platt_scaling:
+            design = nets.whole.design
+            self.platt_slope_, self.platt_intercept_ = platt_scaling(
+                design.values @ coef[1:] + coef[0],
+                design.targets > 0,
+                design.weights * data.total_weight,
+            )
+
+    def _rounded(self, coef: NDArray[Any]) -> NDArray[np.int64]:
+        """Integers from the chosen model of the pool."""
+        raise NotImplementedError("_rounded")
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Compute the log-odds of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+            Intercept and points; with Platt scaling, their linear function.
+        """
+        log_odds = super().decision_function(X)
+        return np.asarray(self.platt_slope_ * log_odds + self.platt_intercept_)
+
+
+class Rounding(_RiskScoreBaseline):
+    r"""The best elastic net, rounded, Rd of the paper.
+
+    The elastic net is the one of :class:`PenalizedLogisticRegression` with the same parameters;
+    :func:`rounding` makes integers of it. Coefficients below 0.5 in absolute value vanish, so that
+    the score may have fewer features than ``max_size``, even none.
+
+    Parameters
+    ----------
+    max_size : int, optional
+        Most features with points, 5 by default. None: no limit.
+    max_coef : int, default 5
+        Largest absolute value of the points.
+    max_intercept : int, default 100
+        Largest absolute value of the intercept.
+    sign, constraints, l1_ratios, n_penalties, min_penalty_ratio
+        As in :class:`PenalizedLogisticRegression`.
+    cv, random_state, n_jobs, verbose
+        As in :class:`PenalizedLogisticRegression`.
+    platt_scaling : bool, default False
+        Predict with the logistic regression of the class on the score, fitted to the training
+        data; points and ``risk_score_`` stay as they are.
+
+    Attributes
+    ----------
+    coef_ : ndarray of int64, shape (1, d)
+    intercept_ : ndarray of int64, shape (1,)
+    risk_score_ : RiskScore
+    violations_ : tuple of str
+        Requirements that the risk score breaks, in words; rounding can break constraints.
+    platt_slope_, platt_intercept_ : float
+        1 and 0 without Platt scaling.
+    classes_, loss_, pool_, n_feasible_, remarks_, best_index_, l1_ratio_, penalty_
+        As in :class:`PenalizedLogisticRegression`. The pool is one of elastic nets.
+
+    References
+    ----------
+    Ustun & Rudin (2019), Learning Optimized Risk Scores, Section 5.1.
+
+    Examples
+    --------
+    >>> from riskslim.baselines import Rounding
+    >>> from riskslim.datasets import load_breast_cancer_binary
+    >>> data = load_breast_cancer_binary()
+    >>> model = Rounding(l1_ratios=[1])
+    >>> _ = model.fit(data.integer_columns, data.labels)
+    >>> model.intercept_, model.coef_[model.coef_ != 0]
+    (array([1]), array([-1]))
+    """
+
+    def _rounded(self, coef: NDArray[Any]) -> NDArray[np.int64]:
+        return rounding(coef, self.max_coef)
+
+
+class RescaledRounding(_RiskScoreBaseline):
+    r"""The best elastic net, rescaled and rounded, RsRd of the paper.
+
+    The elastic net is the one of :class:`PenalizedLogisticRegression` with the same parameters;
+    :func:`rescaled_rounding` makes integers of it. The largest coefficient becomes ``max_coef``.
+    Where the coefficients of the elastic net are small, risks become more extreme than its own;
+    Platt scaling takes that back.
+
+    Parameters, attributes and notes are those of :class:`Rounding`.
+
+    Examples
+    --------
+    >>> from riskslim.baselines import RescaledRounding
+    >>> from riskslim.datasets import load_breast_cancer_binary
+    >>> data = load_breast_cancer_binary()
+    >>> model = RescaledRounding(l1_ratios=[1])
+    >>> _ = model.fit(data.integer_columns, data.labels)
+    >>> model.intercept_, model.coef_[model.coef_ != 0]
+    (array([11]), array([-1, -5, -2, -2, -3]))
+    """
+
+    def _rounded(self, coef: NDArray[Any]) -> NDArray[np.int64]:
+        return rescaled_rounding(coef, self.max_coef)
+
+
+class UnitWeighting(_RiskScoreBaseline):
+    r"""The signs of the best elastic net, Unit of the paper.
+
+    The elastic net is the one of :class:`PenalizedLogisticRegression` with the same parameters;
+    :func:`unit_weights` makes integers of it. Every feature of the elastic net has one point, to
+    add or to take away, and so has the intercept: with that the losses are those that the paper
+    prints.
+
+    Parameters, attributes and notes are those of :class:`Rounding`.
+
+    Examples
+    --------
+    >>> from riskslim.baselines import UnitWeighting
+    >>> from riskslim.datasets import load_breast_cancer_binary
+    >>> data = load_breast_cancer_binary()
+    >>> model = UnitWeighting(l1_ratios=[1])
+    >>> _ = model.fit(data.integer_columns, data.labels)
+    >>> model.intercept_, model.coef_[model.coef_ != 0]
+    (array([1]), array([-1, -1, -1, -1, -1]))
+    """
+
+    def _rounded(self, coef: NDArray[Any]) -> NDArray[np.int64]:
+        return unit_weights(coef)
+
+
+class _PooledBaseline(_RiskScoreBaseline):
+    """A method that makes a risk score of every elastic net, and chooses among these."""
+
+    def __init__(
+        self,
+        *,
+        polish: bool = True,
+        max_size: int | None = 5,
+        max_coef: int = 5,
+        max_intercept: int = 100,
+        l0_penalty: float = 1e-6,
+        sign: str | PerFeature | None = None,
+        constraints: Iterable[Constraint] = (),
+        l1_ratios: Sequence[float] | None = None,
+        n_penalties: int = 100,
+        min_penalty_ratio: float | None = None,
+        cv: Any = 5,
+        platt_scaling: bool = False,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            max_size=max_size,
+            max_coef=max_coef,
+            max_intercept=max_intercept,
+            sign=sign,
+            constraints=constraints,
+            l1_ratios=l1_ratios,
+            n_penalties=n_penalties,
+            min_penalty_ratio=min_penalty_ratio,
+            cv=cv,
+            platt_scaling=platt_scaling,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.polish = polish
+        self.l0_penalty = l0_penalty
+
+    def _converter(
+        self, nets: ElasticNets
+    ) -> Callable[[Sample, NDArray[np.float64]], NDArray[Any]]:
+        return partial(self._risk_scores, self._box(nets.data.feature_names))
+
+    def _risk_scores(
+        self, box: CoefficientSet, sample: Sample, coefficients: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        problem = sample.problem(box, self.l0_penalty)
+        scores = self._integers(problem, coefficients)
+        if not self.polish:
+            return scores
+        distinct, index = distinct_models(scores)
+        return np.stack([_polished(problem, vector) for vector in distinct])[index]
+
+    def _integers(
+        self, problem: RiskScoreProblem, coefficients: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """Risk scores of elastic nets, before they are polished."""
+        raise NotImplementedError("_integers")
+
+    def _in_bounds(self, models: NDArray[Any]) -> NDArray[np.bool_]:
+        limits = np.full(models.shape[1], self.max_coef)
+        limits[0] = self.max_intercept
+        return np.asarray((np.abs(models) <= limits).all(axis=1))
+
+    def _rounded(self, coef: NDArray[Any]) -> NDArray[np.int64]:
+        return coef
+
+
+def _polished(problem: RiskScoreProblem, coef: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Polish the intercept and the features that have points; no other feature gets any."""
+    start = coef.clip(problem.lower, problem.upper)
+    directions = np.concatenate(([0], 1 + np.flatnonzero(start[1:])))
+    polished = discrete_coordinate_descent(
+        problem, start, directions=directions.tolist(), max_iterations=_POLISHING_MOVES
+    )
+    assert polished.coefficients is not None
+    return polished.coefficients
+
+
+class PooledRounding(_PooledBaseline):
+    r"""All elastic nets, rounded: PooledRd and PooledRd* of the paper.
+
+    Every elastic net of the pool is rounded (:func:`rounding`); the choice is made among the risk
+    scores.
+
+    Parameters
+    ----------
+    polish : bool, default True
+        Polish every risk score by :func:`~riskslim.discrete_coordinate_descent`, the star of the
+        paper. Features without points get none, so that models do not grow. A score is moved 1000
+        times at most, which only a ``max_coef`` beyond 1000 has use for.
+    max_size : int, optional
+        Most features with points, 5 by default. None: no limit.
+    max_coef : int, default 5
+        Largest absolute value of the points.
+    max_intercept : int, default 100
+        Largest absolute value of the intercept.
+    l0_penalty : float, default 1e-6
+        Price of a feature in the objective of the heuristics.
+    sign, constraints, l1_ratios, n_penalties, min_penalty_ratio
+        As in :class:`PenalizedLogisticRegression`.
+    cv, random_state, n_jobs, verbose
+        As in :class:`PenalizedLogisticRegression`.
+    platt_scaling : bool, default False
+        Predict with the logistic regression of the class on the score, fitted to the training
+        data; points and ``risk_score_`` stay as they are.
+
+    Attributes
+    ----------
+    coef_ : ndarray of int64, shape (1, d)
+    intercept_ : ndarray of int64, shape (1,)
+    risk_score_ : RiskScore
+    violations_ : tuple of str
+        Requirements that the risk score breaks, in words; none.
+    platt_slope_, platt_intercept_ : float
+        1 and 0 without Platt scaling.
+    classes_, loss_, pool_, n_feasible_, remarks_, best_index_, l1_ratio_, penalty_
+        As in :class:`PenalizedLogisticRegression`. The pool is one of risk scores.
+
+    Notes
+    -----
+    The heuristics know of bounds and signs, not of ``max_size`` and ``constraints``: risk scores
+    that break these are left out of the choice, as in the paper (Section 6).
+
+    References
+    ----------
+    Ustun & Rudin (2019), Learning Optimized Risk Scores, Section 5.1.
+
+    Examples
+    --------
+    >>> from riskslim.baselines import PooledRounding
+    >>> from riskslim.datasets import load_breast_cancer_binary
+    >>> data = load_breast_cancer_binary()
+    >>> model = PooledRounding(l1_ratios=[1])
+    >>> _ = model.fit(data.integer_columns, data.labels)
+    >>> model.intercept_, model.coef_[model.coef_ != 0]
+    (array([4]), array([-1, -1, -1, -2, -1]))
+    """
+
+    def _integers(
+        self, problem: RiskScoreProblem, coefficients: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        return rounding(coefficients, self.max_coef)
+
+
+class PooledRescaledRounding(_PooledBaseline):
+    r"""All elastic nets, rescaled and rounded: PooledRsRd and PooledRsRd* of the paper.
+
+    Every elastic net of the pool is rescaled and rounded (:func:`rescaled_rounding`); the choice is
+    made among the risk scores.
+
+    Parameters, attributes and notes are those of :class:`PooledRounding`.
+
+    Examples
+    --------
+    >>> from riskslim.baselines import PooledRescaledRounding
+    >>> from riskslim.datasets import load_breast_cancer_binary
+    >>> data = load_breast_cancer_binary()
+    >>> model = PooledRescaledRounding(l1_ratios=[1])
+    >>> _ = model.fit(data.integer_columns, data.labels)
+    >>> model.intercept_, model.coef_[model.coef_ != 0]
+    (array([8]), array([-1, -2, -3, -2, -2]))
+    """
+
+    def _integers(
+        self, problem: RiskScoreProblem, coefficients: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        return rescaled_rounding(coefficients, self.max_coef)
+
+
+class PooledSequentialRounding(_PooledBaseline):
+    r"""All elastic nets, rounded sequentially: PooledSeqRd and PooledSeqRd* of the paper.
+
+    Every elastic net of the pool is brought within the bounds and rounded one coefficient at a
+    time (:func:`~riskslim.sequential_rounding`); the choice is made among the risk scores.
+
+    Parameters, attributes and notes are those of :class:`PooledRounding`.
+
+    Examples
+    --------
+    >>> from riskslim.baselines import PooledSequentialRounding
+    >>> from riskslim.datasets import load_breast_cancer_binary
+    >>> data = load_breast_cancer_binary()
+    >>> model = PooledSequentialRounding(l1_ratios=[1])
+    >>> _ = model.fit(data.integer_columns, data.labels)
+    >>> model.intercept_, model.coef_[model.coef_ != 0]
+    (array([4]), array([-1, -1, -1, -2, -1]))
+    """
+
+    def _integers(
+        self, problem: RiskScoreProblem, coefficients: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        inside = coefficients.clip(problem.lower, problem.upper)
+        return np.stack([_sequentially_rounded(problem, vector) for vector in inside])
+
+
+def _sequentially_rounded(
+    problem: RiskScoreProblem, coef: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    rounded = sequential_rounding(problem, coef).coefficients
+    assert rounded is not None, "every size is permitted"
+    return rounded
+
+
+METHODS: Mapping[str, Callable[..., _Baseline]] = MappingProxyType(
+    {
+        "PLR": PenalizedLogisticRegression,
+        "Rd": Rounding,
+        "RsRd": RescaledRounding,
+        "Unit": UnitWeighting,
+        "PooledRd": partial(PooledRounding, polish=False),
+        "PooledRd*": partial(PooledRounding, polish=True),
+        "PooledRsRd": partial(PooledRescaledRounding, polish=False),
+        "PooledRsRd*": partial(PooledRescaledRounding, polish=True),
+        "PooledSeqRd": partial(PooledSequentialRounding, polish=False),
+        "PooledSeqRd*": partial(PooledSequentialRounding, polish=True),
+    }
+)
+"""Estimators by the names that the paper gives them; call one with further parameters."""
+
+
+def fit_baselines(
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    methods: Iterable[str] = tuple(METHODS),
+    **parameters: Any,
+) -> dict[str, Any]:
+    """Fit several methods to the same elastic nets.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n, d)
+    y : array-like of shape (n,)
+    sample_weight : array-like of shape (n,), optional
+    methods : iterable of str
+        Names of the paper, keys of :data:`METHODS`. Default: all of them.
+    **parameters
+        Of the estimators; each one gets those that it has. ``max_size=5`` where none is given.
+
+    Returns
+    -------
+    dict from str to estimator
+        In the order of ``methods``. Each one is what its own ``fit`` would have made of the data,
+        but for rounding errors; fitting the elastic nets, most of the work, is done once.
+
+    Raises
+    ------
+    ValueError
+        A method that does not exist, data that are refused, or no feasible model in a pool.
+    TypeError
+        A parameter that none of the methods has.
+
+    Examples
+    --------
+    >>> from riskslim.baselines import fit_baselines
+    >>> from riskslim.datasets import load_breast_cancer_binary
+    >>> data = load_breast_cancer_binary()
+    >>> fitted = fit_baselines(
+    ...     data.integer_columns, data.labels, methods=["Rd", "PooledRd*"], n_penalties=10
+    ... )
+    >>> fitted["PooledRd*"].loss_ < fitted["Rd"].loss_
+    True
+    """
+    names = list(methods)
+    unknown = [repr(name) for name in names if name not in METHODS]
+    if unknown or not names:
+        raise ValueError(
+            f"methods must be some of {listing(METHODS)}; got {listing(unknown) or 'none'}"
+        )
+    parameters = {"max_size": 5} | parameters
+    fitted = {name: METHODS[name]() for name in names}
+    known = {key for model in fitted.values() for key in model.get_params()}
+    if wrong := sorted(set(parameters) - known | {"polish"} & set(parameters)):
+        raise TypeError(f"the methods {listing(names)} have no parameter {listing(wrong)}")
+    nets = None
+    for model in fitted.values():
+        model.set_params(**{k: v for k, v in parameters.items() if k in model.get_params()})
+        own = model._elastic_nets(X, y, sample_weight)
+        nets = nets or own
+        model._fit(nets)
+    return fitted

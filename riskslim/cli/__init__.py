@@ -1,0 +1,1 @@
+"""The command line: ``riskslim fit``, ``predict``, ``show``, ``report``, ``export``, ``demo``."""

@@ -1,0 +1,197 @@
+"""What options say, as arguments of the library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from riskslim.engines.runs import check_solver
+from riskslim.scale import ScaleSet
+
+if TYPE_CHECKING:
+    from riskslim.constraints.base import Constraint
+    from riskslim.items.encoder import ItemEncoder
+    from riskslim.items.rules import HandleUnknown
+
+__all__ = [
+    "EXPORTS",
+    "arguments_of_export",
+    "arguments_of_pool",
+    "arguments_of_solver",
+    "by_name",
+    "checked_unknown_levels",
+    "encoder_of",
+    "number",
+    "scales_of",
+    "signs_of",
+]
+
+# What `riskslim export` writes, each with the arguments that it can be given.
+EXPORTS: dict[str, tuple[str, ...]] = {
+    "python": ("function_name", "inputs"),
+    "javascript": ("function_name", "inputs"),
+    "sql": ("dialect", "table", "boolean_columns", "inputs"),
+    "pmml": ("inputs",),
+    "markdown": (),
+    "html": (),
+    "latex": (),
+}
+
+
+def number(kind: type[int] | type[float], least: float | None = None) -> Callable[[str], Any]:
+    """Return a parser of numbers whose complaints show what was given."""
+    what = "a whole number" if kind is int else "a number"
+    if least is not None:
+        what += f" of at least {least:g}"
+
+    def parse(text: str) -> Any:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = None
+        if value is None or (least is not None and not value >= least):
+            import typer  # which is not there while it is said that it is missing
+
+            raise typer.BadParameter(f"expected {what}, got {str(text)!r}")
+        return value
+
+    return parse
+
+
+def scales_of(text: str) -> ScaleSet:
+    """Read --scale: a number, several with commas between them, an interval, or "free"."""
+    wrong = (
+        "--scale must be a positive number, several such as 1,2,4, an interval such as 0.5:12, or "
+        f"free, got {text!r}"
+    )
+    given: Any = text.strip()
+    if given != "free":
+        separator = ":" if ":" in given else ","
+        try:
+            given = [float(part) for part in given.split(separator)]
+        except ValueError:
+            raise ValueError(wrong) from None
+        if separator == ":":
+            given = tuple(given)
+            if len(given) != 2:
+                raise ValueError(wrong)
+    try:
+        return ScaleSet.of(given)
+    except ValueError as error:
+        raise ValueError(f"--scale {text}: {error}") from None
+
+
+def by_name(
+    texts: list[str] | None,
+    option: str,
+    kind: Callable[[str], Any],
+    expected: str = "a whole number N",
+) -> dict[str, Any]:
+    """Values by feature, from texts like NAME=VALUE. The last = counts: names may contain it."""
+    values: dict[str, Any] = {}
+    for text in texts or ():
+        name, _, value = text.rpartition("=")
+        if kind is str and (not name or value not in {"+", "-"}):
+            raise ValueError(f"{option} must be NAME=+ or NAME=-, got {text!r}")
+        try:
+            read = kind(value)
+        except ValueError:
+            read = None
+        if not name or read is None:
+            form = expected.rpartition(" ")[2]
+            raise ValueError(f"{option} must be NAME={form} with {expected}, got {text!r}")
+        if name in values:
+            raise ValueError(f"{option} is given twice for {name!r}")
+        values[name] = read
+    return values
+
+
+def signs_of(
+    texts: list[str] | None, feature_names: Sequence[str]
+) -> tuple[dict[str, str], list[Constraint]]:
+    """Read --sign: the signs of features, and those of variables, whose features get them."""
+    from riskslim.constraints.allowed_points import monotone
+    from riskslim.constraints.base import variable
+
+    signs = by_name(texts, "--sign", str)
+    of_variables = [
+        monotone(variable(name), signs.pop(name))
+        for name in [*signs]
+        if name not in feature_names and variable(name).among(feature_names)
+    ]
+    return signs, of_variables
+
+
+def _numbers(text: str) -> list[float]:
+    return [float(part) for part in text.split(",")]
+
+
+def encoder_of(
+    items: bool,
+    n_thresholds: int | None,
+    thresholds: list[str] | None,
+    categorical: list[str] | None,
+    numeric: list[str] | None,
+    missing: str | None,
+) -> ItemEncoder | None:
+    """What makes items of the columns of a file, if they are wanted."""
+    given = {
+        "n_thresholds": n_thresholds, "thresholds": thresholds, "categorical": categorical,
+        "numeric": numeric, "missing": missing,
+    }  # fmt: skip
+    options: dict[str, Any] = {
+        name: value for name, value in given.items() if value not in (None, [])
+    }
+    if not items:
+        if options:
+            raise ValueError(f"--{next(iter(options)).replace('_', '-')} needs --items")
+        return None
+    from riskslim.items.encoder import ItemEncoder
+
+    if thresholds:
+        options["thresholds"] = by_name(thresholds, "--thresholds", _numbers, "numbers V,V,...")
+    return ItemEncoder(**options)
+
+
+def checked_unknown_levels(text: str) -> HandleUnknown:
+    """Read --unknown-levels."""
+    if text not in ("error", "ignore"):
+        raise ValueError(f"--unknown-levels must be error or ignore, got {text!r}")
+    return "ignore" if text == "ignore" else "error"
+
+
+def arguments_of_pool(n_solutions: int | None, within: float | None, engine: str) -> dict[str, Any]:
+    """Arguments of an engine that is to find several scores; none where one is wanted."""
+    wanted = {"n_solutions": n_solutions, "within": within}
+    given = {name: value for name, value in wanted.items() if value is not None}
+    if given and engine == "lattice_cpa":
+        raise ValueError(
+            "--n-solutions and --within need --engine branch_and_bound: lattice_cpa finds one risk "
+            "score"
+        )
+    return given
+
+
+def arguments_of_solver(solver: str | None, engine: str) -> dict[str, str]:
+    """Arguments of an engine that works on a solver; none where it is left to it."""
+    if solver is None:
+        return {}
+    if engine != "lattice_cpa":
+        raise ValueError("--solver needs --engine lattice_cpa: the other engine has no solver")
+    check_solver(solver)  # before the data are read
+    return {"solver": solver}
+
+
+def arguments_of_export(target: str, given: dict[tuple[str, str], Any]) -> dict[str, Any]:
+    """Arguments of an export, from what was given for options."""
+    options = {}
+    for (option, name), value in given.items():
+        if value is None:
+            continue
+        if name not in EXPORTS[target]:
+            users = [other for other, names in EXPORTS.items() if name in names]
+            raise ValueError(f"{option} needs --format {' or '.join(users)}, got {target}")
+        options[name] = value
+    if options.get("inputs") not in (None, "raw", "items"):
+        raise ValueError(f"--inputs must be raw or items, got {options['inputs']!r}")
+    return options

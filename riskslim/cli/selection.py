@@ -1,0 +1,250 @@
+"""Paths of model sizes and cross-validation on the command line: options, tables, files."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from riskslim.cli.progress import PathProgress, display
+
+if TYPE_CHECKING:
+    from riskslim.model_selection.size_path import ModelSizePath, SizeOnPath
+    from riskslim.problem.problem import RiskScoreProblem
+
+__all__ = ["Selection"]
+
+_RULE, _METRIC = "one_standard_error", "loss"
+_METRICS = ("loss", "auc", "cal")
+
+
+@dataclasses.dataclass(frozen=True)
+class Selection:
+    """What was asked for beyond one score.
+
+    Parameters
+    ----------
+    path : bool
+        All sizes, not the largest alone.
+    cv : int or None
+        Number of folds.
+    folds : Path or None
+        File of folds.
+    rule, metric : str or None
+        By which a size is chosen.
+    n_jobs : int or None
+    path_output, cv_output : Path or None
+        Files for the records of sizes and of folds.
+    """
+
+    path: bool
+    cv: int | None
+    folds: Path | None
+    rule: str | None
+    metric: str | None
+    n_jobs: int | None
+    path_output: Path | None
+    cv_output: Path | None
+
+    @property
+    def has_folds(self) -> bool:
+        """Whether there is a cross-validation."""
+        return self.cv is not None or self.folds is not None
+
+    def __bool__(self) -> bool:
+        return self.path or self.has_folds
+
+    def check(self, *, several: bool) -> None:
+        """Refuse options that do not go together, before the data are read.
+
+        Parameters
+        ----------
+        several : bool
+            Whether one search is to list several scores.
+
+        Raises
+        ------
+        ValueError
+        """
+        from riskslim.model_selection.size_path import RULES
+
+        if self.cv is not None and self.folds is not None:
+            raise ValueError("give --cv or --folds, not both")
+        chooses = self.path and self.has_folds
+        for option, given, holds, needed in (
+            ("--rule", self.rule, chooses, "--path, and --cv or --folds"),
+            ("--metric", self.metric, chooses, "--path, and --cv or --folds"),
+            ("--n-jobs", self.n_jobs, self.has_folds, "--cv or --folds"),
+            ("--path-output", self.path_output, self.path, "--path"),
+            ("--cv-output", self.cv_output, self.has_folds, "--cv or --folds"),
+        ):
+            if given is not None and not holds:
+                raise ValueError(f"{option} needs {needed}")
+        for option, value, known in (
+            ("--rule", self.rule, RULES), ("--metric", self.metric, _METRICS),
+        ):  # fmt: skip
+            if value is not None and value not in known:
+                raise ValueError(f"{option} must be one of {', '.join(known)}, got {value!r}")
+        if self and several:
+            raise ValueError(
+                "--n-solutions and --within list the scores of one search: leave out --path, --cv "
+                "and --folds"
+            )
+        for option, file in (
+            ("--path-output", self.path_output), ("--cv-output", self.cv_output),
+        ):  # fmt: skip
+            if file is not None and file.suffix not in {".csv", ".json"}:
+                raise ValueError(f"{option} must end in .csv or .json, got {file}")
+
+    def run(
+        self, problem: RiskScoreProblem, *, seed: int, hidden: bool, **arguments: Any
+    ) -> ModelSizePath:
+        """Find the scores.
+
+        Parameters
+        ----------
+        problem : RiskScoreProblem
+        seed : int
+            Of the folds.
+        hidden : bool
+            Show no progress.
+        **arguments
+            Of the engine.
+
+        Returns
+        -------
+        ModelSizePath
+            Of one size where no path was asked for.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            Ctrl-C before any score was found.
+        """
+        from riskslim.model_selection.size_path import model_size_path
+
+        with display(PathProgress(), hidden=hidden) as progress:
+            path = model_size_path(
+                problem,
+                sizes=None if self.path else [problem.max_size],
+                cv=self.cv if self.folds is None else str(self.folds),
+                random_state=seed,
+                n_jobs=1 if self.n_jobs is None else self.n_jobs,
+                progress=None if progress is None else progress.step,
+                search_progress=None if progress is None else progress.follow,
+                **arguments,
+            )
+        if not path.entries:
+            raise KeyboardInterrupt
+        return path
+
+    def choose(self, path: ModelSizePath) -> tuple[SizeOnPath, str]:
+        """Choose the size whose score is printed and saved.
+
+        Parameters
+        ----------
+        path : ModelSizePath
+
+        Returns
+        -------
+        SizeOnPath
+        str
+            Why, in a sentence; empty where there was no choice.
+        """
+        found = [entry for entry in path.entries if entry.risk_score is not None]
+        if not self.path or not found:
+            return (found or path.entries)[-1], ""
+        tested = [entry.cross_validation for entry in found if entry.cross_validation is not None]
+        if any(one.is_complete for one in tested):
+            rule, metric = self.rule or _RULE, self.metric or _METRIC
+            entry = path.best(rule, metric)
+            return entry, f"Size {entry.max_size}, by the rule {rule} on the test {metric}:"
+        why = "no size has scores in all folds" if self.has_folds else "--cv 5 chooses by test rows"
+        return found[-1], f"Size {found[-1].max_size}, the largest ({why}):"
+
+    def text(self, path: ModelSizePath, chosen: SizeOnPath, why: str) -> tuple[str, str]:
+        """What is printed before and after the chosen score.
+
+        Parameters
+        ----------
+        path : ModelSizePath
+        chosen : SizeOnPath
+        why : str
+
+        Returns
+        -------
+        tuple of two str
+        """
+        before = "".join(f"{part}\n\n" for part in (path if self.path else "", why) if str(part))
+        tested = chosen.cross_validation
+        return before, "" if tested is None else f"\n\n{tested}"
+
+    def sections(self, path: ModelSizePath, chosen: SizeOnPath) -> dict[str, Any]:
+        """What a report has beyond that on one search.
+
+        Parameters
+        ----------
+        path : ModelSizePath
+        chosen : SizeOnPath
+
+        Returns
+        -------
+        dict
+            Arguments of :meth:`~riskslim.RiskScore.report`.
+        """
+        tested = chosen.cross_validation
+        return {
+            "size_path": path if self.path else None,
+            "cv": tested if tested is not None and tested.folds else None,
+        }
+
+    def write(self, path: ModelSizePath) -> None:
+        """Write the files that were asked for.
+
+        Parameters
+        ----------
+        path : ModelSizePath
+
+        Raises
+        ------
+        OSError
+        """
+        if self.path_output is not None:
+            _write_records(self.path_output, path.records())
+        if self.cv_output is not None:
+            records = [
+                {"max_size": entry.max_size, **record}
+                for entry in path.entries
+                if entry.cross_validation is not None
+                for record in entry.cross_validation.records()
+            ]
+            _write_records(self.cv_output, records)
+
+
+def _write_records(file: Path, records: Sequence[dict[str, Any]]) -> None:
+    """Write one line, or one JSON object, for each record."""
+    if file.suffix == ".json":
+        plain = [{name: _finite(value) for name, value in one.items()} for one in records]
+        text = json.dumps(plain, indent=1, ensure_ascii=False, allow_nan=False)
+        file.write_text(f"{text}\n", encoding="utf-8")
+        return
+    columns = dict.fromkeys(name for record in records for name in record)
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, [*columns], lineterminator="\n")
+        writer.writeheader()
+        for record in records:
+            writer.writerow({name: _cell(value) for name, value in record.items()})
+
+
+def _finite(value: Any) -> Any:
+    """A value as JSON has it, which knows no NaN and no infinity."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _cell(value: Any) -> Any:
+    value = _finite(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value

@@ -1,0 +1,1 @@
+"""Tables of any kind, checked and packed once."""

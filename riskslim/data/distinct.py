@@ -1,0 +1,360 @@
+r"""Rows as the kernels read them, and equal rows as one.
+
+The loss adds up a function of each row; :math:`n_g` equal rows :math:`(x, y)` may as well be read
+once and counted :math:`n_g` times:
+
+.. math::
+
+    \sum_{i=1}^{n} w_i \log(1 + e^{-y_i s_i})
+    = \sum_{g} \Big(\sum_{i \in g} w_i\Big) \log(1 + e^{-y_g s_g})
+
+Coarse data have few distinct rows, however many rows there are: d binary features have at most
+:math:`2^{d+1}`. :func:`distinct_rows` finds them exactly, if it pays.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim._kernels import distinct
+from riskslim.data.panels import as_panels, take_panels
+from riskslim.data.training_data import TrainingData
+
+__all__ = ["MAX_SHARE", "Rows", "all_rows", "distinct_rows", "merge_features"]
+
+# Largest share of distinct rows for which they are used (see distinct_rows).
+MAX_SHARE = 0.5
+
+# Pairs of equal rows that a sample is expected to have if the data have MAX_SHARE of distinct
+# rows, and fewest pairs with which the sample does not speak against it.
+_EXPECTED_PAIRS = 100
+_FEWEST_PAIRS = 50
+
+# Slots of the first hash table; it grows fourfold.
+_FIRST_SLOTS = 2**14
+
+# Most equal rows that are counted by one row; the kernels need numbers of 16 bits.
+_MAX_NUMBER = 2**16 - 1
+
+_NO_WEIGHTS: NDArray[np.float64] = np.empty(0)
+_NO_NUMBERS: NDArray[np.uint16] = np.empty(0, np.uint16)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows in the layout of the kernels.
+
+    Attributes
+    ----------
+    integer_columns : int8 array of shape (m, d_int), Fortran order
+    integer_index : intp array of shape (d_int,)
+    real_panels : float64 array of shape (ceil(m / 16), d_real, 16)
+    real_index : intp array of shape (d_real,)
+        All as in :class:`~riskslim.TrainingData`.
+    labels : int8 array of shape (m,)
+        -1 or +1.
+    weights : float64 array of shape (m,) or (0,)
+        Empty: every row counts once.
+    numbers : uint16 array of shape (m,) or (0,)
+        The same as ``weights`` if these are numbers of equal rows, else empty.
+    total_weight : float
+        What sums over the rows are divided by.
+    n_samples : int
+        Number of rows that they stand for.
+    """
+
+    integer_columns: NDArray[np.int8]
+    integer_index: NDArray[np.intp]
+    real_panels: NDArray[np.float64]
+    real_index: NDArray[np.intp]
+    labels: NDArray[np.int8]
+    weights: NDArray[np.float64]
+    numbers: NDArray[np.uint16]
+    total_weight: float
+    n_samples: int
+
+    @property
+    def n_rows(self) -> int:
+        """Number m of rows."""
+        return len(self.labels)
+
+
+def all_rows(data: TrainingData) -> Rows:
+    """Return every row of the data, without a copy.
+
+    Parameters
+    ----------
+    data : TrainingData
+
+    Returns
+    -------
+    Rows
+    """
+    weights = _NO_WEIGHTS if data.sample_weight is None else data.sample_weight
+    return Rows(
+        integer_columns=data.integer_columns,
+        integer_index=data.integer_index,
+        real_panels=data.real_panels,
+        real_index=data.real_index,
+        labels=data.labels,
+        weights=weights,
+        numbers=_NO_NUMBERS,
+        total_weight=data.total_weight,
+        n_samples=data.n_samples,
+    )
+
+
+def distinct_rows(data: TrainingData, *, always: bool = False) -> Rows | None:
+    r"""Merge equal rows (features and label), if that pays.
+
+    Parameters
+    ----------
+    data : TrainingData
+    always : bool, default False
+        Merge them whether it pays or not.
+
+    Returns
+    -------
+    Rows or None
+        The distinct rows in the order of their first appearance, each with the number of its
+        rows, or with the sum of their weights. A row that stands for more than 65535 others is
+        repeated; rows of weight zero are left out. None: it does not pay.
+
+    Notes
+    -----
+    **Exactness.** Rows are merged if their values compare equal, so that 0.0 and -0.0 are one
+    value; hash values only propose what to compare. Sums of weights carry their rounding
+    errors along and are rounded once.
+
+    **When it pays.** At most :data:`MAX_SHARE` of the rows are distinct. Per row, counted rows
+    cost more than plain ones: measured on 10 and 30 small integers, 1.2 to 1.5 times as much for a
+    value and a gradient, up to 1.75 times for a heuristic, and no more for real-valued data. Half
+    as many rows are therefore never slower, and fewer gain in proportion. Grouping ends as soon as
+    there are more distinct rows than that.
+
+    **What it costs.** At 10^7 rows 0.1 s for 10 binary features with 1,600 distinct rows, and 1.1 s
+    for 10 integers with 2.5 million; about 90 bytes per distinct row on the way.
+
+    **A cheap test first.** Among s rows drawn at random there are
+    :math:`\binom{s}{2} \sum_g n_g (n_g - 1) / (n (n - 1))` pairs of equal rows on average. If the
+    n rows have at most n/2 distinct ones this is, by convexity, at least
+    :math:`\binom{s}{2} / (n - 1)`, with equality if each appears twice: the birthday problem.
+    With :math:`s = \sqrt{200 n}` rows (fixed seed) 100 pairs are then expected; fewer than 50
+    are a refusal.
+
+    Examples
+    --------
+    >>> from riskslim import TrainingData
+    >>> from riskslim.data.distinct import distinct_rows
+    >>> data = TrainingData({"a": [0, 1, 1, 0, 1], "b": [1, 0, 0, 1, 0]}, [0, 1, 1, 0, 0])
+    >>> rows = distinct_rows(data, always=True)
+    >>> rows.integer_columns.tolist(), rows.labels.tolist(), rows.weights.tolist()
+    ([[0, 1], [1, 0], [1, 0]], [-1, 1, -1], [2.0, 2.0, 1.0])
+    """
+    source = all_rows(data)
+    if not always and not _may_pay(source):
+        return None
+    limit = source.n_rows if always else int(MAX_SHARE * source.n_rows)
+    groups = _Groups(source, limit)
+    if not groups.fill():
+        return None
+    if len(source.weights):
+        used = groups.weights > 0.0
+        return take_rows(source, groups.first[used], weights=groups.weights[used])
+    first, counts = _split(groups.first, groups.counts)
+    return take_rows(
+        source, first, weights=counts.astype(np.float64), numbers=counts.astype(np.uint16)
+    )
+
+
+def merge_features(
+    integer_columns: NDArray[np.int8],
+    real_columns: NDArray[np.float64],
+    positive: NDArray[np.float64],
+    negative: NDArray[np.float64],
+    limit: int,
+) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]] | None:
+    """Merge rows with equal features, whatever their labels.
+
+    Parameters
+    ----------
+    integer_columns : int8 array of shape (m, d_int), Fortran order
+    real_columns : float64 array of shape (m, d_real), Fortran order
+    positive, negative : float64 array of shape (m,)
+        Weights of the two classes in each row.
+    limit : int
+        Most groups that are worth it.
+
+    Returns
+    -------
+    first : intp array
+        First row of each group.
+    positive, negative : float64 array
+        Sums of the weights.
+    None
+        There are more than ``limit`` groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim.data.distinct import merge_features
+    >>> columns = np.array([[0], [1], [0]], np.int8, order="F")
+    >>> none = np.empty((3, 0), order="F")
+    >>> weights = np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 2.0])
+    >>> merge_features(columns, none, *weights, limit=2)
+    (array([0, 1]), array([1., 0.]), array([2., 1.]))
+    """
+    n = len(positive)
+    source = Rows(
+        integer_columns=integer_columns,
+        integer_index=np.arange(integer_columns.shape[1], dtype=np.intp),
+        real_panels=as_panels(real_columns),
+        real_index=np.arange(real_columns.shape[1], dtype=np.intp),
+        labels=np.ones(n, np.int8),
+        weights=positive,
+        numbers=_NO_NUMBERS,
+        total_weight=1.0,
+        n_samples=n,
+    )
+    groups = _Groups(source, limit)
+    if not groups.fill():
+        return None
+    others = _Groups(dataclasses.replace(source, weights=negative), limit)
+    others.fill()
+    return groups.first.copy(), groups.weights, others.weights
+
+
+def take_rows(
+    source: Rows,
+    index: NDArray[np.intp],
+    *,
+    weights: NDArray[np.float64] = _NO_WEIGHTS,
+    numbers: NDArray[np.uint16] = _NO_NUMBERS,
+    total_weight: float | None = None,
+    n_samples: int | None = None,
+) -> Rows:
+    """Copy some of the rows.
+
+    Parameters
+    ----------
+    source : Rows
+    index : intp array of shape (m,)
+        The rows to copy, in increasing order: others take longer.
+    weights, numbers, total_weight, n_samples
+        As in :class:`Rows`; the last two are those of ``source`` by default.
+
+    Returns
+    -------
+    Rows
+    """
+    return dataclasses.replace(
+        source,
+        integer_columns=_take(source.integer_columns, index),
+        real_panels=take_panels(source.real_panels, index),
+        labels=source.labels.take(index),
+        weights=weights,
+        numbers=numbers,
+        total_weight=source.total_weight if total_weight is None else total_weight,
+        n_samples=source.n_samples if n_samples is None else n_samples,
+    )
+
+
+def _take(columns: NDArray[np.int8], index: NDArray[np.intp]) -> NDArray[np.int8]:
+    taken = np.empty((len(index), columns.shape[1]), columns.dtype, order="F")
+    for j in range(columns.shape[1]):
+        # Any mode but the default spares a pass that checks the indices.
+        columns[:, j].take(index, out=taken[:, j], mode="clip")
+    return taken
+
+
+def _split(
+    first: NDArray[np.intp], counts: NDArray[np.int64]
+) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """Repeat groups of too many rows, so that each part counts few enough."""
+    times = (counts - 1) // _MAX_NUMBER + 1
+    if (times == 1).all():
+        return first, counts
+    last = np.cumsum(times) - 1
+    parts = np.full(int(times.sum()), _MAX_NUMBER, np.int64)
+    parts[last] = counts - (times - 1) * _MAX_NUMBER
+    return np.repeat(first, times), parts
+
+
+def _may_pay(source: Rows) -> bool:
+    """Whether a sample has enough pairs of equal rows."""
+    n = source.n_rows
+    size = math.ceil(math.sqrt(2 * _EXPECTED_PAIRS * n))
+    if 4 * size > n:
+        return True  # a few rows: grouping all of them costs as little
+    index = np.random.default_rng(0).choice(n, size, replace=False, shuffle=False)
+    index.sort()
+    sample = _Groups(take_rows(source, index), size)
+    sample.fill()
+    counts = sample.counts
+    return int(counts @ (counts - 1)) // 2 >= _FEWEST_PAIRS
+
+
+class _Groups:
+    """Groups of equal rows, at most ``limit`` of them."""
+
+    def __init__(self, source: Rows, limit: int) -> None:
+        self.source = source
+        self.limit = limit
+        words = distinct.n_words(source.integer_columns.shape[1], source.real_panels.shape[1])
+        # Memory is taken page by page as the groups fill it.
+        room = limit + distinct.block_rows()
+        self._keys = np.empty((room, words), np.uint64)
+        self._first = np.empty(room, np.int64)
+        self._counts = np.empty(room, np.int64)
+        self._sums = np.empty((2, room if len(source.weights) else 0))
+        self._n_groups = 0
+
+    def fill(self) -> bool:
+        """Group all rows; False if there are too many groups."""
+        source = self.source
+        plane = np.empty((self._keys.shape[1], distinct.block_rows()), np.uint64)
+        slots = np.zeros(_FIRST_SLOTS, np.uint64)
+        row = 0
+        while True:
+            row, self._n_groups = distinct.group_rows(
+                source.integer_columns,
+                source.real_panels,
+                source.labels,
+                source.weights,
+                row,
+                self._n_groups,
+                plane,
+                slots,
+                self._keys,
+                self._first,
+                self._counts,
+                self._sums,
+            )
+            if self._n_groups > self.limit:
+                return False
+            if row == source.n_rows:
+                return True
+            slots = np.zeros(4 * len(slots), np.uint64)
+            distinct.fill_slots(self._keys, self._n_groups, slots)
+
+    @property
+    def first(self) -> NDArray[np.intp]:
+        """First row of each group."""
+        return self._first[: self._n_groups].astype(np.intp, copy=False)
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Number of rows of each group."""
+        return self._counts[: self._n_groups]
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """Sum of weights of each group, or its number of rows."""
+        if not len(self.source.weights):
+            return self.counts.astype(np.float64)
+        high, low = self._sums[:, : self._n_groups]
+        return np.asarray(high + low)

@@ -1,0 +1,344 @@
+"""Tables of any kind as columns of numbers, and the faults that columns can have.
+
+The rows of a training set or of records to be scored come as arrays, lists, mappings, data frames
+of any library (through narwhals), or files (through pyarrow). Here they become one thing: a
+:class:`Table`, whose columns are read one at a time. What is wrong with columns is collected, so
+that one error can name them all.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riskslim._wording import listing, near
+from riskslim.data.faults import Column, ColumnError, check_numeric, raise_faults, real_faults
+
+if TYPE_CHECKING:
+    pass
+
+__all__ = [
+    "Table",
+    "check_columns",
+    "check_present",
+    "is_row",
+    "is_sparse",
+    "open_records",
+    "open_table",
+    "the_only_column",
+]
+
+
+# ---------------------------------------------------------------------------------------------
+# Where columns come from
+# ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Table:
+    """A source of columns: `values(j)` returns one as a 1-d array of any dtype."""
+
+    n_samples: int
+    n_features: int
+    names: Sequence[Hashable] | None
+    values: Callable[[int], Column]
+
+    def column(self, j: int) -> Column:
+        """Return a column of numbers, or raise ColumnError."""
+        return check_numeric(self.values(j))
+
+
+def open_table(X: Any) -> Table:
+    """Find out what X is, and check its shape."""
+    table = X if isinstance(X, Table) else _dispatch_table(X)
+    shape = (table.n_samples, table.n_features)
+    for count, what in zip(shape, ("sample", "feature"), strict=True):
+        if count == 0:
+            raise ValueError(
+                f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
+            )
+    return table
+
+
+def _dispatch_table(X: Any) -> Table:
+    if isinstance(X, np.ndarray):
+        return _table_from_array(X)
+    if isinstance(X, (list, tuple)):
+        return _table_from_array(_array_from_lists(X))
+    if is_sparse(X):
+        raise TypeError(
+            "Sparse data was passed for X, but dense data is required. Use '.toarray()' to "
+            "convert to a dense numpy array."
+        )
+    if isinstance(X, Mapping):  # as sparse matrices of one format are
+        return _table_from_mapping(X)
+    frame = _open_frame(X)
+    if frame is not None:
+        return frame
+    return _table_from_array(np.asarray(X))
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a sparse matrix or array of SciPy."""
+    # Whoever holds a sparse matrix has imported scipy.sparse; nobody else has to.
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(X))
+
+
+def _open_frame(X: Any) -> Table | None:
+    """Return a table over the columns of a data frame; None if X is none."""
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(X, pass_through=True, allow_series=True)
+        if frame is X and hasattr(X, "__arrow_c_stream__"):  # a record batch, for example
+            frame = nw.from_arrow(X, backend="pyarrow")
+    except nw.exceptions.DuplicateError as error:
+        raise ValueError(f"Feature names must be unique. {error}") from None
+    if isinstance(frame, nw.LazyFrame):
+        raise TypeError(
+            f"X is a lazy frame ({type(X).__module__}.{type(X).__qualname__}), but its values "
+            "are needed: materialise it first, for example with its collect() method."
+        )
+    if isinstance(frame, nw.Series):
+        raise ValueError(_expected_2d(1, "a series"))
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    n_samples, n_features = frame.shape
+    return Table(n_samples, n_features, list(frame.columns), lambda j: series_values(frame[:, j]))
+
+
+def _table_from_mapping(X: Mapping[Any, Any]) -> Table:
+    columns = [values_of(values, f"column {name!r}") for name, values in X.items()]
+    lengths = [len(column) for column in columns]
+    if len(set(lengths)) > 1:
+        k = next(k for k in range(len(lengths)) if lengths[k] != lengths[0])
+        names = list(X)
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: column {names[0]!r} "
+            f"has {lengths[0]}, column {names[k]!r} has {lengths[k]}."
+        )
+    return Table(lengths[0] if lengths else 0, len(columns), list(X), columns.__getitem__)
+
+
+def _table_from_array(X: Column) -> Table:
+    if X.ndim != 2:
+        raise ValueError(_expected_2d(X.ndim, "an array"))
+    if X.dtype.names is not None:
+        raise ValueError("X is a structured array: pass a mapping from names to columns instead.")
+    if isinstance(X, np.ma.MaskedArray):
+        masked = X
+        return Table(masked.shape[0], masked.shape[1], None, lambda j: _masked_values(masked[:, j]))
+    X = np.asarray(X)  # np.matrix would slice to two dimensions
+    return Table(X.shape[0], X.shape[1], None, lambda j: X[:, j])
+
+
+def _masked_values(values: np.ma.MaskedArray[Any, Any]) -> Column:
+    """Values of a masked array, None where they are masked."""
+    mask = np.ma.getmaskarray(values)
+    if not mask.any():
+        return np.ma.getdata(values)
+    array = np.ma.getdata(values).astype(object)
+    array[mask] = None
+    return array
+
+
+def _array_from_lists(X: Any) -> Column:
+    """Convert nested sequences without turning numbers into text beside a text column."""
+    try:
+        array = np.asarray(X)
+    except ValueError as error:
+        lengths = [len(row) if hasattr(row, "__len__") else 0 for row in X]
+        odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
+        if odd is None:
+            raise
+        raise ValueError(
+            f"All rows of X must have the same length: row 0 has {lengths[0]} values, "
+            f"row {odd} has {lengths[odd]} (rows counted from 0)."
+        ) from error
+    return np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
+
+
+def _expected_2d(ndim: int, what: str) -> str:
+    if ndim > 2:
+        return f"Found array with dim {ndim}, while dim <= 2 is required for X."
+    got = "scalar array" if ndim == 0 else "1D array"
+    return (
+        f"Expected 2D array, got {got} instead (X is {what}). Reshape your data either using "
+        "array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it "
+        "contains a single sample."
+    )
+
+
+def series_name(values: Any) -> str | None:
+    name = getattr(values, "name", None)
+    if name is None or isinstance(values, (np.ndarray, list, tuple)):
+        return None
+    return str(name) or None
+
+
+def the_only_column(values: Any) -> Any:
+    """Return the column of an array or frame that has just one, anything else as it is."""
+    if isinstance(values, np.ndarray):
+        return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+    if values is None or isinstance(values, (list, tuple)):
+        return values
+    import narwhals as nw
+
+    frame = nw.from_native(values, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame) and frame.shape[1] == 1:
+        return frame[:, 0].to_native()
+    return values
+
+
+def as_series(values: Any) -> Any:
+    """Return a narwhals series, or None if `values` is no series of any library."""
+    if isinstance(values, (np.ndarray, list, tuple)):
+        return None
+    import narwhals as nw
+
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    return series if isinstance(series, nw.Series) else None
+
+
+def values_of(values: Any, what: str) -> Column:
+    """Return a series, array or list as a 1-d array, of any dtype."""
+    if is_sparse(values):
+        raise TypeError(f"Sparse data was passed for {what}, but dense data is required.")
+    series = as_series(values)
+    if series is not None:
+        array = series_values(series)
+    elif isinstance(values, np.ma.MaskedArray):
+        array = _masked_values(values)
+    else:
+        array = np.asarray(values)
+        if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
+            array = np.asarray(values, dtype=object)  # ["a", None, 1] keeps its None and its 1
+    if array.ndim != 1:
+        raise ValueError(
+            f"{what} should be a 1d array, got an array of shape {array.shape} instead."
+        )
+    return array
+
+
+def series_values(native_or_series: Any) -> Column:
+    """Return the values of a series as an array, without a copy where possible."""
+    import narwhals as nw
+
+    series = nw.from_native(native_or_series, series_only=True)
+    if series.dtype in (nw.Int128, nw.UInt128):  # NumPy has no such type
+        return np.array(series.to_list(), dtype=object)
+    if series.dtype == nw.Decimal:
+        series = series.cast(nw.Float64)
+    return np.asarray(series.to_numpy())
+
+
+# ---------------------------------------------------------------------------------------------
+# Records: single rows that name their values
+# ---------------------------------------------------------------------------------------------
+
+
+def open_records(X: Any, wanted: Sequence[str], what: str) -> Table | None:
+    """Return a table of the wanted columns if X is a record, or a list of mappings; else None.
+
+    A record is a mapping from names to single values, or one row of a pandas data frame.
+    """
+    if is_sparse(X):
+        return None
+    if is_row(X):
+        X = X.to_dict()
+    if isinstance(X, Mapping) and all(_is_scalar(value) for value in X.values()):
+        return _table_from_rows([X], wanted, what)
+    if isinstance(X, (list, tuple)) and any(isinstance(row, Mapping) for row in X):
+        return _table_from_rows(X, wanted, what)
+    return None
+
+
+class MissingColumnsError(ValueError):
+    """A table lacks columns that are needed.
+
+    Parameters
+    ----------
+    message : str
+    missing, names : sequence of str
+        The columns that are needed and not there, and those that are.
+    """
+
+    def __init__(self, message: str, missing: Sequence[str], names: Sequence[str]) -> None:
+        super().__init__(message)
+        self.missing = tuple(missing)
+        self.names = tuple(names)
+
+
+def check_present(wanted: Sequence[str], names: Sequence[str], what: str) -> None:
+    """Check that a table with columns of these names has all that are wanted."""
+    present = set(names)
+    missing = [name for name in wanted if name not in present]
+    if missing:
+        raise MissingColumnsError(
+            f"X lacks {len(missing)} of the {len(wanted)} {what}: "
+            f"{listing(repr(name) + near(name, names) for name in missing)}.",
+            missing,
+            names,
+        )
+
+
+def is_row(X: Any) -> bool:
+    """Whether X is one row as a pandas series, as ``frame.iloc[0]`` is: its index has the names."""
+    index: Any = getattr(X, "index", None)
+    return (
+        hasattr(X, "to_dict")
+        and getattr(X, "ndim", None) == 1
+        and getattr(index, "is_unique", False) is True
+        and all(isinstance(name, str) for name in index)
+    )
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, (str, bytes)) or not hasattr(value, "__len__")
+
+
+def _table_from_rows(rows: Sequence[Any], wanted: Sequence[str], what: str) -> Table:
+    named: list[dict[str, Any]] = []
+    for i, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise TypeError(
+                f"X is a list of mappings, but row {i} (rows counted from 0) is of type "
+                f"{type(row).__name__!r}."
+            )
+        named.append({str(name): value for name, value in row.items()})
+        try:
+            check_present(wanted, list(named[-1]), what)
+        except MissingColumnsError as error:
+            if len(rows) == 1:
+                raise
+            raise MissingColumnsError(
+                f"Row {i} (rows counted from 0): {error}", error.missing, error.names
+            ) from None
+
+    def values(j: int) -> Column:
+        column = np.empty(len(named), dtype=object)
+        for i, row in enumerate(named):
+            column[i] = row[wanted[j]]
+        return column
+
+    return Table(len(named), len(wanted), wanted, values)
+
+
+def check_columns(table: Table, names: Sequence[str]) -> None:
+    """Refuse a table with missing, infinite or non-numeric values in any column."""
+    faults: list[tuple[int, ColumnError]] = []
+    for j in range(table.n_features):
+        try:
+            column = table.column(j)
+        except ColumnError as fault:
+            faults.append((j, fault))
+            continue
+        if column.dtype.kind == "f":
+            values = np.asarray(column, dtype=np.float64)
+            faults.extend((j, fault) for fault in real_faults(values, "f"))
+    raise_faults(faults, names, table.n_samples)

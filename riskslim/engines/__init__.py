@@ -1,0 +1,1 @@
+"""Engines: each proves a lower bound on the objective, and finds the best score it can."""

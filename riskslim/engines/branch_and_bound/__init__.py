@@ -1,0 +1,1 @@
+"""The native engine: branch and bound on the convex relaxation of the true loss."""

@@ -1,0 +1,339 @@
+r"""Branch and bound without a solver: limits, interruption, certificate."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from riskslim.constraints.rows import clash
+from riskslim.constraints.search import search_vector
+from riskslim.engines.branch_and_bound.incumbents import MAX_SOLUTIONS, Incumbents
+from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, BranchAndBoundSettings, Search
+from riskslim.engines.certify import certify, loss_accuracy
+from riskslim.engines.runs import (
+    INTERRUPTED,
+    EngineRun,
+    beyond_branch_and_bound,
+    checked_limits,
+    checked_settings,
+    checked_start,
+    run_interruptibly,
+)
+from riskslim.exceptions import RiskSLIMError
+from riskslim.problem.conflicts import conflicting_constraints
+from riskslim.problem.problem import RiskScoreProblem
+from riskslim.solution import Solution, SolutionPool, SolveStatistics, TraceRecord
+
+__all__ = ["Run", "branch_and_bound"]
+
+logger = logging.getLogger("riskslim.branch_and_bound")
+
+ENGINE = "branch_and_bound"
+# Longest wait that a timer takes.
+MAX_WAIT = 1e6
+# Of the time that is left, for a vector that meets the constraints, where rounding has found none.
+CONSTRAINT_SHARE = 0.5
+
+
+def branch_and_bound(
+    problem: RiskScoreProblem,
+    *,
+    time_limit: float = 60.0,
+    gap_tolerance: float = 0.0,
+    node_limit: int | None = None,
+    n_threads: int = 1,
+    random_state: int = 0,
+    start: ArrayLike | None = None,
+    n_solutions: int | None = None,
+    within: float | None = None,
+    settings: BranchAndBoundSettings | None = None,
+    progress: Callable[[TraceRecord], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Solution:
+    r"""Solve the risk score problem by branch and bound on the convex relaxation of its loss.
+
+    No solver is needed, and the number of features is not limited.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    time_limit : float, default 60.0
+        Seconds of wall-clock time for everything.
+    gap_tolerance : float, default 0.0
+        Relative optimality gap at which the search may stop. A search for several scores goes on
+        until it has all of them.
+    node_limit : int, optional
+        Most nodes of the search tree. The last batch is finished.
+    n_threads : int, default 1
+        Nodes that are worked on at once, and threads of each pass of the heuristics over the
+        rows. -1 for all cores. The result does not depend on it.
+    random_state : int, default 0
+        Nothing here is random: it is there for the engines to be called alike.
+    start : array-like of int, shape (d + 1,), optional
+        A feasible vector to start from, intercept first.
+    n_solutions : int, optional
+        Find this many of the best risk scores; ``solution.pool`` has them.
+    within : float, optional
+        Find all risk scores with an objective of at most (1 + within) times the optimum, or the
+        best ``n_solutions`` of them.
+    settings : BranchAndBoundSettings, optional
+    progress : callable, optional
+        Called with a :class:`~riskslim.solution.TraceRecord` at each change of a bound.
+    should_stop : callable, optional
+        Asked several times a second; True interrupts the search.
+
+    Returns
+    -------
+    Solution
+        Its certificate has status OPTIMAL, FEASIBLE (a limit was reached), INFEASIBLE or
+        INTERRUPTED. Ctrl-C and ``should_stop`` interrupt the search; the best score so far is
+        returned with its certificate.
+        INFEASIBLE is a proof that rests on no solver's tolerances
+        (:func:`~riskslim.constraints.search.search_vector`); where constraints are neither met nor
+        proven to be impossible in time, RiskSLIMError says so.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Limits out of range; ``start`` not feasible; constraints on rates, or on risks where there
+        is a list of scales.
+    RiskSLIMError
+        A limit was reached before any vector was found that meets the constraints.
+    CertificateError
+        The result failed its re-check.
+
+    Notes
+    -----
+    A node is a box of integers. Its bound is the minimum, over the integer vectors of the box that
+    have a permitted size, of a linearisation of the loss at the solution of the node's convex
+    relaxation; since the loss is convex it is valid however accurate that solution is, and the
+    rounding errors of its sums are subtracted. Bound and objective that agree to within
+    ``certificate.bound_tolerance`` (1e-10) count as equal. See docs/branch_and_bound.md.
+
+    Examples
+    --------
+    >>> from riskslim import (CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData,
+    ...                       branch_and_bound)
+    >>> X = [[0, 1], [1, 0], [1, 1], [0, 0], [1, 1], [0, 1]]
+    >>> data = TrainingData(X, [0, 1, 1, 0, 0, 0], feature_names=["age >= 60", "smoker"])
+    >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
+    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=1)
+    >>> solution = branch_and_bound(problem, n_solutions=2)
+    >>> solution.points, solution.certificate.status.value
+    ({'age >= 60': 3}, 'optimal')
+    >>> solution.pool.coefficients
+    array([[-3,  3,  0],
+           [-2,  3,  0]])
+    """
+    limits = checked_limits(time_limit, gap_tolerance, node_limit, n_threads, random_state)
+    settings = checked_settings(problem, settings, BranchAndBoundSettings)
+    unsupported = beyond_branch_and_bound(problem)
+    if unsupported is not None:
+        raise ValueError(
+            f"branch_and_bound does not support {unsupported}: use lattice_cpa, which the engine "
+            "'auto' chooses"
+        )
+    limits["n_solutions"], limits["within"] = _checked_pool(n_solutions, within)
+    vector = checked_start(problem, start)
+    run = Run(ENGINE, problem, settings, limits, vector, progress, should_stop)
+    return run_interruptibly(run)
+
+
+def _checked_pool(n_solutions: int | None, within: float | None) -> tuple[int | None, float | None]:
+    if n_solutions is not None:
+        if isinstance(n_solutions, bool) or not isinstance(n_solutions, (int, np.integer)):
+            raise TypeError(f"n_solutions must be an int, got {n_solutions!r}")
+        if not 1 <= n_solutions <= MAX_SOLUTIONS:
+            raise ValueError(
+                f"n_solutions must be between 1 and {MAX_SOLUTIONS}, got {n_solutions}"
+            )
+        n_solutions = int(n_solutions)
+    if within is not None:
+        if isinstance(within, bool) or not isinstance(within, (int, float, np.number)):
+            raise TypeError(f"within must be a number, got {within!r}")
+        if not 0 <= within < math.inf:
+            raise ValueError(f"within must be at least 0 and finite, got {within!r}")
+        return n_solutions, float(within)
+    return (1 if n_solutions is None else n_solutions), None
+
+
+class Run(EngineRun[BranchAndBoundSettings]):
+    """One call of :func:`branch_and_bound`.
+
+    Attributes
+    ----------
+    on_score : callable, optional
+        Told of every feasible vector that is met, with its objective.
+    """
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.on_score: Callable[[NDArray[np.int64], float], None] | None = None
+        self.ended = threading.Event()
+        self.failure: BaseException | None = None
+        self.is_impossible = False
+        self.conflict: list[str] = []
+
+    def interrupt(self) -> None:
+        """End the search as soon as possible; may be called from another thread."""
+        self.interrupted.set()
+        self.stop[0] = 1
+
+    def solve(self) -> Solution:
+        """Search, and certify the best score."""
+        if self.problem.infeasibility is not None:
+            return self.infeasible(self.problem.infeasibility)
+        watch = threading.Thread(target=self._watch, name="branch_and_bound limits", daemon=True)
+        watch.start()
+        try:
+            incumbents = Incumbents(
+                self.problem,
+                self.limits["n_solutions"],
+                self.limits["within"],
+                swaps=self.settings.swaps,
+                tolerance=BOUND_TOLERANCE,
+                stop=self.stop,
+                on_score=self.on_score,
+            )
+            search = Search(
+                self.problem,
+                self.settings,
+                incumbents,
+                self.limits["n_threads"],
+                self.stop,
+                self.began,
+                self.progress,
+            )
+            message = self._search(search)
+            if incumbents.best is None and (search.complete or self.is_impossible):
+                self.conflict = conflicting_constraints(self.problem, self._is_stopped)
+        finally:
+            self.ended.set()
+            watch.join()
+        if self.failure is not None:
+            raise self.failure
+        if self.interrupted.is_set() and not search.complete:
+            message = INTERRUPTED
+        if incumbents.best is None:
+            return self._without_score(message)
+        return self._solution(search, message)
+
+    def _watch(self) -> None:
+        """Set the flag that ends the search, when time is over or the user wants it."""
+        try:
+            while not self.ended.is_set() and not self.stop[0]:
+                remaining = self.remaining
+                if remaining <= 0:
+                    self.stop[0] = 1
+                elif self.user_stop is not None and self.user_stop():
+                    self.interrupt()
+                self.ended.wait(min(max(remaining, 0.001), 0.1 if self.user_stop else MAX_WAIT))
+        except BaseException as error:  # by the user's function: it is raised in _search
+            self.failure = error
+            self.interrupt()
+
+    def _search(self, search: Search) -> str:
+        if self.start is not None:
+            search.incumbents.polish(self.start)
+            search.incumbents.offer(self.start)
+        search.solve_root()
+        if not search.complete:
+            search.incumbents.offer_smallest()
+        if search.incumbents.best is None and not search.complete:
+            self._meet_constraints(search.incumbents)
+            if self.is_impossible:
+                return ""
+        self.initialization_seconds = self.seconds
+        return search.run(self.limits["gap_tolerance"], self.limits["node_limit"], self.deadline)
+
+    def _meet_constraints(self, incumbents: Incumbents) -> None:
+        """Find a vector by the constraints alone, where rounding has found none.
+
+        Bounds of the loss do not lead there: the search could try all vectors in vain.
+        """
+        rows = self.problem.rows_with_size
+        assert rows is not None
+        found = search_vector(
+            rows,
+            self.problem.lower,
+            self.problem.upper,
+            seconds=CONSTRAINT_SHARE * self.remaining,
+            should_stop=self._is_stopped,
+        )
+        self.is_impossible = found.is_impossible
+        if found.coef is not None:
+            incumbents.polish(found.coef)
+
+    def _is_stopped(self) -> bool:
+        return bool(self.stop[0])
+
+    def _solution(self, search: Search, message: str) -> Solution:
+        coef, problem = search.incumbents.best, self.problem
+        pool = None if search.incumbents.is_single else self._pool(search)
+        if pool is not None:  # scales that are rounded can put another one of equals first
+            coef = pool.coefficients[0]
+        assert coef is not None
+        scale = problem.reported_scale(coef)
+        accuracy = loss_accuracy(problem.at_scale(scale), coef, search.objective)
+        certificate = certify(
+            problem,
+            coef,
+            search.objective if search.complete else min(search.lower_bound, search.objective),
+            gap_tolerance=max(self.limits["gap_tolerance"], problem.scales.tolerance),
+            # The objective that bounds were compared with is itself known to so many digits only.
+            bound_tolerance=max(BOUND_TOLERANCE, accuracy),
+            engine=ENGINE,
+            message=message,
+            interrupted=message == INTERRUPTED,
+            scale=scale,
+        )
+        search.finish(certificate)
+        logger.info("%s: %s", certificate.status, certificate.explain())
+        return self.assembled(coef, certificate, search.trace, self._statistics(search), pool)
+
+    def _pool(self, search: Search) -> SolutionPool:
+        chosen = search.incumbents.chosen()
+        # Infinite if there are fewer feasible vectors than were asked for.
+        outside = search.incumbents.cutoff if search.complete else search.lower_bound
+        problem, vectors = self.problem, np.array([coef for _, coef in chosen], np.int64)
+        scales = np.array([problem.reported_scale(coef) for coef in vectors])
+        objectives = np.array([objective for objective, _ in chosen])
+        if problem.scales.is_interval:  # the search compares them at scales that are not rounded
+            pairs = zip(vectors, scales.tolist(), strict=True)
+            objectives = np.array([problem.objective(coef, scale=m) for coef, m in pairs])
+        order = np.argsort(objectives, kind="stable")
+        return SolutionPool(
+            coefficients=vectors[order],
+            objectives=objectives[order],
+            scales=scales[order],
+            feature_names=self.problem.coefficients.feature_names,
+            complete=search.complete,
+            bound=outside,
+        )
+
+    def _statistics(self, search: Search) -> SolveStatistics:
+        evaluations, gradients, _, _, seconds = search.statistics
+        loss = self.problem.loss
+        return SolveStatistics(
+            total_seconds=self.seconds,
+            data_seconds=loss.seconds + float(seconds),
+            initialization_seconds=self.initialization_seconds,
+            nodes=search.nodes,
+            cuts=int(gradients),
+            incumbent_updates=search.incumbents.n_updates,
+            loss_evaluations=loss.n_evaluations + int(evaluations),
+        )
+
+    def _without_score(self, message: str) -> Solution:
+        if self.conflict:
+            return self.infeasible(clash(self.conflict))
+        raise RiskSLIMError(
+            f"{message} before any risk score was found that meets the constraints; whether there "
+            "is one is not known. Give more time, or a start"
+        )

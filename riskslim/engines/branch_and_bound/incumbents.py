@@ -1,0 +1,321 @@
+"""The best vectors found so far: one, or all that a user asked for."""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim.data.panels import read_column
+from riskslim.heuristics.constrained import project
+from riskslim.heuristics.descent import discrete_coordinate_descent, sequential_rounding
+from riskslim.loss.logistic import take_over_work
+
+if TYPE_CHECKING:
+    from riskslim.problem.problem import RiskScoreProblem
+
+__all__ = ["MAX_SOLUTIONS", "Incumbents"]
+
+# Scores within a share of the optimum can be many more than anybody looks at.
+MAX_SOLUTIONS = 100_000
+# Roundings whose objective is within this share of the best one are polished with exchanges.
+EXCHANGE_MARGIN = 0.02
+# Most moves of a descent. Small integers need a few dozen; points up to a million zigzag for long.
+POLISHING_MOVES = 500
+# Scores that say the same of every row can differ in their objective by the order of its sums.
+ROUNDING_ERROR = 1e-12
+
+
+class Incumbents:
+    """The best feasible vectors, distinct and sorted.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    n_solutions : int, optional
+        How many are kept. None: all within ``within``.
+    within : float, optional
+        Keep those whose objective is at most (1 + within) times the best one.
+    swaps : bool
+        Whether polishing may exchange features.
+    polishing : bool, default True
+        Improve vectors by coordinate descent.
+    exchange_margin : float, default 0.02
+        Exchange features where the objective is within this share of the best one.
+    tolerance : float
+        Difference of objectives that is not told apart.
+    stop : int64 array of shape (1,)
+        Not zero: round and polish no more, it can take seconds where there are many rows.
+    on_score : callable, optional
+        Told of every feasible vector that is offered, with its objective.
+
+    Attributes
+    ----------
+    spread : ndarray of float64, shape (d + 1,)
+        Standard deviation of each feature, 1 for the intercept.
+    n_updates : int
+        Times that the best one changed.
+    """
+
+    def __init__(
+        self,
+        problem: RiskScoreProblem,
+        n_solutions: int | None,
+        within: float | None,
+        *,
+        swaps: bool,
+        tolerance: float,
+        stop: NDArray[np.int64],
+        polishing: bool = True,
+        exchange_margin: float = EXCHANGE_MARGIN,
+        on_score: Callable[[NDArray[np.int64], float], None] | None = None,
+    ) -> None:
+        self.problem = problem
+        self.n_solutions = n_solutions
+        self.within = within
+        self.swaps = swaps
+        self.polishing = polishing
+        self.exchange_margin = exchange_margin
+        self.tolerance = tolerance
+        self.stop = stop
+        self.on_score = on_score
+        self.n_updates = 0
+        self._sorted: list[tuple[float, tuple[int, ...]]] = []
+        self._offered: set[bytes] = set()
+        self._rounded: set[tuple[float, bytes]] = set()
+        self._exchanged: set[bytes] = set()
+        self.spread = np.concatenate(([1.0], _spread(problem)))
+
+    @property
+    def is_single(self) -> bool:
+        """Whether one optimal vector is enough."""
+        return self.n_solutions == 1 and self.within is None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are more vectors than are meant to be kept."""
+        return self.n_solutions is None and len(self._sorted) > MAX_SOLUTIONS
+
+    @property
+    def objective(self) -> float:
+        """The best objective, infinite without a vector."""
+        return self._sorted[0][0] if self._sorted else math.inf
+
+    @property
+    def best(self) -> NDArray[np.int64] | None:
+        """The best vector."""
+        return np.array(self._sorted[0][1], np.int64) if self._sorted else None
+
+    @property
+    def cutoff(self) -> float:
+        """Bound from which on a node has nothing to offer."""
+        limits = [math.inf]
+        if self.n_solutions is not None and len(self._sorted) >= self.n_solutions:
+            limits.append(self._sorted[self.n_solutions - 1][0] - self.tolerance)
+        if self.within is not None and self._sorted:
+            limits.append(self.ceiling + self.tolerance)
+        return min(limits)
+
+    @property
+    def ceiling(self) -> float:
+        """Largest objective within the share of the best one that was asked for."""
+        if self.within is None or not self._sorted:
+            return math.inf
+        return self.objective * (1.0 + self.within) * (1.0 + ROUNDING_ERROR)
+
+    def chosen(self) -> list[tuple[float, tuple[int, ...]]]:
+        """Objectives and vectors of what was asked for, so far."""
+        return self._sorted
+
+    def offer(self, coef: NDArray[np.int64]) -> float:
+        """Take a vector if it is feasible and good enough.
+
+        Parameters
+        ----------
+        coef : ndarray of int64, shape (d + 1,)
+
+        Returns
+        -------
+        float
+            Its objective; infinite if it is not feasible or was offered before.
+        """
+        key = coef.tobytes()
+        if key in self._offered or not self.problem.is_feasible(coef):
+            return math.inf
+        self._offered.add(key)
+        smallest = self.problem.smallest_points(coef)
+        if smallest is not coef:
+            return self.offer(smallest)
+        objective = self.problem.objective(coef)
+        if self.on_score is not None:
+            self.on_score(coef, objective)
+        if self._is_wanted(objective):
+            before = self._sorted[:1]
+            bisect.insort(self._sorted, (objective, tuple(coef.tolist())))
+            self.n_updates += self._sorted[:1] != before
+            # Better ones can leave no room for what was wanted before.
+            del self._sorted[bisect.bisect_right(self._sorted, self.ceiling, key=_objective) :]
+            if self.n_solutions is not None:
+                del self._sorted[self.n_solutions :]
+        return objective
+
+    def _is_wanted(self, objective: float) -> bool:
+        """Whether a vector belongs to the best ones so far, however little it is better."""
+        if objective > self.ceiling:
+            return False
+        if self.n_solutions is None or len(self._sorted) < self.n_solutions:
+            return True
+        return objective < self._sorted[self.n_solutions - 1][0]
+
+    def round(self, coef: NDArray[np.float64], scale: float) -> None:
+        """Round a relaxed vector, polish it and offer the results.
+
+        Parameters
+        ----------
+        coef : ndarray of float64, shape (d + 1,)
+        scale : float
+            What it is a relaxation for.
+        """
+        scale = self._within(scale)
+        coef = np.nan_to_num(coef)  # features of 1e200 can overflow in a relaxation
+        vector = self._nearest(coef)
+        key = (scale, vector.tobytes())
+        if key in self._rounded:
+            return
+        self._rounded.add(key)
+        if not self.problem.is_feasible(vector):
+            found = self._feasible_near(scale, self._within_box(coef))
+            if found is None or (scale, found.tobytes()) in self._rounded:
+                return
+            self._rounded.add((scale, found.tobytes()))
+            vector = found
+        self.polish(vector)
+
+    def _feasible_near(self, scale: float, coef: NDArray[np.float64]) -> NDArray[np.int64] | None:
+        """A feasible vector near a relaxed one; the loss is looked at only where that has to be.
+
+        Polishing makes up for what a rounding without a look at the loss is worse, in less time.
+        """
+        if self.problem.constraint_rows is not None:
+            with np.errstate(over="ignore"):
+                found = project(self.problem, coef, np.abs(coef) * self.spread)
+            if found is not None:
+                return found
+        if self.stop[0]:
+            return None
+        found = self._rounded_at(scale, coef)
+        return found if found is not None and self.problem.is_feasible(found) else None
+
+    def _is_stopped(self) -> bool:
+        return bool(self.stop[0])
+
+    def _within(self, scale: float) -> float:
+        scales = self.problem.scales
+        return min(max(scale, scales.low), scales.high)
+
+    def _rounded_at(self, scale: float, coef: NDArray[np.float64]) -> NDArray[np.int64] | None:
+        if self.problem.scales.is_single:
+            return self._rounded_by(self.problem, coef)
+        scaled = self.problem.at_scale(scale)
+        found = self._rounded_by(scaled, coef)
+        take_over_work(self.problem.loss, scaled.loss)
+        return found
+
+    def _rounded_by(
+        self, problem: RiskScoreProblem, coef: NDArray[np.float64]
+    ) -> NDArray[np.int64] | None:
+        return sequential_rounding(problem, coef, should_stop=self._is_stopped).coefficients
+
+    def polish(self, vector: NDArray[np.int64]) -> None:
+        """Improve a feasible vector by coordinate descent, and offer both.
+
+        Parameters
+        ----------
+        vector : ndarray of int64, shape (d + 1,)
+        """
+        finished = bool(self.stop[0]) or not self.polishing
+        if finished or not self.is_single or self.problem.constraint_rows is not None:
+            self.offer(vector)
+        if finished:
+            return
+        polished, objective = self._descended(vector, swaps=False)
+        self.offer(polished)
+        key = polished.tobytes()
+        margin = self.exchange_margin * abs(self.objective)
+        if not self.swaps or key in self._exchanged or objective > self.objective + margin:
+            return
+        if self.stop[0]:
+            return
+        self._exchanged.add(key)
+        self.offer(self._descended(polished, swaps=True)[0])
+
+    def _descended(
+        self, vector: NDArray[np.int64], *, swaps: bool
+    ) -> tuple[NDArray[np.int64], float]:
+        found = discrete_coordinate_descent(
+            self.problem,
+            vector,
+            swaps=swaps,
+            max_iterations=POLISHING_MOVES,
+            should_stop=self._is_stopped,
+        )
+        assert found.coefficients is not None
+        return found.coefficients, found.objective
+
+    def offer_smallest(self) -> None:
+        """Offer the model with fewest features and points; without constraints it is feasible.
+
+        Where prices are high or features wide, it can be better than all that was rounded.
+        """
+        problem = self.problem
+        vector = np.clip(0, problem.lower, problem.upper)
+        missing = problem.min_size - problem.model_size(vector)
+        if missing > 0:
+            unused = 1 + np.flatnonzero(problem.usable & (vector[1:] == 0))[:missing]
+            vector[unused] = np.where(problem.upper[unused] > 0, 1, -1)
+        self.offer(vector)
+        if not self._sorted:
+            self.round(vector.astype(np.float64), self.problem.loss.scale)
+
+    def _within_box(self, coef: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.clip(coef, self.problem.lower, self.problem.upper)
+
+    def _nearest(self, coef: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Nearest integers; of too many features those whose points move scores most."""
+        problem = self.problem
+        vector = np.rint(self._within_box(coef)).astype(np.int64)
+        used = 1 + np.flatnonzero(vector[1:])
+        if len(used) > problem.max_size:
+            with np.errstate(over="ignore"):
+                weight = np.abs(coef[used]) * self.spread[used]
+            weight[problem.required[used - 1]] = math.inf
+            order = np.argsort(-weight, kind="stable")
+            vector[used[order[problem.max_size :]]] = 0
+        return vector
+
+
+def _objective(entry: tuple[float, tuple[int, ...]]) -> float:
+    return entry[0]
+
+
+def _spread(problem: RiskScoreProblem) -> NDArray[np.float64]:
+    """Standard deviation of each feature over the rows that evaluations read."""
+    rows = problem.loss.rows
+    weights = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
+    weights = weights / weights.sum()
+    spread = np.empty(problem.n_features)
+
+    def of_column(column: NDArray[np.float64]) -> float:
+        centred = column - weights @ column
+        largest = np.abs(centred).max() or 1.0  # its square may be beyond any float64
+        return float(largest * math.sqrt(weights @ (centred / largest) ** 2))
+
+    for k, j in enumerate(rows.integer_index):
+        spread[j] = of_column(rows.integer_columns[:, k].astype(np.float64))
+    for k, j in enumerate(rows.real_index):
+        spread[j] = of_column(read_column(rows.real_panels, k, 0, rows.n_rows))
+    return spread

@@ -1,0 +1,357 @@
+"""Rows as the nodes of the search read them: rows with equal features are one.
+
+The loss of a score needs the weights of both classes and nothing else of the labels, so that rows
+merge whether their labels agree or not. Where features are out of a subtree, more rows merge: rows
+are kept by the set of features that they still tell apart.
+
+Real columns lie one after the other here, not in panels: nodes read a few of few rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections import OrderedDict
+from hashlib import sha256
+from itertools import pairwise
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim._kernels import nodes as kernels
+from riskslim.data.distinct import merge_features
+from riskslim.data.panels import as_columns, read_column
+
+if TYPE_CHECKING:
+    from riskslim.loss.logistic import LogisticLoss
+
+__all__ = ["NodeRows", "RowsBySupport", "find_twins"]
+
+_Value = TypeVar("_Value", bound=np.generic)
+
+# Share of the rows that merging may leave, and of the columns that may be left when it is tried
+# again. Real numbers take longer to compare, and rows that differ in them rarely merge.
+WORTHWHILE = {"integer": 0.85, "real": 0.5}
+FEWER_COLUMNS = {"integer": 0.8, "real": 0.5}
+# Rows this few cost less than looking for equal ones among them.
+FEW_ROWS = 64
+# Bytes of merged rows that are kept for nodes to come.
+KEPT_BYTES = 2**28
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class NodeRows:
+    """Distinct rows of some features, with the weights of both classes.
+
+    Attributes
+    ----------
+    integer_columns : int8 array of shape (m, d_int), Fortran order
+    real_columns : float64 array of shape (m, d_real), Fortran order
+        At least one column each; the kernel looks at those of ``slot`` only.
+    slot : int64 array of shape (d,)
+        k: integer column k; -1 - k: real column k. 0 for features without a column.
+    positive, negative : float64 array of shape (m,)
+        Weights of the classes; they add up to one. Rows that stand for constraints have the weights
+        -w and w (:mod:`riskslim.engines.branch_and_bound.multipliers`).
+    features : bool array of shape (d,)
+        Features that have a column.
+    """
+
+    integer_columns: NDArray[np.int8]
+    real_columns: NDArray[np.float64]
+    slot: NDArray[np.int64]
+    positive: NDArray[np.float64]
+    negative: NDArray[np.float64]
+    features: NDArray[np.bool_]
+
+    @property
+    def n_rows(self) -> int:
+        """Number m of rows."""
+        return len(self.positive)
+
+    @property
+    def kind(self) -> str:
+        """Whether one of the columns is "real", or all are "integer"."""
+        return "real" if (self.slot < 0).any() else "integer"
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays."""
+        return self.integer_columns.nbytes + self.real_columns.nbytes + 2 * self.positive.nbytes
+
+    @classmethod
+    def of(cls, loss: LogisticLoss, features: NDArray[np.bool_]) -> NodeRows:
+        """Rows of a loss, with the columns of some features.
+
+        Parameters
+        ----------
+        loss : LogisticLoss
+        features : bool array of shape (d,)
+
+        Returns
+        -------
+        NodeRows
+        """
+        rows = loss.rows
+        slot = np.zeros(len(features), np.int64)
+        slot[rows.integer_index] = np.arange(len(rows.integer_index))
+        slot[rows.real_index] = -1 - np.arange(len(rows.real_index))
+        weights = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
+        weights = weights / rows.total_weight
+        source = cls(
+            rows.integer_columns,
+            as_columns(rows.real_panels, rows.n_rows),
+            slot,
+            np.where(rows.labels > 0, weights, 0.0),
+            np.where(rows.labels < 0, weights, 0.0),
+            np.ones(len(features), np.bool_),
+        )
+        if source.n_rows > kernels.HESSIAN_ROWS:
+            # The first rows are a sample of all: second derivatives are estimated from them.
+            order = np.random.default_rng(0).permutation(source.n_rows)
+            source = source._taken(source.features, order)._reweighted(order)
+        merged = source.merged(features)
+        return source._taken(features, None) if merged is None else merged
+
+    def _reweighted(self, index: NDArray[np.intp]) -> NodeRows:
+        return dataclasses.replace(
+            self, positive=self.positive[index], negative=self.negative[index]
+        )
+
+    def followed_by(self, records: NDArray[np.float64]) -> NodeRows:
+        """These rows and some more, without weight.
+
+        Parameters
+        ----------
+        records : float64 array of shape (k, d)
+            Whole numbers of at most 127 in absolute value where columns are integers.
+
+        Returns
+        -------
+        NodeRows
+        """
+        index = np.flatnonzero(self.features)
+        slot = self.slot[index]
+        integers, reals = self.integer_columns, self.real_columns
+        if (slot >= 0).any():
+            more = np.zeros((len(records), integers.shape[1]), np.int8)
+            more[:, slot[slot >= 0]] = records[:, index[slot >= 0]]
+            integers = np.asfortranarray(np.concatenate((integers, more)))
+        if (slot < 0).any():
+            others = np.zeros((len(records), reals.shape[1]))
+            others[:, -1 - slot[slot < 0]] = records[:, index[slot < 0]]
+            reals = np.asfortranarray(np.concatenate((reals, others)))
+        none = np.zeros(len(records))
+        return dataclasses.replace(
+            self,
+            integer_columns=integers,
+            real_columns=reals,
+            positive=np.concatenate((self.positive, none)),
+            negative=np.concatenate((self.negative, none)),
+        )
+
+    def merged(self, features: NDArray[np.bool_]) -> NodeRows | None:
+        """Merge rows that some features do not tell apart.
+
+        Parameters
+        ----------
+        features : bool array of shape (d,)
+            Among those that have a column.
+
+        Returns
+        -------
+        NodeRows or None
+            None: too few rows are equal.
+        """
+        if self.n_rows <= FEW_ROWS:
+            return None
+        found = merge_features(
+            *self._columns(features),
+            self.positive,
+            self.negative,
+            int(WORTHWHILE[self.kind] * self.n_rows),
+        )
+        if found is None:
+            return None
+        first, positive, negative = found
+        taken = self._taken(features, first)
+        return dataclasses.replace(taken, positive=positive, negative=negative)
+
+    def _columns(self, features: NDArray[np.bool_]) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
+        slot = self.slot[features]
+        return (
+            np.asfortranarray(self.integer_columns[:, slot[slot >= 0]]),
+            np.asfortranarray(self.real_columns[:, -1 - slot[slot < 0]]),
+        )
+
+    def _taken(self, features: NDArray[np.bool_], index: NDArray[np.intp] | None) -> NodeRows:
+        """Chosen columns of all or some rows."""
+        integers, reals = self._columns(features)
+        if index is not None:
+            integers = integers[index] if integers.shape[1] else integers
+            reals = reals[index] if reals.shape[1] else reals
+        chosen = np.flatnonzero(features)
+        is_integer = self.slot[chosen] >= 0
+        slot = np.zeros(len(features), np.int64)
+        slot[chosen[is_integer]] = np.arange(integers.shape[1])
+        slot[chosen[~is_integer]] = -1 - np.arange(reals.shape[1])
+        return NodeRows(
+            _at_least_one_column(integers),
+            _at_least_one_column(reals),
+            slot,
+            self.positive,
+            self.negative,
+            features.copy(),
+        )
+
+
+def _at_least_one_column(columns: NDArray[_Value]) -> NDArray[_Value]:
+    if columns.shape[1]:
+        return np.asfortranarray(columns)
+    return np.zeros((1, 1), columns.dtype, order="F")
+
+
+class RowsBySupport:
+    """Rows for the features that are not out at a node, merged where that pays.
+
+    What a node gets depends on its box and its parent's set of features alone, not on what is
+    still in memory: the search is the same for any number of threads.
+
+    Parameters
+    ----------
+    rows : NodeRows
+        All of them.
+    merge : bool
+        Whether to merge rows in subtrees.
+
+    Attributes
+    ----------
+    seconds : float
+        Time spent on merging, of all threads.
+    """
+
+    def __init__(self, rows: NodeRows, *, merge: bool = True) -> None:
+        self.rows = rows
+        self.merge = merge
+        self.all_features = rows.features.tobytes()
+        self.seconds = 0.0
+        self._kept: OrderedDict[bytes, NodeRows] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def at(self, box: NDArray[np.float64], inherited: bytes) -> tuple[NodeRows, bytes]:
+        """Rows to use at a node.
+
+        Parameters
+        ----------
+        box : ndarray of shape (2, d + 1)
+            Lower and upper bounds, intercept first.
+        inherited : bytes
+            Set of features that the parent's rows tell apart.
+
+        Returns
+        -------
+        rows : NodeRows
+        features : bytes
+            Set of features that they tell apart, for the node's children.
+        """
+        live = ((box[0, 1:] != 0) | (box[1, 1:] != 0)) & self.rows.features
+        before = np.frombuffer(inherited, np.bool_)
+        if not self.merge or live.sum() > FEWER_COLUMNS[self.rows.kind] * before.sum():
+            return self._rows(inherited), inherited
+        key = live.tobytes()
+        return self._rows(key), key
+
+    def _rows(self, key: bytes) -> NodeRows:
+        if key == self.all_features:
+            return self.rows
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept is not None:
+                self._kept.move_to_end(key)
+                return kept
+        began = perf_counter()
+        merged = self.rows.merged(np.frombuffer(key, np.bool_))
+        found = self.rows if merged is None else merged
+        with self._lock:
+            self.seconds += perf_counter() - began
+            if key not in self._kept:
+                self._kept[key] = found
+                self._bytes += 0 if merged is None else found.nbytes
+            while self._bytes > KEPT_BYTES and len(self._kept) > 1:
+                dropped = self._kept.popitem(last=False)[1]
+                self._bytes -= 0 if dropped is self.rows else dropped.nbytes
+        return found
+
+
+def find_twins(
+    loss: LogisticLoss,
+    lower: NDArray[np.int64],
+    upper: NDArray[np.int64],
+    penalty: NDArray[np.float64],
+    eligible: NDArray[np.bool_],
+    *,
+    complements: bool,
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    r"""Features whose columns are equal, or complementary, to an earlier one's.
+
+    Points of equal columns add up, so that of two such features the later one is needed only where
+    the earlier is at the end of its box: every other vector has one as good, with no more features,
+    that is like this. Of complementary columns :math:`x_b = c - x_a` it is the difference of the
+    points that counts, and the intercept takes up :math:`c \lambda_b`.
+
+    Parameters
+    ----------
+    loss : LogisticLoss
+    lower, upper : ndarray of int64, shape (d + 1,)
+    penalty : ndarray of float64, shape (d + 1,)
+    eligible : bool array of shape (d,)
+        Features that no other requirement speaks of.
+    complements : bool
+        Whether the intercept is free enough for complementary columns.
+
+    Returns
+    -------
+    twin : ndarray of int64, shape (d + 1,)
+        Coefficient of the earlier feature, -1 without one.
+    ends : ndarray of float64, shape (2, d + 1)
+        The earlier coefficient's value if this one is positive, and if it is negative.
+    """
+    rows = loss.rows
+    twin = np.full(len(lower), -1, np.int64)
+    ends = np.zeros((2, len(lower)))
+    groups: dict[bytes, list[tuple[int, int]]] = {}
+    for k, j in enumerate(rows.integer_index):
+        if eligible[j]:
+            shape, sign = _shape(rows.integer_columns[:, k], complements)
+            groups.setdefault(shape, []).append((int(j) + 1, sign))
+    for k, j in enumerate(rows.real_index):
+        if eligible[j]:
+            column = read_column(rows.real_panels, k, 0, rows.n_rows)
+            groups.setdefault(_digest(column), []).append((int(j) + 1, 1))
+    for members in groups.values():
+        for (a, sign_a), (b, sign_b) in pairwise(members):
+            same = sign_a == sign_b
+            low, high = (lower[a], upper[a]) if same else (-upper[a], -lower[a])
+            contains = low <= lower[b] <= 0 <= upper[b] <= high
+            if contains and penalty[a] <= penalty[b]:
+                twin[b] = a
+                ends[:, b] = (upper[a], lower[a]) if same else (lower[a], upper[a])
+    return twin, ends
+
+
+def _shape(column: NDArray[np.int8], complements: bool) -> tuple[bytes, int]:
+    """What equal (and complementary) columns have in common, and the sign that sets them apart."""
+    if not complements:
+        return _digest(column), 1
+    steps = column.astype(np.int16) - column[0]
+    first = steps[np.argmax(steps != 0)]
+    sign = -1 if first < 0 else 1
+    return _digest(sign * steps), sign
+
+
+def _digest(column: NDArray[Any]) -> bytes:
+    """Equal for equal columns only: columns of millions of rows are not kept to compare them."""
+    return sha256(column.tobytes()).digest()

@@ -1,0 +1,531 @@
+r"""The lattice cutting plane algorithm (LCPA) on CPLEX or SCIP.
+
+One branch and bound search over the surrogate problem, whose approximation of the loss gets
+a cut at every integer solution that the search meets (Ustun & Rudin 2019, Algorithm *LCPA*).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import math
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from riskslim.engines.certify import certify
+from riskslim.engines.lattice_cpa.feasibility import feasible_start
+from riskslim.engines.lattice_cpa.formulation import BuildStoppedError, accuracy_of
+from riskslim.engines.lattice_cpa.initialization import initialize, initialize_by_root
+from riskslim.engines.lattice_cpa.model import new_cplex
+from riskslim.engines.lattice_cpa.relaxation import Relaxation, RelaxationRun
+from riskslim.engines.lattice_cpa.scales import ScalesRun
+from riskslim.engines.lattice_cpa.search import Search
+from riskslim.engines.lattice_cpa.settings import LatticeCPASettings
+from riskslim.engines.lattice_cpa.start import Initialization, best_possible_bounds
+from riskslim.engines.lattice_cpa.tree import MAX_SECONDS, TreeLimits, TreeSearch
+from riskslim.engines.runs import (
+    INTERRUPTED,
+    EngineRun,
+    check_solver,
+    checked_limits,
+    checked_settings,
+    checked_start,
+    run_interruptibly,
+)
+from riskslim.exceptions import CertificateError, InfeasibleProblemError, ProblemSizeError
+from riskslim.heuristics.subsampling import Subsampling, pays
+from riskslim.problem.problem import RiskScoreProblem
+from riskslim.solution import Solution, SolveStatistics, TraceRecord
+
+__all__ = ["lattice_cpa"]
+
+logger = logging.getLogger("riskslim.lattice_cpa")
+
+ENGINE = "lattice_cpa"
+SOLVER_NAMES = {"cplex": "CPLEX", "scip": "SCIP"}
+# Cuts per node that suit a solver, measured (docs/lattice_cpa.md).
+FRACTIONAL_ROUNDS = {"cplex": 1, "scip": 3}
+DISTRUSTED = (
+    "{solver}'s arithmetic did not hold on features of this size, and its bounds were dropped; "
+    "rescale the largest features"
+)
+TIME_LIMIT = "time limit reached"
+TOO_LARGE = (
+    "the problem is too large for the Community Edition of CPLEX: use solver='scip', or features "
+    "that fewer records differ in"
+)
+RATES_LEFT_OUT = "constraints on rates, which this score meets, were left out of the search"
+
+
+def lattice_cpa(
+    problem: RiskScoreProblem,
+    *,
+    time_limit: float = 60.0,
+    gap_tolerance: float = 0.0,
+    node_limit: int | None = None,
+    n_threads: int = 1,
+    random_state: int = 0,
+    start: ArrayLike | None = None,
+    solver: str = "cplex",
+    settings: LatticeCPASettings | None = None,
+    progress: Callable[[TraceRecord], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Solution:
+    r"""Solve the risk score problem by the lattice cutting plane algorithm on CPLEX or SCIP.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    time_limit : float, default 60.0
+        Seconds of wall-clock time for everything, the initialization included.
+    gap_tolerance : float, default 0.0
+        Relative optimality gap at which the search may stop.
+    node_limit : int, optional
+        Most nodes of the search tree.
+    n_threads : int, default 1
+        Threads of CPLEX, and of each pass over the rows: it replaces the ``n_threads`` of the
+        problem's loss for this call. -1 for all cores. The callbacks run one at a time, and
+        the passes over the rows within them do not depend on the number of threads.
+    random_state : int, default 0
+        Seed of CPLEX and of subsamples.
+    start : array-like of int, shape (d + 1,), optional
+        A feasible vector to start from, intercept first.
+    solver : {"cplex", "scip"}
+        Solver of the surrogate problem. SCIP is free software of no limited size and needs
+        ``pip install riskslim[scip]``; it works in one thread.
+    settings : LatticeCPASettings, optional
+        Parts to switch off, margins and limits of the parts.
+    progress : callable, optional
+        Called with a :class:`~riskslim.solution.TraceRecord` at each change of a bound.
+    should_stop : callable, optional
+        Asked at every node; True interrupts the search.
+
+    Returns
+    -------
+    Solution
+        Its certificate has status OPTIMAL, FEASIBLE (a limit was reached), INFEASIBLE or
+        INTERRUPTED. Ctrl-C and ``should_stop`` interrupt the search; the best score so far is
+        returned with its certificate.
+        INFEASIBLE is proven as by :func:`~riskslim.branch_and_bound`, unless rates are constrained:
+        then it is what the solver finds to within its tolerances.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Limits out of range; ``start`` not feasible; an interval of scales; a usable feature has
+        values beyond 1e6, for which the bounds of a solver in double precision are not valid.
+    SolverUnavailableError
+        The package of the solver cannot be imported or started.
+    ProblemSizeError
+        The problem is too large for the installed licence of CPLEX. The Community Edition takes
+        about 490 features, whatever the number of rows; constraints on rates take up to two
+        rows for each different record beside. Where rates are constrained and a score is known that
+        meets all constraints, it is returned instead, as FEASIBLE with a message.
+    CertificateError
+        The result failed its re-check.
+    RiskSLIMError
+        No vector that meets the constraints was found within the limits, nor a proof that there is
+        none.
+
+    Notes
+    -----
+    The objective in the certificate is recomputed from the integer coefficients. The lower bound
+    is the solver's best bound, valid to within ``certificate.bound_tolerance``, since solvers
+    satisfy rows to within a tolerance; bound and objective that agree to within it count as equal.
+    Where rates are constrained, :func:`~riskslim.branch_and_bound` first solves the problem without
+    these constraints, for 0.4 of the time limit or for as long as its best score meets them. Its
+    bound holds for the whole problem, and such a score is returned with it; otherwise the solver's
+    search starts from that bound, and from the best score met on the way that meets the rates.
+    A list of scales is searched one after the other. Each search starts from the best score so far,
+    ends where its bound reaches that score's objective, and has its share of the time that is left.
+    A second Ctrl-C raises KeyboardInterrupt at once.
+
+    Examples
+    --------
+    >>> from riskslim import (CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData,
+    ...                       lattice_cpa)
+    >>> X = [[0, 1], [1, 0], [1, 1], [0, 0], [1, 1], [0, 1]]
+    >>> data = TrainingData(X, [0, 1, 1, 0, 0, 0], feature_names=["age >= 60", "smoker"])
+    >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
+    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=1)
+    >>> solution = lattice_cpa(problem)
+    >>> solution.points, solution.certificate.status.value
+    ({'age >= 60': 3}, 'optimal')
+    """
+    limits = checked_limits(time_limit, gap_tolerance, node_limit, n_threads, random_state)
+    settings = checked_settings(problem, settings, LatticeCPASettings)
+    check_solver(solver)
+    limits["solver"] = solver
+    if problem.scales.is_interval:
+        raise ValueError(
+            f"the scale may be any number from {problem.scales.describe()}: lattice_cpa takes one "
+            "scale or a list of them; branch_and_bound searches over intervals where rates are not "
+            "constrained"
+        )
+    vector = checked_start(problem, start)
+
+    def new_run(
+        part: RiskScoreProblem,
+        limits: dict[str, Any],
+        start: NDArray[np.int64] | None,
+        cutoff: float,
+        progress: Callable[[TraceRecord], None] | None,
+    ) -> Run:
+        return Run(
+            problem=part,
+            settings=settings,
+            limits=limits,
+            start=start,
+            cutoff=cutoff,
+            progress=progress,
+            should_stop=should_stop,
+        )
+
+    if problem.scales.is_single:
+        return run_interruptibly(new_run(problem, limits, vector, math.inf, progress))
+    return run_interruptibly(ScalesRun(problem, new_run, limits, vector, progress))
+
+
+class Run(EngineRun[LatticeCPASettings]):
+    """The search at one scale.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+        With one scale.
+    settings : LatticeCPASettings
+    limits : dict
+    start : ndarray of int64, shape (d + 1,), optional
+    cutoff : float
+        Objective of a score with another scale: the search ends where its bound reaches it.
+    progress, should_stop : callable, optional
+    """
+
+    def __init__(
+        self,
+        problem: RiskScoreProblem,
+        settings: LatticeCPASettings,
+        limits: dict[str, Any],
+        start: NDArray[np.int64] | None,
+        cutoff: float,
+        progress: Callable[[TraceRecord], None] | None,
+        should_stop: Callable[[], bool] | None,
+    ) -> None:
+        if settings.fractional_rounds is None:
+            rounds = FRACTIONAL_ROUNDS[limits["solver"]]
+            settings = dataclasses.replace(settings, fractional_rounds=rounds)
+        super().__init__(ENGINE, problem, settings, limits, start, progress, should_stop)
+        self.cutoff = cutoff
+        self.search: Search | None = None
+        self.subsampling: Subsampling | None = None
+        if settings.subsampling or (settings.subsampling is None and pays(self.problem.loss)):
+            self.subsampling = Subsampling(settings.subsampling_delta, limits["random_state"])
+        self.solver: str = limits["solver"]
+        self.abort: Callable[[], None] | None = None
+        self.relaxation: Relaxation | None = None
+
+    def interrupt(self) -> None:
+        """End the search as soon as possible; may be called from another thread."""
+        self.interrupted.set()
+        self.stop.fill(1)
+        if self.abort is not None:
+            self.abort()
+
+    def stop_requested(self) -> bool:
+        """Whether the user wants the search to end."""
+        if self.user_stop is not None and self.user_stop():
+            self.interrupted.set()
+        return self.interrupted.is_set()
+
+    def out_of_time(self) -> bool:
+        """Whether the time limit is reached, or the search has nothing to find any more."""
+        over = self.stop_requested() or self.remaining <= 0
+        return over or self._beyond_cutoff()
+
+    def _beyond_cutoff(self) -> bool:
+        return self.search is not None and self.search.lower_bound >= self.cutoff
+
+    def solve(self) -> Solution:
+        """Initialise, search, certify."""
+        if self.problem.infeasibility is not None:
+            return self.infeasible(self.problem.infeasibility)
+        engine = self._engine()  # fails here, before any work, without the solver
+        if self.problem.rates:
+            accuracy_of(self.problem)  # refuses here what the surrogate would refuse later
+            self.relaxation = self._without_rates()
+            if self.relaxation.infeasibility is not None:
+                return self.infeasible(self.relaxation.infeasibility)
+            solution = self._solved_without_rates(self.relaxation)
+            if solution is not None:
+                return solution
+        try:
+            initial = self._initialize()
+        except InfeasibleProblemError as error:
+            return self.infeasible(error.reason)
+        except ProblemSizeError:
+            if self.relaxation is None or self.relaxation.coef is None:
+                raise
+            return self._of_relaxation(self.relaxation, TOO_LARGE)
+        if initial.interrupted:
+            self.interrupted.set()
+        search = Search(
+            self.problem,
+            self.settings,
+            initial.bounds,
+            self.began,
+            self.progress,
+            self.subsampling,
+            initial.cutoff,
+            self.out_of_time,
+        )
+        self.search = search
+        if self.relaxation is not None:
+            search.follow(self.relaxation)
+        search.remember(initial.cuts)
+        search.consider(initial.coef, self.problem.loss.value(initial.coef))
+        search.polish(initial.coef, search.coef_loss)
+        if self.start is not None:
+            search.consider(self.start, self.problem.loss.value(self.start))
+            search.polish(self.start, self.problem.loss.value(self.start))
+        self.initialization_seconds = self.seconds
+        message = self._ended_early()
+        if message != INTERRUPTED and (initial.complete or self._is_settled(search)):
+            message = "search completed"
+        elif not self.out_of_time():
+            message = self._search_tree(search, initial)
+        return self._solution(search, message, engine)
+
+    def _ended_early(self) -> str:
+        """Why the search is over before the tree has come to an end."""
+        return INTERRUPTED if self.stop_requested() else TIME_LIMIT
+
+    def _without_rates(self) -> Relaxation:
+        """Solve the problem without constraints on rates; start from what meets them."""
+        relaxation = RelaxationRun(
+            self.problem,
+            self.limits,
+            self.start,
+            self.began,
+            self.cutoff,
+            self.progress,
+            self.stop_requested,
+        ).solve()
+        if relaxation.coef is not None:
+            self.start = relaxation.coef
+        self.initialization_seconds = self.seconds
+        return relaxation
+
+    def _solved_without_rates(self, relaxation: Relaxation) -> Solution | None:
+        """The solution, where the tree of outcomes has nothing to add or no time."""
+        if relaxation.coef is None:
+            return None
+        if self.stop_requested():
+            return self._of_relaxation(relaxation, INTERRUPTED)
+        if relaxation.is_best and relaxation.message:
+            return self._of_relaxation(relaxation, f"{relaxation.message}; {RATES_LEFT_OUT}")
+        if self.remaining <= 0 or relaxation.lower_bound >= self.cutoff:
+            return self._of_relaxation(relaxation, TIME_LIMIT)
+        return None
+
+    def _of_relaxation(self, relaxation: Relaxation, message: str) -> Solution:
+        """The best score that the search without constraints on rates has met."""
+        assert relaxation.coef is not None
+        certificate = certify(
+            self.problem,
+            relaxation.coef,
+            min(relaxation.lower_bound, self.problem.objective(relaxation.coef)),
+            gap_tolerance=self.limits["gap_tolerance"],
+            bound_tolerance=relaxation.bound_tolerance,
+            engine=f"{ENGINE} (branch_and_bound without rates)",
+            message=message,
+            interrupted=message == INTERRUPTED,
+        )
+        relaxation.finish(certificate, self.seconds)
+        logger.info("%s: %s", certificate.status, certificate.explain())
+        statistics = dataclasses.replace(
+            relaxation.statistics,
+            total_seconds=self.seconds,
+            initialization_seconds=self.initialization_seconds,
+        )
+        return self.assembled(relaxation.coef, certificate, relaxation.trace, statistics)
+
+    def _is_settled(self, search: Search) -> bool:
+        """Whether the bound without constraints on rates is all that has to be proven."""
+        if self.relaxation is None:
+            return False
+        share: float = self.limits["gap_tolerance"]
+        allowed = max(share * search.objective, 2 * search.tolerance)
+        return search.objective - search.lower_bound <= allowed
+
+    def _engine(self) -> str:
+        """Name of the engine, with the version of its solver."""
+        if self.solver == "cplex":
+            return f"{ENGINE} (CPLEX {new_cplex().get_version()})"
+        from riskslim.engines.lattice_cpa.scip_model import scip_version
+
+        return f"{ENGINE} (SCIP {scip_version()})"
+
+    def _initialize(self) -> Initialization:
+        """The initialization procedure, or its result without CPA if it is switched off."""
+        settings = self.settings
+        start = self._feasible_start()
+        if settings.initialization and settings.native_root:
+            return self._initialize_by_root(start[0])
+        # The paper's procedure solves RiskSlimLP on CPLEX.
+        if settings.initialization and self.solver == "cplex":
+            fifth = 0.2 * self.limits["time_limit"]
+            return initialize(
+                self.problem,
+                gap_tolerance=settings.initialization_gap,
+                time_limit=min(settings.initialization_time_limit, fifth),
+                max_iterations=settings.initialization_max_iterations,
+                polish=settings.polishing,
+                stop=self.out_of_time,
+                subsampling=self.subsampling,
+                start=start,
+            )
+        return Initialization(*start, [], 0, best_possible_bounds(self.problem))
+
+    def _initialize_by_root(self, start: NDArray[np.int64]) -> Initialization:
+        accuracy_of(self.problem)  # refuses here what the surrogate would refuse later
+        starts = [start]
+        if self.start is not None and self.start is not start:
+            starts.append(self.start)
+        remaining = max(self.remaining, 0.0)
+        limit = min(self.settings.initialization_time_limit, 0.2 * self.limits["time_limit"])
+        timer = threading.Timer(min(remaining, MAX_SECONDS), self.stop.fill, [1])
+        timer.daemon = True
+        timer.start()
+        try:
+            if self.stop_requested():
+                self.stop.fill(1)
+            return initialize_by_root(
+                self.problem,
+                starts=starts,
+                polish=self.settings.polishing,
+                swaps=self.settings.swaps,
+                probing=self.settings.probing,
+                time_limit=limit,
+                stop=self.stop,
+            )
+        finally:
+            timer.cancel()
+
+    def _feasible_start(self) -> tuple[NDArray[np.int64], float]:
+        """A feasible vector, the user's where one has to be searched for."""
+        if self.problem.constraint_rows is not None and self.start is not None:
+            return self.start, self.problem.objective(self.start)
+        return feasible_start(
+            self.problem, time_limit=self.remaining, stop=self.out_of_time, solver=self.solver
+        )
+
+    def _search_tree(self, search: Search, initial: Initialization) -> str:
+        """Branch and bound on RiskSlimMIP; says how it ended."""
+        try:
+            result = _tree_of(self.solver)(
+                search,
+                initial,
+                self.settings,
+                TreeLimits(
+                    deadline=self.deadline,
+                    gap_tolerance=self.limits["gap_tolerance"],
+                    node_limit=self._nodes_left(),
+                    n_threads=self.limits["n_threads"],
+                    seed=self.limits["random_state"],
+                ),
+                self.out_of_time,
+                self._tree_started,
+            )
+        except BuildStoppedError:
+            return self._ended_early()
+        except ProblemSizeError:
+            if not self.problem.rates:
+                raise
+            return TOO_LARGE
+        if search.distrusted:
+            return DISTRUSTED.format(solver=SOLVER_NAMES[self.solver])
+        # An abort that neither we nor the time limit asked for: the solver saw Ctrl-C itself.
+        if result.aborted and not self.out_of_time():
+            self.interrupted.set()
+        message = INTERRUPTED if self.interrupted.is_set() else result.message
+        return self._take_bound(search, result.bound, message)
+
+    def _nodes_left(self) -> int | None:
+        limit: int | None = self.limits["node_limit"]
+        if limit is None or self.relaxation is None:
+            return limit
+        return max(limit - self.relaxation.statistics.nodes, 0)
+
+    def _tree_started(self, abort: Callable[[], None] | None) -> None:
+        """Remember how to end the solver's work; None when it has ended."""
+        self.abort = abort
+        if abort is not None and self.stop_requested():
+            abort()
+
+    def _take_bound(self, search: Search, bound: float, message: str) -> str:
+        """Take over the final bound of the solver, and say how it ended."""
+        solver = SOLVER_NAMES[self.solver]
+        if abs(bound) >= 1e17:
+            return message  # nothing is proven yet
+        if bound > search.objective + 10 * search.tolerance:
+            raise CertificateError(
+                f"{solver} claims a lower bound of {bound!r}, above the objective "
+                f"{search.objective!r} of a feasible vector; the bound is not valid"
+            )
+        search.raise_lower_bound(bound)
+        completed = message.startswith("search completed")
+        gap_is_left = bound < search.objective - 10 * search.tolerance
+        if search.beyond_constraints and completed and gap_is_left:
+            message += (
+                f"; {solver} accepted points that break a constraint by less than it can tell: "
+                "state the constraint with integer coefficients"
+            )
+            if self.problem.rates:
+                message += ", or rates with a threshold that scores do not come so near to"
+        return message
+
+    def _solution(self, search: Search, message: str, engine: str) -> Solution:
+        assert search.coef is not None
+        certificate = certify(
+            self.problem,
+            search.coef,
+            search.lower_bound,
+            gap_tolerance=self.limits["gap_tolerance"],
+            bound_tolerance=2 * search.tolerance,
+            engine=engine,
+            message=message,
+            interrupted=message == INTERRUPTED,
+        )
+        search.finish(certificate)
+        logger.info("%s: %s", certificate.status, certificate.explain())
+        return self.assembled(search.coef, certificate, search.trace, self._statistics(search))
+
+    def _statistics(self, search: Search) -> SolveStatistics:
+        loss = self.problem.loss
+        before = SolveStatistics() if self.relaxation is None else self.relaxation.statistics
+        return SolveStatistics(
+            total_seconds=self.seconds,
+            data_seconds=before.data_seconds + loss.seconds,
+            initialization_seconds=self.initialization_seconds,
+            nodes=search.nodes_before + search.nodes,
+            cuts=search.n_cuts,
+            incumbent_updates=search.incumbent_updates,
+            loss_evaluations=before.loss_evaluations + loss.n_evaluations,
+            refused_candidates=search.refused,
+            **({} if self.subsampling is None else self.subsampling.statistics()),
+        )
+
+
+def _tree_of(solver: str) -> TreeSearch:
+    """The search of a solver, whose package is imported here."""
+    if solver == "scip":
+        from riskslim.engines.lattice_cpa import scip
+
+        return scip.search_tree
+    from riskslim.engines.lattice_cpa import cplex_tree
+
+    return cplex_tree.search_tree

@@ -1,0 +1,96 @@
+"""What a tree of LCPA starts from: bounds, cuts, and a score."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim.bounds import ObjectiveBounds, chained_updates
+from riskslim.engines.lattice_cpa.formulation import Cut
+from riskslim.exceptions import InfeasibleProblemError
+from riskslim.problem.problem import RiskScoreProblem
+
+__all__ = ["Initialization", "best_possible_bounds", "require_feasible", "widened"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Initialization:
+    """What the lattice cutting plane algorithm starts from.
+
+    Parameters
+    ----------
+    coef : ndarray of int64, shape (d + 1,)
+        Best integer solution.
+    objective : float
+        Its objective.
+    cuts : list of Cut
+        Cuts of the relaxation, the binding ones first; empty without CPA.
+    n_binding : int
+        How many of the cuts the last surrogate held with equality.
+    bounds : ObjectiveBounds
+        Bounds on objective, loss and model size of an optimal solution.
+    interrupted : bool
+        Whether Ctrl-C ended the procedure.
+    box : (lower, upper), optional
+        Every vector with an objective below ``cutoff`` lies between them.
+    cutoff : float
+    complete : bool
+        Whether there is no such vector.
+    """
+
+    coef: NDArray[np.int64]
+    objective: float
+    cuts: list[Cut]
+    n_binding: int
+    bounds: ObjectiveBounds
+    interrupted: bool = False
+    box: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+    cutoff: float = math.inf
+    complete: bool = False
+
+
+def widened(
+    box: tuple[NDArray[np.int64], NDArray[np.int64]], coef: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The smallest box that contains another box and a vector.
+
+    Parameters
+    ----------
+    box : (lower, upper)
+    coef : ndarray of int64, shape (d + 1,)
+
+    Returns
+    -------
+    (lower, upper)
+    """
+    return np.minimum(box[0], coef), np.maximum(box[1], coef)
+
+
+def best_possible_bounds(problem: RiskScoreProblem) -> ObjectiveBounds:
+    """Bounds that follow from the data and the coefficient set alone (Proposition 1).
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+        Must be feasible.
+
+    Returns
+    -------
+    ObjectiveBounds
+    """
+    require_feasible(problem)
+    loss_min, loss_max = problem.loss.bounds()
+    required = int(np.count_nonzero(problem.required))
+    bounds = ObjectiveBounds(
+        0.0, math.inf, loss_min, loss_max, max(problem.min_size, required), problem.max_size
+    )
+    return chained_updates(bounds, problem.l0_penalty[problem.usable])
+
+
+def require_feasible(problem: RiskScoreProblem) -> None:
+    """Raise where it is known that no vector meets the requirements."""
+    if problem.infeasibility is not None:
+        raise InfeasibleProblemError(problem.infeasibility)

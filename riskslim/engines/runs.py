@@ -1,0 +1,420 @@
+"""What the engines share: limits, starts, and a run that Ctrl-C can end."""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import copy
+import dataclasses
+import logging
+import math
+import numbers
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from riskslim._checks import checked_threads
+from riskslim.problem.problem import RiskScoreProblem
+from riskslim.solution import (
+    Certificate,
+    Solution,
+    SolutionPool,
+    SolveStatistics,
+    Status,
+    Trace,
+    TraceRecord,
+)
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+__all__ = [
+    "INTERRUPTED",
+    "SOLVERS",
+    "EngineRun",
+    "Run",
+    "beyond_branch_and_bound",
+    "check_solver",
+    "checked_limits",
+    "checked_settings",
+    "checked_start",
+    "run_interruptibly",
+]
+
+logger = logging.getLogger("riskslim")
+
+_Settings = TypeVar("_Settings", bound="DataclassInstance")
+
+INTERRUPTED = "interrupted by the user"
+
+# What CPLEX's parameters can hold; no other engine needs more.
+MAX_NODES = 2**62
+MAX_SEED = 2_000_000_000
+
+
+class Run(Protocol):
+    """One call of an engine."""
+
+    name: str
+    interrupted: threading.Event
+
+    def interrupt(self) -> None:
+        """End the search as soon as possible; may be called from another thread."""
+
+    def solve(self) -> Solution:
+        """Search, and certify the best score."""
+
+
+def run_interruptibly(run: Run) -> Solution:
+    """Run in a second thread, so that Ctrl-C is seen while compiled code computes.
+
+    Python handles signals in the main thread only, and not while that thread is inside of a
+    solver or a kernel. Outside of the main thread there is no Ctrl-C to wait for.
+
+    Parameters
+    ----------
+    run : Run
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    KeyboardInterrupt
+        A second Ctrl-C.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return run.solve()
+    # Not Thread.join: interrupted, it can take a running thread for one that has ended.
+    done = threading.Event()
+    outcome: list[Solution] = []
+    failure: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            outcome.append(run.solve())
+        except BaseException as error:
+            failure.append(error)
+        finally:
+            done.set()
+
+    context = contextvars.copy_context()
+    worker = threading.Thread(target=context.run, args=(work,), name=run.name, daemon=True)
+    with _interrupt_on_ctrl_c(run):
+        worker.start()
+        while not done.is_set():
+            try:
+                done.wait(0.1)
+            except KeyboardInterrupt:  # by a handler that is not ours, or the second Ctrl-C
+                if run.interrupted.is_set():
+                    raise
+                run.interrupt()
+    if failure:
+        raise failure[0]
+    return outcome[0]
+
+
+@contextlib.contextmanager
+def _interrupt_on_ctrl_c(run: Run) -> Iterator[None]:
+    """Let the first Ctrl-C end the search, and the second raise KeyboardInterrupt.
+
+    A handler, and no exception that is caught: it cannot arrive between two statements. Whoever
+    has a handler of their own keeps it.
+    """
+
+    def handle(signum: int, frame: FrameType | None) -> None:
+        if run.interrupted.is_set():
+            raise KeyboardInterrupt
+        logger.warning("interrupted: ending the search, the best score so far is kept")
+        run.interrupt()
+
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+class EngineRun(Generic[_Settings]):
+    """What one call of an engine begins with, and the solutions that it ends with.
+
+    Parameters
+    ----------
+    name : str
+        The engine's.
+    problem : RiskScoreProblem
+        Is left as it is: the run has a copy, whose loss counts anew.
+    settings : dataclass instance
+    limits : dict
+        As of :func:`checked_limits`, and what else the engine was told.
+    start : ndarray of int64, shape (d + 1,), optional
+    progress, should_stop : callable, optional
+        The user's.
+
+    Attributes
+    ----------
+    interrupted : threading.Event
+        The user wants the search to end.
+    stop : int64 array of shape (1,)
+        Not zero: kernels are to end.
+    began, deadline : float
+        On the clock of ``time.perf_counter``.
+    initialization_seconds : float
+    """
+
+    def __init__(
+        self,
+        name: str,
+        problem: RiskScoreProblem,
+        settings: _Settings,
+        limits: dict[str, Any],
+        start: NDArray[np.int64] | None,
+        progress: Callable[[TraceRecord], None] | None,
+        should_stop: Callable[[], bool] | None,
+    ) -> None:
+        self.name = name
+        self.problem = copy.copy(problem)
+        self.problem.loss = copy.copy(problem.loss)
+        self.problem.loss.seconds, self.problem.loss.n_evaluations = 0.0, 0
+        self.problem.loss.n_threads = limits["n_threads"]
+        self.settings = settings
+        self.limits = limits
+        self.start = start
+        self.progress = progress
+        self.user_stop = should_stop
+        self.interrupted = threading.Event()
+        self.stop = np.zeros(1, np.int64)
+        self.began = time.perf_counter()
+        self.deadline: float = self.began + limits["time_limit"]
+        self.initialization_seconds = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock time since the run began."""
+        return time.perf_counter() - self.began
+
+    @property
+    def remaining(self) -> float:
+        """Seconds that are left, below 0 when time is over."""
+        return self.deadline - time.perf_counter()
+
+    def assembled(
+        self,
+        coef: NDArray[np.int64],
+        certificate: Certificate,
+        trace: Trace,
+        statistics: SolveStatistics,
+        pool: SolutionPool | None = None,
+    ) -> Solution:
+        """The best score with its certificate.
+
+        Parameters
+        ----------
+        coef : ndarray of int64, shape (d + 1,)
+        certificate : Certificate
+        trace : Trace
+        statistics : SolveStatistics
+        pool : SolutionPool, optional
+
+        Returns
+        -------
+        Solution
+        """
+        return Solution(
+            coefficients=coef[1:],
+            intercept=int(coef[0]),
+            certificate=certificate,
+            feature_names=self.problem.coefficients.feature_names,
+            trace=trace,
+            statistics=statistics,
+            settings=self._stated(),
+            pool=pool,
+            scale=certificate.scale,
+        )
+
+    def infeasible(self, reason: str) -> Solution:
+        """Say that no coefficient vector meets the requirements.
+
+        Parameters
+        ----------
+        reason : str
+            Which of them clash.
+
+        Returns
+        -------
+        Solution
+            Without coefficients.
+        """
+        certificate = Certificate(
+            status=Status.INFEASIBLE,
+            objective=math.inf,
+            loss=math.inf,
+            model_size=0,
+            lower_bound=math.inf,
+            gap_tolerance=self.limits["gap_tolerance"],
+            bound_tolerance=0.0,
+            engine=self.name,
+            n_samples=self.problem.loss.data.n_samples,
+            message=reason,
+        )
+        names = self.problem.coefficients.feature_names
+        return Solution(None, None, certificate, names, settings=self._stated())
+
+    def _stated(self) -> dict[str, Any]:
+        return {"engine": self.name, **self.limits, **dataclasses.asdict(self.settings)}
+
+
+def beyond_branch_and_bound(problem: RiskScoreProblem) -> str | None:
+    """What a problem asks for that branch and bound does not support.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+
+    Returns
+    -------
+    str or None
+        None if there is nothing.
+    """
+    if problem.rates:
+        return "constraints on rates"
+    if problem.is_constrained_per_scale:
+        return "constraints on risks with a list of scales"
+    return None
+
+
+def checked_limits(
+    time_limit: float, gap_tolerance: float, node_limit: int | None, n_threads: int, seed: int
+) -> dict[str, Any]:
+    """Check what every engine is told about time, gap, nodes, threads and seed.
+
+    Parameters
+    ----------
+    time_limit, gap_tolerance, node_limit, n_threads, seed
+        As users give them.
+
+    Returns
+    -------
+    dict
+        By the names of the engines' parameters.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Wrong kind, or out of range.
+    """
+    limits: dict[str, Any] = {
+        "time_limit": _checked_number("time_limit", time_limit),
+        "gap_tolerance": _checked_number("gap_tolerance", gap_tolerance),
+    }
+    if not limits["time_limit"] > 0:
+        raise ValueError(f"time_limit must be positive, got {time_limit!r}")
+    if not 0 <= limits["gap_tolerance"] < 1:
+        raise ValueError(f"gap_tolerance must be at least 0 and below 1, got {gap_tolerance!r}")
+    limits["node_limit"] = None
+    if node_limit is not None:
+        limits["node_limit"] = _checked_int("node_limit", node_limit, 0, MAX_NODES)
+    limits["n_threads"] = checked_threads(n_threads)
+    limits["random_state"] = _checked_int("random_state", seed, 0, MAX_SEED)
+    return limits
+
+
+def _checked_number(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    return float(value)
+
+
+def _checked_int(name: str, value: Any, least: int, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} must be an int, got {value!r}")
+    if not least <= value <= most:
+        raise ValueError(f"{name} must be between {least} and {most}, got {value}")
+    return int(value)
+
+
+def checked_settings(
+    problem: RiskScoreProblem, settings: _Settings | None, kind: type[_Settings]
+) -> _Settings:
+    """Check the kinds of a problem and of an engine's settings.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    settings : dataclass instance, optional
+    kind : type
+        What the settings have to be.
+
+    Returns
+    -------
+    dataclass instance
+        The settings, the defaults if there are none.
+
+    Raises
+    ------
+    TypeError
+        One of them is something else.
+    """
+    if not isinstance(problem, RiskScoreProblem):
+        raise TypeError(f"problem must be a RiskScoreProblem, got {type(problem).__name__}")
+    if settings is not None and not isinstance(settings, kind):
+        raise TypeError(f"settings must be {kind.__name__}, got {type(settings).__name__}")
+    return kind() if settings is None else settings
+
+
+def checked_start(problem: RiskScoreProblem, start: ArrayLike | None) -> NDArray[np.int64] | None:
+    """Check the vector that a user wants to start from.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    start : array-like of shape (d + 1,), optional
+
+    Returns
+    -------
+    ndarray of int64, shape (d + 1,), or None
+
+    Raises
+    ------
+    ValueError
+        The vector is not feasible.
+    """
+    if start is None or problem.infeasibility is not None:
+        return None
+    violations = problem.violations(start)
+    if violations:
+        raise ValueError(f"start is not feasible: {'; '.join(violations)}")
+    return np.asarray(start).astype(np.int64)
+
+
+# Of lattice_cpa.
+SOLVERS = ("cplex", "scip")
+
+
+def check_solver(solver: str) -> None:
+    """Refuse a solver that LCPA cannot run on.
+
+    Parameters
+    ----------
+    solver : str
+
+    Raises
+    ------
+    ValueError
+        It is none of :data:`SOLVERS`.
+    """
+    if solver not in SOLVERS:
+        raise ValueError(
+            f"solver must be one of {', '.join(map(repr, SOLVERS))}, got {solver!r}; HiGHS has no "
+            "callback that can add cuts"
+        )

@@ -1,0 +1,80 @@
+"""What exports in all languages share: headlines, names, tables of risks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riskslim._version import __version__
+from riskslim.score.table import RiskScale, logistic
+
+if TYPE_CHECKING:
+    from riskslim.score.protocol import ScoreLike
+
+__all__ = [
+    "LARGEST_NUMBER",
+    "MAX_TABLED_SCORES",
+    "check_function_name",
+    "free_name",
+    "headline_of",
+    "tabled_risks",
+]
+
+# More scores than these are not listed with their risks: the formula gives them to 1e-15.
+MAX_TABLED_SCORES = 1000
+
+# What exceeds this in SQL is taken to be infinite.
+LARGEST_NUMBER = "1E308"
+
+
+def tabled_risks(score: ScoreLike) -> dict[int, float]:
+    """Risks of the scores that the training data allow; empty where the formula has to do."""
+    totals, largest = {0}, 0.0
+    for name, points in score.points.items():
+        known = score.feature_ranges[name]
+        largest += abs(points) * max(abs(known.minimum), abs(known.maximum))
+        # Beyond 2**53 float64 does not hold every integer.
+        if not known.is_integer or largest >= 2.0**53:
+            return {}
+        values = known.values
+        if values is None:
+            if known.maximum - known.minimum >= MAX_TABLED_SCORES:
+                return {}
+            values = tuple(range(int(known.minimum), int(known.maximum) + 1))
+        totals = {total + points * value for total in totals for value in values}
+        if len(totals) > MAX_TABLED_SCORES:
+            return {}
+    ordered = sorted(totals)
+    log_odds = RiskScale(score.intercept, score.scale).log_odds(np.array(ordered, np.float64))
+    risks = logistic(log_odds)
+    return dict(zip(ordered, risks.tolist(), strict=True))
+
+
+def headline_of(score: ScoreLike) -> str:
+    """Say in one line of printable text what is predicted, and who says so."""
+    label = score.classes[1]
+    shown = label if isinstance(label, (bool, int, float, str)) else str(label)
+    weighting = score.class_weighting
+    return (
+        f"Risk that {score.outcome_name!r} = {shown!r}, from a risk score of riskslim {__version__}"
+        + ("" if weighting is None else f". {weighting.describe('The outcome').removesuffix('.')}")
+    )
+
+
+def check_function_name(name: Any, language: str, is_valid: Callable[[str], bool]) -> None:
+    """Refuse a name that a function cannot have in a language."""
+    if not isinstance(name, str) or not is_valid(name):
+        raise ValueError(
+            f"function_name must be an identifier that {language} has no other use for, got "
+            f"{name!r}"
+        )
+
+
+def free_name(name: str, taken: set[str]) -> str:
+    """A name that is not taken yet, which it then is."""
+    while not name or name in taken:
+        name += "_"
+    taken.add(name)
+    return name

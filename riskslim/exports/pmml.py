@@ -1,0 +1,288 @@
+"""A score as a PMML document."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from riskslim._version import __version__
+from riskslim.exports.common import LARGEST_NUMBER, free_name, headline_of, tabled_risks
+from riskslim.exports.terms import Term, chosen_inputs, is_truth_value, terms_of
+
+if TYPE_CHECKING:
+    from riskslim.score.protocol import ScoreLike
+
+__all__ = ["to_pmml"]
+
+# ---------------------------------------------------------------------------------------------
+# PMML
+# ---------------------------------------------------------------------------------------------
+
+_NUMBER = {"optype": "continuous", "dataType": "double"}
+_NAMESPACE = "http://www.dmg.org/PMML-4_4"
+
+# What XML 1.0 cannot hold, escaped or not.
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+_PMML_COMPARISONS = {
+    ">=": "greaterOrEqual", "<=": "lessOrEqual", ">": "greaterThan", "<": "lessThan",
+}  # fmt: skip
+
+# What is finite, in the sense of the fields of PMML.
+_FINITE_INTERVAL = {
+    "closure": "closedClosed",
+    "leftMargin": f"-{LARGEST_NUMBER}",
+    "rightMargin": LARGEST_NUMBER,
+}
+
+
+def to_pmml(score: ScoreLike, *, inputs: str | None = None) -> str:
+    """Write a risk score as PMML 4.4.
+
+    Parameters
+    ----------
+    score : RiskScore
+    inputs : {"raw", "items"}, optional
+        As in :func:`to_python`.
+
+    Returns
+    -------
+    str
+        A document with a RegressionModel for classification. Its inputs are the features with
+        points, or the raw columns; its outputs are `risk`, `score`, `label`, and the target field,
+        which is named after the outcome. A name that is taken gets underscores at its end. An
+        evaluator refuses records whose values are missing, infinite or no numbers, or gives no
+        result for them; of raw columns also unknown levels, while missing values are taken where
+        the training data had some. Raw columns that are 0 or 1 are numbers.
+
+    Raises
+    ------
+    ValueError
+        A name, level or label has characters that XML cannot hold, both labels read the same, or
+        ``inputs`` as in :func:`to_python`.
+
+    Notes
+    -----
+    A Scorecard would give the score but neither classes nor probabilities; coefficients divided by
+    the scale, with ``normalizationMethod="logit"``, would round every one of them. Here fields that
+    are derived from the inputs hold the score, a Discretize that lists the risks of the scores of
+    the training data, and the formula for others. The regression takes the risk that results
+    as it is: ``normalizationMethod="none"``. `label` is as
+    :meth:`~riskslim.RiskScore.predict` says; where the risk is exactly 50% evaluators may give the
+    target field either label.
+
+    Examples
+    --------
+    >>> from riskslim import RiskScore
+    >>> from riskslim.exports import to_pmml
+    >>> document = to_pmml(RiskScore(-3, {"smoker": 2}))
+    >>> for line in document.splitlines():
+    ...     if "DataField" in line or "Table" in line:
+    ...         print(line.strip())
+    <DataField name="outcome" optype="categorical" dataType="integer">
+    </DataField>
+    <DataField name="smoker" optype="continuous" dataType="double">
+    </DataField>
+    <RegressionTable intercept="0" targetCategory="1">
+    </RegressionTable>
+    <RegressionTable intercept="0" targetCategory="0" />
+    """
+    kind, labels = _pmml_labels(score.classes)
+    terms = terms_of(score, chosen_inputs(score, inputs))
+    columns = {term.column: term for term in terms}
+    levels = [str(level) for term in columns.values() for level in term.levels]
+    for text in (score.outcome_name, *labels, *score.points, *columns, *levels):
+        if wrong := _NOT_XML.search(text):
+            raise ValueError(f"XML cannot hold the character {wrong.group()!r} of {text!r}")
+    taken = {*columns, *score.points}
+    target, *outputs = (
+        free_name(name, taken) for name in (score.outcome_name, "risk", "score", "label")
+    )
+    fields = [free_name(f"riskslim {what}", taken) for what in ("score", "risk")]
+
+    root = ET.Element("PMML", xmlns=_NAMESPACE, version="4.4")
+    header = _add(root, "Header", description=headline_of(score))
+    _add(header, "Application", name="riskslim", version=__version__)
+    dictionary = _add(root, "DataDictionary", numberOfFields=len(columns) + 1)
+    field = _add(dictionary, "DataField", name=target, optype="categorical", dataType=kind)
+    for label in labels:
+        _add(field, "Value", value=label)
+    model = _add(root, "RegressionModel", functionName="classification", normalizationMethod="none")
+    schema = _add(model, "MiningSchema")
+    _add(schema, "MiningField", name=target, usageType="target")
+    for name, term in columns.items():
+        _add_input(dictionary, term)
+        treatment = "asIs" if term.may_lack else "returnInvalid"
+        _add(schema, "MiningField", name=name, missingValueTreatment=treatment)
+    _add_outputs(_add(model, "Output"), outputs, fields, kind, labels)
+    derived = _add(model, "LocalTransformations")
+    products = _add_conditions(derived, score, terms, taken)
+    _add_derived_fields(derived, score, products, fields, taken)
+    predicted = _add(model, "RegressionTable", intercept=0, targetCategory=labels[1])
+    _add(predicted, "NumericPredictor", name=fields[1], coefficient=1)
+    _add(model, "RegressionTable", intercept=0, targetCategory=labels[0])
+    ET.indent(root)
+    text = ET.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def _add(parent: ET.Element, tag: str, **attributes: object) -> ET.Element:
+    return ET.SubElement(parent, tag, {name: str(value) for name, value in attributes.items()})
+
+
+def _apply(parent: ET.Element, function: str, *arguments: float | str) -> ET.Element:
+    """Add a function of numbers and fields; more arguments may be added to it."""
+    call = _add(parent, "Apply", function=function)
+    for argument in arguments:
+        if isinstance(argument, str):
+            _add(call, "FieldRef", field=argument)
+        else:
+            _add(call, "Constant", dataType="double").text = repr(float(argument))
+    return call
+
+
+def _pmml_labels(classes: tuple[Any, Any]) -> tuple[str, list[str]]:
+    """Type and text of the labels."""
+    kind, texts = _pmml_values(classes)
+    if texts[0] == texts[1]:
+        raise ValueError(f"PMML does not tell the classes {classes!r} apart: rename one of them")
+    return kind, texts
+
+
+def _pmml_levels(term: Term, levels: tuple[Any, ...]) -> tuple[str, list[str]]:
+    """Type of the levels of a column, and texts of some of them."""
+    kinds = {type(level) for level in term.levels}
+    if kinds == {int, float}:
+        return "double", [repr(float(level)) for level in levels]
+    return _pmml_values(levels)
+
+
+def _pmml_values(values: tuple[Any, ...]) -> tuple[str, list[str]]:
+    """Type and texts of values."""
+    kinds = {type(value) for value in values}
+    names = {bool: "boolean", int: "integer", float: "double"}
+    kind = names.get(next(iter(kinds)), "string") if len(kinds) == 1 else "string"
+    return kind, [str(one).lower() if isinstance(one, bool) else str(one) for one in values]
+
+
+def _add_input(dictionary: ET.Element, term: Term) -> None:
+    """Add a field with the values that it may have."""
+    if term.levels and not is_truth_value(term):
+        kind, texts = _pmml_levels(term, term.levels)
+        field = _add(dictionary, "DataField", name=term.column, optype="categorical", dataType=kind)
+        for text in texts:
+            _add(field, "Value", value=text)
+        return
+    field = _add(dictionary, "DataField", name=term.column, **_NUMBER)
+    for level in term.levels:
+        _add(field, "Interval", closure="closedClosed", leftMargin=level, rightMargin=level)
+    if not term.levels:
+        _add(field, "Interval", **_FINITE_INTERVAL)
+
+
+def _add_conditions(
+    parent: ET.Element, score: ScoreLike, terms: Iterable[Term], taken: set[str]
+) -> list[tuple[str, int]]:
+    """Add a field for each condition; what is summed up: fields, and the points of each."""
+    products = []
+    for name, term in zip(score.points, terms, strict=True):
+        if term.kind == "number":
+            products.append((term.column, term.points))
+            continue
+        field = free_name(f"riskslim {name}", taken)
+        products.append((field, term.points))
+        derived = _add(parent, "DerivedField", name=field, **_NUMBER)
+        if term.levels and not is_truth_value(term) and term.kind != "missing":
+            _add_indicators(derived, term.column, _pmml_levels(term, term.value)[1])
+        else:
+            _add_condition(_add(derived, "Apply", function="if"), term)
+    return products
+
+
+def _add_indicators(parent: ET.Element, column: str, levels: list[str]) -> None:
+    """Add 1 where a column has one of some levels, 0 elsewhere and where it is missing."""
+    *earlier, level = levels
+    if earlier:
+        parent = _add(parent, "Apply", function="+")
+        _add_indicators(parent, column, earlier)
+    # In the text of a constant evaluators lose line breaks and what is escaped.
+    _add(parent, "NormDiscrete", field=column, value=level, mapMissingTo=0)
+
+
+def _add_condition(choice: ET.Element, term: Term) -> None:
+    """Add a condition on a number, or on whether there is one, and its values."""
+    if term.kind == "missing":
+        _apply(choice, "isMissing", term.column)
+    else:
+        condition = choice
+        if term.may_lack:
+            condition = _add(choice, "Apply", function="and")
+            _apply(condition, "isNotMissing", term.column)
+        function = _PMML_COMPARISONS.get(term.operator, "equal")
+        value = 1.0 if is_truth_value(term) else float(term.value)
+        _apply(condition, function, term.column, value)
+    for text in ("1.0", "0.0"):
+        _add(choice, "Constant", dataType="double").text = text
+
+
+def _add_outputs(
+    output: ET.Element, names: list[str], fields: list[str], kind: str, labels: list[str]
+) -> None:
+    total, risk = fields
+    for name, field in zip(names, (risk, total), strict=False):
+        derived = _add(output, "OutputField", name=name, feature="transformedValue", **_NUMBER)
+        _add(derived, "FieldRef", field=field)
+    categorical = {"optype": "categorical", "dataType": kind}
+    derived = _add(output, "OutputField", name=names[2], feature="transformedValue", **categorical)
+    choice = _add(derived, "Discretize", field=risk, dataType=kind)
+    entry = _add(choice, "DiscretizeBin", binValue=labels[0])
+    _add(entry, "Interval", closure="closedClosed", leftMargin=0, rightMargin=0.5)
+    entry = _add(choice, "DiscretizeBin", binValue=labels[1])
+    _add(entry, "Interval", closure="openClosed", leftMargin=0.5, rightMargin=1)
+
+
+def _add_derived_fields(
+    parent: ET.Element,
+    score: ScoreLike,
+    products: list[tuple[str, int]],
+    fields: list[str],
+    taken: set[str],
+) -> None:
+    def field(name: str) -> ET.Element:
+        return _add(parent, "DerivedField", name=name, **_NUMBER)
+
+    total, risk = fields
+    _add_sum(field(total), products)
+    tabled = tabled_risks(score)
+    formula = free_name("riskslim formula", taken) if tabled else risk
+    quotient = _apply(field(formula), "/", 1.0)
+    exponential = _apply(_apply(quotient, "+", 1.0), "exp")
+    # Divided by -scale: one rounding, as in predictions.
+    log_odds = _add(exponential, "Apply", function="/")
+    _apply(log_odds, "+", score.intercept, total)
+    _add(log_odds, "Constant", dataType="double").text = repr(-score.scale)
+    if not tabled:
+        return
+    known = free_name("riskslim risk of known score", taken)
+    bins = _add(field(known), "Discretize", field=total, dataType="double")
+    for value, probability in tabled.items():
+        entry = _add(bins, "DiscretizeBin", binValue=repr(probability))
+        _add(entry, "Interval", closure="closedClosed", leftMargin=value, rightMargin=value)
+    choice = _apply(field(risk), "if")
+    _apply(choice, "isMissing", known)
+    _add(choice, "FieldRef", field=formula)
+    _add(choice, "FieldRef", field=known)
+
+
+def _add_sum(parent: ET.Element, items: list[tuple[str, int]]) -> None:
+    """Add points times values, from the first to the last feature, as predictions do."""
+    if not items:
+        _add(parent, "Constant", dataType="double").text = "0.0"
+        return
+    *earlier, (name, points) = items
+    if earlier:
+        parent = _add(parent, "Apply", function="+")
+        _add_sum(parent, earlier)
+    _apply(parent, "*", points, name)

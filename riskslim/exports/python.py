@@ -1,0 +1,168 @@
+"""A score as a Python function."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from riskslim.exports.common import check_function_name, headline_of, tabled_risks
+from riskslim.exports.terms import Term, chosen_inputs, terms_of
+
+if TYPE_CHECKING:
+    from riskslim.score.protocol import ScoreLike
+
+__all__ = ["to_python"]
+
+# ---------------------------------------------------------------------------------------------
+# Python
+# ---------------------------------------------------------------------------------------------
+
+_PYTHON = '''\
+# {headline}.
+import math
+
+
+def {name}(record):
+    """Return (risk, score) of a mapping from the names of {inputs} to values.
+
+    {refused}
+    """
+    risks = {{{risks}}}
+{helpers}
+    score, is_integer = 0.0, True
+    for points, value in ({terms}):
+        score += points * value
+        is_integer = is_integer and float(value).is_integer()
+    if not math.isfinite(score):
+        raise ValueError(f"the score overflows: {{record!r}} has too large values")
+    if is_integer and abs(score) < 2**53:
+        score = int(score)
+    risk = risks.get(score)
+    if risk is None:  # not a score of the training data
+        log_odds = ({intercept} + score) / {scale!r}
+        small = math.exp(-abs(log_odds))
+        risk = (1.0 if log_odds >= 0 else small) / (1.0 + small)
+    return risk, score
+'''
+
+_PYTHON_NUMBER = """
+    def number(name):
+        if name not in record:
+            raise ValueError(f"the record lacks {name!r}")
+        value = record[name]
+        try:
+            found = math.nan if isinstance(value, (str, bytes, bytearray)) else float(value)
+        except (TypeError, ValueError, OverflowError):
+            found = math.nan
+        if not math.isfinite(found):
+            raise ValueError(f"{name!r} must be a finite number, got {value!r}")
+        if abs(found) >= 2**53 and hasattr(value, "__index__"):
+            raise ValueError(f"{name!r} must be below 2**53 if an integer, got {value!r}")
+        return found
+"""
+
+_PYTHON_RAW = """
+    def is_missing(name, known):
+        if name not in record:
+            raise ValueError(f"the record lacks {name!r}")
+        value = record[name]
+        missing = value is None or type(value).__name__ in ("NAType", "NaTType")
+        missing = missing or (not isinstance(value, str) and bool(value != value))
+        if missing and not known:
+            raise ValueError(f"{name!r} is missing, which it never was in the training data")
+        return missing
+
+    def number_or_nan(name, known):
+        return math.nan if is_missing(name, known) else number(name)
+
+    def level(name, levels, known):
+        if is_missing(name, known):
+            return None
+        value = record[name]
+        if value not in levels:
+            raise ValueError(f"{name!r} must be one of {levels!r}, got {value!r}")
+        return value
+"""
+
+
+def _python_value(term: Term) -> str:
+    column, known = repr(term.column), term.may_lack
+    if term.kind == "number":
+        return f"number({column})"
+    if term.kind == "comparison":
+        return f"number_or_nan({column}, {known}) {term.operator} {term.value!r}"
+    if not term.levels:
+        return f"math.isnan(number_or_nan({column}, {known}))"
+    found = f"level({column}, {term.levels!r}, {known})"
+    return f"{found} is None" if term.kind == "missing" else f"{found} in {term.value!r}"
+
+
+def _is_free_in_python(name: str) -> bool:
+    taken = keyword.iskeyword(name) or name in {*dir(builtins), "math"}
+    return name.isidentifier() and not taken
+
+
+def to_python(
+    score: ScoreLike, *, function_name: str = "predict_risk", inputs: str | None = None
+) -> str:
+    """Write a risk score as a Python function.
+
+    Parameters
+    ----------
+    score : RiskScore
+    function_name : str, default "predict_risk"
+    inputs : {"raw", "items"}, optional
+        What the record has: the raw columns, of which the function computes the items, or the
+        features with points. Default: "raw" where the score knows its ``variables``.
+
+    Returns
+    -------
+    str
+        A module that imports nothing but `math`, with one function: it takes a mapping from the
+        names of the inputs to values, and returns (risk, score). Like
+        :meth:`~riskslim.RiskScore.predict_proba` it raises ValueError for values that are missing,
+        infinite or no numbers; of raw columns for unknown levels, and for values that are missing
+        where none was in the training data. None and NaN are missing.
+
+    Raises
+    ------
+    ValueError
+        The name of the function is no identifier, or that of a builtin; ``inputs="raw"`` of a
+        score that does not know its variables.
+
+    Examples
+    --------
+    >>> from riskslim import RiskScore
+    >>> from riskslim.exports import to_python
+    >>> namespace = {}
+    >>> exec(to_python(RiskScore(-3, {"smoker": 2})), namespace)
+    >>> risk, points = namespace["predict_risk"]({"smoker": True})
+    >>> round(risk, 4), points
+    (0.2689, 2)
+    """
+    check_function_name(function_name, "Python", _is_free_in_python)
+
+    def lines(entries: Iterable[str]) -> str:
+        text = "".join(f"        {entry},\n" for entry in entries)
+        return f"\n{text}    " if text else ""
+
+    chosen = chosen_inputs(score, inputs)
+    refused = "Raises ValueError where a value is missing or anything else than a finite number."
+    if chosen == "raw":
+        refused = (
+            "None and NaN are missing. Raises ValueError for values that the training data cannot\n"
+            "    have had: text for numbers, unknown levels, missing where none was."
+        )
+    return _PYTHON.format(
+        headline=headline_of(score),
+        name=function_name,
+        inputs="features" if chosen == "items" else "raw columns",
+        refused=refused,
+        helpers=_PYTHON_NUMBER + (_PYTHON_RAW if chosen == "raw" else ""),
+        terms=lines(f"({term.points}, {_python_value(term)})" for term in terms_of(score, chosen)),
+        risks=lines(f"{total}: {risk!r}" for total, risk in tabled_risks(score).items()),
+        intercept=score.intercept,
+        scale=score.scale,
+    )

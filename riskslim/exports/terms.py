@@ -1,0 +1,135 @@
+"""What a risk score adds up, term by term, as functions of its inputs: items, or raw columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from riskslim.items.rules import COMPARISONS, is_level, number_of, rule_of
+from riskslim.items.variables import RawVariable
+
+if TYPE_CHECKING:
+    from riskslim.score.protocol import ScoreLike
+
+__all__ = ["Inputs", "Term", "chosen_inputs", "is_truth_value", "terms_of"]
+
+Inputs: TypeAlias = Literal["raw", "items"]
+
+
+class Term(NamedTuple):
+    """Points times a column, or points for a condition on it.
+
+    Attributes
+    ----------
+    points : int
+    column : str
+        The input that it is computed from.
+    kind : {"number", "comparison", "levels", "missing"}
+        The column itself; a comparison with ``value``; whether the value is among ``value``;
+        whether there is none.
+    variable : RawVariable or None
+        The column in the training data; None of a feature that is an input itself.
+    operator : {">=", "<=", ">", "<", ""}
+        Of a comparison.
+    value : float, tuple or None
+    """
+
+    points: int
+    column: str
+    kind: Literal["number", "comparison", "levels", "missing"]
+    variable: RawVariable | None = None
+    operator: str = ""
+    value: Any = None
+
+    @property
+    def may_lack(self) -> bool:
+        """Whether it is known what a missing value means."""
+        return self.variable is not None and self.variable.may_lack
+
+    @property
+    def levels(self) -> tuple[Any, ...]:
+        """All values that the column may have; empty if it has numbers."""
+        if self.variable is None or self.variable.kind == "numeric":
+            return ()
+        return (0, 1) if self.variable.kind == "boolean" else self.variable.levels
+
+
+def chosen_inputs(score: ScoreLike, inputs: str | None) -> Inputs:
+    """What an export of a score reads.
+
+    Parameters
+    ----------
+    score : RiskScore
+    inputs : {"raw", "items"} or None
+        None: raw columns where the score knows its variables.
+
+    Returns
+    -------
+    {"raw", "items"}
+
+    Raises
+    ------
+    ValueError
+        Something else, or raw columns of a score that does not know them.
+    """
+    if inputs not in (None, "raw", "items"):
+        raise ValueError(f"inputs must be 'raw' or 'items', got {inputs!r}")
+    if inputs == "raw" and not score.variables:
+        raise ValueError(
+            "inputs='raw' needs the raw columns that features are computed from, which this score "
+            "does not know: score.with_variables(encoder) tells it"
+        )
+    return "raw" if score.variables and inputs != "items" else "items"
+
+
+def terms_of(score: ScoreLike, inputs: Inputs) -> tuple[Term, ...]:
+    """List what a score adds up, in the order in which predictions do.
+
+    Parameters
+    ----------
+    score : RiskScore
+    inputs : {"raw", "items"}
+
+    Returns
+    -------
+    tuple of Term
+
+    Examples
+    --------
+    >>> from riskslim import RiskScore
+    >>> from riskslim.items.variables import RawVariable
+    >>> from riskslim.exports.terms import terms_of
+    >>> age = RawVariable("age", "numeric", 18, 95)
+    >>> score = RiskScore(-3, {"age >= 60": 2}, variables={"age": age})
+    >>> terms_of(score, "items")
+    (Term(points=2, column='age >= 60', kind='number', variable=None, operator='', value=None),)
+    >>> (term,) = terms_of(score, "raw")
+    >>> term.column, term.kind, term.operator, term.value
+    ('age', 'comparison', '>=', 60)
+    """
+    if inputs == "items":
+        return tuple(Term(points, name, "number") for name, points in score.points.items())
+    return tuple(_raw_term(score, name, points) for name, points in score.points.items())
+
+
+def _raw_term(score: ScoreLike, name: str, points: int) -> Term:
+    variable = score.variables.get(name)
+    if variable is not None:
+        if variable.kind == "boolean":
+            return Term(points, name, "levels", variable, value=(1,))
+        return Term(points, name, "number", variable)
+    rule = rule_of(name, score.variables)
+    if rule is None:
+        return Term(points, name, "number")
+    variable = score.variables[rule.variable]
+    if rule.operator == "is missing":
+        return Term(points, rule.variable, "missing", variable)
+    if rule.operator in COMPARISONS:
+        operator = {"≥": ">=", "≤": "<="}.get(rule.operator, rule.operator)
+        return Term(points, rule.variable, "comparison", variable, operator, number_of(rule.value))
+    named = tuple(level for level in variable.levels if is_level(level, rule.levels()))
+    return Term(points, rule.variable, "levels", variable, value=named)
+
+
+def is_truth_value(term: Term) -> bool:
+    """Whether a term reads a column of 0 and 1, or of True and False."""
+    return term.variable is not None and term.variable.kind == "boolean"

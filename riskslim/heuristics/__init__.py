@@ -1,0 +1,1 @@
+"""Good scores without a proof: descent, rounding, subsamples."""

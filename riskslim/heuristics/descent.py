@@ -1,0 +1,693 @@
+r"""Heuristics of the risk score problem: polish integer vectors, round real-valued ones.
+
+Discrete coordinate descent (Ustun & Rudin 2019, Section 4.1) and sequential rounding
+(Section 4.2). Both run compiled as a whole: they keep the scores of all rows and update them by
+one column at a time. Where what they find breaks a constraint, heuristics of their own take over
+(:mod:`riskslim.heuristics.constrained`). The time they spend counts in ``problem.loss.seconds``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from riskslim._kernels import heuristics as kernels
+from riskslim._kernels import integer
+from riskslim.heuristics.constrained import Move, descend, round_sequentially
+from riskslim.loss.form import choose_form, column_slots, tables_by_score
+from riskslim.loss.logistic import real_scores, take_over_work
+from riskslim.loss.ranges import score_range
+from riskslim.problem.problem import RiskScoreProblem
+
+__all__ = [
+    "HeuristicResult",
+    "discrete_coordinate_descent",
+    "round_and_polish",
+    "sequential_rounding",
+]
+
+# Objectives along different paths agree to about 1e-15; a smaller gain is no improvement.
+_TOLERANCE = 2.0**-46
+
+# LP solvers return integers with this much noise; rounding 3.0000000001 up to 4 is not meant.
+_INTEGRALITY_TOLERANCE = 1e-9
+
+# LP solvers leave their bounds by this much.
+_BOX_TOLERANCE = 1e-6
+
+# A joint histogram of a few cells is cheaper than a pass over the rows, however few they are.
+_MIN_JOINT_CELLS = 4096
+
+
+@dataclass(frozen=True)
+class HeuristicResult:
+    """What a heuristic found.
+
+    Attributes
+    ----------
+    coefficients : ndarray of int64, shape (d + 1,), or None
+        Intercept first. None if the heuristic gave up; ``reason`` says why.
+    objective : float
+        Objective of the coefficients on all rows, at their best scale; infinite if there are
+        none.
+    n_iterations : int
+        Moves made, or coefficients rounded.
+    n_evaluations : int
+        Losses computed on the way.
+    reason : str
+        Why the heuristic ended.
+    """
+
+    coefficients: NDArray[np.int64] | None
+    objective: float
+    n_iterations: int
+    n_evaluations: int
+    reason: str
+
+
+def discrete_coordinate_descent(
+    problem: RiskScoreProblem,
+    coef: ArrayLike,
+    *,
+    directions: Iterable[int] | None = None,
+    line_search: Literal["golden_section", "exhaustive"] = "golden_section",
+    swaps: bool = False,
+    max_iterations: int | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> HeuristicResult:
+    r"""Improve a feasible integer vector until no single coefficient can improve it.
+
+    Every iteration finds the best value of each coefficient with the others kept,
+
+    .. math::
+
+        \delta_j \in \operatorname{argmin}_{\delta} V(\lambda + \delta e_j)
+        \quad \text{over} \quad \lambda + \delta e_j \text{ feasible},
+
+    and makes the move of the coefficient that gives the best objective; equal objectives go to
+    the lowest index. It ends when no move improves the objective by more than its rounding
+    error (relatively 1.4e-14). The result is *1-opt*: no change of one coefficient in
+    ``directions`` improves it.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    coef : array-like of shape (d + 1,)
+        A feasible vector, intercept first.
+    directions : iterable of int, optional
+        Coefficients that may change (0: the intercept, j: feature j of 1..d). None: all.
+    line_search : {"golden_section", "exhaustive"}
+        How the minimum of the loss along a coefficient is found. The loss is convex, so that
+        both find the same one: golden section within an interval that doubling steps from the
+        present value have found, or "exhaustive", by the loss of every value.
+    swaps : bool, default False
+        Where no single change improves, also try to exchange one used feature for an unused
+        one: the old coefficient becomes 0, the best intercept is searched (if it is among the
+        directions), then the new coefficient, then the intercept again. The best exchange is
+        made, and the descent goes on.
+    max_iterations : int, optional
+        Most moves, at all scales together. None: until 1-opt.
+    should_stop : callable, optional
+        Asked between compiled descents, and under constraints between the moves and exchanges
+        that are tried; once it returns True, the best vector so far is the result.
+
+    Returns
+    -------
+    HeuristicResult
+
+    Raises
+    ------
+    ValueError
+        The vector is not feasible, or a direction does not exist.
+
+    Notes
+    -----
+    Algorithm "Discrete Coordinate Descent" of Ustun & Rudin (2019), Section 4.1. The
+    :math:`\ell_0` penalty makes the objective discontinuous at 0, therefore the best non-zero
+    value and 0 are compared. A zero coefficient stays zero while the model has ``max_size``
+    features, and none becomes zero while it has ``min_size``.
+
+    With constraints, the descent first runs without them, within the box that they leave; what
+    it ends at is the result if it meets them. Otherwise each coefficient is searched among the
+    values that meet them while the others are kept, and an exchange goes to the best of the eight
+    most promising features, without a search of the intercept in between.
+
+    Where the problem has several scales, descents at one scale alternate with the choice of the
+    best scale, :meth:`~riskslim.LogisticLoss.best_scale` of the vector found, until no move at
+    this scale improves the objective. The result is 1-opt at its own best scale; a change
+    of one coefficient together with the scale may still improve it.
+
+    Coefficients are searched in the order of a lower bound on the objective that they can
+    reach, from first and second derivatives of the loss, until the next bound exceeds the best
+    objective found. The move is the same as if all of them had been searched.
+
+    Examples
+    --------
+    >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+    >>> from riskslim import discrete_coordinate_descent
+    >>> data = TrainingData({"a": [0, 1, 1, 0, 1], "b": [1, 0, 1, 0, 1]}, [0, 1, 1, 0, 0])
+    >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
+    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    >>> result = discrete_coordinate_descent(problem, [0, 0, 0])
+    >>> result.coefficients
+    array([-1,  2, -1])
+    """
+    if line_search not in ("golden_section", "exhaustive"):
+        raise ValueError(
+            f"line_search must be 'golden_section' or 'exhaustive', got {line_search!r}"
+        )
+    if max_iterations is not None and max_iterations < 0:
+        raise ValueError(f"max_iterations must be at least 0, got {max_iterations}")
+    violations = problem.violations(coef)
+    if violations:
+        raise ValueError(f"the vector to be improved is not feasible: {'; '.join(violations)}")
+    vector = np.array(coef, dtype=np.int64)
+    direction = _checked_directions(problem, directions)
+    most = sys.maxsize if max_iterations is None else max_iterations
+    exhaustive = line_search == "exhaustive"
+    stop = should_stop or _never
+    descend_at = _descent if problem.scales.is_single else _descent_at_best_scales
+    vector, n_moves, n_evaluations = descend_at(
+        problem, vector, direction, exhaustive, swaps, most, stop
+    )
+    reason = "no move improves the objective"
+    if max_iterations is not None and n_moves == max_iterations:
+        reason = "iteration limit"
+    elif stop():
+        reason = "stopped"
+    return HeuristicResult(
+        coefficients=vector,
+        objective=problem.objective(vector),
+        n_iterations=n_moves,
+        n_evaluations=n_evaluations,
+        reason=reason,
+    )
+
+
+def _descent_at_best_scales(
+    problem: RiskScoreProblem,
+    vector: NDArray[np.int64],
+    direction: NDArray[np.uint8],
+    exhaustive: bool,
+    swaps: bool,
+    max_iterations: int,
+    should_stop: Callable[[], bool],
+) -> tuple[NDArray[np.int64], int, int]:
+    """Descents, each at the best scale of the vector that the one before it has found."""
+    before, n_moves = problem.loss.n_evaluations, 0
+    best, least = vector, np.inf
+    while True:
+        scaled = problem.at_scale(problem.loss.best_scale(vector))
+        objective = scaled.objective(vector)
+        improved = objective < least
+        if improved:
+            best, least = vector, objective
+            vector, moves, _ = _descent(
+                scaled, vector.copy(), direction, exhaustive, swaps, max_iterations - n_moves,
+                should_stop,
+            )  # fmt: skip
+            n_moves += moves
+        take_over_work(problem.loss, scaled.loss)
+        if not improved or np.array_equal(vector, best) or should_stop():
+            return best, n_moves, problem.loss.n_evaluations - before
+
+
+def _descent(
+    problem: RiskScoreProblem,
+    vector: NDArray[np.int64],
+    direction: NDArray[np.uint8],
+    exhaustive: bool,
+    swaps: bool,
+    max_iterations: int,
+    should_stop: Callable[[], bool],
+) -> tuple[NDArray[np.int64], int, int]:
+    """Descent at one scale; returns the vector, the numbers of moves and of losses computed."""
+    if should_stop():
+        return vector, 0, 0
+    if problem.constraint_rows is not None:
+        return _constrained_descent(
+            problem, vector, direction, exhaustive, swaps, max_iterations, should_stop
+        )
+    return _compiled_descent(
+        problem, vector, problem.lower, problem.upper, direction, exhaustive, swaps, max_iterations
+    )
+
+
+def _constrained_descent(
+    problem: RiskScoreProblem,
+    vector: NDArray[np.int64],
+    direction: NDArray[np.uint8],
+    exhaustive: bool,
+    swaps: bool,
+    max_iterations: int,
+    should_stop: Callable[[], bool],
+) -> tuple[NDArray[np.int64], int, int]:
+    """Compiled descents as long as they meet the constraints, then the one that looks at them.
+
+    A descent without constraints gets at least as far, and costs a small part of the other one.
+    """
+    before = problem.loss.n_evaluations
+    lower, upper = problem.lower.copy(), problem.upper.copy()
+    assert problem.rows_with_size is not None
+    problem.rows_with_size.propagate(lower, upper)  # the vector is feasible: it lies within
+    n_moves = 0
+    # Exchanges, which cost most, only where the moves alone meet the constraints.
+    for exchanging in (False, True) if swaps else (False,):
+        free, moves, _ = _compiled_descent(
+            problem, vector.copy(), lower, upper, direction, exhaustive, exchanging,
+            max_iterations - n_moves,
+        )  # fmt: skip
+        if not problem.is_feasible(free):
+            break
+        vector, n_moves = free, n_moves + moves
+        if should_stop():
+            break
+    else:
+        return vector, n_moves, problem.loss.n_evaluations - before
+    vector, moves = descend(
+        problem,
+        vector,
+        direction.astype(bool),
+        exhaustive=exhaustive,
+        swaps=swaps,
+        max_iterations=max_iterations - n_moves,
+        tolerance=_TOLERANCE,
+        compiled_move=compiled_move(problem, exhaustive),
+        should_stop=should_stop,
+    )
+    return vector, n_moves + moves, problem.loss.n_evaluations - before
+
+
+def compiled_move(problem: RiskScoreProblem, exhaustive: bool) -> Move:
+    """The best move of one coefficient, each within an interval of its own, constraints aside.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+        With one scale.
+    exhaustive : bool
+        Evaluate every value of a coefficient.
+
+    Returns
+    -------
+    callable
+        As :func:`~riskslim.heuristics.constrained.descend` needs it.
+    """
+
+    def move(
+        coef: NDArray[np.int64],
+        lower: NDArray[np.int64],
+        upper: NDArray[np.int64],
+        directions: NDArray[np.bool_],
+    ) -> NDArray[np.int64]:
+        moving = directions.astype(np.uint8)
+        return _compiled_descent(problem, coef.copy(), lower, upper, moving, exhaustive, False, 1)[
+            0
+        ]
+
+    return move
+
+
+def _compiled_descent(
+    problem: RiskScoreProblem,
+    vector: NDArray[np.int64],
+    lower: NDArray[np.int64],
+    upper: NDArray[np.int64],
+    direction: NDArray[np.uint8],
+    exhaustive: bool,
+    swaps: bool,
+    max_iterations: int,
+) -> tuple[NDArray[np.int64], int, int]:
+    loss = problem.loss
+    start = perf_counter()
+    arguments = (*_rows(problem), *_scores(problem, vector))
+    n_moves, n_evaluations = kernels.coordinate_descent(
+        *arguments,
+        vector,
+        lower,
+        upper,
+        problem.l0_penalty,
+        _magnitude(problem),
+        direction,
+        np.empty_like(direction),
+        np.empty((3, vector.size)),
+        problem.min_size,
+        problem.max_size,
+        exhaustive,
+        swaps,
+        max_iterations,
+        _TOLERANCE,
+        loss.n_threads,
+    )
+    loss.seconds += perf_counter() - start
+    loss.n_evaluations += n_evaluations
+    return vector, n_moves, n_evaluations
+
+
+def sequential_rounding(
+    problem: RiskScoreProblem,
+    coef: ArrayLike,
+    *,
+    cutoff: float = np.inf,
+    should_stop: Callable[[], bool] | None = None,
+) -> HeuristicResult:
+    r"""Round a real-valued vector one coefficient at a time.
+
+    Every iteration computes the objective of rounding each of the remaining coefficients up or
+    down, and makes the best of these roundings. Equal objectives prefer down, then the lowest
+    index. The result is integer, within the box, and of a permitted size.
+
+    Where the problem has several scales, objectives are those at ``problem.loss.scale``, which is
+    the scale that ``coef`` should be meant for; ``sequential_rounding(problem.at_scale(m), coef)``
+    rounds at another one. The objective of the result is that at its best scale.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    coef : array-like of shape (d + 1,)
+        Intercept first, within the box (to 1e-6; within 1e-9 of an integer counts as integer).
+        Its number of non-zero coefficients may exceed ``max_size``.
+    cutoff : float, default infinity
+        Give up as soon as no rounding of the remaining coefficients can have an objective
+        below this value (at ``problem.loss.scale``).
+    should_stop : callable, optional
+        Asked between the candidates of a rounding under constraints; once it returns True, what
+        is left is rounded to the nearest integers that meet the constraints.
+
+    Returns
+    -------
+    HeuristicResult
+        Without coefficients if the cutoff stopped it, or if no rounding has a permitted size and
+        meets the constraints; ``reason`` says which.
+
+    Raises
+    ------
+    ValueError
+        Wrong length, values that are not finite, or outside of the box.
+
+    Notes
+    -----
+    Algorithm "Sequential Rounding" of Ustun & Rudin (2019), Section 4.2, with two additions.
+
+    *Size.* Coefficients that cannot become zero any more (integers other than zero, and
+    remaining ones beyond 1 in absolute value) count as used. A remaining coefficient between
+    -1 and 1 is only rounded away from zero while the number of used ones is below
+    ``max_size``, and only to zero while at least ``min_size`` can still be reached.
+
+    *Convexity.* First and second derivatives at the current vector bound the loss of every
+    candidate from below (see ``riskslim/_kernels/heuristics.pyx``). Candidates are evaluated in
+    the order of their bounds until the next bound exceeds the best value, which saves most
+    evaluations and changes no choice. Losses of candidates are computed quickly first, and in
+    full accuracy only where that leaves more than one. With the gradient g any rounding of all
+    remaining coefficients has a loss of at least
+    :math:`l(\lambda) + \sum_j \min(g_j \delta_j^{up}, g_j \delta_j^{down})`; this bound, with
+    the penalties added, is compared with the cutoff.
+
+    With constraints, the point is first rounded without them, within the box that they leave; that
+    is the result if it meets them. Otherwise
+    a rounding is made only if propagation finds that the others can still meet them
+    (:meth:`~riskslim.constraints.rows.ConstraintRows.propagate`). At the end integers are
+    changed as well, where without that no rounding would do.
+
+    Examples
+    --------
+    >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+    >>> from riskslim import sequential_rounding
+    >>> data = TrainingData({"a": [0, 1, 1, 0, 1], "b": [1, 0, 1, 0, 1]}, [0, 1, 1, 0, 0])
+    >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
+    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=1)
+    >>> sequential_rounding(problem, [-0.6, 1.3, -0.2]).coefficients
+    array([-1,  2,  0])
+    """
+    vector = within_box(problem, coef)
+    scaled = problem.at_scale(problem.loss.scale)
+    if scaled.constraint_rows is None:
+        found = _compiled_rounding(scaled, vector, cutoff)
+    else:
+        found = _constrained_rounding(scaled, vector, cutoff, should_stop or _never)
+    rounded, n_rounded, n_evaluations, reason = found
+    take_over_work(problem.loss, scaled.loss)
+    return HeuristicResult(
+        coefficients=rounded,
+        objective=np.inf if rounded is None else problem.objective(rounded),
+        n_iterations=n_rounded,
+        n_evaluations=n_evaluations,
+        reason=reason,
+    )
+
+
+def _never() -> bool:
+    return False
+
+
+def _constrained_rounding(
+    problem: RiskScoreProblem,
+    vector: NDArray[np.float64],
+    cutoff: float,
+    should_stop: Callable[[], bool],
+) -> tuple[NDArray[np.int64] | None, int, int, str]:
+    """The compiled rounding where it meets the constraints, otherwise the one that looks."""
+    before = problem.loss.n_evaluations
+    lower, upper = problem.lower.copy(), problem.upper.copy()
+    assert problem.rows_with_size is not None
+    if problem.rows_with_size.propagate(lower, upper) and not should_stop():
+        free = _compiled_rounding(problem, np.clip(vector, lower, upper), cutoff)
+        if free[3] == "cutoff" or (free[0] is not None and problem.is_feasible(free[0])):
+            return free
+    rounded, n_rounded, reason = round_sequentially(problem, vector, cutoff, should_stop)
+    return rounded, n_rounded, problem.loss.n_evaluations - before, reason
+
+
+def _compiled_rounding(
+    problem: RiskScoreProblem, vector: NDArray[np.float64], cutoff: float
+) -> tuple[NDArray[np.int64] | None, int, int, str]:
+    loss = problem.loss
+    pending = (vector != np.rint(vector)).astype(np.uint8)
+    n_pending = int(pending.sum())
+    start = perf_counter()
+    scores = real_scores(loss, vector)
+    outcome, n_evaluations = kernels.sequential_rounding(
+        *_rows(problem),
+        *_integer_ranges(problem),
+        scores,
+        np.empty_like(scores),
+        vector,
+        problem.l0_penalty,
+        _magnitude(problem),
+        problem.min_size,
+        problem.max_size,
+        cutoff,
+        pending,
+        np.empty((3, vector.size)),
+        np.empty((4, vector.size)),
+        loss.n_threads,
+    )
+    loss.seconds += perf_counter() - start
+    loss.n_evaluations += n_evaluations
+    rounded = np.rint(vector).astype(np.int64) if outcome == 0 else None
+    reason = ("all rounded", "cutoff", "no rounding has a permitted size")[outcome]
+    return rounded, n_pending - int(pending.sum()), n_evaluations, reason
+
+
+def _checked_directions(
+    problem: RiskScoreProblem, directions: Iterable[int] | None
+) -> NDArray[np.uint8]:
+    n = len(problem.lower)
+    if directions is None:
+        return np.ones(n, dtype=np.uint8)
+    chosen = np.zeros(n, dtype=np.uint8)
+    for j in directions:
+        if not 0 <= j < n:
+            raise ValueError(
+                f"direction {j} does not exist: 0 is the intercept, 1..{n - 1} are the features"
+            )
+        chosen[j] = 1
+    return chosen
+
+
+def within_box(problem: RiskScoreProblem, coef: ArrayLike) -> NDArray[np.float64]:
+    """Copy of a vector, with integers and bounds freed of the noise of an LP solver.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    coef : array-like of shape (d + 1,)
+        Intercept first, within the box to 1e-6.
+
+    Returns
+    -------
+    ndarray of float64, shape (d + 1,)
+        Within the box; coefficients within 1e-9 of an integer are that integer.
+
+    Raises
+    ------
+    ValueError
+        Wrong length, values that are not finite, or outside of the box.
+    """
+    vector = np.array(coef, dtype=np.float64)
+    lower, upper = problem.lower, problem.upper
+    if vector.shape != lower.shape:
+        raise ValueError(
+            f"coef has shape {vector.shape}, expected {lower.shape}: "
+            "the intercept, then one coefficient per feature"
+        )
+    outside = ~((vector >= lower - _BOX_TOLERANCE) & (vector <= upper + _BOX_TOLERANCE))
+    if outside.any():
+        names = ("(intercept)", *problem.coefficients.feature_names)
+        j = int(np.flatnonzero(outside)[0])
+        raise ValueError(
+            f"{np.count_nonzero(outside)} coefficients are not within their bounds, the first "
+            f"one is {names[j]!r} with {vector[j]}, outside of {lower[j]}..{upper[j]}"
+        )
+    nearest = np.rint(vector)
+    vector = np.where(np.abs(vector - nearest) <= _INTEGRALITY_TOLERANCE, nearest, vector)
+    return np.clip(vector, lower, upper)
+
+
+def _magnitude(problem: RiskScoreProblem) -> NDArray[np.float64]:
+    """Most by which a point for the intercept or for each feature changes a score / scale."""
+    data = problem.loss.data
+    largest = np.maximum(np.abs(data.feature_min), np.abs(data.feature_max))
+    return _unit(problem) * np.concatenate(([1.0], np.where(largest > 0, largest, 1.0)))
+
+
+def _unit(problem: RiskScoreProblem) -> float:
+    """What a point adds to a score / scale."""
+    return 1.0 / problem.loss.scale
+
+
+def _rows(
+    problem: RiskScoreProblem,
+) -> tuple[
+    NDArray[np.int8],
+    NDArray[np.float64],
+    NDArray[np.int64],
+    NDArray[np.int8],
+    NDArray[np.float64],
+    float,
+    float,
+]:
+    """Arguments of the kernels that describe the rows, and what a point is worth."""
+    rows = problem.loss.rows
+    return (
+        rows.integer_columns,
+        rows.real_panels,
+        column_slots(rows),
+        rows.labels,
+        rows.weights,
+        rows.total_weight,
+        _unit(problem),
+    )
+
+
+def _integer_ranges(problem: RiskScoreProblem) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Smallest and largest value of each feature of integers; zeros for the others."""
+    data = problem.loss.data
+    return (
+        np.where(data.is_integer, data.feature_min, 0).astype(np.int64),
+        np.where(data.is_integer, data.feature_max, 0).astype(np.int64),
+    )
+
+
+def _with_margins(losses: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Copy a table into the middle of zeros.
+
+    A line search moves all cells of a joint histogram, also those without rows, whose losses
+    are multiplied by zero. They may leave the table by less than its width.
+    """
+    width = losses.shape[1]
+    padded = np.pad(losses.reshape(-1), width)
+    return padded[width : 3 * width].reshape(2, width)
+
+
+def _scores(
+    problem: RiskScoreProblem, vector: NDArray[np.int64]
+) -> tuple[
+    bool,
+    int,
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.int32],
+    NDArray[np.float64],
+    NDArray[np.int64],
+    NDArray[np.float64],
+]:
+    """Arguments of the descent that hold scores, tables and joint histograms.
+
+    The table is the problem's own: it covers every feasible vector, also when the loss has been
+    tightened to a smaller model size since.
+    """
+    data, rows, n_threads = problem.loss.data, problem.loss.rows, problem.loss.n_threads
+    span = score_range(data, problem.coefficients, problem.max_size)
+    if choose_form(data, problem.coefficients, span).name == "real_valued":
+        scores = real_scores(problem.loss, vector.astype(np.float64))
+        none, no_table = np.zeros(data.n_features, dtype=np.int64), np.empty((2, 0))
+        no_position, no_counts = np.empty(0, dtype=np.int32), np.empty((1, 0), dtype=np.int64)
+        return (
+            *(False, 0, no_table, no_table, none, none),
+            *(no_position, scores, no_counts, np.empty(0)),
+        )
+    low = int(span[0])
+    losses, slopes = tables_by_score(low, int(span[1]), problem.loss.scale)
+    losses = _with_margins(losses)
+    feature_min, feature_max = _integer_ranges(problem)
+    position = np.empty(rows.n_rows, dtype=np.int32)
+    integer.positions(
+        rows.integer_columns,
+        vector[1 + rows.integer_index].astype(np.int32),
+        int(vector[0]),
+        rows.labels,
+        low,
+        losses.shape[1],
+        position,
+        n_threads,
+    )
+    cells = losses.size * (feature_max - feature_min + 1)
+    # With the number of samples, merging rows changes no choice here, and no rounding error.
+    worthwhile = cells[cells <= max(_MIN_JOINT_CELLS, rows.n_samples)]
+    capacity = int(max(worthwhile.max(initial=0), losses.size))
+    return (
+        True,
+        low,
+        losses,
+        slopes,
+        feature_min,
+        feature_max,
+        position,
+        np.empty(0),
+        np.empty((n_threads, capacity), dtype=np.int64),
+        np.empty(max(capacity, data.n_samples // 8)),
+    )
+
+
+def round_and_polish(
+    problem: RiskScoreProblem, point: NDArray[np.float64], cutoff: float, *, polish: bool
+) -> tuple[NDArray[np.int64], float] | None:
+    """Round a real-valued point sequentially, then polish it.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    point : ndarray of float64, shape (d + 1,)
+        Within the box.
+    cutoff : float
+        Roundings whose objective cannot fall below it are given up.
+    polish : bool
+        Apply discrete coordinate descent.
+
+    Returns
+    -------
+    (coef, objective) or None
+    """
+    found = sequential_rounding(problem, point, cutoff=cutoff)
+    if polish and found.coefficients is not None:
+        found = discrete_coordinate_descent(problem, found.coefficients)
+    return None if found.coefficients is None else (found.coefficients, found.objective)

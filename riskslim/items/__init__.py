@@ -1,0 +1,1 @@
+"""Items: conditions on raw columns, such as "age >= 60", and what makes them."""

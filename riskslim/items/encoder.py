@@ -1,0 +1,590 @@
+"""ItemEncoder: from raw records to the 0/1 items that risk scores are made of."""
+
+from __future__ import annotations
+
+import logging
+import math
+import numbers
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import (
+    _check_feature_names_in,
+    _check_sample_weight,
+    check_is_fitted,
+    validate_data,
+)
+
+from riskslim._wording import listing, near
+from riskslim.data.faults import ColumnError, raise_faults
+from riskslim.data.tables import Table, check_present, open_records, open_table
+from riskslim.data.training_data import user_stacklevel
+from riskslim.exceptions import ExtrapolationWarning
+from riskslim.items.columns import (
+    Column,
+    ColumnEncoder,
+    Direction,
+    ItemRules,
+    fit_column,
+    read_as_numbers,
+)
+from riskslim.items.item import Item, plain_number
+from riskslim.items.variables import RawVariable
+
+__all__ = ["ItemEncoder"]
+
+logger = logging.getLogger(__name__)
+
+# Up to so many levels a column of text is taken as it is, however few rows there are; with more,
+# unless each has this many rows on average.
+MANY_LEVELS, ROWS_PER_LEVEL = 20, 10
+
+_FIT_ADVICE = {
+    "missing": (
+        "Remove these rows or impute the values; or set missing='indicator' (--missing indicator "
+        "on the command line) for an item 'is missing', which there is for all columns but those "
+        "of numeric=..."
+    ),
+    "date": (
+        "Convert them to numbers, for example days since a reference date, or leave them out; text "
+        "that is to be taken as levels all the same is named in categorical=... (--categorical)"
+    ),
+}
+_TRANSFORM_ADVICE = {
+    "missing": (
+        "There were none in fit, so that no item says where: fit on rows with missing values in "
+        "these columns and missing='indicator', or remove these rows, or impute the values."
+    )
+}
+
+
+class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Turn raw columns into the 0/1 items of a risk score.
+
+    ========================================  ======================================================
+    a column of                               becomes
+    ========================================  ======================================================
+    numbers                                   one item "age >= v" per threshold v
+    text, or a categorical type               one item "sex = female" per level
+    True and False, or 0 and 1                one item, "smoker"
+    with missing values                       in addition, "age is missing", if ``missing`` says so
+    numbers, where ``numeric`` says so        itself
+    ========================================  ======================================================
+
+    Parameters
+    ----------
+    n_thresholds : int, default 9
+        Largest number n of thresholds per column. A column with at most n + 1 distinct values gets
+        all of them but the one that every row meets. Otherwise thresholds are values of the
+        column at its quantiles k / (n + 1), k = 1..n. Where the smallest value alone makes up
+        1 / (n + 1) of the rows or more, they are the second smallest value and the quantiles k / n
+        of the rows above the smallest one. For "<=" read largest for smallest.
+    thresholds : mapping from names to sequences of float, or to int, optional
+        Thresholds of columns, or another ``n_thresholds`` for them.
+    direction : {">=", "<="} or mapping from names to them, default ">="
+        Whether the items of numbers are "age >= v" or "age <= v".
+    categorical : sequence of str, default ()
+        Columns of numbers that are levels, for example codes.
+    numeric : sequence of str, or "passthrough", default ()
+        Columns of numbers that stay as they are. "passthrough": all columns of numbers for which
+        ``thresholds`` has no entry. They must not have missing values.
+    missing : {"error", "indicator"}, default "error"
+        What to do with missing values (NaN, None, null, NA). "error": refuse them. "indicator":
+        columns with missing values in fit get an item "age is missing", and all their other
+        items are 0 in these rows. Values are neither imputed nor rows left out, ever.
+    handle_unknown : {"error", "ignore"}, default "error"
+        Levels that did not occur in fit: refuse them, or make all items of the column 0.
+    min_frequency : int or float, optional
+        Levels that occur in fewer rows, or in a smaller share of all rows if it is a float, share
+        one item, "country in {A, B}".
+    drop : {"if_binary", None}, default "if_binary"
+        "if_binary": of two levels of a column without missing values the first one has no item,
+        since its item would be the complement of the other one. The order is that of text or
+        numbers. None: it has.
+    feature_names : sequence of str, optional
+        Names of columns where X has none. Default: x0, x1, ...
+
+    Attributes
+    ----------
+    items_ : list of Item
+        Name, variable, kind and value of each column of the output.
+    groups_ : dict from str to tuple of str
+        Names of the items of each variable, as :func:`~riskslim.at_most` and the other
+        constraints take them. The variable is what stands before the operator: a column that is
+        called "age >= 60" already is an item of "age".
+    constant_items_ : list of Item
+        Items left out because all rows of fit with a positive weight have the same value.
+    variables_ : dict from str to RawVariable
+        What each column of fit was: its kind, its range or all of its levels, how many values are
+        missing, in rows with a positive weight. :meth:`RiskScore.with_variables` takes it over.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        If X had names.
+
+    Raises
+    ------
+    ValueError
+        Missing values, unknown levels and infinite values as said above, with column and count;
+        a column of 0 and 1 in fit with other values later; text where there were numbers; two
+        items with one name; no item that is not constant; unknown names and values of parameters.
+    TypeError
+        Columns of dates, also as text unless ``categorical`` names them, and of other objects;
+        columns of text and numbers.
+
+    Notes
+    -----
+    The output is a data frame of the input's kind, or a NumPy array if X is one; ``set_output``
+    chooses another one. A record (a mapping from names to single values) becomes what X was in
+    fit. Items are int8, and columns of ``numeric`` keep their type in data frames. Since arrays
+    have no names, use data frames or ``set_output(transform="pandas")`` in front of an
+    estimator that is to show the items' names.
+
+    Thresholds are values of the column, so that "age >= 60" splits the rows of fit where a value
+    of theirs lies. Numbers with many digits give thresholds with many digits: round the column
+    first, or give thresholds.
+
+    With ``sample_weight`` quantiles and frequencies are weighted, and rows with weight 0 do not
+    count at all.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from riskslim import ItemEncoder
+    >>> patients = pd.DataFrame(
+    ...     {
+    ...         "age": [38, 72, 61, None],
+    ...         "sex": ["female", "male", "male", "female"],
+    ...         "smoker": [True, False, True, True],
+    ...     }
+    ... )
+    >>> encoder = ItemEncoder(thresholds={"age": [50, 70]}, missing="indicator")
+    >>> items = encoder.fit_transform(patients)
+    >>> items.columns.tolist()
+    ['age >= 50', 'age >= 70', 'age is missing', 'sex = male', 'smoker']
+    >>> items.to_numpy()
+    array([[0, 0, 0, 0, 1],
+           [1, 1, 0, 1, 0],
+           [1, 0, 0, 1, 1],
+           [0, 0, 1, 0, 1]], dtype=int8)
+    >>> encoder.groups_["age"]
+    ('age >= 50', 'age >= 70', 'age is missing')
+    """
+
+    items_: list[Item]
+    groups_: dict[str, tuple[str, ...]]
+    constant_items_: list[Item]
+    variables_: dict[str, RawVariable]
+
+    def __init__(
+        self,
+        *,
+        n_thresholds: int = 9,
+        thresholds: Mapping[str, Sequence[float] | int] | None = None,
+        direction: str | Mapping[str, str] = ">=",
+        categorical: Sequence[str] = (),
+        numeric: Sequence[str] | Literal["passthrough"] = (),
+        missing: Literal["error", "indicator"] = "error",
+        handle_unknown: Literal["error", "ignore"] = "error",
+        min_frequency: float | None = None,
+        drop: Literal["if_binary"] | None = "if_binary",
+        feature_names: Sequence[str] | None = None,
+    ) -> None:
+        self.n_thresholds = n_thresholds
+        self.thresholds = thresholds
+        self.direction = direction
+        self.categorical = categorical
+        self.numeric = numeric
+        self.missing = missing
+        self.handle_unknown = handle_unknown
+        self.min_frequency = min_frequency
+        self.drop = drop
+        self.feature_names = feature_names
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ItemEncoder:
+        """Choose the items.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, mapping from names to columns, array or nested sequence
+            Shape (n, d).
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        ItemEncoder
+            The encoder itself.
+        """
+        table = open_table(X)
+        self._note_columns(X, table, reset=True)
+        container = _Container.of(X)
+        self._backend = container.backend
+        self._columns = self._column_names(table)
+        rules = self._checked_rules(container.categorical)
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        rows = _WeightedRows(table.n_samples, weights)
+
+        encoders: list[ColumnEncoder] = []
+        faults: list[tuple[int, ColumnError]] = []
+        for j, name in enumerate(self._columns):
+            try:
+                values = rows.take(table.values(j))
+                encoders.append(fit_column(name, values, rows.weights, rules))
+            except ColumnError as fault:
+                faults.append((j, rows.located(fault)))
+        raise_faults(faults, self._columns, table.n_samples, _FIT_ADVICE)
+        self._encoders = encoders
+        self.variables_ = {
+            encoder.column: encoder.variable for encoder in encoders if encoder.variable is not None
+        }
+        self.items_ = [item for encoder in encoders for item in encoder.items]
+        self.constant_items_ = [item for encoder in encoders for item in encoder.constant]
+        self._check_items()
+        self._report_levels(rows.n, rules.categorical)
+        self.groups_ = {}
+        for item in self.items_:
+            self.groups_[item.variable] = (*self.groups_.get(item.variable, ()), item.name)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the items of rows.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, mapping, array or nested sequence
+            The columns of fit. A record is a mapping from names to single values or a row of a
+            pandas data frame; a list of mappings is several of them.
+
+        Returns
+        -------
+        data frame or ndarray of shape (n, number of items)
+
+        Warns
+        -----
+        ExtrapolationWarning
+            A column of numbers has values outside of its range in fit: it says how many, and both
+            ranges. The unit may be another one. Columns without items are not looked at.
+        """
+        check_is_fitted(self)
+        table, container = self._open(X)
+        block = np.empty((table.n_samples, len(self.items_)), dtype=np.int8, order="F")
+        given: dict[int, Column] = {}  # columns of numbers that stay as they are, by item
+        faults: list[tuple[int, ColumnError]] = []
+        k = 0
+        remarks: list[str] = []
+        for j, encoder in enumerate(self._encoders):
+            try:
+                column = encoder.read(table.values(j), self.handle_unknown)
+            except ColumnError as fault:
+                faults.append((j, fault))
+                continue
+            if encoder.variable is not None and encoder.items:
+                remarks.append(encoder.variable.remark(column.values))
+            for item in encoder.items:
+                if item.kind == "numeric":
+                    given[k] = column.values
+                else:
+                    encoder.write(item, column, block[:, k])
+                k += 1
+        raise_faults(faults, self._columns, table.n_samples, _TRANSFORM_ADVICE)
+        for remark in filter(None, remarks):
+            warnings.warn(remark, ExtrapolationWarning, stacklevel=user_stacklevel())
+        return self._in_container(block, given, container)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the items.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            If given, it has to be the names of the columns of fit.
+
+        Returns
+        -------
+        ndarray of object, shape (number of items,)
+        """
+        check_is_fitted(self)
+        _check_feature_names_in(self, input_features)
+        return np.array([item.name for item in self.items_], dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = self.missing == "indicator"
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def _column_names(self, table: Table) -> list[str]:
+        if table.names is not None:
+            return [str(name) for name in table.names]
+        if self.feature_names is None:
+            return [f"x{j}" for j in range(table.n_features)]
+        names = [str(name) for name in self.feature_names]
+        if len(names) != table.n_features or len(set(names)) < len(names):
+            raise ValueError(
+                f"feature_names must be {table.n_features} different names, one for each column "
+                f"of X, got {len(names)} names, {len(set(names))} of them different."
+            )
+        return names
+
+    def _checked_rules(self, categorical_types: frozenset[str]) -> ItemRules:
+        for name, value, options in (
+            ("missing", self.missing, ("error", "indicator")),
+            ("handle_unknown", self.handle_unknown, ("error", "ignore")),
+            ("drop", self.drop, ("if_binary", None)),
+        ):
+            _check_option(name, value, options)
+        thresholds = self._known("thresholds", self.thresholds or {})
+        directions = self._directions()
+        categorical = frozenset(self._known("categorical", self.categorical))
+        passthrough = isinstance(self.numeric, str)
+        if passthrough:
+            _check_option("numeric", self.numeric, ("passthrough",))
+        numeric = frozenset() if passthrough else frozenset(self._known("numeric", self.numeric))
+        for one, other, what in (
+            (numeric, set(thresholds), "numeric and in thresholds"),
+            (numeric, categorical, "numeric and in categorical"),
+            (categorical, set(thresholds), "categorical and in thresholds"),
+        ):
+            if both := sorted(one & other):
+                raise ValueError(f"Columns are named in {what}: {listing(map(repr, both))}.")
+        return ItemRules(
+            n_thresholds=_checked_count("n_thresholds", self.n_thresholds),
+            thresholds={name: _checked_thresholds(name, thresholds[name]) for name in thresholds},
+            directions=directions,
+            categorical=categorical | (categorical_types - numeric - set(thresholds)),
+            numeric=numeric,
+            passthrough=passthrough,
+            indicators=self.missing == "indicator",
+            min_frequency=_checked_frequency(self.min_frequency),
+            drop_first=self.drop == "if_binary",
+        )
+
+    def _directions(self) -> dict[str, Direction]:
+        given: Any = self.direction
+        if isinstance(given, str):
+            given = dict.fromkeys(self._columns, given)
+        for value in self._known("direction", given).values():
+            _check_option("direction", value, (">=", "<="))
+        return {name: given.get(name, ">=") for name in self._columns}
+
+    def _known(self, parameter: str, given: Any) -> Any:
+        """Names that a parameter gives, or a mapping from them, if there are such columns."""
+        if isinstance(given, str):
+            raise ValueError(f"{parameter} must be a sequence of names, got the text {given!r}.")
+        known = set(self._columns)
+        unknown = [name for name in given if name not in known]
+        if unknown:
+            named = listing(repr(name) + near(name, self._columns) for name in unknown)
+            raise ValueError(f"{parameter} names columns that X does not have: {named}.")
+        return given
+
+    def _check_items(self) -> None:
+        if not self.items_:
+            n = max(variable.n_samples for variable in self.variables_.values())
+            raise ValueError(
+                f"No items can be made of X: all columns are constant (n_samples={n} with a "
+                "positive weight). Rows have to differ in something for a score to use it."
+            )
+        names = [item.name for item in self.items_]
+        if len(set(names)) < len(names):
+            twice = listing(repr(name) for name in dict.fromkeys(names) if names.count(name) > 1)
+            raise ValueError(
+                f"Items of several columns have the same name: {twice}. Rename a column of X."
+            )
+        if self.constant_items_:
+            logger.warning(
+                "left out %d items that are constant in the rows of fit: %s",
+                len(self.constant_items_),
+                listing(repr(item.name) for item in self.constant_items_),
+            )
+
+    def _report_levels(self, n: int, categorical: frozenset[str]) -> None:
+        """Warn of columns whose levels are something else than levels."""
+        n_items = Counter(item.variable for item in self.items_ if item.kind == "=")
+        for name, variable in self.variables_.items():
+            many = n_items[name] > MANY_LEVELS
+            is_text = variable.kind == "categorical" and name not in categorical
+            if is_text and n_items[name] > 1 and read_as_numbers(variable.levels, with_units=many):
+                logger.warning(
+                    "column %r is text that reads as numbers, such as %r, with an item for each of "
+                    "%d values: make it a column of numbers; if they are codes, name it in "
+                    "categorical",
+                    name,
+                    variable.levels[0],
+                    n_items[name],
+                )
+            elif many and n_items[name] * ROWS_PER_LEVEL > n:
+                logger.warning(
+                    "column %r has %d levels in %d rows, an item for each: if it says who a row "
+                    "is, leave it out; else put rare levels together (min_frequency)",
+                    name,
+                    n_items[name],
+                    n,
+                )
+        for encoder in self._encoders:
+            if encoder.is_identifier:
+                logger.warning(
+                    "column %r has different integers in nearly all of %d rows: if it says who a "
+                    "row is, leave it out (--exclude on the command line); if not, thresholds of "
+                    "your own for it say so",
+                    encoder.column,
+                    n,
+                )
+
+    def _note_columns(self, X: Any, table: Table, *, reset: bool) -> None:
+        """Record the columns in fit; check that they are the same ones later."""
+        if not isinstance(X, Mapping):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        elif reset:
+            self.n_features_in_ = table.n_features
+            self.feature_names_in_ = np.array([str(name) for name in X], dtype=object)
+
+    def _open(self, X: Any) -> tuple[Table, _Container]:
+        """Open rows to be encoded, and say what they come in."""
+        table = open_records(X, self._columns, "columns of fit")
+        if table is not None:
+            return table, _Container(self._backend)
+        if isinstance(X, Mapping):
+            check_present(self._columns, [str(name) for name in X], "columns of fit")
+            X = {str(name): values for name, values in X.items()}
+            X = {name: X[name] for name in self._columns}
+        table = open_table(X)
+        self._note_columns(X, table, reset=False)
+        return table, _Container.of(X)
+
+    def _in_container(
+        self, block: NDArray[np.int8], given: dict[int, Column], container: _Container
+    ) -> Any:
+        """Return items in what scikit-learn's configuration or the input asks for."""
+        configured = getattr(self, "_sklearn_output_config", {}).get("transform")
+        configured = configured or get_config()["transform_output"]
+        if configured != "default":
+            if not given:
+                return block  # scikit-learn makes a data frame of it without a copy
+            container = _Container(
+                configured, container.index if container.backend == configured else None
+            )
+        if container.backend is not None:
+            columns = {item.name: given.get(k, block[:, k]) for k, item in enumerate(self.items_)}
+            return container.filled(columns)
+        if not given:
+            return block
+        array = block.astype(np.result_type(np.int8, *given.values()), order="F")
+        for k, values in given.items():
+            array[:, k] = values
+        return array
+
+
+# ---------------------------------------------------------------------------------------------
+# What rows come in
+# ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Container:
+    """A kind of data frame and the labels of its rows; an array if the backend is None."""
+
+    backend: Any = None  # what narwhals calls it
+    index: Any = None
+    categorical: frozenset[str] = frozenset()  # columns of a categorical type
+
+    @classmethod
+    def of(cls, X: Any) -> _Container:
+        if isinstance(X, (np.ndarray, list, tuple, Mapping)):
+            return cls()
+        frame = nw.from_native(X, pass_through=True)
+        if not isinstance(frame, nw.DataFrame):
+            return cls("pyarrow" if hasattr(X, "__arrow_c_stream__") else None)
+        types = frame.schema.items()
+        categorical = {name for name, kind in types if kind in (nw.Categorical, nw.Enum)}
+        backend = frame.implementation.value
+        return cls(backend, nw.maybe_get_index(frame), frozenset(categorical))
+
+    def filled(self, columns: dict[str, Column]) -> Any:
+        frame = nw.from_dict(columns, backend=self.backend).to_native()
+        if self.index is not None:
+            frame.index = self.index
+        return frame
+
+
+class _WeightedRows:
+    """The rows of fit that have a weight."""
+
+    def __init__(self, n_samples: int, weights: NDArray[Any] | None) -> None:
+        self.weights = np.ones(n_samples) if weights is None else weights.astype(np.float64)
+        self._rows = None if self.weights.all() else np.flatnonzero(self.weights)
+        if self._rows is not None:
+            self.weights = self.weights[self._rows]
+        self.n = len(self.weights)
+
+    def take(self, values: Column) -> Column:
+        return values if self._rows is None else values[self._rows]
+
+    def located(self, fault: ColumnError) -> ColumnError:
+        """The fault with its row counted among all rows."""
+        if self._rows is not None:
+            fault.first = int(self._rows[fault.first])
+        return fault
+
+
+# ---------------------------------------------------------------------------------------------
+# Parameters
+# ---------------------------------------------------------------------------------------------
+
+
+def _check_option(name: str, value: Any, options: Sequence[Any]) -> None:
+    if value not in options:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}.")
+
+
+def _checked_count(name: str, value: Any) -> int:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be an int, got {value!r}.")
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1, got {value}.")
+    return int(value)
+
+
+def _checked_thresholds(name: str, value: Any) -> int | list[float]:
+    if isinstance(value, numbers.Integral):
+        return _checked_count(f"thresholds of {name!r}", value)
+    given = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+    wrong = [one for one in given if not _is_finite_number(one)]
+    if wrong or not given:
+        raise ValueError(
+            f"thresholds of {name!r} must be a sequence of finite numbers, or an int, got "
+            f"{value!r}."
+        )
+    return sorted({plain_number(one) for one in given})
+
+
+def _is_finite_number(value: Any) -> bool:
+    if isinstance(value, (bool, np.bool_)):
+        return False
+    return isinstance(value, numbers.Real) and math.isfinite(value)
+
+
+def _checked_frequency(value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, float) and 0 < value < 1:
+        return value
+    if not isinstance(value, (bool, float)) and isinstance(value, numbers.Integral):
+        return _checked_count("min_frequency", value)
+    raise ValueError(
+        "min_frequency must be an int of at least 1, a float between 0 and 1, or None, got "
+        f"{value!r}."
+    )

@@ -1,0 +1,487 @@
+"""Items as rules: the name of an item says what is to be computed from a raw column.
+
+A score whose features are items of an :class:`~riskslim.ItemEncoder` applies to raw records without
+the encoder: "age >= 60" is read as a condition on the column "age". :func:`fit_items` makes sure
+that this gives what the encoder gave, for every item and every row that the score is fitted to.
+"""
+
+from __future__ import annotations
+
+import logging
+import operator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim._wording import listing
+from riskslim.data.faults import ColumnError, raise_faults
+from riskslim.data.tables import Table, open_records, open_table
+from riskslim.data.training_data import TrainingData
+from riskslim.items.columns import ColumnEncoder, distinct_objects, levels_in, missing_in
+from riskslim.items.item import Item, conditions, value_text
+from riskslim.items.variables import RawVariable
+
+if TYPE_CHECKING:
+    from riskslim.items.encoder import ItemEncoder
+
+__all__ = [
+    "COMPARISONS",
+    "HandleUnknown",
+    "Rule",
+    "check_names",
+    "computed_items",
+    "fit_items",
+    "is_level",
+    "number_of",
+    "raw_table",
+    "readings",
+    "rule_of",
+    "with_items",
+]
+
+logger = logging.getLogger("riskslim.items.rules")
+
+HandleUnknown = Literal["error", "ignore"]
+
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    ">=": operator.ge, "≥": operator.ge, "<=": operator.le, "≤": operator.le, ">": operator.gt,
+    "<": operator.lt,
+}  # fmt: skip
+
+_ADVICE = {
+    "missing": (
+        "There were none where the score was fitted, so that it does not say what they mean: "
+        "remove these rows, or impute the values."
+    )
+}
+
+
+class Rule(NamedTuple):
+    """A condition on a raw column."""
+
+    variable: str
+    operator: str
+    value: str
+
+    def levels(self) -> list[str]:
+        """Levels that the condition names; none of a condition of another kind."""
+        if self.operator == "in":
+            return self.value[1:-1].split(", ")
+        return [self.value] if self.operator in ("=", "==") else []
+
+    def met(self, raw: NDArray[Any], *, may_lack: bool) -> NDArray[np.int8]:
+        """Which rows meet the condition; missing values meet none, where there may be any."""
+        if self.operator == "is missing":
+            rows = missing_in(raw)
+        elif self.operator in COMPARISONS:
+            encoder = ColumnEncoder(self.variable, "numbers", indicator=may_lack)
+            values = encoder.read(raw, "error").values
+            rows = COMPARISONS[self.operator](values, number_of(self.value))
+        else:
+            levels = self.levels()
+            codes = {one: 0 for one in distinct_objects(raw.tolist()) if is_level(one, levels)}
+            encoder = ColumnEncoder(self.variable, "levels", codes=codes, indicator=may_lack)
+            rows = encoder.read(raw, "ignore").values == 0
+        return np.asarray(rows, dtype=np.int8)
+
+
+def with_items(
+    X: Any,
+    wanted: Sequence[str],
+    known: Collection[str],
+    variables: Mapping[str, RawVariable] = MappingProxyType({}),
+    *,
+    handle_unknown: HandleUnknown = "error",
+) -> Table:
+    """Add the items that rows lack, computed from their raw columns as the names say.
+
+    Parameters
+    ----------
+    X : data frame, mapping from names to columns or single values, list of mappings, or Table
+        Shape (n, d), with names.
+    wanted : sequence of str
+        Features that are needed. Those that X has are left as they are; those that are no
+        condition on a column of X are not added.
+    known : collection of str
+        All features that the score was chosen from. Without ``variables``, missing values of a
+        column meet no condition where there is a feature "... is missing" for it, and are refused
+        otherwise.
+    variables : mapping from str to RawVariable, optional
+        The raw columns in the training data, by name: X is checked against them. Missing values
+        meet no condition where there were some, and are refused otherwise.
+    handle_unknown : {"error", "ignore"}, default "error"
+        Levels that are none of those of ``variables``: refuse them, or let them meet no condition.
+
+    Returns
+    -------
+    Table
+        The columns of X, and behind them those that were added, of 0 and 1.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Missing values, unknown levels, or text where numbers are needed, with columns and counts;
+        names that are conditions on several columns; conditions on ``variables`` that are given as
+        columns with other values than 0 and 1.
+
+    Notes
+    -----
+    The conditions are those that :class:`~riskslim.ItemEncoder` makes (">=", "<=", "=", "in {...}",
+    "is missing"), and ">" and "<". Without ``variables`` levels that were not in the training data
+    are none of those named: where ``known`` names the levels of a column, two at least, others are
+    reported by a warning of the logger "riskslim.items.rules"; so are two values neither of which
+    is the one level that is named, and levels that are ignored.
+
+    Examples
+    --------
+    >>> from riskslim import RiskScore
+    >>> from riskslim.items.rules import with_items
+    >>> score = RiskScore(-2, {"age >= 60": 2, "sex = male": 1})
+    >>> raw = {"age": [47, 60, 71], "sex": ["male", "female", "male"]}
+    >>> score.score_samples(with_items(raw, tuple(score.points), score.feature_names))
+    array([1, 2, 3])
+    """
+    return computed_items(X, wanted, known, variables, handle_unknown=handle_unknown)[0]
+
+
+def computed_items(
+    X: Any,
+    wanted: Sequence[str],
+    known: Collection[str],
+    variables: Mapping[str, RawVariable],
+    *,
+    handle_unknown: HandleUnknown,
+) -> tuple[Table, dict[str, str]]:
+    """As :func:`with_items`, and say what was computed.
+
+    Parameters
+    ----------
+    X, wanted, known, variables, handle_unknown
+        As in :func:`with_items`.
+
+    Returns
+    -------
+    Table
+    dict from str to str
+        The items that were added, and the column that each was computed from.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As in :func:`with_items`.
+    """
+    if handle_unknown not in ("error", "ignore"):
+        raise ValueError(f"handle_unknown must be 'error' or 'ignore', got {handle_unknown!r}")
+    table = raw_table(X, {*wanted, *variables})
+    if table.names is None:
+        return table, {}
+    names = [str(name) for name in table.names]
+    records = _RawRecords(table, names, known, variables)
+    added: dict[str, NDArray[np.int8]] = {}
+    sources: dict[str, str] = {}
+    replaced: dict[int, NDArray[np.int8]] = {}
+    for name in wanted:
+        if name in names:
+            with records.collecting(name):
+                replaced |= records.given(name)
+            continue
+        rule = None if name in variables else rule_of(name, variables or names)
+        if rule is not None and rule.variable in names:
+            sources[name] = rule.variable
+            with records.collecting(rule.variable):
+                added[name] = records.met(rule)
+    for column in dict.fromkeys(sources.values()):
+        with records.collecting(column):
+            records.check_levels(column, handle_unknown)
+    records.raise_faults()
+    extra = [*added.values()]
+
+    def values(j: int) -> NDArray[Any]:
+        if j >= len(names):
+            return extra[j - len(names)]
+        return replaced[j] if j in replaced else table.values(j)
+
+    return Table(table.n_samples, len(names) + len(added), [*names, *added], values), sources
+
+
+class _RawRecords:
+    """Rows with raw columns, and what is wrong with these."""
+
+    def __init__(
+        self,
+        table: Table,
+        names: list[str],
+        known: Collection[str],
+        variables: Mapping[str, RawVariable],
+    ) -> None:
+        self._table, self._names = table, names
+        self._known, self._variables = known, variables
+        self._faults: dict[int, ColumnError] = {}
+
+    @contextmanager
+    def collecting(self, column: str) -> Iterator[None]:
+        """Keep the first fault of a column, to be raised along with those of others."""
+        try:
+            yield
+        except ColumnError as fault:
+            self._faults.setdefault(self._names.index(column), fault)
+
+    def raise_faults(self) -> None:
+        """Raise what was found, if there is something."""
+        unknown = [self._names[j] for j, one in self._faults.items() if one.kind == "unknown"]
+        levels = "; ".join(
+            f"{name!r} had {listing(map(repr, self._variables[name].levels))}" for name in unknown
+        )
+        advice = (
+            f"In the training data {levels}. Correct the values; or ignore them, so that they get "
+            "no points: score.with_items(X, handle_unknown='ignore'), --unknown-levels ignore on "
+            "the command line."
+        )
+        faults = [*self._faults.items()]
+        raise_faults(faults, self._names, self._table.n_samples, {**_ADVICE, "unknown": advice})
+
+    def met(self, rule: Rule) -> NDArray[np.int8]:
+        """Which rows meet a condition."""
+        return rule.met(self._values(rule.variable), may_lack=self._may_lack(rule.variable))
+
+    def given(self, name: str) -> dict[int, NDArray[np.int8]]:
+        """A feature that is there: by its position if its missing values are to be replaced."""
+        variable = self._variables.get(name)
+        is_item = variable is not None and variable.kind == "boolean"
+        is_item = is_item or (variable is None and rule_of(name, self._variables) is not None)
+        may_lack = self._may_lack(name)
+        if not (is_item or may_lack):
+            return {}
+        encoder = ColumnEncoder(name, "booleans", indicator=may_lack)
+        try:
+            column = encoder.read(self._values(name), "error")
+        except ColumnError:
+            if is_item:
+                raise
+            return {}  # what is wrong with it is found where it is used
+        if column.missing is None:
+            return {}
+        return {self._names.index(name): np.asarray(column.values == 1, dtype=np.int8)}
+
+    def check_levels(self, column: str, handle_unknown: HandleUnknown) -> None:
+        """Refuse or report values that are none of a column's known levels.
+
+        Without a variable, a column of two levels has one item, which does not tell what the other
+        level is called: it is reported where neither of two values is that one.
+        """
+        variable = self._variables.get(column)
+        if variable is not None:
+            levels = [value_text(level) for level in variable.levels]
+        else:
+            rules = [rule for name in self._known if (rule := rule_of(name, self._names))]
+            levels = [level for one in rules if one.variable == column for level in one.levels()]
+        if not levels:
+            return
+        raw = self._values(column)
+        there = levels_in(raw)
+        strange = [value for value in there if not is_level(value, levels)]
+        if variable is None and len(levels) == 1 and not 1 < len(strange) == len(there):
+            return
+        if not strange:
+            return
+        shown = listing(map(repr, strange))
+        if variable is not None and handle_unknown == "error":
+            among = set(strange)
+            where = np.array([value in among for value in raw.tolist()])
+            raise ColumnError.at("unknown", where, shown)
+        logger.warning(
+            "column %r has values that are none of the levels known to the score, %s: %s. They get "
+            "no points; are they misspelt?",
+            column,
+            listing(map(repr, levels)),
+            shown,
+        )
+
+    def _values(self, column: str) -> NDArray[Any]:
+        return self._table.values(self._names.index(column))
+
+    def _may_lack(self, column: str) -> bool:
+        if column in self._variables:
+            return self._variables[column].may_lack
+        return not self._variables and f"{column} is missing" in self._known
+
+
+def raw_table(X: Any, relevant: Collection[str] = ()) -> Table:
+    """A table with all columns of X, which may be one record or a list of records.
+
+    Parameters
+    ----------
+    X : data frame, mapping, list of mappings, array-like, Table or TrainingData
+    relevant : collection of str, default ()
+        Of a list of records, which may differ in what else they have, these columns are
+        enough, if there are any of them.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    TypeError, ValueError
+        X is no table.
+    """
+    if isinstance(X, TrainingData):
+        return Table(X.n_samples, X.n_features, X.feature_names, X.column)
+    is_list = isinstance(X, (list, tuple))
+    first = X[0] if is_list and X else X
+    given = first if isinstance(first, Mapping) else getattr(first, "index", ())
+    names = [str(name) for name in given]
+    used = [name for name in names if name in relevant] if is_list else []
+    return open_records(X, used or names, "columns") or open_table(X)
+
+
+def fit_items(encoder: ItemEncoder, X: Any, sample_weight: Any = None) -> Any:
+    """Make the items of raw columns, and check that their names say what they are.
+
+    Parameters
+    ----------
+    encoder : ItemEncoder
+        Which is fitted.
+    X : data frame of shape (n, d)
+    sample_weight : array-like of shape (n,), optional
+
+    Returns
+    -------
+    data frame of shape (n, number of items)
+
+    Raises
+    ------
+    ValueError
+        An item is another one by its name: :func:`with_items` would not give what the encoder
+        gives.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from riskslim import ItemEncoder
+    >>> from riskslim.items.rules import fit_items
+    >>> patients = pd.DataFrame({"age": [47, 60, 71], "sex": ["male", "female", "male"]})
+    >>> fit_items(ItemEncoder(n_thresholds=1), patients)
+       age >= 60  sex = male
+    0          0           1
+    1          1           0
+    2          1           1
+    """
+    items = encoder.fit_transform(X, sample_weight=sample_weight)
+    check_names(encoder.items_, encoder.variables_)
+    return items
+
+
+def check_names(items: Iterable[Item], variables: Mapping[str, RawVariable]) -> None:
+    """Make sure that the names of items say what they are.
+
+    Parameters
+    ----------
+    items : iterable of Item
+    variables : mapping from str to RawVariable
+        All columns that items were made of.
+
+    Raises
+    ------
+    ValueError
+        An item is another one by its name.
+    """
+    items = list(items)
+    wrong = [item for item in items if not _says_what_it_is(item, variables)]
+    if wrong:
+        raise ValueError(
+            f"{len(wrong)} of {len(items)} items cannot be computed from their names alone: "
+            f"{listing(repr(item.name) for item in wrong)}. Rename the columns or levels of which "
+            "they are made, or leave the columns out."
+        )
+
+
+def _says_what_it_is(item: Item, variables: Mapping[str, RawVariable]) -> bool:
+    column = item.name.removesuffix(Item.of("x", item.kind, item.value).name[1:])
+    if column == item.name:  # a column as it is
+        return True
+    rules = [rule for rule in readings(item.name) if rule.variable in variables]
+    if [rule.variable for rule in rules] != [column] or item.name in variables:
+        return False
+    (rule,) = rules
+    if item.kind in ("=", "in"):
+        meant = item.value if item.kind == "in" else (item.value,)
+        return all(
+            is_level(level, rule.levels()) == (level in meant) for level in variables[column].levels
+        )
+    if item.kind == "missing":
+        return rule.operator == "is missing"
+    return (rule.operator, number_of(rule.value)) == (item.kind, item.value)
+
+
+def rule_of(name: str, columns: Collection[str]) -> Rule | None:
+    """How a name is to be read, where these are the columns.
+
+    Parameters
+    ----------
+    name : str
+    columns : collection of str
+
+    Returns
+    -------
+    Rule or None
+        None if it is a condition on none of them.
+
+    Raises
+    ------
+    ValueError
+        It is a condition on several of them.
+    """
+    possible = [rule for rule in readings(name) if rule.variable in columns]
+    if len(possible) > 1:
+        raise ValueError(
+            f"{name!r} is a condition on several columns: "
+            f"{listing(repr(rule.variable) for rule in possible)}. Rename one of them."
+        )
+    return possible[0] if possible else None
+
+
+def readings(name: str) -> list[Rule]:
+    """All ways to read a name as a condition that can be computed."""
+    return [rule for parts in conditions(name) if _is_known(rule := Rule(*parts))]
+
+
+def _is_known(rule: Rule) -> bool:
+    if rule.operator in COMPARISONS:
+        return number_of(rule.value) is not None
+    if rule.operator == "in":
+        return rule.value.startswith("{") and rule.value.endswith("}")
+    return rule.operator in ("=", "==", "is missing")
+
+
+def number_of(text: str) -> float | None:
+    """The number that a text is, an int where it can be; None if it is none."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return None
+
+
+def is_level(value: Any, levels: Sequence[str]) -> bool:
+    """Whether a value is written as one of these levels, or is the same number or truth value.
+
+    Parameters
+    ----------
+    value : object
+    levels : sequence of str
+
+    Returns
+    -------
+    bool
+    """
+    if value_text(value) in levels:
+        return True
+    if isinstance(value, bool):
+        return str(value).lower() in [level.lower() for level in levels]
+    return not isinstance(value, str) and value in [number_of(level) for level in levels]

@@ -1,0 +1,236 @@
+"""The raw columns that the items of a score are made of, as they were in the training data."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim._checks import checked_number
+from riskslim.data.feature_ranges import remark_on_rows, short
+
+__all__ = ["RawVariable", "VariableKind", "note_on_missing"]
+
+VariableKind: TypeAlias = Literal["numeric", "boolean", "categorical"]
+
+_KINDS = ("numeric", "boolean", "categorical")
+
+
+@dataclasses.dataclass(frozen=True)
+class RawVariable:
+    """A column from which items are computed, and its values in the training data.
+
+    Parameters
+    ----------
+    name : str
+        Of the column.
+    kind : {"numeric", "boolean", "categorical"}
+        "boolean" is a column of 0 and 1, or of True and False.
+    minimum, maximum : float, optional
+        Smallest and largest value of a numeric column; None if all values are missing.
+    levels : tuple, default ()
+        All values of a categorical column, also those that have no item of their own.
+    n_missing, n_samples : int, default 0
+        Rows in which the value is missing, and all rows. Where values are missing in none,
+        it was not learned what that means: records without the value are refused.
+
+    Raises
+    ------
+    ValueError
+        Another kind, a range or levels that are not of the kind, more missing values than rows.
+
+    Examples
+    --------
+    >>> from riskslim.items.variables import RawVariable
+    >>> RawVariable("creatinine", "numeric", 0.3, 5.1, n_missing=223, n_samples=1800).range_text
+    '0.3 to 5.1'
+    """
+
+    name: str
+    kind: VariableKind
+    minimum: float | None = None
+    maximum: float | None = None
+    levels: tuple[Any, ...] = ()
+    n_missing: int = 0
+    n_samples: int = 0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise ValueError(f"the name of a variable must be a str, got {self.name!r}")
+        if self.kind not in _KINDS:
+            raise ValueError(f"kind must be one of {', '.join(map(repr, _KINDS))}, got {self.kind}")
+        ends = [end for end in (self.minimum, self.maximum) if end is not None]
+        for end, what in zip(ends, ("minimum", "maximum"), strict=False):
+            checked_number(end, what)
+        if ends and (self.kind != "numeric" or len(ends) != 2 or ends[0] > ends[1]):
+            raise ValueError(
+                "minimum and maximum are for numeric variables, both of them and in order, got "
+                f"{self.minimum!r} and {self.maximum!r} of a {self.kind} one"
+            )
+        levels = tuple(one.item() if isinstance(one, np.generic) else one for one in self.levels)
+        if (levels and self.kind != "categorical") or len(set(levels)) < len(levels):
+            raise ValueError(
+                f"levels are for categorical variables, each given once, got {levels!r}"
+            )
+        counts = (self.n_missing, self.n_samples)
+        if not all(type(count) is int for count in counts) or not 0 <= counts[0] <= counts[1]:
+            raise ValueError(
+                f"n_missing must be an int from 0 to n_samples, got {counts[0]!r} and {counts[1]!r}"
+            )
+        object.__setattr__(self, "levels", levels)
+
+    @property
+    def may_lack(self) -> bool:
+        """Whether values were missing in the training data, so that it is known what it means."""
+        return self.n_missing > 0
+
+    @property
+    def range_text(self) -> str:
+        """The ends of the range as printed; empty where there is none."""
+        if self.minimum is None or self.maximum is None:
+            return ""
+        return f"{short(self.minimum)} to {short(self.maximum)}"
+
+    def outside(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which numbers are outside of the range; missing ones are not.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n,)
+
+        Returns
+        -------
+        ndarray of bool, shape (n,)
+        """
+        if self.minimum is None or self.maximum is None:
+            return np.zeros(len(values), dtype=np.bool_)
+        return np.asarray((values < self.minimum) | (values > self.maximum))
+
+    def remark(self, values: NDArray[Any]) -> str:
+        """Say which values are outside of the range: the unit may be another one.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n,)
+            Numbers, NaN where they are missing.
+
+        Returns
+        -------
+        str
+            A sentence with the number of rows, and both ranges; empty if there are none.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from riskslim.items.variables import RawVariable
+        >>> print(RawVariable("age", "numeric", 18, 95).remark(np.array([50, 120])))
+        1 of 2 rows have values outside of the training range of 'age' (18 to 95; here 50 to 120),
+        first at row 1 (rows counted from 0).
+        """
+        outside = self.outside(values)
+        if not outside.any():
+            return ""
+        low, high = short(np.nanmin(values).item()), short(np.nanmax(values).item())
+        here = low if len(values) == 1 else f"{low} to {high}"
+        where = f"outside of the training range of {self.name!r} ({self.range_text}; here {here})"
+        return remark_on_rows(outside, f"values {where}", f"a value {where}")
+
+    @classmethod
+    def from_plain(cls, plain: Any) -> RawVariable:
+        """The inverse of :meth:`to_plain`.
+
+        Parameters
+        ----------
+        plain : dict
+
+        Returns
+        -------
+        RawVariable
+
+        Raises
+        ------
+        ValueError
+            Something is missing or not as it should be.
+        """
+        wanted = {"name", "kind", "n_missing", "n_samples"}
+        if not isinstance(plain, Mapping) or not wanted <= set(plain):
+            raise ValueError(f"a variable must be an object with {', '.join(sorted(wanted))}")
+        levels = plain.get("levels", [])
+        if not isinstance(levels, list):
+            raise ValueError(f"levels of {plain['name']!r} must be a list, got {levels!r}")
+        if not all(isinstance(level, (bool, int, float, str)) for level in levels):
+            raise ValueError(f"levels must be true or false, numbers or text, got {levels!r}")
+        if not all(math.isfinite(level) for level in levels if isinstance(level, float)):
+            raise ValueError(f"levels of {plain['name']!r} must be finite, got {levels!r}")
+        return cls(
+            plain["name"],
+            plain["kind"],
+            plain.get("minimum"),
+            plain.get("maximum"),
+            tuple(levels),
+            plain["n_missing"],
+            plain["n_samples"],
+        )
+
+    def to_plain(self) -> dict[str, Any]:
+        """What JSON can hold of it, without what its kind does not have.
+
+        Returns
+        -------
+        dict
+
+        Raises
+        ------
+        TypeError
+            Levels are neither bool, int, float nor str.
+        """
+        for level in self.levels:
+            if not isinstance(level, (bool, int, float, str)):
+                raise TypeError(
+                    f"levels of type {type(level).__name__!r} of the variable {self.name!r} cannot "
+                    "be saved; make them text or numbers"
+                )
+        plain = dataclasses.asdict(self)
+        if self.minimum is None:
+            del plain["minimum"], plain["maximum"]
+        if self.kind == "categorical":
+            plain["levels"] = list(self.levels)
+        else:
+            del plain["levels"]
+        return plain
+
+
+def note_on_missing(variable: RawVariable, features: tuple[str, ...]) -> str:
+    """How a missing value counts, in words.
+
+    Parameters
+    ----------
+    variable : RawVariable
+    features : tuple of str
+        The features with points that are computed from it.
+
+    Returns
+    -------
+    str
+        Empty if no value was missing in the training data, or if the one feature is "is missing".
+
+    Examples
+    --------
+    >>> from riskslim.items.variables import RawVariable, note_on_missing
+    >>> creatinine = RawVariable("creatinine", "numeric", 0.3, 5.1, (), 223, 1800)
+    >>> note_on_missing(creatinine, ("creatinine >= 1.5",))
+    "creatinine missing (223 of 1,800 training rows): 'creatinine >= 1.5' counts as no."
+    """
+    conditions = [name for name in features if name != f"{variable.name} is missing"]
+    if not variable.may_lack or not conditions:
+        return ""
+    rows = f"{variable.n_missing:,} of {variable.n_samples:,} training rows"
+    counted = f"'{conditions[0]}' counts"
+    if len(conditions) > 1:
+        other = "other " if len(conditions) < len(features) else ""
+        counted = f"its {len(conditions)} {other}conditions count"
+    return f"{variable.name} missing ({rows}): {counted} as no."

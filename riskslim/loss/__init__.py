@@ -1,0 +1,1 @@
+"""The normalised logistic loss, and what can be proven about scores and intercepts."""

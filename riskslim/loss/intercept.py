@@ -1,0 +1,139 @@
+"""Bounds on the intercept that provably hold an optimum."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim.coefficients import MAX_ABSOLUTE_COEFFICIENT, CoefficientSet
+from riskslim.data.distinct import Rows
+from riskslim.data.training_data import TrainingData
+from riskslim.loss.ranges import largest_quotient, row_ranges, score_range, score_slack
+from riskslim.scale import ScaleSet
+
+__all__ = ["SUM_SLACK", "bounds_reaching", "with_intercept_bounds"]
+
+# Bins of the distribution of row-wise extreme scores, from which intercept bounds follow.
+_MAX_BINS = 2**20
+
+# Relative slack for sums of up to 10^8 rounded terms, where only one direction is safe.
+SUM_SLACK = 1e-8
+
+
+def with_intercept_bounds(
+    data: TrainingData,
+    rows: Rows,
+    coefficients: CoefficientSet,
+    max_size: int,
+    n_threads: int,
+    scales: ScaleSet,
+) -> CoefficientSet:
+    """Fill in open bounds of the intercept (see LogisticLoss for the proof)."""
+    given_lower, given_upper = coefficients.intercept_lower, coefficients.intercept_upper
+    if given_lower is not None and given_upper is not None:
+        return coefficients
+    positive = data.labels > 0
+    if data.sample_weight is None:
+        weight_positive = float(np.count_nonzero(positive))
+        weight_negative = data.n_samples - weight_positive
+    else:
+        # Each class by itself: a difference would lose a class of little weight.
+        weight_positive = math.fsum(data.sample_weight[positive])
+        weight_negative = math.fsum(data.sample_weight[~positive])
+    low, weight_low, high, weight_high = _extreme_score_distributions(
+        data, rows, coefficients, max_size, n_threads
+    )
+    lower = _lowest_optimal_intercept(high, weight_high, weight_positive, scales)
+    # Exchanging the classes changes the sign of scores and intercept.
+    upper = -_lowest_optimal_intercept(-low, weight_low, weight_negative, scales)
+    for bound in (lower, upper):
+        if abs(bound) > MAX_ABSOLUTE_COEFFICIENT:
+            raise ValueError(
+                f"scores are so large that the intercept would need to reach {bound}; rescale "
+                "the features, or give intercept_lower and intercept_upper (max_intercept of the "
+                "classifier)"
+            )
+    # By convexity the best intercept within a given bound is the one nearest to the optimum, so
+    # that a derived bound beyond a given one has nothing to cut off but that bound itself.
+    if given_upper is not None:
+        return coefficients.replace(intercept_lower=min(lower, given_upper))
+    if given_lower is not None:
+        return coefficients.replace(intercept_upper=max(upper, given_lower))
+    return coefficients.replace(intercept_lower=lower, intercept_upper=upper)
+
+
+def bounds_reaching(
+    derived: CoefficientSet, given: CoefficientSet, least: float, most: float
+) -> CoefficientSet:
+    """Widen derived intercept bounds, but none that was given."""
+    low, high = derived.intercept_lower, derived.intercept_upper
+    assert low is not None
+    assert high is not None
+    if given.intercept_lower is None and least < low:
+        low = _within_integers(least)
+    if given.intercept_upper is None and most > high:
+        high = _within_integers(most)
+    return derived.replace(intercept_lower=low, intercept_upper=high)
+
+
+def _within_integers(intercept: float) -> int:
+    if abs(intercept) > MAX_ABSOLUTE_COEFFICIENT:
+        raise ValueError(
+            f"constraints could push the intercept to {intercept:g}; give intercept_lower and "
+            "intercept_upper (max_intercept of the classifier), or narrower bounds of the points"
+        )
+    return int(intercept)
+
+
+def _extreme_score_distributions(
+    data: TrainingData, rows: Rows, coefficients: CoefficientSet, max_size: int, n_threads: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Weight of the rows at each value of the least and largest score, rounded outwards."""
+    without = coefficients.replace(intercept_lower=0, intercept_upper=0)
+    lowest, highest = score_range(data, without, max_size)
+    lowest, highest = math.floor(lowest), math.ceil(highest)
+    step = max(1, math.ceil((highest - lowest) / _MAX_BINS))
+    n_bins = (highest - lowest) // step + 3
+    below, above = np.zeros(n_bins), np.zeros(n_bins)
+    for chunk, low, high in row_ranges(rows, coefficients, max_size, n_threads):
+        slack = score_slack(rows, low, high)
+        weights = rows.weights[chunk] if len(rows.weights) else None
+        # Bin k of `below` stands for lowest + (k - 1) step, of `above` for lowest + k step.
+        k_low = np.floor((low - slack - lowest) / step).astype(np.intp) + 1
+        k_high = np.ceil((high + slack - lowest) / step).astype(np.intp)
+        below += np.bincount(k_low, weights, minlength=n_bins)
+        above += np.bincount(k_high, weights, minlength=n_bins)
+    values = lowest + step * np.arange(n_bins, dtype=np.float64)
+    use_low, use_high = below > 0, above > 0
+    return values[use_low] - step, below[use_low], values[use_high], above[use_high]
+
+
+def _lowest_optimal_intercept(
+    scores: NDArray[np.float64], weights: NDArray[np.float64], positive: float, scales: ScaleSet
+) -> int:
+    """Largest integer b with sum(weights * sigmoid((scores + b) / m)) <= positive, less a slack.
+
+    The sigmoid is at most that of the scale m with the largest quotient.
+    """
+
+    def falls(b: int) -> bool:
+        z = largest_quotient(scores + b, scales)
+        e = np.exp(-np.abs(z))
+        sigmoid = np.where(z < 0, e, 1.0) / (1.0 + e)
+        return float(weights @ sigmoid) * (1.0 + SUM_SLACK) <= positive
+
+    total = float(weights.sum())
+    negative = max(total - positive, total * 1e-15)  # only brackets the answer
+    # sigmoid(z) <= exp(z) and 1 - sigmoid(z) <= exp(-z) bracket the answer.
+    widest = scales.high
+    inside = math.floor(-float(scores.max()) + widest * math.log(positive / total)) - 1
+    outside = math.ceil(-float(scores.min()) - widest * math.log(negative / total)) + 1
+    while outside - inside > 1:
+        middle = (inside + outside) // 2
+        if falls(middle):
+            inside = middle
+        else:
+            outside = middle
+    return inside

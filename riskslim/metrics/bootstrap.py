@@ -1,0 +1,373 @@
+"""Bootstrap intervals of metrics."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from riskslim.metrics.calibration import calibration_error, maximum_calibration_error
+from riskslim.metrics.rows import (
+    check_both_classes,
+    check_resamples,
+    check_same_length,
+    checked_level,
+    checked_rows,
+    equal_bins,
+    number_of_bins,
+)
+
+__all__ = ["Interval", "bootstrap_interval", "bootstrap_intervals"]
+
+BootstrapMethod = Literal["percentile", "basic"]
+
+
+# ---------------------------------------------------------------------------------------------
+# Intervals
+# ---------------------------------------------------------------------------------------------
+
+
+class Metric(Protocol):
+    """What can be computed of labels and predictions."""
+
+    def __call__(
+        self, y_true: NDArray[Any], prediction: NDArray[Any], /, sample_weight: NDArray[Any] | None
+    ) -> float:
+        """Compute the metric."""
+
+
+class Interval(NamedTuple):
+    """A value and the ends of its confidence interval."""
+
+    value: float
+    lower: float
+    upper: float
+
+
+def bootstrap_interval(
+    metric: Metric | Callable[..., float],
+    y_true: ArrayLike,
+    prediction: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    method: BootstrapMethod | None = None,
+    bounds: tuple[float, float] | None = None,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    stratified: bool = True,
+    random_state: int = 0,
+) -> Interval:
+    r"""Compute a bootstrap interval of any metric, from resampled rows.
+
+    Parameters
+    ----------
+    metric : callable
+        Called as ``metric(y_true, prediction, sample_weight=...)``: :func:`calibration_error`,
+        :func:`auc`, or one of scikit-learn's.
+    y_true : array-like of shape (n,)
+    prediction : array-like of shape (n,) or (n, m)
+        Whatever the metric takes: risks, scores.
+    sample_weight : array-like of shape (n,), optional
+        Rows are drawn with equal probabilities and keep their weights; those of weight 0 are none.
+    method : {"percentile", "basic"}, optional
+        What the interval is made of. Default: "basic" for :func:`calibration_error` and
+        :func:`maximum_calibration_error`, also within :func:`functools.partial`; else "percentile".
+    bounds : (smallest, largest), optional
+        What values the metric can have; ends of the basic interval beyond are cut off. Default: 0
+        and 1 for the two calibration errors, else none.
+    n_resamples : int, default 1000
+    level : float, default 0.95
+    stratified : bool, default True
+        Whether each resample has as many rows of each label as ``y_true``.
+    random_state : int, default 0
+        Seed of NumPy's default generator: the same seed gives the same interval.
+
+    Returns
+    -------
+    Interval
+        Value on all rows, lower and upper end.
+
+    Raises
+    ------
+    ValueError
+        Shapes that differ, no resamples, a level that is not between 0 and 1, another method,
+        bounds that are not in order, or a resample on which the metric is undefined.
+
+    Warns
+    -----
+    UserWarning
+        The value is outside of its percentiles, because the metric is larger, or smaller, on
+        resamples than it is on the rows. A "basic" interval allows for that.
+
+    Notes
+    -----
+    The interval is about these predictions on other rows, not about a model that is fitted anew.
+
+    With percentiles :math:`q` of the resamples and the value v of all rows, the interval is
+    :math:`[q_{2.5\%}, q_{97.5\%}]` by "percentile", and :math:`[2 v - q_{97.5\%},
+    2 v - q_{2.5\%}]` by "basic" (Davison & Hinkley, 1997, section 5.2), extended to the value
+    where all of it would lie on one side.
+
+    Calibration errors need the latter. Observed risks scatter, so that the CAL of n rows is above
+    the one that all rows of their kind would have together; on a resample they scatter
+    twice, and the error is too large by about as much again. The basic interval takes that off: it
+    estimates the calibration error that any number of rows would show. Where that is close to
+    0 the interval is too short, and often ends at the value: whether an error is more than chance
+    is said by :func:`calibration_consistency`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim.metrics import auc, bootstrap_interval, calibration_error
+    >>> rng = np.random.default_rng(0)
+    >>> risk = rng.choice([0.1, 0.3, 0.6], 400)
+    >>> y = rng.random(400) < risk + 0.1
+    >>> value, lower, upper = bootstrap_interval(auc, y, risk, n_resamples=200)
+    >>> lower < value < upper
+    True
+    >>> value, lower, upper = bootstrap_interval(calibration_error, y, risk, n_resamples=200)
+    >>> lower < 0.1 < upper
+    True
+    """
+    level = checked_level(level)
+    check_resamples(n_resamples)
+    is_error = _is_calibration_error(metric)
+    if method is None:
+        method = "basic" if is_error else "percentile"
+    if method not in ("percentile", "basic"):
+        raise ValueError(f"method must be 'percentile' or 'basic', got {method!r}")
+    if bounds is None:
+        bounds = (0.0, 1.0) if is_error else (-np.inf, np.inf)
+    if len(bounds) != 2 or not bounds[0] < bounds[1]:
+        raise ValueError(f"bounds must be the smallest and the largest value, got {bounds!r}")
+    labels, predictions = np.asarray(y_true), np.asarray(prediction)
+    weight = None if sample_weight is None else np.asarray(sample_weight)
+    check_same_length(labels, predictions, weight)
+    if weight is not None:  # a resample of rows without weight alone has no metric
+        labels, predictions, weight = (a[weight != 0] for a in (labels, predictions, weight))
+    strata = [np.arange(len(labels))]
+    if stratified:
+        strata = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+    generator = np.random.default_rng(random_state)
+
+    def of_rows(rows: Any) -> float:
+        chosen = None if weight is None else weight[rows]
+        return float(metric(labels[rows], predictions[rows], sample_weight=chosen))
+
+    values = np.empty(n_resamples)
+    for k in range(n_resamples):
+        rows = np.concatenate([generator.choice(stratum, len(stratum)) for stratum in strata])
+        values[k] = of_rows(rows)
+    if np.isnan(values).any():
+        raise ValueError(
+            f"the metric is undefined (NaN) on {np.count_nonzero(np.isnan(values))} of "
+            f"{n_resamples} resamples; stratified=True keeps the classes as they are"
+        )
+    value = of_rows(slice(None))
+    if method == "basic":
+        return _mirrored(value, values, level, bounds)
+    interval = _percentiles(value, values, level)
+    if not interval.lower <= interval.value <= interval.upper:
+        warnings.warn(
+            f"the value {interval.value:.6g} is outside of its percentile interval, "
+            f"{interval.lower:.6g} to {interval.upper:.6g}: resampling changes this metric on "
+            "average; method='basic' allows for that",
+            stacklevel=2,
+        )
+    return interval
+
+
+def _is_calibration_error(metric: Any) -> bool:
+    while isinstance(metric, functools.partial):
+        metric = metric.func
+    return metric in (calibration_error, maximum_calibration_error)
+
+
+def bootstrap_intervals(
+    y_true: ArrayLike,
+    log_odds: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    bins: int | Literal["auto"] | None = None,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    random_state: int = 0,
+    pos_label: Any = None,
+) -> dict[str, Interval]:
+    r"""Compute bootstrap intervals of loss, AUC, CAL and MCAL, all from the same resamples.
+
+    Rows are drawn as by :func:`bootstrap_interval`, within each class and with equal
+    probabilities, and keep their weights. What is drawn are the numbers of rows with the same
+    score, label and weight, from their multinomial distribution: the time of a resample depends
+    on how many of these differ, not on the number of rows.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+    log_odds : array-like of shape (n,)
+        For example ``risk_score.decision_function(X)``; the risks are theirs.
+    sample_weight : array-like of shape (n,), optional
+        A row counts as one observation, however large its weight; rows of weight 0 count as none.
+    bins : int or "auto" or None
+        As in :func:`calibration_error`; each resample has bins of its own.
+    n_resamples, level, random_state
+        As in :func:`bootstrap_interval`.
+    pos_label : optional
+        As in :func:`calibration_error`.
+
+    Returns
+    -------
+    dict from str to Interval
+        "loss" (:func:`logistic_loss`), "auc" (:func:`auc`), "cal" (:func:`calibration_error`) and
+        "mcal" (:func:`maximum_calibration_error`), the latter two at distinct log-odds.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`auc` and :func:`bootstrap_interval`.
+
+    Notes
+    -----
+    Intervals of loss and AUC are from percentiles :math:`q` of the resamples. Observed risks
+    scatter twice in a resample, so that its CAL and MCAL are too large by about as much as those
+    of the rows already are. Their intervals are therefore mirrored at the value of all rows,
+    :math:`[2 v - q_{97.5\%}, 2 v - q_{2.5\%}]` (the basic bootstrap, Davison & Hinkley, 1997,
+    section 5.2), cut off at 0 and 1, and extended to the value itself where all of it would lie
+    on one side. They estimate the errors that any number of such rows would show, and are too short
+    where these are close to 0, see :func:`bootstrap_interval`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim.metrics import bootstrap_intervals
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.integers(-3, 4, 500)
+    >>> y = rng.random(500) < 1 / (1 + np.exp(-scores))
+    >>> intervals = bootstrap_intervals(y, scores)
+    >>> [f"{end:.3f}" for end in intervals["auc"]]
+    ['0.897', '0.870', '0.924']
+    >>> [f"{end:.3f}" for end in intervals["cal"]]
+    ['0.036', '0.007', '0.043']
+    """
+    level = checked_level(level)
+    check_resamples(n_resamples)
+    positive, z, weight = checked_rows(y_true, log_odds, sample_weight, pos_label, "log_odds")
+    check_both_classes(positive, weight, "ROC AUC score")
+    table = _ScoreTable(positive, z, weight, bins)
+    generator = np.random.default_rng(random_state)
+    values = [table.metrics(table.resampled(generator)) for _ in range(n_resamples)]
+    found = table.metrics(table.rows())
+    loss, auc_, cal, mcal = zip(found, np.transpose(values), strict=True)
+    return {
+        "loss": _percentiles(*loss, level),
+        "auc": _percentiles(*auc_, level),
+        "cal": _mirrored(*cal, level, (0.0, 1.0)),
+        "mcal": _mirrored(*mcal, level, (0.0, 1.0)),
+    }
+
+
+class _ByScore(NamedTuple):
+    """Weights of the negative and the positive rows of each distinct score."""
+
+    negative: NDArray[np.float64]
+    positive: NDArray[np.float64]
+
+
+class _ScoreTable:
+    """How many rows of each class have each score and weight, and metrics of such tables."""
+
+    def __init__(
+        self,
+        positive: NDArray[np.bool_],
+        log_odds: NDArray[np.float64],
+        weight: NDArray[np.float64],
+        bins: Any,
+    ) -> None:
+        rows = weight > 0
+        scores, score = np.unique(log_odds[rows], return_inverse=True)
+        # Metrics are ratios: only weights among each other count, and these do not overflow.
+        weights, kind = np.unique(weight[rows] / weight.max(), return_inverse=True)
+        self._n_scores, self._bins = len(scores), bins
+        self._losses = _ByScore(np.logaddexp(0.0, scores), np.logaddexp(0.0, -scores))
+        self._risk = np.exp(-self._losses.positive)
+        self._classes = []
+        for of_class in (~positive[rows], positive[rows]):
+            cells, counts = np.unique((score * len(weights) + kind)[of_class], return_counts=True)
+            cell_scores, cell_kinds = np.divmod(cells, len(weights))
+            self._classes.append((cell_scores, weights[cell_kinds], counts))
+
+    def rows(self) -> _ByScore:
+        """The rows themselves."""
+        return _ByScore(*(self._by_score(*cells) for cells in self._classes))
+
+    def resampled(self, generator: np.random.Generator) -> _ByScore:
+        """As many rows of each class, drawn from it with replacement."""
+        return _ByScore(
+            *(
+                self._by_score(score, weight, _resampled_counts(counts, generator))
+                for score, weight, counts in self._classes
+            )
+        )
+
+    def _by_score(
+        self, score: NDArray[np.intp], weight: NDArray[np.float64], counts: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        return np.bincount(score, counts * weight, self._n_scores).astype(np.float64, copy=False)
+
+    def metrics(self, table: _ByScore) -> tuple[float, float, float, float]:
+        """Loss, AUC, CAL and MCAL."""
+        n_negative, n_positive = table.negative.sum(), table.positive.sum()
+        # No products of BLAS: its threads wait for each other, and order sums by their number.
+        losses = table.negative * self._losses.negative + table.positive * self._losses.positive
+        below = np.cumsum(table.negative) - 0.5 * table.negative
+        errors, weight = self._errors(table)
+        return (
+            losses.sum() / (n_negative + n_positive),
+            (table.positive * below).sum() / (n_negative * n_positive),
+            errors.sum() / (n_negative + n_positive),
+            np.divide(errors, weight, out=np.zeros(len(errors)), where=weight > 0).max(),
+        )
+
+    def _errors(self, table: _ByScore) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Weight of each score or bin, and its distance of predicted and observed risk times it."""
+        weight = table.negative + table.positive
+        excess = weight * self._risk - table.positive
+        drawn = np.flatnonzero(weight)
+        n_bins = number_of_bins(self._bins, len(drawn))
+        if n_bins is None:
+            return np.abs(excess), weight
+        group = equal_bins(np.arange(len(drawn)), weight[drawn], n_bins)
+        error, total = (np.bincount(group, values[drawn]) for values in (excess, weight))
+        return np.abs(error).astype(np.float64, copy=False), total.astype(np.float64, copy=False)
+
+
+def _resampled_counts(
+    counts: NDArray[np.int64], generator: np.random.Generator
+) -> NDArray[np.int64]:
+    """As many rows as there are, drawn with replacement: how many of each kind."""
+    n_rows, n_kinds = int(counts.sum()), len(counts)
+    if n_kinds < n_rows:
+        return generator.multinomial(n_rows, counts / n_rows)
+    # Each row is of its own kind: the same distribution, drawn faster.
+    return np.bincount(generator.integers(n_rows, size=n_rows), minlength=n_kinds)
+
+
+def _percentiles(value: float, values: NDArray[np.float64], level: float) -> Interval:
+    lower, upper = np.quantile(values, (0.5 - 0.5 * level, 0.5 + 0.5 * level))
+    return Interval(float(value), float(lower), float(upper))
+
+
+def _mirrored(
+    value: float, values: NDArray[np.float64], level: float, bounds: tuple[float, float]
+) -> Interval:
+    """The basic bootstrap within bounds; the interval holds the value."""
+    value, lower, upper = _percentiles(value, values, level)
+    return Interval(
+        value,
+        min(max(2 * value - upper, bounds[0]), value),
+        max(min(2 * value - lower, bounds[1]), value),
+    )

@@ -1,0 +1,237 @@
+"""Labels, values and weights of rows as metrics take them, checked."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim._wording import listing
+from riskslim.data.faults import missing_among
+from riskslim.data.training_data import check_size_of_weights
+
+__all__ = [
+    "MOST_DISTINCT_SCORES",
+    "check_both_classes",
+    "check_empty_rows",
+    "check_resamples",
+    "check_risks",
+    "check_same_length",
+    "checked_level",
+    "checked_rows",
+    "checked_values",
+    "checked_weights",
+    "equal_bins",
+    "number_of_bins",
+    "records_of",
+]
+
+# The paper's rule for diagrams: with more distinct scores than this, scores are put into bins.
+MOST_DISTINCT_SCORES = 30
+N_BINS = 10
+
+
+def number_of_bins(bins: Any, n_distinct: int) -> int | None:
+    """How many groups of rows ``bins`` asks for; None for one per distinct score."""
+    if bins is None:
+        return None
+    if isinstance(bins, str) and bins == "auto":
+        return N_BINS if n_distinct > MOST_DISTINCT_SCORES else None
+    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or bins < 1:
+        raise ValueError(f"bins must be 'auto', None or a positive int, got {bins!r}")
+    return int(bins)
+
+
+def equal_bins(
+    group: NDArray[np.intp], weight: NDArray[np.float64], n_bins: int
+) -> NDArray[np.intp]:
+    """Put groups in the order of their scores into bins of about the same weight."""
+    per_score = np.bincount(group, weight)
+    middle = np.cumsum(per_score) - 0.5 * per_score
+    bin_of_score = np.minimum((middle / per_score.sum() * n_bins).astype(np.intp), n_bins - 1)
+    # Bins that no score falls into are left out.
+    return np.asarray(np.unique(bin_of_score, return_inverse=True)[1][group])
+
+
+def check_empty_rows(empty_rows: Any) -> None:
+    """Refuse a floor of shares that is none."""
+    is_number = isinstance(empty_rows, (int, float)) and not isinstance(empty_rows, bool)
+    if not (is_number and 0 < empty_rows <= 1):
+        raise ValueError(f"empty_rows must be above 0 and at most 1, got {empty_rows!r}")
+
+
+# ---------------------------------------------------------------------------------------------
+# Checks
+# ---------------------------------------------------------------------------------------------
+
+
+def checked_rows(
+    y_true: Any, values: Any, sample_weight: Any, pos_label: Any, what: str
+) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
+    """Check labels, predictions and weights.
+
+    Parameters
+    ----------
+    y_true, values, sample_weight : array-like of shape (n,)
+        No weights: each row has the weight 1.
+    pos_label
+        As in :func:`calibration_error`.
+    what : str
+        What errors call the values.
+
+    Returns
+    -------
+    positive, values, weight : ndarrays of bool, float64 and float64, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        As in :func:`calibration_error`.
+    """
+    positive = positive_rows(y_true, pos_label)
+    checked = checked_values(values, what, len(positive))
+    return positive, checked, checked_weights(sample_weight, len(positive), "y_true")
+
+
+def checked_weights(sample_weight: Any, n_rows: int, of: str) -> NDArray[np.float64]:
+    """Weights as float64 of shape (n,), 1 where none are given."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = checked_values(sample_weight, "sample_weight", n_rows, of)
+    if (weight < 0).any():
+        raise ValueError(
+            "Negative values in data passed to `sample_weight`: "
+            f"{np.count_nonzero(weight < 0)} of {len(weight)} rows, first at row "
+            f"{np.argmax(weight < 0)} (rows counted from 0)"
+        )
+    if not weight.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    check_size_of_weights(weight)
+    return weight
+
+
+def check_risks(risk: NDArray[np.float64]) -> None:
+    """Refuse risks that are no probabilities."""
+    is_outside = (risk < 0) | (risk > 1)
+    if is_outside.any():
+        row = int(is_outside.argmax())
+        raise ValueError(
+            f"risk must hold probabilities between 0 and 1, got {risk[row]!r} at row {row} (rows "
+            "counted from 0); pass scores as scores="
+        )
+
+
+def positive_rows(y_true: Any, pos_label: Any = None) -> NDArray[np.bool_]:
+    """Say which labels are those of the positive class.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+    pos_label : optional
+        As in :func:`calibration_error`.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        No rows, more than two classes, or one class that is not among 0, 1 and -1.
+
+    Examples
+    --------
+    >>> from riskslim.metrics.rows import positive_rows
+    >>> positive_rows(["no", "yes", "no"])
+    array([False,  True, False])
+    """
+    from sklearn.utils import assert_all_finite, column_or_1d
+
+    labels = np.asarray(column_or_1d(y_true))
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y_true")
+    if labels.dtype.kind == "O" and (missing := missing_among(labels)).any():
+        raise ValueError(
+            f"Input y_true contains NaN: {missing.sum()} of {len(labels)} labels are missing, "
+            f"first at row {missing.argmax()} (rows counted from 0)."
+        )
+    if not len(labels):
+        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+    distinct = np.unique(labels).tolist()
+    if len(distinct) > 2:
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is multiclass: "
+            f"y_true has {len(distinct)} distinct labels, {listing(map(repr, distinct))}"
+        )
+    if pos_label is None:
+        usual = set(distinct) <= {0, 1} or set(distinct) <= {-1, 1}
+        if len(distinct) == 1 and not usual:
+            raise ValueError(
+                f"y_true has one class only, {distinct[0]!r}: say which is the positive label by "
+                "pos_label="
+            )
+        pos_label = 1 if usual else distinct[1]
+    elif len(distinct) == 2 and pos_label not in distinct:
+        raise ValueError(
+            f"pos_label={pos_label!r} is not a valid label: it should be one of "
+            f"{listing(map(repr, distinct))}"
+        )
+    return np.asarray(labels == pos_label)
+
+
+def checked_values(
+    values: Any, what: str, length: int | None, of: str = "y_true"
+) -> NDArray[np.float64]:
+    """Finite numbers of shape (n,), as many as ``length`` says."""
+    from sklearn.utils import assert_all_finite, column_or_1d
+
+    checked: NDArray[np.float64] = np.asarray(column_or_1d(values, dtype=np.float64))
+    if length is not None and len(checked) != length:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: [{length}, "
+            f"{len(checked)}] ({of} has {length} rows, {what} has {len(checked)})"
+        )
+    assert_all_finite(checked, input_name=what)
+    return checked
+
+
+def check_same_length(*arrays: NDArray[Any] | None) -> None:
+    """Refuse arrays of different lengths."""
+    from sklearn.utils import check_consistent_length
+
+    check_consistent_length(*arrays)
+
+
+def check_both_classes(positive: NDArray[np.bool_], weight: NDArray[np.float64], what: str) -> None:
+    """Refuse rows of one class only, by weight."""
+    for rows, sign in ((positive, "positive"), (~positive, "negative")):
+        if not weight[rows].any():
+            raise ValueError(
+                f"Only one class is present in y_true. {what} is not defined in that case: no "
+                f"{sign} row (with a weight above zero) among {len(positive)}"
+            )
+
+
+def check_resamples(n_resamples: Any) -> None:
+    """Refuse a number of resamples that is no positive int."""
+    if isinstance(n_resamples, bool) or not isinstance(n_resamples, int) or n_resamples < 1:
+        raise ValueError(f"n_resamples must be a positive int, got {n_resamples!r}")
+
+
+def checked_level(level: float) -> float:
+    """A level of confidence between 0 and 1."""
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, got {level!r}")
+    return float(level)
+
+
+def records_of(curve: Any) -> list[dict[str, Any]]:
+    """Rows of the columns that a curve holds."""
+    columns = {
+        field.name: values.tolist()
+        for field in dataclasses.fields(curve)
+        if isinstance(values := getattr(curve, field.name), np.ndarray)
+    }
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

@@ -1,0 +1,25 @@
+"""Which score: folds, cross-validation, and scores of all sizes."""
+
+from riskslim.model_selection.cross_validation import (
+    CrossValidation,
+    Fold,
+    cross_validate_risk_score,
+)
+from riskslim.model_selection.folds import Split, read_folds, stratified_folds, write_folds
+from riskslim.model_selection.parallel import Step
+from riskslim.model_selection.size_path import RULES, ModelSizePath, SizeOnPath, model_size_path
+
+__all__ = [
+    "RULES",
+    "CrossValidation",
+    "Fold",
+    "ModelSizePath",
+    "SizeOnPath",
+    "Split",
+    "Step",
+    "cross_validate_risk_score",
+    "model_size_path",
+    "read_folds",
+    "stratified_folds",
+    "write_folds",
+]

@@ -1,0 +1,293 @@
+"""Folds: which rows a model is tested on, as numbers, files or scikit-learn's splitters."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from riskslim.metrics.rows import positive_rows
+
+__all__ = ["Split", "read_folds", "splits_of", "stratified_folds", "write_folds"]
+
+_HEADER = "fold"
+
+
+class Split(NamedTuple):
+    """Rows to fit a model to, and rows to test it on."""
+
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+
+def stratified_folds(y: ArrayLike, n_folds: int = 5, *, random_state: int = 0) -> NDArray[np.int64]:
+    """Number the rows by folds, each with about the same share of positive rows.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels of two classes.
+    n_folds : int, default 5
+        At least 2.
+    random_state : int, default 0
+        The same seed gives the same folds.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        0, ..., ``n_folds`` - 1: the fold in which a row is tested, from
+        :class:`sklearn.model_selection.StratifiedKFold`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        ``n_folds`` is no int; labels are missing; one class has fewer rows than there are folds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim.model_selection import stratified_folds
+    >>> y = np.repeat([0, 1], [6, 3])
+    >>> folds = stratified_folds(y, 3)
+    >>> np.bincount(folds), np.bincount(folds[y == 1])
+    (array([3, 3, 3]), array([1, 1, 1]))
+    """
+    from sklearn.model_selection import StratifiedKFold
+
+    positive = positive_rows(y)
+    if isinstance(n_folds, bool) or not isinstance(n_folds, (int, np.integer)):
+        raise TypeError(f"n_folds must be an int, got {n_folds!r}")
+    smaller = int(min(positive.sum(), (~positive).sum()))
+    if smaller < n_folds:
+        raise ValueError(
+            f"n_splits={n_folds} cannot be greater than the number of members in each class: the "
+            f"smaller class has {smaller} of {len(positive)} rows"
+        )
+    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
+    folds = np.empty(len(positive), np.int64)
+    for k, (_, test) in enumerate(splitter.split(np.zeros((len(positive), 1)), positive)):
+        folds[test] = k
+    return folds
+
+
+def write_folds(path: str | os.PathLike[str], folds: ArrayLike) -> None:
+    """Write the fold of each row to a CSV file with the column "fold".
+
+    Parameters
+    ----------
+    path : str or path-like
+    folds : array-like of int, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        The numbers are no folds.
+    OSError
+        The file cannot be written.
+    """
+    numbers = _checked_folds(folds, None)
+    with Path(path).open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([_HEADER])
+        writer.writerows([number] for number in numbers.tolist())
+
+
+def read_folds(path: str | os.PathLike[str], *, column: str | None = None) -> NDArray[np.int64]:
+    """Read the fold of each row from a CSV file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        One line for each row of the data, in their order, beneath a line of names; a file with one
+        column may have no line of names.
+    column : str, optional
+        Which column. Default: "fold", or the only one.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+
+    Raises
+    ------
+    OSError
+        The file cannot be read.
+    ValueError
+        There is no such column, or what it holds is no fold; the line is named.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from riskslim.model_selection import read_folds, write_folds
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "folds.csv")
+    ...     write_folds(path, [0, 1, 1, 0])
+    ...     read_folds(path)
+    array([0, 1, 1, 0])
+    """
+    with Path(path).open(newline="", encoding="utf-8-sig") as file:
+        lines = [(number, line) for number, line in enumerate(csv.reader(file), 1) if line]
+    if not lines:
+        raise ValueError(f"{path} is empty; expected a line with the fold of each row")
+    names = [name.strip() for name in lines[0][1]]
+    if len(names) == 1 and column is None:
+        position = 0
+        if not _is_number(names[0]):
+            del lines[0]
+    else:
+        wanted = _HEADER if column is None else column
+        if wanted not in names:
+            raise ValueError(f"{path} has no column {wanted!r}; its columns are {names}")
+        position = names.index(wanted)
+        del lines[0]
+    folds = []
+    for number, line in lines:
+        value = _as_integer(line[position]) if position < len(line) else None
+        if value is None:
+            raise ValueError(
+                f"{path}, line {number}: expected a whole number, the fold of the row, got "
+                f"{line[position : position + 1]}"
+            )
+        folds.append(value)
+    return _checked_folds(folds, None)
+
+
+def _as_integer(text: str) -> int | None:
+    try:
+        return int(text)
+    except ValueError:
+        return None
+
+
+def _is_number(text: str) -> bool:
+    """Whether a line of names is none: the fold of a row, or what was meant to be one."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _checked_folds(folds: ArrayLike, n_samples: int | None) -> NDArray[np.int64]:
+    numbers = np.asarray(folds)
+    if numbers.ndim != 1:
+        raise ValueError(f"folds must have one number for each row, got the shape {numbers.shape}")
+    if n_samples is not None and len(numbers) != n_samples:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: [{n_samples}, "
+            f"{len(numbers)}] (the data have {n_samples} rows, the folds {len(numbers)})"
+        )
+    whole = numbers.astype(np.int64) if numbers.dtype.kind in "iufb" else None
+    if whole is None or not np.array_equal(whole, numbers) or (whole < 0).any():
+        raise ValueError("folds must be whole numbers of at least 0, one for each row")
+    if len(np.unique(whole)) < 2:
+        raise ValueError("at least two folds are needed, got the same number for all rows")
+    return whole
+
+
+def splits_of(
+    cv: Any,
+    X: Any,
+    y: NDArray[np.bool_],
+    sample_weight: NDArray[np.float64] | None = None,
+    *,
+    groups: ArrayLike | None = None,
+    random_state: int = 0,
+) -> list[Split]:
+    """Turn any way of stating folds into rows to train on and rows to test on.
+
+    Parameters
+    ----------
+    cv : int, array-like of int, path, splitter, or iterable of pairs
+        A number of stratified folds; the fold of each row, or a file of them; an object of
+        scikit-learn with ``split``; or pairs (train, test) of row numbers or masks.
+    X
+        Passed on to the splitter.
+    y : ndarray of bool, shape (n,)
+        Which rows are positive.
+    sample_weight : ndarray of float64, shape (n,), optional
+    groups : array-like of shape (n,), optional
+        Passed on to the splitter.
+    random_state : int, default 0
+        Seed of stratified folds.
+
+    Returns
+    -------
+    list of Split
+
+    Raises
+    ------
+    ValueError, TypeError
+        Folds that do not fit the data, or that have rows of one class only; the fold is named.
+    """
+    splits = _splits(cv, X, y, groups, random_state)
+    if len(splits) < 2:
+        raise ValueError(f"at least two folds are needed, got {len(splits)}")
+    for number, split in enumerate(splits):
+        _check_split(number, split, y, sample_weight)
+    return splits
+
+
+def _splits(
+    cv: Any, X: Any, y: NDArray[np.bool_], groups: ArrayLike | None, random_state: int
+) -> list[Split]:
+    if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
+        if groups is not None:
+            raise ValueError(
+                "groups need a splitter that heeds them: cv=StratifiedGroupKFold(n_splits=5)"
+            )
+        cv = stratified_folds(y, int(cv), random_state=random_state)
+    elif isinstance(cv, (str, os.PathLike)):
+        cv = read_folds(cv)
+    if hasattr(cv, "split"):
+        pairs: Iterable[Any] = cv.split(X, y, groups)
+    elif _is_pairs(cv):
+        pairs = cv
+    else:
+        folds = _checked_folds(cv, len(y))
+        pairs = [(folds != k, folds == k) for k in np.unique(folds)]
+    return [Split(_as_rows(train, len(y)), _as_rows(test, len(y))) for train, test in pairs]
+
+
+def _is_pairs(cv: Any) -> bool:
+    """Whether these are pairs of arrays; anything else is the fold of each row."""
+    if not isinstance(cv, Iterable):
+        raise TypeError(
+            "cv must be a number of folds, the fold of each row, a file of them, a splitter of "
+            f"scikit-learn, or pairs of rows (train, test), got {cv!r}"
+        )
+    if isinstance(cv, (list, tuple)):
+        return bool(cv) and np.iterable(cv[0])
+    return not hasattr(cv, "__len__")  # a generator of pairs
+
+
+def _as_rows(rows: Any, n_samples: int) -> NDArray[np.intp]:
+    array = np.asarray(rows)
+    if array.dtype.kind == "b":
+        array = np.flatnonzero(array)
+    if array.size and (array.min() < 0 or array.max() >= n_samples):
+        raise ValueError(
+            f"a fold has the row {array.max() if array.max() >= n_samples else array.min()}, but "
+            f"rows are numbered 0 to {n_samples - 1}"
+        )
+    return array.astype(np.intp)
+
+
+def _check_split(
+    number: int, split: Split, y: NDArray[np.bool_], sample_weight: NDArray[np.float64] | None
+) -> None:
+    if np.intersect1d(split.train, split.test).size:
+        raise ValueError(f"fold {number} trains on rows that it tests on")
+    for role, rows in split._asdict().items():
+        counted = rows if sample_weight is None else rows[sample_weight[rows] > 0]
+        for sign, present in (("positive", y[counted].any()), ("negative", (~y[counted]).any())):
+            if not present:
+                raise ValueError(
+                    f"fold {number} has no {sign} row (with a weight above zero) among its "
+                    f"{len(rows)} {role} rows: a risk score needs both classes there. Use fewer or "
+                    "stratified folds, as cv=5 does"
+                )

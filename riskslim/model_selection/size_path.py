@@ -1,0 +1,622 @@
+r"""Which model size: risk scores of all sizes, and how each does on rows it has not seen.
+
+The optimal value :math:`V_R` of the risk score problem with at most R features falls with R. Two
+relations make a path of sizes cheaper than separate fits: the best score with R - 1 features is
+feasible with R, so that each search starts from the last one's result; and a lower bound on
+:math:`V_R` is one on :math:`V_{R-1}`, which helps where a search was stopped by a limit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import warnings
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from riskslim.classifier import RiskSLIMClassifier, stated_by
+from riskslim.data.training_data import TrainingData
+from riskslim.engines.certify import certify
+from riskslim.engines.choice import solve
+from riskslim.exceptions import ConstantFeatureWarning
+from riskslim.metrics.performance import (
+    LARGER_IS_BETTER,
+    METRICS,
+    PERCENT,
+    Performance,
+    check_metric,
+    performance,
+)
+from riskslim.model_selection.cross_validation import CrossValidation, Fold
+from riskslim.model_selection.folds import Split, splits_of
+from riskslim.model_selection.parallel import Step, in_parallel
+from riskslim.problem.problem import RiskScoreProblem
+from riskslim.risk_score import RiskScore
+from riskslim.solution import Solution, Status, TraceRecord, percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["RULES", "ModelSizePath", "SizeOnPath", "model_size_path"]
+
+RULES = ("one_standard_error", "best_mean")
+# Gaps up to this are rounding errors.
+_NO_GAP = 1e-9
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class SizeOnPath:
+    """The best risk score of one model size.
+
+    Parameters
+    ----------
+    max_size : int
+        Most features that it was allowed.
+    solution : Solution
+        With the certificate; without coefficients if nothing of this size meets the constraints.
+    risk_score : RiskScore or None
+    train : Performance or None
+        On the training data.
+    cross_validation : CrossValidation or None
+        The same problem on folds, where they were asked for.
+    """
+
+    max_size: int
+    solution: Solution
+    risk_score: RiskScore | None
+    train: Performance | None
+    cross_validation: CrossValidation | None = dataclasses.field(default=None, repr=False)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ModelSizePath:
+    """The best risk scores of increasing model sizes.
+
+    Parameters
+    ----------
+    entries : tuple of SizeOnPath
+        In order of size; those that are finished.
+    is_complete : bool
+        Whether all sizes, and all of their folds, are finished.
+    """
+
+    entries: tuple[SizeOnPath, ...]
+    is_complete: bool
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes that are finished."""
+        return tuple(entry.max_size for entry in self.entries)
+
+    def of_size(self, max_size: int) -> SizeOnPath:
+        """The entry of one size.
+
+        Parameters
+        ----------
+        max_size : int
+
+        Returns
+        -------
+        SizeOnPath
+
+        Raises
+        ------
+        KeyError
+            There is none.
+        """
+        for entry in self.entries:
+            if entry.max_size == max_size:
+                return entry
+        raise KeyError(f"no size {max_size} on this path; there are {list(self.sizes)}")
+
+    def best(self, rule: str = "one_standard_error", metric: str = "loss") -> SizeOnPath:
+        """Choose a size by its test rows.
+
+        Parameters
+        ----------
+        rule : {"one_standard_error", "best_mean"}
+            "best_mean": the size with the best mean of the metric over the folds.
+            "one_standard_error": the smallest size whose mean is within one standard error of
+            that, the error being the best one's.
+        metric : {"loss", "auc", "cal"}, default "loss"
+
+        Returns
+        -------
+        SizeOnPath
+            The smallest one of equals.
+
+        Raises
+        ------
+        ValueError
+            There is no such rule or metric, or the path has no folds.
+        """
+        if rule not in RULES:
+            raise ValueError(f"rule must be one of {', '.join(map(repr, RULES))}, got {rule!r}")
+        check_metric(metric)
+        tested = [
+            (entry, entry.cross_validation)
+            for entry in self.entries
+            if entry.cross_validation is not None and entry.cross_validation.is_complete
+        ]
+        if not tested:
+            raise ValueError(
+                "a size is chosen by its test rows, but none was tested: model_size_path(..., cv=5)"
+            )
+        sign = -1.0 if metric in LARGER_IS_BETTER else 1.0
+        cost = [sign * found.mean(metric) for _, found in tested]
+        best = int(np.argmin(cost))
+        slack = tested[best][1].standard_error(metric) if rule == "one_standard_error" else 0.0
+        return next(
+            entry
+            for (entry, _), value in zip(tested, cost, strict=True)
+            if value <= cost[best] + slack
+        )
+
+    def records(self) -> list[dict[str, Any]]:
+        """List one mapping for each size: a table for any data frame library.
+
+        Returns
+        -------
+        list of dict
+            Certificate, metrics on the training data, and mean, minimum, maximum and standard
+            error of the test metrics over folds, where there are any, such as "test_auc_mean".
+        """
+        return [_size_record(entry) for entry in self.entries]
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw loss, AUC, CAL and optimality gap against the model size.
+
+        Parameters
+        ----------
+        axes : ndarray of matplotlib axes, shape (2, 2), optional
+            Default: a new figure.
+
+        Returns
+        -------
+        ndarray of matplotlib axes, shape (2, 2)
+            Training data in blue; mean and range over the test rows of folds in orange. Where no
+            gap is left, that of the gap says so.
+
+        Raises
+        ------
+        ImportError
+            matplotlib is not installed.
+        """
+        from riskslim.plots import new_axes
+
+        if axes is None:
+            axes = new_axes((8.5, 6.5), 2, 2)
+        names = {"loss": "Loss", "auc": "AUC", "cal": "CAL", "optimality_gap": "Optimality gap"}
+        for ax, (metric, name) in zip(axes.flat, names.items(), strict=True):
+            self._plot_metric(ax, metric)
+            ax.set(xlabel="Largest model size", ylabel=name)
+        axes.flat[0].legend(frameon=False)
+        return axes
+
+    def _plot_metric(self, ax: Axes, metric: str) -> None:
+        from riskslim.plots import BLUE, ORANGE, plot_line
+
+        trained = [(e.max_size, getattr(e.train, metric)) for e in self.entries if e.train]
+        tested = [
+            (entry.max_size, entry.cross_validation.values(metric))
+            for entry in self.entries
+            if entry.cross_validation is not None and entry.cross_validation.folds
+        ]
+        percent = metric in PERCENT
+        plot_line(ax, trained, BLUE, "training data", percent=percent)
+        if tested:
+            sizes = [size for size, _ in tested]
+            low, high = ([end(values) for _, values in tested] for end in (np.min, np.max))
+            ax.fill_between(sizes, low, high, color=ORANGE, alpha=0.2, linewidth=0)
+            means = [(size, float(values.mean())) for size, values in tested]
+            plot_line(ax, means, ORANGE, "folds: mean and range", dashed=True, percent=percent)
+        if percent:  # from 0 on, and no magnified rounding errors where all are 0
+            top = max(0.01, 1.05 * ax.dataLim.y1)
+            ax.set_ylim(-0.02 * top, top)
+        if metric == "optimality_gap":
+            gaps = np.concatenate([[gap for _, gap in trained], *(gaps for _, gaps in tested)])
+            if gaps.size and (gaps <= _NO_GAP).all():
+                ax.text(0.5, 0.5, "all proven optimal", transform=ax.transAxes, ha="center")
+
+    def __str__(self) -> str:
+        lines = ["size  status          loss     gap  AUC    CAL    test loss  test AUC  test CAL"]
+        lines += [_size_line(entry) for entry in self.entries]
+        if not self.is_complete:
+            lines.append("The run was stopped: not all sizes and folds are finished.")
+        return "\n".join(lines)
+
+
+def _size_record(entry: SizeOnPath) -> dict[str, Any]:
+    certificate = entry.solution.certificate
+    record: dict[str, Any] = {
+        "max_size": entry.max_size,
+        "status": certificate.status.value,
+        "objective": certificate.objective,
+        "lower_bound": certificate.lower_bound,
+        "points": entry.solution.points,
+        "intercept": entry.solution.intercept,
+        "seconds": entry.solution.statistics.total_seconds,
+    }
+    if entry.train is not None:
+        record |= {name: getattr(entry.train, name) for name in METRICS}
+    found = entry.cross_validation
+    if found is not None and found.folds:
+        for name in METRICS:
+            values = found.values(name)
+            record |= {
+                f"test_{name}_mean": float(values.mean()),
+                f"test_{name}_min": float(values.min()),
+                f"test_{name}_max": float(values.max()),
+                f"test_{name}_standard_error": found.standard_error(name),
+            }
+    return record
+
+
+def _size_line(entry: SizeOnPath) -> str:
+    line = f"{entry.max_size:>4}  {entry.solution.certificate.status!s:<12}"
+    if entry.train is None:
+        return line.rstrip()
+    train = entry.train
+    line += (
+        f"{train.loss:>8.5f} {percent(train.optimality_gap):>7}  {train.auc:.3f}  {train.cal:>5.1%}"
+    )
+    found = entry.cross_validation
+    if found is None or not found.folds:
+        return line
+    return (
+        f"{line}  {found.mean('loss'):>9.5f}  {found.mean('auc'):>8.3f}  {found.mean('cal'):>8.1%}"
+    )
+
+
+# ---------------------------------------------------------------------------------------------
+# The path
+# ---------------------------------------------------------------------------------------------
+
+
+def model_size_path(
+    problem: Any,
+    X: Any = None,
+    y: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    *,
+    sizes: int | Iterable[int] | None = None,
+    cv: Any = None,
+    random_state: int = 0,
+    bins: Any = None,
+    n_jobs: int | None = 1,
+    progress: Callable[[Step], None] | None = None,
+    search_progress: Callable[[str, int, TraceRecord], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    **engine_arguments: Any,
+) -> ModelSizePath:
+    """Find the best risk score of every model size up to the largest, each with its certificate.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem or RiskSLIMClassifier
+        What is asked of a score. A classifier needs X and y; it is not fitted, and its own
+        ``max_size`` is the largest size.
+    X : array-like or data frame of shape (n, d), optional
+    y : array-like of shape (n,), optional
+    sample_weight : array-like of shape (n,), optional
+        These three with a classifier only: a problem has its data.
+    sizes : int or iterable of int, optional
+        1 to this, or these. Default: 1 to the problem's ``max_size``; from its ``min_size`` on.
+    cv : int, array-like of int, path, splitter, or iterable of pairs, optional
+        Folds as in :func:`cross_validate_risk_score`: the same sizes are then solved on the
+        training rows of each, and measured on its test rows.
+    random_state : int, default 0
+        Seed of stratified folds.
+    bins : int or "auto" or None
+        Of CAL, as in :func:`~riskslim.calibration_error`.
+    n_jobs : int, default 1
+        Sets of rows that are worked on at once, by joblib; -1 for all cores. The result does not
+        depend on it, unless the time does.
+    progress : callable, optional
+        Called with a :class:`Step` after each set of rows.
+    search_progress : callable, optional
+        Called with the set of rows, such as "fold 3" or "all rows", the size, and each
+        :class:`~riskslim.solution.TraceRecord` of its search; with ``n_jobs=1`` only.
+    should_stop : callable, optional
+        Asked several times a second with ``n_jobs=1``, else after each set of rows; True ends the
+        run.
+    **engine_arguments
+        ``engine``, ``time_limit`` for each size, ``gap_tolerance`` and so on, as in
+        :func:`~riskslim.branch_and_bound`. With a classifier they are its parameters.
+
+    Returns
+    -------
+    ModelSizePath
+        After Ctrl-C, or if ``should_stop`` said so, with what was finished.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Sizes out of range, folds that do not fit the data, arguments that do not go together.
+    RiskSLIMError
+        What the engine raises.
+
+    Notes
+    -----
+    Each search starts from the score of the size before. Where a search reached its limit and the
+    next size has a better lower bound, the certificate is stated again with that bound: it holds
+    for the smaller size, too. The objective and the bound are those of separate fits, or better.
+
+    Examples
+    --------
+    >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, model_size_path
+    >>> from riskslim.datasets import load_breast_cancer_binary
+    >>> data = load_breast_cancer_binary()
+    >>> coefficients = CoefficientSet(data.feature_names, -5, 5)
+    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    >>> path = model_size_path(problem, sizes=2)
+    >>> for entry in path.entries:
+    ...     print(entry.max_size, dict(entry.risk_score.points), f"{entry.train.loss:.4f}")
+    1 {'worst radius > 14.97': -5} 0.3424
+    2 {'worst concavity > 0.2267': -3, 'worst radius > 14.97': -4} 0.2454
+    """
+    stated, data, arguments = _stated(problem, X, y, sample_weight, engine_arguments)
+    wanted = _checked_sizes(sizes, stated)
+    positive = data.labels > 0
+    splits: list[Split] = []
+    if cv is not None:
+        splits = splits_of(
+            cv, np.zeros((data.n_samples, 1)), positive, data.sample_weight,
+            random_state=random_state,
+        )  # fmt: skip
+    callbacks = (search_progress, should_stop) if n_jobs == 1 else (None, None)
+    plan = _Plan(problem, data, wanted, arguments, bins, *callbacks)
+    rows: list[tuple[str, RiskScoreProblem | None, Split | None]] = [("all rows", stated, None)]
+    rows += [(f"fold {k}", None, split) for k, split in enumerate(splits)]
+    tasks = [(name, (plan, name, known, split)) for name, known, split in rows]
+    finished = in_parallel(
+        _path_on_rows, tasks, n_jobs=n_jobs, progress=progress, should_stop=should_stop
+    )
+    final: _PathOnRows = finished.pop(0, _PathOnRows((), ()))
+    folds = {k - 1: found for k, found in sorted(finished.items())}
+    entries = tuple(
+        SizeOnPath(
+            size,
+            solution,
+            None if model is None else model.model,
+            None if model is None else model.train,
+            _across_folds(model, [(k, folds[k].models[i]) for k in folds
+                                  if i < len(folds[k].models)], data, len(splits)),
+        )
+        for i, (size, solution, model) in enumerate(
+            zip(wanted, final.solutions, final.models, strict=False)
+        )
+    )  # fmt: skip
+    paths = [final, *folds.values()]
+    return ModelSizePath(
+        entries,
+        len(paths) == 1 + len(splits)
+        and all(len(path.solutions) == len(wanted) for path in paths)
+        and not any(path.interrupted for path in paths),
+    )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Plan:
+    """What is done with each set of rows."""
+
+    problem: Any  # as the user gave it
+    data: TrainingData  # with the weights that metrics have
+    sizes: list[int]
+    arguments: dict[str, Any]
+    bins: Any
+    search_progress: Callable[[str, int, TraceRecord], None] | None
+    should_stop: Callable[[], bool] | None
+
+    def problem_on(self, data: TrainingData) -> RiskScoreProblem:
+        """The same problem for some of the rows."""
+        if isinstance(self.problem, RiskScoreProblem):
+            return self.problem.restated(data)
+        return stated_by(self.problem, data)[0]
+
+
+def _stated(
+    problem: Any, X: Any, y: Any, sample_weight: Any, engine_arguments: dict[str, Any]
+) -> tuple[RiskScoreProblem, TrainingData, dict[str, Any]]:
+    """The problem on all rows, these rows, and what the engine is told."""
+    if isinstance(problem, RiskScoreProblem):
+        if X is not None or y is not None or sample_weight is not None:
+            raise ValueError("a RiskScoreProblem has its data: leave out X, y and sample_weight")
+        if "start" in engine_arguments:
+            raise ValueError("start is set by the path: each size starts from the one before")
+        return problem, problem.loss.data, engine_arguments
+    if not isinstance(problem, RiskSLIMClassifier):
+        raise TypeError(
+            "problem must be a RiskScoreProblem or a RiskSLIMClassifier, got "
+            f"{type(problem).__name__}"
+        )
+    if X is None or y is None:
+        raise ValueError("a classifier needs data: model_size_path(classifier, X, y)")
+    if engine_arguments:
+        raise TypeError(
+            f"{', '.join(engine_arguments)}: with a classifier these are its own parameters, "
+            "RiskSLIMClassifier(time_limit=...)"
+        )
+    data = TrainingData(X, y, sample_weight)
+    stated, arguments = stated_by(problem, data)
+    return stated, data, arguments
+
+
+def _checked_sizes(sizes: int | Iterable[int] | None, problem: RiskScoreProblem) -> list[int]:
+    least = max(1, problem.min_size)
+    if sizes is None:
+        sizes = problem.max_size
+    wanted = list(range(least, int(sizes) + 1)) if isinstance(sizes, (int, np.integer)) else [
+        *sizes
+    ]  # fmt: skip
+    for size in wanted:
+        if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
+            raise TypeError(f"sizes must be whole numbers, got {size!r}")
+        if not problem.min_size <= size <= problem.max_size:
+            raise ValueError(
+                f"sizes must be between {problem.min_size} and {problem.max_size}, the limits of "
+                f"the problem, got {size}"
+            )
+    if not wanted:
+        raise ValueError(f"there is no size between {least} and {sizes}")
+    return sorted({int(size) for size in wanted})
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _PathOnRows:
+    """Solutions of all sizes on one set of rows, and the scores measured."""
+
+    solutions: tuple[Solution, ...]
+    models: tuple[Fold | None, ...]  # None where nothing meets the constraints
+
+    @property
+    def interrupted(self) -> bool:
+        return any(one.certificate.status is Status.INTERRUPTED for one in self.solutions)
+
+
+def _path_on_rows(
+    plan: _Plan, name: str, problem: RiskScoreProblem | None, split: Split | None
+) -> _PathOnRows | None:
+    """Solve and measure all sizes on all rows, whose problem is stated already, or on a fold."""
+    train = test = plan.data
+    test_rows = np.arange(train.n_samples)
+    if split is not None:
+        train, test, test_rows = _chosen(train, split.train), _chosen(test, split.test), split.test
+    if problem is None:
+        problem = plan.problem_on(train)
+    solutions = _solve_sizes(plan, name, problem)
+    found = _PathOnRows(
+        tuple(solutions),
+        tuple(
+            _measured(solution, problem, train, test, test_rows, plan.bins)
+            for solution in solutions
+        ),
+    )
+    # Scores of folds that were interrupted are no fits; those of all rows have their certificate.
+    return None if split is not None and found.interrupted else found
+
+
+def _chosen(data: TrainingData, rows: NDArray[np.intp]) -> TrainingData:
+    """Some of the rows of training data."""
+    labels = np.array(data.classes, dtype=object)[(data.labels[rows] > 0).astype(np.intp)]
+    with warnings.catch_warnings():
+        # Rare values are missing in some folds by chance.
+        warnings.simplefilter("ignore", ConstantFeatureWarning)
+        chosen = TrainingData(
+            {name: data.column(j)[rows] for j, name in enumerate(data.feature_names)},
+            labels,
+            None if data.sample_weight is None else data.sample_weight[rows],
+            outcome_name=data.outcome_name,
+            positive_label=data.classes[1],
+        )
+    chosen.class_factors = data.class_factors
+    return chosen
+
+
+def _solve_sizes(plan: _Plan, name: str, problem: RiskScoreProblem) -> list[Solution]:
+    """Solve the sizes one after the other, each from the score before."""
+    found: list[Solution] = []
+    problems: list[RiskScoreProblem] = []
+    start: NDArray[np.int64] | None = None
+    for size in plan.sizes:
+        # Features that are constant in these rows can leave fewer than were asked for.
+        stated = problem.restated(max_size=size)
+        if start is not None and not stated.is_feasible(start):
+            start = None
+        arguments = {"should_stop": plan.should_stop, **plan.arguments, "start": start}
+        if plan.search_progress is not None:
+            arguments["progress"] = functools.partial(plan.search_progress, name, size)
+        solution = solve(stated, **arguments)
+        found.append(solution)
+        problems.append(stated)
+        if solution.coefficients is not None:
+            start = solution.coef
+        if solution.certificate.status is Status.INTERRUPTED:
+            break
+    return _with_bounds_of_larger(problems, found)
+
+
+def _with_bounds_of_larger(
+    problems: list[RiskScoreProblem], solutions: list[Solution]
+) -> list[Solution]:
+    """Certify again where the next size has a better lower bound than a search that was stopped."""
+    bound = -math.inf
+    better: list[Solution] = []
+    for problem, solution in zip(reversed(problems), reversed(solutions), strict=True):
+        certificate = solution.certificate
+        if solution.coefficients is not None and bound > certificate.lower_bound:
+            certificate = certify(
+                problem,
+                solution.coef,
+                bound,
+                gap_tolerance=certificate.gap_tolerance,
+                bound_tolerance=certificate.bound_tolerance,
+                engine=certificate.engine,
+                message=f"{certificate.message}; lower bound from a larger model size",
+                interrupted=certificate.status is Status.INTERRUPTED,
+                scale=solution.scale,
+            )
+            solution = dataclasses.replace(solution, certificate=certificate)
+        bound = max(bound, certificate.lower_bound)
+        better.append(solution)
+    return better[::-1]
+
+
+def _measured(
+    solution: Solution,
+    problem: RiskScoreProblem,
+    train: TrainingData,
+    test: TrainingData,
+    test_rows: NDArray[np.intp],
+    bins: Any,
+) -> Fold | None:
+    if solution.coefficients is None:
+        return None
+    score = RiskScore.from_solution(solution, problem.loss.data)
+    risk, log_odds = _predictions(score, test)
+    on_test = _performance(score, test, risk, log_odds, bins)
+    on_train = on_test if test is train else _performance(
+        score, train, *_predictions(score, train), bins
+    )  # fmt: skip
+    return Fold(-1, score, on_train, on_test, test_rows, risk, log_odds)
+
+
+def _predictions(
+    score: RiskScore, data: TrainingData
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return score.predict_proba(data)[:, 1], score.decision_function(data)
+
+
+def _performance(
+    score: RiskScore,
+    data: TrainingData,
+    risk: NDArray[np.float64],
+    log_odds: NDArray[np.float64],
+    bins: Any,
+) -> Performance:
+    certificate = score.certificate
+    gap = math.nan if certificate is None else certificate.optimality_gap
+    return performance(
+        data.labels > 0, risk, log_odds, data.sample_weight, len(score.points), gap, bins
+    )
+
+
+def _across_folds(
+    final: Fold | None,
+    folds: list[tuple[int, Fold | None]],
+    data: TrainingData,
+    n_folds: int,
+) -> CrossValidation | None:
+    if not n_folds:
+        return None
+    return CrossValidation(
+        final=final,
+        folds=tuple(dataclasses.replace(fold, number=k) for k, fold in folds if fold is not None),
+        n_folds=n_folds,
+        positive=data.labels > 0,
+        sample_weight=data.sample_weight,
+    )

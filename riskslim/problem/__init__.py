@@ -1,0 +1,1 @@
+"""The risk score problem (Definition 1)."""

@@ -1,0 +1,841 @@
+r"""The risk score problem: what is minimised, and over which vectors."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from riskslim._wording import listing
+from riskslim.coefficients import CoefficientSet
+from riskslim.constraints.allowed_points import points_in
+from riskslim.constraints.base import INTERCEPT, Constraint, Setting
+from riskslim.constraints.linear import model_size
+from riskslim.constraints.rows import ConstraintRows, checked_constraints, clash
+from riskslim.data.class_weights import share
+from riskslim.data.training_data import TrainingData
+from riskslim.loss.logistic import LogisticLoss, take_over_work
+from riskslim.scale import ScaleLike, ScaleSet, fewest_digits
+
+if TYPE_CHECKING:
+    from riskslim.constraints.rate_checks import RateCheck
+
+__all__ = ["RiskScoreProblem", "checked_size"]
+
+# A penalty above the loss of the empty model (log 2, or less with an intercept) already rules a
+# feature out; beyond this the loss would vanish in the rounding of the objective.
+MAX_PENALTY = 1e4
+# Log-odds beyond which one point per unit of a feature is too coarse: a risk below 1% at one end
+# of the feature's values means one above 99% at the other.
+_WIDEST_SPAN = 10.0
+# Where a feature should be divided, one point is to span at most half of this.
+_GOOD_SPAN = 5.0
+# Objectives of equivalent scores differ by rounding errors only.
+_SAME_OBJECTIVE = 1e-12
+# A price that hardly any feature of use is not worth.
+_TINY_PRICE = 1e-4
+# By what weights change the odds of the outcome before it is said: 10% become 14%, 50% become 60%.
+_LARGE_CHANGE_OF_ODDS = 1.5
+
+
+class RiskScoreProblem:
+    r"""The risk score problem of Ustun & Rudin (2019), Definition 1.
+
+    .. math::
+
+        \min_{\lambda \in \mathcal{L}} \; l(\lambda) + \sum_{j=1}^{d} C_{0,j}
+        \mathbb{1}[\lambda_j \ne 0]
+        \quad \text{subject to} \quad R^{\min} \le \|\lambda_{[1,d]}\|_0 \le R^{\max}
+
+    with the normalised logistic loss :math:`l`, and to constraints on points, on which
+    features are used and on risks, where there are any. The intercept :math:`\lambda_0` is neither
+    penalised nor counted. The paper's loss has the scale m = 1; where a set of scales is given,
+    the loss is :math:`l(\lambda / m)`, and it is minimised over :math:`\lambda` and m in the set.
+
+    Parameters
+    ----------
+    loss : LogisticLoss
+        The loss on the training data. The problem keeps a copy whose tables are cut to
+        ``max_size``; the data are shared.
+    coefficients : CoefficientSet
+        The set that ``loss`` was built with, or one within it.
+    max_size : int, optional
+        Largest model size (number of non-zero coefficients, intercept apart). None: d.
+    min_size : int, default 0
+        Smallest model size.
+    l0_penalty : float, default 1e-6
+        :math:`C_0 \ge 0` of the features that have none of their own in ``coefficients``.
+        With a value this small the problem is to find the lowest loss within ``max_size``,
+        and the fewest features among equal losses.
+    constraints : iterable of Constraint, optional
+        Further requirements, all of which must be met, from :func:`~riskslim.at_most` and its
+        like; see docs/constraints.md. Where they bear on the intercept, its derived bounds are
+        widened so that they still hold an optimal one.
+    scale : number, list of numbers, tuple (low, high), "free" or ScaleSet, optional
+        The scale m, or all that it may be; see :class:`~riskslim.scale.ScaleSet`. None: that of
+        ``loss``, which is 1 unless it was given.
+
+    Attributes
+    ----------
+    loss : LogisticLoss
+    coefficients : CoefficientSet
+        With constant features left out and the intercept's bounds filled in.
+    max_size, min_size : int
+        ``max_size`` is at most the number of features that can be used.
+    l0_penalty : ndarray of float64, shape (d,)
+    lower, upper : ndarray of int64, shape (d + 1,)
+        Bounds of the coefficient vector, intercept first.
+    scales : ScaleSet
+    constraints : tuple of Constraint
+    constraint_rows : ConstraintRows or None
+        The constraints by position of their features, and points that the coefficient set leaves
+        out; None without either.
+    rows_with_size : ConstraintRows or None
+        The same with one more row, the limits of the model size.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Arguments of the wrong kind, sizes or penalties out of range, names that differ from
+        the loss's, bounds wider than the loss's, constraints on features that do not exist or on
+        risks where the scale is any of an interval.
+
+    Notes
+    -----
+    A problem without a feasible vector can be built: :attr:`infeasibility` says why, and
+    the engines return status INFEASIBLE.
+
+    Examples
+    --------
+    >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+    >>> X, y = [[0, 1], [1, 0], [1, 1], [0, 0]], [0, 1, 1, 0]
+    >>> data = TrainingData(X, y, feature_names=["a", "b"])
+    >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
+    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=1)
+    >>> problem.is_feasible([-1, 2, 0]), problem.is_feasible([-1, 2, 1])
+    (True, False)
+    >>> round(problem.objective([-1, 2, 0]), 6)
+    0.313263
+    """
+
+    def __init__(
+        self,
+        loss: LogisticLoss,
+        coefficients: CoefficientSet,
+        *,
+        max_size: int | None = None,
+        min_size: int = 0,
+        l0_penalty: float = 1e-6,
+        constraints: Iterable[Constraint] = (),
+        scale: ScaleLike | None = None,
+    ) -> None:
+        if not isinstance(loss, LogisticLoss):
+            raise TypeError(
+                f"loss must be a LogisticLoss, got {type(loss).__name__}: "
+                "RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=5)"
+            )
+        if scale is not None:
+            loss = loss.with_scales(scale)
+        # What `restated` repeats: below, all of it is resolved for these data and this size.
+        self._stated: dict[str, Any] = {"min_size": min_size, "l0_penalty": l0_penalty}
+        self._stated_loss, self._stated_coefficients = loss, coefficients
+        self.coefficients = _within(coefficients, loss.coefficients)
+        usable = int(np.count_nonzero(_usable(self.coefficients)))
+        self.min_size = checked_size(min_size, "min_size", len(coefficients))
+        if max_size is None:
+            max_size = len(coefficients)
+        self.max_size = min(checked_size(max_size, "max_size", None), usable)
+        if max_size < min_size:
+            raise ValueError(f"max_size {max_size} is smaller than min_size {min_size}")
+        if loss.max_size < self.max_size:
+            raise ValueError(
+                f"the loss was built for models of up to {loss.max_size} features, the problem "
+                f"allows {self.max_size}; build the LogisticLoss without max_size"
+            )
+        _check_intercept(self.coefficients, loss.given_coefficients)
+        self.l0_penalty = _resolved_penalty(self.coefficients, l0_penalty)
+        self.loss = copy.copy(loss)
+        self.loss.tighten(self.max_size)
+        self._set_constraints(constraints)
+        # The loss derives tighter intercept bounds from the size limit, where none were given.
+        derived = self.loss.coefficients
+        self._given_intercepts = {
+            end
+            for given in (coefficients, loss.given_coefficients)
+            for end in (given.intercept_lower, given.intercept_upper)
+            if end is not None
+        }
+        low = _tighter(self.coefficients.intercept_lower, derived.intercept_lower, max)
+        high = _tighter(self.coefficients.intercept_upper, derived.intercept_upper, min)
+        if low > high:
+            raise ValueError(
+                f"the intercept's bounds {coefficients.intercept_lower}.."
+                f"{coefficients.intercept_upper} lie beyond those of the loss "
+                f"({derived.intercept_lower}..{derived.intercept_upper}); build "
+                "the LogisticLoss with this CoefficientSet"
+            )
+        self.coefficients = self.coefficients.replace(intercept_lower=low, intercept_upper=high)
+        self.lower = _prepend(low, self.coefficients.lower)
+        self.upper = _prepend(high, self.coefficients.upper)
+
+    def _set_constraints(self, constraints: Iterable[Constraint]) -> None:
+        """Resolve the constraints, and widen the intercept's range to where they can push it."""
+        self.constraints = checked_constraints(constraints)
+        scales = self.scales
+        if scales.is_interval:
+            _check_no_scale(self.constraints, scales)
+        if self.is_constrained_per_scale:
+            assert scales.values is not None
+            every = [self._rows(self.constraints, scale) for scale in scales.values]
+        else:
+            every = [self._rows(self.constraints, self.loss.scale)]
+        bounds = self.coefficients.lower, self.coefficients.upper
+        reached = [rows.intercept_reach(*bounds, self.max_size) for rows in every]
+        self.loss = self.loss.reaching(min(low for low, _ in reached), max(h for _, h in reached))
+        self._use_constraints(None if self.is_constrained_per_scale else every[0])
+
+    def _use_constraints(self, rows: ConstraintRows | None = None) -> None:
+        """Set the rows that hold at all scales of the problem, where they are not known yet."""
+        constraints = self.constraints
+        if self.is_constrained_per_scale:
+            constraints = tuple(one for one in constraints if not one.depends_on_scale)
+        self.constraint_rows = self.rows_with_size = None
+        gaps = self.coefficients.gaps
+        if constraints or gaps:
+            if rows is None:
+                rows = self._rows(constraints, self.loss.scale)
+            self.constraint_rows = rows
+            size = model_size(
+                min(self.min_size, self.max_size),  # otherwise infeasible for that alone
+                self.max_size,
+                name=f"model size {self.min_size} to {self.max_size}",
+            )
+            self.rows_with_size = self.constraint_rows.including(size)
+
+    def _rows(self, constraints: tuple[Constraint, ...], scale: float) -> ConstraintRows:
+        """Constraints at a scale, and what the coefficient set asks for beside its bounds."""
+        coefficients = self.coefficients
+        gaps = [points_in(name, values) for name, values in coefficients.gaps.items()]
+        setting = Setting(
+            coefficients.feature_names, coefficients.lower, coefficients.upper,
+            self.loss.data, scale,
+        )  # fmt: skip
+        return ConstraintRows((*gaps, *constraints), setting)
+
+    @property
+    def is_constrained_per_scale(self) -> bool:
+        """Whether there are several scales, and constraints that differ from scale to scale.
+
+        Those are looked at by the problem of each scale, :meth:`at_scale`, alone.
+        """
+        several = not self.scales.is_single
+        return several and any(constraint.depends_on_scale for constraint in self.constraints)
+
+    @property
+    def rates(self) -> tuple[RateCheck, ...]:
+        """Constraints on the scores of the training records that are no linear rows."""
+        return () if self.constraint_rows is None else self.constraint_rows.checks
+
+    @property
+    def n_features(self) -> int:
+        """Number of features d, the intercept not counted."""
+        return len(self.coefficients)
+
+    @property
+    def scales(self) -> ScaleSet:
+        """Scales that the risk score may have."""
+        return self.loss.scales
+
+    def at_scale(self, scale: float) -> RiskScoreProblem:
+        """The same problem with one scale.
+
+        Parameters
+        ----------
+        scale : float
+            Between the smallest and the largest one of ``scales``.
+
+        Returns
+        -------
+        RiskScoreProblem
+            With the same bounds; its loss has counters of its own.
+
+        Raises
+        ------
+        ValueError
+            The scale is beyond those that intercept bounds were derived for.
+        """
+        other = copy.copy(self)
+        other.loss = self.loss.at_scale(scale)
+        if self.is_constrained_per_scale:
+            other._use_constraints()
+        return other
+
+    def without_rates(self) -> RiskScoreProblem:
+        """The same problem without its constraints on rates: a relaxation.
+
+        Returns
+        -------
+        RiskScoreProblem
+            With the same bounds, those of the intercept included.
+
+        Raises
+        ------
+        ValueError
+            Constraints differ from scale to scale: they are those of :meth:`at_scale` alone.
+
+        Examples
+        --------
+        >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+        >>> from riskslim import false_positive_rate_at_most
+        >>> data = TrainingData({"a": [0, 1, 1, 0]}, [0, 1, 1, 0])
+        >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
+        >>> limit = false_positive_rate_at_most(0.1)
+        >>> problem = RiskScoreProblem(
+        ...     LogisticLoss(data, coefficients), coefficients, constraints=[limit])
+        >>> problem.is_feasible([0, 0]), problem.without_rates().is_feasible([0, 0])
+        (False, True)
+        """
+        if self.is_constrained_per_scale:
+            raise ValueError(
+                "constraints differ between the scales "
+                f"{self.scales.describe()}: choose one with problem.at_scale(m)"
+            )
+        other = copy.copy(self)
+        rows = self.constraint_rows
+        if rows is not None:
+            owners = {i for i, _ in rows.owned_checks}
+            about_rates = [rows.constraints[i] for i in owners]
+            other.constraints = tuple(
+                one for one in self.constraints if not any(one is rate for rate in about_rates)
+            )
+            other._use_constraints()
+        return other
+
+    def restated(
+        self, data: TrainingData | None = None, *, max_size: int | None = None
+    ) -> RiskScoreProblem:
+        """State the same requirements for other rows, or with another largest model size.
+
+        All that is derived from the data, as the intercept's bounds are, is derived anew.
+
+        Parameters
+        ----------
+        data : TrainingData, optional
+            With the same features. Default: the data of this problem.
+        max_size : int, optional
+            Default: the same, or the number of features that the new data can use.
+
+        Returns
+        -------
+        RiskScoreProblem
+
+        Raises
+        ------
+        ValueError
+            The features are others, or ``max_size`` is below ``min_size``.
+
+        Examples
+        --------
+        >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+        >>> data = TrainingData({"a": [0, 1, 1, 0], "b": [1, 0, 1, 0]}, [0, 1, 1, 0])
+        >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
+        >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+        >>> problem.max_size, problem.restated(max_size=1).max_size
+        (2, 1)
+        """
+        loss = self._stated_loss
+        if data is not None:
+            loss = LogisticLoss(data, loss.given_coefficients, n_threads=loss.n_threads)
+        return RiskScoreProblem(
+            loss,
+            self._stated_coefficients,
+            max_size=self.max_size if max_size is None else max_size,
+            constraints=self.constraints,
+            scale=self.scales,
+            **self._stated,
+        )
+
+    @property
+    def intercept_is_derived(self) -> bool:
+        """Whether both bounds of the intercept are derived from the data, none given."""
+        return not self._given_intercepts
+
+    @property
+    def required(self) -> NDArray[np.bool_]:
+        """Features whose bounds exclude zero, shape (d,)."""
+        return (self.lower[1:] > 0) | (self.upper[1:] < 0)
+
+    @property
+    def usable(self) -> NDArray[np.bool_]:
+        """Features that can have a non-zero coefficient, shape (d,)."""
+        return _usable(self.coefficients)
+
+    @property
+    def infeasibility(self) -> str | None:
+        """Why no coefficient vector is feasible; None if there is one."""
+        n_required = int(np.count_nonzero(self.required))
+        n_usable = int(np.count_nonzero(self.usable))
+        if n_required > self.max_size:
+            names = [self.coefficients.feature_names[j] for j in np.flatnonzero(self.required)]
+            return (
+                f"the bounds of {n_required} features exclude zero ({', '.join(names[:5])}"
+                f"{', ...' if n_required > 5 else ''}), but max_size is {self.max_size}"
+            )
+        if n_usable < self.min_size:
+            return f"min_size is {self.min_size}, but only {n_usable} features can be used"
+        return self._conflict()
+
+    def _conflict(self) -> str | None:
+        """Constraints that propagation alone finds to be impossible, in words."""
+        rows = self.rows_with_size
+        if rows is None:
+            return None
+        names = rows.contradiction(self.lower, self.upper)
+        return None if names is None else clash(names)
+
+    def objective(self, coef: ArrayLike, *, scale: float | None = None) -> float:
+        """Loss plus penalty of a coefficient vector, feasible or not, at its best scale.
+
+        Parameters
+        ----------
+        coef : array-like of shape (d + 1,)
+            Intercept first.
+        scale : float, optional
+            The scale to use. None: the best one of ``scales``.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            Wrong length or values that are not finite.
+        """
+        vector = np.asarray(coef)
+        if scale is None:
+            scale = self.loss.best_scale(vector)
+        loss = self.loss
+        if scale == loss.scale:
+            return loss.value(vector) + self.penalty(vector)
+        scaled = loss.at_scale(scale)
+        value = scaled.value(vector)
+        take_over_work(loss, scaled)
+        return value + self.penalty(vector)
+
+    def reported_scale(self, coef: ArrayLike) -> float:
+        """The best scale of a vector, with as few digits as the objective allows.
+
+        Parameters
+        ----------
+        coef : array-like of shape (d + 1,)
+
+        Returns
+        -------
+        float
+            Within an interval of scales it is rounded as far as the objective stays within a
+            share of :data:`~riskslim.scale.SCALE_TOLERANCE` of the best scale's.
+        """
+        vector, scales = np.asarray(coef), self.scales
+        best = self.loss.best_scale(vector)
+        if not scales.is_interval:
+            return best
+        limit = self.objective(vector, scale=best) * (1.0 + scales.tolerance)
+        return fewest_digits(best, scales, lambda m: self.objective(vector, scale=m) <= limit)
+
+    def smallest_points(self, coef: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The smallest points that say the same as a feasible vector.
+
+        Points and scale can be divided by the same number without a change of any risk, if both
+        scales are in the set. That the smaller points are as good is not enough: where their best
+        scale is another one, theirs are other risks.
+
+        Parameters
+        ----------
+        coef : ndarray of int64, shape (d + 1,)
+
+        Returns
+        -------
+        ndarray of int64, shape (d + 1,)
+            Divided by the largest common divisor that leaves the vector feasible, and its
+            scale within the set.
+        """
+        divisor = int(np.gcd.reduce(coef))
+        if self.scales.is_single or divisor < 2:
+            return coef
+        limit = self.objective(coef) * (1.0 + _SAME_OBJECTIVE)
+        for k in range(divisor, 1, -1):
+            if divisor % k == 0:
+                smaller = coef // k
+                if self.is_feasible(smaller) and self._divided(smaller, k) <= limit:
+                    return smaller
+        return coef
+
+    def _divided(self, smaller: NDArray[np.int64], k: int) -> float:
+        """Objective of a vector at the best of the scales that are in the set k times, too."""
+        scales, best = self.scales, self.loss.best_scale(smaller)
+        if scales.values is None:  # the loss is convex in 1 / scale
+            both = [min(best, scales.high / k)] if scales.low <= scales.high / k else []
+        else:
+            values = np.array(scales.values)
+            both = values[
+                np.isclose(k * values[:, None], values, rtol=1e-12, atol=0).any(1)
+            ].tolist()
+            both = [best] if best in both else both
+        return min((self.objective(smaller, scale=scale) for scale in both), default=math.inf)
+
+    def penalty(self, coef: ArrayLike) -> float:
+        r""":math:`\sum_j C_{0,j} \mathbb{1}[\lambda_j \ne 0]`, the intercept left out.
+
+        Parameters
+        ----------
+        coef : array-like of shape (d + 1,)
+
+        Returns
+        -------
+        float
+        """
+        used = np.asarray(coef)[1:] != 0
+        return math.fsum(self.l0_penalty[used])
+
+    def model_size(self, coef: ArrayLike) -> int:
+        """Number of non-zero coefficients, the intercept not counted.
+
+        Parameters
+        ----------
+        coef : array-like of shape (d + 1,)
+
+        Returns
+        -------
+        int
+        """
+        return int(np.count_nonzero(np.asarray(coef)[1:]))
+
+    def is_feasible(self, coef: ArrayLike) -> bool:
+        """Whether a vector is integer, within its bounds, of a permitted size, and as constrained.
+
+        Parameters
+        ----------
+        coef : array-like of shape (d + 1,)
+
+        Returns
+        -------
+        bool
+        """
+        return not self.violations(coef)
+
+    def violations(self, coef: ArrayLike) -> list[str]:
+        """Every requirement that a vector breaks, in words.
+
+        Parameters
+        ----------
+        coef : array-like of shape (d + 1,)
+
+        Returns
+        -------
+        list of str
+            Empty if the vector is feasible.
+        """
+        vector = np.asarray(coef)
+        if vector.shape != self.lower.shape:
+            return [f"{vector.shape} coefficients, expected shape {self.lower.shape}"]
+        if not np.all(np.isfinite(vector)):
+            return ["coefficients that are not finite"]
+        names = (INTERCEPT, *self.coefficients.feature_names)
+        found = [
+            f"coefficient of {names[j]!r} is {vector[j]!r}, not an integer"
+            for j in np.flatnonzero(vector != np.rint(vector))
+        ]
+        found += [
+            f"coefficient of {names[j]!r} is {vector[j]}, outside of "
+            f"{self.lower[j]}..{self.upper[j]}"
+            for j in np.flatnonzero((vector < self.lower) | (vector > self.upper))
+        ]
+        size = self.model_size(vector)
+        if not self.min_size <= size <= self.max_size:
+            found.append(f"model size is {size}, outside of {self.min_size}..{self.max_size}")
+        if self.constraint_rows is not None:
+            found += self.constraint_rows.violations(vector)
+        return found
+
+    def remarks(self, coef: ArrayLike) -> tuple[str, ...]:
+        """What is worth knowing about a risk score of this problem, in words.
+
+        An optimal score can be a poor one because of what it was allowed to be: features whose
+        unit is so small that one point is too much, bounds that it runs into. This method names
+        such requirements; none of them makes the certificate less valid.
+
+        Parameters
+        ----------
+        coef : array-like of shape (d + 1,)
+            Intercept first, as in ``solution.coef``.
+
+        Returns
+        -------
+        tuple of str
+            One sentence or two for each: no feature has points; one point per unit spans more than
+            10 units of log-odds over the values of a feature that the score can choose and that
+            is not 0/1, at any scale; points or intercept are at a bound that was given, other than
+            a bound that forces the feature into the score; the scale is at an end of its interval;
+            at the scale 1, all of several 0/1 features have 1 or -1 points though more are allowed;
+            classes were weighted, or weights of the rows change the odds of the outcome by a
+            factor of 1.5 or more, so that risks are those of the weighted rows. Empty if there is
+            nothing to say.
+
+        Raises
+        ------
+        ValueError
+            Wrong length.
+
+        Examples
+        --------
+        >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+        >>> data = TrainingData({"BMI": [18, 58, 24, 30], "smoker": [0, 1, 0, 1]}, [0, 1, 1, 0])
+        >>> coefficients = CoefficientSet(data.feature_names, -5, 5)
+        >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+        >>> for remark in problem.remarks([0, 0, 1]):
+        ...     print(remark)
+        One point per unit spans 40 units of log-odds for 'BMI' (18 to 58, divide it by 10). That is
+        too coarse: divide, or use cut-offs such as 'BMI >= 27'.
+        """
+        vector = np.asarray(coef)
+        if vector.shape != self.lower.shape:
+            raise ValueError(f"coef has shape {vector.shape}, expected {self.lower.shape}")
+        remarks = (
+            self._weighted(), self._empty(vector), self._too_wide(), self._at_bounds(vector),
+            self._at_end_of_scales(vector), self._only_ones(vector),
+        )  # fmt: skip
+        return tuple(remark for remark in remarks if remark)
+
+    def _weighted(self) -> str:
+        data = self.loss.data
+        outcome = f"{data.outcome_name} = {data.classes[1]}"
+        if data.class_weighting is not None:
+            return data.class_weighting.describe(outcome)
+        by_weight, of_rows = data.prevalence, float(np.mean(data.labels > 0))
+        change = by_weight / (1 - by_weight) * (1 - of_rows) / of_rows
+        if max(change, 1 / change) < _LARGE_CHANGE_OF_ODDS:
+            return ""
+        return (
+            f"Weights of the rows change how common {outcome} is, from {share(of_rows)} of the "
+            f"rows to {share(by_weight)} by weight: risks are those of the population that the "
+            "weights stand for, and of no other."
+        )
+
+    def _empty(self, vector: NDArray[Any]) -> str:
+        if self.model_size(vector) or not self.max_size:
+            return ""
+        if self.l0_penalty[self.usable].max() > _TINY_PRICE:
+            return (
+                "No feature has points, so every row has the same risk. Unless the search ended "
+                "early, no feature that the score can use lowers the loss by more than its price "
+                "(l0_penalty)."
+            )
+        return (
+            "No feature has points, so every row has the same risk. The price (l0_penalty) is too "
+            "small to be the reason. Unless the search ended early, whole-number points or a "
+            "whole-number intercept are probably too coarse for these features, or the features "
+            "say too little about the outcome."
+        )
+
+    def _too_wide(self) -> str:
+        data = self.loss.data
+        low, high = data.feature_min, data.feature_max
+        with np.errstate(over="ignore"):
+            span = (high - low) / self.scales.high  # what one point spans at least
+        free = self.coefficients.lower < self.coefficients.upper
+        wide = np.flatnonzero(free & (span > _WIDEST_SPAN))
+        if not wide.size:
+            return ""
+        if self.scales.high < 1 and not (free & (high - low > _WIDEST_SPAN)).any():
+            return (
+                f"With the scale {self.scales.high:.10g} one point spans at least "
+                f"{span[free].min():.3g} units of log-odds. That is too coarse: choose a larger "
+                "one."
+            )
+        names, first = data.feature_names, int(wide[0])
+        spans = [
+            f"{span[j]:.3g} for {names[j]!r} ({low[j]:g} to {high[j]:g}, divide it by "
+            f"{_divisor(span[j])})"
+            for j in wide.tolist()
+        ]
+        spans[0] = spans[0].replace(" for ", " units of log-odds for ", 1)
+        cut = f"{names[first]} >= {np.median(data.column(first)):.3g}"
+        return (
+            f"One point per unit spans {listing(spans)}. That is too coarse: divide, or use "
+            f"cut-offs such as {cut!r}."
+        )
+
+    def _at_end_of_scales(self, vector: NDArray[Any]) -> str:
+        scales = self.scales
+        if scales.is_single or not vector[1:].any():
+            return ""
+        best = self.loss.best_scale(vector)
+        if scales.low < best < scales.high:
+            return ""
+        if scales.is_interval:
+            return (
+                f"The scale is at an end of its interval ({best:.10g} of {scales.describe()}). A "
+                "wider interval may give a better score."
+            )
+        return (
+            f"The scale {best:.10g} is an end of the list {scales.describe()}. Other scales may "
+            "give a better score; an interval is written as (low, high)."
+        )
+
+    def _only_ones(self, vector: NDArray[Any]) -> str:
+        used = np.flatnonzero(vector[1:]) + 1
+        allowed = np.maximum(np.abs(self.lower[used]), np.abs(self.upper[used]))
+        # With a feature of more values, one point per unit is what divides it.
+        span = (self.loss.data.feature_max - self.loss.data.feature_min)[used - 1]
+        are_ones = len(used) > 1 and (np.abs(vector[used]) == 1).all() and (span <= 1).all()
+        are_ones = are_ones and (allowed > 1).all()
+        if not are_ones or not self.scales.is_single or self.scales.high != 1:
+            return ""
+        return (
+            f"All {len(used)} features with points have 1 or -1: one unit of log-odds may be too "
+            "coarse to tell them apart. A larger scale (2, 3 or free) may give a better score."
+        )
+
+    def _at_bounds(self, vector: NDArray[Any]) -> str:
+        names = self.coefficients.feature_names
+        at_lower, at_upper = vector == self.lower, vector == self.upper
+        # A bound beyond 0 is there to force the feature in.
+        at_lower[1:] &= self.lower[1:] <= 0
+        at_upper[1:] &= self.upper[1:] >= 0
+        chosen = (at_lower | at_upper) & (vector != 0) & (self.lower < self.upper)
+        found = [f"{names[j]!r} ({vector[j + 1]})" for j in np.flatnonzero(chosen[1:]).tolist()]
+        if chosen[0] and vector[0] in self._given_intercepts:  # derived bounds cost nothing
+            found.append(f"the intercept ({vector[0]})")
+        if not found:
+            return ""
+        return (
+            f"At a bound of the coefficient set: {listing(found)}. Wider bounds may give a better "
+            "score."
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"RiskScoreProblem({self.loss.data.n_samples} rows, {self.n_features} features, "
+            f"size {self.min_size}..{self.max_size}, "
+            f"coefficients {self.lower[1:].min(initial=0)}..{self.upper[1:].max(initial=0)}, "
+            f"intercept {self.lower[0]}..{self.upper[0]}{self._count_of_constraints()})"
+        )
+
+    def _count_of_constraints(self) -> str:
+        count = len(self.constraints)
+        return f", {count} constraint{'s' if count > 1 else ''}" if count else ""
+
+
+def _usable(coefficients: CoefficientSet) -> NDArray[np.bool_]:
+    return np.asarray((coefficients.lower != 0) | (coefficients.upper != 0))
+
+
+def _within(inner: CoefficientSet, outer: CoefficientSet) -> CoefficientSet:
+    """``inner`` with what the loss has resolved; the loss's tables cover nothing wider."""
+    if not isinstance(inner, CoefficientSet):
+        raise TypeError(f"coefficients must be a CoefficientSet, got {type(inner).__name__}")
+    if inner.feature_names != outer.feature_names:
+        raise ValueError("coefficients and loss have different feature names")
+    left_out = (outer.lower == 0) & (outer.upper == 0)
+    resolved = inner.replace(fix_at_zero=np.flatnonzero(left_out))
+    wider = (resolved.lower < outer.lower) | (resolved.upper > outer.upper)
+    if np.any(wider):
+        name = inner.feature_names[int(np.flatnonzero(wider)[0])]
+        raise ValueError(
+            f"bounds of feature {name!r} are wider than those that the loss was built with; "
+            "build the LogisticLoss with this CoefficientSet"
+        )
+    return resolved
+
+
+def _check_intercept(inner: CoefficientSet, given: CoefficientSet) -> None:
+    """Refuse bounds beyond those that the loss was given; derived ones cut off no optimum."""
+    low, high = given.intercept_lower, given.intercept_upper
+    own_low, own_high = inner.intercept_lower, inner.intercept_upper
+    if (low is not None and own_low is not None and own_low < low) or (
+        high is not None and own_high is not None and own_high > high
+    ):
+        raise ValueError(
+            f"the intercept's bounds {own_low}..{own_high} are wider than those that the loss was "
+            f"built with ({low}..{high}); build the LogisticLoss with this CoefficientSet"
+        )
+
+
+def _check_no_scale(constraints: tuple[Constraint, ...], scales: ScaleSet) -> None:
+    for constraint in constraints:
+        if constraint.depends_on_scale:
+            raise ValueError(
+                f"the constraint ({constraint.label}) says another thing at every scale, and the "
+                f"scale may be any number from {scales.describe()}: give one scale or a list of "
+                "them"
+            )
+
+
+def _resolved_penalty(coefficients: CoefficientSet, l0_penalty: Any) -> NDArray[np.float64]:
+    try:
+        price = float(l0_penalty)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"l0_penalty must be one number, got {type(l0_penalty).__name__}; prices per feature "
+            "are given to CoefficientSet(..., l0_penalty=...)"
+        ) from None
+    if not 0 <= price <= MAX_PENALTY:
+        raise ValueError(f"l0_penalty must be between 0 and {MAX_PENALTY:g}, got {l0_penalty!r}")
+    own = coefficients.l0_penalty
+    resolved: NDArray[np.float64] = np.where(np.isnan(own), price, own)
+    if np.any(resolved > MAX_PENALTY):
+        name = coefficients.feature_names[int(np.argmax(resolved))]
+        raise ValueError(f"l0_penalty of {name!r} must be at most {MAX_PENALTY:g}")
+    resolved.setflags(write=False)
+    return resolved
+
+
+def checked_size(size: Any, what: str, most: int | None) -> int:
+    """Check a number of features as users give it.
+
+    Parameters
+    ----------
+    size : int
+    what : str
+        Name of the parameter.
+    most : int or None
+        Number of features there are, where it must not be exceeded.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    TypeError, ValueError
+        No int, negative, or too large.
+    """
+    if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
+        raise TypeError(f"{what} must be an int, got {size!r}")
+    if size < 0 or (most is not None and size > most):
+        expected = "at least 0" if most is None else f"between 0 and the {most} features"
+        raise ValueError(f"{what} must be {expected}, got {size}")
+    return int(size)
+
+
+def _divisor(span: float) -> str:
+    """Smallest 1, 2 or 5 times a power of ten that leaves one point a good span."""
+    least = span / _GOOD_SPAN
+    power = 10.0 ** math.floor(math.log10(least))
+    return f"{next(k * power for k in (1, 2, 5, 10) if k * power >= least):g}"
+
+
+def _tighter(own: int | None, derived: int | None, choose: Any) -> int:
+    assert derived is not None, "the loss fills in the intercept's bounds"
+    return derived if own is None else int(choose(own, derived))
+
+
+def _prepend(first: int, rest: NDArray[np.int64]) -> NDArray[np.int64]:
+    joined = np.concatenate(([first], rest)).astype(np.int64)
+    joined.setflags(write=False)
+    return joined

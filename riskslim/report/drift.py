@@ -1,0 +1,172 @@
+"""Where rows differ from those of the training."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtri
+
+from riskslim.data.class_weights import share
+from riskslim.data.feature_ranges import FeatureRange
+from riskslim.metrics.drift import population_stability_index
+from riskslim.metrics.rows import MOST_DISTINCT_SCORES, N_BINS
+from riskslim.report.cells import Cell, Table
+from riskslim.report.rows import EXTREME, Rows, feature_values, weighted_mean
+from riskslim.score.table import AttainableScores, Observations, RiskScale, risk_rows
+from riskslim.score.typesetting import typeset
+
+if TYPE_CHECKING:
+    from riskslim.score.protocol import ScoreLike
+
+__all__ = ["SOME_SHIFT", "Drift", "drift_table", "drifts_of", "index_text"]
+
+# The usual reading of population stability indices, and the level of what chance makes of them.
+SOME_SHIFT, _LARGE_SHIFT, _CHANCE_OF_SHIFT = 0.1, 0.25, 0.05
+
+
+class Drift(NamedTuple):
+    """How differently scores, or values of a feature, are distributed in test rows.
+
+    Attributes
+    ----------
+    name : str
+        "scores", or that of the feature.
+    lines : sequence of (str, sequence of two floats, bool)
+        What is compared, its value in both sets of rows, and whether that is a share of rows.
+    psi : float
+        The population stability index.
+    by_chance : float
+        Below this it is in 95% of cases where both are samples of the same rows.
+    """
+
+    name: str
+    lines: Sequence[tuple[str, Sequence[float], bool]]
+    psi: float
+    by_chance: float
+
+
+def index_text(index: float) -> str:
+    """A population stability index in words."""
+    if index < SOME_SHIFT:
+        return f"{index:.3f}"
+    return f"{index:.3f} ({'large' if index > _LARGE_SHIFT else 'some'} shift)"
+
+
+def drifts_of(score: ScoreLike, rows: Sequence[Rows]) -> list[Drift]:
+    """Compare scores and features of training and test rows.
+
+    Parameters
+    ----------
+    score : RiskScore
+    rows : sequence of Rows
+
+    Returns
+    -------
+    list of Drift
+        Of the scores, then of each feature with points; none without test rows.
+    """
+    if len(rows) < 2:
+        return []
+    return [_drift_of_scores(score, rows), *(_drift_of(score, name, rows) for name in score.points)]
+
+
+def _drift_of_scores(score: ScoreLike, rows: Sequence[Rows]) -> Drift:
+    """Scores in the groups that a risk table of all rows has."""
+    scores, positive = (
+        np.concatenate([getattr(one, name) for one in rows]) for name in ("scores", "positive")
+    )
+    entries = risk_rows(
+        AttainableScores(score.points, score.feature_ranges),
+        RiskScale(score.intercept, score.scale),
+        extreme=EXTREME,
+        max_rows=MOST_DISTINCT_SCORES,
+        observations=Observations(scores, positive),
+    )
+    starts = np.array([entry.lowest for entry in entries])
+    groups = [
+        np.searchsorted(starts, one.scores.astype(np.float64), side="right") - 1 for one in rows
+    ]
+    means = [weighted_mean(one.scores, one.weight) for one in rows]
+    shares = np.array(
+        [
+            np.bincount(group, one.weight, len(entries)) / np.bincount(group, one.weight).sum()
+            for group, one in zip(groups, rows, strict=True)
+        ]
+    )
+    lines: list[tuple[str, Sequence[float], bool]] = [("Score: mean", means, False)]
+    lines += [
+        (f"Score {typeset(entry.score)}", shares[:, k].tolist(), True)
+        for k, entry in enumerate(entries)
+        if shares[:, k].any()
+    ]
+    return Drift("scores", lines, *_index_of(groups, rows))
+
+
+def _drift_of(score: ScoreLike, name: str, rows: Sequence[Rows]) -> Drift:
+    values = [feature_values(score, name, one.X) for one in rows]
+    means = [weighted_mean(v, one.weight) for v, one in zip(values, rows, strict=True)]
+    is_condition = all(FeatureRange.of(one).is_binary for one in values)
+    line = (name if is_condition else f"{name}: mean", means, is_condition)
+    return Drift(name, [line], *_index_of(values, rows))
+
+
+def _index_of(values: Sequence[NDArray[Any]], rows: Sequence[Rows]) -> tuple[float, float]:
+    """The population stability index of values of training and test rows, and by chance."""
+    weights = [one.weight for one in rows]
+    index = population_stability_index(*values, *weights, bins="auto")
+    n_cells = len(np.unique(np.concatenate(values)))
+    if n_cells < 2:
+        return index, 0.0
+    if n_cells > MOST_DISTINCT_SCORES:
+        n_cells = N_BINS
+    spread = sum(
+        1 / len(one.positive)
+        if one.weight is None
+        else (one.weight**2).sum() / one.weight.sum() ** 2
+        for one in rows
+    )
+    return index, float(chdtri(n_cells - 1, _CHANCE_OF_SHIFT) * spread)
+
+
+def drift_table(rows: Sequence[Rows], drifts: Sequence[Drift]) -> Table | None:
+    """Scores and features of training and test rows side by side.
+
+    Parameters
+    ----------
+    rows : sequence of Rows
+    drifts : sequence of Drift
+        Of :func:`drifts_of`.
+
+    Returns
+    -------
+    Table or None
+        None without test rows.
+    """
+    if not drifts:
+        return None
+    lines = []
+    for drift in drifts:
+        for k, (what, values, is_share) in enumerate(drift.lines):
+            cells = [Cell(share(v) if is_share else f"{v:.4g}", v) for v in values]
+            index = Cell("") if k else Cell(index_text(drift.psi), drift.psi)
+            lines.append([Cell(what), *cells, index])
+    given = rows[0].name.removesuffix(" data")
+    by_weight = ", by weight" if any(one.weight is not None for one in rows) else ""
+    note = (
+        f"Shares of rows{by_weight}; for a condition, of those where it holds. PSI is the "
+        "population stability index, the sum of (a \u2212 e) log(a / e) over all scores, or over "
+        f"the values of a condition, where e is the share of {given} rows and a that of test rows. "
+        f"Read it as: below {SOME_SHIFT} little has changed, {SOME_SHIFT} to {_LARGE_SHIFT} some "
+        f"shift, above {_LARGE_SHIFT} a large shift. A score that is missing in one set counts as "
+        "half a row there. With so many rows, chance alone makes up to "
+        f"{drifts[0].by_chance:.2g} for the scores (in 95% of cases)."
+    )
+    return Table(
+        f"Scores and conditions, {given} and test rows",
+        ["Score or condition", *(one.name for one in rows), "PSI"],
+        lines,
+        note,
+    )

@@ -1,0 +1,216 @@
+"""The report: all about a risk score on one page of HTML that needs nothing else.
+
+The page has its styles, diagrams and calculator within it, and a content security policy that lets
+nothing else be loaded or run. Its numbers are those of the rest of the package: the sheet is from
+:mod:`riskslim.score.sheet`, metrics from :mod:`riskslim.metrics`, the calculator from
+:func:`riskslim.exports.to_javascript`.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import hashlib
+import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+    from riskslim.problem.problem import RiskScoreProblem
+    from riskslim.report.protocols import CrossValidationLike, EstimatorLike, SizePathLike
+    from riskslim.report.rows import Rows
+    from riskslim.score.protocol import ScoreLike
+
+__all__ = ["check_packages", "render"]
+
+
+def render(
+    score: ScoreLike,
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    X_test: Any = None,
+    y_test: Any = None,
+    sample_weight_test: Any = None,
+    cv: CrossValidationLike | None = None,
+    problem: RiskScoreProblem | EstimatorLike | None = None,
+    size_path: SizePathLike | None = None,
+    bins: Any = None,
+    n_resamples: int | None = None,
+    title: str | None = None,
+) -> str:
+    """Write the report on a risk score as a text; :meth:`riskslim.RiskScore.report` saves it.
+
+    Parameters
+    ----------
+    score : RiskScore
+    X, y, sample_weight, X_test, y_test, sample_weight_test
+        As in :meth:`riskslim.RiskScore.report`.
+    cv, problem, size_path, bins, n_resamples, title
+        As in :meth:`riskslim.RiskScore.report`.
+
+    Returns
+    -------
+    str
+        A document of HTML 5.
+
+    Raises
+    ------
+    ImportError
+        jinja2 or matplotlib is not installed.
+    TypeError, ValueError
+        As in :meth:`riskslim.RiskScore.report`.
+
+    Examples
+    --------
+    >>> from riskslim import RiskScore
+    >>> from riskslim.report import render
+    >>> page = render(RiskScore(-1, {"smoker": 2}), {"smoker": [0, 1, 1, 0]}, [0, 1, 0, 0])
+    >>> page.startswith("<!DOCTYPE html>"), "https:" in page
+    (True, False)
+    """
+    check_packages()
+    from riskslim.report import diagrams
+    from riskslim.report.calculator import calculator_families, calculator_items
+    from riskslim.report.drift import drift_table, drifts_of
+    from riskslim.report.inputs import check_path, check_same_score, stated_problem
+    from riskslim.report.remarks import remarks
+    from riskslim.report.rows import check_resamples, rows_of
+    from riskslim.report.tables import (
+        certificate_table,
+        data_table,
+        feature_table,
+        metrics_table,
+        note_on_intervals,
+        operating_table,
+        path_tables,
+        requirements,
+        software_table,
+        variable_table,
+    )
+
+    check_resamples(n_resamples)
+    if size_path is not None:
+        check_path(size_path)
+    settings: dict[str, Any] = {"bins": bins, "n_resamples": n_resamples}
+    rows = [rows_of(score, X, y, sample_weight, key="given", **settings)]
+    if any(given is not None for given in (X_test, y_test, sample_weight_test)):
+        test = (X_test, y_test, sample_weight_test)
+        with _about("test data (X_test, y_test, sample_weight_test)"):
+            rows.append(rows_of(score, *test, key="test", **settings))
+    if cv is not None:
+        check_same_score(score, cv, rows[0])
+    stated = None if problem is None else stated_problem(score, problem, rows[0])
+    drifts = drifts_of(score, rows)
+    script = _script(score)
+    thresholds = diagrams.thresholds(rows)
+    return _template().render(
+        title=title or f"Risk score: {score.sheet().outcome}",
+        score=score,
+        # What is observed on test rows says more.
+        sheet=score.sheet(*_labelled(score, rows[-1])).to_html(),
+        sheet_rows=rows[-1].name,
+        items=calculator_items(score),
+        families=calculator_families(score),
+        certificate=certificate_table(score),
+        metrics=metrics_table(rows, cv),
+        intervals=note_on_intervals(rows),
+        diagrams=[
+            diagrams.diagrams(score, one, thresholds, None if k else cv)
+            for k, one in enumerate(rows)
+        ],
+        operating=[operating_table(score, one) for one in rows],
+        requirements=None if stated is None else requirements(score, stated),
+        sizes=None if size_path is None else path_tables(score, size_path),
+        path_diagram=None if size_path is None else diagrams.path_diagram(size_path),
+        data=data_table(score, rows),
+        features=feature_table(score, rows),
+        variables=variable_table(score, rows),
+        software=software_table(score),
+        drift=drift_table(rows, drifts),
+        remarks=remarks(score, rows, stated, drifts),
+        date=datetime.date.today().isoformat(),
+        style=_file("report.css"),
+        script=script,
+        digest=base64.b64encode(hashlib.sha256(script.encode("ascii")).digest()).decode(),
+    )
+
+
+@contextmanager
+def _about(what: str) -> Iterator[None]:
+    """Say which of the given rows an error is about."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{what}: {error}") from error
+    except TypeError as error:
+        raise TypeError(f"{what}: {error}") from error
+
+
+def check_packages() -> None:
+    """Refuse to work where a package is missing, before anything is computed.
+
+    Raises
+    ------
+    ImportError
+        jinja2 or matplotlib is not installed.
+    """
+    missing = [name for name in ("jinja2", "matplotlib") if importlib.util.find_spec(name) is None]
+    if missing:
+        are = "is" if len(missing) == 1 else "are"
+        raise ImportError(
+            f"a report needs {' and '.join(missing)}, which {are} not installed: "
+            "pip install 'riskslim[report]'"
+        )
+
+
+def _labelled(score: ScoreLike, rows: Rows) -> tuple[Any, Any, Any]:
+    """Rows with labels and weights of their own, whatever they were given as."""
+    from riskslim.score.observations import class_labels
+
+    return rows.X, class_labels(score.classes)[rows.positive.astype(int)], rows.weight
+
+
+def _template() -> Template:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("riskslim.report", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalized,
+    )
+    return environment.get_template("report.html.jinja")
+
+
+def _finalized(value: Any) -> Any:
+    """Names as they can stand in a page; markup stays as it is."""
+    from markupsafe import Markup
+
+    from riskslim.score.typesetting import one_line
+
+    return one_line(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _script(score: ScoreLike) -> str:
+    """The calculator: the exported score, what it asks for, and what happens on a page."""
+    from riskslim.exports.javascript import javascript_text, to_javascript
+    from riskslim.report.calculator import calculator_families, calculator_items
+
+    items, related = map(javascript_text, (calculator_items(score), calculator_families(score)))
+    program = to_javascript(score, inputs="items")
+    return (
+        f"{program}const calculatorItems = {items};\nconst calculatorFamilies = {related};\n"
+        f"{_file('report.js')}"
+    )
+
+
+def _file(name: str) -> str:
+    return files("riskslim.report").joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,269 @@
+"""The rows that a score is judged on, and its metrics on them."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim.data.class_weights import share
+from riskslim.data.training_data import TrainingData
+from riskslim.items.rules import computed_items
+from riskslim.metrics.bootstrap import Interval, bootstrap_intervals
+from riskslim.metrics.calibration import (
+    ConsistencyRange,
+    calibration_consistency,
+    maximum_calibration_error,
+)
+from riskslim.metrics.performance import Performance, metric_text
+from riskslim.metrics.performance import performance as measured
+from riskslim.score.observations import observations_of
+from riskslim.score.rows import ScoredRows
+
+if TYPE_CHECKING:
+    from riskslim.score.protocol import ScoreLike
+
+__all__ = [
+    "EXTREME",
+    "METRIC_NAMES",
+    "OF_ROWS",
+    "SAME_SHARE",
+    "SEED",
+    "SHARES",
+    "Rows",
+    "check_resamples",
+    "feature_values",
+    "is_same_loss",
+    "rows_of",
+    "share_or_metric_text",
+    "vector_of",
+    "weighted_mean",
+]
+
+METRIC_NAMES = {
+    "loss": "Loss (normalised logistic)",
+    "auc": "AUC",
+    "cal": "CAL (expected calibration error)",
+    "mcal": "MCAL (largest calibration error)",
+    "predicted": "Mean predicted risk",
+    "observed": "Observed risk",
+    "model_size": "Features with points",
+    "optimality_gap": "Optimality gap",
+}
+
+OF_ROWS = ("loss", "auc", "cal", "mcal", "predicted", "observed")
+
+SHARES = ("predicted", "observed")
+
+# Losses that differ by no more than this share are those of the same rows and weights.
+_SAME_LOSS = 1e-9
+
+EXTREME = 0.001
+
+# Bootstrap resamples, and how many where rows of so many kinds make each one take long.
+N_RESAMPLES, MANY_KINDS, FEWER_RESAMPLES = 1000, 100_000, 200
+SEED = 0
+
+# Shares that differ by no more are the same: sums are rounded.
+SAME_SHARE = 1e-12
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows that the score is judged by, and what it predicts for them.
+
+    Parameters
+    ----------
+    name : str
+        What the report calls them, for example "training data".
+    key : str
+        The same in one word.
+    X : array-like or data frame
+    positive : ndarray of bool, shape (n,)
+    weight : ndarray of float64, shape (n,), or None
+    scores : ndarray of int64 or float64, shape (n,)
+    risk : ndarray of float64, shape (n,)
+    performance : Performance
+    mcal : float
+    bins : int or "auto" or None
+        Of calibration errors.
+    intervals : mapping from str to Interval or ConsistencyRange
+        By the name of the metric: bootstrap intervals of loss and AUC, and what CAL, MCAL and
+        observed risk of a perfectly calibrated score would be; empty without resamples.
+    n_resamples : int
+        How many they are from.
+    """
+
+    name: str
+    key: str
+    X: Any
+    positive: NDArray[np.bool_]
+    weight: NDArray[np.float64] | None
+    scores: NDArray[Any]
+    risk: NDArray[np.float64]
+    performance: Performance
+    mcal: float
+    bins: Any
+    intervals: Mapping[str, Interval | ConsistencyRange]
+    n_resamples: int
+
+    def metric(self, name: str) -> float:
+        """One of :data:`METRIC_NAMES`."""
+        if name in SHARES:
+            of = self.risk if name == "predicted" else self.positive
+            return weighted_mean(of, self.weight)
+        return self.mcal if name == "mcal" else float(getattr(self.performance, name))
+
+
+# ---------------------------------------------------------------------------------------------
+# What is given
+# ---------------------------------------------------------------------------------------------
+
+
+def rows_of(
+    score: ScoreLike,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    key: str,
+    bins: Any,
+    n_resamples: int | None,
+) -> Rows:
+    """Check rows and labels, and judge the score by them.
+
+    Parameters
+    ----------
+    score : RiskScore
+    X, y, sample_weight
+        As in :meth:`~riskslim.RiskScore.report`.
+    key : {"given", "test"}
+        Given rows are called training data if the certificate is about them.
+    bins : int or "auto" or None
+        Of calibration errors.
+    n_resamples : int or None
+        Of the bootstrap intervals.
+
+    Returns
+    -------
+    Rows
+
+    Raises
+    ------
+    ValueError, TypeError
+        Rows, labels or weights that cannot be used.
+    """
+    if isinstance(X, TrainingData):
+        if y is not None or sample_weight is not None:
+            raise ValueError("TrainingData has its labels and weights: leave y and weights out")
+        y = np.array(X.classes, dtype=object)[(X.labels > 0).astype(np.intp)]
+        sample_weight = X.sample_weight
+    observed = observations_of(score, X, y, sample_weight)
+    if observed is None:
+        raise ValueError("X is None, but a report needs rows and labels: report(path, X, y)")
+    log_odds, risk = score.decision_function(X), score.predict_proba(X)[:, 1]
+    positive, weight = observed.is_positive, observed.weights
+    certificate = score.certificate
+    gap = math.nan if certificate is None else certificate.optimality_gap
+    found = measured(positive, risk, log_odds, weight, len(score.points), gap, bins)
+    name = "test data"
+    if key == "given":
+        name = "training data" if _is_certified(score, found) else "given data"
+    if n_resamples is None:
+        n_resamples = _default_resamples(log_odds, weight)
+    intervals: dict[str, Interval | ConsistencyRange] = {}
+    if n_resamples:
+        options: dict[str, Any] = {
+            "bins": bins, "n_resamples": n_resamples, "random_state": SEED,
+        }  # fmt: skip
+        intervals.update(bootstrap_intervals(positive, log_odds, weight, **options))
+        intervals.update(calibration_consistency(risk, weight, log_odds, **options))
+    return Rows(
+        name, key, X, positive, weight, observed.scores, risk, found,
+        maximum_calibration_error(positive, risk, weight, log_odds, bins=bins), bins,
+        intervals, n_resamples,
+    )  # fmt: skip
+
+
+def check_resamples(n_resamples: Any) -> None:
+    """Refuse a number of resamples that is none.
+
+    Parameters
+    ----------
+    n_resamples : int or None
+
+    Raises
+    ------
+    ValueError
+    """
+    is_number = isinstance(n_resamples, int) and not isinstance(n_resamples, bool)
+    if n_resamples is not None and not (is_number and n_resamples >= 0):
+        raise ValueError(
+            f"n_resamples must be an int of at least 0, or None, got {n_resamples!r}; 0 leaves the "
+            "intervals out"
+        )
+
+
+def _default_resamples(log_odds: NDArray[Any], weight: NDArray[np.float64] | None) -> int:
+    """As many as take little time: a resample draws one number for each kind of rows."""
+    n_kinds = len(np.unique(log_odds))
+    if weight is not None and n_kinds <= MANY_KINDS:
+        n_kinds = len(np.unique(log_odds + 1j * weight))
+    return FEWER_RESAMPLES if n_kinds > MANY_KINDS else N_RESAMPLES
+
+
+def _is_certified(score: ScoreLike, found: Performance) -> bool:
+    """Whether the certificate is about these rows and weights."""
+    certificate = score.certificate
+    return (
+        certificate is not None
+        and certificate.n_samples == found.n_samples
+        and is_same_loss(certificate.loss, found.loss)
+    )
+
+
+def is_same_loss(one: float, other: float) -> bool:
+    """Whether two losses are equal but for rounding."""
+    return math.isclose(one, other, rel_tol=_SAME_LOSS, abs_tol=1e-15)
+
+
+def share_or_metric_text(name: str, value: float) -> str:
+    """A metric of the report as printed."""
+    if name in SHARES:
+        return share(value)
+    return metric_text("cal" if name == "mcal" else name, value)
+
+
+def vector_of(score: ScoreLike) -> NDArray[np.int64]:
+    """Intercept and points of a score, shape (d + 1,)."""
+    points = [score.points.get(name, 0) for name in score.feature_names]
+    return np.array([score.intercept, *points], dtype=np.int64)
+
+
+def feature_values(score: ScoreLike, name: str, X: Any) -> NDArray[Any]:
+    """Values of one feature, shape (n,), computed where X has raw columns."""
+    if score.variables:
+        X, _ = computed_items(
+            X, (name,), score.feature_names, score.variables, handle_unknown="error"
+        )
+    # The score of one point for a feature is its value.
+    return ScoredRows.open(X, (name,), score.feature_names).scores({name: 1})
+
+
+def weighted_mean(values: NDArray[Any], weight: NDArray[np.float64] | None) -> float:
+    """Mean of values, by weight if there are weights.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+    weight : ndarray of float64, shape (n,), or None
+
+    Returns
+    -------
+    float
+    """
+    return float(np.average(values, weights=weight))

@@ -1,0 +1,565 @@
+"""The tables of the report."""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim._wording import listing
+from riskslim.config import show_config
+from riskslim.constraints.linear import model_size
+from riskslim.data.feature_ranges import FeatureRange, printed_range, short
+from riskslim.data.tables import Table as OpenTable
+from riskslim.items.columns import missing_in
+from riskslim.items.rules import raw_table
+from riskslim.items.variables import RawVariable
+from riskslim.metrics.bootstrap import Interval
+from riskslim.metrics.calibration import ConsistencyRange
+from riskslim.metrics.discrimination import operating_points
+from riskslim.metrics.performance import METRICS, metric_text
+from riskslim.metrics.rows import MOST_DISTINCT_SCORES
+from riskslim.report.cells import Cell, Requirement, Table, finite_or_none, number_cell
+from riskslim.report.inputs import is_same_score
+from riskslim.report.protocols import CrossValidationLike
+from riskslim.report.rows import (
+    EXTREME,
+    METRIC_NAMES,
+    OF_ROWS,
+    SEED,
+    Rows,
+    feature_values,
+    share_or_metric_text,
+    vector_of,
+    weighted_mean,
+)
+from riskslim.score.table import RiskScale
+from riskslim.score.typesetting import typeset
+from riskslim.solution import percent
+
+if TYPE_CHECKING:
+    from riskslim.metrics.discrimination import OperatingPoints
+    from riskslim.problem.problem import RiskScoreProblem
+    from riskslim.report.protocols import SizeLike, SizePathLike
+    from riskslim.score.protocol import ScoreLike
+
+__all__ = [
+    "certificate_table",
+    "data_table",
+    "feature_table",
+    "metrics_table",
+    "note_on_intervals",
+    "operating_table",
+    "path_tables",
+    "requirements",
+    "software_table",
+    "variable_table",
+]
+
+# With fewer rows of a class than this, its resamples hardly differ.
+_FEW_ROWS = 20
+
+
+def certificate_table(score: ScoreLike) -> Table | None:
+    """The certificate in numbers.
+
+    Parameters
+    ----------
+    score : RiskScore
+
+    Returns
+    -------
+    Table or None
+        None for a score that has none.
+    """
+    certificate = score.certificate
+    if certificate is None:
+        return None
+    rows = [
+        [Cell("Status"), Cell(str(certificate.status))],
+        [Cell("Objective"), number_cell(certificate.objective, ".9g")],
+        [Cell("Lower bound"), number_cell(certificate.lower_bound, ".9g")],
+        [
+            Cell("Optimality gap"),
+            Cell(percent(certificate.optimality_gap), certificate.optimality_gap),
+        ],
+        [Cell("Loss"), number_cell(certificate.loss, ".9g")],
+        [Cell("Rows"), Cell(str(certificate.n_samples), certificate.n_samples)],
+        [Cell("Scales that it is about"), Cell(certificate.scales.describe())],
+        [Cell("Accuracy of the lower bound"), number_cell(certificate.bound_tolerance, ".2g")],
+        [Cell("Engine"), Cell(certificate.engine)],
+    ]
+    if certificate.message:
+        rows.append([Cell("How the search ended"), Cell(certificate.message)])
+    return Table("Certificate in numbers", ("What", "Value"), rows)
+
+
+def metrics_table(rows: Sequence[Rows], cv: CrossValidationLike | None) -> Table:
+    """Metrics of all data side by side.
+
+    Parameters
+    ----------
+    rows : sequence of Rows
+    cv : CrossValidation or None
+
+    Returns
+    -------
+    Table
+    """
+    columns = [[Cell(name) for name in METRIC_NAMES.values()], _metrics(rows[0])]
+    heads = ["Metric", rows[0].name]
+    note = _note_on_calibration(rows)
+    if cv is not None:
+        columns.append([_over_folds(cv, name, rows[0].bins) for name in METRIC_NAMES])
+        heads.append(f"cross-validation, {len(cv.folds)} folds")
+        note += (
+            f" Cross-validation: mean (smallest - largest) over the test rows of {len(cv.folds)} "
+            "folds, whose scores were chosen without these rows."
+        )
+        if not cv.is_complete:
+            note += f" It was stopped: {cv.n_folds} folds were planned."
+    columns += [_metrics(one) for one in rows[1:]]
+    heads += [one.name for one in rows[1:]]
+    return Table("Metrics", heads, list(zip(*columns, strict=True)), note.strip())
+
+
+def note_on_intervals(rows: Sequence[Rows]) -> list[str]:
+    """What the intervals of the metrics are, and what they are not, in words.
+
+    Parameters
+    ----------
+    rows : sequence of Rows
+
+    Returns
+    -------
+    list of str
+        Paragraphs; none where there are no intervals.
+    """
+    if not rows[0].intervals:
+        return []
+    times = " and ".join(dict.fromkeys(f"{one.n_resamples}" for one in rows))
+    weights = ""
+    if any(one.weight is not None for one in rows):
+        weights = ", each row with its weight and counted as one observation"
+    found = [
+        "What \u201c95%\u201d says: how far loss and AUC may be off by chance, because only so "
+        "many rows were seen. With other rows of the same kind, this same score would most often "
+        "have a value in about this range. For that, rows were drawn anew with replacement "
+        f"{times} times, as many of each class as there are{weights} (bootstrap, seed {SEED}).",
+        "What \u201ca perfectly calibrated score\u201d says: observed risks scatter, so that CAL "
+        "and MCAL are above 0 even where every risk is true. In 95% of cases they would then be in "
+        "this range, and so would the observed risk: outcomes were drawn from the predicted risks "
+        f"{times} times (consistency resampling, seed {SEED}). A value within the range is no "
+        "evidence against the risks; one above it says that risks are off by more than chance. On "
+        "rows by which the score was chosen, calibration errors are often below.",
+        _note_on_optimism(rows),
+    ]
+    n_fewest = min(int(np.count_nonzero(one.positive == sign)) for one in rows for sign in (0, 1))
+    if n_fewest < _FEW_ROWS:
+        found.append(
+            f"One class has {n_fewest} {'row' if n_fewest == 1 else 'rows'} only: from so few, "
+            "intervals are too short."
+        )
+    return found
+
+
+def _note_on_optimism(rows: Sequence[Rows]) -> str:
+    given = rows[0].name
+    chosen = f"The score was chosen by how well it does on the {given}"
+    if given != "training data":
+        chosen = "If the score was chosen on these rows"
+    note = (
+        f"What neither says: how good the score is on new rows. {chosen}, so that its values "
+        "there are better than they will be elsewhere, and the intervals with them."
+    )
+    return f"{note} Cross-validation and test rows show that."
+
+
+def _has_calibration_at_scores(rows: Rows) -> bool:
+    """Whether calibration errors are about scores that many rows have, or about bins."""
+    return rows.bins is not None or len(np.unique(rows.scores)) <= MOST_DISTINCT_SCORES
+
+
+def _note_on_calibration(rows: Sequence[Rows]) -> str:
+    if all(map(_has_calibration_at_scores, rows)):
+        return ""
+    n_scores = max(len(np.unique(one.scores)) for one in rows)
+    return (
+        f"CAL and MCAL compare risks at each of {n_scores} distinct scores, many of which few rows "
+        "have: they are large for any score of this kind. The diagrams put scores into groups."
+    )
+
+
+def _metrics(rows: Rows) -> list[Cell]:
+    # Size and gap are those of the search, which had no test rows.
+    known = METRIC_NAMES if rows.key == "given" else OF_ROWS
+    values = {name: rows.metric(name) for name in known}
+    return [
+        _metric_cell(name, values[name], rows.intervals.get(name)) if name in values else Cell("-")
+        for name in METRIC_NAMES
+    ]
+
+
+def _metric_cell(name: str, value: float, interval: Interval | ConsistencyRange | None) -> Cell:
+    text = share_or_metric_text(name, value)
+    if interval is None:
+        return Cell(text, finite_or_none(value))
+    low, high = (share_or_metric_text(name, end) for end in (interval.lower, interval.upper))
+    of = "95%" if isinstance(interval, Interval) else "a perfectly calibrated score"
+    return Cell(text, finite_or_none(value), interval, f"{of}: {low} to {high}")
+
+
+def _over_folds(cv: CrossValidationLike, name: str, bins: Any) -> Cell:
+    if name in METRICS:
+        return Cell(cv.summary(name), finite_or_none(cv.mean(name)))
+    curves = [cv.reliability_curve(fold, bins=bins) for fold in cv.folds]
+    if name == "mcal":
+        values = [curve.maximum_calibration_error for curve in curves]
+    else:
+        values = [weighted_mean(getattr(curve, name), curve.weights) for curve in curves]
+    mean = float(np.mean(values))
+    low, high = (share_or_metric_text(name, value) for value in (min(values), max(values)))
+    return Cell(f"{share_or_metric_text(name, mean)} ({low} - {high})", mean)
+
+
+def operating_table(score: ScoreLike, rows: Rows) -> Table:
+    """What happens at thresholds on the score.
+
+    Parameters
+    ----------
+    score : RiskScore
+    rows : Rows
+
+    Returns
+    -------
+    Table
+        With at most 30 thresholds.
+    """
+    points = operating_points(rows.positive, rows.scores, rows.weight)
+    finite = points.selection(MOST_DISTINCT_SCORES)
+    note = "Rows whose score is at least the threshold are called positive."
+    if len(finite) < len(points) - 1:
+        note += f" {len(points) - 1} scores occur; the table has some of them."
+    shares = _called_positive(points)
+    risks = RiskScale(score.intercept, score.scale).printed(
+        points.thresholds[finite].tolist(), EXTREME
+    )
+    table = [
+        [
+            Cell(f"\u2265 {typeset(f'{points.thresholds[k]:.6g}')}", float(points.thresholds[k])),
+            Cell(risk),
+            *(
+                Cell("-" if math.isnan(value) else f"{value:.1%}", finite_or_none(value))
+                for value in (
+                    float(column[k])
+                    for column in (
+                        shares, points.sensitivity, points.specificity, points.ppv, points.npv,
+                    )
+                )
+            ),
+        ]
+        for k, risk in zip(finite.tolist(), risks, strict=True)
+    ]  # fmt: skip
+    heads = (
+        "Score",
+        "Risk there",
+        "Rows called positive",
+        "Sensitivity",
+        "Specificity",
+        "PPV",
+        "NPV",
+    )
+    return Table(f"Operating points, {rows.name}", heads, table, note)
+
+
+def _called_positive(points: OperatingPoints) -> NDArray[np.float64]:
+    """Share of rows, by weight, whose score is at least each threshold."""
+    called = points.true_positives + points.false_positives
+    return np.asarray(called / called[-1])
+
+
+def requirements(score: ScoreLike, problem: RiskScoreProblem) -> list[Requirement]:
+    """What was asked of the score, each checked on its points.
+
+    Parameters
+    ----------
+    score : RiskScore
+    problem : RiskScoreProblem
+
+    Returns
+    -------
+    list of Requirement
+        Limits of the size and bounds first, then constraints in their order.
+    """
+    vector = vector_of(score)
+    size = problem.model_size(vector)
+    found = [
+        Requirement(
+            model_size(problem.min_size, problem.max_size).describe(),
+            None if problem.min_size <= size <= problem.max_size else f"model size is {size}",
+        ),
+        _bounds(problem, vector),
+    ]
+    rows = problem.constraint_rows
+    if rows is None:
+        return found
+    culprits = rows.culprits(vector)
+    for k, constraint in enumerate(rows.constraints):
+        name = "" if constraint.name is None else f"{constraint.name}: "
+        found.append(Requirement(f"{name}{constraint.describe()}", culprits.get(k)))
+    return found
+
+
+def _bounds(problem: RiskScoreProblem, vector: NDArray[np.int64]) -> Requirement:
+    lower, upper = problem.lower, problem.upper
+    ends = sorted({(lower[1 + j], upper[1 + j]) for j in np.flatnonzero(problem.usable)})
+    if len(ends) == 1:
+        text = f"points of every feature from {ends[0][0]} to {ends[0][1]}"
+    else:
+        text = (
+            "points of every feature within bounds of its own, from "
+            f"{min((low for low, _ in ends), default=0)} to "
+            f"{max((high for _, high in ends), default=0)} at most"
+        )
+    derived = " (derived from the data)" if problem.intercept_is_derived else ""
+    text += f"; intercept from {lower[0]} to {upper[0]}{derived}"
+    outside = np.flatnonzero((vector < lower) | (vector > upper))
+    names = ("(intercept)", *problem.coefficients.feature_names)
+    broken = ", ".join(f"{names[j]!r} ({vector[j]})" for j in outside)
+    return Requirement(text, f"broken by {broken}" if broken else None)
+
+
+def path_tables(score: ScoreLike, path: SizePathLike) -> list[Table]:
+    """The best scores of all sizes: how good they are, and their points.
+
+    Parameters
+    ----------
+    score : RiskScore
+    path : ModelSizePath
+
+    Returns
+    -------
+    list of Table
+    """
+    tested = any(entry.cross_validation is not None for entry in path.entries)
+    heads = ["Largest size", "Status", "Gap", "Loss", "AUC", "CAL"]
+    if tested:
+        heads += ["Test loss", "Test AUC", "Test CAL"]
+    sizes = [_size_cell(score, entry) for entry in path.entries]
+    rows = [
+        [size, *_size_metrics(entry, tested)]
+        for size, entry in zip(sizes, path.entries, strict=True)
+    ]
+    note = "" if path.is_complete else "The run was stopped: not all sizes and folds are finished."
+    points = [
+        [size, Cell(_points_text(entry.risk_score))]
+        for size, entry in zip(sizes, path.entries, strict=True)
+    ]
+    return [
+        Table("Best risk score of each size", heads, rows, note),
+        Table("Points of each size", ["Largest size", "Points"], points),
+    ]
+
+
+def _size_cell(score: ScoreLike, entry: SizeLike) -> Cell:
+    found = entry.risk_score
+    is_this = found is not None and is_same_score(found, score)
+    return Cell(f"{entry.max_size} (this score)" if is_this else f"{entry.max_size}")
+
+
+def _size_metrics(entry: SizeLike, tested: bool) -> list[Cell]:
+    certificate = entry.solution.certificate
+    gap = certificate.optimality_gap
+    row = [
+        Cell(str(certificate.status)),
+        Cell("-") if math.isnan(gap) else Cell(percent(gap), gap),
+    ]
+    for name in METRICS[:3]:
+        value = math.nan if entry.train is None else float(getattr(entry.train, name))
+        row.append(Cell(metric_text(name, value), finite_or_none(value)))
+    cv = entry.cross_validation
+    if tested and cv is not None:
+        row += [Cell(cv.summary(name), finite_or_none(cv.mean(name))) for name in METRICS[:3]]
+    return row
+
+
+def _points_text(score: ScoreLike | None) -> str:
+    points = {} if score is None else score.points
+    return ", ".join(f"{name} ({typeset(str(worth))})" for name, worth in points.items()) or "-"
+
+
+def data_table(score: ScoreLike, rows: Sequence[Rows]) -> Table:
+    """Rows, classes and weights.
+
+    Parameters
+    ----------
+    score : RiskScore
+    rows : sequence of Rows
+
+    Returns
+    -------
+    Table
+    """
+    columns = [[Cell("Rows")], *([Cell(f"{len(one.positive)}", len(one.positive))] for one in rows)]
+    for label, sign in zip(reversed(score.classes), (True, False), strict=True):
+        columns[0].append(Cell(f"with {score.outcome_name} = {label}"))
+        for column, one in zip(columns[1:], rows, strict=True):
+            count = int(np.count_nonzero(one.positive == sign))
+            column.append(Cell(f"{count} ({count / len(one.positive):.1%})", count))
+    if any(one.weight is not None for one in rows):
+        columns[0] += [Cell("Weights"), Cell(f"share of {score.outcome_name} by weight")]
+        for column, one in zip(columns[1:], rows, strict=True):
+            column += _weight_cells(one)
+    return Table(
+        "Rows and classes", ["What", *(one.name for one in rows)], list(zip(*columns, strict=True))
+    )
+
+
+def _weight_cells(rows: Rows) -> list[Cell]:
+    share = weighted_mean(rows.positive, rows.weight)
+    if rows.weight is None:
+        return [Cell("none"), Cell(f"{share:.1%}", share)]
+    low, high, total = rows.weight.min(), rows.weight.max(), rows.weight.sum()
+    text = f"{low:.4g} to {high:.4g}, {total:.6g} in all"
+    return [Cell(text, float(total)), Cell(f"{share:.1%}", share)]
+
+
+def feature_table(score: ScoreLike, rows: Sequence[Rows]) -> Table:
+    """The features with points, and their values.
+
+    Parameters
+    ----------
+    score : RiskScore
+    rows : sequence of Rows
+
+    Returns
+    -------
+    Table
+    """
+    heads = ["Feature", "Points", "Values it was learned on"]
+    for one in rows:
+        heads += [f"{one.name}: values", f"mean, {score.outcome_name} = {score.classes[1]}",
+                  f"mean, {score.outcome_name} = {score.classes[0]}"]  # fmt: skip
+    table = []
+    for name, points in score.points.items():
+        line = [
+            Cell(name),
+            Cell(typeset(str(points)), points),
+            Cell(_values_text(score.feature_ranges[name])),
+        ]
+        for one in rows:
+            line += _feature_cells(score, name, one)
+        table.append(line)
+    note = f"{len(score.points)} of {len(score.feature_names)} features have points."
+    if any(values.is_binary for values in score.feature_ranges.values()):
+        note += " The mean of a condition is the share of rows where it holds."
+    return Table("Features with points", heads, table, note)
+
+
+def variable_table(score: ScoreLike, rows: Sequence[Rows]) -> Table | None:
+    """The raw columns that features with points are computed from, and where values are missing.
+
+    Parameters
+    ----------
+    score : RiskScore
+    rows : sequence of Rows
+
+    Returns
+    -------
+    Table or None
+        None where the score does not know them.
+    """
+    if not score.variables:
+        return None
+    heads = ["Column", "Values it was learned on", "missing"]
+    for one in rows:
+        heads += [f"{one.name}: values", "missing"]
+    tables = [raw_table(one.X) for one in rows]
+    lines = []
+    for name, variable in score.variables.items():
+        known = {"boolean": "no, yes", "numeric": variable.range_text}.get(
+            variable.kind, listing(map(str, variable.levels))
+        )
+        line = [Cell(name), Cell(known), _missing_cell(variable.n_missing, variable.n_samples)]
+        for table in tables:
+            line += _variable_cells(variable, table)
+        lines.append(line)
+    note = "Features with points are computed from these columns."
+    return Table("Raw columns", heads, lines, note)
+
+
+def _variable_cells(variable: RawVariable, table: OpenTable) -> list[Cell]:
+    names = [str(name) for name in table.names or ()]
+    if variable.name not in names:
+        return [Cell("not given"), Cell("")]
+    raw = table.values(names.index(variable.name))
+    missing = missing_in(raw)
+    there = raw[~missing]
+    if variable.kind == "numeric":
+        ends = [short(end(there).item()) for end in (np.min, np.max)] if len(there) else []
+        found = " to ".join(ends)
+    elif variable.kind == "boolean":
+        found = ", ".join("yes" if value else "no" for value in sorted(set(there.tolist())))
+    else:
+        found = listing(sorted(map(str, set(there.tolist()))))
+    return [Cell(found), _missing_cell(int(np.count_nonzero(missing)), len(raw))]
+
+
+def _missing_cell(count: int, n_samples: int) -> Cell:
+    share = f" ({count / n_samples:.1%})" if count else ""
+    return Cell(f"{count}{share}", count)
+
+
+def _feature_cells(score: ScoreLike, name: str, rows: Rows) -> list[Cell]:
+    values = feature_values(score, name, rows.X)
+    found = FeatureRange.of(values)
+    cells = [Cell(_values_text(found))]
+    for positive in (rows.positive, ~rows.positive):
+        weight = None if rows.weight is None else rows.weight[positive]
+        mean = weighted_mean(values[positive], weight)
+        cells.append(Cell(f"{mean:.1%}" if found.is_binary else f"{mean:.4g}", mean))
+    return cells
+
+
+def _values_text(values: FeatureRange) -> str:
+    if values.is_binary and values.minimum < values.maximum:
+        return "0 or 1"
+    if values.minimum == values.maximum:
+        return f"{short(values.minimum)} only"
+    return typeset(printed_range(values))
+
+
+def software_table(score: ScoreLike) -> Table:
+    """What the report was written with, and the solver that the score was found with.
+
+    Parameters
+    ----------
+    score : RiskScore
+
+    Returns
+    -------
+    Table
+    """
+    config = show_config(mode="dict")
+    kernels, machine = config["kernels"], config["machine"]
+    packages = {**config["packages"]}
+    # Installed is not used: the certificate names the solver, if there was one.
+    del packages["cplex"]
+    if kernels["backend"] != "numba":
+        del packages["numba"]
+    engine = "" if score.certificate is None else score.certificate.engine
+    solver = engine.partition("(")[2].rstrip(")")
+    facts = {
+        "riskslim": config["version"],
+        **({"solver": solver} if solver else {}),
+        "kernels": f"{kernels['backend']}, {kernels['compiler']}",
+        "Python": platform.python_version(),
+        **{name: version or "not installed" for name, version in packages.items()},
+        "system": f"{machine['system']}, {machine['processor']}",
+    }
+    rows = [[Cell(name), Cell(value)] for name, value in facts.items()]
+    return Table("Versions", ("What", "Version"), rows)

@@ -1,0 +1,473 @@
+r"""Why a record has the score that it has, and what a threshold on a score says in words.
+
+A score over conditions that is compared with a threshold is a Boolean function of them, and
+:func:`boolean_rule` writes it down (Ustun & Rudin 2019, section 6).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from riskslim._wording import listing, near, percent
+from riskslim.data.feature_ranges import FeatureRange, short
+from riskslim.items.families import Family, Pattern, condition_families
+from riskslim.items.item import source_variable
+from riskslim.items.rules import readings
+from riskslim.score.table import RiskScale, logistic
+from riskslim.score.typesetting import score_line
+
+__all__ = ["Change", "Contribution", "Explanation", "explanation", "fixed_features"]
+
+_EXTREME = 0.001
+_HALF = "50%"
+# Sums of as many changes that are compared to find the one that moves the score least.
+_MOST_SUMS = 1000
+
+
+# ---------------------------------------------------------------------------------------------
+# One record
+# ---------------------------------------------------------------------------------------------
+
+
+class Contribution(NamedTuple):
+    """What an item adds to the score of a record.
+
+    Attributes
+    ----------
+    feature : str
+    value : int or float
+        Value of the record.
+    points : int
+        Points per unit of the value.
+    total : int or float
+        Points times value.
+    worth : str
+        The points in words, as on the sheet: "2 points", "x 2 points per Hz".
+    unit : str or None
+        What the value counts.
+    is_condition : bool
+        Whether the value is 1 where a condition holds and 0 elsewhere.
+    """
+
+    feature: str
+    value: float
+    points: int
+    total: float
+    worth: str
+    unit: str | None
+    is_condition: bool
+
+
+class Change(NamedTuple):
+    """Another value of an item, and the score and risk that the record would have with it.
+
+    Attributes
+    ----------
+    feature : str
+    before, after : int or float
+        Value of the record, and the other value.
+    score : int or float
+    risk : float
+    unit : str or None
+        What the values count.
+    is_condition : bool
+        Whether the values are 1 where a condition holds and 0 elsewhere.
+    along : tuple of (str, int)
+        Other conditions on the same variable that change with it, with their other values:
+        with "age >= 60" true, "age >= 40" is.
+    """
+
+    feature: str
+    before: float
+    after: float
+    score: float
+    risk: float
+    unit: str | None
+    is_condition: bool
+    along: tuple[tuple[str, int], ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Explanation:
+    """The score of one record, by item.
+
+    Parameters
+    ----------
+    outcome : str
+        What the risk is of: "stroke = 1".
+    contributions : tuple of Contribution
+        One for each item, those that move the score most first.
+    score : int or float
+        Their sum.
+    risk : float
+        As predicted.
+    changes : tuple of Change
+        Each item at another value: a condition the other way round, any other item at the ends of
+        its values in the training data. All others stay as they are, but for conditions on the same
+        variable that would contradict it. Those that move the score most come first. Items that are
+        fixed do not change, and no value becomes missing; one that is missing may become known.
+    target : str
+        What ``fewest_changes`` reach: "a risk above 50%", "a score below 4".
+    fewest_changes : tuple of Change or None
+        As few variables as possible that together reach the target; among those, as few conditions
+        as possible; among those, the ones that move the score least. Each has the score and risk
+        once it and those before it are changed. None where no change of the items does.
+    missing : tuple of str, default ()
+        Raw columns in which the record has no value: their conditions, but "is missing", count as
+        not met.
+
+    Notes
+    -----
+    Variables change a score independently of each other. Of all sets of k variables, the one with
+    the k largest moves in the wanted direction moves the score furthest; so the first k for which
+    these suffice is the least number. Sets of k moves are then built up variable by variable, one
+    for each number of conditions and each sum, of which the largest 1000 are kept: all there are,
+    but for scores of many features that are no conditions.
+    """
+
+    outcome: str
+    contributions: tuple[Contribution, ...]
+    score: float
+    risk: float
+    changes: tuple[Change, ...]
+    target: str
+    fewest_changes: tuple[Change, ...] | None
+    missing: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [f"Score {short(self.score)}: the risk of {self.outcome} is {_percent(self.risk)}."]
+        if self.contributions:
+            lines.append("Points by item:")
+        printed = [f"{one.total:+.10g}" for one in self.contributions]
+        width = max(map(len, printed), default=0)
+        for one, points in zip(self.contributions, printed, strict=True):
+            value = _value_in_words(one.value, one)
+            lines.append(f"  {points:>{width}}  {one.feature}: {value} ({one.worth})")
+        if self.missing:
+            counted = "its conditions count" if len(self.missing) == 1 else "their conditions count"
+            lines.append(f"Missing: {', '.join(self.missing)}; {counted} as no.")
+        if self.changes:
+            lines.append("What would change it, all else equal:")
+            lines += [
+                f"  {_in_words(change)} (score {short(change.score)}, risk {_percent(change.risk)})"
+                for change in self.changes
+            ]
+        lines.append(self._fewest_in_words())
+        return "\n".join(lines)
+
+    def _fewest_in_words(self) -> str:
+        if self.fewest_changes is None:
+            return f"No change of the items leads to {self.target}."
+        last = self.fewest_changes[-1]
+        return "\n".join(
+            [
+                f"Fewest changes that lead to {self.target} "
+                f"(score {short(last.score)}, risk {_percent(last.risk)}):",
+                *(f"  {_in_words(change)}" for change in self.fewest_changes),
+            ]
+        )
+
+
+def _percent(risk: float) -> str:
+    return percent(risk, _EXTREME)
+
+
+def _value_in_words(value: float, item: Contribution | Change) -> str:
+    if item.is_condition and value in (0, 1):
+        return "yes" if value else "no"
+    return short(value) if item.unit is None else f"{short(value)} {item.unit}"
+
+
+def _in_words(change: Change) -> str:
+    after, before = (_value_in_words(value, change) for value in (change.after, change.before))
+    text = f"{change.feature}: {after} in place of {before}"
+    along = ", ".join(f"{name}: {'yes' if value else 'no'}" for name, value in change.along)
+    return f"{text}, and with it {along}" if along else text
+
+
+def explanation(
+    values: Mapping[str, float],
+    score: float,
+    *,
+    points: Mapping[str, int],
+    feature_ranges: Mapping[str, FeatureRange],
+    risks: RiskScale,
+    outcome: str,
+    threshold: float | None,
+    missing: tuple[str, ...] = (),
+    fixed: Collection[str] = (),
+) -> Explanation:
+    """Explain the score of one record.
+
+    Parameters
+    ----------
+    values : mapping from str to int or float
+        Values of the features with points.
+    score : int or float
+    points : mapping from str to int
+    feature_ranges : mapping from str to FeatureRange
+    risks : RiskScale
+    outcome : str
+    threshold : float or None
+        Changes are looked for that take the score across it; None for a risk of 50%.
+    missing : tuple of str, default ()
+        Raw columns in which the record has no value.
+    fixed : collection of str, default ()
+        Features with points that cannot change.
+
+    Returns
+    -------
+    Explanation
+    """
+    contributions = [
+        Contribution(
+            name,
+            values[name],
+            points[name],
+            points[name] * values[name],
+            score_line(name, points[name], feature_ranges[name]).worth,
+            feature_ranges[name].unit,
+            feature_ranges[name].is_binary,
+        )
+        for name in points
+    ]
+
+    def changed(name: str, after: Mapping[str, float], before: Mapping[str, float]) -> Change:
+        moved = _total(points, {**before, **after})
+        known = feature_ranges[name]
+        along = tuple((one, int(after[one])) for one in after if one != name)
+        risk = _risk(moved, risks)
+        return Change(
+            name, values[name], after[name], moved, risk, known.unit, known.is_binary, along
+        )
+
+    conditions = [
+        _changeable(family, values, fixed) for family in condition_families(points, feature_ranges)
+    ]
+    related = {name: family for family in conditions for name in family.names}
+    changes = [
+        changed(name, after, values)
+        for name in points
+        if name not in fixed
+        for end in _other_values(values[name], feature_ranges[name])
+        for after in _with_relatives(name, end, values, related.get(name))
+    ]
+    target, is_reached, direction = _target(score, threshold, -risks.intercept)
+    moves = [
+        changed(max(after, key=lambda one: abs(points[one])), after, values)
+        for family in conditions
+        for after in _other_patterns(family, values)
+    ]
+    moves += [change for change in changes if not change.is_condition]
+    variable = {name: family.names[0] for name, family in related.items()}
+    fewest: list[Change] = []
+    reached, present = score, dict(values)
+    for change in _fewest_moves(
+        moves,
+        variable,
+        lambda one: direction * _gain(one, points, values),
+        lambda after: is_reached(_total(points, {**values, **after})),
+    ):
+        after = _afterwards(change)
+        fewest.append(changed(change.feature, after, present))
+        reached, present = fewest[-1].score, {**present, **after}
+    return Explanation(
+        outcome=outcome,
+        contributions=tuple(sorted(contributions, key=lambda one: -abs(one.total))),
+        score=score,
+        risk=_risk(score, risks),
+        changes=tuple(sorted(changes, key=lambda change: -abs(change.score - score))),
+        target=target,
+        fewest_changes=tuple(fewest) if is_reached(reached) else None,
+        missing=missing,
+    )
+
+
+def fixed_features(
+    fixed: Sequence[str], points: Iterable[str], known: Iterable[str]
+) -> frozenset[str]:
+    """Features with points that cannot change, by their names or those of their variables.
+
+    Parameters
+    ----------
+    fixed : sequence of str
+    points : iterable of str
+        Features with points.
+    known : iterable of str
+        All features and raw columns: those without points may be named as well.
+
+    Returns
+    -------
+    frozenset of str
+
+    Raises
+    ------
+    ValueError
+        A name that is none of a feature or variable; text in place of a sequence of names.
+
+    Examples
+    --------
+    >>> from riskslim.score.explanation import fixed_features
+    >>> sorted(fixed_features(["age"], ["age >= 40", "smoker", "age >= 60"], ["age >= 50"]))
+    ['age >= 40', 'age >= 60']
+    """
+    if isinstance(fixed, str):
+        raise ValueError(f"fixed must be a sequence of names, got the text {fixed!r}")
+    points, known = tuple(points), tuple(known)
+    names = dict.fromkeys([*points, *known, *map(source_variable, (*points, *known))])
+    unknown = [name for name in fixed if name not in names]
+    if unknown:
+        named = listing(repr(name) + near(name, names) for name in unknown)
+        raise ValueError(f"fixed names what the score does not have: {named}.")
+    wanted = set(fixed)
+    return frozenset(name for name in points if {name, source_variable(name)} & wanted)
+
+
+def _total(points: Mapping[str, int], values: Mapping[str, float]) -> float:
+    """The score: the same products, added in the same order in float64, as in predictions."""
+    total = 0.0
+    for name, worth in points.items():
+        total += worth * float(values[name])
+    is_integer = all(float(values[name]).is_integer() for name in points)
+    return int(total) if is_integer and abs(total) < 2.0**53 else total
+
+
+def _risk(score: float, risks: RiskScale) -> float:
+    return float(logistic(risks.log_odds(np.array([score], dtype=np.float64)))[0])
+
+
+def _other_values(value: float, values: FeatureRange) -> list[float]:
+    ends = [0, 1] if values.is_binary else [values.minimum, values.maximum]
+    return [end for end in dict.fromkeys(ends) if end != value]
+
+
+def _changeable(family: Family, values: Mapping[str, float], fixed: Collection[str]) -> Family:
+    """What conditions can become: those that are fixed stay, and nobody can lose what is known."""
+    kept = {name: values[name] for name in family.names if name in fixed}
+    for name in family.names:
+        if values[name] == 0 and [rule.operator for rule in readings(name)] == ["is missing"]:
+            kept[name] = 0
+    patterns = tuple(
+        pattern
+        for pattern in family.patterns
+        if kept.items() <= dict(zip(family.names, pattern, strict=True)).items()
+    )
+    return Family(family.names, patterns)
+
+
+def _with_relatives(
+    name: str, after: float, values: Mapping[str, float], family: Family | None
+) -> list[dict[str, float]]:
+    """Another value of an item, and of as few conditions on the same variable as it takes.
+
+    None if the conditions do not allow for it.
+    """
+    if family is None:
+        return [{name: after}]
+    position = family.names.index(name)
+    possible = [
+        changes
+        for pattern in family.patterns
+        if pattern[position] == after
+        for changes in [_differences(family, pattern, values)]
+    ]
+    fewest = min(possible, key=len, default=None)
+    return [] if fewest is None else [{name: after, **fewest}]
+
+
+def _other_patterns(family: Family, values: Mapping[str, float]) -> list[dict[str, float]]:
+    """What else can be true of conditions on one variable: the fewest changes first."""
+    changes = [_differences(family, pattern, values) for pattern in family.patterns]
+    return sorted(filter(None, changes), key=len)
+
+
+def _differences(family: Family, pattern: Pattern, values: Mapping[str, float]) -> dict[str, float]:
+    return {
+        name: value
+        for name, value in zip(family.names, pattern, strict=True)
+        if value != values[name]
+    }
+
+
+def _target(
+    score: float, threshold: float | None, even: int
+) -> tuple[str, Callable[[float], bool], int]:
+    """The other side of the threshold: in words, as a check, and in which direction it lies."""
+    if threshold is None:
+        if score > even:
+            return f"a risk of {_HALF} or less", lambda other: other <= even, -1
+        return f"a risk above {_HALF}", lambda other: other > even, 1
+    if score >= threshold:
+        return f"a score below {short(threshold)}", lambda other: other < threshold, -1
+    return f"a score of at least {short(threshold)}", lambda other: other >= threshold, 1
+
+
+def _afterwards(change: Change) -> dict[str, float]:
+    return {change.feature: change.after, **dict(change.along)}
+
+
+def _gain(change: Change, points: Mapping[str, int], values: Mapping[str, float]) -> Fraction:
+    """What a change adds to the score, not hidden by rounding where other items add much more."""
+    return sum(
+        (
+            points[name] * (Fraction(after) - Fraction(values[name]))
+            for name, after in _afterwards(change).items()
+        ),
+        Fraction(0),
+    )
+
+
+def _fewest_moves(
+    moves: Sequence[Change],
+    variable: Mapping[str, str],
+    gain: Callable[[Change], Fraction],
+    is_reached: Callable[[Mapping[str, float]], bool],
+) -> list[Change]:
+    """Changes of as few variables as it takes, then of few conditions, that move the score least.
+
+    If none suffice, all that go in the right direction. The largest come first.
+    """
+    by_variable: dict[str, list[Change]] = {}
+    for change in moves:
+        if gain(change) > 0:
+            name = variable.get(change.feature, change.feature)
+            by_variable.setdefault(name, []).append(change)
+    choices = sorted(by_variable.values(), key=lambda one: -max(map(gain, one)))
+    furthest = [max(choice, key=gain) for choice in choices]
+    n_needed = next(
+        (k for k in range(len(furthest) + 1) if is_reached(_together(furthest[:k]))), None
+    )
+    if n_needed is None:
+        return furthest
+    sums = _sums_of_moves(choices, gain, n_needed)
+    for n_items, total in sorted(sums):
+        if is_reached(_together(sums[n_items, total])):
+            return sorted(sums[n_items, total], key=lambda change: -gain(change))
+    return furthest[:n_needed]
+
+
+def _together(changes: Iterable[Change]) -> dict[str, float]:
+    return {name: after for change in changes for name, after in _afterwards(change).items()}
+
+
+def _sums_of_moves(
+    choices: Sequence[Sequence[Change]], gain: Callable[[Change], Fraction], n_moves: int
+) -> dict[tuple[int, Fraction], tuple[Change, ...]]:
+    """Sets of so many moves of different variables, by their number of items and their sum."""
+    found: list[dict[tuple[int, Fraction], tuple[Change, ...]]] = [{} for _ in range(n_moves + 1)]
+    found[0] = {(0, Fraction(0)): ()}
+    for choice in choices:
+        for k in reversed(range(n_moves)):
+            for (n_items, total), chosen in found[k].items():
+                for change in choice:
+                    key = (n_items + 1 + len(change.along), total + gain(change))
+                    found[k + 1].setdefault(key, (*chosen, change))
+        for k, sums in enumerate(found):
+            kept = sorted(sums, key=lambda key: -key[1])[:_MOST_SUMS]
+            found[k] = {key: sums[key] for key in kept}
+    return found[n_moves]

@@ -1,0 +1,157 @@
+"""The sheet of a score in HTML."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+
+from riskslim.score.typesetting import (
+    NO_POINTS,
+    Lines,
+    SheetContent,
+    fitting_blocks,
+    longest_cell,
+    one_line,
+    typeset,
+)
+
+__all__ = ["sheet_html"]
+
+# In HTML, in hundredths of an em: a line on a page of A4, a character, the padding of a cell.
+_HTML_LINE, _HTML_CHARACTER, _HTML_SEPARATOR = 4300, 62, 80
+
+_CELL = "padding:0.2em 0.6em;border-bottom:1px solid"
+_LEFT, _RIGHT = f"text-align:left;{_CELL}", f"text-align:right;{_CELL}"
+_NOWRAP = "white-space:nowrap"
+_NARROW_CELL = f"padding:0.2em 0.4em;border-bottom:1px solid;{_NOWRAP}"
+_CAPTION = "text-align:left;font-weight:bold;padding:0.3em 0;caption-side:top"
+_TABLE = '<table style="border-collapse:collapse;margin:0 0 0.8em">'
+_BLANK = '<span style="display:inline-block;width:3em;border-bottom:1px dotted">&nbsp;</span>'
+
+
+def sheet_html(sheet: SheetContent) -> str:
+    """Write a sheet as a fragment of HTML that needs no style sheet.
+
+    Parameters
+    ----------
+    sheet : SheetContent
+
+    Returns
+    -------
+    str
+    """
+    notes = "\n".join(
+        f'<p style="margin:0.2em 0">{_escaped(note)}</p>'
+        for note in [typeset(sheet.formula), *sheet.notes]
+    )
+    return (
+        '<figure class="riskslim-score" style="margin:1em 0">\n'
+        f"{_points_table(sheet)}\n{_risk_tables(sheet)}\n"
+        '<figcaption style="font-size:0.9em;text-align:left">\n'
+        f"{notes}\n</figcaption>\n</figure>\n"
+    )
+
+
+def _escaped(text: str) -> str:
+    return html.escape(one_line(text))
+
+
+def _cell(tag: str, content: str, style: str) -> str:
+    name = tag.partition(" ")[0]
+    return f'<{tag} style="{style}">{content}</{name}>'
+
+
+def _html_row(cells: Iterable[str]) -> str:
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _points_table(sheet: SheetContent) -> str:
+    caption = f'<caption style="{_CAPTION}">{_escaped(sheet.title)}</caption>'
+    if not sheet.lines:
+        return f'<p style="font-weight:bold">{_escaped(sheet.title)}</p>\n<p>{NO_POINTS}</p>'
+    heads = _html_row(
+        _cell('th scope="col"', head, _LEFT) for head in ("Row", "Item", "Points", "Add up")
+    )
+    rows = [
+        _html_row(
+            (
+                _cell("td", f"{k}.", _RIGHT),
+                _cell('th scope="row"', _escaped(line.label), f"font-weight:normal;{_LEFT}"),
+                _cell("td", _escaped(typeset(line.worth)), f"{_LEFT};{_NOWRAP}"),
+                _cell("td", ("" if k == 1 else "+ ") + _BLANK, f"{_RIGHT};{_NOWRAP}"),
+            )
+        )
+        for k, line in enumerate(sheet.lines, start=1)
+    ]
+    total = (
+        _cell("td", "", _RIGHT),
+        _cell("td", sheet.instruction, _LEFT),
+        _cell('th scope="row"', "Score", _LEFT),
+        _cell("td", f"= {_BLANK}", f"{_RIGHT};{_NOWRAP}"),
+    )
+    return "\n".join(
+        [
+            _TABLE,
+            caption,
+            f"<thead>{heads}</thead>",
+            "<tbody>",
+            *rows,
+            "</tbody>",
+            # On paper the sum is not to be repeated at the end of each page.
+            f'<tfoot style="display:table-row-group">{_html_row(total)}</tfoot>',
+            "</table>",
+        ]
+    )
+
+
+def _risk_tables(sheet: SheetContent) -> str:
+    blocks = fitting_blocks(sheet, _HTML_LINE, _HTML_CHARACTER, _HTML_SEPARATOR)
+    # Columns of all parts have the same width.
+    longest = max(len(cell) for _, cells in sheet.risk_lines for cell in cells)
+    widths = [
+        f"{(n * _HTML_CHARACTER + _HTML_SEPARATOR) / 100:g}em"
+        for n in (len(longest_cell(sheet.risk_lines)), longest)
+    ]
+    tables = [
+        _risk_table_html(lines, widths, "" if len(blocks) == 1 else f", {k} of {len(blocks)}")
+        for k, lines in enumerate(blocks, start=1)
+    ]
+    return "\n".join(
+        [
+            # What is wider than a small screen is scrolled, also with the keyboard.
+            '<div role="region" aria-label="Risk of each score" tabindex="0" '
+            'style="overflow-x:auto">',
+            *tables,
+            "</div>",
+        ]
+    )
+
+
+def _risk_table_html(lines: Lines, widths: list[str], part: str) -> str:
+    rows = []
+    for k, (head, cells) in enumerate(lines):
+        tag = "td" if k else 'th scope="col"'
+        rows.append(
+            _html_row(
+                [
+                    _cell('th scope="row"', head, f"text-align:left;{_NARROW_CELL}"),
+                    *(
+                        _cell(tag, _escaped(typeset(cell)), f"text-align:right;{_NARROW_CELL}")
+                        for cell in cells
+                    ),
+                ]
+            )
+        )
+    return "\n".join(
+        [
+            _TABLE,
+            f'<caption style="{_CAPTION}">Risk of each score{part}</caption>',
+            f'<colgroup><col style="width:{widths[0]}">'
+            f'<col span="{len(lines[0][1])}" style="width:{widths[1]}"></colgroup>',
+            f"<thead>{rows[0]}</thead>",
+            "<tbody>",
+            *rows[1:],
+            "</tbody>",
+            "</table>",
+        ]
+    )

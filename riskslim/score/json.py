@@ -1,0 +1,327 @@
+"""Risk scores as JSON: format, versions, and files that are replaced as a whole."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from riskslim._checks import checked_integer, checked_number, checked_points
+from riskslim._version import __version__
+from riskslim.data.class_weights import ClassWeighting
+from riskslim.data.feature_ranges import FeatureRange
+from riskslim.items.variables import RawVariable
+from riskslim.scale import ScaleSet, checked_scale
+from riskslim.solution import Certificate
+
+if TYPE_CHECKING:
+    from riskslim.score.protocol import ScoreLike
+
+__all__ = ["NotAScoreError", "read", "write", "write_atomically"]
+
+FORMAT = "riskslim.risk_score"
+# Scores with the scale 1 are written in version 1, which has no other scale.
+VERSION = 2
+
+
+class NotAScoreError(ValueError):
+    """The text is something else than a risk score, not one with a mistake in it."""
+
+
+def write(score: ScoreLike) -> str:
+    """Write a score as JSON text, without any loss.
+
+    Parameters
+    ----------
+    score : RiskScore
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    TypeError
+        The classes, or levels of variables, are neither bool, int, float nor str.
+    ValueError
+        One of the classes is infinite or NaN; the certificate is about another score.
+    """
+    text = json.dumps(_to_plain(score), indent=2, allow_nan=False, ensure_ascii=False)
+    # Names may hold halves of surrogate pairs, which UTF-8 has as escape sequences only.
+    return text.encode("utf-8", "backslashreplace").decode() + "\n"
+
+
+def _to_plain(score: ScoreLike) -> dict[str, Any]:
+    for label in score.classes:
+        if not isinstance(label, (bool, int, float, str)):
+            raise TypeError(
+                f"classes of type {type(label).__name__!r} cannot be saved; "
+                "fit with labels that are bool, int, float or str"
+            )
+    certificate = score.certificate
+    _check_subject(certificate, score.points.values(), score.scale)
+    variables = [variable.to_plain() for variable in score.variables.values()]
+    return {
+        "format": FORMAT,
+        "version": 1 if score.scale == 1.0 else VERSION,
+        "created_by": f"riskslim {__version__}",
+        "outcome_name": score.outcome_name,
+        "classes": list(score.classes),
+        "intercept": score.intercept,
+        **({} if score.scale == 1.0 else {"scale": score.scale}),
+        "points": [
+            {"feature": name, "points": points, **_range_to_plain(score.feature_ranges[name])}
+            for name, points in score.points.items()
+        ],
+        "feature_names": list(score.feature_names),
+        # They change no prediction from features: readers may ignore them, in any version.
+        **({"variables": variables} if variables else {}),
+        **_weighting_to_plain(score.class_weighting),
+        "certificate": None if certificate is None else _certificate_to_plain(certificate),
+    }
+
+
+def _range_to_plain(values: FeatureRange) -> dict[str, Any]:
+    # A unit changes no prediction: readers that know none may leave it out, in any version.
+    plain = dataclasses.asdict(values)
+    if plain["unit"] is None:
+        del plain["unit"]
+    return plain
+
+
+def _weighting_to_plain(weighting: ClassWeighting | None) -> dict[str, Any]:
+    # Like a unit, it changes no prediction, and may be left out in any version.
+    return {} if weighting is None else {"class_weighting": dataclasses.asdict(weighting)}
+
+
+def _weighting_from_plain(plain: Any) -> ClassWeighting | None:
+    if plain is None:
+        return None
+    names = [field.name for field in dataclasses.fields(ClassWeighting)]
+    if not isinstance(plain, dict) or not set(names) <= set(plain):
+        raise ValueError(f"'class_weighting' must have {' and '.join(names)}, got {plain!r}")
+    try:
+        return ClassWeighting(*(plain[name] for name in names))
+    except ValueError as error:
+        raise ValueError(f"'class_weighting': {error}") from None
+
+
+def _certificate_to_plain(certificate: Certificate) -> dict[str, Any]:
+    # JSON has no infinity: "inf" is text there.
+    return {
+        name: str(value) if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in certificate.to_dict().items()
+    }
+
+
+def _certificate_from_plain(plain: Any) -> Certificate | None:
+    if plain is None:
+        return None
+    if not isinstance(plain, dict):
+        raise ValueError(f"'certificate' must be an object, got {plain!r}")
+    values = dict(plain)
+    for name in ("objective", "loss", "lower_bound", "gap_tolerance", "bound_tolerance"):
+        if values.get(name) in ("inf", "-inf", "nan"):
+            values[name] = float(values[name])
+        elif name in values:
+            values[name] = checked_number(values[name], f"{name!r} of the certificate")
+    for name in ("model_size", "n_samples"):
+        if name in values:
+            values[name] = checked_integer(values[name], f"{name!r} of the certificate")
+            if values[name] < 0:
+                raise ValueError(
+                    f"{name!r} of the certificate must not be negative, got {values[name]}"
+                )
+    for name in ("engine", "message"):
+        if not isinstance(values.get(name, ""), str):
+            raise ValueError(f"{name!r} of the certificate must be text, got {values[name]!r}")
+    if "scale" in values:
+        values["scale"] = checked_scale(values["scale"], "'scale' of the certificate")
+    if "scales" in values:
+        try:
+            ScaleSet.from_plain(values["scales"])
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ValueError(f"'scales' of the certificate: {error}") from None
+    return Certificate.from_dict(values)
+
+
+def read(text: str | bytes) -> dict[str, Any]:
+    """Read what :func:`write` wrote.
+
+    Parameters
+    ----------
+    text : str or bytes
+
+    Returns
+    -------
+    dict
+        Arguments of :class:`~riskslim.RiskScore`.
+
+    Raises
+    ------
+    NotAScoreError
+        The text is something else.
+    ValueError
+        It is of a newer version, incomplete, a value in it is out of range, or the certificate is
+        about another score.
+    """
+    try:
+        plain = json.loads(text, object_pairs_hook=_without_repetition)
+    except (ValueError, RecursionError) as error:
+        raise NotAScoreError(f"not a risk score: the text is no valid JSON ({error})") from None
+    if not isinstance(plain, dict) or plain.get("format") != FORMAT:
+        raise NotAScoreError(f'not a risk score: expected a JSON object with "format": "{FORMAT}"')
+    version = plain.get("version")
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise ValueError(f"version of the format must be a positive integer, got {version!r}")
+    if version > VERSION:
+        raise ValueError(
+            f"the risk score is in version {version} of the format, this riskslim reads up to "
+            f"version {VERSION}: update it with `pip install --upgrade riskslim`"
+        )
+    wanted = ["outcome_name", "classes", "intercept", "points", "feature_names", "certificate"]
+    if version > 1:
+        wanted.append("scale")
+    missing = [name for name in wanted if name not in plain]
+    if missing:
+        raise ValueError(f"the risk score is incomplete: it lacks {', '.join(missing)}")
+    for name, kind in (("outcome_name", str), ("classes", list), ("feature_names", list)):
+        if not isinstance(plain[name], kind):
+            raise ValueError(f"{name!r} must be a {kind.__name__}, got {plain[name]!r}")
+    scale = checked_scale(plain.get("scale", 1.0))
+    if version == 1 and scale != 1.0:
+        raise ValueError(
+            f"version 1 of the format has no scale, got {scale!r}: readers of version 1 would "
+            "ignore it and predict other risks"
+        )
+    points, ranges = _points_from_plain(plain["points"])
+    if points and not plain["feature_names"]:
+        raise ValueError("'feature_names' is empty: it must have the features in 'points' at least")
+    certificate = _certificate_from_plain(plain["certificate"])
+    _check_subject(certificate, points.values(), scale)
+    return {
+        "intercept": plain["intercept"],
+        "points": points,
+        "outcome_name": plain["outcome_name"],
+        "classes": _classes_from_plain(plain["classes"]),
+        "feature_names": plain["feature_names"],
+        "feature_ranges": ranges,
+        "certificate": certificate,
+        "scale": scale,
+        "variables": _variables_from_plain(plain.get("variables", [])),
+        "class_weighting": _weighting_from_plain(plain.get("class_weighting")),
+    }
+
+
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; of a key that is given twice, a parser would drop one value silently."""
+    plain = dict(pairs)
+    if len(plain) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {twice!r} is given more than once in an object")
+    return plain
+
+
+def _check_subject(certificate: Certificate | None, points: Iterable[int], scale: float) -> None:
+    """Check that a certificate can be about a score, which may have been edited since."""
+    if certificate is None:
+        return
+    n_points = sum(value != 0 for value in points)
+    for name, has, what in (
+        ("model_size", n_points, f"{n_points} features with points"),
+        ("scale", scale, f"the scale {scale!r}"),
+    ):
+        about = getattr(certificate, name)
+        if about != has:
+            raise ValueError(
+                f"the certificate is about another score: its {name} is {about!r}, but this score "
+                f"has {what}. A score that was changed by hand has no certificate (None, in JSON "
+                "null)"
+            )
+
+
+def _variables_from_plain(entries: Any) -> dict[str, RawVariable]:
+    if not isinstance(entries, list):
+        raise ValueError(f"'variables' must be a list, got {entries!r}")
+    variables: dict[str, RawVariable] = {}
+    for k, entry in enumerate(entries):
+        try:
+            variable = RawVariable.from_plain(entry)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"entry {k} of 'variables': {error}") from None
+        if variable.name in variables:
+            raise ValueError(f"entry {k} of 'variables' repeats the name {variable.name!r}")
+        variables[variable.name] = variable
+    return variables
+
+
+def _classes_from_plain(labels: list[Any]) -> tuple[Any, ...]:
+    for label in labels:
+        if not isinstance(label, (bool, int, float, str)):
+            raise ValueError(f"classes must be true or false, numbers or text, got {label!r}")
+        if isinstance(label, float) and not math.isfinite(label):
+            raise ValueError(f"classes must be finite, got {label!r}")
+    return tuple(labels)
+
+
+def _points_from_plain(entries: Any) -> tuple[dict[str, int], dict[str, FeatureRange]]:
+    wanted = ("feature", "points", "minimum", "maximum", "is_integer", "values")
+    if not isinstance(entries, list):
+        raise ValueError(f"'points' must be a list, got {entries!r}")
+    points: dict[str, int] = {}
+    ranges: dict[str, FeatureRange] = {}
+    for k, entry in enumerate(entries):
+        missing = [name for name in wanted if not isinstance(entry, dict) or name not in entry]
+        if missing:
+            raise ValueError(f"entry {k} of 'points' lacks {', '.join(missing)}")
+        name = entry["feature"]
+        if not isinstance(name, str) or name in points:
+            raise ValueError(f"entry {k} of 'points' has no name of its own, got {name!r}")
+        points[name] = checked_points(entry["points"], f"points of {name!r}")
+        values = entry["values"]
+        if not isinstance(entry["is_integer"], bool) or not isinstance(values, list | None):
+            raise ValueError(f"entry {k} of 'points', {name!r}, has no valid range")
+        try:
+            ranges[name] = FeatureRange(
+                entry["minimum"],
+                entry["maximum"],
+                is_integer=entry["is_integer"],
+                values=None if values is None else tuple(values),
+                unit=entry.get("unit"),
+            )
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"entry {k} of 'points', {name!r}: {error}") from None
+    return points, ranges
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Replace a file as a whole: whoever reads it sees the old or the new content.
+
+    Parameters
+    ----------
+    path : Path
+    text : str
+
+    Raises
+    ------
+    OSError
+        The file cannot be written.
+    """
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")  # a device or a pipe cannot be replaced
+        return
+    path = path.resolve()  # a link stays a link
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,68 @@
+"""Rows with labels, scored: what is observed beside risks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim.data.training_data import checked_weights
+from riskslim.score.protocol import ScoreLike
+from riskslim.score.rows import is_positive
+from riskslim.score.table import Observations
+
+__all__ = ["class_labels", "observations_of"]
+
+
+def class_labels(classes: tuple[Any, Any]) -> NDArray[Any]:
+    """Both labels as an array whose elements are what predictions consist of.
+
+    Parameters
+    ----------
+    classes : (negative label, positive label)
+
+    Returns
+    -------
+    ndarray of shape (2,)
+        Of dtype object where the labels are of two types, so that neither becomes text.
+    """
+    kinds = {type(label) for label in classes}
+    return np.array(classes, dtype=None if len(kinds) == 1 else object)
+
+
+def observations_of(score: ScoreLike, X: Any, y: Any, sample_weight: Any) -> Observations | None:
+    """Check rows and labels, and compute the scores.
+
+    Parameters
+    ----------
+    score : RiskScore
+    X, y, sample_weight
+        As in :meth:`RiskScore.risk_table`.
+
+    Returns
+    -------
+    Observations or None
+        None if nothing is given.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in :meth:`RiskScore.risk_table`.
+    """
+    if X is None and y is None and sample_weight is None:
+        return None
+    if X is None or y is None:
+        missing = "X" if X is None else "y"
+        raise ValueError(
+            f"{missing} is None, but rows and labels are needed for observed risks: pass X "
+            "and y, or neither of them and no sample_weight."
+        )
+    scores = score.score_samples(X)
+    if not len(scores):
+        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+    return Observations(
+        scores,
+        is_positive(y, score.classes, len(scores)),
+        None if sample_weight is None else checked_weights(sample_weight, len(scores)),
+    )

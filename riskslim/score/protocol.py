@@ -1,0 +1,102 @@
+"""A risk score as those see it that write, draw, check or export it.
+
+:class:`riskslim.RiskScore` is what they get; they are below it, and name only what they read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from riskslim.data.class_weights import ClassWeighting
+    from riskslim.data.feature_ranges import FeatureRange
+    from riskslim.items.variables import RawVariable
+    from riskslim.score.sheet import ScoreSheet
+    from riskslim.score.table import RiskRow
+    from riskslim.solution import Certificate
+
+__all__ = ["ScoreLike"]
+
+
+class ScoreLike(Protocol):
+    """What a risk score holds, and what it computes of rows.
+
+    Attributes and methods are those of :class:`~riskslim.RiskScore`.
+    """
+
+    @property
+    def intercept(self) -> int:
+        """Of the log-odds, in points."""
+
+    @property
+    def points(self) -> Mapping[str, int]:
+        """Points by feature."""
+
+    @property
+    def outcome_name(self) -> str:
+        """What is predicted."""
+
+    @property
+    def classes(self) -> tuple[Any, Any]:
+        """The negative label and the positive one."""
+
+    @property
+    def feature_names(self) -> Sequence[str]:
+        """All features that the score was chosen from."""
+
+    @property
+    def feature_ranges(self) -> Mapping[str, FeatureRange]:
+        """Values of the features with points in training."""
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """What is proven about the score."""
+
+    @property
+    def scale(self) -> float:
+        """Points per unit of log-odds."""
+
+    @property
+    def variables(self) -> Mapping[str, RawVariable]:
+        """Raw columns in training, by name."""
+
+    @property
+    def class_weighting(self) -> ClassWeighting | None:
+        """What weights of classes made of the prevalence."""
+
+    def score_samples(self, X: Any) -> NDArray[Any]:
+        """Scores of rows."""
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Log-odds of rows."""
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Risks of rows."""
+
+    def remarks(self, X: Any) -> tuple[str, ...]:
+        """What is odd about rows, in words."""
+
+    def risk_table(
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        extreme: float = ...,
+        max_rows: int | None = None,
+    ) -> tuple[RiskRow, ...]:
+        """Entries of the risk table."""
+
+    def sheet(
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        extreme: float = ...,
+        max_rows: int | None = ...,
+    ) -> ScoreSheet:
+        """The sheet on which people add up points."""

@@ -1,0 +1,155 @@
+"""Lines, blocks and lengths that all forms of a sheet share."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from typing import TypeAlias
+
+from riskslim.data.feature_ranges import FeatureRange, printed_range
+from riskslim.score.table import RiskRow
+
+__all__ = [
+    "MAX_NAME_WIDTH",
+    "NO_POINTS",
+    "Lines",
+    "ScoreLine",
+    "SheetContent",
+    "fitting_blocks",
+    "longest_cell",
+    "observed_text",
+    "one_line",
+    "typeset",
+]
+
+NO_POINTS = "No feature has points: the score of every row is 0."
+
+# Longer names of features are wrapped.
+MAX_NAME_WIDTH = 64
+
+# Head and cells of each line of a risk table, and parts of such a table.
+Lines: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+Blocks: TypeAlias = list[Lines]
+
+
+@dataclasses.dataclass(frozen=True)
+class ScoreLine:
+    """One item of the points table.
+
+    Parameters
+    ----------
+    label : str
+        The feature, with its values if it is more than a condition: "age [18 to 90]".
+    points : int
+        What the item is worth.
+    unit : str
+        What follows the number of points: "point", "points x value", "points per Hz".
+    is_factor : bool, default False
+        Whether the points are to be multiplied by an amount in some unit, which is shown by a
+        sign in front of them: "x 2 points per Hz".
+    """
+
+    label: str
+    points: int
+    unit: str
+    is_factor: bool = False
+
+    @property
+    def worth(self) -> str:
+        """The points in words, as in "3 points" and "x 2 points per Hz"."""
+        return f"{'x ' if self.is_factor else ''}{self.points} {self.unit}"
+
+
+@dataclasses.dataclass(frozen=True)
+class SheetContent:
+    """The words and numbers of a sheet, from which every form of it is made.
+
+    Parameters
+    ----------
+    outcome, lines, risks, formula, notes
+        As in :class:`~riskslim.score.sheet.ScoreSheet`.
+    """
+
+    outcome: str
+    lines: tuple[ScoreLine, ...]
+    risks: tuple[RiskRow, ...]
+    formula: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What the sheet is."""
+        return one_line(f"Risk score: {self.outcome}").rstrip()
+
+    @property
+    def instruction(self) -> str:
+        """What to do with the points: nothing to add where there is one item."""
+        n_lines = len(self.lines)
+        return f"Add the points of rows 1 to {n_lines}" if n_lines > 1 else ""
+
+    @property
+    def risk_lines(self) -> Lines:
+        """Head and cells of each line of the risk table, one cell for each entry."""
+        lines = [
+            ("Score", tuple(row.score for row in self.risks)),
+            ("Risk", tuple(row.risk for row in self.risks)),
+        ]
+        if self.risks[0].n_samples is not None:
+            lines += [
+                ("Observed", tuple(observed_text(row) for row in self.risks)),
+                ("Cases", tuple(f"{row.n_positive}/{row.n_samples}" for row in self.risks)),
+            ]
+        return tuple(lines)
+
+
+def score_line(name: str, points: int, values: FeatureRange) -> ScoreLine:
+    """The item of a feature with points."""
+    unit = "point" if abs(points) == 1 else "points"
+    if values.is_binary:
+        return ScoreLine(name, points, unit)
+    label = f"{name} [{printed_range(values)}]"
+    if values.unit is None:
+        return ScoreLine(label, points, f"{unit} x value")
+    return ScoreLine(label, points, f"{unit} per {values.unit}", is_factor=True)
+
+
+def one_line(text: str) -> str:
+    """A name as it can stand in a table: without line breaks and other control characters."""
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+def typeset(text: str) -> str:
+    """Numbers and formulas, not names, with the signs of mathematics instead of ASCII ones."""
+    text = text.replace("<= ", "\u2264 ").replace(">= ", "\u2265 ")
+    text = re.sub(r"(^| )x ", "\\1\u00d7 ", text)
+    return re.sub(r"-(?=\d)|(?<= )-(?= )|(?<=\()-", "\u2212", text)
+
+
+def folded(lines: Lines, room: int) -> Blocks:
+    """Parts of a risk table with at most so many entries, of equal length."""
+    n_entries = len(lines[0][1])
+    n_blocks = math.ceil(n_entries / room)
+    per_block = math.ceil(n_entries / n_blocks)
+    return [
+        tuple((head, cells[k : k + per_block]) for head, cells in lines)
+        for k in range(0, n_entries, per_block)
+    ]
+
+
+def fitting_blocks(sheet: SheetContent, line: int, character: int, separator: int) -> Blocks:
+    """Parts of the risk table that fit a line of some width."""
+    lines = sheet.risk_lines
+    widest = character * max(len(cell) for _, cells in lines for cell in cells) + separator
+    head = character * len(longest_cell(lines)) + separator
+    return folded(lines, max((line - head) // widest, 1))
+
+
+def longest_cell(lines: Lines) -> str:
+    """The longest head of the lines of a risk table."""
+    return max((head for head, _ in lines), key=len)
+
+
+def observed_text(row: RiskRow) -> str:
+    """The observed risk as printed; "-" without rows."""
+    return "-" if row.observed is None else f"{row.observed:.1%}"
