@@ -5,7 +5,7 @@ With many items that look alike (cut-offs of one measurement) the best exchange 
 for all items, and descent stops. Here the *support* is what is searched, and points follow:
 
 1. **Step.** Rows of one score are one group. How many of either label have an item, in every
-   group, is counted by bits (:mod:`riskslim.packed`); from these counts follow the best points
+   group, is counted by bits (:mod:`riskslim.data.packed`); from these counts follow the best points
    of *every* item that can be added, each with its best shift of the intercept, exactly.
 2. **Polish.** A support of k items has at most :math:`2^k` cells. Points are improved on them by
    moves of one and of two coefficients, whatever the number of rows.
@@ -32,25 +32,18 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import nodes
 from riskslim._kernels import supports as kernels
-from riskslim.constrained import project
-from riskslim.loss import MAX_TABLE_ENTRIES, tables_by_score
-from riskslim.packed import PackedItems, pack, scratch_words
+from riskslim.data.packed import PackedItems, pack, scratch_words
+from riskslim.heuristics.constrained import project
+from riskslim.loss.form import MAX_TABLE_ENTRIES, tables_by_score
 from riskslim.scale import least_over
 
 if TYPE_CHECKING:
-    from riskslim.problem import RiskScoreProblem
+    from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["Support", "SupportSearch", "search_supports"]
 
-# Supports that are kept at each size, and how many times as many are polished.
-BEAM_WIDTH = 10
+# How many times as many supports are polished as are kept.
 SHORTLIST = 3
-# Supports of the beam whose neighbourhood is looked at.
-EXCHANGED = 5
-# Items that are tried in the place of one that was taken out; in the place of two: the first of
-# them, and the second for each.
-BREADTH = 8
-PAIR_BREADTH = (6, 4)
 # Pairs of items that are exchanged at most: all of them up to ten items.
 MOST_PAIRS = 45
 # With several scales, points are 1 / FINE units of log-odds, of which an item has at most WIDEST.
@@ -63,8 +56,13 @@ POLISHED_SCALES = 3
 ROUNDED_MARGIN = 1e-3
 # An objective that is lower by less is none that is better.
 _TOLERANCE = 1e-12
-# Steps of the points, largest first, where their range is at least four times as large.
+# Steps of the points, largest first, where their range is at least four times as large; fine points
+# are polished to an eighth of a unit of log-odds, and rounded afterwards.
 _STEPS = (64, 16, 4, 1)
+_FINE_STEPS = (64, 16, 4)
+# Most groups of rows that a step tells apart. Scores that are near to each other are put together
+# where there are more; that can change which items look promising, but no loss of a support.
+MOST_GROUPS = 96
 _FAR = 1e299
 
 
@@ -88,6 +86,21 @@ class Support:
 
 
 @dataclasses.dataclass(frozen=True)
+class _Width:
+    """How widely a stage of the search looks around."""
+
+    beam: int  # supports that are kept at each size
+    exchanged: int  # supports of the beam whose neighbourhood is looked at
+    breadth: int  # items that are tried in the place of one that was taken out
+    pair: tuple[int, int]  # the same for two: of the first, and of the second for each
+
+
+# The first stage finds most of what there is to find in a tenth of the time of the second one.
+NARROW = _Width(10, 5, 8, (6, 4))
+WIDE = _Width(40, 20, 20, (25, 8))
+
+
+@dataclasses.dataclass(frozen=True)
 class _Grid:
     """Points that a search may use, and what scores of them cost."""
 
@@ -101,7 +114,7 @@ class _Grid:
     @classmethod
     def of(
         cls, lower: NDArray[np.int64], upper: NDArray[np.int64], max_size: int,
-        packed: PackedItems, scale: float,
+        packed: PackedItems, scale: float, steps: tuple[int, ...],
     ) -> _Grid | None:  # fmt: skip
         """The grid of points between bounds; None where the tables would be too large."""
         reach = np.zeros((2, len(packed)), np.int64)
@@ -115,8 +128,8 @@ class _Grid:
             return None
         losses, slopes = tables_by_score(low, high, scale)
         widest = int((upper - lower).max())
-        steps = [step for step in _STEPS if step == 1 or 4 * step <= widest]
-        return cls(lower, upper, low, losses, slopes, np.array(steps, np.int64))
+        chosen = [step for step in steps if step == steps[-1] or 4 * step <= widest]
+        return cls(lower, upper, low, losses, slopes, np.array(chosen, np.int64))
 
 
 def search_supports(
@@ -125,7 +138,7 @@ def search_supports(
     starts: Iterable[NDArray[np.int64]] = (),
     stop: NDArray[np.int64] | None = None,
     should_stop: Callable[[], bool] | None = None,
-    effort: int = 2,
+    effort: int = 3,
 ) -> Iterator[NDArray[np.int64]]:
     """Look for good supports, and yield feasible vectors, each better than the one before it.
 
@@ -139,8 +152,9 @@ def search_supports(
         Not zero: end as soon as possible. Compiled passes look at it, too.
     should_stop : callable, optional
         Asked between passes; True ends the search.
-    effort : int, default 2
-        0: the beam alone. 1: exchanges of one item, too. 2: exchanges of two, and restarts.
+    effort : int, default 3
+        0: a beam alone. 1: exchanges of one item, too. 2: exchanges of two, and restarts. 3: the
+        same once more, more widely.
 
     Yields
     ------
@@ -150,7 +164,7 @@ def search_supports(
     Examples
     --------
     >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
-    >>> from riskslim.support_search import search_supports
+    >>> from riskslim.heuristics.supports import search_supports
     >>> data = TrainingData({"a": [0, 1, 1, 0, 1], "b": [1, 0, 1, 0, 1]}, [0, 1, 1, 0, 0])
     >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
     >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
@@ -209,7 +223,7 @@ class SupportSearch:
         self._work = np.empty(0)
         own = np.flatnonzero(problem.required[packed.features])
         self._required = tuple(int(i) for i in own)
-        self._neighbours: dict[tuple[tuple[int, ...], int], list[Support]] = {}
+        self._neighbours: dict[tuple[tuple[int, ...], tuple[int, ...]], list[Support]] = {}
         self._offered: set[tuple[int, ...]] = set()
         self._extensible: dict[tuple[int, ...], bool] = {}
         self._tables: dict[float, tuple[int, NDArray[np.float64]]] = {}
@@ -244,11 +258,11 @@ class SupportSearch:
             return None
         where = np.concatenate(([0], 1 + packed.features))
         lower, upper = problem.lower[where], problem.upper[where]
-        scale = problem.loss.scale
+        scale, steps = problem.loss.scale, _STEPS
         if not problem.scales.is_single:
             lower, upper = _fine_bounds(lower, upper, problem.scales.low, problem.scales.high)
-            scale = float(FINE)
-        grid = _Grid.of(lower, upper, problem.max_size, packed, scale)
+            scale, steps = float(FINE), _FINE_STEPS
+        grid = _Grid.of(lower, upper, problem.max_size, packed, scale, steps)
         if grid is None:
             return None
         flag = np.zeros(1, np.int64) if stop is None else stop
@@ -257,32 +271,38 @@ class SupportSearch:
     # ---- the search ------------------------------------------------------------------------
 
     def run(
-        self, starts: Iterable[NDArray[np.int64]] = (), effort: int = 2
+        self, starts: Iterable[NDArray[np.int64]] = (), effort: int = 3
     ) -> Iterator[NDArray[np.int64]]:
         """Yield feasible vectors, each better than the one before it.
 
         Parameters
         ----------
         starts : iterable of ndarray of int64, shape (d + 1,)
-        effort : int, default 2
+        effort : int, default 3
 
         Yields
         ------
         ndarray of int64, shape (d + 1,)
         """
-        beam: list[Support] = []
-        for layer in self._grow(BEAM_WIDTH):
-            yield from self._offer(layer)
-            beam = sorted([*beam, *layer], key=_by_objective)[:BEAM_WIDTH]
-        if effort < 1:
-            return
         given = [support for start in starts if (support := self._support_of(start)) is not None]
-        for support in (*given, *beam[:EXCHANGED]):
-            yield from self._exchange(support, 1)
-        if effort < 2:
-            return
-        yield from self._exchange_best(2)
-        yield from self._restart(beam)
+        yield from self._look_around(NARROW, given, effort)
+        if effort >= 3:
+            yield from self._look_around(WIDE, [], effort)
+
+    def _look_around(
+        self, width: _Width, given: list[Support], effort: int
+    ) -> Iterator[NDArray[np.int64]]:
+        """One stage: beam, exchanges of one item and of two, restarts."""
+        beam: list[Support] = []
+        for layer in self._grow(width.beam):
+            yield from self._offer(layer[: NARROW.beam])
+            beam = sorted([*beam, *layer], key=_by_objective)[: width.exchanged]
+        if effort >= 1:
+            for support in (*given, *beam):
+                yield from self._exchange(support, 1, width)
+        if effort >= 2:
+            yield from self._exchange_best(2, width)
+            yield from self._restart(width)
 
     def improve(self, vector: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Exchange items of a vector one at a time, until that helps no more.
@@ -299,9 +319,9 @@ class SupportSearch:
         """
         support = self._support_of(vector)
         if support is not None:
-            yield from self._exchange(support, 1)
+            yield from self._exchange(support, 1, NARROW)
 
-    def _restart(self, beam: list[Support]) -> Iterator[NDArray[np.int64]]:
+    def _restart(self, width: _Width) -> Iterator[NDArray[np.int64]]:
         """Grow supports without each of the best one's items in turn, and exchange those."""
         if self.best is None:
             return
@@ -310,13 +330,13 @@ class SupportSearch:
             if banned in self._required or self._stopped():
                 continue
             last: list[Support] = []
-            for layer in self._grow(BEAM_WIDTH // 2, frozenset((banned,))):
+            for layer in self._grow(width.beam // 2, frozenset((banned,))):
                 last = sorted([*last, *layer], key=_by_objective)[:2]
             yield from self._offer(last)
             for support in last[:1]:
-                yield from self._exchange(support, 1)
+                yield from self._exchange(support, 1, width)
         if self._items_of(self.best) != used:
-            yield from self._exchange_best(2)
+            yield from self._exchange_best(2, width)
 
     def _grow(self, width: int, banned: frozenset[int] = frozenset()) -> Iterator[list[Support]]:
         """Yield the best supports of each size, best first."""
@@ -338,18 +358,20 @@ class SupportSearch:
             if beam:
                 yield beam
 
-    def _exchange_best(self, n_out: int) -> Iterator[NDArray[np.int64]]:
+    def _exchange_best(self, n_out: int, width: _Width) -> Iterator[NDArray[np.int64]]:
         if self.best is not None and not self._stopped():
             support = self._support_of(self.best)
             if support is not None:
-                yield from self._exchange(support, n_out)
+                yield from self._exchange(support, n_out, width)
 
-    def _exchange(self, support: Support, n_out: int) -> Iterator[NDArray[np.int64]]:
+    def _exchange(
+        self, support: Support, n_out: int, width: _Width
+    ) -> Iterator[NDArray[np.int64]]:
         """Exchange up to ``n_out`` items at a time, the best way, until none helps."""
         while not self._stopped():
             best = support
             for n in range(1, n_out + 1):
-                for candidates in self._replacements(support, n):
+                for candidates in self._replacements(support, n, width):
                     yield from self._offer(candidates[:1])
                     if candidates and candidates[0].objective < best.objective - _TOLERANCE:
                         best = candidates[0]
@@ -361,44 +383,48 @@ class SupportSearch:
                 return
             support = best
 
-    def _replacements(self, support: Support, n_out: int) -> Iterator[list[Support]]:
+    def _replacements(
+        self, support: Support, n_out: int, width: _Width
+    ) -> Iterator[list[Support]]:
         """Yield supports with some items exchanged, best first, for each choice of what goes."""
         free = [i for i in support.items if i not in self._required]
         for out in itertools.islice(itertools.combinations(free, n_out), MOST_PAIRS):
-            yield self._without(support, out)
+            yield self._without(support, out, width)
         if n_out == 1 and len(support.items) < self.problem.max_size:
-            yield self._completed(support, 1)
+            yield self._completed(support, (width.breadth,))
 
-    def _without(self, support: Support, out: tuple[int, ...]) -> list[Support]:
+    def _without(
+        self, support: Support, out: tuple[int, ...], width: _Width
+    ) -> list[Support]:
         """The best supports that have others in the place of some items."""
         rest = tuple(i for i in support.items if i not in out)
-        known = self._neighbours.get((rest, len(out)))
+        breadths = (width.breadth,) if len(out) == 1 else width.pair
+        known = self._neighbours.get((rest, breadths))
         if known is None:
             points = (
                 support.points[0],
                 *(v for i, v in zip(support.items, support.points[1:], strict=True) if i in rest),
             )
             base = self._polished(rest, points, pairs=True)
-            known = self._neighbours[rest, len(out)] = self._completed(base, len(out))
+            known = self._neighbours[rest, breadths] = self._completed(base, breadths)
         return known
 
-    def _completed(self, base: Support, n_in: int) -> list[Support]:
-        """The base, and the best supports that it becomes with up to ``n_in`` further items."""
+    def _completed(self, base: Support, breadths: tuple[int, ...]) -> list[Support]:
+        """The base, and the best supports that it becomes with an item more for each breadth."""
         found: list[Support] = [base]
         layer = [base]
-        breadths = (BREADTH,) if n_in == 1 else PAIR_BREADTH
-        for breadth in breadths:
+        for n, breadth in enumerate(breadths, start=1):
             grown: dict[tuple[int, ...], Support] = {}
             for support in layer:
                 for one in self._grown(support, breadth):
                     if one.items not in grown:
                         grown[one.items] = one
-            last = breadth == breadths[-1]
+            last = n == len(breadths)
             layer = [self._polished(one.items, one.points, pairs=last) for one in grown.values()]
             layer.sort(key=_by_objective)
             found += layer
         found.sort(key=_by_objective)
-        return found[:BREADTH]
+        return found[: NARROW.breadth]
 
     # ---- supports --------------------------------------------------------------------------
 
@@ -435,6 +461,11 @@ class SupportSearch:
         cells = packed.cells(support.items)
         position = np.array(support.points, np.int64) @ cells.x - grid.low
         places, group = np.unique(position, return_inverse=True)
+        unit = 1
+        while len(places) > MOST_GROUPS:
+            unit *= 2
+            near = np.clip(position // unit * unit + unit // 2, position.min(), position.max())
+            places, group = np.unique(near, return_inverse=True)
         n_groups = len(places)
         total = np.stack([np.bincount(group, side, n_groups) for side in cells.weights])
         chosen = packed.planes_of(support.items)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import supports as kernels
-from riskslim.distinct import Rows
+from riskslim.data.distinct import Rows
 
 __all__ = ["MAX_VALUES", "Cells", "PackedItems", "pack"]
 
