@@ -24,6 +24,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -215,6 +216,7 @@ class SupportSearch:
         self.n_steps = 0
         self.n_polished = 0
         self._should_stop = should_stop
+        self._deadline = math.inf
         self._grid = grid
         self._price = problem.l0_penalty[packed.features]
         self._n_planes = np.diff(packed.first)
@@ -271,7 +273,10 @@ class SupportSearch:
     # ---- the search ------------------------------------------------------------------------
 
     def run(
-        self, starts: Iterable[NDArray[np.int64]] = (), effort: int = 3
+        self,
+        starts: Iterable[NDArray[np.int64]] = (),
+        effort: int = 3,
+        deadline: float = math.inf,
     ) -> Iterator[NDArray[np.int64]]:
         """Yield feasible vectors, each better than the one before it.
 
@@ -279,15 +284,25 @@ class SupportSearch:
         ----------
         starts : iterable of ndarray of int64, shape (d + 1,)
         effort : int, default 3
+        deadline : float, default infinity
+            ``time.perf_counter()`` at which to end.
 
         Yields
         ------
         ndarray of int64, shape (d + 1,)
         """
+        self._deadline = deadline
         given = [support for start in starts if (support := self._support_of(start)) is not None]
         yield from self._look_around(NARROW, given, effort)
         if effort >= 3:
             yield from self._look_around(WIDE, [], effort)
+        self._deadline = math.inf
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether all features that can be used are packed, and no constraint ties them."""
+        n_usable = int(np.count_nonzero(self.problem.usable))
+        return len(self.packed) == n_usable and self.problem.constraint_rows is None
 
     def _look_around(
         self, width: _Width, given: list[Support], effort: int
@@ -528,6 +543,8 @@ class SupportSearch:
         return self._polished(items, tuple(points.astype(np.int64).tolist()), pairs=True)
 
     def _stopped(self) -> bool:
+        if time.perf_counter() >= self._deadline:
+            return True
         if not self.stop[0] and self._should_stop():
             self.stop[0] = 1
         return bool(self.stop[0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -39,6 +40,10 @@ ENGINE = "branch_and_bound"
 MAX_WAIT = 1e6
 # Of the time that is left, for a vector that meets the constraints, where rounding has found none.
 CONSTRAINT_SHARE = 0.5
+# Of the time that is left, for the search of supports, of which there is a short one before the
+# relaxation of the root, and a longer one where that leaves a gap open.
+SUPPORT_SHARE = 0.1
+FIRST_EFFORT, SECOND_EFFORT = 1, 3
 
 
 def branch_and_bound(
@@ -242,15 +247,24 @@ class Run(EngineRun[BranchAndBoundSettings]):
         if self.start is not None:
             search.incumbents.polish(self.start)
             search.incumbents.offer(self.start)
+        self._search_supports(search, FIRST_EFFORT)
         search.solve_root()
         if not search.complete:
             search.incumbents.offer_smallest()
+            self._search_supports(search, SECOND_EFFORT)
         if search.incumbents.best is None and not search.complete:
             self._meet_constraints(search.incumbents)
             if self.is_impossible:
                 return ""
         self.initialization_seconds = self.seconds
         return search.run(self.limits["gap_tolerance"], self.limits["node_limit"], self.deadline)
+
+    def _search_supports(self, search: Search, effort: int) -> None:
+        starts = [] if self.start is None else [self.start]
+        deadline = time.perf_counter() + SUPPORT_SHARE * max(self.remaining, 0.0)
+        search.incumbents.search_supports(
+            starts, effort=effort, deadline=deadline, on_offer=search.maybe_record
+        )
 
     def _meet_constraints(self, incumbents: Incumbents) -> None:
         """Find a vector by the constraints alone, where rounding has found none.

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
     from riskslim.problem.problem import RiskScoreProblem
 
+# How widely supports are searched for, and the share of the time for the root that it may take.
+SUPPORT_EFFORT = 3
+SUPPORT_SHARE = 0.5
+
 __all__ = ["SolvedRoot", "solve_root"]
 
 # There are few relaxations to round, and all that follows depends on the best result.
@@ -104,6 +108,10 @@ def solve_root(
     for start in starts:
         incumbents.polish(start)
         incumbents.offer(start)
+    began = time.perf_counter()
+    incumbents.search_supports(
+        starts, effort=SUPPORT_EFFORT, deadline=began + SUPPORT_SHARE * (deadline - began)
+    )
     root = search.root()
     if probing and root.points:
         root = search.probe(root, deadline)
