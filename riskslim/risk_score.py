@@ -37,15 +37,8 @@ from riskslim.data.training_data import TrainingData, user_stacklevel
 from riskslim.exceptions import ExtrapolationWarning
 from riskslim.items.columns import missing_in
 from riskslim.items.families import condition_families, note_on_sums
-from riskslim.items.rules import (
-    HandleUnknown,
-    Rule,
-    check_names,
-    computed_items,
-    is_level,
-    raw_table,
-    rule_of,
-)
+from riskslim.items.item import Item, read_item
+from riskslim.items.rules import HandleUnknown, check_names, computed_items, is_level, raw_table
 from riskslim.items.variables import RawVariable, note_on_missing
 from riskslim.scale import PAPER_SCALE, checked_scale, scale_text
 from riskslim.score import json as score_json
@@ -63,6 +56,7 @@ from riskslim.score.table import (
     logistic,
     risk_rows,
 )
+from riskslim.score.training import agreeing_items, check_scores_of_training
 from riskslim.score.typesetting import one_line, score_line
 from riskslim.solution import Certificate
 
@@ -120,6 +114,12 @@ class RiskScore:
     class_weighting : ClassWeighting, optional
         What weights of classes made of the prevalence in training. Sheets, remarks, reports and
         exports then say that the risks are not calibrated. None if classes were not weighted.
+    items : iterable of Item, or mapping from str to Item, optional
+        What features are, as data: a condition on which raw column. :class:`~riskslim.ItemEncoder`
+        states it, and so can you (:class:`riskslim.items.Item`, :func:`riskslim.items.read_items`).
+        Of conditions on one variable it is known which can hold together. Names alone state
+        nothing: "symptom = cough" and "symptom = fever" may both hold. With ``variables``,
+        features of which nothing is stated are what their names say of these.
 
     Attributes
     ----------
@@ -136,6 +136,8 @@ class RiskScore:
     variables : mapping from str to RawVariable
         Read-only, those that features with points are computed from.
     class_weighting : ClassWeighting or None
+    items : mapping from str to Item
+        Read-only, of features with points.
 
     Raises
     ------
@@ -223,6 +225,7 @@ class RiskScore:
     scale: float = 1.0
     variables: Mapping[str, RawVariable] = dataclasses.field(default_factory=dict)
     class_weighting: ClassWeighting | None = None
+    items: Mapping[str, Item] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if isinstance(self.feature_names, str):
@@ -258,8 +261,10 @@ class RiskScore:
                 {name: ranges.get(name, FeatureRange(0, 1)) for name in used}
             ),
             scale=checked_scale(self.scale),
-            variables=MappingProxyType(_used_variables(used, self.variables)),
         )
+        items = _used_items(used, self.items, names, self.variables)
+        variables = _used_variables(used, self.variables, items)
+        _set(self, items=MappingProxyType(items), variables=MappingProxyType(variables))
 
     @classmethod
     def from_solution(cls, solution: Solution, data: TrainingData, *, rank: int = 0) -> RiskScore:
@@ -310,17 +315,21 @@ class RiskScore:
         coef, scale = _ranked(solution, rank)
         used = np.flatnonzero(coef[1:]).tolist()
         names = data.feature_names
-        return cls(
+        ranges = {names[j]: FeatureRange.of(data.column(j)) for j in used}
+        score = cls(
             int(coef[0]),
             {names[j]: int(coef[1 + j]) for j in used},
             outcome_name=data.outcome_name,
             classes=data.classes,
             feature_names=names,
-            feature_ranges={names[j]: FeatureRange.of(data.column(j)) for j in used},
+            feature_ranges=ranges,
             certificate=None if rank else solution.certificate,
             scale=scale,
             class_weighting=data.class_weighting,
+            items=agreeing_items(data, ranges),
         )
+        check_scores_of_training(score, data)
+        return score
 
     # -----------------------------------------------------------------------------------------
     # Predictions
@@ -469,7 +478,7 @@ class RiskScore:
         rows = ScoredRows.open(X, tuple(self.points), self.feature_names)
         return (
             *self._weighting(),
-            *rows.remarks(self.feature_ranges),
+            *rows.remarks(self.feature_ranges, self.items),
             *remarks_on_ranges(rows.table, self._columns_of_items()),
         )
 
@@ -531,7 +540,12 @@ class RiskScore:
 
     def _with_items(self, X: Any, handle_unknown: HandleUnknown) -> tuple[Table, dict[str, str]]:
         return computed_items(
-            X, tuple(self.points), self.feature_names, self.variables, handle_unknown=handle_unknown
+            X,
+            tuple(self.points),
+            self.feature_names,
+            self.variables,
+            self.items,
+            handle_unknown=handle_unknown,
         )
 
     def _columns_of_items(self) -> list[RawVariable]:
@@ -557,8 +571,8 @@ class RiskScore:
         Raises
         ------
         ValueError
-            No feature with points is an item of these columns; or an item's name does not say
-            what it is, so that it could not be computed by it.
+            No feature with points is an item of these columns; or an item has the name of one of
+            these columns.
 
         Examples
         --------
@@ -579,10 +593,10 @@ class RiskScore:
         """
         known = getattr(encoder, "variables_", encoder)
         known = known if isinstance(known, Mapping) else {one.name: one for one in known}
-        check_names(
-            [item for item in getattr(encoder, "items_", ()) if item.name in self.points], known
-        )
-        score = dataclasses.replace(self, variables=known)
+        items = {item.name: item for item in getattr(encoder, "items_", ())}
+        items = {name: items[name] for name in self.points if name in items}
+        check_names(items.values(), known)
+        score = dataclasses.replace(self, variables=known, items={**self.items, **items})
         if self.points and not score.variables:
             raise ValueError(
                 f"no feature with points ({listing(map(repr, self.points))}) is made of the "
@@ -675,7 +689,7 @@ class RiskScore:
 
     @property
     def _attainable(self) -> AttainableScores:
-        return AttainableScores(self.points, self.feature_ranges)
+        return AttainableScores(self.points, self.feature_ranges, self.items)
 
     def __str__(self) -> str:
         return str(self.sheet())
@@ -751,8 +765,8 @@ class RiskScore:
 
     def _notes(self, risks: tuple[RiskRow, ...], *, is_weighted: bool) -> Iterator[str]:
         yield from self._weighting()
-        for family in condition_families(self.points, self.feature_ranges):
-            if note := note_on_sums(family):
+        for family in condition_families(self.points, self.feature_ranges, self.items):
+            if note := note_on_sums(family, self.items):
                 yield note
         chosen = self.certificate is not None and self.certificate.scales != PAPER_SCALE
         if chosen or self.scale != 1.0:
@@ -765,14 +779,21 @@ class RiskScore:
                 "Cases: number of such rows / of all rows."
             )
         for name, variable in self.variables.items():
-            rules = {feature: rule_of(feature, [name]) for feature in self.points}
-            features = tuple(one for one, rule in rules.items() if rule or one == name)
-            if note := note_on_missing(variable, features):
+            if note := note_on_missing(variable, self._computed_from(name)):
                 yield note
         if not all(values.is_binary for values in self.feature_ranges.values()):
             yield "[a to b]: the values of the feature in the training data."
         if self.certificate is not None:
             yield str(self.certificate)
+
+    def _computed_from(self, variable: str) -> dict[str, Item | None]:
+        """Features with points that are computed from a raw column, and what they are."""
+        items = {name: self.items.get(name) for name in self.points}
+        return {
+            name: item
+            for name, item in items.items()
+            if name == variable or (item is not None and item.variable == variable)
+        }
 
     def to_markdown(self) -> str:
         """Write the sheet in Markdown: :meth:`ScoreSheet.to_markdown` of :meth:`sheet`.
@@ -945,11 +966,14 @@ class RiskScore:
             score,
             points=self.points,
             feature_ranges=self.feature_ranges,
+            items=self.items,
             risks=RiskScale(self.intercept, self.scale),
             outcome=self._positive,
             threshold=None if threshold is None else checked_number(threshold, "threshold"),
             missing=self._missing_in(record),
-            fixed=fixed_features(fixed, self.points, (*self.feature_names, *self.variables)),
+            fixed=fixed_features(
+                fixed, self.points, (*self.feature_names, *self.variables), self.items
+            ),
         )
 
     def _missing_in(self, record: Any) -> tuple[str, ...]:
@@ -1052,7 +1076,9 @@ class RiskScore:
         >>> print(score.boolean_rule(2))
         BriefRhythmicDischarge OR PatternsIncludeLPD OR (PriorSeizure AND EpileptiformDischarge)
         """
-        return boolean_rule(self.points, self.feature_ranges, threshold, max_terms=max_terms)
+        return boolean_rule(
+            self.points, self.feature_ranges, self.items, threshold, max_terms=max_terms
+        )
 
     def report(
         self,
@@ -1370,7 +1396,7 @@ class RiskScore:
     def __reduce__(self) -> tuple[Any, ...]:
         # Read-only mappings cannot be pickled.
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        for name in ("points", "feature_ranges", "variables"):
+        for name in ("points", "feature_ranges", "variables", "items"):
             fields[name] = dict(fields[name])
         return _rebuilt, (fields,)
 
@@ -1435,8 +1461,35 @@ def _set(instance: Any, **values: Any) -> None:
         object.__setattr__(instance, name, value)
 
 
+def _used_items(
+    features: Sequence[str],
+    items: Mapping[str, Item] | Iterable[Item],
+    known: Sequence[str],
+    variables: Mapping[str, RawVariable],
+) -> dict[str, Item]:
+    """What is stated of features with points; with raw columns, names are taken at their word."""
+    stated: dict[str, Item] = {}
+    for item in items.values() if isinstance(items, Mapping) else items:
+        if not isinstance(item, Item):
+            raise TypeError(f"items must be riskslim.items.Item, got {item!r}")
+        if item.name in stated:
+            raise ValueError(f"items state twice what {item.name!r} is")
+        stated[item.name] = item
+    if isinstance(items, Mapping) and [*items] != [*stated]:
+        raise ValueError(f"items must be by their names, got the keys {listing(map(repr, items))}")
+    _check_known(stated, tuple(known), "items")
+    used = {}
+    for name in features:
+        item = stated.get(name)
+        if item is None and variables and name not in variables:
+            item = read_item(name, variables)
+        if item is not None:
+            used[name] = item
+    return used
+
+
 def _used_variables(
-    features: Iterable[str], variables: Mapping[str, RawVariable]
+    features: Iterable[str], variables: Mapping[str, RawVariable], items: Mapping[str, Item]
 ) -> dict[str, RawVariable]:
     """Those of which features are made, in the order of the features."""
     for name, variable in variables.items():
@@ -1444,20 +1497,21 @@ def _used_variables(
             raise TypeError(f"variables[{name!r}] must be its RawVariable, got {variable!r}")
     used: dict[str, RawVariable] = {}
     for feature in features:
-        rule = None if feature in variables else rule_of(feature, variables)
-        if rule is not None:
-            _check_condition(feature, rule, variables[rule.variable])
-        name = feature if rule is None else rule.variable
-        if name in variables:
-            used[name] = variables[name]
+        item = items.get(feature)
+        name = feature if item is None or not item.is_condition else item.variable
+        if name not in variables:
+            continue
+        if item is not None and item.is_condition:
+            _check_condition(item, variables[name])
+        used[name] = variables[name]
     return used
 
 
-def _check_condition(feature: str, rule: Rule, variable: RawVariable) -> None:
-    if rule.operator == "is missing":
+def _check_condition(item: Item, variable: RawVariable) -> None:
+    if item.kind == "missing":
         return
-    if rule.levels():
-        possible = any(is_level(level, rule.levels()) for level in variable.levels)
+    if item.levels:
+        possible = any(is_level(level, item.levels) for level in variable.levels)
     else:
         possible = variable.kind == "numeric"
     if not possible:
@@ -1465,7 +1519,7 @@ def _check_condition(feature: str, rule: Rule, variable: RawVariable) -> None:
         if variable.kind == "boolean":
             has = "0 and 1, so that it is a feature itself"
         raise ValueError(
-            f"{feature!r} cannot be computed from the variable {variable.name!r}, which has {has}"
+            f"{item.name!r} cannot be computed from the variable {variable.name!r}, which has {has}"
         )
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import settings
 
+from paths import PACKAGE, SHARED_DATA
 from riskslim import _kernels
 
 # Compiled code and solvers make single examples slow now and then, and a failure must be the
@@ -17,7 +21,11 @@ from riskslim import _kernels
 settings.register_profile("riskslim", deadline=None, derandomize=True, database=None)
 settings.load_profile("riskslim")
 
-HOME = Path(_kernels.__file__).resolve().parents[2]
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--write-golden", action="store_true", help="write the golden files of score sheets anew"
+    )
 
 
 def pytest_sessionstart() -> None:
@@ -25,19 +33,22 @@ def pytest_sessionstart() -> None:
     if _kernels.CHOICE.backend == "cython" or os.environ.get(_kernels.VARIABLE):
         return
     raise pytest.UsageError(
-        f"riskslim is imported from {HOME}, where {_kernels.CHOICE.reason}. Compile them, by "
-        "'python setup.py build_ext --inplace' in a clone; or install the package, by 'pip install "
-        "\".[test]\"', and start the tests by 'pytest': 'python -m pytest' in a clone imports the "
-        f"clone's own folder. {_kernels.VARIABLE}=numba tests the kernels of numba."
+        f"riskslim is imported from {PACKAGE.parent}, where {_kernels.CHOICE.reason}. Compile "
+        "them, by 'python setup.py build_ext --inplace' in a clone; or install the package, by "
+        "'pip install \".[test]\"', and start the tests by 'pytest': 'python -m pytest' in a clone "
+        f"imports the clone's own folder. {_kernels.VARIABLE}=numba tests the kernels of numba."
     )
 
 
-SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-
-
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    # Numba compiles for minutes there: what fails fast comes first.
-    items.sort(key=lambda item: item.path.name == "test_backends.py")
+    # What numba compiles is kept for later processes, so those that compile in the test's own come
+    # first: all in the first worker, since workers begin with a part each and steal from the ends.
+    own, others = [], []
+    for item in items:
+        is_own = item.get_closest_marker("numba") and "backend" in item.fixturenames
+        (own if is_own else others).append(item)
+    items[:] = own + others
     if SHARED_DATA.is_dir():
         return
     skip = pytest.mark.skip(reason=f"no folder {SHARED_DATA}")
@@ -46,11 +57,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(skip)
 
 
-# Everything that reads rows through kernels.
-_USERS = ("riskslim.data.distinct", "riskslim.heuristics.descent", "riskslim.loss.logistic")
+def users_of_kernels() -> list[ModuleType]:
+    """All modules of the package that hold modules of kernels."""
+    home = f"{_kernels.__name__}."
+    for path in PACKAGE.rglob("*.py"):
+        # The folder of kernels itself says so too, in its docstring.
+        if f"\nfrom {_kernels.__name__} import" in path.read_text(encoding="utf-8"):
+            parts = path.relative_to(PACKAGE).with_suffix("").parts
+            importlib.import_module(".".join(("riskslim", *parts)))
+    return [
+        module
+        for name, module in list(sys.modules.items())
+        if name.startswith("riskslim.") and not name.startswith(home)
+    ]
 
 
-@pytest.fixture(scope="module", params=_kernels.BACKENDS)
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(name, marks=() if name == "cython" else getattr(pytest.mark, name))
+        for name in _kernels.BACKENDS
+    ],
+)
 def backend(request: pytest.FixtureRequest) -> Iterator[str]:
     """Run the tests of a module once per backend: one suite, one set of results."""
     try:
@@ -61,11 +89,25 @@ def backend(request: pytest.FixtureRequest) -> Iterator[str]:
         pytest.skip(f"no {request.param} kernels: {error}")
     home = f"{_kernels.__name__}."
     with pytest.MonkeyPatch.context() as patch:
-        for user in (request.module, *(importlib.import_module(name) for name in _USERS)):
+        for user in (request.module, *users_of_kernels()):
             for name, value in list(vars(user).items()):
-                if getattr(value, "__spec__", None) and value.__name__.startswith(home):
+                if isinstance(value, ModuleType) and value.__name__.startswith(home):
                     patch.setattr(user, name, modules[value.__name__.rpartition(".")[2]])
         yield request.param
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Let SIGINT raise KeyboardInterrupt, here and in processes that the test starts.
+
+    Whoever runs the tests may have had it ignored, as nohup and `&` in scripts do: then it stays
+    ignored in this process and in all that it starts, and what waits for it waits for ever.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

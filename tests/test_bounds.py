@@ -10,10 +10,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from enumeration import enumerate_optimum, loss, objective, random_problem
 from hypothesis import given
 from hypothesis import strategies as st
 
+from enumeration import enumerate_optimum, loss, objective, random_problem
 from riskslim import chained_updates
 from riskslim.bounds import SLACK, ObjectiveBounds, safe_ceil, safe_floor
 

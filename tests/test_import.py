@@ -6,11 +6,11 @@ import os
 import subprocess
 import sys
 from importlib.resources import files
-from pathlib import Path
 
 import pytest
 
 import riskslim
+from paths import PACKAGE
 
 HEAVY = ["cplex", "numba", "sklearn", "pandas", "polars", "pyarrow", "matplotlib", "scipy"]
 
@@ -28,7 +28,7 @@ print(seconds, *sorted(roots))
 def fresh(code: str) -> str:
     # The package under test, wherever the tests are started: python -c looks in its working
     # directory first, and a source tree there has no compiled kernels.
-    home = Path(riskslim.__file__).parents[1]
+    home = PACKAGE.parent
     environment = {**os.environ, "PYTHONPATH": str(home)}
     run = subprocess.run(
         [sys.executable, "-c", code],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import re
 import shlex
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,14 +12,14 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+import paths
 import riskslim
-from riskslim import RiskScore, plots
+from paths import DOCS, ROOT
+from riskslim import RiskScore, metrics, plots
 from riskslim.cli.app import application
-from riskslim.metrics import calibration as metrics
 
-ROOT = Path(__file__).resolve().parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-COMMAND_LINE = (ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")
+README = paths.README.read_text(encoding="utf-8")
+COMMAND_LINE = (DOCS / "command_line.md").read_text(encoding="utf-8")
 
 
 def blocks(text: str, kind: str) -> list[str]:
@@ -53,7 +52,7 @@ def test_the_demo_prints_what_is_shown():
 
 
 def test_the_example_of_branch_and_bound_runs(capsys):
-    text = (ROOT / "docs" / "branch_and_bound.md").read_text(encoding="utf-8")
+    text = (DOCS / "branch_and_bound.md").read_text(encoding="utf-8")
     (example,) = blocks(text, "python")
     exec(compile(example, "docs/branch_and_bound.md", "exec"), {})
     assert "intercept" in capsys.readouterr().out
@@ -61,7 +60,7 @@ def test_the_example_of_branch_and_bound_runs(capsys):
 
 def test_the_examples_about_certificates_hold(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = (ROOT / "docs" / "certificates.md").read_text(encoding="utf-8")
+    text = (DOCS / "certificates.md").read_text(encoding="utf-8")
     (first,) = blocks(text, "python")
     continued = blocks(text, "python continued")
     assert len(continued) == 3
@@ -75,7 +74,7 @@ def test_the_examples_about_certificates_hold(tmp_path, monkeypatch):
 
 def test_the_guide_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    text = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
+    text = (DOCS / "guide.md").read_text(encoding="utf-8")
     examples = re.findall(r"^```python(?: continued)?\n(.*?)^```$", text, re.M | re.S)
     assert len(examples) == text.count("```") / 2 == 22
     namespace = {}
@@ -91,7 +90,7 @@ def test_the_guide_runs(tmp_path, monkeypatch, capsys):
 
 
 def test_the_examples_of_constraints_hold(capsys):
-    text = (ROOT / "docs" / "constraints.md").read_text(encoding="utf-8")
+    text = (DOCS / "constraints.md").read_text(encoding="utf-8")
     examples = re.findall(r"^```python(?: continued)?\n(.*?)^```$", text, re.M | re.S)
     assert len(examples) == text.count("```") / 2 == 6
     namespace = {}
@@ -106,7 +105,7 @@ def test_the_examples_of_constraints_hold(capsys):
 
 
 def test_the_example_of_a_scale_prints_what_is_shown(capsys):
-    text = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+    text = (DOCS / "scale.md").read_text(encoding="utf-8")
     (example,), (shown,) = blocks(text, "python"), blocks(text, "text")
     namespace = {}
     exec(compile(example, "docs/scale.md", "exec"), namespace)
@@ -132,7 +131,7 @@ def test_the_example_of_a_scale_prints_what_is_shown(capsys):
 def test_the_sheet_prints_what_is_shown(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     plt.switch_backend("Agg")
-    text = (ROOT / "docs" / "score_sheet.md").read_text(encoding="utf-8")
+    text = (DOCS / "score_sheet.md").read_text(encoding="utf-8")
     found = re.findall(r"^```python\n(.*?)^```$(?:\n\n^```\w+\n(.*?)^```$)?", text, re.M | re.S)
     assert len(found) == text.count("```python") == 10
     namespace = {}
@@ -143,7 +142,7 @@ def test_the_sheet_prints_what_is_shown(capsys, tmp_path, monkeypatch):
     # The picture is this one; fonts may differ by a little.
     sizes = [
         [float(side) for side in re.search(r'viewBox="0 0 (\S+) (\S+)"', path.read_text()).groups()]
-        for path in (tmp_path / "score_sheet.svg", ROOT / "docs" / "score_sheet.svg")
+        for path in (tmp_path / "score_sheet.svg", DOCS / "score_sheet.svg")
     ]
     assert sizes[0] == pytest.approx(sizes[1], rel=0.05)
 
@@ -151,7 +150,7 @@ def test_the_sheet_prints_what_is_shown(capsys, tmp_path, monkeypatch):
 def test_the_examples_of_metrics_print_what_is_shown(tmp_path, monkeypatch, capsys):
     plt.switch_backend("Agg")
     monkeypatch.chdir(tmp_path)
-    text = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
+    text = (DOCS / "metrics.md").read_text(encoding="utf-8")
     found = re.findall(r"^```python\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", text, re.M | re.S)
     assert len(found) == text.count("```python") == 6
     namespace = {}
@@ -174,7 +173,7 @@ def test_the_examples_of_metrics_print_what_is_shown(tmp_path, monkeypatch, caps
 def test_the_examples_of_model_selection_print_what_is_shown(tmp_path, monkeypatch, capsys):
     plt.switch_backend("Agg")
     monkeypatch.chdir(tmp_path)
-    text = (ROOT / "docs" / "model_selection.md").read_text(encoding="utf-8")
+    text = (DOCS / "model_selection.md").read_text(encoding="utf-8")
     examples = re.findall(r"^```python(?: continued)?\n(.*?)^```$", text, re.M | re.S)
     assert len(examples) == 6
     namespace = {}
@@ -192,7 +191,7 @@ def test_the_examples_of_model_selection_print_what_is_shown(tmp_path, monkeypat
 
 def test_the_example_of_a_report_holds(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    text = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
+    text = (DOCS / "report.md").read_text(encoding="utf-8")
     examples = re.findall(r"^```python(?: continued)?\n(.*?)^```$", text, re.M | re.S)
     assert len(examples) == text.count("```") / 2 == 2
     namespace = {}
@@ -206,7 +205,7 @@ def test_the_example_of_a_report_holds(tmp_path, monkeypatch, capsys):
     listed.remove("Model size")  # this page has none
     assert re.findall("<h2[^>]*>(.*?)</h2>", page[page.index("<main>") :]) == listed
     assert "one size: at most 1 of" in page
-    assert (ROOT / "docs" / "report.png").stat().st_size <= 300_000
+    assert (DOCS / "report.png").stat().st_size <= 300_000
 
 
 def test_the_cut_offs_are_conditions(capsys):
@@ -271,7 +270,7 @@ def test_every_option_is_documented_with_its_default(command):
 
 
 @pytest.mark.parametrize(
-    "document", ["README.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+    "document", ["README.md", *(f"docs/{path.name}" for path in (DOCS).glob("*.md"))]
 )
 def test_links_lead_somewhere(document):
     text = (ROOT / document).read_text(encoding="utf-8")

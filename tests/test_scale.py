@@ -9,10 +9,10 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from enumeration import SmallProblem, enumerate_over_scales, objective, random_scaled_problem
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from enumeration import SmallProblem, enumerate_over_scales, objective, random_scaled_problem
 from riskslim import (
     BranchAndBoundSettings,
     CoefficientSet,
@@ -382,6 +382,7 @@ def test_threads_change_nothing(n_threads):
     assert one.certificate.lower_bound == other.certificate.lower_bound
 
 
+@pytest.mark.slow
 def test_a_run_that_is_cut_off_has_a_valid_bound():
     for seed in range(40):
         small = random_scaled_problem(np.random.default_rng(seed), 300)
@@ -462,6 +463,7 @@ def without_equivalents(small, vectors, objectives):
     return np.array(kept)
 
 
+@pytest.mark.slow
 def test_lattice_cpa_over_a_list():
     failures = []
     for seed in range(40):
@@ -512,7 +514,7 @@ def test_lattice_cpa_says_who_takes_an_interval():
 
 
 @pytest.mark.parametrize("scale", [(1e-6, 1.0), (0.5, 12.0), [0.5, 1.0], 1.0])
-@pytest.mark.parametrize("size", [1e150, 1e200, 1e300])
+@pytest.mark.parametrize("size", [1e150, 1e200, pytest.param(1e300, marks=pytest.mark.slow)])
 def test_features_whose_second_derivatives_overflow(size, scale):
     rng = np.random.default_rng(1)
     X = rng.integers(0, 2, (40, 3)).astype(float)

@@ -27,11 +27,14 @@ from riskslim.constraints.base import (
     name_part,
     quoted,
 )
+from riskslim.data.statements import Statement
 
 __all__ = ["fixed_points", "intervals_of", "minimum_points", "monotone", "points_in"]
 
 _SIGNS = {"+": 1, "-": -1}
-# Beyond its variable, the name of a feature that grows with it, and of one that falls.
+_DIRECTIONS = {">=": 1, ">": 1, "<=": -1, "<": -1}
+# Where nothing is stated: beyond its variable, the name of a feature that grows with it, and of
+# one that falls.
 _RISING = re.compile(r"|\s*(>=?|≥).*", re.DOTALL)
 _FALLING = re.compile(r"\s*(<=?|≤).*", re.DOTALL)
 
@@ -145,11 +148,11 @@ class _Monotone(_Points):
                 continue
             found = {
                 name: self.sign * direction
-                for name in feature.among(setting.feature_names)
-                if (direction := _direction(name, feature.name))
+                for name in setting.of_variable(feature)
+                if (direction := _direction(name, feature.name, setting.items.get(name)))
             }
             if not found:
-                items = listing(map(repr, feature.among(setting.feature_names)))
+                items = listing(map(repr, setting.of_variable(feature)))
                 raise ValueError(
                     f"the constraint ({self.label}) names the variable {feature.name!r}, and none "
                     f"of its features grows or falls with it: name those that are meant, of {items}"
@@ -328,8 +331,10 @@ def intervals_of(values: Iterable[int]) -> Intervals:
     return tuple(found)
 
 
-def _direction(name: str, source: str) -> int:
+def _direction(name: str, source: str, item: Statement | None) -> int:
     """Whether a feature grows (1) or falls (-1) with its variable, 0 for neither."""
+    if item is not None and item.is_condition:
+        return _DIRECTIONS.get(item.kind, 0)
     if not name.startswith(source):
         return 0  # an interval
     condition = name[len(source) :]

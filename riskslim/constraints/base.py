@@ -11,14 +11,16 @@ from __future__ import annotations
 import abc
 import dataclasses
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._wording import listing, near
-from riskslim.items.item import source_variable, unknown_feature
+from riskslim.data.statements import Statement
+from riskslim.items.item import unknown_feature, variable_of
 
 if TYPE_CHECKING:
     from riskslim.constraints.linear import LinearConstraint
@@ -67,19 +69,23 @@ class Variable:
 
     name: str
 
-    def among(self, feature_names: Iterable[str]) -> tuple[str, ...]:
+    def among(
+        self, feature_names: Iterable[str], items: Mapping[str, Statement] = MappingProxyType({})
+    ) -> tuple[str, ...]:
         """Features of the variable.
 
         Parameters
         ----------
         feature_names : iterable of str
+        items : mapping from str to Item, optional
+            What is stated of features. The variable of others is read from their names.
 
         Returns
         -------
         tuple of str
             In the order given; empty if there is none.
         """
-        return tuple(name for name in feature_names if source_variable(name) == self.name)
+        return tuple(name for name in feature_names if variable_of(name, items) == self.name)
 
     def __repr__(self) -> str:
         return f"variable({self.name!r})"
@@ -96,8 +102,8 @@ def variable(name: str) -> Variable:
     Parameters
     ----------
     name : str
-        What stands before the operator in the names of its features: the variable of ``"age >=
-        60"``, ``"age is missing"`` and of ``"age"`` itself is ``"age"``.
+        Of features of which nothing is stated, what stands before the operator in their names: the
+        variable of ``"age >= 60"``, ``"age is missing"`` and of ``"age"`` itself is ``"age"``.
 
     Returns
     -------
@@ -257,10 +263,23 @@ class Setting:
             wanted = listing(unknown_feature(name, named) for name in dict.fromkeys(unknown))
             raise ValueError(f"the constraint ({label}) names features that do not exist: {wanted}")
 
+    @property
+    def items(self) -> Mapping[str, Statement]:
+        """What is stated of features."""
+        return {} if self.data is None else self.data.items
+
+    def variable_of(self, name: str) -> str:
+        """The variable of a feature: as stated, or else as its name says."""
+        return variable_of(name, self.items)
+
+    def of_variable(self, one: Variable) -> tuple[str, ...]:
+        """Features of a variable, in their order; empty if there is none."""
+        return one.among(self.feature_names, self.items)
+
     def _of_variable(self, one: Variable, label: str) -> tuple[str, ...]:
-        found = one.among(self.feature_names)
+        found = self.of_variable(one)
         if not found:
-            variables = dict.fromkeys(map(source_variable, self.feature_names))
+            variables = dict.fromkeys(map(self.variable_of, self.feature_names))
             raise ValueError(
                 f"the constraint ({label}) names the variable {one.name!r}, of which there is no "
                 f"feature{near(one.name, variables)}"

@@ -30,7 +30,6 @@ from riskslim.constraints.base import (
     name_part,
     quoted,
 )
-from riskslim.items.item import source_variable
 
 __all__ = [
     "MAX_TERM",
@@ -621,7 +620,7 @@ class _VariableLimit(Constraint):
     def resolve(self, setting: Setting) -> Resolved:
         groups: dict[str, list[str]] = {}
         for feature in setting.feature_names:
-            groups.setdefault(source_variable(feature), []).append(feature)
+            groups.setdefault(setting.variable_of(feature), []).append(feature)
         row = at_most_variables(self.most, groups, name=self.label)
         return row.resolve(setting)
 
@@ -641,7 +640,7 @@ def _spread(
     every = [
         value
         for feature, value in terms
-        for _ in ((feature,) if isinstance(feature, str) else feature.among(setting.feature_names))
+        for _ in ((feature,) if isinstance(feature, str) else setting.of_variable(feature))
     ]
     return dict(zip(names, every, strict=True))
 

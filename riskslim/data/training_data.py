@@ -56,6 +56,7 @@ from riskslim.data.faults import (
 )
 from riskslim.data.files import as_arrow, open_file
 from riskslim.data.panels import empty_panels, read_column, write_column
+from riskslim.data.statements import Statement, stated
 from riskslim.data.tables import (
     Table,
     as_series,
@@ -106,6 +107,9 @@ class TrainingData:
         The label of the positive class, whose risk is predicted. It is looked up among the labels
         by equality, then by its text (so that "1" from a command line finds 1). Default: the
         larger of the two labels in sorted order, thus 1, True, or "yes" rather than "no".
+    items : iterable of Item, optional
+        What features are: conditions on raw columns, as :class:`riskslim.items.Item`. Default: what
+        an :class:`~riskslim.ItemEncoder` stated of the data frame that it made; nothing of others.
 
     Attributes
     ----------
@@ -115,6 +119,8 @@ class TrainingData:
     outcome_name : str
     classes : tuple
         (negative label, positive label) as the user wrote them.
+    items : dict from str to Item
+        What is stated of features, by name.
     labels : int8 array of shape (n,)
         -1 or +1.
     sample_weight : float64 array of shape (n,) or None
@@ -144,8 +150,8 @@ class TrainingData:
         anything but two classes, duplicate names, inconsistent or empty shapes, and weights that
         are negative, not finite, or zero for a whole class.
     TypeError
-        For sparse matrices, lazy frames, dates, objects that are no numbers, and names in the
-        place of values.
+        For sparse matrices, lazy frames, dates, objects that are no numbers, names in the
+        place of values, and ``items`` that are none.
 
     Warns
     -----
@@ -177,6 +183,7 @@ class TrainingData:
     feature_names: tuple[str, ...]
     outcome_name: str
     classes: tuple[Any, Any]
+    items: dict[str, Statement]
     labels: NDArray[np.int8]
     sample_weight: NDArray[np.float64] | None
     total_weight: float
@@ -199,6 +206,7 @@ class TrainingData:
         feature_names: Sequence[str] | None = None,
         outcome_name: str | None = None,
         positive_label: Any = None,
+        items: Iterable[Statement] | None = None,
     ) -> None:
         if isinstance(X, (str, os.PathLike)):
             raise TypeError(
@@ -215,6 +223,7 @@ class TrainingData:
         table = open_table(X)
         self.n_samples, self.n_features = table.n_samples, table.n_features
         self.feature_names = _resolve_names(table, feature_names)
+        self.items = _stated_items(stated(X) if items is None else items, self.feature_names)
         self.outcome_name = outcome_name or series_name(y) or "outcome"
         self.labels, self.classes = _encode_labels(y, self.n_samples, positive_label)
         self._set_weights(sample_weight)
@@ -500,6 +509,16 @@ def user_stacklevel() -> int:
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in libraries:
         level, frame = level + 1, frame.f_back
     return level
+
+
+def _stated_items(items: Iterable[Statement], feature_names: Sequence[str]) -> dict[str, Statement]:
+    """What is stated of features, by name; statements on other columns are of no use here."""
+    by_name: dict[str, Statement] = {}
+    for item in items:
+        if not all(hasattr(item, part) for part in ("name", "variable", "kind", "value")):
+            raise TypeError(f"items must be riskslim.items.Item, got {item!r}")
+        by_name[item.name] = item
+    return {name: by_name[name] for name in feature_names if name in by_name}
 
 
 def _resolve_names(table: Table, feature_names: Sequence[str] | None) -> tuple[str, ...]:

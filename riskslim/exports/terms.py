@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from riskslim.items.rules import COMPARISONS, is_level, number_of, rule_of
+from riskslim.items.item import COMPARISONS
+from riskslim.items.rules import is_level
 from riskslim.items.variables import RawVariable
 
 if TYPE_CHECKING:
@@ -117,17 +118,16 @@ def _raw_term(score: ScoreLike, name: str, points: int) -> Term:
         if variable.kind == "boolean":
             return Term(points, name, "levels", variable, value=(1,))
         return Term(points, name, "number", variable)
-    rule = rule_of(name, score.variables)
-    if rule is None:
+    item = score.items.get(name)
+    if item is None or not item.is_condition:
         return Term(points, name, "number")
-    variable = score.variables[rule.variable]
-    if rule.operator == "is missing":
-        return Term(points, rule.variable, "missing", variable)
-    if rule.operator in COMPARISONS:
-        operator = {"≥": ">=", "≤": "<="}.get(rule.operator, rule.operator)
-        return Term(points, rule.variable, "comparison", variable, operator, number_of(rule.value))
-    named = tuple(level for level in variable.levels if is_level(level, rule.levels()))
-    return Term(points, rule.variable, "levels", variable, value=named)
+    variable = score.variables[item.variable]
+    if item.kind == "missing":
+        return Term(points, item.variable, "missing", variable)
+    if item.kind in COMPARISONS:
+        return Term(points, item.variable, "comparison", variable, item.kind, item.value)
+    named = tuple(level for level in variable.levels if is_level(level, item.levels))
+    return Term(points, item.variable, "levels", variable, value=named)
 
 
 def is_truth_value(term: Term) -> bool:

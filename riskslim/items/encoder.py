@@ -25,6 +25,7 @@ from sklearn.utils.validation import (
 
 from riskslim._wording import listing, near
 from riskslim.data.faults import ColumnError, raise_faults
+from riskslim.data.statements import state
 from riskslim.data.tables import Table, check_present, open_records, open_table
 from riskslim.data.training_data import user_stacklevel
 from riskslim.exceptions import ExtrapolationWarning
@@ -36,7 +37,7 @@ from riskslim.items.columns import (
     fit_column,
     read_as_numbers,
 )
-from riskslim.items.item import Item, plain_number
+from riskslim.items.item import Item, plain_number, variable_of
 from riskslim.items.variables import RawVariable
 
 __all__ = ["ItemEncoder"]
@@ -118,8 +119,8 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Name, variable, kind and value of each column of the output.
     groups_ : dict from str to tuple of str
         Names of the items of each variable, as :func:`~riskslim.at_most` and the other
-        constraints take them. The variable is what stands before the operator: a column that is
-        called "age >= 60" already is an item of "age".
+        constraints take them. Of a column that stays as it is the name says the variable: one that
+        is called "age >= 60" already is an item of "age".
     constant_items_ : list of Item
         Items left out because all rows of fit with a positive weight have the same value.
     variables_ : dict from str to RawVariable
@@ -142,7 +143,10 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     The output is a data frame of the input's kind, or a NumPy array if X is one; ``set_output``
-    chooses another one. A record (a mapping from names to single values) becomes what X was in
+    chooses another one. What the items are is stated of this data frame, and
+    :class:`~riskslim.TrainingData` and :class:`~riskslim.RiskSLIMClassifier` take it over; of
+    frames that are made from it, nothing is known (``score.with_variables(encoder)`` says it
+    again). A record (a mapping from names to single values) becomes what X was in
     fit. Items are int8, and columns of ``numeric`` keep their type in data frames. Since arrays
     have no names, use data frames or ``set_output(transform="pandas")`` in front of an
     estimator that is to show the items' names.
@@ -254,7 +258,8 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._report_levels(rows.n, rules.categorical)
         self.groups_ = {}
         for item in self.items_:
-            self.groups_[item.variable] = (*self.groups_.get(item.variable, ()), item.name)
+            variable = variable_of(item.name, {item.name: item})
+            self.groups_[variable] = (*self.groups_.get(variable, ()), item.name)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -472,14 +477,18 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         configured = getattr(self, "_sklearn_output_config", {}).get("transform")
         configured = configured or get_config()["transform_output"]
         if configured != "default":
-            if not given:
-                return block  # scikit-learn makes a data frame of it without a copy
             container = _Container(
                 configured, container.index if container.backend == configured else None
             )
         if container.backend is not None:
-            columns = {item.name: given.get(k, block[:, k]) for k, item in enumerate(self.items_)}
-            return container.filled(columns)
+            names = [item.name for item in self.items_]
+            if configured != "default" and not given:
+                frame = container.holding(block, names)
+            else:
+                columns = {name: given.get(k, block[:, k]) for k, name in enumerate(names)}
+                frame = container.filled(columns)
+            state(frame, self.items_)
+            return frame
         if not given:
             return block
         array = block.astype(np.result_type(np.int8, *given.values()), order="F")
@@ -514,7 +523,13 @@ class _Container:
         return cls(backend, nw.maybe_get_index(frame), frozenset(categorical))
 
     def filled(self, columns: dict[str, Column]) -> Any:
-        frame = nw.from_dict(columns, backend=self.backend).to_native()
+        return self._indexed(nw.from_dict(columns, backend=self.backend).to_native())
+
+    def holding(self, block: NDArray[np.int8], names: list[str]) -> Any:
+        """A data frame of a block, which need not be copied for it."""
+        return self._indexed(nw.from_numpy(block, names, backend=self.backend).to_native())
+
+    def _indexed(self, frame: Any) -> Any:
         if self.index is not None:
             frame.index = self.index
         return frame

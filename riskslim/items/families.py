@@ -1,4 +1,4 @@
-"""Conditions on one variable, and which of them can hold together, as their names say.
+"""Conditions on one variable, and which of them can hold together.
 
 Who is 60 or older is 40 or older: of "age >= 40" and "age >= 60" the second never holds alone.
 Tables of attainable scores, rules and explanations leave such contradictions out; predictions do
@@ -9,22 +9,23 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
-from riskslim.data.feature_ranges import FeatureRange
-from riskslim.items.item import source_variable
-from riskslim.items.rules import COMPARISONS, Rule, number_of, readings
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["Family", "Pattern", "condition_families", "families", "note_on_sums"]
+from riskslim.data.feature_ranges import FeatureRange
+from riskslim.items.item import COMPARISONS, Item, number_of, variable_of
+
+__all__ = ["Family", "Pattern", "condition_families", "contradicted", "families", "note_on_sums"]
 
 # Which conditions of a family hold, 1, and which do not, 0.
 Pattern: TypeAlias = tuple[int, ...]
 
-# "not age >= 40" is no condition on a variable "not age".
-_NEGATION = re.compile(r"\b(?:not?|without|except|unless|neither|nor)\b|[!~¬]", re.IGNORECASE)
+# Combinations of more conditions are not counted in a table.
+_MAX_COUNTED = 16
 
 # Some text that is none of the levels which are named.
 _OTHER = object()
@@ -65,13 +66,16 @@ class Family(NamedTuple):
         )
 
 
-def families(names: Iterable[str]) -> tuple[Family, ...]:
+def families(names: Iterable[str], items: Mapping[str, Item]) -> tuple[Family, ...]:
     """Put conditions on the same variable together.
 
     Parameters
     ----------
     names : iterable of str
         Names of features that are 0 or 1.
+    items : mapping from str to Item
+        What is stated of features: a feature of which nothing is stated is related to no other,
+        whatever its name.
 
     Returns
     -------
@@ -80,29 +84,31 @@ def families(names: Iterable[str]) -> tuple[Family, ...]:
 
     Notes
     -----
-    A name is read as :func:`~riskslim.items.rules.with_items` reads it: comparisons with a number,
-    levels, "is missing". A missing value meets no condition but this one, and may always
-    occur. A name that can be read in two ways, or has a word like "not" before its operator, is
-    related to no other: too many patterns do no harm, too few would.
+    A missing value meets no condition but "is missing", and may always occur.
 
     Examples
     --------
+    >>> from riskslim.items import read_items
     >>> from riskslim.items.families import families
-    >>> for family in families(["age >= 40", "smoker", "age >= 60"]):
+    >>> names = ["age >= 40", "smoker", "age >= 60"]
+    >>> for family in families(names, read_items(names)):
     ...     print(family)
     Family(names=('age >= 40', 'age >= 60'), patterns=((0, 0), (1, 0), (1, 1)))
     Family(names=('smoker',), patterns=((0,), (1,)))
+    >>> len(families(names, {}))
+    3
     """
-    by_variable: dict[tuple[str, bool], dict[str, Rule | None]] = {}
+    by_variable: dict[tuple[str, bool], dict[str, Item | None]] = {}
     for name in names:
-        rule = _reading(name)
-        key = (name, False) if rule is None else (rule.variable, True)
-        by_variable.setdefault(key, {})[name] = rule
-    return tuple(_family(rules) for rules in by_variable.values())
+        item = items.get(name)
+        related = item is not None and item.is_condition
+        key = (item.variable, True) if item is not None and related else (name, False)
+        by_variable.setdefault(key, {})[name] = item if related else None
+    return tuple(_family(conditions) for conditions in by_variable.values())
 
 
 def condition_families(
-    names: Iterable[str], feature_ranges: Mapping[str, FeatureRange]
+    names: Iterable[str], feature_ranges: Mapping[str, FeatureRange], items: Mapping[str, Item]
 ) -> tuple[Family, ...]:
     """Put those features together that are conditions on the same variable.
 
@@ -111,21 +117,63 @@ def condition_families(
     names : iterable of str
     feature_ranges : mapping from str to FeatureRange
         Conditions are the features that are 0 or 1.
+    items : mapping from str to Item
+        As in :func:`families`.
 
     Returns
     -------
     tuple of Family
         As of :func:`families`.
     """
-    return families(name for name in names if feature_ranges[name].is_binary)
+    return families((name for name in names if feature_ranges[name].is_binary), items)
 
 
-def note_on_sums(family: Family) -> str:
+def contradicted(
+    related: Iterable[Family], column: Callable[[str], NDArray[Any]]
+) -> tuple[Family, ...]:
+    """Find the families that rows contradict: what is stated of them is not so.
+
+    Parameters
+    ----------
+    related : iterable of Family
+    column : callable
+        Values of a feature, 0 or 1, shape (n,).
+
+    Returns
+    -------
+    tuple of Family
+        Those with a combination of conditions in some row that none of their patterns has.
+    """
+    return tuple(
+        family for family in related if not family.is_free and _is_contradicted(family, column)
+    )
+
+
+def _is_contradicted(family: Family, column: Callable[[str], NDArray[Any]]) -> bool:
+    """Whether the rows contradict a family."""
+    values = [column(name) != 0 for name in family.names]
+    found: set[Pattern]
+    if len(values) <= _MAX_COUNTED:
+        codes = np.zeros(len(values[0]), dtype=np.int64)
+        for holds in values:
+            codes = 2 * codes + holds
+        width = len(values)
+        found = {
+            tuple(code >> (width - 1 - k) & 1 for k in range(width))
+            for code in np.flatnonzero(np.bincount(codes)).tolist()
+        }
+    else:
+        found = {tuple(row) for row in np.unique(np.stack(values, 1), axis=0).astype(int).tolist()}
+    return not found <= set(family.patterns)
+
+
+def note_on_sums(family: Family, items: Mapping[str, Item]) -> str:
     """That the points of several conditions on a variable add up, in words.
 
     Parameters
     ----------
     family : Family
+    items : mapping from str to Item
 
     Returns
     -------
@@ -134,12 +182,14 @@ def note_on_sums(family: Family) -> str:
 
     Examples
     --------
+    >>> from riskslim.items import read_items
     >>> from riskslim.items.families import families, note_on_sums
-    >>> (family,) = families(["age >= 45", "age >= 75"])
-    >>> note_on_sums(family)
+    >>> items = read_items(["age >= 45", "age >= 75"])
+    >>> (family,) = families(items, items)
+    >>> note_on_sums(family, items)
     'Points of several conditions on age add up: where age >= 75 holds, age >= 45 counts as well.'
     """
-    start = f"Points of several conditions on {source_variable(family.names[0])} add up: "
+    start = f"Points of several conditions on {variable_of(family.names[0], items)} add up: "
     widest = max(family.names, key=lambda name: len(family.implied_by(name)))
     if implied := family.implied_by(widest):
         count = "counts" if len(implied) == 1 else "count"
@@ -156,48 +206,43 @@ def _joined(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def _reading(name: str) -> Rule | None:
-    known = readings(name)
-    if len(known) != 1 or _NEGATION.search(known[0].variable):
-        return None
-    return known[0]
-
-
-def _family(rules: dict[str, Rule | None]) -> Family:
-    related = [rule for rule in rules.values() if rule is not None]
+def _family(conditions: dict[str, Item | None]) -> Family:
+    related = [item for item in conditions.values() if item is not None]
     if len(related) < 2:
-        return Family(tuple(rules), ((0,), (1,)))
+        return Family(tuple(conditions), ((0,), (1,)))
     patterns = {
-        tuple(int(_holds(rule, value)) for rule in related) for value in _possible_values(related)
+        tuple(int(_holds(item, value)) for item in related) for value in _possible_values(related)
     }
-    return Family(tuple(rules), tuple(sorted(patterns)))
+    return Family(tuple(conditions), tuple(sorted(patterns)))
 
 
-def _possible_values(rules: list[Rule]) -> list[Any]:
+def _possible_values(items: list[Item]) -> list[Any]:
     """Values of a variable that stand for all: those named, between and beyond them, missing."""
-    comparisons = [rule for rule in rules if rule.operator in COMPARISONS]
-    levels = [level for rule in rules for level in rule.levels()]
-    texts = [*levels, *(rule.value for rule in comparisons)]
-    numbers = sorted({number for text in texts if (number := _exact(text)) is not None})
+    thresholds = [item.value for item in items if item.kind in COMPARISONS]
+    levels = [level for item in items for level in item.levels]
+    named = [*map(_exact, levels), *map(_fraction, thresholds)]
+    numbers = sorted({number for number in named if number is not None})
     between = [(low + high) / 2 for low, high in itertools.pairwise(numbers)]
     beyond = [numbers[0] - 1, numbers[-1] + 1] if numbers else []
     # A column is compared with numbers or has levels that are text.
-    strange = [] if comparisons else [_OTHER]
+    strange = [] if thresholds else [_OTHER]
     return [None, *strange, *levels, *numbers, *between, *beyond]
 
 
-def _holds(rule: Rule, value: Any) -> bool:
-    if rule.operator == "is missing" or value is None:
-        return rule.operator == "is missing" and value is None
-    if rule.operator in COMPARISONS:
-        threshold = number_of(rule.value)
-        return isinstance(value, Fraction) and bool(COMPARISONS[rule.operator](value, threshold))
-    levels = rule.levels()
-    return value in levels or value in [_exact(level) for level in levels]
+def _holds(item: Item, value: Any) -> bool:
+    if item.kind == "missing" or value is None:
+        return item.kind == "missing" and value is None
+    if item.kind in COMPARISONS:
+        return isinstance(value, Fraction) and bool(COMPARISONS[item.kind](value, item.value))
+    return value in item.levels or value in [_exact(level) for level in item.levels]
 
 
 def _exact(text: str) -> Fraction | None:
     number = number_of(text)
-    if number is None or (isinstance(number, float) and not math.isfinite(number)):
+    return None if number is None else _fraction(number)
+
+
+def _fraction(number: float) -> Fraction | None:
+    if isinstance(number, float) and not math.isfinite(number):
         return None
     return Fraction(number)

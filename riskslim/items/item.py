@@ -1,25 +1,50 @@
-"""Items of a risk score: conditions on a variable, such as "age >= 60" or "sex = female"."""
+"""Items of a risk score: conditions on a variable, such as "age >= 60" or "sex = female".
+
+An :class:`Item` says as data what a feature is: the variable, the kind of condition, the value. Its
+name is for people. A name alone states nothing; whoever wants names to be taken at their word says
+so, by :meth:`Item.parse` or :func:`read_items`.
+"""
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from riskslim._wording import listing, near
+from riskslim.data.statements import Statement
 
 __all__ = [
+    "COMPARISONS",
     "Item",
     "ItemKind",
     "conditions",
+    "number_of",
     "plain_number",
+    "read_item",
+    "read_items",
+    "readings",
     "source_variable",
     "unknown_feature",
     "value_text",
+    "variable_of",
 ]
 
-ItemKind: TypeAlias = Literal[">=", "<=", "=", "in", "missing", "boolean", "numeric"]
+ItemKind: TypeAlias = Literal[">=", "<=", ">", "<", "=", "in", "missing", "boolean", "numeric"]
+
+_KINDS = (">=", "<=", ">", "<", "=", "in", "missing", "boolean", "numeric")
+
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt,
+}  # fmt: skip
+
+# How names write kinds, beside the kinds themselves.
+_SPELLINGS = {"≥": ">=", "≤": "<=", "==": "=", "is missing": "missing"}
+
+# "not age >= 40" is no condition on a variable "not age".
+_NEGATION = re.compile(r"\b(?:not?|without|except|unless|neither|nor)\b|[!~¬]", re.IGNORECASE)
 
 # What stands between a variable and a value. Symbols may touch their neighbours; words may not,
 # and "in" has to be followed by a set or an interval: "days in hospital" is a plain name.
@@ -34,25 +59,32 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 class Item:
     """A condition on one variable, or a variable as it is.
 
-    Attributes
+    Parameters
     ----------
     name : str
-        How the item reads in a risk score, for example "age >= 60".
+        How the item reads in a risk score, for example "age >= 60": the name of its feature.
     variable : str
-        What :func:`source_variable` reads from the name.
-    kind : {">=", "<=", "=", "in", "missing", "boolean", "numeric"}
+        The raw column that it is a condition on.
+    kind : {">=", "<=", ">", "<", "=", "in", "missing", "boolean", "numeric"}
         "in" stands for several levels of a categorical variable; "boolean" and "numeric" for a
         column of 0 and 1, and one of numbers, as it is.
-    value : float, str, tuple or None
+    value : float, str, bool, tuple or None
         The threshold, the level, or the tuple of levels; None for the other kinds.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Names that are no text, another kind, or a value that is not of the kind.
 
     Examples
     --------
-    >>> from riskslim.items.item import Item
+    >>> from riskslim.items import Item
     >>> Item.of("age", ">=", 60.0)
     Item(name='age >= 60', variable='age', kind='>=', value=60.0)
     >>> Item.of("country", "in", ("A", "B")).name
     'country in {A, B}'
+    >>> Item("senior", "age", ">=", 65)
+    Item(name='senior', variable='age', kind='>=', value=65)
     """
 
     name: str
@@ -60,9 +92,35 @@ class Item:
     kind: ItemKind
     value: Any = None
 
+    def __post_init__(self) -> None:
+        for text, what in ((self.name, "name"), (self.variable, "variable")):
+            if not isinstance(text, str):
+                raise TypeError(f"the {what} of an item must be a str, got {text!r}")
+        if self.kind not in _KINDS:
+            raise ValueError(
+                f"the kind of an item must be one of {', '.join(map(repr, _KINDS))}, got "
+                f"{self.kind!r}"
+            )
+        if not _is_of_kind(self.value, self.kind):
+            raise ValueError(
+                f"the value of an item of kind {self.kind!r} must be {_WANTED[self.kind]}, got "
+                f"{self.value!r}"
+            )
+
     @classmethod
     def of(cls, column: str, kind: ItemKind, value: Any = None) -> Item:
-        """Return the item with the name that its column, kind and value give it."""
+        """Return the item with the name that its column, kind and value give it.
+
+        Parameters
+        ----------
+        column : str
+        kind, value
+            As in :class:`Item`.
+
+        Returns
+        -------
+        Item
+        """
         name = column
         if kind == "missing":
             name = f"{column} is missing"
@@ -70,7 +128,185 @@ class Item:
             name = f"{column} in {{{', '.join(map(value_text, value))}}}"
         elif value is not None:
             name = f"{column} {kind} {value_text(value)}"
-        return cls(name, source_variable(name), kind, value)
+        return cls(name, column, kind, value)
+
+    @classmethod
+    def parse(cls, name: str) -> Item:
+        """State that a name says what the item is.
+
+        Parameters
+        ----------
+        name : str
+            A variable, an operator (``>=``, ``>``, ``<=``, ``<``, ``=``, ``==``, ``≥``, ``≤``,
+            ``in``) and a value; or a variable followed by "is missing".
+
+        Returns
+        -------
+        Item
+            Levels are text: "ward = 7" is met by the number 7 as well.
+
+        Raises
+        ------
+        ValueError
+            The name is no condition, an interval, can be read in two ways, or has a negation.
+
+        Examples
+        --------
+        >>> from riskslim.items import Item
+        >>> Item.parse("age >= 60")
+        Item(name='age >= 60', variable='age', kind='>=', value=60)
+        >>> Item.parse("ward in {A, B}").value
+        ('A', 'B')
+        """
+        known = readings(name)
+        unclear = len(known) != 1 or _OPERATOR.search(known[0].variable, 1)  # "40 <= age < 60"
+        if unclear or _NEGATION.search(known[0].variable):
+            what = "can be read in two ways" if len(known) > 1 else "does not say what the item is"
+            raise ValueError(f"{name!r} {what}: state it by Item(name, variable, kind, value)")
+        return known[0]
+
+    @property
+    def is_condition(self) -> bool:
+        """Whether the item is computed from its variable, and is not the variable itself."""
+        return self.kind not in ("boolean", "numeric")
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The levels that a condition names, as text; none of a condition of another kind."""
+        if self.kind == "in":
+            return tuple(map(value_text, self.value))
+        return (value_text(self.value),) if self.kind == "=" else ()
+
+
+_WANTED = {
+    **dict.fromkeys(COMPARISONS, "a finite number"),
+    "=": "a level",
+    "in": "a tuple of levels",
+    **dict.fromkeys(("missing", "boolean", "numeric"), "None"),
+}
+
+
+def _is_of_kind(value: Any, kind: ItemKind) -> bool:
+    if kind in COMPARISONS:
+        # A threshold in a name may be too large for float64: such an item is never met.
+        return not isinstance(value, bool) and isinstance(value, (int, float)) and value == value
+    if kind == "in":
+        return isinstance(value, tuple) and len(value) > 0
+    return (value is not None) == (kind == "=")
+
+
+def read_item(name: str, columns: Collection[str]) -> Item | None:
+    """Read a name as a condition on one of these columns.
+
+    Parameters
+    ----------
+    name : str
+    columns : collection of str
+
+    Returns
+    -------
+    Item or None
+        None if it is a condition on none of them.
+
+    Raises
+    ------
+    ValueError
+        It is a condition on several of them.
+    """
+    possible = [item for item in readings(name) if item.variable in columns]
+    if len(possible) > 1:
+        raise ValueError(
+            f"{name!r} is a condition on several columns: "
+            f"{listing(repr(item.variable) for item in possible)}. Rename one of them."
+        )
+    return possible[0] if possible else None
+
+
+def read_items(names: Iterable[str]) -> dict[str, Item]:
+    """State that names say what items are, for all names that can be read in one way.
+
+    Parameters
+    ----------
+    names : iterable of str
+        As :meth:`Item.parse` reads them.
+
+    Returns
+    -------
+    dict from str to Item
+        Without the names that are no conditions, or may be several.
+
+    Examples
+    --------
+    >>> from riskslim.items import read_items
+    >>> read_items(["age >= 60", "smoker"])
+    {'age >= 60': Item(name='age >= 60', variable='age', kind='>=', value=60)}
+    """
+    found = {}
+    for name in names:
+        try:
+            found[name] = Item.parse(name)
+        except ValueError:
+            continue
+    return found
+
+
+def readings(name: str) -> list[Item]:
+    """Return all items that a name can be read as.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    list of Item
+    """
+    return [item for parts in conditions(name) if (item := _read(name, *parts)) is not None]
+
+
+def _read(name: str, variable: str, sign: str, text: str) -> Item | None:
+    kind: Any = _SPELLINGS.get(sign, sign)
+    value: Any = None
+    if kind in COMPARISONS:
+        value = number_of(text)
+        if value is None or value != value:
+            return None
+    elif kind == "in":
+        if not (text.startswith("{") and text.endswith("}")):
+            return None
+        value = tuple(text[1:-1].split(", "))
+    elif kind == "=":
+        value = text
+    elif kind != "missing":
+        return None
+    return Item(name, variable, kind, value)
+
+
+def number_of(text: str) -> float | None:
+    """The number that a text is, an int where it can be; None if it is none."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return None
+
+
+def variable_of(name: str, items: Mapping[str, Statement]) -> str:
+    """Return the variable that a feature belongs to, where features are named by their variable.
+
+    Parameters
+    ----------
+    name : str
+    items : mapping from str to Item
+        What is stated of features. Of others, and of variables as they are, the name says it.
+
+    Returns
+    -------
+    str
+    """
+    item = items.get(name)
+    return source_variable(name) if item is None or not item.is_condition else item.variable
 
 
 def source_variable(name: str) -> str:

@@ -1,18 +1,16 @@
-"""Items as rules: the name of an item says what is to be computed from a raw column.
+"""Items computed from raw columns, without the encoder that made them.
 
-A score whose features are items of an :class:`~riskslim.ItemEncoder` applies to raw records without
-the encoder: "age >= 60" is read as a condition on the column "age". :func:`fit_items` makes sure
-that this gives what the encoder gave, for every item and every row that the score is fitted to.
+What is to be computed is stated as :class:`~riskslim.items.Item`; where nothing is stated and raw
+records are asked for, a name such as "age >= 60" is taken at its word.
 """
 
 from __future__ import annotations
 
 import logging
-import operator
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,35 +20,25 @@ from riskslim.data.faults import ColumnError, raise_faults
 from riskslim.data.tables import Table, open_records, open_table
 from riskslim.data.training_data import TrainingData
 from riskslim.items.columns import ColumnEncoder, distinct_objects, levels_in, missing_in
-from riskslim.items.item import Item, conditions, value_text
+from riskslim.items.item import COMPARISONS, Item, number_of, read_item, value_text
 from riskslim.items.variables import RawVariable
 
 if TYPE_CHECKING:
     from riskslim.items.encoder import ItemEncoder
 
 __all__ = [
-    "COMPARISONS",
     "HandleUnknown",
-    "Rule",
     "check_names",
     "computed_items",
     "fit_items",
     "is_level",
-    "number_of",
     "raw_table",
-    "readings",
-    "rule_of",
     "with_items",
 ]
 
 logger = logging.getLogger("riskslim.items.rules")
 
 HandleUnknown = Literal["error", "ignore"]
-
-COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    ">=": operator.ge, "≥": operator.ge, "<=": operator.le, "≤": operator.le, ">": operator.gt,
-    "<": operator.lt,
-}  # fmt: skip
 
 _ADVICE = {
     "missing": (
@@ -60,33 +48,18 @@ _ADVICE = {
 }
 
 
-class Rule(NamedTuple):
-    """A condition on a raw column."""
-
-    variable: str
-    operator: str
-    value: str
-
-    def levels(self) -> list[str]:
-        """Levels that the condition names; none of a condition of another kind."""
-        if self.operator == "in":
-            return self.value[1:-1].split(", ")
-        return [self.value] if self.operator in ("=", "==") else []
-
-    def met(self, raw: NDArray[Any], *, may_lack: bool) -> NDArray[np.int8]:
-        """Which rows meet the condition; missing values meet none, where there may be any."""
-        if self.operator == "is missing":
-            rows = missing_in(raw)
-        elif self.operator in COMPARISONS:
-            encoder = ColumnEncoder(self.variable, "numbers", indicator=may_lack)
-            values = encoder.read(raw, "error").values
-            rows = COMPARISONS[self.operator](values, number_of(self.value))
-        else:
-            levels = self.levels()
-            codes = {one: 0 for one in distinct_objects(raw.tolist()) if is_level(one, levels)}
-            encoder = ColumnEncoder(self.variable, "levels", codes=codes, indicator=may_lack)
-            rows = encoder.read(raw, "ignore").values == 0
-        return np.asarray(rows, dtype=np.int8)
+def _met(item: Item, raw: NDArray[Any], *, may_lack: bool) -> NDArray[np.int8]:
+    """Which rows meet a condition; missing values meet none, where there may be any."""
+    if item.kind == "missing":
+        rows = missing_in(raw)
+    elif item.kind in COMPARISONS:
+        encoder = ColumnEncoder(item.variable, "numbers", indicator=may_lack)
+        rows = COMPARISONS[item.kind](encoder.read(raw, "error").values, item.value)
+    else:
+        codes = {one: 0 for one in distinct_objects(raw.tolist()) if is_level(one, item.levels)}
+        encoder = ColumnEncoder(item.variable, "levels", codes=codes, indicator=may_lack)
+        rows = encoder.read(raw, "ignore").values == 0
+    return np.asarray(rows, dtype=np.int8)
 
 
 def with_items(
@@ -94,10 +67,11 @@ def with_items(
     wanted: Sequence[str],
     known: Collection[str],
     variables: Mapping[str, RawVariable] = MappingProxyType({}),
+    items: Mapping[str, Item] = MappingProxyType({}),
     *,
     handle_unknown: HandleUnknown = "error",
 ) -> Table:
-    """Add the items that rows lack, computed from their raw columns as the names say.
+    """Add the items that rows lack, computed from their raw columns.
 
     Parameters
     ----------
@@ -113,6 +87,9 @@ def with_items(
     variables : mapping from str to RawVariable, optional
         The raw columns in the training data, by name: X is checked against them. Missing values
         meet no condition where there were some, and are refused otherwise.
+    items : mapping from str to Item, optional
+        What features are. Without ``variables``, those of which nothing is stated are what their
+        names say, if they are conditions on a column of X.
     handle_unknown : {"error", "ignore"}, default "error"
         Levels that are none of those of ``variables``: refuse them, or let them meet no condition.
 
@@ -145,7 +122,7 @@ def with_items(
     >>> score.score_samples(with_items(raw, tuple(score.points), score.feature_names))
     array([1, 2, 3])
     """
-    return computed_items(X, wanted, known, variables, handle_unknown=handle_unknown)[0]
+    return computed_items(X, wanted, known, variables, items, handle_unknown=handle_unknown)[0]
 
 
 def computed_items(
@@ -153,6 +130,7 @@ def computed_items(
     wanted: Sequence[str],
     known: Collection[str],
     variables: Mapping[str, RawVariable],
+    items: Mapping[str, Item],
     *,
     handle_unknown: HandleUnknown,
 ) -> tuple[Table, dict[str, str]]:
@@ -160,7 +138,7 @@ def computed_items(
 
     Parameters
     ----------
-    X, wanted, known, variables, handle_unknown
+    X, wanted, known, variables, items, handle_unknown
         As in :func:`with_items`.
 
     Returns
@@ -180,7 +158,7 @@ def computed_items(
     if table.names is None:
         return table, {}
     names = [str(name) for name in table.names]
-    records = _RawRecords(table, names, known, variables)
+    records = _RawRecords(table, names, known, variables, items)
     added: dict[str, NDArray[np.int8]] = {}
     sources: dict[str, str] = {}
     replaced: dict[int, NDArray[np.int8]] = {}
@@ -189,11 +167,11 @@ def computed_items(
             with records.collecting(name):
                 replaced |= records.given(name)
             continue
-        rule = None if name in variables else rule_of(name, variables or names)
-        if rule is not None and rule.variable in names:
-            sources[name] = rule.variable
-            with records.collecting(rule.variable):
-                added[name] = records.met(rule)
+        item = records.condition(name)
+        if item is not None and item.variable in names:
+            sources[name] = item.variable
+            with records.collecting(item.variable):
+                added[name] = records.met(item)
     for column in dict.fromkeys(sources.values()):
         with records.collecting(column):
             records.check_levels(column, handle_unknown)
@@ -217,9 +195,10 @@ class _RawRecords:
         names: list[str],
         known: Collection[str],
         variables: Mapping[str, RawVariable],
+        items: Mapping[str, Item],
     ) -> None:
         self._table, self._names = table, names
-        self._known, self._variables = known, variables
+        self._known, self._variables, self._items = known, variables, items
         self._faults: dict[int, ColumnError] = {}
 
     @contextmanager
@@ -244,15 +223,22 @@ class _RawRecords:
         faults = [*self._faults.items()]
         raise_faults(faults, self._names, self._table.n_samples, {**_ADVICE, "unknown": advice})
 
-    def met(self, rule: Rule) -> NDArray[np.int8]:
+    def condition(self, name: str) -> Item | None:
+        """What is to be computed for a feature; None for one that is a column itself."""
+        item = self._items.get(name)
+        if item is not None:
+            return item if item.is_condition else None
+        return None if self._variables else read_item(name, self._names)
+
+    def met(self, item: Item) -> NDArray[np.int8]:
         """Which rows meet a condition."""
-        return rule.met(self._values(rule.variable), may_lack=self._may_lack(rule.variable))
+        return _met(item, self._values(item.variable), may_lack=self._may_lack(item.variable))
 
     def given(self, name: str) -> dict[int, NDArray[np.int8]]:
         """A feature that is there: by its position if its missing values are to be replaced."""
-        variable = self._variables.get(name)
+        variable, item = self._variables.get(name), self._items.get(name)
         is_item = variable is not None and variable.kind == "boolean"
-        is_item = is_item or (variable is None and rule_of(name, self._variables) is not None)
+        is_item = is_item or (variable is None and item is not None and item.is_condition)
         may_lack = self._may_lack(name)
         if not (is_item or may_lack):
             return {}
@@ -277,8 +263,8 @@ class _RawRecords:
         if variable is not None:
             levels = [value_text(level) for level in variable.levels]
         else:
-            rules = [rule for name in self._known if (rule := rule_of(name, self._names))]
-            levels = [level for one in rules if one.variable == column for level in one.levels()]
+            items = [item for name in self._known if (item := self.condition(name))]
+            levels = [level for one in items if one.variable == column for level in one.levels]
         if not levels:
             return
         raw = self._values(column)
@@ -307,7 +293,11 @@ class _RawRecords:
     def _may_lack(self, column: str) -> bool:
         if column in self._variables:
             return self._variables[column].may_lack
-        return not self._variables and f"{column} is missing" in self._known
+        if self._variables:
+            return False
+        known = (self._items.get(name) for name in self._known)
+        stated = any(item and (item.variable, item.kind) == (column, "missing") for item in known)
+        return stated or f"{column} is missing" in self._known
 
 
 def raw_table(X: Any, relevant: Collection[str] = ()) -> Table:
@@ -340,7 +330,7 @@ def raw_table(X: Any, relevant: Collection[str] = ()) -> Table:
 
 
 def fit_items(encoder: ItemEncoder, X: Any, sample_weight: Any = None) -> Any:
-    """Make the items of raw columns, and check that their names say what they are.
+    """Make the items of raw columns, and check that no name stands for two things.
 
     Parameters
     ----------
@@ -356,8 +346,7 @@ def fit_items(encoder: ItemEncoder, X: Any, sample_weight: Any = None) -> Any:
     Raises
     ------
     ValueError
-        An item is another one by its name: :func:`with_items` would not give what the encoder
-        gives.
+        As :func:`check_names`.
 
     Examples
     --------
@@ -377,7 +366,7 @@ def fit_items(encoder: ItemEncoder, X: Any, sample_weight: Any = None) -> Any:
 
 
 def check_names(items: Iterable[Item], variables: Mapping[str, RawVariable]) -> None:
-    """Make sure that the names of items say what they are.
+    """Make sure that no name stands for an item and for another raw column.
 
     Parameters
     ----------
@@ -388,84 +377,15 @@ def check_names(items: Iterable[Item], variables: Mapping[str, RawVariable]) -> 
     Raises
     ------
     ValueError
-        An item is another one by its name.
+        A condition has the name of a column: of records with this column it could not be told
+        which of the two is meant.
     """
-    items = list(items)
-    wrong = [item for item in items if not _says_what_it_is(item, variables)]
-    if wrong:
+    twice = [item.name for item in items if item.is_condition and item.name in variables]
+    if twice:
         raise ValueError(
-            f"{len(wrong)} of {len(items)} items cannot be computed from their names alone: "
-            f"{listing(repr(item.name) for item in wrong)}. Rename the columns or levels of which "
-            "they are made, or leave the columns out."
+            f"{listing(map(repr, twice))}: conditions have the names of columns, and records would "
+            "not tell which is meant. Rename these columns."
         )
-
-
-def _says_what_it_is(item: Item, variables: Mapping[str, RawVariable]) -> bool:
-    column = item.name.removesuffix(Item.of("x", item.kind, item.value).name[1:])
-    if column == item.name:  # a column as it is
-        return True
-    rules = [rule for rule in readings(item.name) if rule.variable in variables]
-    if [rule.variable for rule in rules] != [column] or item.name in variables:
-        return False
-    (rule,) = rules
-    if item.kind in ("=", "in"):
-        meant = item.value if item.kind == "in" else (item.value,)
-        return all(
-            is_level(level, rule.levels()) == (level in meant) for level in variables[column].levels
-        )
-    if item.kind == "missing":
-        return rule.operator == "is missing"
-    return (rule.operator, number_of(rule.value)) == (item.kind, item.value)
-
-
-def rule_of(name: str, columns: Collection[str]) -> Rule | None:
-    """How a name is to be read, where these are the columns.
-
-    Parameters
-    ----------
-    name : str
-    columns : collection of str
-
-    Returns
-    -------
-    Rule or None
-        None if it is a condition on none of them.
-
-    Raises
-    ------
-    ValueError
-        It is a condition on several of them.
-    """
-    possible = [rule for rule in readings(name) if rule.variable in columns]
-    if len(possible) > 1:
-        raise ValueError(
-            f"{name!r} is a condition on several columns: "
-            f"{listing(repr(rule.variable) for rule in possible)}. Rename one of them."
-        )
-    return possible[0] if possible else None
-
-
-def readings(name: str) -> list[Rule]:
-    """All ways to read a name as a condition that can be computed."""
-    return [rule for parts in conditions(name) if _is_known(rule := Rule(*parts))]
-
-
-def _is_known(rule: Rule) -> bool:
-    if rule.operator in COMPARISONS:
-        return number_of(rule.value) is not None
-    if rule.operator == "in":
-        return rule.value.startswith("{") and rule.value.endswith("}")
-    return rule.operator in ("=", "==", "is missing")
-
-
-def number_of(text: str) -> float | None:
-    """The number that a text is, an int where it can be; None if it is none."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return None
 
 
 def is_level(value: Any, levels: Sequence[str]) -> bool:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from riskslim._checks import checked_number
 from riskslim.data.feature_ranges import remark_on_rows, short
+from riskslim.items.item import Item
 
 __all__ = ["RawVariable", "VariableKind", "note_on_missing"]
 
@@ -204,14 +205,15 @@ class RawVariable:
         return plain
 
 
-def note_on_missing(variable: RawVariable, features: tuple[str, ...]) -> str:
+def note_on_missing(variable: RawVariable, features: Mapping[str, Item | None]) -> str:
     """How a missing value counts, in words.
 
     Parameters
     ----------
     variable : RawVariable
-    features : tuple of str
-        The features with points that are computed from it.
+    features : mapping from str to Item or None
+        The features with points that are computed from it, and what they are; None of the
+        variable itself.
 
     Returns
     -------
@@ -220,12 +222,13 @@ def note_on_missing(variable: RawVariable, features: tuple[str, ...]) -> str:
 
     Examples
     --------
-    >>> from riskslim.items.variables import RawVariable, note_on_missing
+    >>> from riskslim.items import RawVariable, read_items
+    >>> from riskslim.items.variables import note_on_missing
     >>> creatinine = RawVariable("creatinine", "numeric", 0.3, 5.1, (), 223, 1800)
-    >>> note_on_missing(creatinine, ("creatinine >= 1.5",))
+    >>> note_on_missing(creatinine, read_items(["creatinine >= 1.5"]))
     "creatinine missing (223 of 1,800 training rows): 'creatinine >= 1.5' counts as no."
     """
-    conditions = [name for name in features if name != f"{variable.name} is missing"]
+    conditions = [name for name, item in features.items() if not item or item.kind != "missing"]
     if not variable.may_lack or not conditions:
         return ""
     rows = f"{variable.n_missing:,} of {variable.n_samples:,} training rows"

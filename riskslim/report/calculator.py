@@ -59,6 +59,6 @@ def calculator_families(score: ScoreLike) -> list[dict[str, Any]]:
     number = {name: k for k, name in enumerate(score.points)}
     return [
         {"items": [number[name] for name in family.names], "patterns": family.patterns}
-        for family in condition_families(score.points, score.feature_ranges)
+        for family in condition_families(score.points, score.feature_ranges, score.items)
         if not family.is_free
     ]

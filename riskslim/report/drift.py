@@ -79,7 +79,7 @@ def _drift_of_scores(score: ScoreLike, rows: Sequence[Rows]) -> Drift:
         np.concatenate([getattr(one, name) for one in rows]) for name in ("scores", "positive")
     )
     entries = risk_rows(
-        AttainableScores(score.points, score.feature_ranges),
+        AttainableScores(score.points, score.feature_ranges, score.items),
         RiskScale(score.intercept, score.scale),
         extreme=EXTREME,
         max_rows=MOST_DISTINCT_SCORES,

@@ -147,7 +147,7 @@ def stated_problem(score: ScoreLike, problem: Any, rows: Rows) -> RiskScoreProbl
 def _all_features(score: ScoreLike, X: Any) -> Any:
     """Rows with the features that a score was chosen from, computed where X has raw columns."""
     features = score.feature_names
-    table, _ = computed_items(X, features, features, {}, handle_unknown="ignore")
+    table, _ = computed_items(X, features, features, {}, score.items, handle_unknown="ignore")
     names = [str(name) for name in table.names or ()]
     if not set(features) <= set(names):
         return X

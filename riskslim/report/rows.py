@@ -248,7 +248,7 @@ def feature_values(score: ScoreLike, name: str, X: Any) -> NDArray[Any]:
     """Values of one feature, shape (n,), computed where X has raw columns."""
     if score.variables:
         X, _ = computed_items(
-            X, (name,), score.feature_names, score.variables, handle_unknown="error"
+            X, (name,), score.feature_names, score.variables, score.items, handle_unknown="error"
         )
     # The score of one point for a feature is its value.
     return ScoredRows.open(X, (name,), score.feature_names).scores({name: 1})

@@ -16,6 +16,7 @@ from riskslim.data.faults import ColumnError, raise_faults
 from riskslim.data.feature_ranges import FeatureRange, printed_range, short
 from riskslim.data.tables import Table, check_present, open_records, open_table
 from riskslim.items.families import Family, families
+from riskslim.items.item import Item
 
 __all__ = ["BooleanRule", "Literal", "boolean_rule"]
 
@@ -134,6 +135,7 @@ def _condition(table: Table, position: int, name: str) -> NDArray[np.bool_]:
 def boolean_rule(
     points: Mapping[str, int],
     feature_ranges: Mapping[str, FeatureRange],
+    items: Mapping[str, Item],
     threshold: float,
     *,
     max_terms: int,
@@ -145,6 +147,8 @@ def boolean_rule(
     points : mapping from str to int
         Non-zero.
     feature_ranges : mapping from str to FeatureRange
+    items : mapping from str to Item
+        What is stated of features.
     threshold : float
     max_terms : int
 
@@ -192,7 +196,7 @@ def boolean_rule(
     if checked_integer(max_terms, "max_terms") < 1:
         raise ValueError(f"max_terms must be at least 1, got {max_terms!r}")
     _check_conditions(feature_ranges)
-    whole = families(points)
+    whole = families(points, items)
     parts = [part for family in whole for part in _with_largest_cubes(points, family)]
     # Scores are integers.
     needed = math.ceil(wanted) - sum(min(_sums(points, family)) for family, _ in parts)

@@ -16,8 +16,7 @@ import numpy as np
 from riskslim._wording import listing, near, percent
 from riskslim.data.feature_ranges import FeatureRange, short
 from riskslim.items.families import Family, Pattern, condition_families
-from riskslim.items.item import source_variable
-from riskslim.items.rules import readings
+from riskslim.items.item import Item, variable_of
 from riskslim.score.table import RiskScale, logistic
 from riskslim.score.typesetting import score_line
 
@@ -196,6 +195,7 @@ def explanation(
     *,
     points: Mapping[str, int],
     feature_ranges: Mapping[str, FeatureRange],
+    items: Mapping[str, Item],
     risks: RiskScale,
     outcome: str,
     threshold: float | None,
@@ -211,6 +211,8 @@ def explanation(
     score : int or float
     points : mapping from str to int
     feature_ranges : mapping from str to FeatureRange
+    items : mapping from str to Item
+        What is stated of features.
     risks : RiskScale
     outcome : str
     threshold : float or None
@@ -247,7 +249,8 @@ def explanation(
         )
 
     conditions = [
-        _changeable(family, values, fixed) for family in condition_families(points, feature_ranges)
+        _changeable(family, values, fixed, items)
+        for family in condition_families(points, feature_ranges, items)
     ]
     related = {name: family for family in conditions for name in family.names}
     changes = [
@@ -289,7 +292,10 @@ def explanation(
 
 
 def fixed_features(
-    fixed: Sequence[str], points: Iterable[str], known: Iterable[str]
+    fixed: Sequence[str],
+    points: Iterable[str],
+    known: Iterable[str],
+    items: Mapping[str, Item],
 ) -> frozenset[str]:
     """Features with points that cannot change, by their names or those of their variables.
 
@@ -300,6 +306,8 @@ def fixed_features(
         Features with points.
     known : iterable of str
         All features and raw columns: those without points may be named as well.
+    items : mapping from str to Item
+        What is stated of features; the variable of others is read from their names.
 
     Returns
     -------
@@ -313,19 +321,21 @@ def fixed_features(
     Examples
     --------
     >>> from riskslim.score.explanation import fixed_features
-    >>> sorted(fixed_features(["age"], ["age >= 40", "smoker", "age >= 60"], ["age >= 50"]))
+    >>> sorted(fixed_features(["age"], ["age >= 40", "smoker", "age >= 60"], ["age >= 50"], {}))
     ['age >= 40', 'age >= 60']
     """
     if isinstance(fixed, str):
         raise ValueError(f"fixed must be a sequence of names, got the text {fixed!r}")
     points, known = tuple(points), tuple(known)
-    names = dict.fromkeys([*points, *known, *map(source_variable, (*points, *known))])
+    names = dict.fromkeys(
+        [*points, *known, *(variable_of(name, items) for name in (*points, *known))]
+    )
     unknown = [name for name in fixed if name not in names]
     if unknown:
         named = listing(repr(name) + near(name, names) for name in unknown)
         raise ValueError(f"fixed names what the score does not have: {named}.")
     wanted = set(fixed)
-    return frozenset(name for name in points if {name, source_variable(name)} & wanted)
+    return frozenset(name for name in points if {name, variable_of(name, items)} & wanted)
 
 
 def _total(points: Mapping[str, int], values: Mapping[str, float]) -> float:
@@ -346,11 +356,17 @@ def _other_values(value: float, values: FeatureRange) -> list[float]:
     return [end for end in dict.fromkeys(ends) if end != value]
 
 
-def _changeable(family: Family, values: Mapping[str, float], fixed: Collection[str]) -> Family:
+def _changeable(
+    family: Family,
+    values: Mapping[str, float],
+    fixed: Collection[str],
+    items: Mapping[str, Item],
+) -> Family:
     """What conditions can become: those that are fixed stay, and nobody can lose what is known."""
     kept = {name: values[name] for name in family.names if name in fixed}
     for name in family.names:
-        if values[name] == 0 and [rule.operator for rule in readings(name)] == ["is missing"]:
+        item = items.get(name)
+        if values[name] == 0 and item is not None and item.kind == "missing":
             kept[name] = 0
     patterns = tuple(
         pattern

@@ -14,6 +14,7 @@ from riskslim._checks import checked_integer, checked_number, checked_points
 from riskslim._version import __version__
 from riskslim.data.class_weights import ClassWeighting
 from riskslim.data.feature_ranges import FeatureRange
+from riskslim.items.item import COMPARISONS, Item
 from riskslim.items.variables import RawVariable
 from riskslim.scale import ScaleSet, checked_scale
 from riskslim.solution import Certificate
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["NotAScoreError", "read", "write", "write_atomically"]
 
 FORMAT = "riskslim.risk_score"
-# Scores with the scale 1 are written in version 1, which has no other scale.
-VERSION = 2
+# The oldest version that holds a score is written: 1 knows no scale but 1, 2 no items.
+VERSION = 3
 
 
 class NotAScoreError(ValueError):
@@ -65,16 +66,22 @@ def _to_plain(score: ScoreLike) -> dict[str, Any]:
     certificate = score.certificate
     _check_subject(certificate, score.points.values(), score.scale)
     variables = [variable.to_plain() for variable in score.variables.values()]
+    version = VERSION if score.items else 1 if score.scale == 1.0 else 2
     return {
         "format": FORMAT,
-        "version": 1 if score.scale == 1.0 else VERSION,
+        "version": version,
         "created_by": f"riskslim {__version__}",
         "outcome_name": score.outcome_name,
         "classes": list(score.classes),
         "intercept": score.intercept,
-        **({} if score.scale == 1.0 else {"scale": score.scale}),
+        **({"scale": score.scale} if version > 1 else {}),
         "points": [
-            {"feature": name, "points": points, **_range_to_plain(score.feature_ranges[name])}
+            {
+                "feature": name,
+                "points": points,
+                **_range_to_plain(score.feature_ranges[name]),
+                **_item_to_plain(score.items.get(name)),
+            }
             for name, points in score.points.items()
         ],
         "feature_names": list(score.feature_names),
@@ -91,6 +98,36 @@ def _range_to_plain(values: FeatureRange) -> dict[str, Any]:
     if plain["unit"] is None:
         del plain["unit"]
     return plain
+
+
+def _item_to_plain(item: Item | None) -> dict[str, Any]:
+    if item is None:
+        return {}
+    for level in item.value if isinstance(item.value, tuple) else (item.value,):
+        if not isinstance(level, (bool, int, float, str, type(None))):
+            raise TypeError(
+                f"levels of type {type(level).__name__!r} of the item {item.name!r} cannot be "
+                "saved; make them text or numbers"
+            )
+    value = list(item.value) if isinstance(item.value, tuple) else item.value
+    if isinstance(value, float) and not math.isfinite(value):
+        value = str(value)  # a threshold that no number reaches; JSON has no infinity
+    plain = {"variable": item.variable, "kind": item.kind}
+    return {"item": plain if value is None else {**plain, "value": value}}
+
+
+def _item_from_plain(name: str, plain: Any) -> Item:
+    if not isinstance(plain, dict) or not {"variable", "kind"} <= set(plain):
+        raise ValueError(f"an item must be an object with variable and kind, got {plain!r}")
+    value = plain.get("value")
+    if isinstance(value, list):
+        value = tuple(value)
+    elif plain["kind"] in COMPARISONS and value in ("inf", "-inf"):
+        value = float(value)
+    for level in value if isinstance(value, tuple) else (value,):
+        if not isinstance(level, (bool, int, float, str, type(None))):
+            raise ValueError(f"levels must be true or false, numbers or text, got {level!r}")
+    return Item(name, plain["variable"], plain["kind"], value)
 
 
 def _weighting_to_plain(weighting: ClassWeighting | None) -> dict[str, Any]:
@@ -198,7 +235,7 @@ def read(text: str | bytes) -> dict[str, Any]:
             f"version 1 of the format has no scale, got {scale!r}: readers of version 1 would "
             "ignore it and predict other risks"
         )
-    points, ranges = _points_from_plain(plain["points"])
+    points, ranges, items = _points_from_plain(plain["points"])
     if points and not plain["feature_names"]:
         raise ValueError("'feature_names' is empty: it must have the features in 'points' at least")
     certificate = _certificate_from_plain(plain["certificate"])
@@ -214,6 +251,7 @@ def read(text: str | bytes) -> dict[str, Any]:
         "scale": scale,
         "variables": _variables_from_plain(plain.get("variables", [])),
         "class_weighting": _weighting_from_plain(plain.get("class_weighting")),
+        "items": items,
     }
 
 
@@ -269,12 +307,15 @@ def _classes_from_plain(labels: list[Any]) -> tuple[Any, ...]:
     return tuple(labels)
 
 
-def _points_from_plain(entries: Any) -> tuple[dict[str, int], dict[str, FeatureRange]]:
+def _points_from_plain(
+    entries: Any,
+) -> tuple[dict[str, int], dict[str, FeatureRange], dict[str, Item]]:
     wanted = ("feature", "points", "minimum", "maximum", "is_integer", "values")
     if not isinstance(entries, list):
         raise ValueError(f"'points' must be a list, got {entries!r}")
     points: dict[str, int] = {}
     ranges: dict[str, FeatureRange] = {}
+    items: dict[str, Item] = {}
     for k, entry in enumerate(entries):
         missing = [name for name in wanted if not isinstance(entry, dict) or name not in entry]
         if missing:
@@ -294,9 +335,11 @@ def _points_from_plain(entries: Any) -> tuple[dict[str, int], dict[str, FeatureR
                 values=None if values is None else tuple(values),
                 unit=entry.get("unit"),
             )
+            if entry.get("item") is not None:
+                items[name] = _item_from_plain(name, entry["item"])
         except (TypeError, ValueError) as error:
             raise ValueError(f"entry {k} of 'points', {name!r}: {error}") from None
-    return points, ranges
+    return points, ranges, items
 
 
 def write_atomically(path: Path, text: str) -> None:

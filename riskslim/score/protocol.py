@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from riskslim.data.class_weights import ClassWeighting
     from riskslim.data.feature_ranges import FeatureRange
+    from riskslim.items.item import Item
     from riskslim.items.variables import RawVariable
     from riskslim.score.sheet import ScoreSheet
     from riskslim.score.table import RiskRow
@@ -62,6 +63,10 @@ class ScoreLike(Protocol):
     @property
     def variables(self) -> Mapping[str, RawVariable]:
         """Raw columns in training, by name."""
+
+    @property
+    def items(self) -> Mapping[str, Item]:
+        """What is stated of features with points, by name."""
 
     @property
     def class_weighting(self) -> ClassWeighting | None:

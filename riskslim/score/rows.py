@@ -23,7 +23,7 @@ from riskslim.data.tables import (
 from riskslim.data.training_data import TrainingData, check_length
 from riskslim.items.columns import ColumnEncoder
 from riskslim.items.families import Family, condition_families
-from riskslim.items.rules import readings
+from riskslim.items.item import Item, readings
 from riskslim.items.variables import RawVariable
 
 __all__ = ["ScoredRows", "as_row", "is_positive", "remarks_on_ranges"]
@@ -145,13 +145,17 @@ class ScoredRows:
             yield name, values, column.dtype.kind in "biu"
         raise_faults(faults, tuple(self.positions), self.n_samples)
 
-    def remarks(self, feature_ranges: Mapping[str, FeatureRange]) -> tuple[str, ...]:
+    def remarks(
+        self, feature_ranges: Mapping[str, FeatureRange], items: Mapping[str, Item]
+    ) -> tuple[str, ...]:
         """What is odd about the rows, in words.
 
         Parameters
         ----------
         feature_ranges : mapping from str to FeatureRange
             Of the features with points, in the training data.
+        items : mapping from str to Item
+            What is stated of them.
 
         Returns
         -------
@@ -164,7 +168,7 @@ class ScoredRows:
             outside = (columns[name] < values.minimum) | (columns[name] > values.maximum)
             where = f"outside of the training range of {name!r} ({printed_range(values)})"
             found.append(remark_on_rows(outside, f"values {where}", f"a value {where}"))
-        for family in condition_families(columns, feature_ranges):
+        for family in condition_families(columns, feature_ranges, items):
             what = f"conditions that contradict each other ({listing(map(repr, family.names))})"
             found.append(remark_on_rows(_contradictory(family, columns), what, what))
         return tuple(filter(None, found))

@@ -21,6 +21,7 @@ from riskslim._checks import checked_integer, checked_number
 from riskslim._wording import percent
 from riskslim.data.feature_ranges import FeatureRange
 from riskslim.items.families import Family, Pattern, condition_families
+from riskslim.items.item import Item
 
 __all__ = [
     "AttainableScores",
@@ -170,10 +171,13 @@ class AttainableScores:
     points : mapping from str to int
     feature_ranges : mapping from str to FeatureRange
         One for each feature with points.
+    items : mapping from str to Item
+        What features are, where it is stated: conditions on one variable can contradict each other.
     """
 
     points: Mapping[str, int]
     feature_ranges: Mapping[str, FeatureRange]
+    items: Mapping[str, Item]
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -215,7 +219,7 @@ class AttainableScores:
 
         Conditions on one variable count as one feature: not all can hold together.
         """
-        for family in condition_families(self.points, self.feature_ranges):
+        for family in condition_families(self.points, self.feature_ranges, self.items):
             worth = [self.points[name] for name in family.names]
             sums = {sum(map(operator.mul, worth, pattern)) for pattern in self._patterns(family)}
             yield min(sums), max(sums), sums

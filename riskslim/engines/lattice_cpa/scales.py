@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from riskslim.engines.lattice_cpa.driver import Run
+    from riskslim.engines.runs import Run
     from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["ScalesRun"]

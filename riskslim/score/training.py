@@ -1,0 +1,94 @@
+"""A fitted score against the rows that it was fitted to: what these contradict is never assumed."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim._wording import listing
+from riskslim.exceptions import CertificateError
+from riskslim.items.families import condition_families, contradicted
+from riskslim.items.item import Item
+from riskslim.score.table import AttainableScores
+
+if TYPE_CHECKING:
+    from riskslim.data.feature_ranges import FeatureRange
+    from riskslim.data.training_data import TrainingData
+    from riskslim.score.protocol import ScoreLike
+
+__all__ = ["agreeing_items", "check_scores_of_training"]
+
+logger = logging.getLogger("riskslim")
+
+_ROWS_AT_A_TIME = 2**20
+
+
+def agreeing_items(
+    data: TrainingData, feature_ranges: Mapping[str, FeatureRange]
+) -> dict[str, Item]:
+    """Return what is stated of features with points, as far as the training rows agree.
+
+    Parameters
+    ----------
+    data : TrainingData
+    feature_ranges : mapping from str to FeatureRange
+        Of the features with points.
+
+    Returns
+    -------
+    dict from str to Item
+        Without the conditions on a variable of which some row has a combination that cannot be:
+        two levels at once, for example. A warning is logged.
+    """
+    items = {
+        name: Item(item.name, item.variable, item.kind, item.value)
+        for name, item in data.items.items()
+        if name in feature_ranges
+    }
+    position = {name: j for j, name in enumerate(data.feature_names)}
+    related = condition_families(feature_ranges, feature_ranges, items)
+    for family in contradicted(related, lambda name: data.column(position[name])):
+        logger.warning(
+            "the training rows contradict what is stated of %s: some row has a combination of "
+            "them that cannot be; they are taken for unrelated features",
+            listing(map(repr, family.names)),
+        )
+        for name in family.names:
+            del items[name]
+    return items
+
+
+def check_scores_of_training(score: ScoreLike, data: TrainingData) -> None:
+    """Make sure that a fitted score's sheet and rules leave out no score of its training rows.
+
+    Parameters
+    ----------
+    score : ScoreLike
+        With features of ``data``.
+    data : TrainingData
+
+    Raises
+    ------
+    CertificateError
+        Some row has a score that the table of attainable scores does not list.
+    """
+    totals = AttainableScores(score.points, score.feature_ranges, score.items).enumerated()
+    if totals is None:
+        return
+    position = {name: j for j, name in enumerate(data.feature_names)}
+    columns = [(points, data.column(position[name])) for name, points in score.points.items()]
+    for start in range(0, data.n_samples, _ROWS_AT_A_TIME):
+        rows = slice(start, start + _ROWS_AT_A_TIME)
+        scores: NDArray[np.int64] = np.zeros(len(data.labels[rows]), dtype=np.int64)
+        for points, column in columns:
+            scores += points * column[rows].astype(np.int64)
+        lacking = np.setdiff1d(np.unique(scores), totals, assume_unique=True)
+        if len(lacking):
+            raise CertificateError(
+                f"rows of the training data have the scores {listing(map(str, lacking.tolist()))}, "
+                "which the table of attainable scores lacks"
+            )

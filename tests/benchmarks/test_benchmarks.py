@@ -1,0 +1,612 @@
+"""Benchmarks compare like with like: references agree with the package, reports with results."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import riskslim
+from benchmarks import branch_and_bound, levers, memory, report, scales, scaling
+from benchmarks.children import run_python
+from benchmarks.instances import KINDS, TWO_THREADS, Case, Instance, make_table
+from benchmarks.machine import describe_machine
+from benchmarks.reference import (
+    ReferenceLoss,
+    StreamRead,
+    coordinate_descent,
+    golden_section,
+    sequential_rounding,
+)
+from benchmarks.tables import SOURCES, make_source
+from paths import DOCS, ROOT
+from riskslim import CoefficientSet, RiskScoreProblem, discrete_coordinate_descent
+
+pytestmark = pytest.mark.benchmarks
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def instance(request) -> Instance:
+    return Instance(Case(request.param, 700, 6))
+
+
+def limited(instance: Instance, **limits) -> RiskScoreProblem:
+    coefficients = CoefficientSet(instance.data.feature_names, -3, 4)
+    return RiskScoreProblem(instance.loss, coefficients, **limits)
+
+
+@pytest.mark.parametrize("point", ["five", "all", "fractional"])
+def test_reference_loss_agrees_with_the_package(instance, point):
+    coef, reference = instance.point(point), instance.reference
+    value, gradient = instance.loss.value_and_gradient(coef)
+    found, found_gradient = reference.value_and_gradient(coef)
+    # The oracle of the package, with exactly rounded sums.
+    assert found == pytest.approx(instance.loss.reference_value(coef), rel=1e-13)
+    assert value == pytest.approx(found, rel=1e-13)
+    np.testing.assert_allclose(found_gradient, gradient, rtol=1e-11, atol=1e-14)
+    assert reference.value(coef) == pytest.approx(found, rel=1e-14)
+    assert reference.value_nonzero(coef) == pytest.approx(found, rel=1e-13)
+    by_table = reference.has_table and point != "fractional"
+    chosen = [4, 0]
+    np.testing.assert_allclose(
+        reference.hessian(coef, chosen), instance.loss.hessian(coef, chosen), rtol=1e-11
+    )
+    of_scores = reference.value_of_scores(reference.scores(coef), by_table=by_table)
+    assert of_scores == pytest.approx(found, rel=1e-14)
+
+
+def test_table_agrees_with_exponentials():
+    X, y, _ = make_table(Case("integer", 500, 4))
+    by_table, by_exp = ReferenceLoss(X, y, largest_score=2000), ReferenceLoss(X, y)
+    for coef in ([0, 0, 0, 0, 0], [-7, 1, 2, -1, 0], [1000, -50, 30, 2, 9]):
+        value, gradient = by_table.value_and_gradient(coef)
+        assert value == pytest.approx(by_exp.value(coef), rel=1e-14)
+        np.testing.assert_allclose(gradient, by_exp.value_and_gradient(coef)[1], atol=1e-15)
+
+
+def test_gradient_agrees_with_differences():
+    X, y, weights = make_table(Case("weighted", 400, 3))
+    loss = ReferenceLoss(X, y, weights)
+    coef = np.array([-1.0, 0.3, -0.2, 0.1])
+    gradient = loss.value_and_gradient(coef)[1]
+    for j, step in enumerate(np.eye(4) * 1e-6):
+        slope = (loss.value(coef + step) - loss.value(coef - step)) / 2e-6
+        assert gradient[j] == pytest.approx(slope, rel=1e-6)
+
+
+@given(
+    low=st.integers(-200, 0),
+    width=st.integers(0, 300),
+    start=st.integers(0, 300),
+    minimum=st.floats(-300, 300),
+    slopes=st.tuples(st.floats(0.1, 10), st.floats(0.1, 10)),
+)
+def test_golden_section_finds_the_minimum(low, width, start, minimum, slopes):
+    high = low + width
+    start = low + start % (width + 1)
+    tried = []
+
+    def function(point: int) -> float:
+        assert low <= point <= high
+        tried.append(point)
+        return slopes[0] * max(minimum - point, 0) + slopes[1] * max(point - minimum, 0)
+
+    point, value = golden_section(function, low, high, start, function(start))
+    assert value == min(function(k) for k in range(low, high + 1))
+    assert value == function(point)
+    # log_1.618 of 300 is 12; integers and a start that is off balance cost a few more.
+    assert len(tried) - (width + 2) <= 20
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {},
+        {"max_size": 2},
+        {"min_size": 4},
+        {"max_size": 3, "min_size": 3, "l0_penalty": 0.01},
+        {"l0_penalty": 0.05},
+        {"l0_penalty": 0.0},
+    ],
+)
+def test_reference_descent_agrees_with_the_package(instance, limits):
+    problem = limited(instance, **limits)
+    for used in itertools.combinations(range(1, 7), min(problem.max_size, 4)):
+        if used[0] > 2:
+            continue
+        start = np.zeros(7, dtype=np.int64)
+        start[list(used)] = np.resize([1, -1, 2], len(used))
+        coef, objective, n_moves = coordinate_descent(instance.reference, problem, start)
+        result = discrete_coordinate_descent(problem, start)
+        np.testing.assert_array_equal(coef, result.coefficients)
+        assert objective == pytest.approx(result.objective, rel=1e-13)
+        assert n_moves == result.n_iterations
+
+
+def test_reference_descent_ends_where_no_change_helps(instance):
+    problem = limited(instance, max_size=3, l0_penalty=0.002)
+    coef, objective, _ = coordinate_descent(instance.reference, problem, np.zeros(7))
+    for j, target in itertools.product(range(7), range(-20, 21)):
+        changed = coef.copy()
+        changed[j] = target
+        if problem.is_feasible(changed):
+            assert problem.objective(changed) >= objective * (1 - 1e-13)
+
+
+@pytest.mark.parametrize("l0_penalty", [0.0, 1e-6, 0.01])
+def test_reference_rounding_agrees_with_the_package(instance, l0_penalty):
+    problem = limited(instance, l0_penalty=l0_penalty)
+    random = np.random.default_rng(1)
+    starts = [instance.point("fractional"), *random.uniform(-3, 4, size=(8, 7))]
+    for start in starts:
+        start = np.clip(start, problem.lower, problem.upper)
+        coef, objective, n_rounded = sequential_rounding(instance.reference, problem, start)
+        result = riskslim.sequential_rounding(problem, start)
+        np.testing.assert_array_equal(coef, result.coefficients)
+        assert objective == pytest.approx(result.objective, rel=1e-13)
+        assert n_rounded == result.n_iterations
+        assert (np.abs(coef - start) < 1).all()
+
+
+def test_reference_rounding_refuses_sizes(instance):
+    for limits in ({"max_size": 2}, {"min_size": 1}):
+        with pytest.raises(ValueError, match="no limits of the model size"):
+            sequential_rounding(instance.reference, limited(instance, **limits), np.zeros(7))
+
+
+def test_points_are_what_they_are_called(instance):
+    assert np.count_nonzero(instance.point("five")[1:]) == 5
+    assert np.count_nonzero(instance.point("all")[1:]) == 6
+    fractional = instance.point("fractional")
+    assert (fractional != np.rint(fractional)).all()
+    gradient = instance.reference.value_and_gradient(fractional)[1]
+    assert np.abs(gradient).max() < 1e-3
+
+
+def test_bytes_per_row(instance):
+    features = {"integer": 6, "binary": 6, "real": 48, "mixed": 3 + 24, "weighted": 6 + 8}
+    assert instance.bytes_per_row() == features[instance.case.kind] + 1
+    first = np.eye(7)[2]  # the second feature, real in mixed data
+    one = {"integer": 1, "binary": 1, "real": 8, "mixed": 8, "weighted": 1 + 8}
+    assert instance.bytes_per_row(first) == one[instance.case.kind] + 1
+
+
+def test_stream_read():
+    read = StreamRead(2**16)
+    assert read.n_bytes == 2**16
+    assert read() == 2**16 / 16
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_sources_hold_the_same_table(source, tmp_path):
+    table = make_table(Case("integer", 300, 4))
+    made = make_source(source, table, tmp_path)
+    matrix, labels = made.plain()
+    data = made.build()
+    np.testing.assert_array_equal(matrix[:, 0], 1.0)
+    np.testing.assert_array_equal(matrix[:, 1:], table.X)
+    np.testing.assert_array_equal(data.integer_columns, table.X)
+    np.testing.assert_array_equal(labels, data.labels)
+    assert matrix.flags.f_contiguous
+    assert made.n_bytes > 0
+
+
+@pytest.mark.skipif(not memory.is_supported(), reason="needs /proc/self/clear_refs")
+def test_memory_is_that_of_the_packed_columns():
+    case = Case("integer", 10**6, 8)
+    found = memory.measure_memory("float64 array, columns", case)
+    assert found["input_bytes"] == 8 * case.n * case.d
+    packing = found["steps"]["TrainingData"]
+    cells = case.n * case.d
+    slack = 2**20
+    assert 0.95 * cells < packing["held"] <= 1.1 * cells + 10 * case.n + slack
+    assert packing["held"] <= packing["peak"] <= 1.1 * cells + 10 * case.n + 8 * case.n + slack
+    assert set(found["steps"]) >= {"value and gradient", "sequential rounding"}
+
+
+def test_failing_child_tells_why():
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        run_python(["-c", "1 / 0"])
+
+
+# ---------------------------------------------------------------------------------------------
+# Report
+# ---------------------------------------------------------------------------------------------
+
+
+def results(*benchmarks: dict) -> dict:
+    return {
+        "machine_info": {"riskslim": describe_machine()},
+        "benchmarks": [
+            {"extra_info": info, "stats": {"median": seconds, "min": seconds / 2, "rounds": 7}}
+            for info, seconds in benchmarks
+        ],
+    }
+
+
+READ = {"family": "bandwidth", "kernel": "read 512 MiB", "role": "riskslim", "n_bytes": 10**9}
+KERNEL = {
+    "family": "loss", "kernel": "value, 5 non-zero", "kind": "integer", "n": 10**6, "d": 30,
+    "bytes_per_row": 6,
+}  # fmt: skip
+STEPS = {"TrainingData": {"peak": 3 * 2**20, "held": 2**20}}
+MEMORY = {
+    "family": "memory", "kernel": "from pandas", "role": "riskslim", "kind": "integer",
+    "n": 2**18, "d": 4, "input_bytes": 8 * 2**20, "steps": STEPS,
+}  # fmt: skip
+FIT = {
+    "family": "fits", "kernel": "lattice_cpa", "role": "riskslim", "kind": "integer", "n": 1000,
+    "d": 10, "total_seconds": 4.0, "packing_seconds": 0.0005, "data_seconds": 1.0,
+    "solver_seconds": 2.995, "status": "optimal", "gap": 0.0, "nodes": 1234, "cuts": 5,
+    "loss_evaluations": 67890,
+}  # fmt: skip
+STARTUP = {"family": "startup", "kernel": "import x", "role": "riskslim", "seconds": 0.02}
+
+
+def write_results(path: Path, content: object) -> Path:
+    path.write_text(json.dumps(content))
+    return path
+
+
+def test_report(tmp_path, capsys):
+    path = write_results(
+        tmp_path / "results.json",
+        results(
+            (READ, 0.05),
+            ({**KERNEL, "role": "reference"}, 0.045),
+            ({**KERNEL, "role": "riskslim"}, 0.0015),
+            ({**KERNEL, "role": "reference, non-zero columns"}, 0.015),
+            ({**KERNEL, "role": TWO_THREADS}, 0.0008),
+            ({**KERNEL, "role": "riskslim", "kind": "real", "bytes_per_row": 41}, 0.0041),
+            (MEMORY, 1.0),
+            (FIT, 4.0),
+            (STARTUP, 0.05),
+        ),
+    )
+    assert report.main([str(path)]) == 0
+    text = capsys.readouterr().out
+    lines = text.splitlines()
+    assert "| read 512 MiB | 20.0 |" in lines
+    # 6 bytes of 10^6 rows in 1.5 ms are 4 GB/s of 20 GB/s; 45 ms are 30 times 1.5 ms.
+    assert (
+        "| value, 5 non-zero | integer | 1,000,000 | 30 | 1.5 ms | 45 ms | 30.0 | 20 / 40 | 10.0 "
+        "| 1.88 | 6 | 4.0 | 20% | 7 |"
+    ) in lines
+    # Without a reference there is no ratio.
+    assert (
+        "| value, 5 non-zero | real | 1,000,000 | 30 | 4.1 ms |  |  |  |  |  | 41 | 10.0 | 50% "
+        "| 7 |"
+    ) in lines
+    assert (
+        "| from pandas | integer | 262,144 | 4 | 8.0 MiB | 3.0 MiB / 1.0 MiB | 1.00 | 3.00 |"
+    ) in lines
+    assert (
+        "| lattice_cpa | integer | 1,000 | 10 | 4 s | 500 µs | 1 s | 3 s | 25% | optimal | 0.00% "
+        "| 1,234 | 5 | 67,890 |"
+    ) in lines
+    assert "| import x | 20 ms | 50 ms |" in lines
+    assert "- Processor: " in text
+    assert f"NumPy {np.__version__}" in text
+    assert "- BLAS: " in text
+    # Every table is rectangular.
+    for above, below in itertools.pairwise(lines):
+        if above.startswith("|") and below.startswith("|"):
+            assert above.count("|") == below.count("|")
+
+
+def test_report_of_the_fastest_rounds(tmp_path, capsys):
+    path = write_results(tmp_path / "results.json", results((READ, 0.05)))
+    assert report.main([str(path), "--statistic", "min"]) == 0
+    assert "| read 512 MiB | 40.0 |" in capsys.readouterr().out.splitlines()
+
+
+def test_report_warns_of_a_forced_blas(tmp_path):
+    content = results((READ, 0.05))
+    content["machine_info"]["riskslim"]["environment"] = {"OPENBLAS_CORETYPE": "Haswell"}
+    path, output = write_results(tmp_path / "results.json", content), tmp_path / "report.md"
+    assert report.main([str(path), "--output", str(output)]) == 0
+    assert "OPENBLAS_CORETYPE forces a kernel" in output.read_text()
+    content["machine_info"]["riskslim"]["environment"] = {}
+    write_results(path, content)
+    report.main([str(path), "--output", str(output)])
+    assert "forces" not in output.read_text()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"machine_info": {}, "benchmarks": []},
+        {**results(), "benchmarks": [{"extra_info": {}, "stats": {"median": 1, "rounds": 1}}]},
+        [],
+    ],
+)
+def test_report_refuses_other_files(tmp_path, content):
+    path = write_results(tmp_path / "results.json", content)
+    with pytest.raises(ValueError, match="is not the JSON of these benchmarks"):
+        report.read_results(path)
+
+
+def test_targets_name_benchmarks_that_exist():
+    """A renamed kernel must not lose its target silently."""
+    from benchmarks import test_heuristics, test_loss
+
+    names = {
+        *(f"value, {label}" for label in test_loss.POINTS.values()),
+        *(f"value and gradient, {label}" for label in test_loss.POINTS.values()),
+        "loss of given scores", "coordinate descent", "sequential rounding",
+    }  # fmt: skip
+    cases = {*test_loss.FULL_CASES, *test_heuristics.FULL_CASES}
+    for kernel, *case in report.TARGETS:
+        assert kernel in names
+        assert Case(*case) in cases
+
+
+def test_suite_runs_and_is_reported(tmp_path):
+    """One run of the suite on small data, from the command line to the report."""
+    path = tmp_path / "results.json"
+    run_python(
+        [
+            "-m", "pytest", f"{ROOT}/benchmarks", f"--rootdir={ROOT}", "--import-mode=append",
+            "-p", "no:cacheprovider", "-q", "--sizes=300", "--features=3", "--kinds=integer",
+            "-k", "test_value or test_loss or test_build or test_coordinate or test_sequential",
+            f"--benchmark-json={path}",
+        ]
+    )  # fmt: skip
+    machine, entries = report.read_results(path)
+    kernels = {entry.info["kernel"] for entry in entries}
+    assert {"value, 5 non-zero", "coordinate descent", "from parquet", "LogisticLoss"} <= kernels
+    paired = {entry.case for entry in entries if entry.info["role"] == "reference"}
+    assert paired <= {entry.case for entry in entries if entry.info["role"] == "riskslim"}
+    text = report.write_report(machine, entries)
+    assert "| sequential rounding | integer | 300 | 3 |" in text
+
+
+# ---------------------------------------------------------------------------------------------
+# Scaling
+# ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ["lattice_cpa", "branch_and_bound"])
+def test_scaling_goes_on_where_it_was(tmp_path, engine):
+    path = tmp_path / "scaling.csv"
+    settings = {"max_size": 2, "time_limit": 30.0, "engine": engine}
+    assert scaling.run(path, "integer", [200, 400], 3, repeats=1, **settings) == 2
+    first = path.read_text()
+    assert scaling.run(path, "integer", [200, 400], 3, repeats=1, **settings) == 0
+    assert scaling.run(path, "integer", [200, 800], 3, repeats=2, **settings) == 3
+    assert path.read_text().startswith(first)
+    rows = scaling.read_rows(path)
+    assert [(row["n"], row["repeat"]) for row in rows] == [
+        ("200", "0"), ("400", "0"), ("200", "1"), ("800", "0"), ("800", "1"),
+    ]  # fmt: skip
+    for row in rows:
+        parts = sum(float(row[f"{part}_seconds"]) for part in ("packing", "data", "solver"))
+        assert parts == pytest.approx(float(row["total_seconds"]))
+        assert float(row["cpu_seconds"]) > 0
+        assert row["status"] == "optimal"
+    points = scaling.medians(rows, "integer", 3, 2, engine)
+    assert [point["n"] for point in points] == [200, 400, 800]
+    assert scaling.medians(rows, "integer", 3, 5, engine) == []
+    assert scaling.medians(rows, "integer", 3, 2, "another") == []
+
+
+def test_scaling_of_both_engines_is_kept_apart(tmp_path):
+    path = tmp_path / "scaling.csv"
+    settings = {"max_size": 2, "time_limit": 30.0, "repeats": 1}
+    engines = ("lattice_cpa", "branch_and_bound")
+    for engine in engines:
+        assert scaling.run(path, "integer", [300], 3, engine=engine, **settings) == 1
+    rows = scaling.read_rows(path)
+    assert tuple(row["engine"] for row in rows) == engines
+    assert float(rows[0]["objective"]) == pytest.approx(float(rows[1]["objective"]), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("engine", "name"),
+    [("lattice_cpa", "scaling.svg"), ("branch_and_bound", "branch_and_bound_scaling.svg")],
+)
+def test_scaling_plot(tmp_path, engine, name):
+    pytest.importorskip("matplotlib")
+    arguments = [
+        str(tmp_path), "--sizes", "2e2,4e2", "--features", "3", "--repeats", "1",
+        "--engine", engine,
+    ]  # fmt: skip
+    assert scaling.main(arguments) == 0
+    svg = (tmp_path / name).read_text()
+    assert "</svg>" in svg
+    assert scaling.main([*arguments, "--plot-only"]) == 0
+    assert (tmp_path / name).read_text() == svg
+    # What a time limit stopped is no time of a fit.
+    assert "stopped" not in svg
+    path = tmp_path / name.replace(".svg", ".csv")
+    path.write_text(path.read_text().replace(",optimal,", ",feasible,"))
+    assert scaling.main([*arguments, "--plot-only"]) == 0
+    assert "stopped" in (tmp_path / name).read_text()
+
+
+@pytest.mark.parametrize("name", ["scaling.csv", "branch_and_bound_scaling.csv"])
+def test_published_scaling_has_the_columns_of_today(name):
+    assert scaling.read_rows(DOCS / name)
+
+
+def test_scaling_refuses_another_file(tmp_path):
+    path = tmp_path / "scaling.csv"
+    path.write_text("n,seconds\n100,1.5\n")
+    with pytest.raises(ValueError, match="has columns n, seconds, expected engine, kind, n, d"):
+        scaling.read_rows(path)
+
+
+# ---------------------------------------------------------------------------------------------
+# Branch and bound on the paper's data, and a prototype beside it
+# ---------------------------------------------------------------------------------------------
+
+# Prints what the prototype does, heads of columns included, and where it was told to compile to.
+STAND_IN = """
+import os, sys
+assert "NUMBA_CACHE_DIR" in os.environ and os.environ["OMP_NUM_THREADS"] == "1"
+print("RESULT {'UB': 1.0}")
+print("  [0.0s] UB 0.5", {1: -1})
+print("RESULT", "{'name': %r, 'UB': np.float64(0.5), 'LB': 0.5, 'gap': 0.0, 'time': 3.25, "
+      "'nodes': 7, 'open': 0, 'thresholds': {10: (np.float64(1.5), 2), 1: (2.5, 5)}}" % sys.argv[1])
+"""
+
+
+@pytest.fixture
+def data_folder(tmp_path) -> Path:
+    """Data with the names of two of the paper's sets."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for name in ("adult", "mammo"):
+        X, y, _ = make_table(Case("binary", 300, 4))
+        np.savetxt(
+            folder / f"{name}_data.csv", np.column_stack((y, X)), fmt="%d", delimiter=",",
+            header="outcome,a,b,c,d", comments="",
+        )  # fmt: skip
+    return folder
+
+
+def test_branch_and_bound_goes_on_where_it_was(tmp_path, data_folder):
+    path = tmp_path / "branch_and_bound.csv"
+    instances = [branch_and_bound.Instance("adult", 2), branch_and_bound.Instance("mammo", 3)]
+    settings = {"time_limit": 30.0, "repeats": 1}
+    assert branch_and_bound.run(path, data_folder, instances[:1], **settings) == 1
+    first = path.read_text()
+    assert branch_and_bound.run(path, data_folder, instances[:1], **settings) == 0
+    assert branch_and_bound.run(path, data_folder, instances, **settings) == 1
+    assert path.read_text().startswith(first)
+    for row in branch_and_bound.read_rows(path, branch_and_bound.FIELDS):
+        assert (row["program"], row["n"], row["d"], row["status"]) == (
+            "riskslim", "300", "4", "optimal",
+        )  # fmt: skip
+        assert float(row["gap"]) == 0
+        for clock in ("wall", "cpu"):
+            times = [
+                float(row[f"{clock}_seconds{name}"])
+                for name in ("_to_10_percent", "_to_1_percent", "_to_0_percent", "")
+            ]
+            assert times == sorted(times)
+
+
+def test_scales_are_compared(tmp_path, data_folder, capsys):
+    arguments = [
+        str(data_folder), str(tmp_path), "--instances", "adult:2,mammo:3", "--interval", "0.7:5",
+    ]  # fmt: skip
+    assert scales.main(arguments) == 0
+    rows = scales.read_rows(tmp_path / "scales.csv", scales.FIELDS)
+    assert [row["scales"] for row in rows] == ["1", "0.7 to 5"] * 2
+    for one, free in zip(rows[::2], rows[1::2], strict=True):
+        assert float(free["objective"]) <= float(one["objective"]) * (1 + 1e-5)
+        assert one["status"] == free["status"] == "optimal"
+    table = capsys.readouterr().out
+    assert table.count("\n") == 4
+    assert f"| adult | 2 | {float(rows[0]['objective']):.6f} |" in table
+    assert scales.main([*arguments, "--report-only"]) == 0
+    assert capsys.readouterr().out == table
+    with pytest.raises(SystemExit):
+        scales.main([*arguments, "--interval", "5"])
+
+
+def test_levers_are_compared(tmp_path, data_folder, capsys):
+    arguments = [
+        str(data_folder), str(tmp_path), "--instances", "adult:2,mammo:3", "--seeds", "2",
+        "--levers", "default,fractional_rounds=0+cut_pool=0",
+    ]  # fmt: skip
+    assert levers.main(arguments) == 0
+    rows = levers.read_rows(tmp_path / "levers.csv", levers.FIELDS)
+    assert [row["lever"] for row in rows[:2]] == ["default", "fractional_rounds=0+cut_pool=0"]
+    assert [row["seed"] for row in rows] == ["0"] * 4 + ["1"] * 4
+    for data in ("adult", "mammo"):
+        objectives = [float(row["objective"]) for row in rows if row["data"] == data]
+        assert max(objectives) - min(objectives) <= 1e-12
+    table = capsys.readouterr().out
+    assert table.count("\n") == 4
+    assert " s |" in table
+    assert levers.main([*arguments, "--report-only"]) == 0
+    assert capsys.readouterr().out == table
+    for bad in ("no_such_setting=1", "cut_pool=-1"):
+        with pytest.raises(SystemExit):
+            levers.main([*arguments, "--levers", bad])
+
+
+@pytest.fixture
+def blas_as_it_is(monkeypatch) -> None:
+    for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_forced_blas_is_refused(tmp_path, blas_as_it_is, monkeypatch, capsys):
+    """The ratio to a prototype that may be slowed down says nothing."""
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
+    with pytest.raises(SystemExit):
+        branch_and_bound.main([str(tmp_path), str(tmp_path / "output"), "--prototype", "."])
+    assert "unset OPENBLAS_CORETYPE: the prototype may be slower" in capsys.readouterr().err
+    assert not (tmp_path / "output").exists()
+
+
+def test_prototype_takes_turns(tmp_path, data_folder, blas_as_it_is, capsys):
+    prototype = tmp_path / "prototype"
+    prototype.mkdir()
+    (prototype / "branch_and_bound_prototype.py").write_text(STAND_IN)
+    arguments = [
+        str(data_folder), str(tmp_path / "output"), "--prototype", str(prototype),
+        "--instances", "adult:5,mammo:2", "--repeats", "2", "--time-limit", "20",
+    ]  # fmt: skip
+    assert branch_and_bound.main(arguments) == 0
+    assert sorted(path.name for path in prototype.iterdir()) == ["branch_and_bound_prototype.py"]
+    path = tmp_path / "output" / "branch_and_bound.csv"
+    rows = branch_and_bound.read_rows(path, branch_and_bound.FIELDS)
+    # It is not compared on mammo.
+    assert [(row["program"], row["data"], row["repeat"]) for row in rows] == [
+        ("riskslim", "adult", "0"), ("prototype", "adult", "0"),
+        ("riskslim", "adult", "1"), ("prototype", "adult", "1"),
+        ("riskslim", "mammo", "0"), ("riskslim", "mammo", "1"),
+    ]  # fmt: skip
+    assert [rows[1][f"cpu_seconds_to_{gap}_percent"] for gap in (10, 1, 0)] == [
+        "1.5",
+        "2.5",
+        "3.25",
+    ]
+    assert (rows[1]["status"], rows[1]["objective"], rows[1]["nodes"]) == ("optimal", "0.5", "7")
+    table = capsys.readouterr().out
+    assert branch_and_bound.main([*arguments, "--report-only"]) == 0
+    assert capsys.readouterr().out == table
+    _, _, adult, mammo = table.splitlines()
+    ratio = 3.25 / np.mean([float(rows[i]["cpu_seconds"]) for i in (0, 2)])
+    assert adult.startswith("| adult | 5 | 20 | ")
+    assert adult.endswith(f"| 3.25 | {ratio:.1f} |")
+    assert mammo.endswith("|  |  |")
+
+
+def test_open_gap_of_the_prototype_has_no_time(tmp_path):
+    (tmp_path / "branch_and_bound_prototype.py").write_text(
+        "print(\"RESULT {'UB': 0.5, 'LB': 0.48, 'gap': 4.0, 'time': 9.0, 'nodes': 3, 'open': 2, "
+        "'thresholds': {10: (1.5, 2)}}\")"
+    )
+    instance = branch_and_bound.Instance("adult", 5)
+    found = branch_and_bound.run_prototype(tmp_path, instance, 9.0, tmp_path)
+    assert (found["status"], found["gap"]) == ("feasible", 0.04)
+    reached = {name: value for name, value in found.items() if "_to_" in name}
+    assert reached == {"cpu_seconds_to_10_percent": 1.5}
+
+
+def test_published_runs_have_the_columns_of_today():
+    rows = branch_and_bound.read_rows(DOCS / "branch_and_bound.csv", branch_and_bound.FIELDS)
+    instances = {(row["data"], int(row["max_size"])) for row in rows}
+    assert instances >= set(branch_and_bound.INSTANCES)
+
+
+def test_prototype_without_a_result_is_an_error():
+    with pytest.raises(ValueError, match="printed no RESULT"):
+        branch_and_bound.parse_result("root LB 0.4")
+
+
+@pytest.mark.parametrize("text", ["adult", "adult:", ":5", "adult:five"])
+def test_instances_are_checked(text, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        branch_and_bound.main([str(tmp_path), str(tmp_path / "output"), "--instances", text])
+    assert "a name and a model size" in capsys.readouterr().err

@@ -1,0 +1,315 @@
+"""LCPA on SCIP: against enumeration, against CPLEX, limits, interruption, faults."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import signal
+import subprocess
+import sys
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+from checked_solutions import faults
+from enumeration import (
+    enumerate_optimum,
+    enumerate_over_scales,
+    random_constrained_problem,
+    random_problem,
+    random_scaled_problem,
+)
+from paths import HELPERS
+from problems import OPTIMUM, make_problem, paper_problem
+from riskslim import LatticeCPASettings, LinearConstraint, Status, branch_and_bound, lattice_cpa
+from riskslim.exceptions import RiskSLIMError, SolverUnavailableError
+
+pytest.importorskip("pyscipopt")
+
+from riskslim.engines.lattice_cpa import scip
+from riskslim.engines.lattice_cpa.search import Search
+
+PARTS = (
+    "chained_updates", "rounding", "polishing", "swaps", "branching_priority", "fractional_rounds",
+)  # fmt: skip
+COMBINATIONS = list(itertools.product([True, False], repeat=len(PARTS)))
+
+
+def chosen_settings(seed: int) -> LatticeCPASettings:
+    """Every part on and off, in turn."""
+    values = dict(zip(PARTS, COMBINATIONS[seed % len(COMBINATIONS)], strict=True))
+    values["fractional_rounds"] = 3 * values["fractional_rounds"]
+    return LatticeCPASettings(**values)
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return make_problem(n=400, d=8, seed=2, max_size=4)
+
+
+# ---- enumeration ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("draw", [random_problem, random_constrained_problem])
+@pytest.mark.parametrize("first_seed", range(0, 320, 80))
+def test_the_enumerated_optimum_is_found(draw, first_seed):
+    failures, infeasible = [], 0
+    for seed in range(first_seed, first_seed + 80):
+        small = draw(np.random.default_rng([seed, 7]), 2000)
+        best, problem = enumerate_optimum(small), small.build()
+        solution = lattice_cpa(problem, solver="scip", settings=chosen_settings(seed))
+        if not best.feasible:
+            infeasible += 1
+            wrong = [] if solution.certificate.status is Status.INFEASIBLE else ["not infeasible"]
+        else:
+            wrong = faults(small, best, problem, solution)
+        if wrong:
+            failures.append(f"seed {seed}: {'; '.join(wrong)}, {solution.certificate}")
+    assert not failures, "\n".join(failures)
+    assert infeasible > 0 or draw is random_problem
+
+
+# These ended with a worse score than SCIP had accepted, before its candidates were considered.
+@pytest.mark.parametrize("seed", [1239, 1591, 2125, 2692, 2838])
+def test_candidates_of_scip_are_incumbents(seed):
+    draw = random_constrained_problem if seed % 2 else random_problem
+    small = draw(np.random.default_rng(seed), 2000)
+    best, problem = enumerate_optimum(small), small.build()
+    assert not faults(small, best, problem, lattice_cpa(problem, solver="scip"))
+
+
+def test_lists_of_scales():
+    for seed in range(20):
+        small = random_scaled_problem(np.random.default_rng(seed), 200)
+        small.scale = sorted({*np.atleast_1d(small.scale).tolist(), 1.0})
+        vectors, objectives = enumerate_over_scales(small)
+        certificate = lattice_cpa(small.build(), solver="scip").certificate
+        if len(vectors):
+            assert certificate.status is Status.OPTIMAL, seed
+            assert certificate.objective == pytest.approx(objectives.min(), abs=1e-9), seed
+        else:
+            assert certificate.status is Status.INFEASIBLE, seed
+
+
+def test_both_solvers_and_the_native_engine_agree(problem):
+    certificates = [
+        lattice_cpa(problem).certificate,
+        lattice_cpa(problem, solver="scip").certificate,
+        branch_and_bound(problem).certificate,
+    ]
+    assert {certificate.status for certificate in certificates} == {Status.OPTIMAL}
+    objectives = [certificate.objective for certificate in certificates]
+    assert max(objectives) - min(objectives) <= 1e-9
+    assert certificates[1].engine.startswith("lattice_cpa (SCIP ")
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize("name", ["mammo", "breastcancer"])
+def test_paper_data_is_solved_whatever_the_scaling_of_the_lps(shared_data, name):
+    """With the first scaling, SCIP 10.0 cannot solve an LP of mammo."""
+    problem = paper_problem(shared_data, name)
+    certificate = lattice_cpa(problem, solver="scip").certificate
+    assert certificate.status is Status.OPTIMAL
+    assert certificate.optimality_gap == 0.0
+    assert certificate.objective == pytest.approx(OPTIMUM[name], abs=1e-10)
+
+
+def test_an_lp_that_cannot_be_solved_is_tried_again(problem, monkeypatch):
+    tried, original = [], scip._solve
+
+    def unlucky(model, search, should_stop):
+        tried.append(model.scip.getParam("lp/scaling"))
+        if len(tried) < 3:
+            return scip.TreeResult("SCIP gave up", failed=True)
+        return original(model, search, should_stop)
+
+    monkeypatch.setattr(scip, "_solve", unlucky)
+    assert lattice_cpa(problem, solver="scip").certificate.is_optimal
+    assert tried == list(scip.SCALINGS)
+
+
+@pytest.mark.shared_data
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "limit"), [("mushroom", 60), ("adult", 120)])
+def test_paper_data(shared_data, name, limit):
+    solution = lattice_cpa(paper_problem(shared_data, name), solver="scip", time_limit=limit)
+    assert np.all(solution.trace["lower_bound"] <= OPTIMUM[name] + 1e-10)
+    assert solution.certificate.objective == pytest.approx(OPTIMUM[name], abs=1e-10)
+    assert solution.certificate.optimality_gap <= 0.02
+
+
+# ---- limits and interruption ---------------------------------------------------------------
+
+
+def test_limits_leave_valid_bounds(problem):
+    optimum = lattice_cpa(problem, solver="scip").certificate.objective
+    settings = LatticeCPASettings(rounding=False, polishing=False)
+    for limits in ({"node_limit": 3}, {"time_limit": 0.05}, {"gap_tolerance": 0.3}):
+        solution = lattice_cpa(problem, solver="scip", settings=settings, **limits)
+        certificate = solution.certificate
+        assert certificate.lower_bound <= optimum + 1e-9
+        assert certificate.objective >= optimum - 1e-9
+        assert np.all(np.diff(solution.trace["lower_bound"]) >= 0)
+        assert problem.is_feasible(solution.coef)
+    assert certificate.status is Status.OPTIMAL
+    assert certificate.optimality_gap <= 0.3
+
+
+def test_should_stop(problem):
+    calls = itertools.count()
+    solution = lattice_cpa(
+        problem,
+        solver="scip",
+        should_stop=lambda: next(calls) > 20,
+        settings=LatticeCPASettings(initialization=False),
+    )
+    assert solution.certificate.status is Status.INTERRUPTED
+    assert problem.is_feasible(solution.coef)
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_ends_the_search():
+    script = """
+import os, signal, threading
+from problems import make_problem
+from riskslim import lattice_cpa
+p = make_problem(n=3000, d=30, seed=1, max_size=8)
+seen = []
+def progress(record):
+    if record.nodes > 20 and not seen:
+        seen.append(record)
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+solution = lattice_cpa(p, solver="scip", time_limit=60, progress=progress)
+print(solution.certificate.status, p.is_feasible(solution.coef))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True, text=True, cwd=HELPERS, timeout=100, check=True,
+    )  # fmt: skip
+    assert done.stdout.split() == ["interrupted", "True"]
+
+
+def test_handler_of_signals_is_left_alone(problem):
+    before = signal.getsignal(signal.SIGINT)
+    lattice_cpa(problem, solver="scip")
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_outside_of_the_main_thread(problem):
+    found = []
+    worker = threading.Thread(target=lambda: found.append(lattice_cpa(problem, solver="scip")))
+    worker.start()
+    worker.join()
+    assert found[0].certificate.status is Status.OPTIMAL
+
+
+def test_same_seed_same_result(problem):
+    one, other = (lattice_cpa(problem, solver="scip", random_state=3) for _ in range(2))
+    np.testing.assert_array_equal(one.coef, other.coef)
+    assert one.statistics.nodes == other.statistics.nodes
+
+
+def test_two_threads(problem):
+    one = lattice_cpa(problem, solver="scip")
+    two = lattice_cpa(problem, solver="scip", n_threads=2)
+    np.testing.assert_array_equal(one.coef, two.coef)
+    assert one.certificate.objective == two.certificate.objective
+    assert one.statistics.nodes == two.statistics.nodes
+
+
+# ---- faults --------------------------------------------------------------------------------
+
+
+def test_exceptions_in_callbacks_reach_the_caller(problem, monkeypatch):
+    for name in ("cut_at", "fractional_cut", "round"):
+
+        def fail(self, *args, name=name):
+            raise RuntimeError(f"{name} failed")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Search, name, fail)
+            with pytest.raises(RuntimeError, match=f"{name} failed"):
+                lattice_cpa(problem, solver="scip")
+
+
+def test_understated_candidates_are_refused(problem, monkeypatch):
+    """What SCIP is told of a loss must not become its bound unless the loss is really so low."""
+    honest = lattice_cpa(problem, solver="scip").certificate
+    original = scip.ScipMIP.solution_vector
+
+    def understated(self, coef, loss):
+        return original(self, coef, loss - 0.2)
+
+    monkeypatch.setattr(scip.ScipMIP, "solution_vector", understated)
+    certificate = lattice_cpa(problem, solver="scip").certificate
+    assert certificate.objective == pytest.approx(honest.objective, abs=1e-9)
+    assert certificate.lower_bound <= honest.objective + 1e-9
+
+
+def test_a_loss_that_scip_does_not_see_costs_the_bound(problem, monkeypatch):
+    """If a cut does not reach SCIP's point, SCIP's bounds cannot be trusted."""
+    monkeypatch.setattr(scip._Plugin, "add_row", lambda self, cut: False)
+    certificate = lattice_cpa(problem, solver="scip", time_limit=10).certificate
+    optimum = branch_and_bound(problem).certificate.objective
+    assert certificate.lower_bound <= optimum + 1e-9
+    assert certificate.status is Status.FEASIBLE
+
+
+def test_contradictions_are_named():
+    small = make_problem(n=100, d=4, seed=0, max_size=4)
+    names = small.coefficients.feature_names
+    from riskslim import RiskScoreProblem
+
+    constraints = [
+        LinearConstraint(points={names[0]: 2.0, names[1]: 2.0}, lower=1, upper=1, name="odd"),
+        LinearConstraint(points={names[2]: 1.0}, upper=3, name="harmless"),
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        problem = RiskScoreProblem(small.loss, small.coefficients, constraints=constraints)
+    certificate = lattice_cpa(problem, solver="scip").certificate
+    assert certificate.status is Status.INFEASIBLE
+    assert "odd" in certificate.message
+    assert "harmless" not in certificate.message
+
+
+def test_no_start_in_time(problem, monkeypatch):
+    monkeypatch.setattr(scip, "_solve_for_feasibility", lambda model, time_limit: None)
+    with pytest.raises(RiskSLIMError, match="not known whether"):
+        scip.found_by_scip(problem, 1.0, None)
+
+
+def test_solvers_that_there_are_not(problem):
+    with pytest.raises(ValueError, match="'cplex', 'scip', got 'highs'; HiGHS has no callback"):
+        lattice_cpa(problem, solver="highs")
+
+
+def test_without_the_package():
+    script = """
+import sys
+sys.modules["pyscipopt"] = None
+from problems import make_problem
+from riskslim import lattice_cpa
+from riskslim.exceptions import SolverUnavailableError
+try:
+    lattice_cpa(make_problem(n=50, d=3, seed=0, max_size=2), solver="scip")
+except SolverUnavailableError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True, text=True, cwd=HELPERS, timeout=100, check=True,
+    )  # fmt: skip
+    assert "pip install riskslim[scip]" in done.stdout
+    assert issubclass(SolverUnavailableError, RiskSLIMError)
+
+
+def test_rows_of_scip_are_those_of_the_formulation(problem):
+    from riskslim.engines.lattice_cpa.start import best_possible_bounds
+
+    model = scip.ScipMIP(problem, best_possible_bounds(problem))
+    assert model.scip.getNVars() == len(model.variables)
+    assert model.scip.getNConss() == len(model.rows)
+    assert math.isclose(model.variables[model.objective].price, 1.0)

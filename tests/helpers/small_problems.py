@@ -1,0 +1,100 @@
+"""Small problems with their enumerated optimum: random ones by seed, and corners by name."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import numpy as np
+
+from enumeration import (
+    Enumerated,
+    SmallProblem,
+    enumerate_optimum,
+    random_constrained_problem,
+    random_problem,
+)
+from riskslim import LinearConstraint, RiskScoreProblem, at_least, exactly
+
+
+@functools.cache
+def solved(seed: int) -> tuple[SmallProblem, Enumerated, RiskScoreProblem]:
+    """A problem, its optimum, and the package's statement of it."""
+    small = random_problem(np.random.default_rng(seed))
+    return small, enumerate_optimum(small), small.build()
+
+
+@functools.cache
+def constrained(seed: int) -> tuple[SmallProblem, Enumerated, RiskScoreProblem]:
+    small = random_constrained_problem(np.random.default_rng([seed, 21]))
+    return small, enumerate_optimum(small), small.build()
+
+
+CORNERS = {
+    "intercept only": {"max_size": 0, "min_size": 0},
+    "no price": {"l0_penalty": 0.0, "feature_penalty": None},
+    "price beyond any loss": {"l0_penalty": 50.0, "feature_penalty": None},
+    "one point": {"lower": [1, 0, -1], "upper": [1, 0, -1], "intercept": (2, 2)},
+    "one feature": {"lower": [0, -3, 0], "upper": [0, 3, 0]},
+    "all features": {"min_size": 3},
+    "two values around zero": {"lower": [-1, -1, -1], "upper": [0, 0, 0]},
+    "far intercept": {"intercept": (40, 45)},
+    "tiny weights": {"weights": 1e-9},
+    "huge weights": {"weights": 1e9},
+}
+
+
+def corner_problem(corner: str, real: bool) -> SmallProblem:
+    rng = np.random.default_rng(8)
+    n = 60
+    X = rng.normal(size=(n, 3)) if real else rng.integers(0, 3, (n, 3)).astype(float)
+    y = np.where(X @ [1, -2, 1] + rng.normal(size=n) > 0, 1, -1)
+    changes = {
+        "lower": [-3, -3, -3], "upper": [3, 3, 3], "feature_penalty": None, "weights": None,
+        "l0_penalty": 1e-3, "min_size": 0, "max_size": None, "intercept": (None, None),
+        **CORNERS[corner],
+    }  # fmt: skip
+    changes["lower"], changes["upper"] = np.array(changes["lower"]), np.array(changes["upper"])
+    changes["feature_penalty"] = np.full(3, np.nan)
+    if changes["weights"] is not None:
+        changes["weights"] = changes["weights"] * rng.uniform(0.5, 1.5, n)
+    if corner in ("one point", "one feature"):
+        changes["max_size"] = 2
+    return SmallProblem(X=X, y=y, sign=[0] * 3, fixed={}, **changes)
+
+
+def infeasible(seed: int) -> SmallProblem:
+    """A random problem whose size limits cannot be met."""
+    rng = np.random.default_rng([seed, 5])
+    while True:
+        small = random_problem(rng)
+        low, high = small.box()
+        required = np.count_nonzero((low > 0) | (high < 0))
+        usable = np.count_nonzero((low != 0) | (high != 0))
+        if seed % 2 and required:
+            return dataclasses.replace(small, max_size=int(required) - 1, min_size=0)
+        if not seed % 2 and usable < small.d:
+            return dataclasses.replace(small, min_size=int(usable) + 1, max_size=None)
+
+
+TIED = {
+    "use is asked for": at_least(3, ["x0", "x1", "x2", "x3"]),
+    "of all": exactly(4, ["x0", "x1", "x2", "x3"]),
+    "use lifts a sum": LinearConstraint(points={"x0": -1}, used={"x1": 2, "x2": 3}, lower=4),
+    "use lowers a sum": LinearConstraint(points={"x0": 1}, used={"x1": -2, "x2": -3}, upper=-4),
+    "use of the same feature": LinearConstraint(points={"x0": 1}, used={"x0": 2}, lower=1),
+    "both": LinearConstraint(used={"x0": 1, "x1": -1}, lower=0, upper=0),
+}
+
+
+def plain(rng, d: int, **changes) -> SmallProblem:
+    """Binary features, points from -3 to 3, and prices that can make use unwelcome."""
+    X = (rng.random((80, d)) < 0.4).astype(float)
+    y = np.where(X @ rng.normal(size=d) + rng.normal(size=80) > 0, 1, -1)
+    stated = {
+        "lower": np.full(d, -3), "upper": np.full(d, 3), "l0_penalty": 0.01, "min_size": 0,
+        "max_size": None, "intercept": (-5, 5), **changes,
+    }  # fmt: skip
+    return SmallProblem(
+        X=X, y=y, weights=None, sign=[0] * d, fixed={}, feature_penalty=np.full(d, np.nan), **stated
+    )

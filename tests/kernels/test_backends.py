@@ -1,0 +1,221 @@
+"""Which kernels are in use: chosen, missing, reported."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from types import ModuleType
+
+import pytest
+
+import riskslim
+from paths import PACKAGE, TESTS
+from riskslim import _kernels, show_config
+
+FIT = """
+import json, sys
+import numpy as np
+from riskslim import (
+    CoefficientSet, LatticeCPASettings, LogisticLoss, RiskScoreProblem, TrainingData,
+    branch_and_bound, lattice_cpa, show_config,
+)
+
+def certificate(engine, X, weights, **options):
+    rng = np.random.default_rng(3)
+    y = rng.random(len(X)) < 1 / (1 + np.exp(-(X[:, 0] - 2 * X[:, 1] + X[:, 2])))
+    data = TrainingData(X, y, weights)
+    loss = LogisticLoss(data, CoefficientSet(data.feature_names, -3, 3), **options)
+    problem = RiskScoreProblem(loss, loss.given_coefficients, max_size=3)
+    # On a busy machine numba compiles for longer than either search takes.
+    patient = {"settings": LatticeCPASettings(initialization_time_limit=600.0)}
+    arguments = patient if engine is lattice_cpa else {}
+    solution = engine(problem, time_limit=1200.0, **arguments)
+    assert solution.certificate.is_optimal
+    found = solution.certificate
+    return [solution.coef.tolist(), found.objective, found.lower_bound, found.status.value]
+
+rng = np.random.default_rng(0)
+integers = rng.integers(0, 3, (300, 5)).astype(float)
+mixed = np.where(np.arange(5) % 2, rng.normal(size=(300, 5)).round(2), integers)
+weights = rng.exponential(size=300)
+results = [
+    result
+    for engine in (lattice_cpa, branch_and_bound)
+    for result in (
+        certificate(engine, integers, None), certificate(engine, mixed, weights, n_threads=2)
+    )
+]
+config = show_config(mode="dict")["kernels"]
+print(json.dumps([config["backend"], config["reason"], "numba" in sys.modules, results]))
+"""
+
+# Import machinery in which the extensions do not exist.
+WITHOUT_EXTENSIONS = """
+import sys
+from importlib.machinery import ExtensionFileLoader, PathFinder
+
+class Without:
+    def find_spec(name, path=None, target=None):
+        if name.startswith("riskslim._kernels."):
+            spec = PathFinder.find_spec(name, path, target)
+            if spec is not None and isinstance(spec.loader, ExtensionFileLoader):
+                raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return None
+
+sys.meta_path.insert(0, Without)
+"""
+
+
+def run(code: str, kernels: str | None) -> subprocess.CompletedProcess[str]:
+    home = PACKAGE.parent
+    environment = {**os.environ, "PYTHONPATH": str(home)}
+    environment.pop(_kernels.VARIABLE, None)
+    if kernels is not None:
+        environment[_kernels.VARIABLE] = kernels
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        capture_output=True, text=True, check=False, env=environment, cwd=home,
+    )  # fmt: skip
+
+
+def fit(code: str, kernels: str | None) -> tuple[list, str]:
+    done = run(code, kernels)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
+@pytest.fixture(scope="module")
+def results() -> list:
+    """Certificates of the default backend, without numba."""
+    (backend, reason, numba, found), messages = fit(FIT, None)
+    if backend != "cython":
+        pytest.skip("the extensions are not built")
+    assert (reason, numba, messages) == ("default", False, "")
+    return found
+
+
+@pytest.mark.numba
+def test_backends_give_the_same_certificates(results):
+    (backend, reason, numba, found), messages = fit(FIT, "numba")
+    assert (backend, numba, messages) == ("numba", True, "")
+    assert "RISKSLIM_KERNELS=numba" in reason
+    assert found == results
+
+
+@pytest.mark.numba
+def test_numba_steps_in_for_missing_extensions(results):
+    (backend, reason, _, found), messages = fit(WITHOUT_EXTENSIONS + FIT, None)
+    assert backend == "numba"
+    assert "No module named 'riskslim._kernels.distinct'" in reason
+    assert messages.count("using numba") == 1
+    assert len(messages.splitlines()) == 1
+    assert found == results
+
+
+@pytest.mark.parametrize(
+    ("code", "kernels", "message"),
+    [
+        ("", "c", "RISKSLIM_KERNELS must be 'cython' or 'numba', got 'c'"),
+        (WITHOUT_EXTENSIONS, "cython", "or use RISKSLIM_KERNELS=numba"),
+        ("import sys; sys.modules['numba'] = None\n", "numba", "or use RISKSLIM_KERNELS=cython"),
+        (
+            f"{WITHOUT_EXTENSIONS}sys.modules['numba'] = None\n",
+            None,
+            "and neither can the numba kernels",
+        ),
+    ],
+)
+def test_unusable_choices_are_refused(code, kernels, message):
+    done = run(f"{code}import riskslim.loss.logistic", kernels)
+    assert done.returncode != 0
+    assert message in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(("kernels", "is_refused"), [(None, True), ("numba", False)])
+def test_tests_do_not_start_on_kernels_that_are_not_compiled(kernels, is_refused):
+    options = ["-q", "-p", "no:cacheprovider", "--collect-only"]
+    arguments = [*options, str(TESTS / "items" / "test_encoder.py")]
+    code = f"import pytest, sys; sys.exit(pytest.main({arguments!r}))"
+    done = run(WITHOUT_EXTENSIONS + code, kernels)
+    if is_refused:
+        assert done.returncode == pytest.ExitCode.USAGE_ERROR
+        home = PACKAGE.parent
+        assert f"ERROR: riskslim is imported from {home}, where the compiled ext" in done.stderr
+        assert "python setup.py build_ext --inplace" in done.stderr
+    else:
+        assert done.returncode == 0, done.stderr
+
+
+def test_kernels_of_both_backends_have_the_same_names():
+    cython, numba = (_kernels.load(name) for name in _kernels.BACKENDS)
+    for module in _kernels.MODULES:
+        names = {name for name, value in vars(cython[module]).items() if callable(value)}
+        public = {name for name in names if not name.startswith("_")}
+        assert public
+        assert not {name for name in public if not callable(getattr(numba[module], name, None))}
+
+
+def test_tests_of_a_backend_run_on_it_everywhere(backend):
+    """What the fixture misses would run on the default kernels, and the tests would not see it."""
+    home = {name: module.__name__ for name, module in _kernels.load(backend).items()}
+    found = [
+        (user, value.__name__ == home[value.__name__.rpartition(".")[2]])
+        for user, module in sys.modules.items()
+        if user.startswith("riskslim.") and not user.startswith("riskslim._kernels.")
+        for value in vars(module).values()
+        if isinstance(value, ModuleType) and value.__name__.startswith("riskslim._kernels.")
+    ]
+    assert all(is_home for _, is_home in found), found
+    users = {user.removeprefix("riskslim.") for user, _ in found}
+    assert users >= {
+        "data.distinct", "engines.branch_and_bound.rows", "engines.branch_and_bound.search",
+        "heuristics.constrained", "heuristics.descent", "loss.form", "loss.logistic", "loss.ranges",
+    }  # fmt: skip
+
+
+# ---- show_config ---------------------------------------------------------------------------
+
+
+def test_configuration_as_dict():
+    config = show_config(mode="dict")
+    assert list(config) == ["version", "kernels", "machine", "packages"]
+    assert config["version"] == riskslim.__version__
+    assert (config["kernels"]["backend"], config["kernels"]["reason"]) == _kernels.CHOICE
+    assert config["kernels"]["compiler"]
+    assert config["kernels"]["instructions"]
+    assert config["machine"]["cores for this process"] >= 1
+    assert config["packages"]["numpy"]
+
+
+def test_configuration_is_printed(capsys):
+    assert show_config() is None
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"riskslim {riskslim.__version__}\n")
+    config = show_config(mode="dict")
+    for part in ("kernels", "machine", "packages"):
+        assert f"\n{part}\n" in printed
+        for name in config[part]:
+            assert name in printed
+
+
+def test_configuration_of_numba():
+    done = run("from riskslim import show_config; show_config()", "numba")
+    assert done.returncode == 0, done.stderr
+    for expected in ("numba ", "LLVM", "cache", "RISKSLIM_KERNELS=numba"):
+        assert expected in done.stdout
+
+
+def test_packages_that_are_missing_are_said_to_be(monkeypatch, capsys):
+    from riskslim import config
+
+    monkeypatch.setattr(config, "_PACKAGES", ("numpy", "no-such-package"))
+    assert show_config(mode="dict")["packages"]["no-such-package"] is None
+    show_config()
+    assert "not installed" in capsys.readouterr().out
+
+
+def test_unknown_mode():
+    with pytest.raises(ValueError, match="'stdout' or 'dict', got 'dicts'"):
+        show_config(mode="dicts")

@@ -1,0 +1,460 @@
+"""The node kernel against enumeration of small boxes and plain NumPy."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from riskslim._kernels import BACKENDS, load, nodes
+
+pytestmark = pytest.mark.usefixtures("backend")
+
+CASES, PART = 400, 50
+SEEDS = [range(first, first + PART) for first in range(0, CASES, PART)]
+TOLERANCE = 1e-9
+RULES = 5
+# What one point is worth: as in the paper, some other number, or anything in an interval.
+WORTHS = ("one", "other", "interval")
+# Values of t in an interval at which every vector is looked at.
+N_WORTHS = 8
+
+
+class Rows:
+    """Random rows with columns of both kinds in random order, and weights that add up to one."""
+
+    def __init__(self, rng, n, n_integers, n_reals):
+        self.integers = rng.integers(-2, 4, (n, n_integers)).astype(np.int8)
+        self.reals = rng.normal(size=(n, n_reals)).round(2)
+        slot = np.concatenate((np.arange(n_integers), -1 - np.arange(n_reals)))
+        self.slot = rng.permutation(slot).astype(np.int64)
+        # Rows of one class, of both, and of none.
+        weights = rng.exponential(size=(2, n)) * (rng.random((2, n)) < 0.7)
+        weights[:, 0] = 1.0
+        self.positive, self.negative = weights / weights.sum()
+
+    @property
+    def columns(self):
+        """All columns as float64, the intercept's first."""
+        columns = [self.integers[:, k] if k >= 0 else self.reals[:, -1 - k] for k in self.slot]
+        return np.column_stack((np.ones(len(self.positive)), *columns))
+
+    def losses(self, coefs):
+        """Loss of each vector."""
+        scores = self.columns @ np.asarray(coefs, float).T
+        return self.positive @ np.logaddexp(0, -scores) + self.negative @ np.logaddexp(0, scores)
+
+    def derivatives(self, coef):
+        """Gradient and second derivatives at one point."""
+        columns = self.columns
+        p = 1 / (1 + np.exp(-columns @ coef))
+        gradient = columns.T @ (self.negative * p - self.positive * (1 - p))
+        curvature = (self.positive + self.negative) * p * (1 - p)
+        return gradient, (columns.T * curvature) @ columns
+
+
+class Case:
+    """A small node: rows, penalties, limits, and everything in its box."""
+
+    def __init__(self, seed, *, twins=False, worth="one"):
+        rng = np.random.default_rng(seed)
+        self.worth = random_worth(np.random.default_rng([seed, 1]), worth)
+        d = int(rng.integers(1, 5))
+        n_reals = int(rng.integers(0, d + 1))
+        self.rows = Rows(rng, int(rng.integers(1, 40)), d - n_reals, n_reals)
+        p = d + 1
+        self.penalty = np.where(rng.random(p) < 0.2, 0.0, 10.0 ** rng.uniform(-5, -1, p))
+        self.penalty[0] = 0.0
+        lower, upper = rng.integers(-3, 1, p), rng.integers(0, 4, p)
+        moved = rng.random(p) < 0.2  # a feature that is in, or the intercept away from zero
+        shift = rng.choice([-3, 3], p)
+        self.box = np.array([lower, upper], float) + np.where(moved, shift, 0)
+        self.box[:, rng.random(p) < 0.1] = 0.0
+        self.min_size = int(rng.integers(1, p)) if rng.random() < 0.3 else 0
+        self.max_size = int(rng.integers(max(self.min_size, 1), p))
+        self.twin, self.ends = np.full(p, -1, np.int64), np.zeros((2, p))
+        if twins:
+            self._make_twins()
+        self._enumerate()
+        self.cutoff = self._cutoff(rng)
+
+    def _make_twins(self):
+        """Let the last feature say what the first one says."""
+        self.rows.slot[-1] = self.rows.slot[0]
+        self.min_size, self.penalty[-1] = 0, self.penalty[1]
+        self.box[:, 1] = [-2.0, 2.0]
+        self.box[:, -1] = [-1.0, 2.0]
+        if len(self.penalty) > 2:
+            self.twin[-1], self.ends[:, -1] = 1, (2.0, -2.0)
+
+    def _enumerate(self):
+        values = [np.arange(low, high + 1) for low, high in self.box.T]
+        vectors = np.array(list(itertools.product(*values)), float)
+        sizes = np.count_nonzero(vectors[:, 1:], axis=1)
+        vectors = vectors[(sizes >= self.min_size) & (sizes <= self.max_size)]
+        _, low, high = self.worth
+        values = np.geomspace(low, high, N_WORTHS) if low < high else np.array([low])
+        self.vectors = np.repeat(vectors, len(values), axis=0)
+        self.t = np.tile(values, len(vectors))
+        losses = self.rows.losses(self.t[:, None] * self.vectors)
+        self.objectives = losses + (self.vectors != 0) @ self.penalty
+        self.optimum = self.objectives.min(initial=math.inf)
+
+    def _cutoff(self, rng):
+        if rng.random() < 0.25 or not len(self.vectors):
+            return math.inf
+        share = rng.choice([-0.05, 1e-6, 0.01, 0.1, 0.5, 1.0])
+        return float(self.optimum + share * (self.objectives.max() - self.optimum))
+
+    @property
+    def better(self):
+        """Which vectors have an objective below the cutoff."""
+        return self.objectives < self.cutoff
+
+    def within(self, box, worth):
+        """Which vectors are in a box, worth what they may be worth."""
+        inside = ((self.vectors >= box[0]) & (self.vectors <= box[1])).all(axis=1)
+        return inside & (worth[1] <= self.t * (1 + 1e-12)) & (self.t <= worth[2] * (1 + 1e-12))
+
+
+def random_worth(rng, kind):
+    """What one point is worth at first, and the interval of it."""
+    if kind == "one":
+        return np.ones(3)
+    low, high = sorted(10.0 ** rng.uniform(-1, 0.4, 2))
+    if kind == "other":
+        return np.full(3, low)
+    return np.array([rng.uniform(low, high), low, high])
+
+
+@functools.cache
+def case(seed, *, twins=False, worth="one"):
+    return Case(seed, twins=twins, worth=worth)
+
+
+class Run:
+    """Arrays that the kernel changes, for one node."""
+
+    def __init__(self, node, *, kernel=None, stop=False, cutoff=None, tolerance=TOLERANCE):
+        self.node, self.kernel = node, kernel or nodes
+        rows, p = node.rows, len(node.penalty)
+        largest = np.abs(rows.columns).max(axis=0)
+        fill = [
+            np.asfortranarray(x) if x.shape[1] else np.zeros((1, 1), x.dtype, order="F")
+            for x in (rows.integers, rows.reals)
+        ]
+        self.arguments = (
+            *fill, rows.slot, rows.positive, rows.negative, node.penalty, largest, node.twin,
+            node.ends, node.min_size, node.max_size,
+            node.cutoff if cutoff is None else cutoff, tolerance,
+        )  # fmt: skip
+        n_floats, n_indices = self.kernel.scratch_sizes(len(rows.positive), p)
+        # Nothing is read before it has been written.
+        self.rest = (
+            np.full(1, int(stop)), np.zeros(5), np.full(n_floats, np.nan),
+            np.full(n_indices, -(2**40)),
+        )  # fmt: skip
+        self.box, self.coef, self.worth = node.box.copy(), np.zeros(p), node.worth.copy()
+        self.result = np.array([-math.inf, math.inf, 0.0, 0.0])
+        self.child_box, self.child_coef = np.full((3, 2, p), np.nan), np.full((3, p), np.nan)
+        self.child_worth, self.child_result = np.full((3, 3), np.nan), np.full((3, 4), np.nan)
+
+    def solve_root(self, iterations=200):
+        own = (self.box, self.coef, self.worth, self.result)
+        return self.kernel.solve_root(*self.arguments, iterations, *own, *self.rest)
+
+    def expand(self, rule, iterations=25):
+        own = (self.box, self.coef, self.worth, self.result)
+        children = (self.child_box, self.child_coef, self.child_worth, self.child_result)
+        return self.kernel.expand(*self.arguments, iterations, rule, *own, *children, *self.rest)
+
+
+def use(coef, box):
+    """Share of the budget of each free feature, and which features are in."""
+    free = (box[0] <= 0) & (box[1] >= 0) & (box[0] < box[1])
+    needed = (box[0] > 0) | (box[1] < 0)
+    free[0] = needed[0] = False
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares = np.where(coef > 0, coef / box[1], np.where(coef < 0, coef / box[0], 0.0))
+    return np.where(free, shares, 0.0), needed
+
+
+def check_point(node, box, coef, worth, result):
+    """A relaxation's point is in its box and budget, and its values are what they claim."""
+    assert node.worth[1] <= worth[1] <= worth[0] <= worth[2] <= node.worth[2]
+    shares, needed = use(coef, box)
+    assert (box == np.rint(box)).all()
+    assert (coef >= box[0] - 1e-9).all()
+    assert (coef <= box[1] + 1e-9).all()
+    # Nearly dependent columns leave rounding errors of this size in a step along the budget.
+    assert shares.sum() <= node.max_size - needed.sum() + 1e-7
+    expected = node.rows.losses(worth[0] * coef[None])[0] + node.penalty @ (shares + needed)
+    if math.isfinite(result[1]):
+        assert result[1] == pytest.approx(expected, abs=1e-9)
+        # The bound knows of min_size, and of penalties at every t; the relaxation does not.
+        if not node.min_size and worth[1] == worth[2]:
+            assert result[0] <= result[1] + 1e-12
+
+
+def check_bound(node, box, worth, bound):
+    """The bound holds for everything in the box that is still wanted."""
+    inside = node.objectives[node.within(box, worth) & node.better]
+    assert bound <= inside.min(initial=math.inf)
+
+
+# ---- the relaxation of one node ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("worth", WORTHS)
+@pytest.mark.parametrize("seeds", SEEDS, ids=lambda seeds: str(seeds.start))
+def test_relaxation_bounds_the_box(seeds, worth):
+    for seed in seeds:
+        node = case(seed, worth=worth)
+        run = Run(node)
+        if run.solve_root() == nodes.PRUNED:
+            assert not node.better.any(), seed
+            continue
+        assert node.within(run.box, run.worth)[node.better].all(), seed
+        check_bound(node, run.box, run.worth, run.result[0])
+        check_point(node, run.box, run.coef, run.worth, run.result)
+
+
+@pytest.mark.parametrize("worth", WORTHS)
+def test_relaxations_are_solved(worth):
+    gaps = []
+    for seed in range(CASES):
+        node = Case(seed, worth=worth)
+        if worth == "interval":
+            node.penalty[:] = 0.0  # prices are counted at one t, in the bound at any
+        run = Run(node, cutoff=math.inf)
+        if not node.min_size and run.solve_root() == nodes.OPEN:
+            gaps.append(run.result[1] - run.result[0])
+    assert len(gaps) > CASES / 2
+    assert max(gaps) <= 1e-7  # of the tolerance 1e-9, where rounding errors permit
+
+
+def test_the_best_worth_of_one_vector_is_found():
+    for seed in range(100):
+        node = Case(seed, worth="interval")
+        node.box[:] = np.rint(node.vectors[0]) if len(node.vectors) else 0.0
+        node.min_size, node.max_size = 0, len(node.penalty) - 1
+        run = Run(node, cutoff=math.inf)
+        assert run.solve_root() == nodes.OPEN
+        t = np.linspace(run.worth[1], run.worth[2], 2001)
+        objectives = node.rows.losses(t[:, None] * node.box[:1])
+        objectives += node.penalty @ (node.box[0] != 0)
+        assert run.result[0] <= objectives.min()
+        assert run.result[1] == pytest.approx(objectives.min(), abs=1e-5)
+        assert run.result[1] - run.result[0] <= 1e-7
+
+
+class Large:
+    """A node without constraints on many rows, whose intercept is fixed."""
+
+    def __init__(self, n, box):
+        rng = np.random.default_rng(n)
+        self.rows = Rows(rng, n, 5, 3)
+        p = 9
+        self.penalty, self.twin, self.ends = np.zeros(p), np.full(p, -1), np.zeros((2, p))
+        self.min_size, self.max_size, self.cutoff = 0, p - 1, math.inf
+        self.worth = np.ones(3)
+        self.box = np.tile([[-box], [box]], p).astype(float)
+        self.box[:, 0] = 1.0
+        self.start = np.concatenate(([1.0], rng.uniform(-0.3, 0.3, p - 1)))
+
+
+@pytest.mark.parametrize("n", [1, 7, 2047, 2048, 2049, 6149, 40_000])
+def test_bound_is_the_minimum_of_the_linearisation(n):
+    node = Large(n, 2)
+    run = Run(node)
+    run.coef[:] = node.start
+    assert run.solve_root(iterations=1) == nodes.OPEN
+    gradient, _ = node.rows.derivatives(node.start)
+    steps = np.where(gradient > 0, node.box[0], node.box[1]) - node.start
+    expected = node.rows.losses(node.start[None])[0] + gradient @ steps
+    assert run.result[0] == pytest.approx(expected, abs=1e-11)
+    assert run.result[0] <= expected
+
+
+@pytest.mark.parametrize("n", [50, 257, 2049, 6149, 40_000])
+def test_first_step_is_a_newton_step(n):
+    node = Large(n, 1000)
+    run = Run(node, tolerance=1e-13)
+    run.coef[:] = node.start
+    run.solve_root(iterations=1)
+    gradient, hessian = node.rows.derivatives(node.start)
+    step = -np.linalg.solve(hessian[1:, 1:], gradient[1:])
+    # The first rows stand for all of them where there are many.
+    accuracy = 0.1 if n > nodes.HESSIAN_ROWS else 1e-6
+    assert np.abs(run.coef[1:] - node.start[1:] - step).max() <= accuracy * np.abs(step).max()
+
+
+# ---- branching -----------------------------------------------------------------------------
+
+
+def expanded(seed, worth="one"):
+    """A case, relaxed and expanded; None where there is nothing to expand.
+
+    As in a search, the relaxation knows of a worse cutoff than the expansion.
+    """
+    node = case(seed, worth=worth)
+    first = Run(node, tolerance=1e-4, cutoff=math.inf)
+    if first.solve_root() == nodes.PRUNED:
+        return None
+    run = Run(node, tolerance=1e-4)
+    run.coef[:], run.result[:], run.worth[:] = first.coef, first.result, first.worth
+    return node, run, run.expand(seed % RULES)
+
+
+@pytest.mark.parametrize("worth", WORTHS)
+@pytest.mark.parametrize("seeds", SEEDS, ids=lambda seeds: str(seeds.start))
+def test_children_cover_what_is_better(seeds, worth):
+    for seed in seeds:
+        found = expanded(seed, worth)
+        if found is None:
+            continue
+        node, run, status = found
+        if status == -1:
+            assert not node.better.any(), seed
+        elif status == -2:
+            np.testing.assert_array_equal(run.box[0], run.box[1])
+            assert node.within(run.box, run.worth)[node.better].all(), seed
+        else:
+            check_children(node, run, status)
+
+
+def check_children(node, run, n_open):
+    covered = np.zeros(len(node.vectors), int)
+    for i in range(n_open):
+        box, coef, result = run.child_box[i], run.child_coef[i], run.child_result[i]
+        worth = run.child_worth[i]
+        covered += node.within(box, worth)
+        check_bound(node, box, worth, result[0])
+        assert run.result[0] <= result[0] < node.cutoff
+        assert (box[0] >= run.box[0]).all()
+        assert (box[1] <= run.box[1]).all()
+        check_point(node, box, coef, worth, result)
+    assert covered.max(initial=0) <= 1
+    assert (covered[node.better] == 1).all()
+    assert np.isnan(run.child_box[n_open:]).all() or n_open < 3
+
+
+def test_every_end_of_an_expansion_is_met():
+    ends = [found[2] for seed in range(CASES) if (found := expanded(seed)) is not None]
+    assert set(ends) == {-2, -1, 0, 1, 2, 3}
+
+
+def test_of_twins_one_best_vector_stays():
+    met = 0
+    for seed in range(200):
+        node = case(seed, twins=True)
+        if node.twin.max() < 0 or not node.optimum + 1e-9 < node.cutoff:
+            continue
+        run = Run(node, tolerance=1e-4)
+        assert run.solve_root() == nodes.OPEN
+        best = node.objectives <= node.optimum + 1e-12
+        assert (node.within(run.box, run.worth) & best).any(), seed
+        status = run.expand(seed % RULES)
+        boxes = run.child_box[:status] if status >= 0 else [run.box]
+        assert status != -1
+        assert any((node.within(box, run.worth) & best).any() for box in boxes), seed
+        met += 1
+    assert met > 50
+
+
+# ---- ends of a node ------------------------------------------------------------------------
+
+
+def test_box_of_one_point():
+    node = Case(3)
+    node.box[:] = np.round(node.box.mean(axis=0))
+    node.min_size, node.max_size = 0, len(node.penalty) - 1
+    run = Run(node, cutoff=math.inf)
+    assert run.expand(2) == -2
+    expected = node.rows.losses(node.box[:1])[0] + node.penalty @ (node.box[0] != 0)
+    assert run.result[0] == pytest.approx(expected, abs=1e-12)
+    assert run.result[0] <= expected
+    assert Run(node, cutoff=expected - 1e-9).expand(2) == -1
+    assert Run(node, cutoff=expected - 1e-9).solve_root() == nodes.PRUNED
+
+
+@pytest.mark.parametrize("kind", ["crossed", "too many", "too few", "none allowed"])
+def test_infeasible_boxes(kind):
+    node = Case(3)
+    p = len(node.penalty)
+    node.box[:] = [[-2.0], [2.0]]
+    node.min_size, node.max_size = 0, p - 1
+    if kind == "crossed":
+        node.box[:, 1] = 2.0, 1.0
+    elif kind == "too many":
+        node.box[0, 1:], node.max_size = 1.0, p - 2
+    elif kind == "none allowed":
+        node.box[0, 1:], node.max_size = 1.0, 0
+    else:
+        node.box[:, 1], node.min_size = 0.0, p - 1
+    for cutoff in (math.inf, 10.0):
+        assert Run(node, cutoff=cutoff).solve_root() == nodes.PRUNED
+        assert Run(node, cutoff=cutoff).expand(2) == -1
+
+
+def test_stop_leaves_valid_bounds():
+    for seed in range(50):
+        node = case(seed)
+        run = Run(node, stop=True)
+        run.result[0] = 1e-3
+        assert run.solve_root() == nodes.OPEN
+        np.testing.assert_array_equal(run.box, node.box)
+        assert run.result[0] == 1e-3
+        run = Run(node, stop=True)
+        status = run.expand(2)
+        if status == -1:
+            assert not node.better.any(), seed
+        elif status >= 0:
+            covered = sum(
+                (node.within(box, run.worth) for box in run.child_box[:status]), np.zeros(1, int)
+            )
+            assert (np.broadcast_to(covered, node.better.shape)[node.better] == 1).all(), seed
+
+
+def test_calls_are_counted():
+    run = Run(case(1), cutoff=math.inf)
+    run.solve_root()
+    evaluations, gradients, hessians, programs, seconds = run.rest[1]
+    assert evaluations >= gradients >= 1
+    assert hessians <= programs
+    assert seconds > 0
+
+
+# ---- backends ------------------------------------------------------------------------------
+
+
+@pytest.mark.numba
+@pytest.mark.parametrize("backend", ["numba"], indirect=True)  # once: it loads both
+def test_backends_agree():
+    try:
+        kernels = [load(name)["nodes"] for name in BACKENDS]
+    except ImportError as error:
+        pytest.skip(str(error))
+    for seed, worth in itertools.product(range(100), WORTHS):
+        # Solved halfway, relaxations over t depend on rounding errors of their programs.
+        tolerance, equal = (1e-4, 1e-8) if worth == "one" else (1e-9, 1e-6)
+        node = case(seed, worth=worth)
+        runs = [Run(node, kernel=kernel, tolerance=tolerance) for kernel in kernels]
+        status = {run.solve_root() for run in runs}
+        assert len(status) == 1, seed
+        if status == {nodes.OPEN}:
+            assert len({run.expand(seed % RULES) for run in runs}) == 1, seed
+        one, other = runs
+        for name in ("box", "coef", "worth", "result", "child_box", "child_coef", "child_worth",
+                     "child_result"):  # fmt: skip
+            ours, theirs = getattr(one, name), getattr(other, name)
+            if name.endswith("result") and worth != "one":  # the budget may have many prices
+                ours, theirs = ours[..., :2], theirs[..., :2]
+            # Second derivatives are added in an order that suits either compiler.
+            np.testing.assert_allclose(
+                ours, theirs, rtol=0, atol=equal,
+                err_msg=f"{name}, seed {seed}, {worth}",
+            )  # fmt: skip

@@ -1,0 +1,475 @@
+"""RiskScoreProblem: objective, feasibility, and what it resolves of its ingredients."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from enumeration import enumerate_optimum, loss, objective, random_problem, violations
+from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData, at_most
+from riskslim.exceptions import ConstantFeatureWarning
+
+X = np.array([[0, 1, 2], [1, 0, 2], [1, 1, 0], [0, 0, 1], [1, 1, 1], [0, 1, 0]])
+Y = np.array([0, 1, 1, 0, 1, 0])
+NAMES = ("age", "smoker", "bmi")
+DATA = TrainingData(X, Y, feature_names=NAMES)
+
+
+def make(coefficients=None, outer=None, data=DATA, **sizes) -> RiskScoreProblem:
+    """A problem on the data above; ``outer`` is the set that the loss is built with."""
+    coefficients = CoefficientSet(NAMES, -3, 3) if coefficients is None else coefficients
+    return RiskScoreProblem(LogisticLoss(data, outer or coefficients), coefficients, **sizes)
+
+
+# ---------------------------------------------------------------------------------------------
+# Sizes and penalties
+# ---------------------------------------------------------------------------------------------
+
+
+def test_defaults():
+    problem = make()
+    assert problem.n_features == 3
+    assert (problem.min_size, problem.max_size) == (0, 3)
+    np.testing.assert_array_equal(problem.l0_penalty, [1e-6] * 3)
+    np.testing.assert_array_equal(problem.lower[1:], [-3] * 3)
+    np.testing.assert_array_equal(problem.upper[1:], [3] * 3)
+    assert problem.lower.dtype == problem.upper.dtype == np.int64
+    assert problem.infeasibility is None
+    assert problem.usable.tolist() == [True] * 3
+    assert problem.required.tolist() == [False] * 3
+
+
+def test_max_size_is_at_most_what_can_be_used():
+    coefficients = CoefficientSet(NAMES, -3, 3, fixed={"bmi": 0})
+    assert make(coefficients, max_size=17).max_size == 2
+    assert make(coefficients).max_size == 2
+    assert make(coefficients, max_size=1).max_size == 1
+    assert make(max_size=np.int64(2)).max_size == 2
+
+
+def test_loss_is_cut_to_the_size_and_the_original_is_not():
+    coefficients = CoefficientSet(NAMES, -3, 3, intercept_lower=-5, intercept_upper=5)
+    original = LogisticLoss(DATA, coefficients)
+    before = (original.score_range, original.max_size, original.coefficients)
+    problem = RiskScoreProblem(original, coefficients, max_size=1)
+    assert problem.loss is not original
+    assert problem.loss.max_size == 1
+    assert problem.loss.score_range == (-11, 11)  # 5 + 3 * 2
+    assert (original.score_range, original.max_size, original.coefficients) == before
+    assert original.score_range == (-17, 17)
+    assert problem.loss.data is original.data
+
+
+def test_loss_for_smaller_models():
+    # Its bounds (Proposition 1) and intercept bounds would not hold for the larger models.
+    coefficients = CoefficientSet(NAMES, -3, 3)
+    loss = LogisticLoss(DATA, coefficients, max_size=1)
+    with pytest.raises(ValueError, match=r"loss was built for models of up to 1 .* allows 2"):
+        RiskScoreProblem(loss, coefficients, max_size=2)
+    assert RiskScoreProblem(loss, coefficients, max_size=1).loss.max_size == 1
+
+
+def test_penalties_are_resolved_per_feature():
+    coefficients = CoefficientSet(NAMES, -3, 3, l0_penalty={"smoker": 0.5, "bmi": 0.0})
+    problem = make(coefficients, l0_penalty=0.01)
+    np.testing.assert_array_equal(problem.l0_penalty, [0.01, 0.5, 0.0])
+    assert problem.penalty([9, 0, 0, 0]) == 0.0
+    assert problem.penalty([0, 1, 0, -2]) == 0.01
+    assert problem.penalty([0, -3, 3, 3]) == pytest.approx(0.51, abs=1e-15)
+    assert problem.model_size([9, 1, 0, -2]) == 2
+    for array in (problem.l0_penalty, problem.lower, problem.upper):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"max_size": -1}, ValueError, "max_size must be at least 0, got -1"),
+        ({"max_size": 2.0}, TypeError, r"max_size must be an int, got 2\.0"),
+        ({"max_size": True}, TypeError, "max_size must be an int, got True"),
+        ({"min_size": "1"}, TypeError, "min_size must be an int, got '1'"),
+        ({"min_size": 4}, ValueError, "min_size must be between 0 and the 3 features, got 4"),
+        ({"min_size": -1}, ValueError, "min_size must be between 0 and the 3 features, got -1"),
+        ({"min_size": 2, "max_size": 1}, ValueError, "max_size 1 is smaller than min_size 2"),
+        ({"l0_penalty": -1e-9}, ValueError, "l0_penalty must be between 0 and 10000"),
+        ({"l0_penalty": math.nan}, ValueError, "l0_penalty must be between 0 and 10000"),
+        ({"l0_penalty": math.inf}, ValueError, "l0_penalty must be between 0 and 10000"),
+    ],
+)
+def test_bad_sizes_and_penalties(arguments, error, message):
+    with pytest.raises(error, match=message):
+        make(**arguments)
+
+
+# ---------------------------------------------------------------------------------------------
+# Coefficient set of the problem and of its loss
+# ---------------------------------------------------------------------------------------------
+
+
+def test_a_narrower_set_than_that_of_the_loss():
+    outer = CoefficientSet(NAMES, -3, 3, intercept_lower=-9, intercept_upper=9)
+    inner = CoefficientSet(NAMES, -1, 2, sign={"age": "+"}, intercept_lower=-4, intercept_upper=9)
+    problem = make(inner, outer)
+    np.testing.assert_array_equal(problem.lower, [-4, 0, -1, -1])
+    np.testing.assert_array_equal(problem.upper, [9, 2, 2, 2])
+
+
+def test_wider_intercept_bounds_than_those_that_the_loss_was_given():
+    outer = CoefficientSet(NAMES, -3, 3, intercept_lower=-9, intercept_upper=9)
+    inner = CoefficientSet(NAMES, -3, 3, intercept_lower=-4, intercept_upper=12)
+    with pytest.raises(
+        ValueError, match=r"bounds -4\.\.12 are wider .* \(-9\.\.9\); build the Log"
+    ):
+        make(inner, outer)
+
+
+def test_wider_bounds_than_those_of_the_loss():
+    outer = CoefficientSet(NAMES, -3, 3)
+    with pytest.raises(ValueError, match=r"bounds of feature 'bmi' are wider .* build the Log"):
+        make(CoefficientSet(NAMES, -3, {"age": 3, "smoker": 3, "bmi": 4}), outer)
+
+
+def test_other_features_than_those_of_the_loss():
+    with pytest.raises(ValueError, match="different feature names"):
+        make(CoefficientSet(["age", "bmi", "smoker"], -3, 3), CoefficientSet(NAMES, -3, 3))
+
+
+def test_something_else_than_a_coefficient_set():
+    with pytest.raises(TypeError, match="coefficients must be a CoefficientSet, got dict"):
+        make({"age": 1}, CoefficientSet(NAMES))
+
+
+@pytest.mark.parametrize("bounds", [(50, 60), (-60, -50), (50, None)])
+def test_given_intercept_beyond_the_bounds_that_the_loss_derived(bounds):
+    # Proposition 1's bounds and the tables of the loss know nothing of such intercepts.
+    outer = CoefficientSet(NAMES, -3, 3)
+    inner = CoefficientSet(NAMES, -3, 3, intercept_lower=bounds[0], intercept_upper=bounds[1])
+    message = rf"intercept's bounds {bounds[0]}\.\.{bounds[1]} lie beyond .* build the LogisticLoss"
+    with pytest.raises(ValueError, match=message):
+        make(inner, outer)
+    problem = make(inner)
+    assert problem.lower[0] >= bounds[0]
+    assert problem.is_feasible([bounds[0], 0, 0, 0])
+
+
+def test_constant_features_are_left_out():
+    with pytest.warns(ConstantFeatureWarning, match="smoker"):
+        data = TrainingData(np.where([False, True, False], 1, X), Y, feature_names=NAMES)
+    problem = make(data=data)
+    np.testing.assert_array_equal(problem.lower[1:], [-3, 0, -3])
+    np.testing.assert_array_equal(problem.upper[1:], [3, 0, 3])
+    assert problem.usable.tolist() == [True, False, True]
+    assert problem.max_size == 2
+    assert not problem.is_feasible([0, 0, 1, 0])
+
+
+def test_intercept_bounds_follow_the_size():
+    coefficients = CoefficientSet(NAMES, -3, 3)
+    large, small = make(coefficients), make(coefficients, max_size=1)
+    assert large.lower[0] <= small.lower[0] <= small.upper[0] <= large.upper[0]
+    assert small.upper[0] - small.lower[0] < large.upper[0] - large.lower[0]
+    given_bounds = CoefficientSet(NAMES, -3, 3, intercept_lower=-40, intercept_upper=30)
+    problem = make(given_bounds, max_size=1)
+    assert (problem.lower[0], problem.upper[0]) == (-40, 30)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_derived_intercept_bounds_contain_an_optimal_intercept(seed):
+    small = random_problem(np.random.default_rng([seed, 3]))
+    small.intercept = (None, None)
+    problem = small.build()
+    best = enumerate_optimum(small)
+    inside = [vector for vector in best.vectors if problem.is_feasible(vector)]
+    assert inside, (problem, best.vectors)
+
+
+# ---------------------------------------------------------------------------------------------
+# Feasibility
+# ---------------------------------------------------------------------------------------------
+
+
+def test_too_many_required_features():
+    coefficients = CoefficientSet(NAMES, [1, -3, -3], [3, -1, 3])
+    assert make(coefficients, max_size=2).infeasibility is None
+    problem = make(coefficients, max_size=1)
+    assert problem.required.tolist() == [True, True, False]
+    assert problem.infeasibility == (
+        "the bounds of 2 features exclude zero (age, smoker), but max_size is 1"
+    )
+
+
+def test_many_required_features_are_listed_in_part():
+    names = [f"x{j}" for j in range(8)]
+    data = TrainingData(np.eye(8), [0, 1] * 4, feature_names=names)
+    coefficients = CoefficientSet(names, 1, 2)
+    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=3)
+    assert "8 features exclude zero (x0, x1, x2, x3, x4, ...)" in problem.infeasibility
+
+
+def test_too_few_usable_features():
+    problem = make(CoefficientSet(NAMES, fixed={"age": 0, "bmi": 0}), min_size=2)
+    assert problem.infeasibility == "min_size is 2, but only 1 features can be used"
+    assert not problem.is_feasible([0, 0, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("coef", "message"),
+    [
+        ([0, 1, 0, 0], None),
+        ([-5, 3, -3, 0], None),
+        (np.array([0.0, -1.0, 0.0, 0.0]), None),
+        ([0, 0, 0, 0], r"model size is 0, outside of 1\.\.2"),
+        ([0, 1, 1, 1], r"model size is 3, outside of 1\.\.2"),
+        ([6, 1, 0, 0], r"coefficient of '\(intercept\)' is 6, outside of -5\.\.5"),
+        ([0, 0, 0, 4], r"coefficient of 'bmi' is 4, outside of -3\.\.3"),
+        ([0, -4, 0, 0], r"coefficient of 'age' is -4, outside of -3\.\.3"),
+        ([0, 0.5, 0, 0], r"coefficient of 'age' is .*0\.5.*, not an integer"),
+        ([0.25, 1, 0, 0], r"coefficient of '\(intercept\)' is .*0\.25.*, not an integer"),
+        ([0, 1, 0], r"\(3,\) coefficients, expected shape \(4,\)"),
+        ([[0, 1, 0, 0]], r"\(1, 4\) coefficients, expected shape \(4,\)"),
+        ([0, math.nan, 0, 0], "coefficients that are not finite"),
+        ([0, math.inf, 0, 0], "coefficients that are not finite"),
+    ],
+)
+def test_violations(coef, message):
+    coefficients = CoefficientSet(NAMES, -3, 3, intercept_lower=-5, intercept_upper=5)
+    problem = make(coefficients, min_size=1, max_size=2)
+    found = problem.violations(coef)
+    assert problem.is_feasible(coef) == (message is None)
+    if message is None:
+        assert found == []
+    else:
+        assert len(found) == 1
+        assert re.fullmatch(message, found[0])
+
+
+def test_every_violation_is_listed():
+    problem = make(CoefficientSet(NAMES, -3, 3, intercept_lower=0, intercept_upper=0), max_size=1)
+    assert len(problem.violations([1, 0.5, 7, 0])) == 4
+
+
+@given(st.lists(st.integers(-4, 4), min_size=4, max_size=4), st.integers(0, 3), st.integers(0, 3))
+def test_feasibility_agrees_with_its_definition(coef, a, b):
+    problem = make(
+        CoefficientSet(NAMES, [-3, 0, 1], [3, 2, 3], intercept_lower=-2, intercept_upper=3),
+        min_size=min(a, b),
+        max_size=max(a, b),
+    )
+    low, high, vector = np.array([-2, -3, 0, 1]), np.array([3, 3, 2, 3]), np.array(coef)
+    size = sum(value != 0 for value in coef[1:])
+    expected = bool(np.all((low <= vector) & (vector <= high))) and min(a, b) <= size <= max(a, b)
+    assert problem.is_feasible(coef) == expected
+
+
+# ---------------------------------------------------------------------------------------------
+# Remarks
+# ---------------------------------------------------------------------------------------------
+
+
+def patients(**columns) -> RiskScoreProblem:
+    """A problem on columns of four rows, with points from -5 to 5 and a free intercept."""
+    data = TrainingData(columns, [0, 1, 1, 0])
+    coefficients = CoefficientSet(data.feature_names)
+    return RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+
+
+def test_nothing_to_remark():
+    problem = patients(smoker=[0, 1, 0, 1], visits=[0, 10, 2, 3])
+    assert problem.remarks([-3, 4, -4]) == ()
+    assert problem.remarks(np.array([problem.lower[0], 1, 0])) == ()  # a derived bound
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([18, 58, 24, 30], "40 units of log-odds for 'x' (18 to 58, divide it by 10)."),
+        ([20, 92, 60, 40], "72 units of log-odds for 'x' (20 to 92, divide it by 20)."),
+        ([0, 10.5, 1, 2], "10.5 units of log-odds for 'x' (0 to 10.5, divide it by 5)."),
+        ([0, 0, 25, 0], "25 units of log-odds for 'x' (0 to 25, divide it by 5)."),
+        ([0, 50_001, 7, 9], "5e+04 units of log-odds for 'x' (0 to 50001, divide it by 20000)."),
+    ],
+)
+@pytest.mark.parametrize("points", [0, 1])
+def test_a_unit_that_is_too_small_for_a_point(values, expected, points):
+    (remark,) = patients(x=values, smoker=[0, 1, 0, 1]).remarks([-1, points, 1])
+    assert remark.startswith(f"One point per unit spans {expected}")
+    # Divided as advised, there is nothing left to remark, and one point is not too little.
+    divided = np.array(values) / float(re.search(r"divide it by ([\d.]+)\)", remark)[1])
+    assert 1.5 < np.ptp(divided) <= 5
+    assert patients(x=divided, smoker=[0, 1, 0, 1]).remarks([-1, points, 1]) == ()
+
+
+def test_small_units_of_several_features_share_a_remark():
+    (remark,) = patients(age=[20, 90, 30, 45], bmi=[20, 55, 21.5, 30]).remarks([-1, 0, 1])
+    assert remark == (
+        "One point per unit spans 70 units of log-odds for 'age' (20 to 90, divide it by 20), 35 "
+        "for 'bmi' (20 to 55, divide it by 10). That is too coarse: divide, or use cut-offs such "
+        "as 'age >= 37.5'."
+    )
+
+
+def test_features_that_are_not_chosen_by_the_search_need_no_cut_offs():
+    data = TrainingData({"age": [20, 90, 30, 45], "bmi": [20, 55, 21.5, 30]}, [0, 1, 1, 0])
+    coefficients = CoefficientSet(data.feature_names, fixed={"age": 0, "bmi": 1})
+    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    assert problem.remarks([-30, 0, 1]) == ()
+
+
+def test_an_empty_score():
+    problem = make()
+    (remark,) = problem.remarks([0, 0, 0, 0])
+    assert remark.startswith("No feature has points, so every row has the same risk")
+    assert "points or a whole-number intercept are probably too coarse" in remark
+    (remark,) = make(l0_penalty=0.5).remarks([0, 0, 0, 0])
+    assert remark.endswith("can use lowers the loss by more than its price (l0_penalty).")
+    assert make(max_size=0).remarks([0, 0, 0, 0]) == ()  # as was asked for
+
+
+def test_points_that_are_all_ones():
+    data = TrainingData(
+        {"a": [0, 1, 1, 0], "b": [1, 0, 1, 0], "age": [20, 24, 22, 21]}, [0, 1, 0, 1]
+    )
+
+    def said(coef, most=5, scale=1) -> list[str]:
+        coefficients = CoefficientSet(data.feature_names, -most, most)
+        loss = LogisticLoss(data, coefficients)
+        problem = RiskScoreProblem(loss, coefficients, scale=scale)
+        return [one for one in problem.remarks(coef) if "have 1 or -1" in one]
+
+    (remark,) = said([-1, 1, -1, 0])
+    assert remark.startswith("All 2 features with points have 1 or -1: one unit of log-odds may be")
+    assert "A larger scale (2, 3 or free)" in remark
+    assert not said([-1, 2, -1, 0])
+    assert not said([-1, 1, 0, 0])
+    assert not said([-1, 1, 0, 1])  # a point per year spans 4 units
+    assert not said([-1, 1, -1, 0], scale=2)
+    assert not said([-1, 1, -1, 0], scale=[1, 2])
+    assert not said([-1, 1, -1, 0], most=1)
+
+
+def test_points_at_a_bound():
+    coefficients = CoefficientSet(
+        NAMES, -3, 3, sign={"bmi": "+"}, fixed={"smoker": 3}, intercept_lower=-2, intercept_upper=9
+    )
+    problem = make(coefficients)
+    assert problem.remarks([-1, 0, 3, 0]) == ()  # 0 is a sign's doing, 3 a fixed value
+    assert problem.remarks([-2, -3, 3, 3]) == (
+        "At a bound of the coefficient set: 'age' (-3), 'bmi' (3), the intercept (-2). Wider "
+        "bounds may give a better score.",
+    )
+    # The bound of the intercept may have been given to the loss alone.
+    inner = CoefficientSet(NAMES, -3, 3)
+    outer = CoefficientSet(NAMES, -3, 3, intercept_lower=-2, intercept_upper=2)
+    assert "the intercept (2)" in make(inner, outer=outer).remarks([2, 1, 0, 0])[0]
+
+
+def test_bounds_that_force_a_feature_in_are_no_obstacle():
+    lower, upper = {"age": 1, "smoker": -5}, {"age": 3, "smoker": -2}
+    problem = make(CoefficientSet(NAMES, lower, upper, intercept_lower=1, intercept_upper=9))
+    assert problem.remarks([2, 1, -2, 0]) == ()
+    (remark,) = problem.remarks([1, 3, -5, 0])
+    assert remark.startswith(
+        "At a bound of the coefficient set: 'age' (3), 'smoker' (-5), the intercept (1). "
+    )
+
+
+def test_remarks_need_all_coefficients():
+    with pytest.raises(ValueError, match=r"coef has shape \(3,\), expected \(4,\)"):
+        make().remarks([0, 1, 2])
+
+
+# ---------------------------------------------------------------------------------------------
+# Arguments in each other's place
+# ---------------------------------------------------------------------------------------------
+
+
+def test_data_in_the_place_of_the_loss():
+    with pytest.raises(TypeError, match=r"loss must be a LogisticLoss, got TrainingData: .*Logis"):
+        RiskScoreProblem(DATA, CoefficientSet(NAMES))
+
+
+@pytest.mark.parametrize("prices", [{"age": 0.1}, [0.1, 0.1, 0.1]])
+def test_prices_per_feature_belong_to_the_coefficients(prices):
+    with pytest.raises(TypeError, match=r"l0_penalty must be one number, got .*CoefficientSet"):
+        make(l0_penalty=prices)
+
+
+# ---------------------------------------------------------------------------------------------
+# Objective
+# ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_objective_is_that_of_the_definition(seed):
+    rng = np.random.default_rng([seed, 11])
+    small = random_problem(rng)
+    problem = small.build()
+    for vector in rng.integers(-6, 7, (20, small.d + 1)):  # most of them infeasible
+        assert problem.objective(vector) == pytest.approx(objective(small, vector), abs=1e-13)
+        assert problem.loss.value(vector) == pytest.approx(loss(small, vector), abs=1e-13)
+        assert problem.penalty(vector) == pytest.approx(
+            small.prices()[vector[1:] != 0].sum(), abs=1e-15
+        )
+    low, high = problem.lower, problem.upper
+    for vector in rng.integers(low, high, (50, small.d + 1), endpoint=True):
+        assert problem.is_feasible(vector) == (not violations(small, vector))
+
+
+def test_objective_of_real_valued_vectors():
+    problem = make(l0_penalty=0.01)
+    point = np.array([0.5, -0.25, 0.0, 1.75])
+    margins = np.where(Y == 1, 1, -1) * (point[0] + X @ point[1:])
+    expected = np.mean(np.log1p(np.exp(-margins))) + 0.02
+    assert problem.objective(point) == pytest.approx(expected, abs=1e-14)
+
+
+@pytest.mark.parametrize("coef", [[0, 1], [0, 1, 0, 0, 0], [0, math.nan, 0, 0]])
+def test_objective_refuses_wrong_vectors(coef):
+    with pytest.raises(ValueError, match="coef"):
+        make().objective(coef)
+
+
+def test_repr():
+    problem = make(
+        CoefficientSet(NAMES, -3, 2, intercept_lower=-7, intercept_upper=8), min_size=1, max_size=2
+    )
+    assert repr(problem) == (
+        "RiskScoreProblem(6 rows, 3 features, size 1..2, coefficients -3..2, intercept -7..8)"
+    )
+
+
+def test_restated_keeps_every_requirement_and_derives_the_rest_anew():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (60, 3)), rng.integers(0, 2, 60)
+    data, other = (TrainingData(X[rows], y[rows]) for rows in (slice(None), slice(30)))
+    coefficients = CoefficientSet(data.feature_names, -4, 3, l0_penalty=[0.1, None, None])
+    problem = RiskScoreProblem(
+        LogisticLoss(data, coefficients), coefficients, max_size=2, min_size=1, l0_penalty=0.01,
+        constraints=[at_most(1, ["x1", "x2"])], scale=[1.0, 2.0],
+    )  # fmt: skip
+    for restated, rows in (
+        (problem.restated(), data), (problem.restated(other), other),
+        (problem.restated(other).restated(data), data),
+        (problem.restated(max_size=1).restated(max_size=2), data),
+    ):  # fmt: skip
+        direct = RiskScoreProblem(
+            LogisticLoss(rows, coefficients), coefficients, max_size=2, min_size=1,
+            l0_penalty=0.01, constraints=[at_most(1, ["x1", "x2"])], scale=[1.0, 2.0],
+        )  # fmt: skip
+        assert restated.loss.data is rows
+        assert (restated.min_size, restated.max_size) == (1, 2)
+        assert restated.scales == direct.scales
+        assert restated.intercept_is_derived
+        np.testing.assert_array_equal(restated.l0_penalty, direct.l0_penalty)
+        np.testing.assert_array_equal(restated.lower, direct.lower)
+        np.testing.assert_array_equal(restated.upper, direct.upper)
+        assert restated.violations([0, 1, 1, 0]) == direct.violations([0, 1, 1, 0]) != []
+    assert problem.restated(max_size=1).max_size == 1
+    with pytest.raises(ValueError, match="max_size 0 is smaller than min_size 1"):
+        problem.restated(max_size=0)

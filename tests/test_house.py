@@ -1,0 +1,315 @@
+"""The house: which folder may import which, how large its rooms get, and its one list of names."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import riskslim
+from paths import PACKAGE
+
+# The one written order of folders and top-level modules, from the ground up: whoever stands on a
+# floor imports from lower floors alone. docs/architecture.md shows it.
+FLOORS = (
+    ("_version", "_wording", "_checks", "exceptions", "verbose", "_kernels"),
+    ("bounds", "scale", "score_ticks"),
+    ("config", "data", "solution"),
+    ("datasets", "items", "metrics", "simulation"),
+    ("coefficients", "score"),
+    ("constraints", "exports", "loss", "plots"),
+    ("problem",),
+    ("heuristics", "report"),
+    ("engines", "risk_score"),
+    ("baselines", "classifier"),
+    ("model_selection",),
+    ("riskslim",),  # the public names
+    ("cli",),
+    ("__main__",),
+)
+# The same within the folder that has folders of its own.
+FLOORS_OF_ENGINES = (
+    ("runs",),
+    ("certify",),
+    ("branch_and_bound",),
+    ("lattice_cpa",),
+    ("choice",),
+)
+
+# Imports that point up: from where, to where, and why they may.
+UPWARD = {
+    ("risk_score", "classifier"): "for types: RiskScore.from_classifier takes one",
+    ("risk_score", "model_selection"): "for types: RiskScore.report takes its results",
+}
+# Circles of modules, and why they are none when the code runs.
+CIRCLES = {
+    frozenset({"constraints.base", "constraints.linear"}): "base names linear rows as a type",
+    frozenset(
+        {
+            "classifier",
+            "model_selection.cross_validation",
+            "model_selection.size_path",
+            "risk_score",
+        }
+    ): "the two of UPWARD",
+}
+
+MAX_LINES = 900  # of a module
+MAX_FUNCTION_LINES = 120
+MAX_POSITIONAL = 12  # parameters that may be given without their name
+# Kernels are one function per loop over the rows, and pass everything in arguments.
+WITHOUT_LIMITS = "_kernels"
+# What is larger, and why.
+LARGER = {
+    "baselines.estimators": "to be cut: seven methods beside what they share",
+    "cli.app": "to be cut along reading, stating, solving and writing",
+    "cli.app.fit": "to be cut: one parameter per option of the command line",
+    "data.training_data": "to be cut: what reads columns beside what holds them",
+    "engines.lattice_cpa.driver.lattice_cpa": "two thirds are its docstring",
+    "exports.sql.to_sql": "half of it is its docstring",
+    "loss.logistic": "to be cut: bounds beside the evaluator",
+    "metrics.bootstrap.bootstrap_interval": "half of it is its docstring",
+    "model_selection.cross_validation.cross_validate_risk_score": "half of it is its docstring",
+    "model_selection.size_path.model_size_path": "half of it is its docstring",
+    "risk_score": "to be cut: a facade needs no more than what it delegates to",
+}
+
+
+def top(module: str) -> str:
+    """Folder or top-level module in which a module lies; the package itself for its names."""
+    return module.split(".")[0] or "riskslim"
+
+
+class Import(NamedTuple):
+    importer: str
+    imported: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"riskslim.{self.importer} imports riskslim.{self.imported} in line {self.line}"
+
+
+def name_of(path: Path) -> str:
+    """Name of a module in the package: "" for the package itself, "data.tables" for a module."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@functools.cache
+def sources() -> dict[str, ast.Module]:
+    """All modules of the package, parsed."""
+    return {
+        name_of(path): ast.parse(path.read_text(encoding="utf-8"), str(path))
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
+
+
+def compiled() -> set[str]:
+    return {name_of(path) for path in PACKAGE.rglob("*.pyi")}
+
+
+def imports_of(module: str, tree: ast.Module) -> Iterator[Import]:
+    """All imports of the package's modules: in functions and for type checkers, too."""
+    known = {*sources(), *compiled()}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{module} has a relative import in line {node.lineno}"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        for name in names:
+            root, *parts = name.split(".")
+            if root != "riskslim":
+                continue
+            imported = ".".join(parts)
+            # `from module import name` names what the module defines, or a module of a folder.
+            yield Import(
+                module,
+                imported if imported in known else imported.rpartition(".")[0],
+                node.lineno,
+            )
+
+
+@functools.cache
+def imports() -> tuple[Import, ...]:
+    return tuple(found for module, tree in sources().items() for found in imports_of(module, tree))
+
+
+def floors(order: tuple[tuple[str, ...], ...]) -> dict[str, int]:
+    return {room: floor for floor, rooms in enumerate(order) for room in rooms}
+
+
+def circles(graph: dict[str, set[str]]) -> list[frozenset[str]]:
+    """Groups of nodes that all reach each other: what is reached from a node and reaches it."""
+
+    def reached(start: str) -> set[str]:
+        found: set[str] = set()
+        waiting = [start]
+        while waiting:
+            for node in graph.get(waiting.pop(), set()) - found:
+                found.add(node)
+                waiting.append(node)
+        return found
+
+    reach = {node: reached(node) for node in graph}
+    groups = {
+        frozenset(other for other in reach[node] if node in reach.get(other, ()))
+        for node in graph
+        if node in reach[node]
+    }
+    return sorted(groups, key=sorted)
+
+
+# ---- the order of the house ------------------------------------------------------------------
+
+
+def test_every_room_has_a_floor():
+    assert {top(module) for module in sources()} == set(floors(FLOORS))
+    of_engines = {module.split(".")[1] for module in sources() if module.startswith("engines.")}
+    assert of_engines == set(floors(FLOORS_OF_ENGINES))
+
+
+def test_imports_are_found():
+    """Every way to write one, in this package: a reader that misses some would pass all tests."""
+    found = {(one.importer, one.imported) for one in imports()}
+    assert ("heuristics.descent", "_kernels.heuristics") in found  # a compiled module
+    assert ("config", "_kernels") in found  # a folder
+    assert ("risk_score", "exports.terms") in found  # for types
+    assert ("cli.app", "") in found  # the public names
+    assert len(found) > 400
+    text = "def f():\n    import riskslim.data.tables\n    from riskslim.data import files, nothing"
+    names = [one.imported for one in imports_of("x", ast.parse(text))]
+    assert names == ["data.tables", "data.files", "data"]
+
+
+def test_imports_point_down():
+    floor = floors(FLOORS)
+    wrong = [
+        one
+        for one in imports()
+        if top(one.importer) != top(one.imported)
+        and floor[top(one.imported)] >= floor[top(one.importer)]
+    ]
+    unforeseen = [str(one) for one in wrong if (top(one.importer), top(one.imported)) not in UPWARD]
+    assert not unforeseen, "\n".join(unforeseen)
+    assert {(top(one.importer), top(one.imported)) for one in wrong} == set(UPWARD)
+
+
+def test_imports_among_engines_point_down():
+    floor = floors(FLOORS_OF_ENGINES)
+    wrong = []
+    for one in imports():
+        if one.importer.startswith("engines.") and one.imported.startswith("engines."):
+            importer, imported = (name.split(".")[1] for name in (one.importer, one.imported))
+            if importer != imported and floor[imported] >= floor[importer]:
+                wrong.append(str(one))
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_module_reaches_itself():
+    graph = {module: set() for module in sources()}
+    for one in imports():
+        # The names of a folder are those of its modules: who takes a name from it takes it there.
+        if one.imported and one.importer:
+            graph[one.importer].add(one.imported)
+    found = circles(graph)
+    assert not set(found) - set(CIRCLES), [sorted(circle) for circle in found]
+    assert set(found) == set(CIRCLES), "a circle is gone: take it from CIRCLES"
+
+
+def test_circles_are_found():
+    graph = {"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": {"e"}, "e": set(), "f": {"f"}}
+    assert circles(graph) == [frozenset("abc"), frozenset("f")]
+
+
+# ---- sizes ------------------------------------------------------------------------------------
+
+
+def too_large() -> dict[str, str]:
+    """What is larger than the limits, by name of a module or function."""
+    found: dict[str, str] = {}
+    for module, tree in sources().items():
+        if top(module) == WITHOUT_LIMITS:
+            continue
+        path = PACKAGE.joinpath(*module.split("."))
+        path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        lines = len(path.read_text(encoding="utf-8").splitlines())
+        if lines > MAX_LINES:
+            found[module] = f"{lines} lines, at most {MAX_LINES}"
+        for name, function in functions(tree, module):
+            lines = (function.end_lineno or 0) - function.lineno + 1
+            if lines > MAX_FUNCTION_LINES:
+                found[name] = f"{lines} lines, at most {MAX_FUNCTION_LINES}"
+            count = len(function.args.posonlyargs) + len(function.args.args)
+            if count > MAX_POSITIONAL:
+                found[name] = f"{count} positional parameters, at most {MAX_POSITIONAL}"
+    return found
+
+
+def functions(tree: ast.AST, prefix: str) -> Iterator[tuple[str, ast.FunctionDef]]:
+    for node in ast.iter_child_nodes(tree):
+        name = f"{prefix}.{node.name}" if hasattr(node, "name") else prefix
+        if isinstance(node, ast.FunctionDef):
+            yield name, node
+        yield from functions(node, name)
+
+
+def test_rooms_are_of_a_size_to_read():
+    found = too_large()
+    unforeseen = [f"{name}: {what}" for name, what in found.items() if name not in LARGER]
+    assert not unforeseen, "\n".join(unforeseen)
+    assert set(found) == set(LARGER), "it is small enough now: take it from LARGER"
+
+
+# ---- the one list of public names --------------------------------------------------------------
+
+
+def for_type_checkers() -> dict[str, str]:
+    """What `riskslim` imports where type checkers alone read: names, with their modules."""
+    (block,) = (
+        node
+        for node in sources()[""].body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    )
+    found = {}
+    for node in block.body:
+        assert isinstance(node, ast.ImportFrom)
+        for alias in node.names:
+            assert alias.asname == alias.name, f"{alias.name} is not exported to type checkers"
+            found[alias.name] = node.module.removeprefix("riskslim.")
+    return found
+
+
+def test_type_checkers_see_the_public_names():
+    assert for_type_checkers() == riskslim._HOMES
+    assert riskslim.__all__ == list(riskslim._HOMES) == sorted(riskslim._HOMES)
+
+
+@pytest.mark.parametrize(("name", "home"), riskslim._HOMES.items())
+def test_public_names_are_defined_where_the_list_says(name, home):
+    module = import_module(f"riskslim.{home}")
+    assert name in module.__all__
+    assert getattr(riskslim, name) is getattr(module, name)
+    defined = {
+        node.name
+        for node in sources()[home].body
+        if isinstance(node, ast.ClassDef | ast.FunctionDef)
+    }
+    assert name in defined, f"riskslim.{home} takes {name} from somewhere else"
+
+
+@pytest.mark.parametrize("module", [name for name in sources() if name])
+def test_modules_have_the_names_that_they_export(module):
+    if module == "__main__":
+        return
+    names = getattr(import_module(f"riskslim.{module}"), "__all__", [])
+    assert len(names) == len(set(names))
+    for name in names:
+        assert hasattr(import_module(f"riskslim.{module}"), name), name
