@@ -232,9 +232,7 @@ class ReadColumns:
                 order = _segments(self.rows)[0]
             plane = self._planes[slot : slot + 1]
             one = np.ones(1, np.int8)
-            kernels.pack_planes(
-                self.rows.integer_columns, np.array([slot]), one, order, plane
-            )
+            kernels.pack_planes(self.rows.integer_columns, np.array([slot]), one, order, plane)
             self._packed[slot] = True
         return bool(self._packed[slots].all())
 
@@ -342,7 +340,7 @@ def _weight_classes(weights: NDArray[np.float64]) -> NDArray[np.intp]:
     """Number the weights, equal ones and, where they are many, those of one size."""
     distinct, inverse = np.unique(weights, return_inverse=True)
     if len(distinct) <= MAX_WEIGHTS:
-        return inverse
+        return inverse.astype(np.intp)
     size = np.log(np.maximum(weights, distinct[-1] * 1e-6))
     share = (size - size.min()) / (size.max() - size.min())
     return np.minimum((share * MAX_WEIGHTS).astype(np.intp), MAX_WEIGHTS - 1)

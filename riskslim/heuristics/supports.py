@@ -260,7 +260,8 @@ class SupportSearch:
             return None
         where = np.concatenate(([0], 1 + packed.features))
         lower, upper = problem.lower[where], problem.upper[where]
-        scale, steps = problem.loss.scale, _STEPS
+        scale = problem.loss.scale
+        steps: tuple[int, ...] = _STEPS
         if not problem.scales.is_single:
             lower, upper = _fine_bounds(lower, upper, problem.scales.low, problem.scales.high)
             scale, steps = float(FINE), _FINE_STEPS
@@ -379,9 +380,7 @@ class SupportSearch:
             if support is not None:
                 yield from self._exchange(support, n_out, width)
 
-    def _exchange(
-        self, support: Support, n_out: int, width: _Width
-    ) -> Iterator[NDArray[np.int64]]:
+    def _exchange(self, support: Support, n_out: int, width: _Width) -> Iterator[NDArray[np.int64]]:
         """Exchange up to ``n_out`` items at a time, the best way, until none helps."""
         while not self._stopped():
             best = support
@@ -398,9 +397,7 @@ class SupportSearch:
                 return
             support = best
 
-    def _replacements(
-        self, support: Support, n_out: int, width: _Width
-    ) -> Iterator[list[Support]]:
+    def _replacements(self, support: Support, n_out: int, width: _Width) -> Iterator[list[Support]]:
         """Yield supports with some items exchanged, best first, for each choice of what goes."""
         free = [i for i in support.items if i not in self._required]
         for out in itertools.islice(itertools.combinations(free, n_out), MOST_PAIRS):
@@ -408,9 +405,7 @@ class SupportSearch:
         if n_out == 1 and len(support.items) < self.problem.max_size:
             yield self._completed(support, (width.breadth,))
 
-    def _without(
-        self, support: Support, out: tuple[int, ...], width: _Width
-    ) -> list[Support]:
+    def _without(self, support: Support, out: tuple[int, ...], width: _Width) -> list[Support]:
         """The best supports that have others in the place of some items."""
         rest = tuple(i for i in support.items if i not in out)
         breadths = (width.breadth,) if len(out) == 1 else width.pair
@@ -482,7 +477,9 @@ class SupportSearch:
             near = np.clip(position // unit * unit + unit // 2, position.min(), position.max())
             places, group = np.unique(near, return_inverse=True)
         n_groups = len(places)
-        total = np.stack([np.bincount(group, side, n_groups) for side in cells.weights])
+        total = np.empty((2, n_groups))
+        for side in (0, 1):
+            total[side] = np.bincount(group, cells.weights[side], n_groups)
         chosen = packed.planes_of(support.items)
         groups = np.full(2 ** len(chosen), -1, np.int32)
         groups[cells.number] = group

@@ -116,9 +116,7 @@ def _count_sets(planes, chosen, begin, end, scratch, counts):
             a = last + 1
 
 
-@kernel(
-    read(uint64, 2), read(int64), read(int64), read(int64), write(uint64), write(int64, 2)
-)
+@kernel(read(uint64, 2), read(int64), read(int64), read(int64), write(uint64), write(int64, 2))
 def count_cells(planes, chosen, first_word, n_rows, scratch, counts):
     k = chosen.shape[0]
     counts[:, :] = 0
@@ -136,9 +134,7 @@ def count_cells(planes, chosen, first_word, n_rows, scratch, counts):
                     counts[g, s] -= counts[g, s | 1 << a]
 
 
-@kernel(
-    read(uint64, 2), read(int64), read(uint64), read(int32), write(uint64), write(uint64, 2)
-)
+@kernel(read(uint64, 2), read(int64), read(uint64), read(int32), write(uint64), write(uint64, 2))
 def fill_masks(planes, chosen, valid, group, scratch, masks):
     k, n_words = chosen.shape[0], planes.shape[1]
     masks[:, :] = _ZERO
@@ -175,9 +171,7 @@ def fill_masks(planes, chosen, valid, group, scratch, masks):
             plane = planes[chosen[a], begin : begin + n]
             out = scratch[a * _WORDS : a * _WORDS + n]
             above = (
-                scratch[(a - 1) * _WORDS : (a - 1) * _WORDS + n]
-                if a
-                else valid[begin : begin + n]
+                scratch[(a - 1) * _WORDS : (a - 1) * _WORDS + n] if a else valid[begin : begin + n]
             )
             if state == 0:
                 some = _and_count(out, above, plane) > 0
@@ -254,8 +248,7 @@ def _best_part_shift(weights, position, losses, slopes, part, low, high):
         else:
             high = middle
     if low > first and (
-        _sum(weights, position, losses, part, low - 1)
-        <= _sum(weights, position, losses, part, low)
+        _sum(weights, position, losses, part, low - 1) <= _sum(weights, position, losses, part, low)
     ):
         low -= 1
     return low

@@ -7,8 +7,8 @@ import time
 
 import numpy as np
 import pytest
-from enumeration import SmallProblem, enumerate_optimum
 
+from enumeration import SmallProblem, enumerate_optimum
 from riskslim import (
     CoefficientSet,
     LogisticLoss,
@@ -55,9 +55,7 @@ def make_problem(data, reach=5, **options):
     coefficients = options.pop("coefficients", None) or CoefficientSet(
         data.feature_names, -reach, reach
     )
-    return RiskScoreProblem(
-        LogisticLoss(data, coefficients, scale=scale), coefficients, **options
-    )
+    return RiskScoreProblem(LogisticLoss(data, coefficients, scale=scale), coefficients, **options)
 
 
 def columns_of(data):
@@ -131,7 +129,9 @@ def test_best_step_of_every_item(kernels, monkeypatch, kind, bounds):
     data = make_data(rng, kind=kind)
     X, labels = columns_of(data), data.labels.astype(float)
     monkeypatch.setattr("riskslim.heuristics.supports.kernels", kernels)
-    coefficients = CoefficientSet(data.feature_names, *bounds, intercept_lower=-6, intercept_upper=6)
+    coefficients = CoefficientSet(
+        data.feature_names, *bounds, intercept_lower=-6, intercept_upper=6
+    )
     search = SupportSearch.of(make_problem(data, coefficients=coefficients, max_size=9))
     items = (0, 2)
     points = (-1, bounds[0] or 1, bounds[1])
@@ -184,7 +184,7 @@ def test_polished_points_have_no_better_move(kernels, pairs):
                 moved = points.copy()
                 moved[a] += i
                 moved[b] += j if pairs else 0
-                if (moved >= lower).all() and (moved <= upper).all() and (i and j or not i * j):
+                if (moved >= lower).all() and (moved <= upper).all() and ((i and j) or not i * j):
                     if not pairs and abs(i) + abs(j) > 1:
                         continue
                     if i == 0 and abs(j) == 2:
