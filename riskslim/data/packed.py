@@ -166,7 +166,7 @@ class ReadColumns:
     -----
     To pack a column takes as long as ten to twenty reads of its bytes. It is packed at its
     :data:`READS`-th read, so that all reads together never take more than about twice the time of
-    those of the bytes alone. Packed columns take up an eighth of the room of the bytes, beside them:
+    those of the bytes alone. The bits lie beside the bytes and take up an eighth of their room:
     n / 8 bytes for each column that was read so often.
     """
 

@@ -55,6 +55,9 @@ SCALE_RATIO = 1.08
 POLISHED_SCALES = 3
 # A support is rounded if its loss with fine points is not above the best objective by this share.
 ROUNDED_MARGIN = 1e-3
+# Supports for which no points were found that meet the constraints, after which a search that has
+# found nothing ends.
+MOST_REFUSED = 20
 # An objective that is lower by less is none that is better.
 _TOLERANCE = 1e-12
 # Steps of the points, largest first, where their range is at least four times as large; fine points
@@ -217,6 +220,7 @@ class SupportSearch:
         self.n_polished = 0
         self._should_stop = should_stop
         self._deadline = math.inf
+        self._n_refused = 0
         self._grid = grid
         self._price = problem.l0_penalty[packed.features]
         self._n_planes = np.diff(packed.first)
@@ -542,6 +546,8 @@ class SupportSearch:
     def _stopped(self) -> bool:
         if time.perf_counter() >= self._deadline:
             return True
+        if self.best is None and self._n_refused >= MOST_REFUSED:
+            return True  # the constraints leave so little that other means have to find it
         if not self.stop[0] and self._should_stop():
             self.stop[0] = 1
         return bool(self.stop[0])
@@ -599,6 +605,7 @@ class SupportSearch:
                 return
             near = project(problem, vector.astype(np.float64), np.abs(vector).astype(np.float64))
             if near is None:
+                self._n_refused += 1
                 return
             vector = near
         objective = problem.objective(vector)

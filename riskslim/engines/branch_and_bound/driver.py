@@ -251,11 +251,12 @@ class Run(EngineRun[BranchAndBoundSettings]):
         search.solve_root()
         if not search.complete:
             search.incumbents.offer_smallest()
-            self._search_supports(search, SECOND_EFFORT)
         if search.incumbents.best is None and not search.complete:
             self._meet_constraints(search.incumbents)
             if self.is_impossible:
                 return ""
+        if not search.complete and search.incumbents.best is not None:
+            self._search_supports(search, SECOND_EFFORT)
         self.initialization_seconds = self.seconds
         return search.run(self.limits["gap_tolerance"], self.limits["node_limit"], self.deadline)
 

@@ -263,7 +263,7 @@ class Incumbents:
         if self._supports is not None:
             for found in self._supports.improve(polished):
                 self.offer(found)
-            # Where all features are packed and no constraint ties them, nothing is left to exchange.
+            # Nothing is left to exchange where all features are packed and no constraint ties them.
             if self._supports.is_everything:
                 return
         self.offer(self._descended(polished, swaps=True)[0])
