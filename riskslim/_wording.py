@@ -1,4 +1,4 @@
-"""How numbers and names are written in messages and tables."""
+"""Numbers and names as messages and tables write them."""
 
 from __future__ import annotations
 

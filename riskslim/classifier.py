@@ -32,11 +32,18 @@ from riskslim.coefficients import (
 from riskslim.constraints.base import Constraint
 from riskslim.data.tables import Table, check_columns, is_sparse, open_table
 from riskslim.data.training_data import TrainingData
-from riskslim.engines.choice import EngineChoice, choose_engine, solve
-from riskslim.engines.runs import MAX_SEED, check_solver, checked_limits
+from riskslim.engines.choice import choose_engine, engine_arguments, solve
+from riskslim.engines.runs import (
+    DEFAULT_GAP_TOLERANCE,
+    DEFAULT_SOLVER,
+    DEFAULT_TIME_LIMIT,
+    MAX_SEED,
+    check_solver,
+    checked_limits,
+)
 from riskslim.exceptions import InfeasibleProblemError
 from riskslim.loss.logistic import LogisticLoss
-from riskslim.problem.problem import RiskScoreProblem, checked_size
+from riskslim.problem.problem import DEFAULT_L0_PENALTY, RiskScoreProblem, checked_size
 from riskslim.risk_score import RiskScore
 from riskslim.scale import ScaleLike
 from riskslim.score.observations import class_labels
@@ -186,9 +193,9 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         max_size: int | None = 5,
         max_coef: PerFeature = 5,
         max_intercept: int | None = None,
-        l0_penalty: PerFeature = 1e-6,
-        time_limit: float = 60.0,
-        gap_tolerance: float = 0.0,
+        l0_penalty: PerFeature = DEFAULT_L0_PENALTY,
+        time_limit: float = DEFAULT_TIME_LIMIT,
+        gap_tolerance: float = DEFAULT_GAP_TOLERANCE,
         engine: str = "auto",
         scale: ScaleLike = 1.0,
         constraints: Sequence[Constraint] = (),
@@ -201,7 +208,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         fixed: Mapping[str, int] | None = None,
         coef_values: Mapping[str, Iterable[int]] | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
-        solver: str = "cplex",
+        solver: str = DEFAULT_SOLVER,
         settings: Any = None,
         node_limit: int | None = None,
         n_solutions: int | None = None,
@@ -421,7 +428,16 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             data = data.with_class_weight(self.class_weight)
         problem = self._problem(data, limits["n_threads"])
         choice = choose_engine(problem, self.engine)
-        return problem, {"engine": choice.name, **limits, **self._engine_arguments(choice)}
+        arguments = engine_arguments(
+            choice,
+            # The default leaves the solver to the choice of the engine.
+            solver=None if self.solver == DEFAULT_SOLVER else self.solver,
+            n_solutions=self.n_solutions,
+            within=self.within,
+        )
+        return problem, {
+            "engine": choice.name, **limits, **arguments, "settings": self.settings,
+        }  # fmt: skip
 
     def _problem(self, data: TrainingData, n_threads: int) -> RiskScoreProblem:
         coefficients = self._coefficients(data.feature_names)
@@ -472,26 +488,6 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             intercept_lower=None if most is None else -most,
             intercept_upper=most,
         )
-
-    def _engine_arguments(self, choice: EngineChoice) -> dict[str, Any]:
-        """What only one of the engines knows; it is refused rather than ignored."""
-        pool = {"n_solutions": self.n_solutions, "within": self.within}
-        arguments: dict[str, Any] = {
-            name: value for name, value in pool.items() if value is not None
-        }
-        if choice.name == "lattice_cpa":
-            if arguments:
-                raise ValueError(
-                    f"{' and '.join(arguments)} need engine='branch_and_bound': lattice_cpa finds "
-                    "one risk score"
-                )
-            is_left_to_us = self.engine == "auto" and self.solver == "cplex"
-            arguments["solver"] = choice.solver if is_left_to_us else self.solver
-        elif self.solver != "cplex":
-            raise ValueError(
-                f"solver={self.solver!r} needs engine='lattice_cpa': branch_and_bound has no solver"
-            )
-        return arguments | {"settings": self.settings}
 
     # -----------------------------------------------------------------------------------------
     # Results and rows to predict
@@ -586,7 +582,7 @@ def _one_column(estimator: RiskSLIMClassifier, y: Any) -> Any:
 
 
 def _is_finite_array(X: Any) -> bool:
-    """Whether X is an array of finite numbers, found out in one pass without a copy."""
+    """Say whether X is an array of finite numbers, found out in one pass without a copy."""
     if not isinstance(X, np.ndarray) or np.ma.isMaskedArray(X) or X.dtype.kind not in "biuf":
         return False
     with np.errstate(over="ignore", invalid="ignore"):

@@ -30,7 +30,7 @@ _SIGNS: dict[Any, int] = {"+": 1, "-": -1, 1: 1, -1: -1, 0: 0, None: 0, "": 0}
 
 
 class ParameterNames(NamedTuple):
-    """How errors call the parameters of a :class:`CoefficientSet`."""
+    """Names by which errors call the parameters of a :class:`CoefficientSet`."""
 
     lower: str = "lower"
     upper: str = "upper"

@@ -1,4 +1,4 @@
-"""What the package runs on: kernels, machine, packages."""
+"""The ground that the package runs on: kernels, machine, packages."""
 
 from __future__ import annotations
 

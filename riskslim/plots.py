@@ -377,5 +377,5 @@ def _plain_frame(ax: Axes) -> None:
 
 
 def _legend_above(ax: Axes, columns: int) -> None:
-    """Where curves and bars can be anywhere, the legend is outside of the axes."""
+    """Put the legend outside of the axes, since curves and bars can be anywhere."""
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, frameon=False)

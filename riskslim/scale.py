@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import numbers
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
+
+from riskslim._checks import is_number
 
 __all__ = [
     "FREE_SCALE",
@@ -112,10 +113,10 @@ class ScaleSet:
                     f"'free', got {scale!r}"
                 )
             return cls(*FREE_SCALE)
-        if _is_number(scale):
+        if is_number(scale):
             return cls._of_values([scale])
         if isinstance(scale, tuple):
-            if len(scale) != 2 or not all(map(_is_number, scale)):
+            if len(scale) != 2 or not all(map(is_number, scale)):
                 raise ValueError(
                     f"an interval of scales is a tuple of two numbers, got {scale!r}; write "
                     "single scales as a list"
@@ -137,7 +138,7 @@ class ScaleSet:
                 "tuple (low, high)"
             )
         for value in given:
-            if not _is_number(value):
+            if not is_number(value):
                 raise TypeError(f"scales must be numbers, got {value!r}")
             if not math.isfinite(value):
                 raise ValueError(f"scales must be finite, got {value!r}")
@@ -146,12 +147,12 @@ class ScaleSet:
 
     @property
     def is_single(self) -> bool:
-        """Whether there is one scale only."""
+        """Say whether there is one scale only."""
         return self.values is not None and len(self.values) == 1
 
     @property
     def is_interval(self) -> bool:
-        """Whether every number between low and high is allowed."""
+        """Say whether every number between low and high is allowed."""
         return self.values is None
 
     @property
@@ -239,7 +240,7 @@ def checked_scale(value: Any, what: str = "scale") -> float:
     ValueError
         Anything but a number between 1e-6 and 1e9.
     """
-    if not _is_number(value):
+    if not is_number(value):
         raise ValueError(f"{what} must be a number, got {value!r}")
     if not _LEAST <= value <= _MOST:
         raise ValueError(f"{what} must be between {_LEAST:g} and {_MOST:g}, got {value!r}")
@@ -265,10 +266,6 @@ def scale_text(scale: float) -> str:
     """
     text = f"{scale:.10g}"
     return text if float(text) == scale else repr(float(scale))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 PAPER_SCALE = ScaleSet.of(1)

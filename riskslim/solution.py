@@ -1,4 +1,4 @@
-"""What an engine returns: integer coefficients, a certificate, and how they were found."""
+"""Results of engines: integer coefficients, a certificate, and how they were found."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SHOWN = 10
 
 
 class Status(str, enum.Enum):
-    """How a run ended."""
+    """The end of a run."""
 
     OPTIMAL = "optimal"
     """The gap is within the tolerance that was asked for."""
@@ -52,7 +52,7 @@ class Status(str, enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Certificate:
-    r"""What is proven about a risk score.
+    r"""A proof about a risk score: its objective, and a bound that none is below.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class Certificate:
 
     @property
     def is_optimal(self) -> bool:
-        """Whether the gap is within the tolerance that was asked for."""
+        """Say whether the gap is within the tolerance that was asked for."""
         return self.status is Status.OPTIMAL
 
     def explain(self) -> str:
@@ -157,7 +157,7 @@ class Certificate:
         )
 
     def _scales(self) -> str:
-        """What the bound says about scales, where they are not the paper's."""
+        """Say what the bound says about scales, where they are not the paper's."""
         if self.scales == PAPER_SCALE:
             return ""
         if self.scales.is_single:

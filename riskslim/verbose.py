@@ -1,4 +1,4 @@
-"""What an estimator with ``verbose`` above 0 says while it is fitted."""
+"""Lines of an estimator with ``verbose`` above 0 while it is fitted."""
 
 from __future__ import annotations
 

@@ -61,14 +61,13 @@ def users_of_kernels() -> list[ModuleType]:
     """All modules of the package that hold modules of kernels."""
     home = f"{_kernels.__name__}."
     for path in PACKAGE.rglob("*.py"):
-        # The folder of kernels itself says so too, in its docstring.
         if f"\nfrom {_kernels.__name__} import" in path.read_text(encoding="utf-8"):
             parts = path.relative_to(PACKAGE).with_suffix("").parts
             importlib.import_module(".".join(("riskslim", *parts)))
     return [
         module
         for name, module in list(sys.modules.items())
-        if name.startswith("riskslim.") and not name.startswith(home)
+        if name.startswith("riskslim.") and not f"{name}.".startswith(home)
     ]
 
 

@@ -37,12 +37,14 @@ LatticeCPASettings (initialization=True, native_root=True, probing=True, chained
 LinearConstraint (*, points=None, used=None, any_used=None, lower=-inf, upper=inf, name=None)
 LinearConstraint.describe (self)
 LinearConstraint.resolve (self, setting)
+LinearConstraint.name property
+LinearConstraint.depends_on_scale property
+LinearConstraint.label property
 LinearConstraint.points property
 LinearConstraint.used property
 LinearConstraint.any_used property
 LinearConstraint.lower property
 LinearConstraint.upper property
-LinearConstraint.name property
 LogisticLoss (data, coefficients, *, max_size=None, n_threads=1, compress='auto', scale=1.0)
 LogisticLoss.on_rows (self, rows)
 LogisticLoss.at_scale (self, scale)
@@ -70,7 +72,6 @@ RiskSLIMClassifier.decision_function (self, X)
 RiskSLIMClassifier.score_samples (self, X)
 RiskSLIMClassifier.problem_on (self, data)
 RiskScore (intercept, points, *, outcome_name='outcome', classes=(0, 1), feature_names=(), feature_ranges=<factory>, certificate=None, scale=1.0, variables=<factory>, class_weighting=None, items=<factory>)
-RiskScore.from_solution (cls, solution, data, *, rank=0)
 RiskScore.score_samples (self, X)
 RiskScore.decision_function (self, X)
 RiskScore.predict_proba (self, X)
@@ -85,18 +86,19 @@ RiskScore.to_html (self)
 RiskScore.to_latex (self)
 RiskScore.plot (self, ax=None)
 RiskScore.with_units (self, units)
+RiskScore.to_python (self, *, function_name='predict_risk', inputs=None)
+RiskScore.to_javascript (self, *, function_name='predictRisk', inputs=None)
+RiskScore.to_sql (self, dialect='ansi', *, table=None, boolean_columns=(), inputs=None)
+RiskScore.to_pmml (self, *, inputs=None)
 RiskScore.explain (self, record, threshold=None, *, fixed=())
 RiskScore.operating_points (self, X, y, sample_weight=None)
 RiskScore.boolean_rule (self, threshold, *, max_terms=1000)
+RiskScore.from_solution (cls, solution, data, *, rank=0)
 RiskScore.report (self, path, X, y=None, sample_weight=None, *, X_test=None, y_test=None, sample_weight_test=None, cv=None, problem=None, size_path=None, bins=None, n_resamples=None, title=None)
 RiskScore.to_json (self)
 RiskScore.from_json (cls, text)
 RiskScore.save (self, path)
 RiskScore.load (cls, path)
-RiskScore.to_python (self, *, function_name='predict_risk', inputs=None)
-RiskScore.to_javascript (self, *, function_name='predictRisk', inputs=None)
-RiskScore.to_sql (self, dialect='ansi', *, table=None, boolean_columns=(), inputs=None)
-RiskScore.to_pmml (self, *, inputs=None)
 RiskScoreProblem (loss, coefficients, *, max_size=None, min_size=0, l0_penalty=1e-06, constraints=(), scale=None)
 RiskScoreProblem.at_scale (self, scale)
 RiskScoreProblem.without_rates (self)
@@ -118,11 +120,28 @@ RiskScoreProblem.required property
 RiskScoreProblem.usable property
 RiskScoreProblem.infeasibility property
 RiskSlimLP (problem, bounds)
+RiskSlimLP.should_prefer_indicators (self, wanted)
+RiskSlimLP.check_stop (self, n_rows)
+RiskSlimLP.bounds_of_variables (self, bounds)
+RiskSlimLP.cut_terms (self, cut)
+RiskSlimLP.coef_and_loss (self, values)
+RiskSlimLP.solution_vector (self, coef, loss)
+RiskSlimLP.prefer_indicators (self)
+RiskSlimLP.cut_row (self, cut)
+RiskSlimLP.add_cuts (self, cuts, *, lazy=False)
+RiskSlimLP.indicators property
+RiskSlimLP.max_cuts property
 RiskSlimMIP (problem, bounds, *, relaxed=False, box=None, sign_split=False, should_stop=None)
-RiskSlimMIP.set_bounds (self, bounds)
+RiskSlimMIP.should_prefer_indicators (self, wanted)
+RiskSlimMIP.check_stop (self, n_rows)
+RiskSlimMIP.bounds_of_variables (self, bounds)
+RiskSlimMIP.cut_terms (self, cut)
+RiskSlimMIP.coef_and_loss (self, values)
+RiskSlimMIP.solution_vector (self, coef, loss)
 RiskSlimMIP.prefer_indicators (self)
 RiskSlimMIP.cut_row (self, cut)
 RiskSlimMIP.add_cuts (self, cuts, *, lazy=False)
+RiskSlimMIP.indicators property
 RiskSlimMIP.max_cuts property
 Solution (coefficients, intercept, certificate, feature_names, trace=<factory>, statistics=<factory>, settings=<factory>, pool=None, scale=1.0)
 Solution.coef property
@@ -175,12 +194,18 @@ variable (name)
 NO_EXAMPLE_NEEDED = {"Status"}
 
 
+def defined(value) -> dict[str, object]:
+    """What a class and those of the package that it is made of define, each name once."""
+    classes = [one for one in value.__mro__ if one.__module__.startswith("riskslim.")]
+    return {name: raw for one in reversed(classes) for name, raw in vars(one).items()}
+
+
 def members(name):
-    """A public object and the methods that its class defines, by qualified name."""
+    """A public object and the methods of its class, by qualified name."""
     value = getattr(riskslim, name)
     yield name, value
     if inspect.isclass(value):
-        for attribute, raw in vars(value).items():
+        for attribute, raw in defined(value).items():
             function = raw.__func__ if isinstance(raw, (classmethod, staticmethod)) else raw
             if not attribute.startswith("_") and inspect.isfunction(function):
                 yield f"{name}.{attribute}", function
@@ -189,7 +214,7 @@ def members(name):
 def properties(name):
     value = getattr(riskslim, name)
     if inspect.isclass(value):
-        for attribute, raw in vars(value).items():
+        for attribute, raw in defined(value).items():
             if not attribute.startswith("_") and isinstance(raw, property):
                 yield f"{name}.{attribute}", raw
 

@@ -397,6 +397,7 @@ def test_a_run_that_is_cut_off_has_a_valid_bound():
         )
 
 
+@pytest.mark.slow
 def test_several_of_the_best_scores():
     met = 0
     for seed in range(60):

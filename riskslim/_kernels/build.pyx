@@ -1,4 +1,4 @@
-"""What the extensions were built with."""
+"""Compiler and options that the extensions were built with."""
 
 
 cdef extern from "build.h":

@@ -557,7 +557,7 @@ cdef inline void add_real_derivatives(
 cdef double curvature_factor(
     const Bounds *bounds, Py_ssize_t line, double step
 ) noexcept nogil:
-    """What a step along a line costs per curvature, at least."""
+    """Bound what a step along a line costs per curvature, from below."""
     cdef double t = bounds.magnitude[line] * fabs(step)
     cdef double omega
     if t < 1e-2:    # without cancellation; still a lower bound of exp(-t) + t - 1

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from riskslim.data.distinct import Rows
+from riskslim.data.distinct import KernelRows
 from riskslim.data.panels import as_columns
 
 __all__ = ["Design", "Path", "elastic_net_path", "penalty_path", "platt_scaling"]
@@ -55,12 +55,12 @@ class Design(NamedTuple):
     n_samples: int
 
     @classmethod
-    def of(cls, rows: Rows) -> Design:
+    def of(cls, rows: KernelRows) -> Design:
         """Copy the rows of a loss.
 
         Parameters
         ----------
-        rows : Rows
+        rows : KernelRows
 
         Returns
         -------

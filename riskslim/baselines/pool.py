@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import numbers
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
+from riskslim._checks import is_int
 from riskslim.baselines.elastic_net import Design, Path, elastic_net_path, penalty_path
 from riskslim.coefficients import CoefficientSet, PerFeature
 from riskslim.data.training_data import TrainingData
@@ -118,7 +118,7 @@ def listed(counts: Mapping[str, int]) -> str:
 
 
 class PoolSettings(NamedTuple):
-    """What the elastic nets of all methods depend on."""
+    """Settings that the elastic nets of all methods depend on."""
 
     sign: str | PerFeature | None
     l1_ratios: tuple[float, ...]
@@ -217,7 +217,7 @@ class ElasticNets:
             self.log.progress(f"elastic nets of {what}: %d of %d paths", done, len(tasks))
 
     def _lengths(self, instances: NDArray[np.intp]) -> dict[float, int]:
-        """How far the path of each mixing value is needed."""
+        """Find how far the path of each mixing value is needed."""
         ratio, step = np.divmod(instances, self.settings.n_penalties)
         return {
             self.settings.l1_ratios[k]: int(step[ratio == k].max()) + 1
@@ -281,7 +281,7 @@ def _folds(
 
 
 def _splitter(settings: PoolSettings, labels: NDArray[np.int8]) -> Any:
-    if not isinstance(settings.cv, numbers.Integral):
+    if not is_int(settings.cv):
         return check_cv(settings.cv, labels, classifier=True)
     n_splits = int(settings.cv)
     smallest = int(min(np.count_nonzero(labels == label) for label in (-1, 1)))

@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
+from riskslim._checks import as_int
 from riskslim._wording import listing
 from riskslim.coefficients import MAX_ABSOLUTE_COEFFICIENT
 from riskslim.constraints.base import (
@@ -51,7 +50,7 @@ class _Points(Constraint):
 
     @abc.abstractmethod
     def _demand(self) -> str:
-        """What points have to be, after "points of ... are"."""
+        """Say what points have to be, after "points of ... are"."""
 
     @abc.abstractmethod
     def _call(self) -> str:
@@ -80,7 +79,7 @@ class _Points(Constraint):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class _PointsIn(_Points):
-    """What :func:`points_in` and :func:`fixed_points` demand."""
+    """Requirement of :func:`points_in` and :func:`fixed_points`."""
 
     values: tuple[int, ...]
     name: str | None = None
@@ -100,7 +99,7 @@ class _PointsIn(_Points):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class _MinimumPoints(_Points):
-    """What :func:`minimum_points` demands."""
+    """Requirement of :func:`minimum_points`."""
 
     least: int
     name: str | None = None
@@ -117,7 +116,7 @@ class _MinimumPoints(_Points):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class _Monotone(_Points):
-    """What :func:`monotone` demands."""
+    """Requirement of :func:`monotone`."""
 
     sign: int
     name: str | None = None
@@ -332,7 +331,7 @@ def intervals_of(values: Iterable[int]) -> Intervals:
 
 
 def _direction(name: str, source: str, item: Statement | None) -> int:
-    """Whether a feature grows (1) or falls (-1) with its variable, 0 for neither."""
+    """Say whether a feature grows (1) or falls (-1) with its variable, 0 for neither."""
     if item is not None and item.is_condition:
         return _DIRECTIONS.get(item.kind, 0)
     if not name.startswith(source):
@@ -342,9 +341,7 @@ def _direction(name: str, source: str, item: Statement | None) -> int:
 
 
 def _checked_points(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"points must be an int, got {value!r}")
-    if abs(int(value)) > MAX_ABSOLUTE_COEFFICIENT:
+    if abs(as_int(value, "points")) > MAX_ABSOLUTE_COEFFICIENT:
         raise ValueError(
             f"points must be at most {MAX_ABSOLUTE_COEFFICIENT} in absolute value, got {value}"
         )

@@ -1,4 +1,4 @@
-"""What every kind of constraint is: a requirement that is stated by names, and resolved later.
+"""Constraints of every kind: requirements that are stated by names, and resolved later.
 
 People state constraints before there is a problem. A problem knows the features, the records and
 the scale, the :class:`Setting`; against it each constraint resolves to linear rows, to sets of
@@ -13,7 +13,7 @@ import dataclasses
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,6 @@ from riskslim.data.statements import Statement
 from riskslim.items.item import unknown_feature, variable_of
 
 if TYPE_CHECKING:
-    from riskslim.constraints.linear import LinearConstraint
     from riskslim.constraints.rate_checks import RateCheck
     from riskslim.data.training_data import TrainingData
 
@@ -33,6 +32,7 @@ __all__ = [
     "Feature",
     "Features",
     "Intervals",
+    "LinearRow",
     "Resolved",
     "Setting",
     "Variable",
@@ -136,7 +136,7 @@ class Constraint(abc.ABC):
     @property
     @abc.abstractmethod
     def name(self) -> str | None:
-        """How messages call the constraint; None: by :meth:`describe`."""
+        """Name by which messages call the constraint; None: by :meth:`describe`."""
 
     @abc.abstractmethod
     def describe(self) -> str:
@@ -168,7 +168,7 @@ class Constraint(abc.ABC):
 
     @property
     def depends_on_scale(self) -> bool:
-        """Whether another scale makes it another requirement."""
+        """Say whether another scale makes it another requirement."""
         return False
 
     @property
@@ -177,12 +177,43 @@ class Constraint(abc.ABC):
         return self.name or self.describe()
 
 
+class LinearRow(Protocol):
+    """A bounded sum over points, used features and used groups: a ``LinearConstraint``.
+
+    Attributes
+    ----------
+    points, used : mapping from features to float
+    any_used : mapping from groups of features to float
+    lower, upper : float
+    """
+
+    @property
+    def points(self) -> Mapping[Feature, float]:
+        """Coefficients of points by feature."""
+
+    @property
+    def used(self) -> Mapping[Feature, float]:
+        """Coefficients of features being used by feature."""
+
+    @property
+    def any_used(self) -> Mapping[Any, float]:
+        """Coefficients of groups being used by their features."""
+
+    @property
+    def lower(self) -> float:
+        """Lower bound, -inf if there is none."""
+
+    @property
+    def upper(self) -> float:
+        """Upper bound, inf if there is none."""
+
+
 class Resolved(NamedTuple):
     """A constraint as the rest of the package knows it; all of it has to be met.
 
     Parameters
     ----------
-    rows : tuple of LinearConstraint
+    rows : tuple of LinearRow
         In which no variables are left, features alone.
     points : tuple of (feature name, Intervals)
         Points that features may have.
@@ -190,14 +221,14 @@ class Resolved(NamedTuple):
         Bounds on weighted counts of predictions for the records, which are no linear rows.
     """
 
-    rows: tuple[LinearConstraint, ...] = ()
+    rows: tuple[LinearRow, ...] = ()
     points: tuple[tuple[str, Intervals], ...] = ()
     on_data: tuple[RateCheck, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Setting:
-    """What constraints are resolved against.
+    """The features, data and scale that constraints are resolved against.
 
     Parameters
     ----------
@@ -265,7 +296,7 @@ class Setting:
 
     @property
     def items(self) -> Mapping[str, Statement]:
-        """What is stated of features."""
+        """Statements on features."""
         return {} if self.data is None else self.data.items
 
     def variable_of(self, name: str) -> str:
@@ -367,7 +398,7 @@ def checked_name(name: str | None) -> str | None:
 
 
 def quoted(feature: Feature) -> str:
-    """How descriptions write a feature, or the features of a variable.
+    """Write a feature, or the features of a variable, as descriptions do.
 
     Parameters
     ----------

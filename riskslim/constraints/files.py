@@ -155,7 +155,7 @@ class _Key(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class _Kind:
-    """What a table makes: its function, and its keys."""
+    """A kind of table: the function that it calls, and its keys."""
 
     function: Callable[..., Constraint]
     keys: Mapping[str, _Key]

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import numbers
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-import numpy as np
-
+from riskslim._checks import as_int, as_number
 from riskslim._wording import MAX_LISTED, listing
 from riskslim.constraints.base import (
     INTERCEPT,
@@ -34,7 +32,6 @@ from riskslim.constraints.base import (
 __all__ = [
     "MAX_TERM",
     "LinearConstraint",
-    "as_float",
     "at_least",
     "at_most",
     "at_most_variables",
@@ -168,7 +165,7 @@ class LinearConstraint(Constraint):
 
     @property
     def name(self) -> str | None:
-        """How messages call the constraint."""
+        """Name by which messages call the constraint."""
         return self._name
 
     def describe(self) -> str:
@@ -587,7 +584,7 @@ def model_size(least: int = 0, most: int | None = None, *, name: str | None = No
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class _SizeLimit(Constraint):
-    """What :func:`model_size` demands."""
+    """Requirement of :func:`model_size`."""
 
     least: int
     most: int | None
@@ -609,7 +606,7 @@ class _SizeLimit(Constraint):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class _VariableLimit(Constraint):
-    """What :func:`at_most_variables` demands without groups."""
+    """Requirement of :func:`at_most_variables` without groups."""
 
     most: int
     name: str | None = None
@@ -682,7 +679,7 @@ def _checked_mapping(terms: Mapping[Any, float] | None, what: str) -> Mapping[An
 def _checked_coefficients(terms: Mapping[Any, float], what: str) -> tuple[tuple[Any, float], ...]:
     checked = []
     for term, value in terms.items():
-        number = _checked_number(value, f"coefficient of {term!r} in {what}")
+        number = as_number(value, f"coefficient of {term!r} in {what}")
         if not abs(number) <= MAX_TERM:
             raise ValueError(
                 f"coefficient of {term!r} in {what} must be a number of at most {MAX_TERM:g} in "
@@ -693,45 +690,21 @@ def _checked_coefficients(terms: Mapping[Any, float], what: str) -> tuple[tuple[
     return tuple(checked)
 
 
-def _checked_number(value: Any, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{what} must be a number, got {value!r}")
-    return as_float(value)
-
-
-def as_float(value: Any) -> float:
-    """Convert a number, an int beyond all floats to an infinite one.
-
-    Parameters
-    ----------
-    value : number
-
-    Returns
-    -------
-    float
-    """
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-
-
 def _checked_bound(value: Any, what: str) -> float:
-    bound = _checked_number(value, what)
+    bound = as_number(value, what)
     if math.isnan(bound):
         raise ValueError(f"{what} must not be NaN")
     return bound
 
 
 def _checked_count(n: Any, of: tuple[Feature, ...] | None = None) -> int:
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
-        raise TypeError(f"the number of features must be an int, got {n!r}")
+    count = as_int(n, "the number of features")
     # How many features a variable has is not known yet.
     most = None if of is None or any(isinstance(one, Variable) for one in of) else len(of)
-    if n < 0 or (most is not None and n > most):
+    if count < 0 or (most is not None and count > most):
         expected = "at least 0" if most is None else f"between 0 and {most}, the features named"
-        raise ValueError(f"the number of features must be {expected}, got {n}")
-    return int(n)
+        raise ValueError(f"the number of features must be {expected}, got {count}")
+    return count
 
 
 def number_text(value: float) -> str:

@@ -153,7 +153,7 @@ class RateCheck:
         return shares, -math.inf, high
 
     def positive(self, coef: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which records are predicted positive.
+        """Say which records are predicted positive.
 
         Parameters
         ----------
@@ -170,7 +170,7 @@ class RateCheck:
         return np.asarray(scores >= self.positive_from)
 
     def violation(self, coef: NDArray[np.int64]) -> str | None:
-        """How a vector breaks the requirement, in words.
+        """Say in words how a vector breaks the requirement.
 
         Parameters
         ----------

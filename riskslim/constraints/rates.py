@@ -100,7 +100,7 @@ class _RowGroups:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class _RateConstraint(Constraint):
-    """What the constraints on rates have in common."""
+    """The base of constraints on rates."""
 
     limit: float
     rate: str
@@ -144,7 +144,7 @@ class _RateConstraint(Constraint):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class _RateLimit(_RateConstraint):
-    """What :func:`false_positive_rate_at_most` and its like demand."""
+    """Requirement of :func:`false_positive_rate_at_most` and its like."""
 
     name: str | None = None
 
@@ -164,7 +164,7 @@ class _RateLimit(_RateConstraint):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class _RateGap(_RateConstraint):
-    """What :func:`rate_gap_at_most` demands."""
+    """Requirement of :func:`rate_gap_at_most`."""
 
     groups: str | _RowGroups
     name: str | None = None
@@ -186,7 +186,7 @@ class _RateGap(_RateConstraint):
         return Resolved(on_data=tuple(checks))
 
     def _rows_of_groups(self, setting: Setting) -> list[tuple[str, NDArray[np.bool_]]]:
-        """How each group is called, and which rows belong to it."""
+        """Name each group, with the rows that belong to it."""
         data = self._data(setting)
         if isinstance(self.groups, _RowGroups):
             labels, codes = self.groups.labels, self.groups.codes

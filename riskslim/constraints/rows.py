@@ -213,7 +213,7 @@ class ConstraintRows:
 
     @property
     def members(self) -> NDArray[np.bool_]:
-        """Which of :attr:`columns` each group has, shape (number of groups, n)."""
+        """Membership of each of :attr:`columns` in each group, shape (number of groups, n)."""
         return self._members
 
     @property
@@ -302,7 +302,7 @@ class ConstraintRows:
         return [f"{self.names[i]}: {culprits[i]}" for i in sorted(culprits)]
 
     def culprits(self, coef: ArrayLike) -> dict[int, str]:
-        """What breaks constraints, in words.
+        """Say in words what breaks constraints.
 
         Parameters
         ----------
@@ -655,7 +655,7 @@ class ConstraintRows:
         floor: NDArray[np.float64],
         used: NDArray[np.float64],
     ) -> _Left:
-        """What bounds on each term, shape (m, columns), leave to its coefficient.
+        """Bound each coefficient by the bounds on its terms, shape (m, columns).
 
         ``used`` is what each term has beside points times coefficient where it is not zero.
         """
@@ -675,7 +675,7 @@ class ConstraintRows:
         return _Left(first, last, zero_fits)
 
     def _slack(self, size: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What rounding errors of sums of a given size can amount to, and much more."""
+        """Bound the rounding errors of sums of a given size, from far above."""
         slack: NDArray[np.float64] = SLACK * np.maximum(self._bound_size, size)
         return slack
 
@@ -771,7 +771,7 @@ class _Left(NamedTuple):
     zero: NDArray[np.bool_]
 
     def combined(self) -> _State:
-        """What all rows leave together."""
+        """Intersect what all rows leave."""
         return (
             self.first.max(axis=0, initial=-np.inf),
             self.last.min(axis=0, initial=np.inf),

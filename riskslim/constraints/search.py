@@ -1,4 +1,4 @@
-r"""Whether constraints can be met at all, and which of them contradict each other.
+r"""Say whether constraints can be met at all, and which of them contradict each other.
 
 Bounds of the loss do not lead to a vector that meets constraints which rounding does not meet,
 and they do not show that there is none. The search of this module looks at the constraints alone.
@@ -35,7 +35,7 @@ _Box: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 class Feasibility(NamedTuple):
-    """What a search for a vector found.
+    """The outcome of a search for a vector.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Feasibility(NamedTuple):
 
     @property
     def is_impossible(self) -> bool:
-        """Whether it is proven that no vector meets the constraints."""
+        """Say whether it is proven that no vector meets the constraints."""
         return self.coef is None and self.is_proven
 
 
@@ -195,7 +195,7 @@ def _parts(columns: NDArray[np.intp], box: _Box, point: _Point) -> Iterator[_Box
 def _chosen(
     columns: NDArray[np.intp], low: NDArray[np.int64], high: NDArray[np.int64], point: _Point
 ) -> int:
-    """Which of the named coefficients to branch on: used in part, of fractional value, or wide."""
+    """Choose the coefficients to branch on: used in part, of fractional value, or wide."""
     is_open = low < high
     is_free = is_open & (columns > 0) & (low <= 0) & (high >= 0)
     undecided = np.abs(point.use - np.rint(point.use))
@@ -272,7 +272,7 @@ class _Relaxation:
         return _Point(result.x[:n], result.x[n : 2 * n])
 
     def is_refuted(self, multipliers: NDArray[np.float64], box: _ColumnBox) -> bool:
-        """Whether no integer vector of a box satisfies a sum of rows, each times a number >= 0."""
+        """Say whether no integer vector of a box satisfies a sum of rows times numbers >= 0."""
         points, used = multipliers @ self.points, multipliers @ self.used
         least = np.minimum(points * box.least, points * box.most) + used
         least = np.where(box.can_drop, np.minimum(least, 0.0), least)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim._checks import as_float, as_number
 from riskslim._wording import listing
 from riskslim.constraints.base import (
     INTERCEPT,
@@ -26,7 +27,7 @@ from riskslim.constraints.base import (
     checked_name,
     name_part,
 )
-from riskslim.constraints.linear import MAX_TERM, LinearConstraint, as_float, number_text
+from riskslim.constraints.linear import MAX_TERM, LinearConstraint, number_text
 from riskslim.data.tables import is_row
 
 __all__ = ["MAX_RECORDS", "risk_at_least", "risk_at_most"]
@@ -45,7 +46,7 @@ _OPERATORS: dict[str, Callable[[Any, float], Any]] = {
 
 
 class _Condition(NamedTuple):
-    """What a record's value of a feature has to be."""
+    """A condition on a record's value of a feature."""
 
     feature: str
     operator: str
@@ -62,7 +63,7 @@ class _Condition(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class _RiskBound(Constraint):
-    """What :func:`risk_at_least` and :func:`risk_at_most` demand."""
+    """Requirement of :func:`risk_at_least` and :func:`risk_at_most`."""
 
     is_lower: bool
     p: float
@@ -274,9 +275,7 @@ def _risk_bound(
     profile: Any,
     name: str | None,
 ) -> _RiskBound:
-    if isinstance(p, bool) or not isinstance(p, (int, float, np.number)):
-        raise TypeError(f"the risk must be a number, got {p!r}")
-    if not 0 < p < 1:
+    if not 0 < as_number(p, "the risk") < 1:
         raise ValueError(f"the risk must be between 0 and 1, both excluded, got {p!r}")
     if (where is None) == (profile is None):
         raise ValueError("give conditions (where) or a record (profile), and not both")

@@ -22,7 +22,7 @@ __all__ = ["ClassWeighting", "class_factors", "share"]
 
 @dataclasses.dataclass(frozen=True)
 class ClassWeighting:
-    """How common the outcome was in training, without and with the weights of the classes.
+    """The prevalence of the outcome in training, without and with the weights of the classes.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ from riskslim._kernels import distinct
 from riskslim.data.panels import as_panels, take_panels
 from riskslim.data.training_data import TrainingData
 
-__all__ = ["MAX_SHARE", "Rows", "all_rows", "distinct_rows", "merge_features"]
+__all__ = ["MAX_SHARE", "KernelRows", "all_rows", "distinct_rows", "merge_features"]
 
 # Largest share of distinct rows for which they are used (see distinct_rows).
 MAX_SHARE = 0.5
@@ -45,7 +45,7 @@ _NO_NUMBERS: NDArray[np.uint16] = np.empty(0, np.uint16)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Rows:
+class KernelRows:
     """Rows in the layout of the kernels.
 
     Attributes
@@ -83,7 +83,7 @@ class Rows:
         return len(self.labels)
 
 
-def all_rows(data: TrainingData) -> Rows:
+def all_rows(data: TrainingData) -> KernelRows:
     """Return every row of the data, without a copy.
 
     Parameters
@@ -92,10 +92,10 @@ def all_rows(data: TrainingData) -> Rows:
 
     Returns
     -------
-    Rows
+    KernelRows
     """
     weights = _NO_WEIGHTS if data.sample_weight is None else data.sample_weight
-    return Rows(
+    return KernelRows(
         integer_columns=data.integer_columns,
         integer_index=data.integer_index,
         real_panels=data.real_panels,
@@ -108,7 +108,7 @@ def all_rows(data: TrainingData) -> Rows:
     )
 
 
-def distinct_rows(data: TrainingData, *, always: bool = False) -> Rows | None:
+def distinct_rows(data: TrainingData, *, always: bool = False) -> KernelRows | None:
     r"""Merge equal rows (features and label), if that pays.
 
     Parameters
@@ -119,7 +119,7 @@ def distinct_rows(data: TrainingData, *, always: bool = False) -> Rows | None:
 
     Returns
     -------
-    Rows or None
+    KernelRows or None
         The distinct rows in the order of their first appearance, each with the number of its
         rows, or with the sum of their weights. A row that stands for more than 65535 others is
         repeated; rows of weight zero are left out. None: it does not pay.
@@ -209,7 +209,7 @@ def merge_features(
     (array([0, 1]), array([1., 0.]), array([2., 1.]))
     """
     n = len(positive)
-    source = Rows(
+    source = KernelRows(
         integer_columns=integer_columns,
         integer_index=np.arange(integer_columns.shape[1], dtype=np.intp),
         real_panels=as_panels(real_columns),
@@ -229,27 +229,27 @@ def merge_features(
 
 
 def take_rows(
-    source: Rows,
+    source: KernelRows,
     index: NDArray[np.intp],
     *,
     weights: NDArray[np.float64] = _NO_WEIGHTS,
     numbers: NDArray[np.uint16] = _NO_NUMBERS,
     total_weight: float | None = None,
     n_samples: int | None = None,
-) -> Rows:
+) -> KernelRows:
     """Copy some of the rows.
 
     Parameters
     ----------
-    source : Rows
+    source : KernelRows
     index : intp array of shape (m,)
         The rows to copy, in increasing order: others take longer.
     weights, numbers, total_weight, n_samples
-        As in :class:`Rows`; the last two are those of ``source`` by default.
+        As in :class:`KernelRows`; the last two are those of ``source`` by default.
 
     Returns
     -------
-    Rows
+    KernelRows
     """
     return dataclasses.replace(
         source,
@@ -284,8 +284,8 @@ def _split(
     return np.repeat(first, times), parts
 
 
-def _may_pay(source: Rows) -> bool:
-    """Whether a sample has enough pairs of equal rows."""
+def _may_pay(source: KernelRows) -> bool:
+    """Say whether a sample has enough pairs of equal rows."""
     n = source.n_rows
     size = math.ceil(math.sqrt(2 * _EXPECTED_PAIRS * n))
     if 4 * size > n:
@@ -301,7 +301,7 @@ def _may_pay(source: Rows) -> bool:
 class _Groups:
     """Groups of equal rows, at most ``limit`` of them."""
 
-    def __init__(self, source: Rows, limit: int) -> None:
+    def __init__(self, source: KernelRows, limit: int) -> None:
         self.source = source
         self.limit = limit
         words = distinct.n_words(source.integer_columns.shape[1], source.real_panels.shape[1])

@@ -1,4 +1,4 @@
-"""What can be wrong with columns, and the errors that say so."""
+"""Faults of columns, and the errors that name them."""
 
 from __future__ import annotations
 

@@ -18,9 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import supports as kernels
-from riskslim.data.distinct import Rows
+from riskslim.data.distinct import KernelRows
 
-__all__ = ["MAX_VALUES", "READS", "Cells", "PackedItems", "ReadColumns", "pack", "scratch_words"]
+__all__ = [
+    "MAX_VALUES",
+    "READS",
+    "Cells",
+    "PackedItems",
+    "ReadColumns",
+    "pack",
+    "read_columns",
+    "scratch_words",
+]
 
 # Values of an item beyond which its column stays unpacked: seven planes of bits take up nearly as
 # much room as the bytes that they are made of.
@@ -32,6 +41,9 @@ MAX_WEIGHTS = 48
 
 # Reads of a column until it is packed.
 READS = 16
+
+# Rows from which reading bits instead of bytes shows beside what a call costs.
+_FEWEST_ROWS = 4096
 
 # Segments begin at whole lines of cache: 8 words.
 _LINE = 8
@@ -155,12 +167,12 @@ class ReadColumns:
 
     Parameters
     ----------
-    rows : Rows
+    rows : KernelRows
         Without weights.
 
     Attributes
     ----------
-    rows : Rows
+    rows : KernelRows
 
     Notes
     -----
@@ -170,7 +182,7 @@ class ReadColumns:
     n / 8 bytes for each column that was read so often.
     """
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: KernelRows) -> None:
         self.rows = rows
         d = rows.integer_columns.shape[1]
         self._n_reads = np.zeros(d, np.int64)
@@ -237,17 +249,33 @@ class ReadColumns:
         return bool(self._packed[slots].all())
 
 
+def read_columns(rows: KernelRows) -> ReadColumns | None:
+    """Columns that may be packed as they are read; None for few rows, or rows with weights.
+
+    Parameters
+    ----------
+    rows : KernelRows
+
+    Returns
+    -------
+    ReadColumns or None
+    """
+    if len(rows.weights) or rows.n_rows < _FEWEST_ROWS:
+        return None
+    return ReadColumns(rows)
+
+
 def scratch_words() -> NDArray[np.uint64]:
     """Return scratch that kernels on cells need."""
     return np.empty(kernels.most_planes() * 512, np.uint64)
 
 
-def pack(rows: Rows, usable: NDArray[np.bool_]) -> PackedItems | None:
+def pack(rows: KernelRows, usable: NDArray[np.bool_]) -> PackedItems | None:
     """Pack the columns of few values.
 
     Parameters
     ----------
-    rows : Rows
+    rows : KernelRows
     usable : ndarray of bool, shape (d,)
         Features that matter.
 
@@ -304,7 +332,7 @@ def _few_values(column: NDArray[np.int8]) -> list[int] | None:
 
 
 def _segments(
-    rows: Rows,
+    rows: KernelRows,
 ) -> tuple[
     NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]
 ]:

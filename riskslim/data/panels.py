@@ -1,4 +1,4 @@
-r"""Where the values of real columns lie in memory: in panels of 16 rows.
+r"""The layout of real columns in memory: panels of 16 rows.
 
 A panel holds 16 rows of every column, column after column; the panels follow each other. In an
 array of shape (n_panels, d, 16), row i of column j is ``panels[i // 16, j, i % 16]``. A pass over

@@ -1,4 +1,4 @@
-"""What is stated of the columns of a table by those who made it.
+"""Statements on the columns of a table by those who made it.
 
 A data frame holds names and numbers. What an encoder knows besides, which condition on which raw
 column each of its columns is, travels beside the frame: it is remembered for this very object, for
@@ -15,7 +15,7 @@ __all__ = ["Statement", "state", "stated"]
 
 
 class Statement(Protocol):
-    """What a column is; :class:`riskslim.items.Item` is the one kind there is."""
+    """A statement of what a column is; :class:`riskslim.items.Item` is the one kind there is."""
 
     @property
     def name(self) -> str:
@@ -31,11 +31,11 @@ class Statement(Protocol):
 
     @property
     def value(self) -> Any:
-        """What the variable is compared with."""
+        """Value that the variable is compared with."""
 
     @property
     def is_condition(self) -> bool:
-        """Whether it is computed from the variable, and is not the variable itself."""
+        """Say whether it is computed from the variable, and is not the variable itself."""
 
 
 # By the identity of the table; an entry goes with its table.

@@ -83,7 +83,7 @@ def _dispatch_table(X: Any) -> Table:
 
 
 def is_sparse(X: Any) -> bool:
-    """Whether X is a sparse matrix or array of SciPy."""
+    """Say whether X is a sparse matrix or array of SciPy."""
     # Whoever holds a sparse matrix has imported scipy.sparse; nobody else has to.
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(X))
@@ -288,7 +288,7 @@ def check_present(wanted: Sequence[str], names: Sequence[str], what: str) -> Non
 
 
 def is_row(X: Any) -> bool:
-    """Whether X is one row as a pandas series, as ``frame.iloc[0]`` is: its index has the names."""
+    """Say whether X is one row as a pandas series, as ``frame.iloc[0]`` is: indexed by names."""
     index: Any = getattr(X, "index", None)
     return (
         hasattr(X, "to_dict")

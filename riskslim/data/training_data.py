@@ -34,9 +34,8 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,45 +43,27 @@ from numpy.typing import NDArray
 from riskslim._wording import listing, near
 from riskslim.data.class_weights import ClassWeighting, class_factors
 from riskslim.data.faults import (
-    EXACT_INTEGER_LIMIT,
-    FAULTS,
     Column,
-    ColumnError,
-    check_numeric,
-    missing_among,
-    object_fault,
-    raise_faults,
-    real_faults,
 )
 from riskslim.data.files import as_arrow, open_file
-from riskslim.data.panels import empty_panels, read_column, write_column
+from riskslim.data.labels import encode_labels
+from riskslim.data.packing import pack
+from riskslim.data.panels import read_column
 from riskslim.data.statements import Statement, stated
 from riskslim.data.tables import (
     Table,
-    as_series,
     open_table,
     series_name,
     series_values,
     the_only_column,
-    values_of,
 )
+from riskslim.data.weights import checked_weights, weights_of_rows
 from riskslim.exceptions import ConstantFeatureWarning
 
 if TYPE_CHECKING:
     import pyarrow
 
 __all__ = ["TrainingData", "stored_values", "user_stacklevel"]
-
-# A block of one column (float64 source, int8 copy, comparison) stays within half of a common L2
-# cache, and is long enough that the cost of the NumPy calls vanishes. Strided columns are packed
-# 32 at a time: 4096 rows of 32 float64 values are 1 MiB.
-_BLOCK_ROWS = 16384
-_STRIDED_BLOCK_ROWS = 4096
-_STRIDED_GROUP = 32
-
-# Weights count relative to each other; beyond these, sums of products overflow or vanish.
-_WEIGHT_RANGE = (1e-100, 1e100)
-_LEAST_CLASS_SHARE = 1e-14
 
 
 class TrainingData:
@@ -225,10 +206,10 @@ class TrainingData:
         self.feature_names = _resolve_names(table, feature_names)
         self.items = _stated_items(stated(X) if items is None else items, self.feature_names)
         self.outcome_name = outcome_name or series_name(y) or "outcome"
-        self.labels, self.classes = _encode_labels(y, self.n_samples, positive_label)
+        self.labels, self.classes = encode_labels(y, self.n_samples, positive_label)
         self._set_weights(sample_weight)
 
-        packed = _pack(table, self.feature_names)
+        packed = pack(table, self.feature_names)
         self.is_integer = packed.is_integer
         self.integer_columns = packed.integer_columns
         self.integer_index = np.flatnonzero(packed.is_integer)
@@ -404,7 +385,7 @@ class TrainingData:
 
     @property
     def class_weighting(self) -> ClassWeighting | None:
-        """What the weights of the classes make of the prevalence; None if they are the same."""
+        """Prevalence without and with the weights of the classes; None if they are the same."""
         if math.isclose(*self.class_factors):
             return None
         return ClassWeighting(self._prevalence(self.class_factors), self.prevalence)
@@ -454,7 +435,7 @@ class TrainingData:
         self._freeze()
 
     def _set_weights(self, sample_weight: Any) -> None:
-        self.sample_weight = _check_weights(sample_weight, self.labels, self.classes)
+        self.sample_weight = weights_of_rows(sample_weight, self.labels, self.classes)
         self.total_weight = float(
             self.n_samples if self.sample_weight is None else self.sample_weight.sum()
         )
@@ -512,7 +493,7 @@ def user_stacklevel() -> int:
 
 
 def _stated_items(items: Iterable[Statement], feature_names: Sequence[str]) -> dict[str, Statement]:
-    """What is stated of features, by name; statements on other columns are of no use here."""
+    """Return the statements on features by name; statements on other columns are of no use here."""
     by_name: dict[str, Statement] = {}
     for item in items:
         if not all(hasattr(item, part) for part in ("name", "variable", "kind", "value")):
@@ -550,378 +531,6 @@ def _resolve_names(table: Table, feature_names: Sequence[str] | None) -> tuple[s
             )
         seen[text] = name
     return tuple(seen)
-
-
-# ---------------------------------------------------------------------------------------------
-# Labels and weights
-# ---------------------------------------------------------------------------------------------
-
-
-def _encode_labels(
-    y: Any, n_samples: int, positive_label: Any
-) -> tuple[NDArray[np.int8], tuple[Any, Any]]:
-    """Return the labels as -1 and +1, and the two labels as the user has them."""
-    if y is None:
-        raise ValueError("y is None, but the labels are needed: a 1d array with two classes.")
-    series = as_series(y)
-    is_text = series is not None and _is_text_series(series)
-    values = series if is_text else values_of(y, "y")
-    # Too few labels can be of one class: their number is the fault then.
-    check_length("y", len(values), n_samples)
-    distinct = _distinct_text(series) if is_text else _distinct_labels(values)
-    classes = _order_classes(distinct, positive_label)
-    positive = values == classes[1]
-    if values is series:
-        positive = positive.to_numpy()
-    # True, False -> +1, -1 without a second temporary.
-    labels: NDArray[np.int8] = np.asarray(positive).astype(np.int8)
-    labels *= 2
-    labels -= 1
-    return labels, classes
-
-
-def _is_text_series(series: Any) -> bool:
-    # Text is compared inside its own library: n Python strings would cost 60 bytes each.
-    import narwhals as nw
-
-    if series.dtype == nw.String:
-        return True
-    return series.dtype in (nw.Categorical, nw.Enum) and not series.implementation.is_pandas_like()
-
-
-def _distinct_text(series: Any) -> list[Any]:
-    if series.null_count():
-        _raise_missing_labels(series.is_null().to_numpy())
-    distinct = series.unique().to_list()
-    return _check_two(distinct)
-
-
-def _distinct_labels(y: Column) -> list[Any]:
-    """Return the two distinct labels in y as Python scalars."""
-    kind = y.dtype.kind
-    if kind == "O":
-        return _check_two(_distinct_objects(y))
-    if kind == "c":
-        raise ValueError(f"Unknown label type: y has dtype {y.dtype}. Complex data not supported.")
-    if kind not in "biufUS":
-        raise ValueError(f"Unknown label type: y has dtype {y.dtype}; expected numbers or text.")
-    if kind == "f":
-        _check_finite_labels(y)
-    first = y[0]
-    rest = y != first
-    second = y[np.argmax(rest)]
-    rest &= y != second
-    if not rest.any():
-        distinct = [first, second] if second != first else [first]
-    else:
-        distinct = list(np.unique(y))
-        if kind == "f" and any(label != np.rint(label) for label in distinct):
-            raise ValueError(
-                f"Unknown label type: continuous. y has {len(distinct)} distinct values that are "
-                "not all integers; a classifier expects two classes."
-            )
-    return _check_two([label.item() for label in distinct])
-
-
-def _check_finite_labels(y: Column) -> None:
-    if np.isfinite(y.min()) and np.isfinite(y.max()):  # NaN propagates
-        return
-    if (missing := np.isnan(y)).any():
-        _raise_missing_labels(missing)
-    infinite = np.isinf(y)
-    raise ValueError(
-        f"Input y contains infinity: {np.count_nonzero(infinite)} of {len(y)} labels, first at "
-        f"row {np.argmax(infinite)} (rows counted from 0)."
-    )
-
-
-def _distinct_objects(y: Column) -> list[Any]:
-    missing = missing_among(y)
-    if missing.any():
-        _raise_missing_labels(missing)
-    faults = {kind: object_fault(kind) for kind in set(map(type, y))}
-    for kind, fault in faults.items():
-        if fault not in {None, "text"}:
-            raise ValueError(
-                f"Unknown label type: y contains objects of type {kind.__name__!r}; expected "
-                "numbers or text."
-            )
-    # In the order of the rows: that of a set would differ from run to run.
-    labels = dict.fromkeys(y.tolist())
-    return [label.item() if isinstance(label, np.generic) else label for label in labels]
-
-
-def _raise_missing_labels(missing: Any) -> NoReturn:
-    missing = np.asarray(missing)
-    raise ValueError(
-        f"Input y contains NaN: {np.count_nonzero(missing)} of {len(missing)} labels are missing, "
-        f"first at row {np.argmax(missing)} (rows counted from 0). Remove these rows."
-    )
-
-
-def _check_two(distinct: list[Any]) -> list[Any]:
-    if len(distinct) == 1:
-        raise ValueError(
-            f"Two classes are needed, but y contains only one class: {distinct[0]!r} in all rows."
-        )
-    if len(distinct) > 2:
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is multiclass: "
-            f"y has {len(distinct)} distinct labels, {listing(map(repr, _sorted(distinct)))}."
-        )
-    return distinct
-
-
-def _sorted(labels: list[Any]) -> list[Any]:
-    try:
-        return sorted(labels)
-    except TypeError:  # labels of different types
-        return sorted(labels, key=lambda label: (type(label).__name__, str(label)))
-
-
-def _order_classes(distinct: list[Any], positive_label: Any) -> tuple[Any, Any]:
-    """Return (negative, positive) label."""
-    if positive_label is None:
-        try:
-            negative, positive = sorted(distinct)
-        except TypeError:
-            raise ValueError(
-                f"The labels {distinct[0]!r} and {distinct[1]!r} in y have no order: say which is "
-                "the positive one with positive_label=."
-            ) from None
-        return negative, positive
-    for matches in (
-        lambda label: label == positive_label,
-        lambda label: str(label) == str(positive_label),
-    ):
-        found = [label for label in distinct if matches(label)]
-        if len(found) == 1:
-            (negative,) = (label for label in distinct if label is not found[0])
-            return negative, found[0]
-    raise ValueError(
-        f"positive_label={positive_label!r} is not a label in y; the labels are "
-        f"{listing(map(repr, _sorted(distinct)))}."
-    )
-
-
-def check_length(what: str, length: int, n_samples: int) -> None:
-    """Raise ``ValueError`` unless there is a value of ``what`` for each row."""
-    if length != n_samples:
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: [{n_samples}, {length}] "
-            f"(X has {n_samples} rows, {what} has {length})."
-        )
-
-
-def _check_weights(
-    sample_weight: Any, labels: NDArray[np.int8], classes: tuple[Any, Any]
-) -> NDArray[np.float64] | None:
-    if sample_weight is None:
-        return None
-    weights = checked_weights(sample_weight, len(labels))
-    _check_class_weights(weights, labels, classes)
-    return weights
-
-
-def checked_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64]:
-    """Weights as finite non-negative numbers, one for each row; ``ValueError`` otherwise."""
-    values = values_of(sample_weight, "sample_weight")
-    check_length("sample_weight", len(values), n_samples)
-    try:
-        weights = np.array(check_numeric(values), dtype=np.float64)
-    except ColumnError as fault:
-        _, _, counted, _ = FAULTS[fault.kind]
-        raise ValueError(
-            f"sample_weight must hold non-negative numbers, got {counted} in {fault.count} of "
-            f"{n_samples} rows, first at row {fault.first} (rows counted from 0)."
-        ) from None
-    for wrong, problem in (
-        (np.isnan(weights), "Input sample_weight contains NaN"),
-        (np.isinf(weights), "Input sample_weight contains infinity"),
-        (weights < 0.0, "Negative values in data passed to `sample_weight`"),
-    ):
-        if wrong.any():
-            raise ValueError(
-                f"{problem}: {np.count_nonzero(wrong)} of {len(weights)} rows, first at row "
-                f"{np.argmax(wrong)} (rows counted from 0)."
-            )
-    return weights
-
-
-def check_size_of_weights(weights: NDArray[np.float64]) -> None:
-    """Refuse weights, not all of them zero, whose sums and products leave double precision."""
-    largest = float(weights.max())
-    if not _WEIGHT_RANGE[0] <= largest <= _WEIGHT_RANGE[1]:
-        raise ValueError(
-            f"The largest sample_weight is {largest:.6g}; sums and products of such weights leave "
-            "float64: divide all weights by it, which changes nothing else."
-        )
-
-
-def _check_class_weights(
-    weights: NDArray[np.float64], labels: NDArray[np.int8], classes: tuple[Any, Any]
-) -> None:
-    if not weights.any():
-        raise ValueError(
-            f"Sample weights must contain at least one non-zero number: all {len(weights)} "
-            "weights are zero."
-        )
-    for sign, label in zip((-1, 1), classes, strict=True):
-        rows = labels == sign
-        if not weights.any(where=rows):
-            raise ValueError(
-                f"Two classes are needed, but only one class has weight: all "
-                f"{np.count_nonzero(rows)} rows of class {label!r} have weight zero."
-            )
-    check_size_of_weights(weights)
-    total = weights.sum()
-    for sign, label in zip((-1, 1), classes, strict=True):
-        share = float(weights.sum(where=labels == sign) / total)
-        if share < _LEAST_CLASS_SHARE:
-            raise ValueError(
-                f"Class {label!r} has {share:.3g} of the total sample_weight, less than "
-                f"{_LEAST_CLASS_SHARE:g}: nothing can be learnt of it in double precision."
-            )
-
-
-# ---------------------------------------------------------------------------------------------
-# Packing
-# ---------------------------------------------------------------------------------------------
-
-
-_ADVICE = {
-    "text": (
-        "Encode text as numbers, as ItemEncoder does (--items on the command line), or leave it "
-        "out."
-    ),
-    "missing": (
-        "Remove these rows, or impute the values and add a 0/1 column that says where; or let "
-        "ItemEncoder(missing='indicator') make items of the columns (on the command line --items "
-        "--missing indicator)."
-    ),
-}
-
-
-@dataclass
-class _Packed:
-    """The packed features, and what is found out about each on the way."""
-
-    is_integer: NDArray[np.bool_]
-    feature_min: NDArray[np.float64]
-    feature_max: NDArray[np.float64]
-    integer_columns: NDArray[np.int8] = field(init=False)
-    real_panels: NDArray[np.float64] = field(init=False)
-
-
-def _pack(table: Table, names: Sequence[str]) -> _Packed:
-    d = table.n_features
-    packed = _Packed(np.zeros(d, np.bool_), np.empty(d), np.empty(d))
-    faults: list[tuple[int, ColumnError]] = []
-    # NaN, infinities and values out of range are found by comparison, not by warnings.
-    with np.errstate(invalid="ignore", over="ignore"):
-        _pack_integers(table, packed, faults)
-        faulty = {j for j, _ in faults}
-        reals = [j for j in np.flatnonzero(~packed.is_integer).tolist() if j not in faulty]
-        _pack_reals(table, reals, packed, faults)
-    raise_faults(faults, names, table.n_samples, _ADVICE)
-    return packed
-
-
-def _for_each_group(
-    table: Table,
-    indices: Iterable[int],
-    faults: list[tuple[int, ColumnError]],
-    action: Callable[[list[tuple[int, Column]]], None],
-) -> None:
-    """Call `action` with columns: contiguous ones alone, strided views in groups.
-
-    A contiguous column may be a copy that its library made for us: it is gone when `action`
-    returns. Strided columns are views of one array; packed row block by row block together, they
-    read each cache line once.
-    """
-    strided: list[tuple[int, Column]] = []
-    for j in indices:
-        try:
-            group = [(j, table.column(j))]
-        except ColumnError as fault:
-            faults.append((j, fault))
-            continue
-        if group[0][1].flags.c_contiguous:
-            action(group)
-        else:
-            strided += group
-        del group  # before the next column is made
-    for start in range(0, len(strided), _STRIDED_GROUP):
-        action(strided[start : start + _STRIDED_GROUP])
-
-
-def _blocks(n_samples: int, group: list[tuple[int, Column]]) -> Iterator[slice]:
-    rows = _BLOCK_ROWS if len(group) == 1 else _STRIDED_BLOCK_ROWS
-    return (slice(start, min(start + rows, n_samples)) for start in range(0, n_samples, rows))
-
-
-def _pack_integers(table: Table, packed: _Packed, faults: list[tuple[int, ColumnError]]) -> None:
-    """Store every column that int8 can hold; pages of other columns are never touched."""
-    n, d = table.n_samples, table.n_features
-    store = np.empty(n * d, dtype=np.int8)
-
-    def fill(group: list[tuple[int, Column]]) -> None:
-        active = dict(group)
-        for rows in _blocks(n, group):
-            for j, values in list(active.items()):
-                if not _fits_int8(values[rows], store[j * n : (j + 1) * n][rows]):
-                    del active[j]
-            if not active:
-                return
-        for j in active:
-            packed.is_integer[j] = True
-            packed.feature_min[j] = store[j * n : (j + 1) * n].min()
-            packed.feature_max[j] = store[j * n : (j + 1) * n].max()
-
-    _for_each_group(table, range(d), faults, fill)
-    integers = np.flatnonzero(packed.is_integer).tolist()
-    for k, j in enumerate(integers):
-        if k != j:
-            store[k * n : (k + 1) * n] = store[j * n : (j + 1) * n]
-    store.resize(n * len(integers), refcheck=False)  # gives the tail back to the system
-    packed.integer_columns = store.reshape((n, len(integers)), order="F")
-
-
-def _fits_int8(values: Column, out: NDArray[np.int8]) -> bool:
-    """Cast to int8 and compare: exactly the integers in -128..127 come through unchanged."""
-    values = np.ascontiguousarray(values)
-    np.copyto(out, values, casting="unsafe")
-    return bool((out == values).all())
-
-
-def _pack_reals(
-    table: Table,
-    indices: list[int],
-    packed: _Packed,
-    faults: list[tuple[int, ColumnError]],
-) -> None:
-    n = table.n_samples
-    store = empty_panels(n, len(indices))
-    position = {j: k for k, j in enumerate(indices)}
-    packed.feature_min[indices], packed.feature_max[indices] = np.inf, -np.inf
-
-    def fill(group: list[tuple[int, Column]]) -> None:
-        for rows in _blocks(n, group):
-            for j, values in group:
-                block = np.asarray(values[rows], dtype=np.float64)
-                write_column(store, position[j], rows.start, block)
-                # Both propagate NaN: two reductions find whether anything is wrong.
-                packed.feature_min[j] = np.minimum(packed.feature_min[j], block.min())
-                packed.feature_max[j] = np.maximum(packed.feature_max[j], block.max())
-        for j, values in group:
-            largest = max(abs(packed.feature_min[j]), abs(packed.feature_max[j]))
-            limit = EXACT_INTEGER_LIMIT if values.dtype.kind in "iu" else np.inf
-            if not largest < limit:
-                column = read_column(store, position[j], 0, n)
-                faults.extend((j, fault) for fault in real_faults(column, values.dtype.kind))
-
-    _for_each_group(table, indices, faults, fill)
-    packed.real_panels = store
 
 
 def _locate_columns(

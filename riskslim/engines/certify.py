@@ -20,7 +20,7 @@ RECHECK_TOLERANCE = 1e-11
 
 
 def loss_accuracy(problem: RiskScoreProblem, coef: NDArray[np.int64], loss: float) -> float:
-    r"""How much two ways of computing one loss in double precision may differ.
+    r"""Bound how much two ways of computing one loss in double precision may differ.
 
     Points on features of 1e7 make scores of which the last digits are lost in their sums. The
     loss :math:`\log(1 + e^{-m})` of a margin changes by at most the smaller of one and of itself

@@ -1,4 +1,4 @@
-"""Which engine solves a problem."""
+"""The choice of the engine that solves a problem."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from riskslim.engines.runs import beyond_branch_and_bound
+from riskslim.engines.runs import DEFAULT_SOLVER, beyond_branch_and_bound
 from riskslim.problem.problem import RiskScoreProblem
 
 if TYPE_CHECKING:
     from riskslim.solution import Solution
 
-__all__ = ["ENGINES", "EngineChoice", "choose_engine", "solve"]
+__all__ = ["ENGINES", "EngineChoice", "choose_engine", "engine_arguments", "solve"]
 
 ENGINES = ("auto", "branch_and_bound", "lattice_cpa")
 
@@ -23,7 +23,7 @@ class EngineChoice(NamedTuple):
 
     name: str
     reason: str
-    solver: str = "cplex"
+    solver: str = DEFAULT_SOLVER
 
 
 def choose_engine(problem: RiskScoreProblem, engine: str = "auto") -> EngineChoice:
@@ -74,7 +74,7 @@ def choose_engine(problem: RiskScoreProblem, engine: str = "auto") -> EngineChoi
 
 
 def _is_beyond_cplex(problem: RiskScoreProblem) -> bool:
-    """Whether SCIP is there, and the installed CPLEX is too small for constraints on rates."""
+    """Say whether SCIP is there, and the installed CPLEX is too small for constraints on rates."""
     if importlib.util.find_spec("pyscipopt") is None or problem.infeasibility is not None:
         return False
     from riskslim.engines.lattice_cpa.formulation import (
@@ -99,6 +99,49 @@ def _is_beyond_cplex(problem: RiskScoreProblem) -> bool:
     return size > COMMUNITY_EDITION_LIMIT and has_limited_size()
 
 
+def engine_arguments(
+    choice: EngineChoice,
+    *,
+    solver: str | None = None,
+    n_solutions: int | None = None,
+    within: float | None = None,
+) -> dict[str, Any]:
+    """Collect what only one of the engines knows; it is refused by the other, not ignored.
+
+    Parameters
+    ----------
+    choice : EngineChoice
+    solver : str, optional
+        None: the one that suits the problem.
+    n_solutions, within : optional
+        As in :func:`~riskslim.branch_and_bound`.
+
+    Returns
+    -------
+    dict
+        By the names of the chosen engine's parameters.
+
+    Raises
+    ------
+    ValueError
+        The chosen engine does not have what is asked for.
+    """
+    pool = {"n_solutions": n_solutions, "within": within}
+    arguments: dict[str, Any] = {name: value for name, value in pool.items() if value is not None}
+    if choice.name == "lattice_cpa":
+        if arguments:
+            raise ValueError(
+                f"{' and '.join(arguments)} need engine='branch_and_bound': lattice_cpa finds one "
+                "risk score"
+            )
+        return {"solver": choice.solver if solver is None else solver}
+    if solver is not None:
+        raise ValueError(
+            f"solver={solver!r} needs engine='lattice_cpa': branch_and_bound has no solver"
+        )
+    return arguments
+
+
 def solve(problem: RiskScoreProblem, engine: str = "auto", **arguments: Any) -> Solution:
     """Solve a problem by the engine that is asked for, or that suits it.
 
@@ -121,7 +164,7 @@ def solve(problem: RiskScoreProblem, engine: str = "auto", **arguments: Any) -> 
         What the engine raises.
     """
     choice = choose_engine(problem, engine)
-    if engine == "auto" and choice.name == "lattice_cpa":
+    if choice.name == "lattice_cpa":
         arguments.setdefault("solver", choice.solver)
     return _engine(choice.name)(problem, **arguments)
 

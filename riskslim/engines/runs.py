@@ -1,4 +1,4 @@
-"""What the engines share: limits, starts, and a run that Ctrl-C can end."""
+"""Limits, starts, and runs that Ctrl-C can end: the common part of the engines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import copy
 import dataclasses
 import logging
 import math
-import numbers
 import signal
 import threading
 import time
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim._checks import checked_threads
+from riskslim._checks import as_number, checked_threads, int_between
 from riskslim.problem.problem import RiskScoreProblem
 from riskslim.solution import (
     Certificate,
@@ -35,10 +34,14 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 __all__ = [
+    "DEFAULT_GAP_TOLERANCE",
+    "DEFAULT_SOLVER",
+    "DEFAULT_TIME_LIMIT",
     "INTERRUPTED",
     "SOLVERS",
+    "EngineCall",
     "EngineRun",
-    "Run",
+    "InterruptibleRun",
     "beyond_branch_and_bound",
     "check_solver",
     "checked_limits",
@@ -53,13 +56,21 @@ _Settings = TypeVar("_Settings", bound="DataclassInstance")
 
 INTERRUPTED = "interrupted by the user"
 
+# Defaults of the engines, and of all that calls them.
+DEFAULT_TIME_LIMIT = 60.0
+DEFAULT_GAP_TOLERANCE = 0.0
+DEFAULT_SOLVER = "cplex"
+
+# Of lattice_cpa.
+SOLVERS = ("cplex", "scip")
+
 # What CPLEX's parameters can hold; no other engine needs more.
 MAX_NODES = 2**62
 MAX_SEED = 2_000_000_000
 
 
-class Run(Protocol):
-    """One call of an engine."""
+class InterruptibleRun(Protocol):
+    """A call of an engine that Ctrl-C can end."""
 
     name: str
     interrupted: threading.Event
@@ -71,7 +82,7 @@ class Run(Protocol):
         """Search, and certify the best score."""
 
 
-def run_interruptibly(run: Run) -> Solution:
+def run_interruptibly(run: InterruptibleRun) -> Solution:
     """Run in a second thread, so that Ctrl-C is seen while compiled code computes.
 
     Python handles signals in the main thread only, and not while that thread is inside of a
@@ -79,7 +90,7 @@ def run_interruptibly(run: Run) -> Solution:
 
     Parameters
     ----------
-    run : Run
+    run : InterruptibleRun
 
     Returns
     -------
@@ -122,7 +133,7 @@ def run_interruptibly(run: Run) -> Solution:
 
 
 @contextlib.contextmanager
-def _interrupt_on_ctrl_c(run: Run) -> Iterator[None]:
+def _interrupt_on_ctrl_c(run: InterruptibleRun) -> Iterator[None]:
     """Let the first Ctrl-C end the search, and the second raise KeyboardInterrupt.
 
     A handler, and no exception that is caught: it cannot arrive between two statements. Whoever
@@ -145,21 +156,38 @@ def _interrupt_on_ctrl_c(run: Run) -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-class EngineRun(Generic[_Settings]):
-    """What one call of an engine begins with, and the solutions that it ends with.
+@dataclasses.dataclass(frozen=True, eq=False)
+class EngineCall(Generic[_Settings]):
+    """A call of an engine, its arguments checked.
 
-    Parameters
+    Attributes
     ----------
-    name : str
-        The engine's.
     problem : RiskScoreProblem
-        Is left as it is: the run has a copy, whose loss counts anew.
     settings : dataclass instance
     limits : dict
         As of :func:`checked_limits`, and what else the engine was told.
     start : ndarray of int64, shape (d + 1,), optional
     progress, should_stop : callable, optional
         The user's.
+    """
+
+    problem: RiskScoreProblem
+    settings: _Settings
+    limits: dict[str, Any]
+    start: NDArray[np.int64] | None = None
+    progress: Callable[[TraceRecord], None] | None = None
+    should_stop: Callable[[], bool] | None = None
+
+
+class EngineRun(Generic[_Settings]):
+    """A call of an engine while it is answered: its limits, and the solutions that it ends with.
+
+    Parameters
+    ----------
+    name : str
+        The engine's.
+    call : EngineCall
+        Its problem is left as it is: the run has a copy, whose loss counts anew.
 
     Attributes
     ----------
@@ -172,30 +200,21 @@ class EngineRun(Generic[_Settings]):
     initialization_seconds : float
     """
 
-    def __init__(
-        self,
-        name: str,
-        problem: RiskScoreProblem,
-        settings: _Settings,
-        limits: dict[str, Any],
-        start: NDArray[np.int64] | None,
-        progress: Callable[[TraceRecord], None] | None,
-        should_stop: Callable[[], bool] | None,
-    ) -> None:
+    def __init__(self, name: str, call: EngineCall[_Settings]) -> None:
         self.name = name
-        self.problem = copy.copy(problem)
-        self.problem.loss = copy.copy(problem.loss)
+        self.problem = copy.copy(call.problem)
+        self.problem.loss = copy.copy(call.problem.loss)
         self.problem.loss.seconds, self.problem.loss.n_evaluations = 0.0, 0
-        self.problem.loss.n_threads = limits["n_threads"]
-        self.settings = settings
-        self.limits = limits
-        self.start = start
-        self.progress = progress
-        self.user_stop = should_stop
+        self.problem.loss.n_threads = call.limits["n_threads"]
+        self.settings = call.settings
+        self.limits = call.limits
+        self.start = call.start
+        self.progress = call.progress
+        self.user_stop = call.should_stop
         self.interrupted = threading.Event()
         self.stop = np.zeros(1, np.int64)
         self.began = time.perf_counter()
-        self.deadline: float = self.began + limits["time_limit"]
+        self.deadline: float = self.began + self.limits["time_limit"]
         self.initialization_seconds = 0.0
 
     @property
@@ -275,7 +294,7 @@ class EngineRun(Generic[_Settings]):
 
 
 def beyond_branch_and_bound(problem: RiskScoreProblem) -> str | None:
-    """What a problem asks for that branch and bound does not support.
+    """Name what a problem asks for that branch and bound does not support.
 
     Parameters
     ----------
@@ -314,8 +333,8 @@ def checked_limits(
         Wrong kind, or out of range.
     """
     limits: dict[str, Any] = {
-        "time_limit": _checked_number("time_limit", time_limit),
-        "gap_tolerance": _checked_number("gap_tolerance", gap_tolerance),
+        "time_limit": as_number(time_limit, "time_limit"),
+        "gap_tolerance": as_number(gap_tolerance, "gap_tolerance"),
     }
     if not limits["time_limit"] > 0:
         raise ValueError(f"time_limit must be positive, got {time_limit!r}")
@@ -323,24 +342,10 @@ def checked_limits(
         raise ValueError(f"gap_tolerance must be at least 0 and below 1, got {gap_tolerance!r}")
     limits["node_limit"] = None
     if node_limit is not None:
-        limits["node_limit"] = _checked_int("node_limit", node_limit, 0, MAX_NODES)
+        limits["node_limit"] = int_between(node_limit, "node_limit", 0, MAX_NODES)
     limits["n_threads"] = checked_threads(n_threads)
-    limits["random_state"] = _checked_int("random_state", seed, 0, MAX_SEED)
+    limits["random_state"] = int_between(seed, "random_state", 0, MAX_SEED)
     return limits
-
-
-def _checked_number(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    return float(value)
-
-
-def _checked_int(name: str, value: Any, least: int, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} must be an int, got {value!r}")
-    if not least <= value <= most:
-        raise ValueError(f"{name} must be between {least} and {most}, got {value}")
-    return int(value)
 
 
 def checked_settings(
@@ -395,10 +400,6 @@ def checked_start(problem: RiskScoreProblem, start: ArrayLike | None) -> NDArray
     if violations:
         raise ValueError(f"start is not feasible: {'; '.join(violations)}")
     return np.asarray(start).astype(np.int64)
-
-
-# Of lattice_cpa.
-SOLVERS = ("cplex", "scip")
 
 
 def check_solver(solver: str) -> None:

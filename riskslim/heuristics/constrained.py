@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from riskslim._kernels import real
 from riskslim.data.panels import read_column
 from riskslim.loss.form import column_slots
-from riskslim.loss.logistic import real_scores
+from riskslim.loss.sharing import real_scores
 
 if TYPE_CHECKING:
     from riskslim.constraints.rows import ConstraintRows
@@ -512,7 +512,7 @@ class _Rounding:
         return j
 
     def _box_with(self, j: int, value: int) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-        """What is left of the box with a coefficient fixed; None if propagation says nothing."""
+        """Return the rest of the box with a coefficient fixed; None if propagation says nothing."""
         if not self.lower[j] <= value <= self.upper[j]:
             return None
         lower, upper = self.lower.copy(), self.upper.copy()

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,8 +21,8 @@ from riskslim._kernels import heuristics as kernels
 from riskslim._kernels import integer
 from riskslim.heuristics.constrained import Move, descend, round_sequentially
 from riskslim.loss.form import choose_form, column_slots, tables_by_score
-from riskslim.loss.logistic import real_scores, take_over_work
 from riskslim.loss.ranges import score_range
+from riskslim.loss.sharing import real_scores, take_over_work
 from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = [
@@ -47,7 +47,7 @@ _MIN_JOINT_CELLS = 4096
 
 @dataclass(frozen=True)
 class HeuristicResult:
-    """What a heuristic found.
+    """The outcome of a heuristic.
 
     Attributes
     ----------
@@ -558,24 +558,25 @@ def _magnitude(problem: RiskScoreProblem) -> NDArray[np.float64]:
 
 
 def _unit(problem: RiskScoreProblem) -> float:
-    """What a point adds to a score / scale."""
+    """Return what a point adds to a score / scale."""
     return 1.0 / problem.loss.scale
 
 
-def _rows(
-    problem: RiskScoreProblem,
-) -> tuple[
-    NDArray[np.int8],
-    NDArray[np.float64],
-    NDArray[np.int64],
-    NDArray[np.int8],
-    NDArray[np.float64],
-    float,
-    float,
-]:
+class _RowArguments(NamedTuple):
     """Arguments of the kernels that describe the rows, and what a point is worth."""
+
+    integer_columns: NDArray[np.int8]
+    real_panels: NDArray[np.float64]
+    slot: NDArray[np.int64]
+    labels: NDArray[np.int8]
+    weights: NDArray[np.float64]
+    total_weight: float
+    unit: float
+
+
+def _rows(problem: RiskScoreProblem) -> _RowArguments:
     rows = problem.loss.rows
-    return (
+    return _RowArguments(
         rows.integer_columns,
         rows.real_panels,
         column_slots(rows),
@@ -606,21 +607,23 @@ def _with_margins(losses: NDArray[np.float64]) -> NDArray[np.float64]:
     return padded[width : 3 * width].reshape(2, width)
 
 
-def _scores(
-    problem: RiskScoreProblem, vector: NDArray[np.int64]
-) -> tuple[
-    bool,
-    int,
-    NDArray[np.float64],
-    NDArray[np.float64],
-    NDArray[np.int64],
-    NDArray[np.int64],
-    NDArray[np.int32],
-    NDArray[np.float64],
-    NDArray[np.int64],
-    NDArray[np.float64],
-]:
-    """Arguments of the descent that hold scores, tables and joint histograms.
+class _ScoreArguments(NamedTuple):
+    """Arguments of the descent that hold scores: positions in tables, or real numbers."""
+
+    integer: bool
+    low: int
+    losses: NDArray[np.float64]
+    slopes: NDArray[np.float64]
+    feature_min: NDArray[np.int64]
+    feature_max: NDArray[np.int64]
+    position: NDArray[np.int32]
+    scores: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    mass: NDArray[np.float64]
+
+
+def _scores(problem: RiskScoreProblem, vector: NDArray[np.int64]) -> _ScoreArguments:
+    """Make the arguments of the descent that hold scores, tables and joint histograms.
 
     The table is the problem's own: it covers every feasible vector, also when the loss has been
     tightened to a smaller model size since.
@@ -631,9 +634,8 @@ def _scores(
         scores = real_scores(problem.loss, vector.astype(np.float64))
         none, no_table = np.zeros(data.n_features, dtype=np.int64), np.empty((2, 0))
         no_position, no_counts = np.empty(0, dtype=np.int32), np.empty((1, 0), dtype=np.int64)
-        return (
-            *(False, 0, no_table, no_table, none, none),
-            *(no_position, scores, no_counts, np.empty(0)),
+        return _ScoreArguments(
+            False, 0, no_table, no_table, none, none, no_position, scores, no_counts, np.empty(0)
         )
     low = int(span[0])
     losses, slopes = tables_by_score(low, int(span[1]), problem.loss.scale)
@@ -654,7 +656,7 @@ def _scores(
     # With the number of samples, merging rows changes no choice here, and no rounding error.
     worthwhile = cells[cells <= max(_MIN_JOINT_CELLS, rows.n_samples)]
     capacity = int(max(worthwhile.max(initial=0), losses.size))
-    return (
+    return _ScoreArguments(
         True,
         low,
         losses,

@@ -232,7 +232,7 @@ def loss_range(loss: LogisticLoss, point: NDArray[np.float64]) -> float:
 
 
 def pays(loss: LogisticLoss) -> bool:
-    """Whether rounding on samples saves time, all in all.
+    """Say whether rounding on samples saves time, all in all.
 
     Parameters
     ----------
@@ -323,7 +323,7 @@ class Subsampling:
         self._uses = 0
 
     def statistics(self) -> dict[str, Any]:
-        """What :class:`~riskslim.solution.SolveStatistics` says about it."""
+        """Return what :class:`~riskslim.solution.SolveStatistics` says about it."""
         return {
             "subsampled_roundings": self.n_roundings,
             "subsampled_checks": self.n_checks,

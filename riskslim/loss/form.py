@@ -1,4 +1,4 @@
-"""Which form of the loss is used: a table by integer scores, or real scores."""
+"""The choice of the form of the loss: a table by integer scores, or real scores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import integer
 from riskslim.coefficients import CoefficientSet
-from riskslim.data.distinct import Rows
+from riskslim.data.distinct import KernelRows
 from riskslim.data.training_data import TrainingData
 
 __all__ = [
@@ -30,7 +30,7 @@ MAX_ABSOLUTE_SCORE = 2**30
 
 
 class Form(NamedTuple):
-    """How a loss is evaluated, which kernel does it, and why."""
+    """A form of evaluating the loss, the kernel that does it, and why."""
 
     name: str
     kernel: str
@@ -85,8 +85,8 @@ def choose_form(
     )
 
 
-def column_slots(rows: Rows) -> NDArray[np.int64]:
-    """Where the kernels find each feature: k in integer column k, -1 - k in real column k."""
+def column_slots(rows: KernelRows) -> NDArray[np.int64]:
+    """Say where the kernels find each feature: k in integer column k, -1 - k in real column k."""
     slot = np.empty(len(rows.integer_index) + len(rows.real_index), dtype=np.int64)
     slot[rows.integer_index] = np.arange(len(rows.integer_index))
     slot[rows.real_index] = -1 - np.arange(len(rows.real_index))

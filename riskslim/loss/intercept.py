@@ -1,4 +1,28 @@
-"""Bounds on the intercept that provably hold an optimum."""
+r"""Bounds on the intercept that provably hold an optimum.
+
+Where a coefficient set leaves a bound of the intercept open, it is
+derived such that for *every* feasible choice of the other coefficients an optimal integer
+intercept lies within the bounds. Fix the other coefficients, let :math:`s_i` be the scores
+without intercept, and let :math:`s_i^{\max} \ge s_i` be the largest score that row i can
+have over the coefficient set with at most ``max_size`` non-zero coefficients. As a function
+of the intercept b the loss is convex with derivative proportional to
+
+.. math::
+
+    \sum_i w_i \sigma(s_i + b) - W_+ \;\le\; \sum_i w_i \sigma(s_i^{\max} + b) - W_+,
+    \qquad W_+ = \sum_{i: y_i = +1} w_i,
+
+with the sigmoid :math:`\sigma`. At every b where the right-hand side is not positive the
+loss still falls, or is flat, as b increases; no integer below b can then be better than b
+itself. The largest such integer is the lower bound. The upper bound follows in the same
+way from :math:`s_i^{\min}`, as the smallest integer b where
+:math:`\sum_i w_i \sigma(s_i^{\min} + b) \ge W_+`. Both conditions are tested with a slack
+that covers rounding, and extreme scores are rounded outwards to integers, so that errors can
+only loosen the bounds. With a scale :math:`m \in [m^{\min}, m^{\max}]` the sigmoid is that of
+:math:`(s_i^{\max} + b) / m`, which is at most that of the larger one of
+:math:`(s_i^{\max} + b) / m^{\min}` and :math:`(s_i^{\max} + b) / m^{\max}`: with it the bounds
+hold for every scale of the set.
+"""
 
 from __future__ import annotations
 
@@ -8,29 +32,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.coefficients import MAX_ABSOLUTE_COEFFICIENT, CoefficientSet
-from riskslim.data.distinct import Rows
+from riskslim.data.distinct import KernelRows
 from riskslim.data.training_data import TrainingData
-from riskslim.loss.ranges import largest_quotient, row_ranges, score_range, score_slack
+from riskslim.loss.ranges import (
+    SUM_SLACK,
+    largest_quotient,
+    row_ranges,
+    score_range,
+    score_slack,
+)
 from riskslim.scale import ScaleSet
 
-__all__ = ["SUM_SLACK", "bounds_reaching", "with_intercept_bounds"]
+__all__ = ["bounds_reaching", "with_intercept_bounds"]
 
 # Bins of the distribution of row-wise extreme scores, from which intercept bounds follow.
 _MAX_BINS = 2**20
 
-# Relative slack for sums of up to 10^8 rounded terms, where only one direction is safe.
-SUM_SLACK = 1e-8
-
 
 def with_intercept_bounds(
     data: TrainingData,
-    rows: Rows,
+    rows: KernelRows,
     coefficients: CoefficientSet,
     max_size: int,
     n_threads: int,
     scales: ScaleSet,
 ) -> CoefficientSet:
-    """Fill in open bounds of the intercept (see LogisticLoss for the proof)."""
+    """Fill in open bounds of the intercept (the proof is at the top of the module)."""
     given_lower, given_upper = coefficients.intercept_lower, coefficients.intercept_upper
     if given_lower is not None and given_upper is not None:
         return coefficients
@@ -88,7 +115,11 @@ def _within_integers(intercept: float) -> int:
 
 
 def _extreme_score_distributions(
-    data: TrainingData, rows: Rows, coefficients: CoefficientSet, max_size: int, n_threads: int
+    data: TrainingData,
+    rows: KernelRows,
+    coefficients: CoefficientSet,
+    max_size: int,
+    n_threads: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Weight of the rows at each value of the least and largest score, rounded outwards."""
     without = coefficients.replace(intercept_lower=0, intercept_upper=0)

@@ -23,7 +23,7 @@ import math
 import operator
 from collections.abc import Iterable
 from time import perf_counter
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,45 +31,18 @@ from numpy.typing import ArrayLike, NDArray
 from riskslim._checks import checked_threads
 from riskslim._kernels import integer, nodes, real
 from riskslim.coefficients import CoefficientSet
-from riskslim.data.distinct import Rows, all_rows, distinct_rows
-from riskslim.data.packed import ReadColumns
-from riskslim.data.training_data import TrainingData, stored_values
-from riskslim.loss.form import choose_form, column_slots, losses_of_classes
-from riskslim.loss.intercept import SUM_SLACK, bounds_reaching, with_intercept_bounds
-from riskslim.loss.ranges import (
-    CHUNK_ROWS,
-    given_intercept_bounds,
-    largest_quotient,
-    row_ranges,
-    score_range,
-    score_slack,
-)
+from riskslim.data.distinct import KernelRows, all_rows, distinct_rows
+from riskslim.data.packed import read_columns
+from riskslim.data.training_data import TrainingData
+from riskslim.loss.arguments import integer_scores_of, real_scores_of
+from riskslim.loss.form import choose_form, column_slots
+from riskslim.loss.intercept import bounds_reaching, with_intercept_bounds
+from riskslim.loss.lookup_table import LookupTable, Span, loss_of_any_scores
+from riskslim.loss.ranges import loss_range, score_range
+from riskslim.loss.reference import reference_sum
 from riskslim.scale import ScaleLike, ScaleSet, least_over
 
-__all__ = ["LogisticLoss", "real_scores", "take_over_work"]
-
-# Positions (score and class) that the 16-bit kernels can tell apart.
-_MAX_POSITIONS = 2**16
-
-# Scores up to which a histogram of the whole table costs less than finding the scores' range.
-_FEW_SCORES = 2**12
-
-# Coefficients up to which 0/1 columns are counted by cells, and rows from which that pays.
-_MOST_COUNTED = 8
-_FEWEST_COUNTED = 4096
-
-# Mean absolute slope of the rows above which fixed-point gradients are exact to 1e-12.
-_SMALLEST_MEAN_SLOPE = 2.0**-6
-
-_Entry = TypeVar("_Entry", bound=np.generic)
-
-
-class _Sums(NamedTuple):
-    """Sums over the rows: losses, and slopes d loss / d score of either class."""
-
-    loss: float
-    negative: float
-    positive: float
+__all__ = ["LogisticLoss"]
 
 
 class LogisticLoss:
@@ -102,7 +75,7 @@ class LogisticLoss:
     Attributes
     ----------
     data : TrainingData
-    rows : Rows
+    rows : KernelRows
         What evaluations read: every row of the data, or the distinct ones with their numbers.
     coefficients : CoefficientSet
         With constant features fixed at zero, and the bounds of the intercept filled in.
@@ -142,27 +115,10 @@ class LogisticLoss:
     :meth:`reference_value` reads every row of the data in any case.
 
     **Intercept bounds.** Where the coefficient set leaves a bound of the intercept open, it is
-    derived such that for *every* feasible choice of the other coefficients an optimal integer
-    intercept lies within the bounds. Fix the other coefficients, let :math:`s_i` be the scores
-    without intercept, and let :math:`s_i^{\max} \ge s_i` be the largest score that row i can
-    have over the coefficient set with at most ``max_size`` non-zero coefficients. As a function
-    of the intercept b the loss is convex with derivative proportional to
-
-    .. math::
-
-        \sum_i w_i \sigma(s_i + b) - W_+ \;\le\; \sum_i w_i \sigma(s_i^{\max} + b) - W_+,
-        \qquad W_+ = \sum_{i: y_i = +1} w_i,
-
-    with the sigmoid :math:`\sigma`. At every b where the right-hand side is not positive the
-    loss still falls, or is flat, as b increases; no integer below b can then be better than b
-    itself. The largest such integer is the lower bound. The upper bound follows in the same
-    way from :math:`s_i^{\min}`, as the smallest integer b where
-    :math:`\sum_i w_i \sigma(s_i^{\min} + b) \ge W_+`. Both conditions are tested with a slack
-    that covers rounding, and extreme scores are rounded outwards to integers, so that errors can
-    only loosen the bounds. With a scale :math:`m \in [m^{\min}, m^{\max}]` the sigmoid is that of
-    :math:`(s_i^{\max} + b) / m`, which is at most that of the larger one of
-    :math:`(s_i^{\max} + b) / m^{\min}` and :math:`(s_i^{\max} + b) / m^{\max}`: with it the bounds
-    hold for every scale of the set.
+    derived such that for *every* feasible choice of the other coefficients, and for every scale of
+    the set, an optimal integer intercept lies within the bounds. The loss is convex in the
+    intercept: a bound is the first integer at which it can be seen to fall towards the inside
+    whatever the other coefficients are. The proof is in :mod:`riskslim.loss.intercept`.
 
     **Threads.** Evaluations share nothing but the counters, and release the GIL. With
     ``n_threads`` of two or more, chunks of 16,384 rows are handed out to OpenMP threads, where
@@ -222,15 +178,13 @@ class LogisticLoss:
             raise ValueError(f"max_size must be at least 0, got {max_size}")
         start = perf_counter()
         merged = distinct_rows(data, always=compress is True) if compress else None
-        self.rows: Rows = all_rows(data) if merged is None else merged
-        self._bits: ReadColumns | None = None
-        if not len(self.rows.weights) and self.rows.n_rows >= _FEWEST_COUNTED:
-            self._bits = ReadColumns(self.rows)
+        self.rows = all_rows(data) if merged is None else merged
+        self._bits = read_columns(self.rows)
         self.seconds += perf_counter() - start
         self._resolve()
 
     def _resolve(self) -> None:
-        """Everything that depends on the size bound: intercept bounds, ranges, tables."""
+        """Derive all that depends on the size bound: intercept bounds, ranges, tables."""
         start = perf_counter()
         derived = with_intercept_bounds(
             self.data, self.rows, self._given, self.max_size, self.n_threads, self.scales
@@ -240,42 +194,24 @@ class LogisticLoss:
         form = choose_form(self.data, self.coefficients, (low, high))
         self.form, self.kernel, self.reason = form
         self.score_range: tuple[float, float] = (low, high)
-        # New arrays, never the old ones changed: copies of this loss may still use those.
         if self.form == "lookup_table":
             self.score_range = (int(low), int(high))
         self._fill_tables()
         self.seconds += perf_counter() - start
 
     def _fill_tables(self) -> None:
-        """Losses and slopes by score: slopes by score / scale, which are between -1 and 1."""
+        # A new table, never the old one changed: copies of this loss may still use that.
+        self._table: LookupTable | None = None
         if self.form == "lookup_table":
-            low, high = int(self.score_range[0]), int(self.score_range[1])
-            self._tail = np.empty(high - low + 1)
-            self._slope = np.empty((2, self._tail.size))
-            integer.fill_tables(low, self.scale, self._tail, self._slope)
-        else:
-            self._tail, self._slope = np.empty(0), np.empty((2, 0))
-        self._fixed_point = self._fixed_point_slopes()
+            low, high = self.score_range
+            self._table = LookupTable(Span(int(low), int(high)), self.scale, self.rows, self._bits)
 
-    def _fixed_point_slopes(self) -> NDArray[np.uint64] | None:
-        """Fill the table of the fixed-point kernels, if they apply."""
-        rows, width = self.rows, self._tail.size
-        counted = len(rows.numbers) > 0
-        if (len(rows.weights) and not counted) or len(rows.real_index):
-            return None
-        if not 0 < 2 * width <= _MAX_POSITIONS:
-            return None
-        fixed_point = np.empty((2, width), dtype=np.uint64)
-        fill = integer.fill_fixed_point if counted else integer.fill_digits
-        fill(self._slope, fixed_point)
-        return fixed_point
-
-    def on_rows(self, rows: Rows) -> LogisticLoss:
+    def on_rows(self, rows: KernelRows) -> LogisticLoss:
         """The same loss on other rows, to estimate it.
 
         Parameters
         ----------
-        rows : Rows
+        rows : KernelRows
             Some of the data's.
 
         Returns
@@ -287,7 +223,8 @@ class LogisticLoss:
         other = copy.copy(self)
         other.rows = rows
         other.seconds, other.n_evaluations = 0.0, 0
-        other._fixed_point = other._fixed_point_slopes()
+        if self._table is not None:
+            other._table = self._table.on_rows(rows)
         return other
 
     def at_scale(self, scale: float) -> LogisticLoss:
@@ -405,20 +342,16 @@ class LogisticLoss:
         self, vector: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Scores of a vector, with the weights of the two classes at each; weights add up to 1."""
-        rows, span = self.rows, self._table_span(vector)
-        if (
-            span is not None
-            and not len(rows.weights)
-            and 2 * (span[1] - span[0] + 1) < (_MAX_POSITIONS)
-        ):
-            counts = np.zeros((integer.n_copies(), 2, span[1] - span[0] + 1), dtype=np.int64)
-            integer.count_scores(*_integer_arguments(rows, vector), span[0], counts, self.n_threads)
-            by_class = counts.sum(axis=0) / rows.total_weight
-            met = np.flatnonzero(by_class.any(axis=0))
-            negative, positive = by_class[0, met], by_class[1, met]
-            return np.asarray(met + float(span[0]), np.float64), positive, negative
+        rows, span = self.rows, self._span(vector)
+        if self._table is not None and span is not None:
+            counts = self._table.counts_by_class(vector, span, self.n_threads)
+            if counts is not None:
+                by_class = counts / rows.total_weight
+                met = np.flatnonzero(by_class.any(axis=0))
+                negative, positive = by_class[0, met], by_class[1, met]
+                return np.asarray(met + float(span.low), np.float64), positive, negative
         scores = np.empty(rows.n_rows)
-        real.scores(*_real_arguments(rows, vector)[:5], scores, self.n_threads)
+        real.scores(*real_scores_of(rows, vector), scores, self.n_threads)
         weights = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
         weights = weights / rows.total_weight
         is_positive = rows.labels > 0
@@ -498,12 +431,13 @@ class LogisticLoss:
         """
         vector = self._checked(coef)
         start = perf_counter()
-        span = self._table_span(vector)
+        span = self._span(vector)
         rows = all_rows(self.data) if every_row else self.rows
-        if span is None:
-            total = real.loss(*_real_arguments(rows, vector / self.scale), self.n_threads)
+        if self._table is not None and span is not None:
+            total = self._table.loss(rows, vector, span, self.n_threads)
         else:
-            total = self._table_value(rows, vector, span).loss
+            scored = real_scores_of(rows, vector / self.scale)
+            total = real.loss(*scored, rows.labels, rows.weights, self.n_threads)
         self._count(start)
         return float(total / rows.total_weight)
 
@@ -528,16 +462,14 @@ class LogisticLoss:
         """
         vector = self._checked(coef)
         start = perf_counter()
-        span = self._table_span(vector)
-        if span is not None:
-            total, by_column = self._table_gradient(vector, span)
+        rows, span = self.rows, self._span(vector)
+        if self._table is not None and span is not None:
+            total, by_column = self._table.loss_and_gradient(vector, span, self.n_threads)
         else:
             sums, error = np.zeros((2, vector.size))
-            total = real.loss_and_gradient(
-                *_real_arguments(self.rows, vector / self.scale), sums, error, self.n_threads
-            )
+            scored = (*real_scores_of(rows, vector / self.scale), rows.labels, rows.weights)
+            total = real.loss_and_gradient(*scored, sums, error, self.n_threads)
             by_column = sums + error
-        rows = self.rows
         gradient = np.empty(vector.size)
         gradient[0] = by_column[0]
         gradient[1 + rows.integer_index] = by_column[1 : 1 + len(rows.integer_index)]
@@ -593,8 +525,8 @@ class LogisticLoss:
         start = perf_counter()
         slot = column_slots(rows)[chosen.astype(np.intp)]
         out = np.empty((slot.size + 1, slot.size + 1))
-        columns = _real_arguments(rows, vector / self.scale)[:5]
-        real.hessian(*columns, rows.weights, slot, out, self.n_threads)
+        scored = real_scores_of(rows, vector / self.scale)
+        real.hessian(*scored, rows.weights, slot, out, self.n_threads)
         self.seconds += perf_counter() - start
         return out / rows.total_weight / self.scale**2
 
@@ -620,12 +552,12 @@ class LogisticLoss:
         start = perf_counter()
         rows = all_rows(self.data)
         out: NDArray[np.int32] | NDArray[np.float64]
-        if self._table_span(vector) is None:
+        if self._span(vector) is None:
             out = np.empty(rows.n_rows)
-            real.scores(*_real_arguments(rows, vector)[:5], out, self.n_threads)
+            real.scores(*real_scores_of(rows, vector), out, self.n_threads)
         else:
             out = np.empty(rows.n_rows, dtype=np.int32)
-            integer.scores(*_integer_arguments(rows, vector)[:3], out, self.n_threads)
+            integer.scores(*integer_scores_of(rows, vector), out, self.n_threads)
         self.seconds += perf_counter() - start
         return out
 
@@ -673,47 +605,18 @@ class LogisticLoss:
         self._count(start)
         return float(total / rows.total_weight)
 
-    def _counted_loss(self, rows: Rows, scores: NDArray[np.integer[Any]]) -> float | None:
+    def _counted_loss(self, rows: KernelRows, scores: NDArray[np.integer[Any]]) -> float | None:
         """Sum the losses of integer scores by way of a table; None if it does not apply."""
         limits = np.iinfo(np.int32)
         if scores.dtype != np.int32 and (scores.min() < limits.min or scores.max() > limits.max):
             return None
         given = np.ascontiguousarray(scores, dtype=np.int32)
-        low, width = int(self.score_range[0]), self._tail.size
-        if 0 < width <= _FEW_SCORES:
-            total = self._counted_between(rows, given, low, width, self._tail, self._slope)
+        if self._table is not None:
+            total = self._table.loss_of_scores(rows, given, self.n_threads)
             if total is not None:
                 return total
         # Beyond the table, or in a small part of it.
-        low, width = int(scores.min()), int(scores.max()) - int(scores.min()) + 1
-        if 2 * width > _MAX_POSITIONS:
-            return None
-        tail, slope = np.empty(width), np.empty((2, width))
-        integer.fill_tables(low, self.scale, tail, slope)
-        return self._counted_between(rows, given, low, width, tail, slope)
-
-    def _counted_between(
-        self,
-        rows: Rows,
-        scores: NDArray[np.int32],
-        low: int,
-        width: int,
-        tail: NDArray[np.float64],
-        slope: NDArray[np.float64],
-    ) -> float | None:
-        outside = np.zeros(1, dtype=np.int64)
-        if len(rows.weights):
-            losses, given = (
-                losses_of_classes(low, self.scale, tail),
-                (scores, rows.labels, rows.weights),
-            )
-            total = integer.given_loss(*given, low, losses, outside, self.n_threads)
-            return None if outside[0] else total
-        counts = np.zeros((integer.n_copies(), 2, width), dtype=np.int64)
-        integer.count_given(scores, rows.labels, low, counts, outside, self.n_threads)
-        if outside[0]:
-            return None
-        return integer.histogram_loss(counts, low, self.scale, tail, slope)[0]
+        return loss_of_any_scores(rows, given, self.scale, self.n_threads)
 
     def bounds(self, max_size: int | None = None) -> tuple[float, float]:
         r"""Bounds on the loss over the coefficient set (Proposition 1).
@@ -739,30 +642,16 @@ class LogisticLoss:
         loss_min, loss_max : float
             Rounded outwards.
         """
-        size = self.max_size if max_size is None else max_size
-        rows, coefficients = self.rows, self.coefficients
         start = perf_counter()
-        best, worst = [], []
-        lower, upper = given_intercept_bounds(coefficients)
-        for chunk, low, high in row_ranges(rows, coefficients, size, self.n_threads):
-            labels, weights = rows.labels[chunk], rows.weights[chunk]
-            low += lower
-            high += upper
-            slack = score_slack(rows, low, high)
-            positive = labels > 0
-            towards = np.where(positive, high + slack, low - slack)
-            away = np.where(positive, low - slack, high + slack)
-            sign = np.where(positive, 1.0, -1.0)
-            towards = sign * largest_quotient(sign * towards, self.scales)
-            away = -sign * largest_quotient(-sign * away, self.scales)
-            best.append(real.scores_loss(towards, labels, weights, self.n_threads))
-            worst.append(real.scores_loss(away, labels, weights, self.n_threads))
-        self._count(start)
-        total = rows.total_weight
-        return (
-            math.fsum(best) / total * (1.0 - SUM_SLACK),
-            math.fsum(worst) / total * (1.0 + SUM_SLACK),
+        found = loss_range(
+            self.rows,
+            self.coefficients,
+            self.max_size if max_size is None else max_size,
+            self.scales,
+            self.n_threads,
         )
+        self._count(start)
+        return found
 
     def reference_value(self, coef: ArrayLike) -> float:
         """Loss on a path that shares nothing with the kernels, to re-check certificates.
@@ -786,11 +675,7 @@ class LogisticLoss:
         """
         vector = self._checked(coef)
         start = perf_counter()
-        total = math.fsum(
-            loss
-            for first in range(0, self.data.n_samples, CHUNK_ROWS)
-            for loss in self._reference_losses(vector, first)
-        )
+        total = reference_sum(self.data, vector, self.scale)
         self._count(start)
         return total / self.data.total_weight
 
@@ -802,19 +687,6 @@ class LogisticLoss:
             f"{self.data.n_features} features, "
             f"form={self.form!r}, scores {low:g}..{high:g}, max_size={self.max_size})"
         )
-
-    def _reference_losses(self, vector: NDArray[np.float64], first: int) -> list[float]:
-        """Losses of the rows of a chunk."""
-        rows = slice(first, min(first + CHUNK_ROWS, self.data.n_samples))
-        margins = np.full(rows.stop - first, vector[0])
-        for j in np.flatnonzero(vector[1:]):
-            margins += vector[1 + j] * stored_values(self.data, int(j), first, rows.stop)
-        margins *= self.data.labels[rows]
-        margins /= self.scale
-        losses = np.log1p(np.exp(-np.abs(margins))) + np.maximum(-margins, 0.0)
-        if self.data.sample_weight is not None:
-            losses *= self.data.sample_weight[rows]
-        return list(losses.tolist())
 
     def _checked(self, coef: ArrayLike) -> NDArray[np.float64]:
         vector = np.asarray(coef, dtype=np.float64)
@@ -832,156 +704,13 @@ class LogisticLoss:
             )
         return vector
 
-    def _table_span(self, vector: NDArray[np.float64]) -> tuple[int, int] | None:
-        """Range of the scores of a vector if the table covers it, else None.
-
-        The table was proven for the coefficient set only. Whoever passes another vector must
-        not read beyond it: the features' ranges bound the scores of any vector at hand.
-        """
-        if self.form != "lookup_table" or (vector != np.rint(vector)).any():
-            return None
-        coef, data = vector[1:], self.data
-        if coef[data.real_index].any():
-            return None
-        a, b = coef * data.feature_min, coef * data.feature_max
-        low = vector[0] + np.minimum(a, b).sum()
-        high = vector[0] + np.maximum(a, b).sum()
-        if low < self.score_range[0] or high > self.score_range[1]:
-            return None
-        return int(low), int(high)
-
-    def _table_value(self, rows: Rows, vector: NDArray[np.float64], span: tuple[int, int]) -> _Sums:
-        """Sum the losses of the rows, and their slopes per class, from a histogram."""
-        low, width = span[0], span[1] - span[0] + 1
-        tables = self._tables(span)
-        arguments = _integer_arguments(rows, vector)
-        narrow = 2 * width <= _MAX_POSITIONS
-        counts = np.zeros((1, 2, width), dtype=np.int64)
-        if self._counted_by_bits(rows, vector, low, counts[0]):
-            pass
-        elif len(rows.numbers) and narrow:
-            integer.count_numbers(*arguments, rows.numbers, low, counts, self.n_threads)
-        elif len(rows.weights):
-            total, error = np.zeros((2, 2, width))
-            integer.weighted_histogram(*arguments, rows.weights, low, total, error, self.n_threads)
-            if not len(rows.numbers):
-                return _Sums(*integer.weighted_histogram_loss(total, error, *tables))
-            counts[0] = total  # whole numbers below 2^53: exact, and without errors
-        elif narrow:
-            counts = np.zeros((integer.n_copies(), 2, width), dtype=np.int64)
-            integer.count_scores(*arguments, low, counts, self.n_threads)
-        else:
-            integer.histogram(*arguments, low, counts, self.n_threads)
-        return _Sums(*integer.histogram_loss(counts, *tables))
-
-    def _counted_by_bits(
-        self, rows: Rows, vector: NDArray[np.float64], low: int, counts: NDArray[np.int64]
-    ) -> bool:
-        """Count scores of few 0/1 columns that are read often, from their cells."""
-        if self._bits is None or self._bits.rows is not rows:
-            return False
-        points = vector[1 + rows.integer_index]
-        slots = np.flatnonzero(points)
-        if not 0 < len(slots) <= _MOST_COUNTED:
-            return False
-        first = np.concatenate(([vector[0] - low], points[slots])).astype(np.int64)
-        return self._bits.count(slots, first, counts)
-
-    def _table_gradient(
-        self, vector: NDArray[np.float64], span: tuple[int, int]
-    ) -> tuple[float, NDArray[np.float64]]:
-        """Sum the losses of the rows, and slope times feature: intercept, integers, reals."""
-        by_column, rows = np.zeros(vector.size), self.rows
-        if self._fixed_point is not None:
-            sums = self._fixed_point_gradient(vector, span, by_column[1:])
-            # The digits of a slope stop at 2^-47: exact to 1e-12 unless slopes are tiny.
-            if sums.negative - sums.positive > _SMALLEST_MEAN_SLOPE * rows.n_samples:
-                by_column[0] = sums.negative + sums.positive
-                return sums.loss, by_column
-            by_column[:] = 0.0
-        else:
-            sums = self._table_value(rows, vector, span)
-        error = np.zeros(vector.size)
-        integer.gradient(
-            *_integer_arguments(rows, vector)[:3],
-            rows.real_panels,
-            rows.labels,
-            rows.weights,
-            span[0],
-            self._table(self._slope, span),
-            by_column[1:],
-            error[1:],
-            self.n_threads,
-        )
-        by_column += error
-        by_column[0] = sums.negative + sums.positive
-        return sums.loss, by_column
-
-    def _fixed_point_gradient(
-        self, vector: NDArray[np.float64], span: tuple[int, int], out: NDArray[np.float64]
-    ) -> _Sums:
-        rows, low, width = self.rows, span[0], span[1] - span[0] + 1
-        assert self._fixed_point is not None
-        slopes = self._table(self._fixed_point, span)
-        arguments = _integer_arguments(rows, vector)
-        tables = self._tables(span)
-        if len(rows.numbers):
-            counts = np.zeros((1, 2, width), dtype=np.int64)
-            digits = np.zeros((rows.integer_columns.shape[1], 4), dtype=np.int64)
-            integer.count_numbers_and_slopes(
-                *arguments, rows.numbers, low, slopes, counts, digits, self.n_threads
-            )
-            integer.products_gradient(digits, out)
-        else:
-            counts = np.zeros((integer.n_copies(), 2, width), dtype=np.int64)
-            digits = np.zeros((rows.integer_columns.shape[1], 3), dtype=np.int64)
-            integer.count_scores_and_slopes(*arguments, low, slopes, counts, digits, self.n_threads)
-            integer.digits_gradient(digits, out)
-        return _Sums(*integer.histogram_loss(counts, *tables))
-
-    def _tables(
-        self, span: tuple[int, int]
-    ) -> tuple[int, float, NDArray[np.float64], NDArray[np.float64]]:
-        """What turns a histogram of the scores of ``span`` into a loss."""
-        return span[0], self.scale, self._table(self._tail, span), self._table(self._slope, span)
-
-    def _table(self, table: NDArray[_Entry], span: tuple[int, int]) -> NDArray[_Entry]:
-        """Part of a table for the scores of ``span``."""
-        first = span[0] - int(self.score_range[0])
-        return np.ascontiguousarray(table[..., first : first + span[1] - span[0] + 1])
+    def _span(self, vector: NDArray[np.float64]) -> Span | None:
+        """Bound the scores of a vector if the table covers it, else None."""
+        return None if self._table is None else self._table.covering(vector, self.data)
 
     def _count(self, start: float) -> None:
         self.seconds += perf_counter() - start
         self.n_evaluations += 1
-
-
-def _integer_arguments(
-    rows: Rows, vector: NDArray[np.float64]
-) -> tuple[NDArray[np.int8], NDArray[np.int32], int, NDArray[np.int8]]:
-    coef = vector[1 + rows.integer_index].astype(np.int32)
-    return rows.integer_columns, coef, int(vector[0]), rows.labels
-
-
-def _real_arguments(
-    rows: Rows, vector: NDArray[np.float64]
-) -> tuple[
-    NDArray[np.int8],
-    NDArray[np.float64],
-    NDArray[np.float64],
-    NDArray[np.float64],
-    float,
-    NDArray[np.int8],
-    NDArray[np.float64],
-]:
-    return (
-        rows.integer_columns,
-        vector[1 + rows.integer_index],
-        rows.real_panels,
-        vector[1 + rows.real_index],
-        float(vector[0]),
-        rows.labels,
-        rows.weights,
-    )
 
 
 def _check_finite(values: NDArray[np.float64], what: str) -> None:
@@ -991,35 +720,3 @@ def _check_finite(values: NDArray[np.float64], what: str) -> None:
             f"{wrong.size} of {values.size} {what} are NaN or infinite, the first one at "
             f"position {wrong[0]}"
         )
-
-
-def take_over_work(loss: LogisticLoss, copied: LogisticLoss) -> None:
-    """Count what a copy of a loss has done as done by the loss, once.
-
-    Parameters
-    ----------
-    loss, copied : LogisticLoss
-        The copy's counters are set to zero.
-    """
-    loss.seconds += copied.seconds
-    loss.n_evaluations += copied.n_evaluations
-    copied.seconds, copied.n_evaluations = 0.0, 0
-
-
-def real_scores(loss: LogisticLoss, vector: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scores of the rows that evaluations read, divided by the scale.
-
-    Parameters
-    ----------
-    loss : LogisticLoss
-    vector : ndarray of float64, shape (d + 1,)
-        Intercept first.
-
-    Returns
-    -------
-    ndarray of float64, shape (number of rows,)
-    """
-    rows = loss.rows
-    out = np.empty(rows.n_rows)
-    real.scores(*_real_arguments(rows, vector / loss.scale)[:5], out, loss.n_threads)
-    return out

@@ -1,4 +1,4 @@
-"""Ranges of scores (Proposition 1 and its refinements)."""
+"""Ranges of scores and of the loss (Proposition 1 and its refinements)."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim._kernels import ranges
+from riskslim._kernels import ranges, real
 from riskslim.coefficients import CoefficientSet
-from riskslim.data.distinct import Rows
+from riskslim.data.distinct import KernelRows
 from riskslim.data.training_data import TrainingData
 from riskslim.scale import ScaleSet
 
 __all__ = [
     "CHUNK_ROWS",
+    "SUM_SLACK",
     "given_intercept_bounds",
     "largest_quotient",
+    "loss_range",
     "row_ranges",
     "score_range",
     "score_slack",
@@ -25,6 +27,9 @@ __all__ = [
 
 # Rows whose score ranges are held at a time.
 CHUNK_ROWS = 2**18
+
+# Relative slack for sums of up to 10^8 rounded terms, where only one direction is safe.
+SUM_SLACK = 1e-8
 
 
 def given_intercept_bounds(coefficients: CoefficientSet) -> tuple[int, int]:
@@ -79,13 +84,13 @@ def _required(coefficients: CoefficientSet) -> NDArray[np.bool_]:
 
 
 def row_ranges(
-    rows: Rows, coefficients: CoefficientSet, max_size: int, n_threads: int
+    rows: KernelRows, coefficients: CoefficientSet, max_size: int, n_threads: int
 ) -> Iterator[tuple[slice, NDArray[np.float64], NDArray[np.float64]]]:
     """Range of the score of each row over a coefficient set, chunk by chunk.
 
     Parameters
     ----------
-    rows : Rows
+    rows : KernelRows
     coefficients : CoefficientSet
     max_size : int
         Most non-zero coefficients.
@@ -126,7 +131,7 @@ def row_ranges(
         yield chunk, low, high
 
 
-def score_slack(rows: Rows, low: NDArray[np.float64], high: NDArray[np.float64]) -> float:
+def score_slack(rows: KernelRows, low: NDArray[np.float64], high: NDArray[np.float64]) -> float:
     """Bound what rounding may have taken from a score; sums of integers are exact."""
     if not rows.real_index.size:
         return 0.0
@@ -136,3 +141,46 @@ def score_slack(rows: Rows, low: NDArray[np.float64], high: NDArray[np.float64])
 def largest_quotient(scores: NDArray[np.float64], scales: ScaleSet) -> NDArray[np.float64]:
     """Largest score / scale over the scales."""
     return np.maximum(scores / scales.low, scores / scales.high)
+
+
+def loss_range(
+    rows: KernelRows, coefficients: CoefficientSet, max_size: int, scales: ScaleSet, n_threads: int
+) -> tuple[float, float]:
+    """Bound the loss over a coefficient set from both sides (Proposition 1).
+
+    Parameters
+    ----------
+    rows : KernelRows
+    coefficients : CoefficientSet
+        With intercept bounds.
+    max_size : int
+        Most non-zero coefficients, the intercept not counted.
+    scales : ScaleSet
+        The bounds hold for all of them.
+    n_threads : int
+
+    Returns
+    -------
+    loss_min, loss_max : float
+        Rounded outwards.
+    """
+    best, worst = [], []
+    lower, upper = given_intercept_bounds(coefficients)
+    for chunk, low, high in row_ranges(rows, coefficients, max_size, n_threads):
+        labels, weights = rows.labels[chunk], rows.weights[chunk]
+        low += lower
+        high += upper
+        slack = score_slack(rows, low, high)
+        positive = labels > 0
+        towards = np.where(positive, high + slack, low - slack)
+        away = np.where(positive, low - slack, high + slack)
+        sign = np.where(positive, 1.0, -1.0)
+        towards = sign * largest_quotient(sign * towards, scales)
+        away = -sign * largest_quotient(-sign * away, scales)
+        best.append(real.scores_loss(towards, labels, weights, n_threads))
+        worst.append(real.scores_loss(away, labels, weights, n_threads))
+    total = rows.total_weight
+    return (
+        math.fsum(best) / total * (1.0 - SUM_SLACK),
+        math.fsum(worst) / total * (1.0 + SUM_SLACK),
+    )

@@ -1,4 +1,4 @@
-r"""How good a risk score is: calibration, discrimination, and what is decided with it.
+r"""Quality of a risk score: calibration, discrimination, and what is decided with it.
 
 Rows i = 1, ..., n have a label :math:`y_i`, a score :math:`s_i`, a predicted risk :math:`p_i` and
 a weight :math:`w_i`, 1 unless given. All rows with the score s share a predicted risk

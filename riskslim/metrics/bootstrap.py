@@ -1,10 +1,15 @@
-"""Bootstrap intervals of metrics."""
+"""Bootstrap intervals of metrics.
+
+Both functions draw the same resamples (:class:`_Resampler`): of rows with the same label,
+prediction and weight it matters how many are drawn, not which. :func:`bootstrap_interval` shows the
+drawn rows to any metric, :func:`bootstrap_intervals` computes four metrics from their numbers.
+"""
 
 from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -32,7 +37,7 @@ BootstrapMethod = Literal["percentile", "basic"]
 
 
 class Metric(Protocol):
-    """What can be computed of labels and predictions."""
+    """A number that is computed from labels and predictions."""
 
     def __call__(
         self, y_true: NDArray[Any], prediction: NDArray[Any], /, sample_weight: NDArray[Any] | None
@@ -67,7 +72,8 @@ def bootstrap_interval(
     ----------
     metric : callable
         Called as ``metric(y_true, prediction, sample_weight=...)``: :func:`calibration_error`,
-        :func:`auc`, or one of scikit-learn's.
+        :func:`auc`, or one of scikit-learn's. Equal rows of a resample stand side by side: the
+        metric must not depend on the order of rows.
     y_true : array-like of shape (n,)
     prediction : array-like of shape (n,) or (n, m)
         Whatever the metric takes: risks, scores.
@@ -84,7 +90,9 @@ def bootstrap_interval(
     stratified : bool, default True
         Whether each resample has as many rows of each label as ``y_true``.
     random_state : int, default 0
-        Seed of NumPy's default generator: the same seed gives the same interval.
+        Seed of NumPy's default generator: the same seed gives the same interval, and the same
+        resamples of log-odds as in :func:`bootstrap_intervals`, if they are stratified and the
+        positive label is the last one in order.
 
     Returns
     -------
@@ -135,38 +143,21 @@ def bootstrap_interval(
     """
     level = checked_level(level)
     check_resamples(n_resamples)
-    is_error = _is_calibration_error(metric)
-    if method is None:
-        method = "basic" if is_error else "percentile"
-    if method not in ("percentile", "basic"):
-        raise ValueError(f"method must be 'percentile' or 'basic', got {method!r}")
-    if bounds is None:
-        bounds = (0.0, 1.0) if is_error else (-np.inf, np.inf)
-    if len(bounds) != 2 or not bounds[0] < bounds[1]:
-        raise ValueError(f"bounds must be the smallest and the largest value, got {bounds!r}")
+    method, bounds = _checked_interval(metric, method, bounds)
     labels, predictions = np.asarray(y_true), np.asarray(prediction)
     weight = None if sample_weight is None else np.asarray(sample_weight)
     check_same_length(labels, predictions, weight)
     if weight is not None:  # a resample of rows without weight alone has no metric
         labels, predictions, weight = (a[weight != 0] for a in (labels, predictions, weight))
-    strata = [np.arange(len(labels))]
-    if stratified:
-        strata = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+    resampler = _Resampler.of(labels, predictions, weight, stratified=stratified)
     generator = np.random.default_rng(random_state)
 
     def of_rows(rows: Any) -> float:
         chosen = None if weight is None else weight[rows]
         return float(metric(labels[rows], predictions[rows], sample_weight=chosen))
 
-    values = np.empty(n_resamples)
-    for k in range(n_resamples):
-        rows = np.concatenate([generator.choice(stratum, len(stratum)) for stratum in strata])
-        values[k] = of_rows(rows)
-    if np.isnan(values).any():
-        raise ValueError(
-            f"the metric is undefined (NaN) on {np.count_nonzero(np.isnan(values))} of "
-            f"{n_resamples} resamples; stratified=True keeps the classes as they are"
-        )
+    values = np.array([of_rows(resampler.rows(generator)) for _ in range(n_resamples)])
+    _check_defined(values)
     value = of_rows(slice(None))
     if method == "basic":
         return _mirrored(value, values, level, bounds)
@@ -179,6 +170,30 @@ def bootstrap_interval(
             stacklevel=2,
         )
     return interval
+
+
+def _check_defined(values: NDArray[np.float64]) -> None:
+    if np.isnan(values).any():
+        raise ValueError(
+            f"the metric is undefined (NaN) on {np.count_nonzero(np.isnan(values))} of "
+            f"{len(values)} resamples; stratified=True keeps the classes as they are"
+        )
+
+
+def _checked_interval(
+    metric: Any, method: BootstrapMethod | None, bounds: tuple[float, float] | None
+) -> tuple[BootstrapMethod, tuple[float, float]]:
+    """Check how an interval is made; calibration errors have defaults of their own."""
+    is_error = _is_calibration_error(metric)
+    if method is None:
+        method = "basic" if is_error else "percentile"
+    if method not in ("percentile", "basic"):
+        raise ValueError(f"method must be 'percentile' or 'basic', got {method!r}")
+    if bounds is None:
+        bounds = (0.0, 1.0) if is_error else (-np.inf, np.inf)
+    if len(bounds) != 2 or not bounds[0] < bounds[1]:
+        raise ValueError(f"bounds must be the smallest and the largest value, got {bounds!r}")
+    return method, bounds
 
 
 def _is_calibration_error(metric: Any) -> bool:
@@ -200,10 +215,11 @@ def bootstrap_intervals(
 ) -> dict[str, Interval]:
     r"""Compute bootstrap intervals of loss, AUC, CAL and MCAL, all from the same resamples.
 
-    Rows are drawn as by :func:`bootstrap_interval`, within each class and with equal
-    probabilities, and keep their weights. What is drawn are the numbers of rows with the same
-    score, label and weight, from their multinomial distribution: the time of a resample depends
-    on how many of these differ, not on the number of rows.
+    Rows are drawn by :func:`bootstrap_interval`'s resampling, within each class and with equal
+    probabilities, and keep their weights: with the same seed its intervals of these metrics are the
+    same but for rounding. What is drawn are the numbers of rows with the same score, label and
+    weight, from their multinomial distribution: the time of a resample depends on how many of these
+    differ, not on the number of rows.
 
     Parameters
     ----------
@@ -270,6 +286,73 @@ def bootstrap_intervals(
     }
 
 
+class _Kinds(NamedTuple):
+    """Rows of a stratum that differ: the first row of each kind, and how many there are of it."""
+
+    rows: NDArray[np.intp]
+    counts: NDArray[np.int64]
+
+    def drawn(self, generator: np.random.Generator) -> NDArray[np.int64]:
+        """Draw as many rows as there are, with replacement: how many of each kind."""
+        n_rows, n_kinds = int(self.counts.sum()), len(self.counts)
+        if n_kinds < n_rows:
+            return generator.multinomial(n_rows, self.counts / n_rows)
+        # Each row is of its own kind: the same distribution, drawn faster.
+        return np.bincount(generator.integers(n_rows, size=n_rows), minlength=n_kinds)
+
+
+class _Resampler:
+    """Draw rows with equal probabilities, from each stratum as many as it has.
+
+    Parameters
+    ----------
+    codes : ndarray of int64, shape (n,)
+        Rows of one code differ in nothing.
+    strata : sequence of arrays of row numbers
+        In the order in which they are drawn from; kinds are drawn in the order of their codes.
+    """
+
+    def __init__(self, codes: NDArray[np.intp], strata: Sequence[NDArray[np.intp]]) -> None:
+        self.strata = []
+        for rows in strata:
+            _, first, counts = np.unique(codes[rows], return_index=True, return_counts=True)
+            self.strata.append(_Kinds(rows[first], counts))
+
+    @classmethod
+    def of(
+        cls,
+        labels: NDArray[Any],
+        predictions: NDArray[Any],
+        weight: NDArray[Any] | None,
+        *,
+        stratified: bool,
+    ) -> _Resampler:
+        """Tell rows apart by label, prediction and weight, ordered in this order."""
+        n_rows = len(labels)
+        distinct, codes = np.unique(labels, return_inverse=True)
+        strata = [np.arange(n_rows)]
+        if stratified:
+            strata = [np.flatnonzero(codes == k) for k in range(len(distinct))]
+        columns: list[NDArray[Any]] = [] if weight is None else [weight]
+        if predictions.ndim == 1 and predictions.dtype.kind != "O":
+            columns.insert(0, predictions)
+        else:  # nothing says which predictions are equal, nor in which order they are
+            columns.insert(0, np.arange(n_rows))
+        for column in columns:
+            values, code = np.unique(column, return_inverse=True)
+            codes = codes * len(values) + code
+        return cls(codes, strata)
+
+    def drawn(self, generator: np.random.Generator) -> list[NDArray[np.int64]]:
+        """Draw how many rows of each kind, for each stratum."""
+        return [kinds.drawn(generator) for kinds in self.strata]
+
+    def rows(self, generator: np.random.Generator) -> NDArray[np.intp]:
+        """Draw rows; of a kind they are all the first one."""
+        drawn = zip(self.strata, self.drawn(generator), strict=True)
+        return np.concatenate([np.repeat(kinds.rows, counts) for kinds, counts in drawn])
+
+
 class _ByScore(NamedTuple):
     """Weights of the negative and the positive rows of each distinct score."""
 
@@ -278,7 +361,7 @@ class _ByScore(NamedTuple):
 
 
 class _ScoreTable:
-    """How many rows of each class have each score and weight, and metrics of such tables."""
+    """Weights of the rows of each class at each score, and metrics of such tables."""
 
     def __init__(
         self,
@@ -294,24 +377,23 @@ class _ScoreTable:
         self._n_scores, self._bins = len(scores), bins
         self._losses = _ByScore(np.logaddexp(0.0, scores), np.logaddexp(0.0, -scores))
         self._risk = np.exp(-self._losses.positive)
-        self._classes = []
-        for of_class in (~positive[rows], positive[rows]):
-            cells, counts = np.unique((score * len(weights) + kind)[of_class], return_counts=True)
-            cell_scores, cell_kinds = np.divmod(cells, len(weights))
-            self._classes.append((cell_scores, weights[cell_kinds], counts))
+        used = (~positive[rows], positive[rows])
+        self._resampler = _Resampler(score * len(weights) + kind, [*map(np.flatnonzero, used)])
+        self._cells = [
+            (score[kinds.rows], weights[kind[kinds.rows]]) for kinds in self._resampler.strata
+        ]
 
     def rows(self) -> _ByScore:
-        """The rows themselves."""
-        return _ByScore(*(self._by_score(*cells) for cells in self._classes))
+        """Add up the rows themselves."""
+        return self._added([kinds.counts for kinds in self._resampler.strata])
 
     def resampled(self, generator: np.random.Generator) -> _ByScore:
-        """As many rows of each class, drawn from it with replacement."""
-        return _ByScore(
-            *(
-                self._by_score(score, weight, _resampled_counts(counts, generator))
-                for score, weight, counts in self._classes
-            )
-        )
+        """Add up as many rows of each class, drawn from it with replacement."""
+        return self._added(self._resampler.drawn(generator))
+
+    def _added(self, counts: list[NDArray[np.int64]]) -> _ByScore:
+        cells = zip(self._cells, counts, strict=True)
+        return _ByScore(*(self._by_score(*cell, drawn) for cell, drawn in cells))
 
     def _by_score(
         self, score: NDArray[np.intp], weight: NDArray[np.float64], counts: NDArray[np.int64]
@@ -343,17 +425,6 @@ class _ScoreTable:
         group = equal_bins(np.arange(len(drawn)), weight[drawn], n_bins)
         error, total = (np.bincount(group, values[drawn]) for values in (excess, weight))
         return np.abs(error).astype(np.float64, copy=False), total.astype(np.float64, copy=False)
-
-
-def _resampled_counts(
-    counts: NDArray[np.int64], generator: np.random.Generator
-) -> NDArray[np.int64]:
-    """As many rows as there are, drawn with replacement: how many of each kind."""
-    n_rows, n_kinds = int(counts.sum()), len(counts)
-    if n_kinds < n_rows:
-        return generator.multinomial(n_rows, counts / n_rows)
-    # Each row is of its own kind: the same distribution, drawn faster.
-    return np.bincount(generator.integers(n_rows, size=n_rows), minlength=n_kinds)
 
 
 def _percentiles(value: float, values: NDArray[np.float64], level: float) -> Interval:

@@ -328,7 +328,7 @@ _INTERVALS = {"wilson": _wilson, "exact": _clopper_pearson}
 
 
 class ConsistencyRange(NamedTuple):
-    """What a metric of calibration is by chance where all risks are true.
+    """Values that a metric of calibration has by chance where all risks are true.
 
     Attributes
     ----------

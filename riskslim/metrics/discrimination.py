@@ -1,4 +1,4 @@
-"""How well scores tell the classes apart: AUC, losses, operating points."""
+"""Discrimination, how well scores tell the classes apart: AUC, losses, operating points."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def logistic_loss(
 
 @dataclasses.dataclass(frozen=True)
 class OperatingPoint:
-    """What happens at one threshold: rows whose score is at least it are called positive.
+    """Predictions at one threshold: rows whose score is at least it are called positive.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ class OperatingPoint:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class OperatingPoints:
-    """What happens at each threshold: rows whose score is at least the threshold are positive.
+    """Predictions at each threshold: rows whose score is at least the threshold are positive.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How far scores of new rows have shifted."""
+"""Drift: how far scores of new rows have shifted."""
 
 from __future__ import annotations
 

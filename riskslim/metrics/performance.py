@@ -33,7 +33,7 @@ _SAME_RISK = 1e-9
 
 @dataclasses.dataclass(frozen=True)
 class Performance:
-    """How a model does on some rows.
+    """Performance of a model on some rows.
 
     Parameters
     ----------

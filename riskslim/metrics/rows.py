@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim._checks import is_int, is_number
 from riskslim._wording import listing
 from riskslim.data.faults import missing_among
-from riskslim.data.training_data import check_size_of_weights
+from riskslim.data.weights import check_size_of_weights
 
 __all__ = [
     "MOST_DISTINCT_SCORES",
@@ -34,12 +35,12 @@ N_BINS = 10
 
 
 def number_of_bins(bins: Any, n_distinct: int) -> int | None:
-    """How many groups of rows ``bins`` asks for; None for one per distinct score."""
+    """Find how many groups of rows ``bins`` asks for; None for one per distinct score."""
     if bins is None:
         return None
     if isinstance(bins, str) and bins == "auto":
         return N_BINS if n_distinct > MOST_DISTINCT_SCORES else None
-    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or bins < 1:
+    if not is_int(bins) or bins < 1:
         raise ValueError(f"bins must be 'auto', None or a positive int, got {bins!r}")
     return int(bins)
 
@@ -57,8 +58,7 @@ def equal_bins(
 
 def check_empty_rows(empty_rows: Any) -> None:
     """Refuse a floor of shares that is none."""
-    is_number = isinstance(empty_rows, (int, float)) and not isinstance(empty_rows, bool)
-    if not (is_number and 0 < empty_rows <= 1):
+    if not (is_number(empty_rows) and 0 < empty_rows <= 1):
         raise ValueError(f"empty_rows must be above 0 and at most 1, got {empty_rows!r}")
 
 
@@ -216,7 +216,7 @@ def check_both_classes(positive: NDArray[np.bool_], weight: NDArray[np.float64],
 
 def check_resamples(n_resamples: Any) -> None:
     """Refuse a number of resamples that is no positive int."""
-    if isinstance(n_resamples, bool) or not isinstance(n_resamples, int) or n_resamples < 1:
+    if not is_int(n_resamples) or n_resamples < 1:
         raise ValueError(f"n_resamples must be a positive int, got {n_resamples!r}")
 
 

@@ -1,4 +1,4 @@
-"""Which score: folds, cross-validation, and scores of all sizes."""
+"""The choice of a score: folds, cross-validation, and scores of all sizes."""
 
 from riskslim.model_selection.cross_validation import (
     CrossValidation,

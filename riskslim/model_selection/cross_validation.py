@@ -116,7 +116,7 @@ class CrossValidation:
 
     @property
     def train(self) -> Performance | None:
-        """How the final model does on all rows, to which it was fitted."""
+        """Performance of the final model on all rows, to which it was fitted."""
         return None if self.final is None else self.final.train
 
     @property
@@ -126,7 +126,7 @@ class CrossValidation:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the final model and those of all folds are finished."""
+        """Say whether the final model and those of all folds are finished."""
         return self.final is not None and len(self.folds) == self.n_folds
 
     def values(self, metric: str, rows: str = "test") -> NDArray[np.float64]:
@@ -358,7 +358,7 @@ class _Data:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Tuning:
-    """How parameters are chosen: by the mean of a metric over inner folds."""
+    """The choice of parameters by the mean of a metric over inner folds."""
 
     grid: Any
     metric: str
@@ -368,7 +368,7 @@ class _Tuning:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Plan:
-    """What is done with each set of rows."""
+    """The work that is done on each set of rows."""
 
     estimator: Any
     tuning: _Tuning | None
@@ -460,16 +460,7 @@ def cross_validate_risk_score(
     """
     from sklearn.utils import check_consistent_length
 
-    if not hasattr(estimator, "predict_proba"):
-        raise TypeError(
-            f"{type(estimator).__name__} has no predict_proba: a classifier that predicts "
-            "probabilities is needed"
-        )
-    if isinstance(X, TrainingData):
-        raise TypeError(
-            "X is TrainingData, but the table itself is needed, to take rows from; with a "
-            "RiskScoreProblem on these data: model_size_path(problem, sizes=[5], cv=5)"
-        )
+    _check_input(estimator, X)
     positive = positive_rows(y, pos_label)
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     check_consistent_length(X, positive, weight)
@@ -496,6 +487,20 @@ def cross_validate_risk_score(
         positive=positive,
         sample_weight=weight,
     )
+
+
+def _check_input(estimator: Any, X: Any) -> None:
+    """Refuse what has no probabilities, and what no rows can be taken from."""
+    if not hasattr(estimator, "predict_proba"):
+        raise TypeError(
+            f"{type(estimator).__name__} has no predict_proba: a classifier that predicts "
+            "probabilities is needed"
+        )
+    if isinstance(X, TrainingData):
+        raise TypeError(
+            "X is TrainingData, but the table itself is needed, to take rows from; with a "
+            "RiskScoreProblem on these data: model_size_path(problem, sizes=[5], cv=5)"
+        )
 
 
 def _fit_and_measure(plan: _Plan, data: _Data, split: Split | None) -> Fold | None:
@@ -559,7 +564,7 @@ def _predictions(model: Any, data: _Data) -> tuple[NDArray[np.float64], NDArray[
 
 
 def _positive_is_last(model: Any, data: _Data) -> bool:
-    """Whether the positive class is the second one of the model."""
+    """Say whether the positive class is the second one of the model."""
     classes = np.asarray(model.classes_)
     if len(classes) != 2:
         raise ValueError(f"the model has the classes {classes.tolist()}, expected two")

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskslim._checks import as_int, is_int
 from riskslim.metrics.rows import positive_rows
 
 __all__ = ["Split", "read_folds", "splits_of", "stratified_folds", "write_folds"]
@@ -60,8 +61,7 @@ def stratified_folds(y: ArrayLike, n_folds: int = 5, *, random_state: int = 0) -
     from sklearn.model_selection import StratifiedKFold
 
     positive = positive_rows(y)
-    if isinstance(n_folds, bool) or not isinstance(n_folds, (int, np.integer)):
-        raise TypeError(f"n_folds must be an int, got {n_folds!r}")
+    n_folds = as_int(n_folds, "n_folds")
     smaller = int(min(positive.sum(), (~positive).sum()))
     if smaller < n_folds:
         raise ValueError(
@@ -164,7 +164,7 @@ def _as_integer(text: str) -> int | None:
 
 
 def _is_number(text: str) -> bool:
-    """Whether a line of names is none: the fold of a row, or what was meant to be one."""
+    """Say whether a line of names is none: the fold of a row, or what was meant to be one."""
     try:
         float(text)
     except ValueError:
@@ -235,7 +235,7 @@ def splits_of(
 def _splits(
     cv: Any, X: Any, y: NDArray[np.bool_], groups: ArrayLike | None, random_state: int
 ) -> list[Split]:
-    if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
+    if is_int(cv):
         if groups is not None:
             raise ValueError(
                 "groups need a splitter that heeds them: cv=StratifiedGroupKFold(n_splits=5)"
@@ -254,7 +254,7 @@ def _splits(
 
 
 def _is_pairs(cv: Any) -> bool:
-    """Whether these are pairs of arrays; anything else is the fold of each row."""
+    """Say whether these are pairs of arrays; anything else is the fold of each row."""
     if not isinstance(cv, Iterable):
         raise TypeError(
             "cv must be a number of folds, the fold of each row, a file of them, a splitter of "

@@ -13,7 +13,7 @@ logger = logging.getLogger("riskslim.model_selection.size_path")
 
 
 class Step(NamedTuple):
-    """What has been done so far, for a callback.
+    """The progress so far, for a callback.
 
     Attributes
     ----------

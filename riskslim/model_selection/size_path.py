@@ -1,4 +1,4 @@
-r"""Which model size: risk scores of all sizes, and how each does on rows it has not seen.
+r"""The choice of a model size: risk scores of all sizes, measured on rows they have not seen.
 
 The optimal value :math:`V_R` of the risk score problem with at most R features falls with R. Two
 relations make a path of sizes cheaper than separate fits: the best score with R - 1 features is
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskslim._checks import is_int
 from riskslim.classifier import RiskSLIMClassifier, stated_by
 from riskslim.data.training_data import TrainingData
 from riskslim.engines.certify import certify
@@ -361,13 +362,7 @@ def model_size_path(
     """
     stated, data, arguments = _stated(problem, X, y, sample_weight, engine_arguments)
     wanted = _checked_sizes(sizes, stated)
-    positive = data.labels > 0
-    splits: list[Split] = []
-    if cv is not None:
-        splits = splits_of(
-            cv, np.zeros((data.n_samples, 1)), positive, data.sample_weight,
-            random_state=random_state,
-        )  # fmt: skip
+    splits = [] if cv is None else _splits_of(data, cv, random_state)
     callbacks = (search_progress, should_stop) if n_jobs == 1 else (None, None)
     plan = _Plan(problem, data, wanted, arguments, bins, *callbacks)
     rows: list[tuple[str, RiskScoreProblem | None, Split | None]] = [("all rows", stated, None)]
@@ -400,9 +395,14 @@ def model_size_path(
     )
 
 
+def _splits_of(data: TrainingData, cv: Any, random_state: int) -> list[Split]:
+    X = np.zeros((data.n_samples, 1))  # whose columns do not matter
+    return splits_of(cv, X, data.labels > 0, data.sample_weight, random_state=random_state)
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Plan:
-    """What is done with each set of rows."""
+    """The work that is done on each set of rows."""
 
     problem: Any  # as the user gave it
     data: TrainingData  # with the weights that metrics have
@@ -454,7 +454,7 @@ def _checked_sizes(sizes: int | Iterable[int] | None, problem: RiskScoreProblem)
         *sizes
     ]  # fmt: skip
     for size in wanted:
-        if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
+        if not is_int(size):
             raise TypeError(f"sizes must be whole numbers, got {size!r}")
         if not problem.min_size <= size <= problem.max_size:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Which constraints clash with each other."""
+"""Constraints that clash with each other."""
 
 from __future__ import annotations
 

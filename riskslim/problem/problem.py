@@ -10,36 +10,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim._wording import listing
+from riskslim._checks import as_int
 from riskslim.coefficients import CoefficientSet
 from riskslim.constraints.allowed_points import points_in
 from riskslim.constraints.base import INTERCEPT, Constraint, Setting
 from riskslim.constraints.linear import model_size
 from riskslim.constraints.rows import ConstraintRows, checked_constraints, clash
-from riskslim.data.class_weights import share
 from riskslim.data.training_data import TrainingData
-from riskslim.loss.logistic import LogisticLoss, take_over_work
+from riskslim.loss.logistic import LogisticLoss
+from riskslim.loss.sharing import take_over_work
+from riskslim.problem.remarks import remarks_on
 from riskslim.scale import ScaleLike, ScaleSet, fewest_digits
 
 if TYPE_CHECKING:
     from riskslim.constraints.rate_checks import RateCheck
 
-__all__ = ["RiskScoreProblem", "checked_size"]
+__all__ = ["DEFAULT_L0_PENALTY", "RiskScoreProblem", "checked_size"]
 
 # A penalty above the loss of the empty model (log 2, or less with an intercept) already rules a
 # feature out; beyond this the loss would vanish in the rounding of the objective.
 MAX_PENALTY = 1e4
-# Log-odds beyond which one point per unit of a feature is too coarse: a risk below 1% at one end
-# of the feature's values means one above 99% at the other.
-_WIDEST_SPAN = 10.0
-# Where a feature should be divided, one point is to span at most half of this.
-_GOOD_SPAN = 5.0
+# Small enough that it decides among scores of equal loss only, and is a price all the same.
+DEFAULT_L0_PENALTY = 1e-6
 # Objectives of equivalent scores differ by rounding errors only.
 _SAME_OBJECTIVE = 1e-12
-# A price that hardly any feature of use is not worth.
-_TINY_PRICE = 1e-4
-# By what weights change the odds of the outcome before it is said: 10% become 14%, 50% become 60%.
-_LARGE_CHANGE_OF_ODDS = 1.5
 
 
 class RiskScoreProblem:
@@ -129,7 +123,7 @@ class RiskScoreProblem:
         *,
         max_size: int | None = None,
         min_size: int = 0,
-        l0_penalty: float = 1e-6,
+        l0_penalty: float = DEFAULT_L0_PENALTY,
         constraints: Iterable[Constraint] = (),
         scale: ScaleLike | None = None,
     ) -> None:
@@ -228,7 +222,7 @@ class RiskScoreProblem:
 
     @property
     def is_constrained_per_scale(self) -> bool:
-        """Whether there are several scales, and constraints that differ from scale to scale.
+        """Say whether there are several scales, and constraints that differ from scale to scale.
 
         Those are looked at by the problem of each scale, :meth:`at_scale`, alone.
         """
@@ -361,7 +355,7 @@ class RiskScoreProblem:
 
     @property
     def intercept_is_derived(self) -> bool:
-        """Whether both bounds of the intercept are derived from the data, none given."""
+        """Say whether both bounds of the intercept are derived from the data, none given."""
         return not self._given_intercepts
 
     @property
@@ -376,7 +370,7 @@ class RiskScoreProblem:
 
     @property
     def infeasibility(self) -> str | None:
-        """Why no coefficient vector is feasible; None if there is one."""
+        """Reason why no coefficient vector is feasible; None if there is one."""
         n_required = int(np.count_nonzero(self.required))
         n_usable = int(np.count_nonzero(self.usable))
         if n_required > self.max_size:
@@ -516,7 +510,7 @@ class RiskScoreProblem:
         return int(np.count_nonzero(np.asarray(coef)[1:]))
 
     def is_feasible(self, coef: ArrayLike) -> bool:
-        """Whether a vector is integer, within its bounds, of a permitted size, and as constrained.
+        """Say whether a vector is integer, within bounds, of a permitted size, and as constrained.
 
         Parameters
         ----------
@@ -563,7 +557,7 @@ class RiskScoreProblem:
         return found
 
     def remarks(self, coef: ArrayLike) -> tuple[str, ...]:
-        """What is worth knowing about a risk score of this problem, in words.
+        """Say in words what is worth knowing about a risk score of this problem.
 
         An optimal score can be a poor one because of what it was allowed to be: features whose
         unit is so small that one point is too much, bounds that it runs into. This method names
@@ -605,118 +599,7 @@ class RiskScoreProblem:
         vector = np.asarray(coef)
         if vector.shape != self.lower.shape:
             raise ValueError(f"coef has shape {vector.shape}, expected {self.lower.shape}")
-        remarks = (
-            self._weighted(), self._empty(vector), self._too_wide(), self._at_bounds(vector),
-            self._at_end_of_scales(vector), self._only_ones(vector),
-        )  # fmt: skip
-        return tuple(remark for remark in remarks if remark)
-
-    def _weighted(self) -> str:
-        data = self.loss.data
-        outcome = f"{data.outcome_name} = {data.classes[1]}"
-        if data.class_weighting is not None:
-            return data.class_weighting.describe(outcome)
-        by_weight, of_rows = data.prevalence, float(np.mean(data.labels > 0))
-        change = by_weight / (1 - by_weight) * (1 - of_rows) / of_rows
-        if max(change, 1 / change) < _LARGE_CHANGE_OF_ODDS:
-            return ""
-        return (
-            f"Weights of the rows change how common {outcome} is, from {share(of_rows)} of the "
-            f"rows to {share(by_weight)} by weight: risks are those of the population that the "
-            "weights stand for, and of no other."
-        )
-
-    def _empty(self, vector: NDArray[Any]) -> str:
-        if self.model_size(vector) or not self.max_size:
-            return ""
-        if self.l0_penalty[self.usable].max() > _TINY_PRICE:
-            return (
-                "No feature has points, so every row has the same risk. Unless the search ended "
-                "early, no feature that the score can use lowers the loss by more than its price "
-                "(l0_penalty)."
-            )
-        return (
-            "No feature has points, so every row has the same risk. The price (l0_penalty) is too "
-            "small to be the reason. Unless the search ended early, whole-number points or a "
-            "whole-number intercept are probably too coarse for these features, or the features "
-            "say too little about the outcome."
-        )
-
-    def _too_wide(self) -> str:
-        data = self.loss.data
-        low, high = data.feature_min, data.feature_max
-        with np.errstate(over="ignore"):
-            span = (high - low) / self.scales.high  # what one point spans at least
-        free = self.coefficients.lower < self.coefficients.upper
-        wide = np.flatnonzero(free & (span > _WIDEST_SPAN))
-        if not wide.size:
-            return ""
-        if self.scales.high < 1 and not (free & (high - low > _WIDEST_SPAN)).any():
-            return (
-                f"With the scale {self.scales.high:.10g} one point spans at least "
-                f"{span[free].min():.3g} units of log-odds. That is too coarse: choose a larger "
-                "one."
-            )
-        names, first = data.feature_names, int(wide[0])
-        spans = [
-            f"{span[j]:.3g} for {names[j]!r} ({low[j]:g} to {high[j]:g}, divide it by "
-            f"{_divisor(span[j])})"
-            for j in wide.tolist()
-        ]
-        spans[0] = spans[0].replace(" for ", " units of log-odds for ", 1)
-        cut = f"{names[first]} >= {np.median(data.column(first)):.3g}"
-        return (
-            f"One point per unit spans {listing(spans)}. That is too coarse: divide, or use "
-            f"cut-offs such as {cut!r}."
-        )
-
-    def _at_end_of_scales(self, vector: NDArray[Any]) -> str:
-        scales = self.scales
-        if scales.is_single or not vector[1:].any():
-            return ""
-        best = self.loss.best_scale(vector)
-        if scales.low < best < scales.high:
-            return ""
-        if scales.is_interval:
-            return (
-                f"The scale is at an end of its interval ({best:.10g} of {scales.describe()}). A "
-                "wider interval may give a better score."
-            )
-        return (
-            f"The scale {best:.10g} is an end of the list {scales.describe()}. Other scales may "
-            "give a better score; an interval is written as (low, high)."
-        )
-
-    def _only_ones(self, vector: NDArray[Any]) -> str:
-        used = np.flatnonzero(vector[1:]) + 1
-        allowed = np.maximum(np.abs(self.lower[used]), np.abs(self.upper[used]))
-        # With a feature of more values, one point per unit is what divides it.
-        span = (self.loss.data.feature_max - self.loss.data.feature_min)[used - 1]
-        are_ones = len(used) > 1 and (np.abs(vector[used]) == 1).all() and (span <= 1).all()
-        are_ones = are_ones and (allowed > 1).all()
-        if not are_ones or not self.scales.is_single or self.scales.high != 1:
-            return ""
-        return (
-            f"All {len(used)} features with points have 1 or -1: one unit of log-odds may be too "
-            "coarse to tell them apart. A larger scale (2, 3 or free) may give a better score."
-        )
-
-    def _at_bounds(self, vector: NDArray[Any]) -> str:
-        names = self.coefficients.feature_names
-        at_lower, at_upper = vector == self.lower, vector == self.upper
-        # A bound beyond 0 is there to force the feature in.
-        at_lower[1:] &= self.lower[1:] <= 0
-        at_upper[1:] &= self.upper[1:] >= 0
-        chosen = (at_lower | at_upper) & (vector != 0) & (self.lower < self.upper)
-        found = [f"{names[j]!r} ({vector[j + 1]})" for j in np.flatnonzero(chosen[1:]).tolist()]
-        if chosen[0] and vector[0] in self._given_intercepts:  # derived bounds cost nothing
-            found.append(f"the intercept ({vector[0]})")
-        if not found:
-            return ""
-        return (
-            f"At a bound of the coefficient set: {listing(found)}. Wider bounds may give a better "
-            "score."
-        )
+        return remarks_on(self, vector, self._given_intercepts)
 
     def __repr__(self) -> str:
         return (
@@ -815,19 +698,11 @@ def checked_size(size: Any, what: str, most: int | None) -> int:
     TypeError, ValueError
         No int, negative, or too large.
     """
-    if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
-        raise TypeError(f"{what} must be an int, got {size!r}")
-    if size < 0 or (most is not None and size > most):
+    number = as_int(size, what)
+    if number < 0 or (most is not None and number > most):
         expected = "at least 0" if most is None else f"between 0 and the {most} features"
-        raise ValueError(f"{what} must be {expected}, got {size}")
-    return int(size)
-
-
-def _divisor(span: float) -> str:
-    """Smallest 1, 2 or 5 times a power of ten that leaves one point a good span."""
-    least = span / _GOOD_SPAN
-    power = 10.0 ** math.floor(math.log10(least))
-    return f"{next(k * power for k in (1, 2, 5, 10) if k * power >= least):g}"
+        raise ValueError(f"{what} must be {expected}, got {number}")
+    return number
 
 
 def _tighter(own: int | None, derived: int | None, choose: Any) -> int:

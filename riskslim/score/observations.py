@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.data.training_data import checked_weights
+from riskslim.data.weights import checked_weights
 from riskslim.score.protocol import ScoreLike
 from riskslim.score.rows import is_positive
 from riskslim.score.table import Observations

@@ -20,7 +20,8 @@ from riskslim.data.tables import (
     open_table,
     values_of,
 )
-from riskslim.data.training_data import TrainingData, check_length
+from riskslim.data.training_data import TrainingData
+from riskslim.data.weights import check_length
 from riskslim.items.columns import ColumnEncoder
 from riskslim.items.families import Family, condition_families
 from riskslim.items.item import Item, readings

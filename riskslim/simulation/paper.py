@@ -20,6 +20,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim._checks import as_int
 from riskslim.data.training_data import TrainingData
 from riskslim.simulation.seizure import Values, seizure_columns, seizure_outcomes, seizure_signs
 
@@ -333,20 +334,14 @@ def _label_values(data: TrainingData) -> NDArray[Any]:
 
 
 def _checked_seed(value: int) -> int:
-    seed = _checked_integer(value, "random_state")
+    seed = as_int(value, "random_state")
     if seed < 0:
         raise ValueError(f"random_state must be at least 0, got {value}")
     return seed
 
 
 def _checked_count(value: int, what: str) -> int:
-    count = _checked_integer(value, what)
+    count = as_int(value, what)
     if count < 1:
         raise ValueError(f"{what} must be at least 1, got {count}")
     return count
-
-
-def _checked_integer(value: Any, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{what} must be an int, got {value!r}")
-    return int(value)

@@ -37,7 +37,7 @@ _INTERCEPT = -3
 
 
 class _Pattern(NamedTuple):
-    """How often a cEEG pattern is present, and what it is like where it is."""
+    """A cEEG pattern: how often it is present, and what it is like where it is."""
 
     prevalence: float
     irritability: float  # correlation of its presence with the cortex's irritability
@@ -150,7 +150,7 @@ def _present(
     correlation: float,
     latent: NDArray[np.float64],
 ) -> NDArray[np.int8]:
-    """Where a normal variable, correlated with the latent one, exceeds its quantile."""
+    """Say where a normal variable, correlated with the latent one, exceeds its quantile."""
     own = random.standard_normal(len(latent))
     tendency = correlation * latent + math.sqrt(1 - correlation**2) * own
     return (tendency > NormalDist().inv_cdf(1 - prevalence)).astype(np.int8)

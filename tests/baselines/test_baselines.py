@@ -505,15 +505,11 @@ def paper_frame(folder, name):
 PRINTED = {"Rd": (0.526, 3, 0.846), "RsRd": (0.745, 5, 0.852), "Unit": (0.484, 5, 0.850)}
 
 
+@pytest.mark.slow
 @pytest.mark.shared_data
 @pytest.mark.parametrize(
     ("name", "parameters"),
-    [
-        ("mammo", {}),
-        pytest.param(
-            "mushroom", {"l1_ratios": [0.5, 1.0], "n_penalties": 40}, marks=pytest.mark.slow
-        ),
-    ],
+    [("mammo", {}), ("mushroom", {"l1_ratios": [0.5, 1.0], "n_penalties": 40})],
 )
 def test_no_baseline_beats_the_certified_score(shared_data, name, parameters):
     X, y = paper_frame(shared_data, name)

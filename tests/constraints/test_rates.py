@@ -638,6 +638,7 @@ def test_with_side_information_and_a_start():
         lattice_cpa(problem, start=np.zeros_like(start))
 
 
+@pytest.mark.slow
 @pytest.mark.shared_data
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_mammo(shared_data, solver):

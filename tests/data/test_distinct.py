@@ -21,7 +21,7 @@ from riskslim import (
     sequential_rounding,
 )
 from riskslim._kernels import integer
-from riskslim.data.distinct import MAX_SHARE, Rows, all_rows, distinct_rows, take_rows
+from riskslim.data.distinct import MAX_SHARE, KernelRows, all_rows, distinct_rows, take_rows
 from riskslim.exceptions import ConstantFeatureWarning
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -456,7 +456,7 @@ def test_certificates_are_checked_on_every_row():
 
     data = make_data(1, n=250)
     plain, merged = both_problems(data, 3)
-    wrong: Rows = take_rows(all_rows(data), np.arange(200))
+    wrong: KernelRows = take_rows(all_rows(data), np.arange(200))
     merged.loss.rows = wrong
     coef = discrete_coordinate_descent(plain, [0, 0, 0, 0]).coefficients
     assert merged.loss.value(coef) != plain.loss.value(coef)

@@ -357,7 +357,7 @@ def test_loss_by_cells_is_the_same_to_the_last_bit():
     coefficients = CoefficientSet(data.feature_names, -5, 5)
     loss = LogisticLoss(data, coefficients, compress=False)
     fresh = LogisticLoss(data, coefficients, compress=False)
-    fresh._bits = None
+    fresh._table._bits = None
     for _ in range(6 * READS):
         coef = np.zeros(13)
         used = 1 + rng.choice(12, int(rng.integers(0, 7)), replace=False)

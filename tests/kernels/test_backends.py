@@ -133,7 +133,9 @@ def test_unusable_choices_are_refused(code, kernels, message):
     assert message in done.stderr.splitlines()[-1]
 
 
-@pytest.mark.parametrize(("kernels", "is_refused"), [(None, True), ("numba", False)])
+@pytest.mark.parametrize(
+    ("kernels", "is_refused"), [(None, True), pytest.param("numba", False, marks=pytest.mark.numba)]
+)
 def test_tests_do_not_start_on_kernels_that_are_not_compiled(kernels, is_refused):
     options = ["-q", "-p", "no:cacheprovider", "--collect-only"]
     arguments = [*options, str(TESTS / "items" / "test_encoder.py")]
@@ -163,7 +165,7 @@ def test_tests_of_a_backend_run_on_it_everywhere(backend):
     found = [
         (user, value.__name__ == home[value.__name__.rpartition(".")[2]])
         for user, module in sys.modules.items()
-        if user.startswith("riskslim.") and not user.startswith("riskslim._kernels.")
+        if user.startswith("riskslim.") and not user.startswith("riskslim._kernels")
         for value in vars(module).values()
         if isinstance(value, ModuleType) and value.__name__.startswith("riskslim._kernels.")
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import functools
+import itertools
 
 import numpy as np
 import pytest
@@ -314,7 +315,7 @@ def calibrated(seed: int, n=1200):
 
 
 def test_basic_interval_mirrors_percentiles_within_bounds():
-    y, risk = calibrated(10)
+    y, risk = calibrated(25)
     options = {"n_resamples": 200}
     with pytest.warns(UserWarning, match="method='basic' allows for that"):
         value, low, high = bootstrap_interval(
@@ -516,34 +517,40 @@ METRICS = {
 @pytest.mark.parametrize("bins", [None, 3, "auto"])
 def test_bootstrap_of_counts_is_that_of_rows(bins, weighted):
     y, z, weight = drawn()
-    # Rows of weight 0 count as none: they are left out of the bootstrap of rows.
-    kept = weight > 0 if weighted else np.ones(len(y), bool)
-    found = bootstrap_intervals(y, z, weight if weighted else None, bins=bins, n_resamples=3000)
-    for name, metric in METRICS.items():
-        value, lower, upper = bootstrap_interval(
-            lambda y, z, sample_weight, m=metric: m(y, z, sample_weight, bins),
-            y[kept], z[kept], weight[kept] if weighted else None, n_resamples=400,
-            method="basic" if name in ("cal", "mcal") else "percentile", bounds=(0, 1),
-        )  # fmt: skip
-        assert found[name].value == pytest.approx(value, rel=1e-12)
-        assert found[name][1:] == pytest.approx((lower, upper), abs=0.12 * (upper - lower))
+    check_same_intervals(y, z, weight if weighted else None, bins)
 
 
 def test_bootstrap_of_distinct_rows_is_that_of_rows():
     rng = np.random.default_rng(7)
     z = rng.normal(size=400)  # each row is of its own kind
-    y = rng.random(400) < expit(z)
-    found = bootstrap_intervals(y, z, n_resamples=3000)
-    for name in ("loss", "auc"):
-        metric = METRICS[name]
+    check_same_intervals(rng.random(400) < expit(z), z, None, None)
+
+
+def check_same_intervals(y, z, weight, bins):
+    """One resampling is behind both functions: the same seed draws the same rows."""
+    found = bootstrap_intervals(y, z, weight, bins=bins, n_resamples=60, random_state=3)
+    for name, metric in METRICS.items():
         expected = bootstrap_interval(
-            lambda y, z, sample_weight, m=metric: m(y, z, sample_weight, None),
-            y,
-            z,
-            n_resamples=400,
-        )
-        width = expected.upper - expected.lower
-        assert found[name] == pytest.approx(expected, abs=0.12 * width)
+            lambda y, z, sample_weight, m=metric: m(y, z, sample_weight, bins),
+            y, z, weight, n_resamples=60, random_state=3,
+            method="basic" if name in ("cal", "mcal") else "percentile", bounds=(0, 1),
+        )  # fmt: skip
+        assert found[name] == pytest.approx(expected, rel=1e-12, abs=1e-15)
+
+
+def test_bootstrap_draws_rows_with_equal_probabilities():
+    """Numbers of equal rows are drawn from their distribution: that of rows drawn one by one."""
+    predictions = np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0], [0.0, 3.0]])  # of any shape
+    of_rows = bootstrap_interval(
+        lambda y, p, sample_weight: p[:, 1].mean(), np.zeros(4), predictions, n_resamples=20_000
+    )
+    of_kinds = bootstrap_interval(
+        lambda y, p, sample_weight: p.mean(), np.zeros(4), predictions[:, 1], n_resamples=20_000
+    )
+    every = [np.mean(rows) for rows in itertools.product([1, 2, 3, 3], repeat=4)]
+    expected = np.quantile(every, [0.025, 0.975])
+    assert of_rows[1:] == pytest.approx(expected, abs=0.25)  # one step of the distribution
+    assert of_kinds[1:] == pytest.approx(expected, abs=0.25)
 
 
 def test_bootstrap_intervals_are_seeded_and_about_ratios():

@@ -398,6 +398,7 @@ def certified(score: RiskScore, X, y) -> RiskScore:
     return dataclasses.replace(score, certificate=dataclasses.replace(certificate, loss=loss))
 
 
+@pytest.mark.slow
 def test_risks_that_are_off_by_more_than_chance_are_remarked():
     X, y = drifted(3000, 0)
     score = certified(CERTAIN, X, y)

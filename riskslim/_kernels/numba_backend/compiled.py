@@ -83,5 +83,5 @@ def processor() -> str:
 
 
 def cache_folder() -> str:
-    """Where compiled kernels are kept."""
+    """Return the folder in which compiled kernels are kept."""
     return str(_dispatchers[0].stats.cache_path)

@@ -19,7 +19,7 @@ from riskslim._kernels.numba_backend.blocks import BLOCK
 from riskslim._kernels.numba_backend.chunks import CHUNK, n_chunks, n_parts, part_begin
 from riskslim._kernels.numba_backend.compiled import helper, kernel, read, write
 
-# Of _Rows, as _scratch makes it.
+# Of _RowsAlongLines, as _scratch makes it.
 _SCRATCH = (
     *(write(int32), write(float64, 2), write(float64), write(float64, 3)),
     *(write(int64), write(float64, 3), write(int64)),
@@ -41,7 +41,7 @@ def _scratch(n_lines, n_reals):
 # ---- rows, and the loss along a line ----------------------------------------------------
 
 
-class _Rows(NamedTuple):
+class _RowsAlongLines(NamedTuple):
     columns: Any  # transposed
     panels: Any
     slot: Any  # of feature j: k for integer column k, -1 - k for real column k
@@ -370,7 +370,7 @@ def _add_real_derivatives(rows, wanted, used, sums, slopes, curvatures, start):
 
 @helper
 def _curvature_factor(bounds, line, step):
-    """What a step along a line costs per curvature, at least."""
+    """Bound what a step along a line costs per curvature, from below."""
     t = bounds.magnitude[line] * abs(step)
     # Without cancellation near 0; still a lower bound of exp(-t) + t - 1.
     omega = t * t * (0.5 - t / 6.0) if t < 1e-2 else exp(-t) + t - 1.0
@@ -405,7 +405,7 @@ def _least_change(bounds, line, a, b):
 _REMEMBERED = 8
 
 
-class _Search(NamedTuple):
+class _LineSearch(NamedTuple):
     # One of the line's coefficient and the intercept is searched, the other one kept.
     rows: Any
     line: Any
@@ -507,7 +507,7 @@ class _Move(NamedTuple):
 @helper
 def _open_search(rows, vector, line, along_intercept, at, kept):
     vector.n_remembered[0] = 0
-    return _Search(
+    return _LineSearch(
         rows, line, along_intercept, at, np.float64(kept), vector.exhaustive,
         vector.value, vector.loss, vector.n_remembered,
     )  # fmt: skip
@@ -723,7 +723,7 @@ def _coordinate_descent(
     wanted, workspace, min_size, max_size, exhaustive, swaps, max_iterations, tolerance,
     cells, block, lane, sums, used, products, n_evaluations, size, value, loss, n_remembered, slack,
 ):  # fmt: skip
-    rows = _Rows(
+    rows = _RowsAlongLines(
         columns, panels, slot, labels, weights, total_weight, unit,
         integer, position, low, losses.shape[0] // 2, losses, slopes, padded,
         counts, mass, scores, cells, block, lane, sums, used, products, n_evaluations,
@@ -797,7 +797,7 @@ class _Race(NamedTuple):
     # By chunk.
     negative: Any  # negative class: sum of each feature, then of the scores
     moved: Any  # sum of log(1 + odds) after a step
-    sums: Any  # as in _Rows, for each chunk
+    sums: Any  # as in _RowsAlongLines, for each chunk
     # Scratch: a product; factors of the current step; digits of a block.
     lane: Any
     exponent: Any
@@ -974,7 +974,7 @@ def _measure_odds_of_chunk(race, rows, bounds, used, sums, begin):
 
 @helper
 def _has_digits(race, rows, line):
-    """Whether derivatives along a line come from digits: no weights, small integers."""
+    """Say whether derivatives along a line come from digits: no weights, small integers."""
     return (
         rows.weights.shape[0] == 0
         and line > 0
@@ -1305,7 +1305,7 @@ def _sequential_rounding(
     row_odds, negative, moved, chunk_sums, product, exponent, factor, digits, number, count,
     step_line, step_size,
 ):  # fmt: skip
-    rows = _Rows(
+    rows = _RowsAlongLines(
         columns, panels, slot, labels, weights, total_weight, unit,
         False, cells, 0, 0, none, none, none, no_counts, lane, scores,
         cells, block, lane, sums, reals, products, n_evaluations,

@@ -115,7 +115,7 @@ def _is_in(node, j):
 
 @helper
 def _is_fixed(node, j):
-    """Whether a coefficient cannot change: its points cannot, and nor can what they are worth."""
+    """Say whether a coefficient cannot change: neither its points nor what they are worth can."""
     fixed_worth = node.values[_T_LOW] == node.values[_T_HIGH]
     return node.lower[j] == node.upper[j] and (node.lower[j] == 0.0 or fixed_worth)
 
@@ -822,7 +822,7 @@ def _newton_step(qp, f, tight):
 
 @helper
 def _end(qp, a, step):
-    """Where a step of variable a ends at the latest."""
+    """Find where a step of variable a ends at the latest."""
     if step > 0.0:
         return qp.high[a] if qp.weight[a] >= 0.0 else 0.0
     return qp.low[a] if qp.weight[a] <= 0.0 else 0.0
@@ -1135,7 +1135,7 @@ def _list_candidates(node, model, top, value):
 
 @helper
 def _score(rule, zero, same, gap):
-    """What branching promises, from the changes that are predicted for two children."""
+    """Estimate what branching promises, from the changes that are predicted for two children."""
     if rule == 1:
         return zero
     if rule == 2:
@@ -1175,7 +1175,7 @@ def _look_ahead(problem, node, model, top, n, coef, scratch, rule):
 
 @helper
 def _splits_t(node):
-    """Whether points could be many values by t alone, so that splitting values tells little."""
+    """Say whether points could be many values by t alone: splitting values tells little."""
     low, high, spread = node.values[_T_LOW], node.values[_T_HIGH], 0.0
     for j in range(1, node.coef.shape[0]):
         if node.lower[j] < node.upper[j]:

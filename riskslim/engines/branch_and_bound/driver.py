@@ -7,18 +7,21 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskslim._checks import as_number, int_between
 from riskslim.constraints.rows import clash
 from riskslim.constraints.search import search_vector
 from riskslim.engines.branch_and_bound.incumbents import MAX_SOLUTIONS, Incumbents
 from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, BranchAndBoundSettings, Search
 from riskslim.engines.certify import certify, loss_accuracy
 from riskslim.engines.runs import (
+    DEFAULT_GAP_TOLERANCE,
+    DEFAULT_TIME_LIMIT,
     INTERRUPTED,
+    EngineCall,
     EngineRun,
     beyond_branch_and_bound,
     checked_limits,
@@ -31,7 +34,7 @@ from riskslim.problem.conflicts import conflicting_constraints
 from riskslim.problem.problem import RiskScoreProblem
 from riskslim.solution import Solution, SolutionPool, SolveStatistics, TraceRecord
 
-__all__ = ["Run", "branch_and_bound"]
+__all__ = ["BranchAndBoundRun", "branch_and_bound"]
 
 logger = logging.getLogger("riskslim.branch_and_bound")
 
@@ -49,8 +52,8 @@ FIRST_EFFORT, SECOND_EFFORT = 1, 3
 def branch_and_bound(
     problem: RiskScoreProblem,
     *,
-    time_limit: float = 60.0,
-    gap_tolerance: float = 0.0,
+    time_limit: float = DEFAULT_TIME_LIMIT,
+    gap_tolerance: float = DEFAULT_GAP_TOLERANCE,
     node_limit: int | None = None,
     n_threads: int = 1,
     random_state: int = 0,
@@ -146,40 +149,38 @@ def branch_and_bound(
         )
     limits["n_solutions"], limits["within"] = _checked_pool(n_solutions, within)
     vector = checked_start(problem, start)
-    run = Run(ENGINE, problem, settings, limits, vector, progress, should_stop)
-    return run_interruptibly(run)
+    call = EngineCall(problem, settings, limits, vector, progress, should_stop)
+    return run_interruptibly(BranchAndBoundRun(call))
 
 
 def _checked_pool(n_solutions: int | None, within: float | None) -> tuple[int | None, float | None]:
     if n_solutions is not None:
-        if isinstance(n_solutions, bool) or not isinstance(n_solutions, (int, np.integer)):
-            raise TypeError(f"n_solutions must be an int, got {n_solutions!r}")
-        if not 1 <= n_solutions <= MAX_SOLUTIONS:
-            raise ValueError(
-                f"n_solutions must be between 1 and {MAX_SOLUTIONS}, got {n_solutions}"
-            )
-        n_solutions = int(n_solutions)
+        n_solutions = int_between(n_solutions, "n_solutions", 1, MAX_SOLUTIONS)
     if within is not None:
-        if isinstance(within, bool) or not isinstance(within, (int, float, np.number)):
-            raise TypeError(f"within must be a number, got {within!r}")
-        if not 0 <= within < math.inf:
+        if not 0 <= as_number(within, "within") < math.inf:
             raise ValueError(f"within must be at least 0 and finite, got {within!r}")
         return n_solutions, float(within)
     return (1 if n_solutions is None else n_solutions), None
 
 
-class Run(EngineRun[BranchAndBoundSettings]):
-    """One call of :func:`branch_and_bound`.
+class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
+    """One call of :func:`branch_and_bound`, or of a search that it is a part of.
 
-    Attributes
+    Parameters
     ----------
+    call : EngineCall
+        Its limits name ``n_solutions`` and ``within``, too.
     on_score : callable, optional
         Told of every feasible vector that is met, with its objective.
     """
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.on_score: Callable[[NDArray[np.int64], float], None] | None = None
+    def __init__(
+        self,
+        call: EngineCall[BranchAndBoundSettings],
+        on_score: Callable[[NDArray[np.int64], float], None] | None = None,
+    ) -> None:
+        super().__init__(ENGINE, call)
+        self.on_score = on_score
         self.ended = threading.Event()
         self.failure: BaseException | None = None
         self.is_impossible = False

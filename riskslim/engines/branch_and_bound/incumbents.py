@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 from riskslim.data.panels import read_column
 from riskslim.heuristics.constrained import project
 from riskslim.heuristics.descent import discrete_coordinate_descent, sequential_rounding
+<<<<<<< HEAD
 from riskslim.heuristics.supports import SupportSearch
-from riskslim.loss.logistic import take_over_work
+=======
+from riskslim.loss.sharing import take_over_work
+>>>>>>> main
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
@@ -101,12 +104,12 @@ class Incumbents:
 
     @property
     def is_single(self) -> bool:
-        """Whether one optimal vector is enough."""
+        """Say whether one optimal vector is enough."""
         return self.n_solutions == 1 and self.within is None
 
     @property
     def is_full(self) -> bool:
-        """Whether there are more vectors than are meant to be kept."""
+        """Say whether there are more vectors than are meant to be kept."""
         return self.n_solutions is None and len(self._sorted) > MAX_SOLUTIONS
 
     @property
@@ -173,7 +176,7 @@ class Incumbents:
         return objective
 
     def _is_wanted(self, objective: float) -> bool:
-        """Whether a vector belongs to the best ones so far, however little it is better."""
+        """Say whether a vector belongs to the best ones so far, however little it is better."""
         if objective > self.ceiling:
             return False
         if self.n_solutions is None or len(self._sorted) < self.n_solutions:

@@ -120,7 +120,7 @@ class PricedRows:
         )
 
     def constant(self, multipliers: NDArray[np.float64]) -> float:
-        """What has to be added to a bound on these rows."""
+        """Number that has to be added to a bound on these rows."""
         return -self.t * float(multipliers @ self.sides.bounds)
 
     def error(

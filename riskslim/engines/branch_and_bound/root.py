@@ -29,7 +29,7 @@ EXCHANGE_MARGIN = 0.3
 
 @dataclasses.dataclass(frozen=True)
 class SolvedRoot:
-    """What the root's relaxation, its probes and the heuristics found.
+    """Findings of the root's relaxation, of its probes and of the heuristics.
 
     Parameters
     ----------

@@ -73,7 +73,7 @@ class NodeRows:
 
     @property
     def kind(self) -> str:
-        """Whether one of the columns is "real", or all are "integer"."""
+        """Say whether one of the columns is "real", or all are "integer"."""
         return "real" if (self.slot < 0).any() else "integer"
 
     @property
@@ -343,7 +343,7 @@ def find_twins(
 
 
 def _shape(column: NDArray[np.int8], complements: bool) -> tuple[bytes, int]:
-    """What equal (and complementary) columns have in common, and the sign that sets them apart."""
+    """Return what equal (and complementary) columns share, and the sign that sets them apart."""
     if not complements:
         return _digest(column), 1
     steps = column.astype(np.int16) - column[0]

@@ -14,7 +14,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +30,6 @@ if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["BOUND_TOLERANCE", "BranchAndBoundSettings", "Root", "Search"]
-
-# Rows (5 arrays), problem (4 arrays, 2 sizes), cutoff, tolerance: what every kernel begins with.
-_Arguments: TypeAlias = tuple[
-    Any, Any, Any, Any, Any, Any, Any, Any, Any, int, int, float, float
-]  # fmt: skip
 
 logger = logging.getLogger("riskslim.branch_and_bound")
 
@@ -56,9 +51,27 @@ MULTIPLIER_TOLERANCE = 1e-6
 _BRANCHING = {"curvature": 0, "look_ahead": 2}
 
 
+class _KernelArguments(NamedTuple):
+    """Rows, problem, cutoff and tolerance: what every kernel begins with."""
+
+    integer_columns: NDArray[np.int8]
+    real_columns: NDArray[np.float64]
+    slot: NDArray[np.int64]
+    positive: NDArray[np.float64]
+    negative: NDArray[np.float64]
+    penalty: NDArray[np.float64]
+    largest: NDArray[np.float64]
+    twin: NDArray[np.int64]
+    ends: NDArray[Any]
+    min_size: int
+    max_size: int
+    cutoff: float
+    tolerance: float
+
+
 @dataclasses.dataclass(frozen=True)
 class BranchAndBoundSettings:
-    """How the search works; every setting leaves the result a certified one.
+    """Settings of the search; every one of them leaves the result a certified one.
 
     Parameters
     ----------
@@ -122,7 +135,7 @@ class BranchAndBoundSettings:
 
 
 class _Worth(NamedTuple):
-    """What one point is worth, t = 1 / scale, and the interval that it may lie in."""
+    """The worth of one point, t = 1 / scale, and the interval that it may lie in."""
 
     t: float
     low: float
@@ -151,7 +164,7 @@ class _Child(NamedTuple):
 
 
 class _Expansion(NamedTuple):
-    """What came of a node."""
+    """The outcome of a node."""
 
     children: list[_Child]
     leaf: NDArray[np.float64] | None  # its only integer vector
@@ -159,7 +172,7 @@ class _Expansion(NamedTuple):
 
 
 class Root(NamedTuple):
-    """What a relaxation says of all vectors.
+    """Findings of a relaxation that hold for all vectors.
 
     Every vector that is better than the best one so far, by more than its tolerance, lies in
     ``box`` (shape (2, d + 1)); none is better than both ``lower_bound`` and the best one.
@@ -172,7 +185,7 @@ class Root(NamedTuple):
 
 
 class _Worker:
-    """What one thread works in."""
+    """The memory that one thread works in."""
 
     def __init__(self, n_rows: int, p: int) -> None:
         n_floats, n_indices = kernels.scratch_sizes(n_rows, p)
@@ -575,8 +588,8 @@ class Search:
         share = settings.node_tolerance * (cutoff - lower_bound)
         return min(settings.max_node_tolerance, max(LEAST_TOLERANCE, share))
 
-    def _arguments(self, rows: NodeRows, cutoff: float, tolerance: float) -> _Arguments:
-        return (
+    def _arguments(self, rows: NodeRows, cutoff: float, tolerance: float) -> _KernelArguments:
+        return _KernelArguments(
             rows.integer_columns, rows.real_columns, rows.slot, rows.positive, rows.negative,
             self._penalty, self._largest, self._twin, self._ends,
             self.problem.min_size, self.problem.max_size, cutoff - self._constant, tolerance,

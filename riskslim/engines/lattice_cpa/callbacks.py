@@ -18,7 +18,7 @@ from cplex.callbacks import (
 )
 
 from riskslim.engines.lattice_cpa.model import RiskSlimMIP, import_cplex
-from riskslim.engines.lattice_cpa.search import VIOLATION, Search
+from riskslim.engines.lattice_cpa.search import VIOLATION, LatticeSearch
 from riskslim.engines.lattice_cpa.tree import TreeEvents
 
 __all__ = ["register"]
@@ -27,10 +27,10 @@ import_cplex()  # in its own way, before anything else imports it
 
 
 class _Shared:
-    """What the callbacks have in common; CPLEX creates them, so it is attached later."""
+    """The base of the callbacks; CPLEX creates them, so it is attached later."""
 
     events: TreeEvents
-    search: Search
+    search: LatticeSearch
     model: RiskSlimMIP
 
     def _point(self) -> tuple[Any, float]:
@@ -151,13 +151,13 @@ class _Incumbent(_Shared, IncumbentCallback):  # type: ignore[misc]
         self.events.accept(coef, cut_loss)
 
 
-def register(model: RiskSlimMIP, search: Search, should_stop: Callable[[], bool]) -> None:
+def register(model: RiskSlimMIP, search: LatticeSearch, should_stop: Callable[[], bool]) -> None:
     """Attach the callbacks to a model.
 
     Parameters
     ----------
     model : RiskSlimMIP
-    search : Search
+    search : LatticeSearch
         State that they share.
     should_stop : callable
         Asked at every call; True aborts the solve.

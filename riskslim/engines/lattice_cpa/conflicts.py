@@ -1,4 +1,4 @@
-"""Whether constraints can be met: what a solver says, confirmed; those on rates.
+"""Say whether constraints can be met: what a solver says, confirmed; those on rates.
 
 That linear constraints cannot be met is proven by :mod:`riskslim.constraints.search`. Which ones
 clash with constraints on rates is found by HiGHS, which comes with SciPy, on RiskSlimMIP without
@@ -164,7 +164,7 @@ class _Parts:
         self.is_integer = np.array([variable.kind != "C" for variable in model.variables])
 
     def is_impossible(self, left_out: Iterable[int], seconds: float) -> bool:
-        """Whether HiGHS finds that the other constraints contradict each other."""
+        """Say whether HiGHS finds that the other constraints contradict each other."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         row_ends, ends = self.row_ends.copy(), self.ends.copy()

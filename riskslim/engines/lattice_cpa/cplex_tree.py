@@ -13,7 +13,7 @@ from riskslim.engines.lattice_cpa.tree import TreeLimits, TreeResult, box_of
 from riskslim.exceptions import RiskSLIMError
 
 if TYPE_CHECKING:
-    from riskslim.engines.lattice_cpa.search import Search
+    from riskslim.engines.lattice_cpa.search import LatticeSearch
     from riskslim.engines.lattice_cpa.settings import LatticeCPASettings
     from riskslim.engines.lattice_cpa.start import Initialization
 
@@ -24,7 +24,7 @@ UNSCALED_INFEASIBILITY = 1e-6
 
 
 def search_tree(
-    search: Search,
+    search: LatticeSearch,
     initial: Initialization,
     settings: LatticeCPASettings,
     limits: TreeLimits,
@@ -35,7 +35,7 @@ def search_tree(
 
     Parameters
     ----------
-    search : Search
+    search : LatticeSearch
         Has an incumbent.
     initial : Initialization
     settings : LatticeCPASettings

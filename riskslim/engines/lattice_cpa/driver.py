@@ -11,7 +11,6 @@ import logging
 import math
 import threading
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,12 +22,16 @@ from riskslim.engines.lattice_cpa.initialization import initialize, initialize_b
 from riskslim.engines.lattice_cpa.model import new_cplex
 from riskslim.engines.lattice_cpa.relaxation import Relaxation, RelaxationRun
 from riskslim.engines.lattice_cpa.scales import ScalesRun
-from riskslim.engines.lattice_cpa.search import Search
+from riskslim.engines.lattice_cpa.search import LatticeSearch
 from riskslim.engines.lattice_cpa.settings import LatticeCPASettings
 from riskslim.engines.lattice_cpa.start import Initialization, best_possible_bounds
 from riskslim.engines.lattice_cpa.tree import MAX_SECONDS, TreeLimits, TreeSearch
 from riskslim.engines.runs import (
+    DEFAULT_GAP_TOLERANCE,
+    DEFAULT_SOLVER,
+    DEFAULT_TIME_LIMIT,
     INTERRUPTED,
+    EngineCall,
     EngineRun,
     check_solver,
     checked_limits,
@@ -64,13 +67,13 @@ RATES_LEFT_OUT = "constraints on rates, which this score meets, were left out of
 def lattice_cpa(
     problem: RiskScoreProblem,
     *,
-    time_limit: float = 60.0,
-    gap_tolerance: float = 0.0,
+    time_limit: float = DEFAULT_TIME_LIMIT,
+    gap_tolerance: float = DEFAULT_GAP_TOLERANCE,
     node_limit: int | None = None,
     n_threads: int = 1,
     random_state: int = 0,
     start: ArrayLike | None = None,
-    solver: str = "cplex",
+    solver: str = DEFAULT_SOLVER,
     settings: LatticeCPASettings | None = None,
     progress: Callable[[TraceRecord], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
@@ -168,63 +171,38 @@ def lattice_cpa(
         )
     vector = checked_start(problem, start)
 
-    def new_run(
-        part: RiskScoreProblem,
-        limits: dict[str, Any],
-        start: NDArray[np.int64] | None,
-        cutoff: float,
-        progress: Callable[[TraceRecord], None] | None,
-    ) -> Run:
-        return Run(
-            problem=part,
-            settings=settings,
-            limits=limits,
-            start=start,
-            cutoff=cutoff,
-            progress=progress,
-            should_stop=should_stop,
-        )
-
+    call = EngineCall(problem, settings, limits, vector, progress, should_stop)
     if problem.scales.is_single:
-        return run_interruptibly(new_run(problem, limits, vector, math.inf, progress))
-    return run_interruptibly(ScalesRun(problem, new_run, limits, vector, progress))
+        return run_interruptibly(LatticeCPARun(call))
+    return run_interruptibly(ScalesRun(call, LatticeCPARun))
 
 
-class Run(EngineRun[LatticeCPASettings]):
+class LatticeCPARun(EngineRun[LatticeCPASettings]):
     """The search at one scale.
 
     Parameters
     ----------
-    problem : RiskScoreProblem
-        With one scale.
-    settings : LatticeCPASettings
-    limits : dict
-    start : ndarray of int64, shape (d + 1,), optional
+    call : EngineCall
+        Of a problem with one scale.
     cutoff : float
         Objective of a score with another scale: the search ends where its bound reaches it.
-    progress, should_stop : callable, optional
     """
 
-    def __init__(
-        self,
-        problem: RiskScoreProblem,
-        settings: LatticeCPASettings,
-        limits: dict[str, Any],
-        start: NDArray[np.int64] | None,
-        cutoff: float,
-        progress: Callable[[TraceRecord], None] | None,
-        should_stop: Callable[[], bool] | None,
-    ) -> None:
-        if settings.fractional_rounds is None:
-            rounds = FRACTIONAL_ROUNDS[limits["solver"]]
-            settings = dataclasses.replace(settings, fractional_rounds=rounds)
-        super().__init__(ENGINE, problem, settings, limits, start, progress, should_stop)
+    def __init__(self, call: EngineCall[LatticeCPASettings], cutoff: float = math.inf) -> None:
+        if call.settings.fractional_rounds is None:
+            rounds = FRACTIONAL_ROUNDS[call.limits["solver"]]
+            settings = dataclasses.replace(call.settings, fractional_rounds=rounds)
+            call = dataclasses.replace(call, settings=settings)
+        super().__init__(ENGINE, call)
         self.cutoff = cutoff
-        self.search: Search | None = None
+        self.search: LatticeSearch | None = None
         self.subsampling: Subsampling | None = None
-        if settings.subsampling or (settings.subsampling is None and pays(self.problem.loss)):
-            self.subsampling = Subsampling(settings.subsampling_delta, limits["random_state"])
-        self.solver: str = limits["solver"]
+        wanted = self.settings.subsampling
+        if wanted or (wanted is None and pays(self.problem.loss)):
+            self.subsampling = Subsampling(
+                self.settings.subsampling_delta, self.limits["random_state"]
+            )
+        self.solver: str = self.limits["solver"]
         self.abort: Callable[[], None] | None = None
         self.relaxation: Relaxation | None = None
 
@@ -236,13 +214,13 @@ class Run(EngineRun[LatticeCPASettings]):
             self.abort()
 
     def stop_requested(self) -> bool:
-        """Whether the user wants the search to end."""
+        """Say whether the user wants the search to end."""
         if self.user_stop is not None and self.user_stop():
             self.interrupted.set()
         return self.interrupted.is_set()
 
     def out_of_time(self) -> bool:
-        """Whether the time limit is reached, or the search has nothing to find any more."""
+        """Say whether the time limit is reached, or the search has nothing to find any more."""
         over = self.stop_requested() or self.remaining <= 0
         return over or self._beyond_cutoff()
 
@@ -272,7 +250,7 @@ class Run(EngineRun[LatticeCPASettings]):
             return self._of_relaxation(self.relaxation, TOO_LARGE)
         if initial.interrupted:
             self.interrupted.set()
-        search = Search(
+        search = LatticeSearch(
             self.problem,
             self.settings,
             initial.bounds,
@@ -300,7 +278,7 @@ class Run(EngineRun[LatticeCPASettings]):
         return self._solution(search, message, engine)
 
     def _ended_early(self) -> str:
-        """Why the search is over before the tree has come to an end."""
+        """Say why the search is over before the tree has come to an end."""
         return INTERRUPTED if self.stop_requested() else TIME_LIMIT
 
     def _without_rates(self) -> Relaxation:
@@ -353,8 +331,8 @@ class Run(EngineRun[LatticeCPASettings]):
         )
         return self.assembled(relaxation.coef, certificate, relaxation.trace, statistics)
 
-    def _is_settled(self, search: Search) -> bool:
-        """Whether the bound without constraints on rates is all that has to be proven."""
+    def _is_settled(self, search: LatticeSearch) -> bool:
+        """Say whether the bound without constraints on rates is all that has to be proven."""
         if self.relaxation is None:
             return False
         share: float = self.limits["gap_tolerance"]
@@ -423,7 +401,7 @@ class Run(EngineRun[LatticeCPASettings]):
             self.problem, time_limit=self.remaining, stop=self.out_of_time, solver=self.solver
         )
 
-    def _search_tree(self, search: Search, initial: Initialization) -> str:
+    def _search_tree(self, search: LatticeSearch, initial: Initialization) -> str:
         """Branch and bound on RiskSlimMIP; says how it ended."""
         try:
             result = _tree_of(self.solver)(
@@ -466,7 +444,7 @@ class Run(EngineRun[LatticeCPASettings]):
         if abort is not None and self.stop_requested():
             abort()
 
-    def _take_bound(self, search: Search, bound: float, message: str) -> str:
+    def _take_bound(self, search: LatticeSearch, bound: float, message: str) -> str:
         """Take over the final bound of the solver, and say how it ended."""
         solver = SOLVER_NAMES[self.solver]
         if abs(bound) >= 1e17:
@@ -488,7 +466,7 @@ class Run(EngineRun[LatticeCPASettings]):
                 message += ", or rates with a threshold that scores do not come so near to"
         return message
 
-    def _solution(self, search: Search, message: str, engine: str) -> Solution:
+    def _solution(self, search: LatticeSearch, message: str, engine: str) -> Solution:
         assert search.coef is not None
         certificate = certify(
             self.problem,
@@ -504,7 +482,7 @@ class Run(EngineRun[LatticeCPASettings]):
         logger.info("%s: %s", certificate.status, certificate.explain())
         return self.assembled(search.coef, certificate, search.trace, self._statistics(search))
 
-    def _statistics(self, search: Search) -> SolveStatistics:
+    def _statistics(self, search: LatticeSearch) -> SolveStatistics:
         loss = self.problem.loss
         before = SolveStatistics() if self.relaxation is None else self.relaxation.statistics
         return SolveStatistics(

@@ -99,7 +99,7 @@ class Cut:
 
 @dataclasses.dataclass(frozen=True)
 class Accuracy:
-    """What CPLEX's arithmetic is good for on one problem.
+    """Accuracy of CPLEX's arithmetic on one problem.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ class Row(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """What an indicator of an interval stands for: coefficient j between two ends."""
+    """Meaning of an indicator of an interval: coefficient j lies between two ends."""
 
     j: int
     low: float
@@ -299,7 +299,7 @@ class Formulation:
         self.value_range = (0, self.loss)
 
     def should_prefer_indicators(self, wanted: bool | None) -> bool:
-        """Whether to branch on :attr:`indicators` before coefficients.
+        """Say whether to branch on :attr:`indicators` before coefficients.
 
         Parameters
         ----------

@@ -137,17 +137,6 @@ class RiskSlimMIP(Formulation):
         else:
             add(lin_expr=expression, senses="R", rhs=[row.low], range_values=[row.high - row.low])
 
-    def set_bounds(self, bounds: ObjectiveBounds) -> None:
-        """Bound V, L and R, with room for rounding errors.
-
-        Parameters
-        ----------
-        bounds : ObjectiveBounds
-        """
-        ends = self.bounds_of_variables(bounds)
-        self.cpx.variables.set_lower_bounds([(i, low) for i, (low, _) in ends.items()])
-        self.cpx.variables.set_upper_bounds([(i, high) for i, (_, high) in ends.items()])
-
     def prefer_indicators(self) -> None:
         """Branch on indicators before coefficients."""
         order = self.cpx.order
@@ -307,7 +296,7 @@ def translated_errors(model: RiskSlimMIP) -> Iterator[None]:
 
 @functools.cache
 def has_limited_size() -> bool:
-    """Whether the installed CPLEX is one that refuses models beyond 1000 variables or rows.
+    """Say whether the installed CPLEX is one that refuses models beyond 1000 variables or rows.
 
     Returns
     -------

@@ -35,7 +35,7 @@ SCORE_ERROR = 1e-9
 
 
 class OutcomeSum(NamedTuple):
-    """What a constraint on rates demands of the variables: low <= sum of shares <= high."""
+    """A demand of a constraint on rates on the variables: low <= sum of shares <= high."""
 
     variables: list[int]
     shares: list[float]

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.engines.branch_and_bound.driver import Run
+from riskslim.engines.branch_and_bound.driver import BranchAndBoundRun
 from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, BranchAndBoundSettings
-from riskslim.engines.runs import INTERRUPTED
+from riskslim.engines.runs import INTERRUPTED, EngineCall
 from riskslim.exceptions import CertificateError, RiskSLIMError
 from riskslim.problem.problem import RiskScoreProblem
 from riskslim.solution import (
@@ -37,7 +37,7 @@ SHARE = 0.4
 
 @dataclasses.dataclass(frozen=True)
 class Relaxation:
-    """What is known of a problem once constraints on its rates were left out.
+    """Findings on a problem without the constraints on its rates.
 
     Parameters
     ----------
@@ -145,27 +145,23 @@ class RelaxationRun:
 
     @property
     def is_best(self) -> bool:
-        """Whether no score is known that is better and breaks constraints on rates."""
+        """Say whether no score is known that is better and breaks constraints on rates."""
         return self.coef is not None and self.objective <= self._least
 
     def solve(self) -> Relaxation:
         """Search until there is nothing more to gain, or a limit is reached."""
         time_left = self.began + self.limits["time_limit"] - time.perf_counter()
-        run = Run(
-            "branch_and_bound",
+        limits = {"time_limit": max(time_left, 0.0), "n_solutions": 1, "within": None}
+        call = EngineCall(
             self.problem.without_rates(),
             BranchAndBoundSettings(),
-            {
-                **self.limits, "time_limit": max(time_left, 0.0),
-                "n_solutions": 1, "within": None,
-            },
+            self.limits | limits,
             self.start,
             self._record,
             self._should_stop,
-        )  # fmt: skip
-        run.on_score = self._consider
+        )
         try:
-            solution = run.solve()
+            solution = BranchAndBoundRun(call, on_score=self._consider).solve()
         except CertificateError:
             raise
         except RiskSLIMError:

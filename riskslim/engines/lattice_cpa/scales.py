@@ -15,10 +15,8 @@ from riskslim.solution import Solution, SolveStatistics, Status, Trace, TraceRec
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike
-
-    from riskslim.engines.runs import Run
-    from riskslim.problem.problem import RiskScoreProblem
+    from riskslim.engines.lattice_cpa.settings import LatticeCPASettings
+    from riskslim.engines.runs import EngineCall, InterruptibleRun
 
 __all__ = ["ScalesRun"]
 
@@ -31,39 +29,33 @@ class ScalesRun:
 
     Parameters
     ----------
-    problem : RiskScoreProblem
-        With a list of scales.
+    call : EngineCall
+        Of a problem with a list of scales.
     new_run : callable
-        Makes the run of one scale from a problem, limits, a start, an objective to beat, and a
-        function that is told of records.
-    limits : dict
-    start : array-like, optional
-    progress : callable, optional
+        Makes the run of one scale from a call and an objective to beat.
     """
 
     name = "lattice_cpa"
 
     def __init__(
         self,
-        problem: RiskScoreProblem,
-        new_run: Callable[..., Run],
-        limits: dict[str, Any],
-        start: ArrayLike | None,
-        progress: Callable[[TraceRecord], None] | None,
+        call: EngineCall[LatticeCPASettings],
+        new_run: Callable[[EngineCall[LatticeCPASettings], float], InterruptibleRun],
     ) -> None:
-        assert problem.scales.values is not None
-        self.problem = problem
-        self.scales = problem.scales.values
+        assert call.problem.scales.values is not None
+        self.call = call
+        self.problem = call.problem
+        self.scales = call.problem.scales.values
         self.new_run = new_run
-        self.limits = limits
-        self.start = start
-        self.progress = progress
+        self.limits = call.limits
+        self.start = call.start
+        self.progress = call.progress
         self.interrupted = threading.Event()
         self.began = time.perf_counter()
         self.trace = Trace()
         self.solutions: list[Solution] = []
         self.n_infeasible = 0
-        self._running: Run | None = None
+        self._running: InterruptibleRun | None = None
         self._finished = (0, 0, 0)  # nodes, cuts, incumbents of the searches that have ended
 
     def interrupt(self) -> None:
@@ -90,7 +82,7 @@ class ScalesRun:
         return self._combined()
 
     def _is_last(self, k: int) -> bool:
-        """Whether there is no scale left that could have a score, and none had."""
+        """Say whether there is no scale left that could have a score, and none had."""
         return not self.solutions and k == len(self.scales) - 1
 
     def _limits_left(self, n_left: int) -> dict[str, Any] | None:
@@ -109,7 +101,10 @@ class ScalesRun:
         part = self.problem.at_scale(scale)
         if start is not None and not part.is_feasible(start):
             start = None  # a bound on risks is another one at every scale
-        run = self.new_run(part, limits, start, cutoff, self._record)
+        call = dataclasses.replace(
+            self.call, problem=part, limits=limits, start=start, progress=self._record
+        )
+        run = self.new_run(call, cutoff)
         self._running = run
         if self.interrupted.is_set():
             run.interrupt()

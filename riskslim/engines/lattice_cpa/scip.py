@@ -1,8 +1,8 @@
 """LCPA on SCIP: the loss as a constraint handler.
 
 SCIP asks a constraint handler about every LP solution and every candidate: the place of CPLEX's
-lazy, user cut and incumbent callbacks. The logic is that of :class:`Search`; this module only
-translates. Importing it imports pyscipopt, and raises SolverUnavailableError where that fails.
+lazy, user cut and incumbent callbacks. The logic is that of :class:`LatticeSearch`; this module
+only translates. Importing it imports pyscipopt, and raises SolverUnavailableError where that fails.
 HiGHS cannot host LCPA, since its callbacks have no way to add a row.
 """
 
@@ -22,7 +22,7 @@ from riskslim.engines.lattice_cpa.tree import TreeEvents, TreeLimits, TreeResult
 from riskslim.exceptions import RiskSLIMError
 
 if TYPE_CHECKING:
-    from riskslim.engines.lattice_cpa.search import Search
+    from riskslim.engines.lattice_cpa.search import LatticeSearch
     from riskslim.engines.lattice_cpa.settings import LatticeCPASettings
     from riskslim.engines.lattice_cpa.start import Initialization
 
@@ -42,7 +42,7 @@ class _Plugin:
     """State that constraint handler and heuristic share."""
 
     model: ScipMIP
-    search: Search
+    search: LatticeSearch
     events: TreeEvents
     failure: BaseException | None = None
     returns: dict[tuple[int, bytes], int] = dataclasses.field(default_factory=dict)
@@ -190,7 +190,7 @@ class _RoundingHeuristic(pyscipopt.Heur):  # type: ignore[misc]
 
 
 def search_tree(
-    search: Search,
+    search: LatticeSearch,
     initial: Initialization,
     settings: LatticeCPASettings,
     limits: TreeLimits,
@@ -203,7 +203,7 @@ def search_tree(
 
     Parameters
     ----------
-    search : Search
+    search : LatticeSearch
         Has an incumbent.
     initial : Initialization
     settings : LatticeCPASettings
@@ -237,7 +237,7 @@ def search_tree(
     return result
 
 
-def _solve(model: ScipMIP, search: Search, should_stop: Callable[[], bool]) -> TreeResult:
+def _solve(model: ScipMIP, search: LatticeSearch, should_stop: Callable[[], bool]) -> TreeResult:
     """One run of SCIP on a model that is ready."""
     scip = model.scip
     shared = _Plugin(model, search, TreeEvents(search, should_stop))
@@ -280,7 +280,7 @@ def _set_limits(scip: Any, limits: TreeLimits) -> None:
     scip.setSeparating(parameters.OFF)
 
 
-def _give_start(model: ScipMIP, search: Search) -> None:
+def _give_start(model: ScipMIP, search: LatticeSearch) -> None:
     assert search.coef is not None
     scip = model.scip
     solution = scip.createSol()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from riskslim.heuristics.subsampling import Subsampling
     from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["Search"]
+__all__ = ["LatticeSearch"]
 
 logger = logging.getLogger("riskslim.lattice_cpa")
 
@@ -46,7 +46,7 @@ COUNTED_NODES = 1000
 RECORDED_CHANGE = 1e-3
 
 
-class Search:
+class LatticeSearch:
     """Incumbent, bounds and cuts of one run.
 
     Parameters

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
+from riskslim._checks import is_int
+
 __all__ = ["LatticeCPASettings"]
 
 
@@ -106,7 +108,7 @@ class LatticeCPASettings:
             value = getattr(self, name)
             if name == "fractional_rounds" and value is None:
                 continue
-            if isinstance(value, bool) or not isinstance(value, int):
+            if not is_int(value):
                 raise ValueError(f"{name} must be a whole number, got {value!r}")
         if not 0 < self.subsampling_delta < 1:
             raise ValueError(

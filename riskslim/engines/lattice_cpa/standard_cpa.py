@@ -51,7 +51,7 @@ class CPAIteration:
 
 @dataclasses.dataclass(frozen=True)
 class CPAResult:
-    """What the standard cutting plane algorithm found.
+    """The outcome of the standard cutting plane algorithm.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ class _CuttingPlanes:
 
     @property
     def converged(self) -> bool:
-        """Whether the bounds agree to within the tolerances, the solver's own included."""
+        """Say whether the bounds agree to within the tolerances, the solver's own included."""
         allowed = max(self.gap_tolerance * self.upper_bound, 2 * self.tolerance)
         return self.upper_bound - self.lower_bound <= allowed
 

@@ -1,4 +1,4 @@
-"""What a tree of LCPA starts from: bounds, cuts, and a score."""
+"""The start of a tree of LCPA: bounds, cuts, and a score."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Initialization", "best_possible_bounds", "require_feasible", "widene
 
 @dataclasses.dataclass(frozen=True)
 class Initialization:
-    """What the lattice cutting plane algorithm starts from.
+    """The start of the lattice cutting plane algorithm.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the driver and the trees of all solvers share: limits, events, results.
+"""Limits, events and results that the driver and the trees of all solvers share.
 
 A solver's module translates its callbacks into the events of :class:`TreeEvents`, and has a
 function ``search_tree`` that is a :class:`TreeSearch`. The driver knows no more of a solver.
@@ -20,7 +20,7 @@ from riskslim.engines.lattice_cpa.start import Initialization, best_possible_bou
 if TYPE_CHECKING:
     import numpy as np
 
-    from riskslim.engines.lattice_cpa.search import Search
+    from riskslim.engines.lattice_cpa.search import LatticeSearch
     from riskslim.engines.lattice_cpa.settings import LatticeCPASettings
 
 __all__ = ["MAX_SECONDS", "TreeEvents", "TreeLimits", "TreeResult", "TreeSearch", "box_of"]
@@ -59,7 +59,7 @@ class TreeLimits:
 
 @dataclasses.dataclass(frozen=True)
 class TreeResult:
-    """How a search ended.
+    """The end of a search.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class TreeSearch(Protocol):
 
     def __call__(
         self,
-        search: Search,
+        search: LatticeSearch,
         initial: Initialization,
         settings: LatticeCPASettings,
         limits: TreeLimits,
@@ -99,16 +99,16 @@ class TreeSearch(Protocol):
 
 
 class TreeEvents:
-    """What a tree reports to the search, whichever solver it belongs to.
+    """Reports of a tree to the search, whichever solver it belongs to.
 
     Parameters
     ----------
-    search : Search
+    search : LatticeSearch
     should_stop : callable
         True ends the solve.
     """
 
-    def __init__(self, search: Search, should_stop: Callable[[], bool]) -> None:
+    def __init__(self, search: LatticeSearch, should_stop: Callable[[], bool]) -> None:
         self.search = search
         self.should_stop = should_stop
         self._proposals: dict[bytes, int] = {}
@@ -141,7 +141,7 @@ class TreeEvents:
         self.search.distrust(best_possible_bounds(self.search.problem))
 
     def should_propose(self, known: float) -> bool:
-        """Whether to propose the search's best score to a solver.
+        """Say whether to propose the search's best score to a solver.
 
         Parameters
         ----------
@@ -160,13 +160,13 @@ class TreeEvents:
         return self._proposals[key] <= MAX_PROPOSALS
 
 
-def box_of(initial: Initialization, search: Search) -> Any:
+def box_of(initial: Initialization, search: LatticeSearch) -> Any:
     """Ranges for a solver, which starts from the best score wherever better ones may lie.
 
     Parameters
     ----------
     initial : Initialization
-    search : Search
+    search : LatticeSearch
 
     Returns
     -------

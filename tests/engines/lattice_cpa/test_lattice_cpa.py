@@ -32,7 +32,7 @@ from riskslim.bounds import ObjectiveBounds
 from riskslim.engines.lattice_cpa import driver, formulation, initialization, model
 from riskslim.engines.lattice_cpa.cuts import CutPool
 from riskslim.engines.lattice_cpa.formulation import Cut
-from riskslim.engines.lattice_cpa.search import Search
+from riskslim.engines.lattice_cpa.search import LatticeSearch
 from riskslim.exceptions import (
     CertificateError,
     InfeasibleProblemError,
@@ -343,7 +343,7 @@ class TestFractionalCuts:
     def make_search(problem, **settings):
         bounds = initialization.best_possible_bounds(problem)
         settings = LatticeCPASettings(**{"fractional_rounds": 3, **settings})
-        return Search(problem, settings, bounds, 0.0)
+        return LatticeSearch(problem, settings, bounds, 0.0)
 
     def test_rounds_of_a_node(self, problem, search):
         rng = np.random.default_rng(0)

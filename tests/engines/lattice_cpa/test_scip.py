@@ -29,7 +29,7 @@ from riskslim.exceptions import RiskSLIMError, SolverUnavailableError
 pytest.importorskip("pyscipopt")
 
 from riskslim.engines.lattice_cpa import scip
-from riskslim.engines.lattice_cpa.search import Search
+from riskslim.engines.lattice_cpa.search import LatticeSearch
 
 PARTS = (
     "chained_updates", "rounding", "polishing", "swaps", "branching_priority", "fractional_rounds",
@@ -229,7 +229,7 @@ def test_exceptions_in_callbacks_reach_the_caller(problem, monkeypatch):
             raise RuntimeError(f"{name} failed")
 
         with monkeypatch.context() as patch:
-            patch.setattr(Search, name, fail)
+            patch.setattr(LatticeSearch, name, fail)
             with pytest.raises(RuntimeError, match=f"{name} failed"):
                 lattice_cpa(problem, solver="scip")
 

@@ -1,0 +1,201 @@
+"""Remarks on a risk score of a problem, in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from riskslim._wording import listing
+from riskslim.data.class_weights import share
+
+if TYPE_CHECKING:
+    from riskslim.coefficients import CoefficientSet
+    from riskslim.loss.logistic import LogisticLoss
+    from riskslim.scale import ScaleSet
+
+__all__ = ["remarks_on"]
+
+# Log-odds beyond which one point per unit of a feature is too coarse: a risk below 1% at one end
+# of the feature's values means one above 99% at the other.
+_WIDEST_SPAN = 10.0
+# Where a feature should be divided, one point is to span at most half of this.
+_GOOD_SPAN = 5.0
+# A price that hardly any feature of use is not worth.
+_TINY_PRICE = 1e-4
+# By what weights change the odds of the outcome before it is said: 10% become 14%, 50% become 60%.
+_LARGE_CHANGE_OF_ODDS = 1.5
+
+
+class _Problem(Protocol):
+    """The parts of a risk score problem that remarks are about."""
+
+    coefficients: CoefficientSet
+    l0_penalty: NDArray[np.float64]
+    loss: LogisticLoss
+    lower: NDArray[np.int64]
+    max_size: int
+    upper: NDArray[np.int64]
+
+    @property
+    def scales(self) -> ScaleSet:
+        """Scales that the risk score may have."""
+
+    @property
+    def usable(self) -> NDArray[np.bool_]:
+        """Features that can have a non-zero coefficient."""
+
+    def model_size(self, coef: ArrayLike) -> int:
+        """Count the non-zero coefficients."""
+
+
+def remarks_on(
+    problem: _Problem, vector: NDArray[Any], given_intercepts: Collection[int]
+) -> tuple[str, ...]:
+    """Name what an optimal score may be a poor one for: units, bounds, scales and weights.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    vector : ndarray of shape (d + 1,)
+        Points of the score, intercept first.
+    given_intercepts : collection of int
+        Bounds of the intercept that were given: one that was derived costs nothing.
+
+    Returns
+    -------
+    tuple of str
+        As in :meth:`RiskScoreProblem.remarks`.
+    """
+    remarks = (
+        _weighted(problem),
+        _empty(problem, vector),
+        _too_wide(problem),
+        _at_bounds(problem, vector, given_intercepts),
+        _at_end_of_scales(problem, vector),
+        _only_ones(problem, vector),
+    )
+    return tuple(remark for remark in remarks if remark)
+
+
+def _weighted(problem: _Problem) -> str:
+    data = problem.loss.data
+    outcome = f"{data.outcome_name} = {data.classes[1]}"
+    if data.class_weighting is not None:
+        return data.class_weighting.describe(outcome)
+    by_weight, of_rows = data.prevalence, float(np.mean(data.labels > 0))
+    change = by_weight / (1 - by_weight) * (1 - of_rows) / of_rows
+    if max(change, 1 / change) < _LARGE_CHANGE_OF_ODDS:
+        return ""
+    return (
+        f"Weights of the rows change how common {outcome} is, from {share(of_rows)} of the "
+        f"rows to {share(by_weight)} by weight: risks are those of the population that the "
+        "weights stand for, and of no other."
+    )
+
+
+def _empty(problem: _Problem, vector: NDArray[Any]) -> str:
+    if problem.model_size(vector) or not problem.max_size:
+        return ""
+    if problem.l0_penalty[problem.usable].max() > _TINY_PRICE:
+        return (
+            "No feature has points, so every row has the same risk. Unless the search ended "
+            "early, no feature that the score can use lowers the loss by more than its price "
+            "(l0_penalty)."
+        )
+    return (
+        "No feature has points, so every row has the same risk. The price (l0_penalty) is too "
+        "small to be the reason. Unless the search ended early, whole-number points or a "
+        "whole-number intercept are probably too coarse for these features, or the features "
+        "say too little about the outcome."
+    )
+
+
+def _too_wide(problem: _Problem) -> str:
+    data = problem.loss.data
+    low, high = data.feature_min, data.feature_max
+    with np.errstate(over="ignore"):
+        span = (high - low) / problem.scales.high  # what one point spans at least
+    free = problem.coefficients.lower < problem.coefficients.upper
+    wide = np.flatnonzero(free & (span > _WIDEST_SPAN))
+    if not wide.size:
+        return ""
+    if problem.scales.high < 1 and not (free & (high - low > _WIDEST_SPAN)).any():
+        return (
+            f"With the scale {problem.scales.high:.10g} one point spans at least "
+            f"{span[free].min():.3g} units of log-odds. That is too coarse: choose a larger "
+            "one."
+        )
+    names, first = data.feature_names, int(wide[0])
+    spans = [
+        f"{span[j]:.3g} for {names[j]!r} ({low[j]:g} to {high[j]:g}, divide it by "
+        f"{_divisor(span[j])})"
+        for j in wide.tolist()
+    ]
+    spans[0] = spans[0].replace(" for ", " units of log-odds for ", 1)
+    cut = f"{names[first]} >= {np.median(data.column(first)):.3g}"
+    return (
+        f"One point per unit spans {listing(spans)}. That is too coarse: divide, or use "
+        f"cut-offs such as {cut!r}."
+    )
+
+
+def _at_end_of_scales(problem: _Problem, vector: NDArray[Any]) -> str:
+    scales = problem.scales
+    if scales.is_single or not vector[1:].any():
+        return ""
+    best = problem.loss.best_scale(vector)
+    if scales.low < best < scales.high:
+        return ""
+    if scales.is_interval:
+        return (
+            f"The scale is at an end of its interval ({best:.10g} of {scales.describe()}). A "
+            "wider interval may give a better score."
+        )
+    return (
+        f"The scale {best:.10g} is an end of the list {scales.describe()}. Other scales may "
+        "give a better score; an interval is written as (low, high)."
+    )
+
+
+def _only_ones(problem: _Problem, vector: NDArray[Any]) -> str:
+    used = np.flatnonzero(vector[1:]) + 1
+    allowed = np.maximum(np.abs(problem.lower[used]), np.abs(problem.upper[used]))
+    # With a feature of more values, one point per unit is what divides it.
+    span = (problem.loss.data.feature_max - problem.loss.data.feature_min)[used - 1]
+    are_ones = len(used) > 1 and (np.abs(vector[used]) == 1).all() and (span <= 1).all()
+    are_ones = are_ones and (allowed > 1).all()
+    if not are_ones or not problem.scales.is_single or problem.scales.high != 1:
+        return ""
+    return (
+        f"All {len(used)} features with points have 1 or -1: one unit of log-odds may be too "
+        "coarse to tell them apart. A larger scale (2, 3 or free) may give a better score."
+    )
+
+
+def _at_bounds(problem: _Problem, vector: NDArray[Any], given_intercepts: Collection[int]) -> str:
+    names = problem.coefficients.feature_names
+    at_lower, at_upper = vector == problem.lower, vector == problem.upper
+    # A bound beyond 0 is there to force the feature in.
+    at_lower[1:] &= problem.lower[1:] <= 0
+    at_upper[1:] &= problem.upper[1:] >= 0
+    chosen = (at_lower | at_upper) & (vector != 0) & (problem.lower < problem.upper)
+    found = [f"{names[j]!r} ({vector[j + 1]})" for j in np.flatnonzero(chosen[1:]).tolist()]
+    if chosen[0] and vector[0] in given_intercepts:  # derived bounds cost nothing
+        found.append(f"the intercept ({vector[0]})")
+    if not found:
+        return ""
+    return (
+        f"At a bound of the coefficient set: {listing(found)}. Wider bounds may give a better "
+        "score."
+    )
+
+
+def _divisor(span: float) -> str:
+    """Smallest 1, 2 or 5 times a power of ten that leaves one point a good span."""
+    least = span / _GOOD_SPAN
+    power = 10.0 ** math.floor(math.log10(least))
+    return f"{next(k * power for k in (1, 2, 5, 10) if k * power >= least):g}"

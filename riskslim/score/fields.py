@@ -1,0 +1,57 @@
+"""What a risk score holds, for the classes that its methods come from."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from riskslim.data.class_weights import ClassWeighting
+    from riskslim.data.feature_ranges import FeatureRange
+    from riskslim.items.item import Item
+    from riskslim.items.variables import RawVariable
+    from riskslim.solution import Certificate
+
+__all__ = ["ScoreFields", "check_known"]
+
+
+def check_known(given: Iterable[str], names: Iterable[str], what: str) -> None:
+    """Refuse names that are none of a score's features.
+
+    Parameters
+    ----------
+    given, names : iterable of str
+    what : str
+        The parameter that they were given by.
+
+    Raises
+    ------
+    ValueError
+    """
+    known = set(names)
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise ValueError(f"{what} names features that are not among feature_names: {unknown}")
+
+
+class ScoreFields:
+    """The fields of :class:`~riskslim.RiskScore`, which sets them and says what they are."""
+
+    intercept: int
+    points: Mapping[str, int]
+    outcome_name: str
+    classes: tuple[Any, Any]
+    feature_names: Sequence[str]
+    feature_ranges: Mapping[str, FeatureRange]
+    certificate: Certificate | None
+    scale: float
+    variables: Mapping[str, RawVariable]
+    class_weighting: ClassWeighting | None
+    items: Mapping[str, Item]
+
+    def _replaced(self, **changes: Any) -> Self:
+        """The same score with other fields."""
+        return dataclasses.replace(self, **changes)  # type: ignore[type-var]  # RiskScore is one

@@ -1,0 +1,313 @@
+"""Rows to scores, risks and labels, and what is odd about rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim._wording import listing
+from riskslim.data.tables import Table
+from riskslim.data.training_data import user_stacklevel
+from riskslim.exceptions import ExtrapolationWarning
+from riskslim.items.rules import HandleUnknown, check_names, computed_items
+from riskslim.items.variables import RawVariable
+from riskslim.score.fields import ScoreFields
+from riskslim.score.observations import class_labels
+from riskslim.score.rows import ScoredRows, remarks_on_ranges
+from riskslim.score.table import (
+    RiskScale,
+    logistic,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from riskslim.items.encoder import ItemEncoder
+
+__all__ = ["Predictions"]
+
+
+class Predictions(ScoreFields):
+    """The methods of a risk score that predict."""
+
+    def score_samples(self, X: Any) -> NDArray[Any]:
+        r"""Compute the score, the sum of the points, of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), data frame, mapping, or list of mappings
+            An array or nested lists with all features in the order of ``feature_names``; or
+            anything with names, of which only the features with points are read: any data frame
+            that narwhals understands, :class:`~riskslim.TrainingData`, a mapping from names to
+            columns, a mapping or a pandas series from names to the values of one row, or a list
+            of such rows. Of a score that knows its ``variables``, raw columns will do: features
+            that X lacks are computed from them as by :meth:`with_items`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            int64 where all values that were read are integers, else float64.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Features are missing, the number of columns is wrong, or values are missing, infinite
+            or no numbers; columns are named, rows counted. Raw columns have levels that the
+            training data did not have.
+
+        Warns
+        -----
+        ExtrapolationWarning
+            As :meth:`with_items` does.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> RiskScore(-3, {"smoker": 2, "exercise": -1}).score_samples([[1, 0], [1, 1], [0, 1]])
+        array([ 2,  1, -1])
+        """
+        return self._rows(X).scores(self.points)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        r"""Compute the log-odds :math:`(\lambda_0 + \sum_j \lambda_j x_j) / m` of each row.
+
+        Parameters
+        ----------
+        X
+            As in :meth:`score_samples`.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+            Natural logarithm of risk / (1 - risk): positive where the positive class is more
+            likely. Of a score with the scale 1 these are points, intercept included; with another
+            scale m, points divided by m.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> RiskScore(-3, {"smoker": 5}, scale=2.5).decision_function([[0], [1]])
+        array([-1.2,  0.8])
+        """
+        return RiskScale(self.intercept, self.scale).log_odds(
+            self.score_samples(X).astype(np.float64)
+        )
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        r"""Compute the probability of each class.
+
+        Parameters
+        ----------
+        X
+            As in :meth:`score_samples`.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, 2)
+            Columns in the order of ``classes``: the second one is the risk. With the scale 1 both
+            columns are accurate to a few units in the last place, however small they are; with
+            another one, to a few units of it times the log-odds, which are rounded.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> RiskScore(-3, {"smoker": 2}).predict_proba([[0], [1]]).round(4)
+        array([[0.9526, 0.0474],
+               [0.7311, 0.2689]])
+        """
+        odds = self.decision_function(X)
+        return np.column_stack((logistic(-odds), logistic(odds)))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the label of each row.
+
+        Parameters
+        ----------
+        X
+            As in :meth:`score_samples`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The positive label where the risk is above 50%, else the negative one.
+        """
+        labels = class_labels(self.classes)
+        return np.asarray(labels[(self.decision_function(X) > 0).astype(np.intp)])
+
+    def remarks(self, X: Any) -> tuple[str, ...]:
+        """What is worth knowing before the predictions for some rows are used, in words.
+
+        Parameters
+        ----------
+        X
+            As in :meth:`score_samples`.
+
+        Returns
+        -------
+        tuple of str
+            One sentence for each feature with points that has values outside of its range in
+            the training data, and for each raw column of the score's ``variables`` that
+            has: predictions for these rows extrapolate, or the unit is another one. One for each
+            variable with
+            conditions that contradict each other, such as "age >= 60" without "age >= 40": neither
+            sheets nor rules are about such rows. One if the classes were weighted in training,
+            so that risks are not calibrated. Empty if there is nothing to say.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As in :meth:`score_samples`.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> from riskslim.risk_score import FeatureRange
+        >>> score = RiskScore(-5, {"visits": 2}, feature_ranges={"visits": FeatureRange(0, 7)})
+        >>> for remark in score.remarks({"visits": [3, 0, 12]}):
+        ...     print(remark)
+        1 of 3 rows have values outside of the training range of 'visits' (0 to 7), first at row 2
+        (rows counted from 0).
+        """
+        if self.variables:
+            X, _ = self._with_items(X, "error")
+        rows = ScoredRows.open(X, tuple(self.points), self.feature_names)
+        return (
+            *self._weighting(),
+            *rows.remarks(self.feature_ranges, self.items),
+            *remarks_on_ranges(rows.table, self._columns_of_items()),
+        )
+
+    def _weighting(self) -> tuple[str, ...]:
+        if self.class_weighting is None:
+            return ()
+        return (self.class_weighting.describe(self._positive),)
+
+    @property
+    def _positive(self) -> str:
+        return f"{self.outcome_name} = {self.classes[1]}"
+
+    def with_items(self, X: Any, *, handle_unknown: HandleUnknown = "error") -> Table:
+        """Add the conditions that raw records lack, computed from their columns by name.
+
+        Parameters
+        ----------
+        X : data frame, mapping, or list of mappings
+            Records with raw columns: for the feature "age >= 60" the column "age", for "sex = male"
+            the column "sex".
+        handle_unknown : {"error", "ignore"}, default "error"
+            Levels that did not occur in the training data, where the score knows its
+            ``variables``: refuse them, or let them meet no condition and log a warning.
+
+        Returns
+        -------
+        Table
+            The columns of X and, behind them, the features with points that X lacked, as 0 and
+            1: for the methods of the score and its rules.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Missing values, unless the score knows what they mean; unknown levels; text where
+            numbers are needed; names that are conditions on several columns; conditions that X
+            has with other values than 0 and 1.
+
+        Warns
+        -----
+        ExtrapolationWarning
+            A raw column that items are computed from has values outside of its range in the
+            training data: it says how many, and both ranges. The unit may be another one.
+
+        See Also
+        --------
+        riskslim.items.rules.with_items : what it is computed by, with all details.
+        riskslim.ItemEncoder : makes such conditions.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> score = RiskScore(-2, {"age >= 60": 2, "sex = male": 1})
+        >>> raw = {"age": [47, 60, 71], "sex": ["male", "female", "male"]}
+        >>> score.score_samples(score.with_items(raw))
+        array([1, 2, 3])
+        """
+        table, sources = self._with_items(X, handle_unknown)
+        computed_from = set(sources.values())
+        used = [one for name, one in self.variables.items() if name in computed_from]
+        for remark in remarks_on_ranges(table, used):
+            warnings.warn(remark, ExtrapolationWarning, stacklevel=user_stacklevel())
+        return table
+
+    def _with_items(self, X: Any, handle_unknown: HandleUnknown) -> tuple[Table, dict[str, str]]:
+        return computed_items(
+            X,
+            tuple(self.points),
+            self.feature_names,
+            self.variables,
+            self.items,
+            handle_unknown=handle_unknown,
+        )
+
+    def _columns_of_items(self) -> list[RawVariable]:
+        """Variables that are no features themselves."""
+        return [one for name, one in self.variables.items() if name not in self.points]
+
+    def with_variables(self, encoder: ItemEncoder | Iterable[RawVariable]) -> Self:
+        """Take over what is known of the raw columns that items were made of.
+
+        The score then applies to raw records by itself, checks them, says how missing values
+        count, and is exported as a function of raw columns. What it knows is saved with it.
+
+        Parameters
+        ----------
+        encoder : ItemEncoder or iterable of RawVariable
+            The fitted encoder whose items the features are, or what its ``variables_`` are.
+
+        Returns
+        -------
+        RiskScore
+            The same score with ``variables``.
+
+        Raises
+        ------
+        ValueError
+            No feature with points is an item of these columns; or an item has the name of one of
+            these columns.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from riskslim import ItemEncoder, RiskScore
+        >>> raw = pd.DataFrame({"age": [38, 72, 61, 50], "sex": ["f", "m", "m", "f"]})
+        >>> encoder = ItemEncoder(thresholds={"age": [60]}).fit(raw)
+        >>> score = RiskScore(-2, {"age >= 60": 2, "sex = m": 1}).with_variables(encoder)
+        >>> score.variables["sex"].levels
+        ('f', 'm')
+        >>> score.score_samples({"age": 64, "sex": "m"})
+        array([3])
+        >>> try:
+        ...     score.score_samples({"age": 64, "sex": "male"})
+        ... except ValueError as error:
+        ...     print(str(error)[:49])
+        Found unknown categories 'male' during transform.
+        """
+        known = getattr(encoder, "variables_", encoder)
+        known = known if isinstance(known, Mapping) else {one.name: one for one in known}
+        items = {item.name: item for item in getattr(encoder, "items_", ())}
+        items = {name: items[name] for name in self.points if name in items}
+        check_names(items.values(), known)
+        score = self._replaced(variables=known, items={**self.items, **items})
+        if self.points and not score.variables:
+            raise ValueError(
+                f"no feature with points ({listing(map(repr, self.points))}) is made of the "
+                f"columns {listing(map(repr, known))}: pass the encoder whose items they are"
+            )
+        return score
+
+    def _rows(self, X: Any) -> ScoredRows:
+        if self.variables:
+            X = self.with_items(X)
+        return ScoredRows.open(X, tuple(self.points), self.feature_names)

@@ -1,0 +1,205 @@
+"""Why a score is what it is, and what a threshold on it says."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riskslim._checks import checked_number
+from riskslim.items.columns import missing_in
+from riskslim.items.rules import raw_table
+from riskslim.score.boolean_rule import BooleanRule, boolean_rule
+from riskslim.score.explanation import Explanation, explanation, fixed_features
+from riskslim.score.observations import observations_of
+from riskslim.score.presentation import Presentation
+from riskslim.score.rows import as_row
+from riskslim.score.table import (
+    RiskScale,
+    logistic,
+)
+
+if TYPE_CHECKING:
+    from riskslim.metrics.discrimination import OperatingPoints
+
+__all__ = ["Reasons"]
+
+
+def _plain_number(value: float) -> float:
+    return int(value) if value.is_integer() else value
+
+
+class Reasons(Presentation):
+    """The methods of a risk score that explain it."""
+
+    def explain(
+        self, record: Any, threshold: float | None = None, *, fixed: Sequence[str] = ()
+    ) -> Explanation:
+        """Explain the score of one record: what it is made of, and what would change it.
+
+        Parameters
+        ----------
+        record : mapping, pandas series, array-like of shape (d,), or X of one row
+            A row as in :meth:`score_samples`.
+        threshold : float, optional
+            The score from which on something is done: the explanation says which few changes of
+            items take the record to the other side. By default the other side of a risk of
+            50%, as in :meth:`predict`.
+        fixed : sequence of str, default ()
+            What cannot change, such as "age": features, or variables with all of the conditions on
+            them. Whatever is fixed, no change makes a value missing that is known.
+
+        Returns
+        -------
+        Explanation
+            ``str`` of it is readable.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in :meth:`score_samples`, there is not exactly one row, the threshold is no
+            finite number, or ``fixed`` names what the score does not have.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> points = {"prior stroke": 3, "age >= 75": 2, "exercise": -2}
+        >>> score = RiskScore(-4, points, outcome_name="stroke")
+        >>> print(score.explain({"prior stroke": 1, "age >= 75": 1, "exercise": 0}))
+        Score 5: the risk of stroke = 1 is 73.1%.
+        Points by item:
+          +3  prior stroke: yes (3 points)
+          +2  age >= 75: yes (2 points)
+          +0  exercise: no (-2 points)
+        What would change it, all else equal:
+          prior stroke: no in place of yes (score 2, risk 11.9%)
+          age >= 75: no in place of yes (score 3, risk 26.9%)
+          exercise: yes in place of no (score 3, risk 26.9%)
+        Fewest changes that lead to a risk of 50% or less (score 3, risk 26.9%):
+          age >= 75: no in place of yes
+        """
+        rows = self._rows(as_row(record))
+        if rows.n_samples != 1:
+            raise ValueError(f"one record is explained at a time, got {rows.n_samples} rows")
+        (score,) = rows.scores(self.points).tolist()
+        values = {name: _plain_number(column.item()) for name, column in rows.values().items()}
+        return explanation(
+            values,
+            score,
+            points=self.points,
+            feature_ranges=self.feature_ranges,
+            items=self.items,
+            risks=RiskScale(self.intercept, self.scale),
+            outcome=self._positive,
+            threshold=None if threshold is None else checked_number(threshold, "threshold"),
+            missing=self._missing_in(record),
+            fixed=fixed_features(
+                fixed, self.points, (*self.feature_names, *self.variables), self.items
+            ),
+        )
+
+    def _missing_in(self, record: Any) -> tuple[str, ...]:
+        """Raw columns in which one record has no value."""
+        if not self.variables:
+            return ()
+        table = raw_table(as_row(record), self.variables)
+        names = [str(name) for name in table.names or ()]
+        there = [name for name in self.variables if name in names]
+        return tuple(name for name in there if missing_in(table.values(names.index(name))).all())
+
+    def operating_points(self, X: Any, y: Any, sample_weight: Any = None) -> OperatingPoints:
+        """What happens at each threshold on the score: sensitivity, specificity, PPV and NPV.
+
+        Parameters
+        ----------
+        X
+            Rows, as in :meth:`score_samples`.
+        y : array-like of shape (n,)
+            Their labels, both of ``classes``.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights of the rows.
+
+        Returns
+        -------
+        OperatingPoints
+            One for each score in the data, and one at which no row is positive, with the risk of
+            each. ``print`` shows a table; ``at(sensitivity=0.9)`` chooses one of them.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in :meth:`risk_table`; the rows have one class only.
+
+        See Also
+        --------
+        riskslim.metrics.operating_points : what it is computed by.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> score = RiskScore(-3, {"smoker": 2, "exercise": -1})
+        >>> X = {"smoker": [1, 1, 1, 0, 0], "exercise": [0, 0, 1, 0, 0]}
+        >>> points = score.operating_points(X, [1, 0, 0, 0, 0])
+        >>> print(points)
+        Score   Risk  Sensitivity  Specificity    PPV     NPV  TP  FP  TN  FN
+         >= 2  26.9%       100.0%        75.0%  50.0%  100.0%   1   1   3   0
+         >= 1  11.9%       100.0%        50.0%  33.3%  100.0%   1   2   2   0
+         >= 0   4.7%       100.0%         0.0%  20.0%       -   1   4   0   0
+        >>> points.at(sensitivity=0.9).threshold
+        2.0
+        """
+        from riskslim.metrics.discrimination import operating_points
+
+        observed = observations_of(self, X, y, sample_weight)
+        if observed is None:
+            raise ValueError("X and y are None, but rows and labels are needed")
+        points = operating_points(observed.is_positive, observed.scores, observed.weights)
+        scores = np.where(np.isinf(points.thresholds), np.nan, points.thresholds)
+        log_odds = RiskScale(self.intercept, self.scale).log_odds(scores)
+        return dataclasses.replace(points, risk=logistic(log_odds))
+
+    def boolean_rule(self, threshold: float, *, max_terms: int = 1000) -> BooleanRule:
+        """Write a threshold on a score over conditions as a Boolean rule.
+
+        Parameters
+        ----------
+        threshold : float
+            The rule holds where the score is at least this.
+        max_terms : int, default 1000
+            Most terms. A score of k items has up to k choose k / 2 of them: 924 of 12 items.
+
+        Returns
+        -------
+        BooleanRule
+            The minimal disjunctive normal form. It equals the score on all values of the
+            conditions, but for those that contradict each other, such as "age >= 60" without
+            "age >= 40". No other such form has fewer terms or literals, unless there are
+            conditions on one variable in both directions ("age >= 40" and "age <= 60"), of which
+            some contradictions may not be made use of. Negative points negate.
+
+        Raises
+        ------
+        ValueError
+            Some features with points are not 0 or 1; the threshold is not finite; the rule has
+            more terms than ``max_terms``.
+
+        Notes
+        -----
+        Ustun & Rudin (2019), section 6. That the form is minimal is proven in
+        :func:`riskslim.score.boolean_rule.boolean_rule`.
+
+        Examples
+        --------
+        The score for seizures in section 6 of the paper:
+
+        >>> from riskslim import RiskScore
+        >>> points = {"BriefRhythmicDischarge": 2, "PatternsIncludeLPD": 2, "PriorSeizure": 1}
+        >>> score = RiskScore(-3, {**points, "EpileptiformDischarge": 1})
+        >>> print(score.boolean_rule(2))
+        BriefRhythmicDischarge OR PatternsIncludeLPD OR (PriorSeizure AND EpileptiformDischarge)
+        """
+        return boolean_rule(
+            self.points, self.feature_ranges, self.items, threshold, max_terms=max_terms
+        )
