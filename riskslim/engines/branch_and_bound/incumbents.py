@@ -13,11 +13,8 @@ from numpy.typing import NDArray
 from riskslim.data.panels import read_column
 from riskslim.heuristics.constrained import project
 from riskslim.heuristics.descent import discrete_coordinate_descent, sequential_rounding
-<<<<<<< HEAD
 from riskslim.heuristics.supports import SupportSearch
-=======
 from riskslim.loss.sharing import take_over_work
->>>>>>> main
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
