@@ -45,7 +45,7 @@ MAX_WAIT = 1e6
 CONSTRAINT_SHARE = 0.5
 # Of the time that is left, for the search of supports, of which there is a short one before the
 # relaxation of the root, and a longer one where that leaves a gap open.
-SUPPORT_SHARE = 0.1
+SUPPORT_SHARE = 0.2
 FIRST_EFFORT, SECOND_EFFORT = 1, 3
 
 
