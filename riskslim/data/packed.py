@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import OrderedDict
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -342,16 +343,11 @@ def _segments(
     weights: list[float] = []
     for side, label in enumerate((-1, 1)):
         here = np.flatnonzero(rows.labels == label)
-        if not len(rows.weights):
-            classes = np.zeros(len(here), np.intp)
-        else:
-            classes = _weight_classes(rows.weights[here])
-        for k in range(int(classes.max(initial=-1)) + 1):
-            part = here[classes == k] if classes.any() else here
+        for weight, part in _weighed(rows, here):
             if len(part):
                 parts.append(part)
                 sides.append(side)
-                weights.append(float(rows.weights[part].mean()) if len(rows.weights) else 1.0)
+                weights.append(weight)
     n_rows = np.array([len(part) for part in parts], np.int64)
     words = -(-n_rows // (64 * _LINE)) * _LINE
     first_word = np.concatenate(([0], np.cumsum(words)))
@@ -364,11 +360,29 @@ def _segments(
     )  # fmt: skip
 
 
+def _weighed(rows: KernelRows, here: NDArray[np.intp]) -> Iterator[tuple[float, NDArray[np.intp]]]:
+    """Divide rows of one label into parts whose rows weigh the same."""
+    if len(rows.numbers):
+        # A row that stands for 5 others, 1 + 4, is in the part of each of these: exact, with 16
+        # parts whatever the numbers are.
+        numbers = rows.numbers[here]
+        for bit in range(16):
+            yield float(1 << bit), here[(numbers >> bit) & 1 == 1]
+    elif not len(rows.weights):
+        yield 1.0, here
+    elif len(here):
+        classes = _weight_classes(rows.weights[here])
+        for k in range(int(classes.max()) + 1):
+            part = here[classes == k]
+            yield (float(rows.weights[part].mean()) if len(part) else 0.0), part
+
+
 def _weight_classes(weights: NDArray[np.float64]) -> NDArray[np.intp]:
     """Number the weights, equal ones and, where they are many, those of one size."""
     distinct, inverse = np.unique(weights, return_inverse=True)
     if len(distinct) <= MAX_WEIGHTS:
-        return inverse.astype(np.intp)
+        classes: NDArray[np.intp] = inverse.astype(np.intp)
+        return classes
     size = np.log(np.maximum(weights, distinct[-1] * 1e-6))
     share = (size - size.min()) / (size.max() - size.min())
     return np.minimum((share * MAX_WEIGHTS).astype(np.intp), MAX_WEIGHTS - 1)

@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import nodes
 from riskslim._kernels import supports as kernels
+from riskslim.data.distinct import all_rows
 from riskslim.data.packed import PackedItems, pack, scratch_words
 from riskslim.heuristics.constrained import project
 from riskslim.loss.form import MAX_TABLE_ENTRIES, tables_by_score
@@ -256,7 +257,11 @@ class SupportSearch:
         """
         if problem.infeasibility is not None or problem.max_size == 0:
             return None
-        packed = pack(problem.loss.rows, problem.usable)
+        rows = problem.loss.rows
+        if len(rows.weights) and not len(rows.numbers):
+            # Sums of weights of equal rows are many; the weights themselves may be few.
+            rows = all_rows(problem.loss.data)
+        packed = pack(rows, problem.usable)
         if packed is None:
             return None
         # What must be used but is not packed: no support here would be feasible.

@@ -228,6 +228,17 @@ def test_what_is_found_is_feasible_and_better_and_better(kind, weights, scale):
     assert search.objective <= alone.objective + 1e-12
 
 
+@pytest.mark.parametrize("weights", [None, "class", "few"])
+def test_merged_rows_are_counted_exactly(weights):
+    data = make_data(np.random.default_rng(37), n=6000, d=6, weights=weights)
+    problem = make_problem(data)
+    assert problem.loss.n_rows < 300
+    search = SupportSearch.of(problem)
+    support = search._polished((0, 2, 3), (0, 1, 1, -1), pairs=True)
+    vector = search._vector(support.items, support.points)
+    assert support.objective == pytest.approx(problem.objective(vector), rel=1e-12)
+
+
 def test_threads_change_nothing():
     data = make_data(np.random.default_rng(9), n=3000, d=20)
     found = []
