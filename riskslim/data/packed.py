@@ -385,4 +385,5 @@ def _weight_classes(weights: NDArray[np.float64]) -> NDArray[np.intp]:
         return classes
     size = np.log(np.maximum(weights, distinct[-1] * 1e-6))
     share = (size - size.min()) / (size.max() - size.min())
-    return np.minimum((share * MAX_WEIGHTS).astype(np.intp), MAX_WEIGHTS - 1)
+    sized: NDArray[np.intp] = np.minimum((share * MAX_WEIGHTS).astype(np.intp), MAX_WEIGHTS - 1)
+    return sized

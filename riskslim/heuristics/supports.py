@@ -174,7 +174,7 @@ def search_supports(
     >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
     >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
     >>> [vector.tolist() for vector in search_supports(problem)][-1]
-    [-1, 2, -1]
+    [-2, 3, -1]
     """
     search = SupportSearch.of(problem, stop=stop, should_stop=should_stop)
     if search is not None:
