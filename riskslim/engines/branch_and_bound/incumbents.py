@@ -27,7 +27,7 @@ MAX_SOLUTIONS = 100_000
 EXCHANGE_MARGIN = 0.02
 # Fewest items among which supports are searched for: descent with exchanges finds what there is in
 # fewer of them, and costs less.
-FEWEST_ITEMS = 12
+FEWEST_ITEMS = 20
 # Most moves of a descent. Small integers need a few dozen; points up to a million zigzag for long.
 POLISHING_MOVES = 500
 # Scores that say the same of every row can differ in their objective by the order of its sums.
@@ -267,6 +267,11 @@ class Incumbents:
             if self._supports.is_everything:
                 return
         self.offer(self._descended(polished, swaps=True)[0])
+
+    @property
+    def n_items(self) -> int:
+        """Number of items among which supports are searched for, 0 if they are not."""
+        return 0 if self._supports is None else len(self._supports.packed)
 
     def search_supports(
         self,

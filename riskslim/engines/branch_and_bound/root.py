@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     from riskslim.problem.problem import RiskScoreProblem
 
-# How widely supports are searched for, and the share of the time for the root that it may take.
+# How widely supports are searched for where items are many, and the share of the time for the root that it may take.
 SUPPORT_EFFORT = 3
+MANY_ITEMS = 50
 SUPPORT_SHARE = 0.5
 
 __all__ = ["SolvedRoot", "solve_root"]
@@ -109,8 +110,9 @@ def solve_root(
         incumbents.polish(start)
         incumbents.offer(start)
     began = time.perf_counter()
+    effort = SUPPORT_EFFORT if incumbents.n_items >= MANY_ITEMS else 1
     incumbents.search_supports(
-        starts, effort=SUPPORT_EFFORT, deadline=began + SUPPORT_SHARE * (deadline - began)
+        starts, effort=effort, deadline=began + SUPPORT_SHARE * (deadline - began)
     )
     root = search.root()
     if probing and root.points:
