@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from riskslim.problem.problem import RiskScoreProblem
 
-# How widely supports are searched for where items are many, and the share of the time for the root that it may take.
+# How widely supports are searched for where items are many, and the share of the time for the root
+# that it may take.
 SUPPORT_EFFORT = 3
 MANY_ITEMS = 50
 SUPPORT_SHARE = 0.5
