@@ -1,13 +1,18 @@
-"""Compiled extensions; everything else about the package is in pyproject.toml."""
+"""Compiled extensions; everything else about the package is in pyproject.toml.
 
+Without a compiler the package is built all the same: numba steps in for kernels that are missing.
+RISKSLIM_REQUIRE_KERNELS=1 in the environment, as for a release, makes it an error.
+"""
+
+import os
 import sys
 import tempfile
 from pathlib import Path
 
-import numpy as np
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError, OptionError
 
 KERNELS = ["build", "distinct", "integer", "real", "ranges", "heuristics", "nodes", "supports"]
 HEADERS = ["bits", "numerics", "blocks", "panels", "odds", "threads", "rows", "build", "nodes"]
@@ -39,22 +44,35 @@ int main(void)
 """
 
 
+VARIABLE = "RISKSLIM_REQUIRE_KERNELS"
+
+
+def kernels_are_required():
+    """Whether the build is to fail where a kernel cannot be compiled."""
+    value = os.environ.get(VARIABLE, "")
+    if value not in ("", "0", "1"):
+        raise OptionError(f"{VARIABLE} must be 0 or 1, got {value!r}")
+    return value == "1"
+
+
 class BuildKernels(build_ext):
     """Builds with threads where the compiler has OpenMP, and without them elsewhere."""
 
     def build_extensions(self):
         self.failed = []
+        required = kernels_are_required()
         compiling, linking = self.openmp_flags()
         for extension in self.extensions:
             extension.extra_compile_args += compiling
             extension.extra_link_args += linking
-            extension.optional = True
+            extension.optional = not required
         super().build_extensions()
-        if self.failed:
-            self.warn(
-                f"{', '.join(self.failed)} could not be compiled (the errors are above): "
-                "riskslim will compile its kernels with numba when it is used"
-            )
+        if not self.failed:
+            return
+        what = f"{', '.join(self.failed)} could not be compiled (the errors are above)"
+        if required:
+            raise CompileError(f"{what}, and {VARIABLE}=1 requires all kernels")
+        self.warn(f"{what}: riskslim will compile its kernels with numba when it is used")
 
     def build_extension(self, extension):
         try:
@@ -91,8 +109,7 @@ setup(
                 f"riskslim._kernels.{name}",
                 [f"riskslim/_kernels/{name}.pyx"],
                 depends=[f"riskslim/_kernels/{header}.h" for header in HEADERS],
-                include_dirs=["riskslim/_kernels", np.get_include()],
-                define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
+                include_dirs=["riskslim/_kernels"],
                 extra_compile_args=compile_args,
             )
             for name in KERNELS

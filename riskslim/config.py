@@ -9,13 +9,13 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from riskslim import _kernels
 from riskslim._checks import checked_threads
 from riskslim._version import __version__
+from riskslim.exceptions import KernelsUnavailableError
 
 __all__ = ["show_config"]
 
-_PACKAGES = ("numpy", "numba", "cplex", "scikit-learn", "narwhals", "pyarrow")
+_PACKAGES = ("numpy", "scipy", "numba", "cplex", "scikit-learn", "narwhals", "pyarrow")
 
 
 @overload
@@ -37,7 +37,8 @@ def show_config(mode: str = "stdout") -> dict[str, Any] | None:
     Returns
     -------
     dict or None
-        ``version``; ``kernels``: the backend, why it is used, and how it was compiled;
+        ``version``; ``kernels``: the backend, why it is used, and how it was compiled; a backend of
+        None where there are no kernels;
         ``machine``; ``packages``: versions, None for what is not installed.
 
     Raises
@@ -71,7 +72,11 @@ def show_config(mode: str = "stdout") -> dict[str, Any] | None:
 
 
 def _kernel_facts() -> dict[str, Any]:
-    backend, reason = _kernels.CHOICE
+    try:
+        from riskslim._kernels import CHOICE
+    except KernelsUnavailableError as error:  # which is what somebody may want to look into
+        return {"backend": None, "reason": str(error)}
+    backend, reason = CHOICE
     facts: dict[str, Any] = {"backend": backend, "reason": reason}
     if backend == "cython":
         from riskslim._kernels import build, integer

@@ -7,6 +7,7 @@ __all__ = [
     "ConstantFeatureWarning",
     "ExtrapolationWarning",
     "InfeasibleProblemError",
+    "KernelsUnavailableError",
     "ProblemSizeError",
     "RiskSLIMError",
     "SolverUnavailableError",
@@ -15,6 +16,10 @@ __all__ = [
 
 class RiskSLIMError(Exception):
     """Base class of the errors that only this package raises."""
+
+
+class KernelsUnavailableError(RiskSLIMError, ImportError):
+    """Neither the compiled extensions nor numba, which would replace them, can be imported."""
 
 
 class SolverUnavailableError(RiskSLIMError, ImportError):

@@ -21,6 +21,7 @@ from riskslim.score.drawing import pyplot
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.ticker import FixedLocator
 
 __all__ = ["plot_decision_curve", "plot_reliability", "plot_roc", "plot_score_histogram"]
 
@@ -32,6 +33,10 @@ GREY = "#9A9A9A"
 _NO_HALVES = 2**52
 # Size of a label in shares of an axis: height, and width per character.
 _LABEL_HEIGHT, _CHARACTER_WIDTH = 0.045, 0.024
+# Labels of scores: steps between them, and widths in letters' heights, of a digit, of the least
+# distance of two middles, and of a label in matplotlib's own count of those that there is room for.
+_STEPS = (1, 2, 5, 10)
+_DIGIT_WIDTH, _LEAST_DISTANCE, _TICK_SPACE = 0.65, 2.0, 3.0
 
 
 def plot_reliability(
@@ -266,9 +271,7 @@ def plot_score_histogram(
             hatch="//" if side > 0 else None, edgecolor="white", linewidth=0.5,
         )  # fmt: skip
     if width == 1.0 and len(middles) <= MOST_DISTINCT_SCORES:
-        from riskslim.score_ticks import ScoreLocator
-
-        ax.xaxis.set_major_locator(ScoreLocator(middles))
+        ax.xaxis.set_major_locator(_score_locator(middles))
         ax.set_xticks(middles, minor=True)
     _in_percent(ax.yaxis)
     ax.set_xlabel("Score")
@@ -277,6 +280,29 @@ def plot_score_histogram(
     _plain_frame(ax)
     _legend_above(ax, 2)
     return ax
+
+
+def _score_locator(scores: NDArray[np.float64]) -> FixedLocator:
+    """Labels of consecutive scores, as many as there is room for.
+
+    Every score has one, or every second, fifth or tenth where the axis is too short when it is
+    drawn.
+    """
+    from matplotlib.axis import Axis
+    from matplotlib.ticker import FixedLocator
+
+    class ScoreLocator(FixedLocator):  # here, since its base comes with matplotlib
+        def tick_values(self, vmin: Any, vmax: Any) -> Any:
+            """Scores that get a label, whatever the limits of the axis."""
+            longest = max(len(f"{score:.0f}") for score in scores)
+            assert isinstance(self.axis, Axis)
+            letters = max(_DIGIT_WIDTH * (longest + 1), _LEAST_DISTANCE)
+            room = self.axis.get_tick_space() * _TICK_SPACE / letters
+            step = next((k for k in _STEPS if len(scores) <= k * room), _STEPS[-1])
+            labelled = scores[scores % step == 0]
+            return labelled if len(labelled) else scores[:1]
+
+    return ScoreLocator(scores.tolist())
 
 
 def _edges(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -23,7 +23,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from riskslim._checks import checked_points
 from riskslim._wording import listing
@@ -279,17 +279,64 @@ class RiskScore(Reasons, Exports):
                 f"{data.n_features} features of the data; pass the data that it was fitted to"
             )
         coef, scale = _ranked(solution, rank)
-        used = np.flatnonzero(coef[1:]).tolist()
+        certificate = None if rank else solution.certificate
+        return cls.from_coefficients(coef, data, scale=scale, certificate=certificate)
+
+    @classmethod
+    def from_coefficients(
+        cls,
+        coef: ArrayLike,
+        data: TrainingData,
+        *,
+        scale: float = 1.0,
+        certificate: Certificate | None = None,
+    ) -> RiskScore:
+        """Build the risk score of an integer vector, with what the training rows say of it.
+
+        Parameters
+        ----------
+        coef : array-like of int, shape (d + 1,)
+            Intercept first.
+        data : TrainingData
+            The rows that it was fitted to. What is stated of features (``data.items``) is taken
+            over as far as no row contradicts it.
+        scale : float, default 1.0
+        certificate : Certificate, optional
+            What is proven about the score.
+
+        Returns
+        -------
+        RiskScore
+
+        Raises
+        ------
+        TypeError, ValueError
+            Coefficients that are no integers, or another number of them.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore, TrainingData
+        >>> data = TrainingData({"age": [40, 62, 55, 71], "smoker": [0, 1, 0, 1]}, [0, 1, 0, 1])
+        >>> RiskScore.from_coefficients([-2, 0, 3], data)
+        RiskScore(intercept=-2, points={'smoker': 3}, outcome_name='outcome', classes=(0, 1))
+        """
+        vector = np.asarray(coef)
+        if vector.shape != (data.n_features + 1,):
+            raise ValueError(
+                f"coef must be of shape ({data.n_features + 1},), the intercept and one for each "
+                f"feature, got {vector.shape}"
+            )
+        used = np.flatnonzero(vector[1:]).tolist()
         names = data.feature_names
         ranges = {names[j]: FeatureRange.of(data.column(j)) for j in used}
         score = cls(
-            int(coef[0]),
-            {names[j]: int(coef[1 + j]) for j in used},
+            vector[0].item(),
+            {names[j]: vector[1 + j].item() for j in used},
             outcome_name=data.outcome_name,
             classes=data.classes,
             feature_names=names,
             feature_ranges=ranges,
-            certificate=None if rank else solution.certificate,
+            certificate=certificate,
             scale=scale,
             class_weighting=data.class_weighting,
             items=agreeing_items(data, ranges),
@@ -547,7 +594,7 @@ def _used_items(
     known: Sequence[str],
     variables: Mapping[str, RawVariable],
 ) -> dict[str, Item]:
-    """What is stated of features with points; with raw columns, names are taken at their word."""
+    """Return what is stated of features with points; of raw columns, names say it."""
     stated: dict[str, Item] = {}
     for item in items.values() if isinstance(items, Mapping) else items:
         if not isinstance(item, Item):

@@ -1345,3 +1345,15 @@ def test_names_and_labels_that_are_none():
         RiskScore(-1, {"a": 1}, feature_names="ab")
     with pytest.raises(ValueError, match="classes must be two different labels"):
         RiskScore(-1, {"a": 1}, classes=(math.nan, 1))
+
+
+def test_scores_of_integer_vectors():
+    data = TrainingData({"age": [40, 62, 55, 71], "smoker": [0, 1, 0, 1]}, [0, 1, 0, 1])
+    score = RiskScore.from_coefficients(np.array([-2, 0, 3]), data, scale=2.5)
+    assert (score.intercept, dict(score.points), score.scale) == (-2, {"smoker": 3}, 2.5)
+    assert score.feature_ranges["smoker"].values == (0, 1)
+    assert score.feature_names == ("age", "smoker")
+    with pytest.raises(ValueError, match=r"coef must be of shape \(3,\), .* got \(2,\)"):
+        RiskScore.from_coefficients([1, 2], data)
+    with pytest.raises(ValueError, match="points of 'smoker' must be an integer"):
+        RiskScore.from_coefficients([0.0, 0.0, 1.5], data)

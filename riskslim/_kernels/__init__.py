@@ -15,6 +15,8 @@ panels (:mod:`riskslim.data.panels`); an empty weight array means that every row
     Smallest and largest score of each row over a coefficient set.
 ``heuristics``
     Discrete coordinate descent and sequential rounding, each compiled as a whole.
+``supports``
+    Counts of cells of packed items, the best step of every item, points polished on cells.
 ``nodes``
     Nodes of the branch and bound: relaxation, bound, branching, each node compiled as a whole.
 
@@ -35,6 +37,8 @@ import os
 from importlib import import_module
 from types import ModuleType
 from typing import NamedTuple
+
+from riskslim.exceptions import KernelsUnavailableError
 
 MODULES = ("distinct", "heuristics", "integer", "nodes", "ranges", "real", "supports")
 BACKENDS = ("cython", "numba")
@@ -71,7 +75,7 @@ def _choose() -> tuple[Choice, dict[str, ModuleType]]:
             return Choice(wanted, f"{VARIABLE}={wanted}"), load(wanted)
         except ImportError as error:
             other = "numba" if wanted == "cython" else "cython"
-            raise ImportError(
+            raise KernelsUnavailableError(
                 f"{VARIABLE}={wanted}, but these kernels cannot be imported ({error}); "
                 f"unset it, or use {VARIABLE}={other}"
             ) from error
@@ -82,7 +86,10 @@ def _choose() -> tuple[Choice, dict[str, ModuleType]]:
     try:
         modules = load("numba")
     except ImportError as error:
-        raise ImportError(f"{reason}, and neither can the numba kernels ({error})") from error
+        raise KernelsUnavailableError(
+            f"{reason}, and neither can the numba kernels ({error}): install numba with `pip "
+            "install numba`, or riskslim where there is a C compiler"
+        ) from error
     logger.warning("%s: using numba, which compiles the kernels at their first call", reason)
     return Choice("numba", reason), modules
 

@@ -29,7 +29,6 @@ from riskslim.baselines.pool import (
 from riskslim.coefficients import MAX_ABSOLUTE_COEFFICIENT, CoefficientSet, PerFeature
 from riskslim.constraints.base import Constraint, Setting
 from riskslim.constraints.rows import ConstraintRows, checked_constraints
-from riskslim.data.feature_ranges import FeatureRange
 from riskslim.data.tables import series_name
 from riskslim.data.training_data import TrainingData, user_stacklevel
 from riskslim.loss.logistic import LogisticLoss
@@ -348,15 +347,7 @@ class RiskScoreBaseline(Baseline):
         )
         self.violations_ = tuple(problem.violations(coef))
         self.loss_ = problem.loss.value(coef)
-        used = np.flatnonzero(coef[1:]).tolist()
-        self.risk_score_ = RiskScore(
-            int(coef[0]),
-            {names[j]: int(coef[1 + j]) for j in used},
-            outcome_name=data.outcome_name,
-            classes=data.classes,
-            feature_names=names,
-            feature_ranges={names[j]: FeatureRange.of(data.column(j)) for j in used},
-        )
+        self.risk_score_ = RiskScore.from_coefficients(coef, data)
         self.platt_slope_, self.platt_intercept_ = 1.0, 0.0
         if self.platt_scaling:
             design = nets.whole.design

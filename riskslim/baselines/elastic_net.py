@@ -284,5 +284,6 @@ def _import(name: str) -> Any:
         return import_module(name)
     except ImportError as error:
         raise ImportError(
-            f"the baselines need {name}, which is not installed: pip install 'riskslim[baselines]'"
+            f"the baselines need {error.name or name}, which is not installed: pip install "
+            "'riskslim[baselines]'"
         ) from error

@@ -1,4 +1,4 @@
-"""What options say, as arguments of the library."""
+"""Options as arguments of the library."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ __all__ = [
     "by_name",
     "checked_unknown_levels",
     "encoder_of",
-    "number",
     "scales_of",
     "signs_of",
 ]
@@ -36,26 +35,6 @@ EXPORTS: dict[str, tuple[str, ...]] = {
     "html": (),
     "latex": (),
 }
-
-
-def number(kind: type[int] | type[float], least: float | None = None) -> Callable[[str], Any]:
-    """Return a parser of numbers whose complaints show what was given."""
-    what = "a whole number" if kind is int else "a number"
-    if least is not None:
-        what += f" of at least {least:g}"
-
-    def parse(text: str) -> Any:
-        try:
-            value = kind(text)
-        except ValueError:
-            value = None
-        if value is None or (least is not None and not value >= least):
-            import typer  # which is not there while it is said that it is missing
-
-            raise typer.BadParameter(f"expected {what}, got {str(text)!r}")
-        return value
-
-    return parse
 
 
 def scales_of(text: str) -> ScaleSet:
@@ -134,7 +113,7 @@ def encoder_of(
     numeric: list[str] | None,
     missing: str | None,
 ) -> ItemEncoder | None:
-    """What makes items of the columns of a file, if they are wanted."""
+    """Return the encoder that makes items of the columns of a file, if they are wanted."""
     given = {
         "n_thresholds": n_thresholds, "thresholds": thresholds, "categorical": categorical,
         "numeric": numeric, "missing": missing,

@@ -1,4 +1,4 @@
-"""What the command line says about columns that cannot be used, and the options that would help."""
+"""Messages on columns that cannot be used, with the options that would help."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def identifiers_in(path: Path, others: Collection[str | None]) -> list[str]:
 def _advice(
     kind: str, columns: dict[str, ColumnError], numeric: set[str], features: set[str]
 ) -> tuple[str, list[str]]:
-    """What to do about columns with one kind of fault, and options that do it."""
+    """Return what to do about columns with one kind of fault, and options that do it."""
     can_be_items = kind in ("text", "missing")
     in_the_way = (numeric if can_be_items else features) & columns.keys()
     first, fault = next(iter(columns.items()))

@@ -29,7 +29,7 @@ class SearchProgress:
         self.record = record
 
     def state(self) -> str:
-        """What is known, without the time."""
+        """Return what is known, without the time."""
         if self.record is None:
             return "looking for a first risk score"
         return self.record.summary()
@@ -60,7 +60,7 @@ class PathProgress(SearchProgress):
         self.record = record
 
     def state(self) -> str:
-        """What is finished, and what is searched."""
+        """Return what is finished, and what is searched."""
         # Other processes do not say how far they are.
         now = "searching" if self.record is None else self.record.summary()
         return f"{self.done}{self.search}{now}"

@@ -24,7 +24,7 @@ _METRICS = ("loss", "auc", "cal")
 
 @dataclasses.dataclass(frozen=True)
 class Selection:
-    """What was asked for beyond one score.
+    """Everything that was asked for beyond one score.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Selection:
 
     @property
     def has_folds(self) -> bool:
-        """Whether there is a cross-validation."""
+        """Say whether there is a cross-validation."""
         return self.cv is not None or self.folds is not None
 
     def __bool__(self) -> bool:
@@ -167,7 +167,7 @@ class Selection:
         return found[-1], f"Size {found[-1].max_size}, the largest ({why}):"
 
     def text(self, path: ModelSizePath, chosen: SizeOnPath, why: str) -> tuple[str, str]:
-        """What is printed before and after the chosen score.
+        """Return what is printed before and after the chosen score.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class Selection:
         return before, "" if tested is None else f"\n\n{tested}"
 
     def sections(self, path: ModelSizePath, chosen: SizeOnPath) -> dict[str, Any]:
-        """What a report has beyond that on one search.
+        """Return what a report has beyond that on one search.
 
         Parameters
         ----------

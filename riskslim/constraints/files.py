@@ -14,7 +14,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
 from riskslim._wording import listing, near
@@ -39,11 +39,6 @@ from riskslim.constraints.rates import (
 from riskslim.constraints.side_information import risk_at_least, risk_at_most
 
 __all__ = ["KINDS", "read_constraints"]
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 
 # ---------------------------------------------------------------------------------------------
@@ -244,6 +239,8 @@ def read_constraints(path: str | os.PathLike[str]) -> list[Constraint]:
         The file cannot be read.
     ValueError
         It is not TOML, or a table or key is wrong: the table, its line and the key are named.
+    ImportError
+        On Python 3.10 only: tomli is not installed.
 
     Examples
     --------
@@ -266,6 +263,7 @@ def read_constraints(path: str | os.PathLike[str]) -> list[Constraint]:
     LinearConstraint(used={variable('age'): 1}, upper=2)
     risk_at_least(0.9, where={'male': 1, 'age': ('>=', 60)})
     """
+    tomllib = _toml_module()
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
         document = tomllib.loads(text)
@@ -281,6 +279,20 @@ def read_constraints(path: str | os.PathLike[str]) -> list[Constraint]:
     if all(line is not None for line, _ in found):
         found.sort(key=lambda pair: pair[0] or 0)
     return [constraint for _, constraint in found]
+
+
+def _toml_module() -> ModuleType:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        try:
+            import tomli as tomllib
+        except ImportError as error:
+            raise ImportError(
+                "reading constraints needs tomli, which is not installed: "
+                "pip install 'riskslim[cli]'"
+            ) from error
+    return tomllib
 
 
 class _Entry(NamedTuple):

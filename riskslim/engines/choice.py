@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from riskslim.engines.lattice_cpa.solvers import is_installed
 from riskslim.engines.runs import DEFAULT_SOLVER, beyond_branch_and_bound
 from riskslim.problem.problem import RiskScoreProblem
 
@@ -35,8 +35,8 @@ def choose_engine(problem: RiskScoreProblem, engine: str = "auto") -> EngineChoi
     engine : {"auto", "branch_and_bound", "lattice_cpa"}
         "auto": branch and bound, if it supports all that the problem asks for. It does not
         support constraints on rates, nor constraints on risks with a list of scales. lattice_cpa
-        works on SCIP where that is installed and rates of so many different records are constrained
-        that the installed CPLEX may not take them.
+        works on SCIP where that is installed and CPLEX is not, or where rates of so many different
+        records are constrained that the installed CPLEX may not take them.
 
     Returns
     -------
@@ -64,8 +64,11 @@ def choose_engine(problem: RiskScoreProblem, engine: str = "auto") -> EngineChoi
     unsupported = beyond_branch_and_bound(problem)
     if unsupported is not None:
         reason = f"since branch_and_bound does not support {unsupported}"
-        if problem.rates and _is_beyond_cplex(problem):
-            return EngineChoice("lattice_cpa", f"{reason}, on SCIP for its size", "scip")
+        if is_installed("scip"):
+            if not is_installed("cplex"):
+                return EngineChoice("lattice_cpa", f"{reason}, on SCIP for want of CPLEX", "scip")
+            if problem.rates and _is_beyond_cplex(problem):
+                return EngineChoice("lattice_cpa", f"{reason}, on SCIP for its size", "scip")
         return EngineChoice("lattice_cpa", reason)
     return EngineChoice(
         "branch_and_bound",
@@ -74,8 +77,8 @@ def choose_engine(problem: RiskScoreProblem, engine: str = "auto") -> EngineChoi
 
 
 def _is_beyond_cplex(problem: RiskScoreProblem) -> bool:
-    """Say whether SCIP is there, and the installed CPLEX is too small for constraints on rates."""
-    if importlib.util.find_spec("pyscipopt") is None or problem.infeasibility is not None:
+    """Say whether the installed CPLEX is too small for constraints on rates."""
+    if problem.infeasibility is not None:
         return False
     from riskslim.engines.lattice_cpa.formulation import (
         ROWS_BETWEEN_STOPS,

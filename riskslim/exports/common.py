@@ -1,4 +1,4 @@
-"""What exports in all languages share: headlines, names, tables of risks."""
+"""Parts that exports in all languages share: headlines, names, tables of risks."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def _sqlite_product(column: str, points: int) -> str:
 
 @dataclass(frozen=True)
 class _Dialect:
-    """How a database writes what the standard leaves open or the database does not keep to."""
+    """The ways of a database where the standard leaves it open, or it does not keep to it."""
 
     quote: str
     literal: Callable[[float], str]

@@ -1,4 +1,4 @@
-"""What a risk score adds up, term by term, as functions of its inputs: items, or raw columns."""
+"""Terms that a risk score adds up, as functions of its inputs: items, or raw columns."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Term(NamedTuple):
 
     @property
     def may_lack(self) -> bool:
-        """Whether it is known what a missing value means."""
+        """Say whether it is known what a missing value means."""
         return self.variable is not None and self.variable.may_lack
 
     @property
@@ -55,7 +55,7 @@ class Term(NamedTuple):
 
 
 def chosen_inputs(score: ScoreLike, inputs: str | None) -> Inputs:
-    """What an export of a score reads.
+    """Choose the inputs that an export of a score reads.
 
     Parameters
     ----------
@@ -131,5 +131,5 @@ def _raw_term(score: ScoreLike, name: str, points: int) -> Term:
 
 
 def is_truth_value(term: Term) -> bool:
-    """Whether a term reads a column of 0 and 1, or of True and False."""
+    """Say whether a term reads a column of 0 and 1, or of True and False."""
     return term.variable is not None and term.variable.kind == "boolean"

@@ -56,7 +56,7 @@ _WEIGHT_SLACK = 1e-12
 
 @dataclass(frozen=True)
 class ItemRules:
-    """How columns become items, by names of columns."""
+    """Rules by which columns become items, by names of columns."""
 
     n_thresholds: int
     thresholds: Mapping[str, int | list[float]]
@@ -82,7 +82,7 @@ class _Values(NamedTuple):
 
 @dataclass(frozen=True)
 class ColumnEncoder:
-    """How a column is read and what is made of it."""
+    """The reading of a column, and the items that are made of it."""
 
     column: str
     reading: _Reading
@@ -201,7 +201,7 @@ def _fit_numbers(
 
 
 def tell_rows_apart(distinct: Column, n_samples: int, *, least_share: float = 0.99) -> bool:
-    """Whether values are integers that differ in nearly all of many rows, as numbers of rows do.
+    """Say whether integers differ in nearly all of many rows, as numbers of rows do.
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ def _check_no_dates(raw: Column, levels: Iterable[Any]) -> None:
 
 
 def read_as_numbers(levels: Iterable[Any], *, with_units: bool) -> bool:
-    """Whether all of some levels are text that reads as numbers, such as "61" and "1,5".
+    """Say whether all of some levels are text that reads as numbers, such as "61" and "1,5".
 
     Parameters
     ----------
@@ -387,7 +387,7 @@ def distinct_objects(rows: list[Any]) -> set[Any]:
 
 
 def missing_in(raw: Column) -> NDArray[np.bool_]:
-    """Which rows have no value: None, NaN, NA or NaT.
+    """Find which rows have no value: None, NaN, NA or NaT.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ class Family(NamedTuple):
 
     @property
     def is_free(self) -> bool:
-        """Whether any of the conditions can hold with any others."""
+        """Say whether any of the conditions can hold with any others."""
         return len(self.patterns) == 1 << len(self.names)
 
     def implied_by(self, name: str) -> tuple[str, ...]:
@@ -150,7 +150,7 @@ def contradicted(
 
 
 def _is_contradicted(family: Family, column: Callable[[str], NDArray[Any]]) -> bool:
-    """Whether the rows contradict a family."""
+    """Say whether the rows contradict a family."""
     values = [column(name) != 0 for name in family.names]
     found: set[Pattern]
     if len(values) <= _MAX_COUNTED:
@@ -168,7 +168,7 @@ def _is_contradicted(family: Family, column: Callable[[str], NDArray[Any]]) -> b
 
 
 def note_on_sums(family: Family, items: Mapping[str, Item]) -> str:
-    """That the points of several conditions on a variable add up, in words.
+    """Say that the points of several conditions on a variable add up, in words.
 
     Parameters
     ----------

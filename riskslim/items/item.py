@@ -167,7 +167,7 @@ class Item:
 
     @property
     def is_condition(self) -> bool:
-        """Whether the item is computed from its variable, and is not the variable itself."""
+        """Say whether the item is computed from its variable, and is not the variable itself."""
         return self.kind not in ("boolean", "numeric")
 
     @property
@@ -341,7 +341,7 @@ def source_variable(name: str) -> str:
 
 
 def unknown_feature(name: str, feature_names: Sequence[str]) -> str:
-    """How errors write a name that none of these features has: with what may be meant.
+    """Write a name that none of these features has, with what may be meant, for errors.
 
     Parameters
     ----------
@@ -410,7 +410,7 @@ def conditions(name: str) -> Iterator[tuple[str, str, str]]:
 
 
 def value_text(value: Any) -> str:
-    """How the names of items write a value."""
+    """Write a value as names of items do."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e16:
         return str(int(value))
     return str(value) if value != "" else "''"

@@ -49,7 +49,7 @@ _ADVICE = {
 
 
 def _met(item: Item, raw: NDArray[Any], *, may_lack: bool) -> NDArray[np.int8]:
-    """Which rows meet a condition; missing values meet none, where there may be any."""
+    """Find which rows meet a condition; missing values meet none, where there may be any."""
     if item.kind == "missing":
         rows = missing_in(raw)
     elif item.kind in COMPARISONS:
@@ -224,14 +224,14 @@ class _RawRecords:
         raise_faults(faults, self._names, self._table.n_samples, {**_ADVICE, "unknown": advice})
 
     def condition(self, name: str) -> Item | None:
-        """What is to be computed for a feature; None for one that is a column itself."""
+        """Return what is to be computed for a feature; None for one that is a column itself."""
         item = self._items.get(name)
         if item is not None:
             return item if item.is_condition else None
         return None if self._variables else read_item(name, self._names)
 
     def met(self, item: Item) -> NDArray[np.int8]:
-        """Which rows meet a condition."""
+        """Find which rows meet a condition."""
         return _met(item, self._values(item.variable), may_lack=self._may_lack(item.variable))
 
     def given(self, name: str) -> dict[int, NDArray[np.int8]]:
@@ -389,7 +389,7 @@ def check_names(items: Iterable[Item], variables: Mapping[str, RawVariable]) -> 
 
 
 def is_level(value: Any, levels: Sequence[str]) -> bool:
-    """Whether a value is written as one of these levels, or is the same number or truth value.
+    """Say whether a value is written as one of these levels, or is the same number or truth value.
 
     Parameters
     ----------

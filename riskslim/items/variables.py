@@ -86,7 +86,7 @@ class RawVariable:
 
     @property
     def may_lack(self) -> bool:
-        """Whether values were missing in the training data, so that it is known what it means."""
+        """Say whether values were missing in training, so that it is known what that means."""
         return self.n_missing > 0
 
     @property
@@ -97,7 +97,7 @@ class RawVariable:
         return f"{short(self.minimum)} to {short(self.maximum)}"
 
     def outside(self, values: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which numbers are outside of the range; missing ones are not.
+        """Find which numbers are outside of the range; missing ones are not.
 
         Parameters
         ----------
@@ -178,7 +178,7 @@ class RawVariable:
         )
 
     def to_plain(self) -> dict[str, Any]:
-        """What JSON can hold of it, without what its kind does not have.
+        """Return what JSON can hold of it, without what its kind does not have.
 
         Returns
         -------
@@ -206,7 +206,7 @@ class RawVariable:
 
 
 def note_on_missing(variable: RawVariable, features: Mapping[str, Item | None]) -> str:
-    """How a missing value counts, in words.
+    """Say how a missing value counts, in words.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ __all__ = ["calculator_families", "calculator_items"]
 
 
 def calculator_items(score: ScoreLike) -> list[dict[str, Any]]:
-    """What the calculator asks for.
+    """Return what the calculator asks for.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def calculator_items(score: ScoreLike) -> list[dict[str, Any]]:
 
 
 def calculator_families(score: ScoreLike) -> list[dict[str, Any]]:
-    """Which ticks of the calculator can be together.
+    """Find which ticks of the calculator can be together.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from riskslim.metrics.bootstrap import Interval
 from riskslim.metrics.calibration import ConsistencyRange
 
-__all__ = ["Cell", "Requirement", "Table", "finite_or_none", "number_cell"]
+__all__ = ["Cell", "ReportTable", "Requirement", "finite_or_none", "number_cell"]
 
 
 class Cell(NamedTuple):
@@ -21,7 +21,7 @@ class Cell(NamedTuple):
     interval_text: str = ""
 
 
-class Table(NamedTuple):
+class ReportTable(NamedTuple):
     """A table whose rows begin with a heading."""
 
     caption: str
@@ -31,7 +31,7 @@ class Table(NamedTuple):
 
 
 class Requirement(NamedTuple):
-    """What was asked of the score, and how it breaks it; None if it does not."""
+    """A requirement on the score, and how the score breaks it; None if it does not."""
 
     text: str
     violation: str | None

@@ -1,4 +1,4 @@
-"""Where rows differ from those of the training."""
+"""Differences between rows and those of the training."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from riskslim.data.class_weights import share
 from riskslim.data.feature_ranges import FeatureRange
 from riskslim.metrics.drift import population_stability_index
 from riskslim.metrics.rows import MOST_DISTINCT_SCORES, N_BINS
-from riskslim.report.cells import Cell, Table
+from riskslim.report.cells import Cell, ReportTable
 from riskslim.report.rows import EXTREME, Rows, feature_values, weighted_mean
 from riskslim.score.table import AttainableScores, Observations, RiskScale, risk_rows
 from riskslim.score.typesetting import typeset
@@ -28,7 +28,7 @@ SOME_SHIFT, _LARGE_SHIFT, _CHANCE_OF_SHIFT = 0.1, 0.25, 0.05
 
 
 class Drift(NamedTuple):
-    """How differently scores, or values of a feature, are distributed in test rows.
+    """The distributions of scores, or of a feature, in training and test rows, compared.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ def _index_of(values: Sequence[NDArray[Any]], rows: Sequence[Rows]) -> tuple[flo
     return index, float(chdtri(n_cells - 1, _CHANCE_OF_SHIFT) * spread)
 
 
-def drift_table(rows: Sequence[Rows], drifts: Sequence[Drift]) -> Table | None:
+def drift_table(rows: Sequence[Rows], drifts: Sequence[Drift]) -> ReportTable | None:
     """Scores and features of training and test rows side by side.
 
     Parameters
@@ -142,7 +142,7 @@ def drift_table(rows: Sequence[Rows], drifts: Sequence[Drift]) -> Table | None:
 
     Returns
     -------
-    Table or None
+    ReportTable or None
         None without test rows.
     """
     if not drifts:
@@ -164,7 +164,7 @@ def drift_table(rows: Sequence[Rows], drifts: Sequence[Drift]) -> Table | None:
         "half a row there. With so many rows, chance alone makes up to "
         f"{drifts[0].by_chance:.2g} for the scores (in 95% of cases)."
     )
-    return Table(
+    return ReportTable(
         f"Scores and conditions, {given} and test rows",
         ["Score or condition", *(one.name for one in rows), "PSI"],
         lines,

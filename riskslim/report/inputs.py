@@ -1,4 +1,4 @@
-"""Whether what a report is given belongs together."""
+"""Checks that everything a report is given belongs together."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riskslim.data.tables import Table as OpenTable
+from riskslim.data.tables import Table
 from riskslim.data.training_data import TrainingData
 from riskslim.exceptions import ConstantFeatureWarning
 from riskslim.items.rules import computed_items
@@ -85,7 +85,7 @@ def check_path(path: Any) -> None:
 
 
 def is_same_score(one: ScoreLike, other: ScoreLike) -> bool:
-    """Whether two scores predict the same.
+    """Say whether two scores predict the same.
 
     Parameters
     ----------
@@ -152,6 +152,4 @@ def _all_features(score: ScoreLike, X: Any) -> Any:
     if not set(features) <= set(names):
         return X
     positions = [names.index(name) for name in features]
-    return OpenTable(
-        table.n_samples, len(positions), features, lambda k: table.values(positions[k])
-    )
+    return Table(table.n_samples, len(positions), features, lambda k: table.values(positions[k]))

@@ -1,4 +1,4 @@
-"""What the report is given by those above it: cross-validations, paths of sizes, estimators."""
+"""Protocols of those above the report: cross-validations, paths of sizes, estimators."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["CrossValidationLike", "EstimatorLike", "SizeLike", "SizePathLike"]
 
 @runtime_checkable
 class CrossValidationLike(Protocol):
-    """What is read of a :class:`~riskslim.model_selection.CrossValidation`."""
+    """The part of a :class:`~riskslim.model_selection.CrossValidation` that is read."""
 
     @property
     def folds(self) -> Sequence[Any]:
@@ -29,11 +29,11 @@ class CrossValidationLike(Protocol):
 
     @property
     def n_folds(self) -> int:
-        """How many folds were planned."""
+        """Return the number of folds that were planned."""
 
     @property
     def is_complete(self) -> bool:
-        """Whether all of them are finished."""
+        """Say whether all of them are finished."""
 
     @property
     def final_score(self) -> ScoreLike | None:
@@ -41,11 +41,11 @@ class CrossValidationLike(Protocol):
 
     @property
     def positive(self) -> NDArray[Any]:
-        """Which rows have the positive label."""
+        """Find which rows have the positive label."""
 
     @property
     def train(self) -> Performance | None:
-        """How the final model does on all rows."""
+        """Say how the final model does on all rows."""
 
     def mean(self, metric: str, rows: str = ...) -> float:
         """Mean of a metric over folds."""
@@ -61,7 +61,7 @@ class CrossValidationLike(Protocol):
 
 
 class SizeLike(Protocol):
-    """What is read of an entry of a path of sizes."""
+    """The part of an entry of a path of sizes that is read."""
 
     @property
     def max_size(self) -> int:
@@ -77,16 +77,16 @@ class SizeLike(Protocol):
 
     @property
     def train(self) -> Performance | None:
-        """How the score does on all rows."""
+        """Say how the score does on all rows."""
 
     @property
     def cross_validation(self) -> CrossValidationLike | None:
-        """How scores of this size do on rows that they have not seen."""
+        """Say how scores of this size do on rows that they have not seen."""
 
 
 @runtime_checkable
 class SizePathLike(Protocol):
-    """What is read of a :class:`~riskslim.model_selection.ModelSizePath`."""
+    """The part of a :class:`~riskslim.model_selection.ModelSizePath` that is read."""
 
     @property
     def entries(self) -> Sequence[SizeLike]:
@@ -98,7 +98,7 @@ class SizePathLike(Protocol):
 
     @property
     def is_complete(self) -> bool:
-        """Whether all sizes and folds are finished."""
+        """Say whether all sizes and folds are finished."""
 
     def plot(self, axes: Any = None) -> Any:
         """Draw metrics by size."""
@@ -106,7 +106,7 @@ class SizePathLike(Protocol):
 
 @runtime_checkable
 class EstimatorLike(Protocol):
-    """What is read of a :class:`~riskslim.RiskSLIMClassifier`."""
+    """The part of a :class:`~riskslim.RiskSLIMClassifier` that is read."""
 
     def problem_on(self, data: TrainingData) -> RiskScoreProblem:
         """The problem that the estimator's parameters state on some rows."""

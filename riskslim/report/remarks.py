@@ -1,4 +1,4 @@
-"""What is worth saying at the head of a report."""
+"""Remarks at the head of a report."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def remarks(
     problem: RiskScoreProblem | None,
     drifts: Sequence[Drift],
 ) -> list[str]:
-    """What is worth knowing before the report is used, in words.
+    """Return what is worth knowing before the report is used, in words.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def _title(rows: Rows) -> str:
 
 
 def _remarks_on_calibration(score: ScoreLike, rows: Sequence[Rows]) -> list[str]:
-    """Where risks are off by more than chance, on rows that the score was not chosen by."""
+    """Say where risks are off by more than chance, on rows the score was not chosen by."""
     trained = rows[0] if rows[0].name == "training data" else None
     found = [
         f"{_title(one)}: {remark}"

@@ -217,7 +217,7 @@ def _default_resamples(log_odds: NDArray[Any], weight: NDArray[np.float64] | Non
 
 
 def _is_certified(score: ScoreLike, found: Performance) -> bool:
-    """Whether the certificate is about these rows and weights."""
+    """Say whether the certificate is about these rows and weights."""
     certificate = score.certificate
     return (
         certificate is not None
@@ -227,7 +227,7 @@ def _is_certified(score: ScoreLike, found: Performance) -> bool:
 
 
 def is_same_loss(one: float, other: float) -> bool:
-    """Whether two losses are equal but for rounding."""
+    """Say whether two losses are equal but for rounding."""
     return math.isclose(one, other, rel_tol=_SAME_LOSS, abs_tol=1e-15)
 
 

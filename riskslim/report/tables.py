@@ -14,7 +14,7 @@ from riskslim._wording import listing
 from riskslim.config import show_config
 from riskslim.constraints.linear import model_size
 from riskslim.data.feature_ranges import FeatureRange, printed_range, short
-from riskslim.data.tables import Table as OpenTable
+from riskslim.data.tables import Table
 from riskslim.items.columns import missing_in
 from riskslim.items.rules import raw_table
 from riskslim.items.variables import RawVariable
@@ -23,7 +23,7 @@ from riskslim.metrics.calibration import ConsistencyRange
 from riskslim.metrics.discrimination import operating_points
 from riskslim.metrics.performance import METRICS, metric_text
 from riskslim.metrics.rows import MOST_DISTINCT_SCORES
-from riskslim.report.cells import Cell, Requirement, Table, finite_or_none, number_cell
+from riskslim.report.cells import Cell, ReportTable, Requirement, finite_or_none, number_cell
 from riskslim.report.inputs import is_same_score
 from riskslim.report.protocols import CrossValidationLike
 from riskslim.report.rows import (
@@ -64,7 +64,7 @@ __all__ = [
 _FEW_ROWS = 20
 
 
-def certificate_table(score: ScoreLike) -> Table | None:
+def certificate_table(score: ScoreLike) -> ReportTable | None:
     """The certificate in numbers.
 
     Parameters
@@ -73,7 +73,7 @@ def certificate_table(score: ScoreLike) -> Table | None:
 
     Returns
     -------
-    Table or None
+    ReportTable or None
         None for a score that has none.
     """
     certificate = score.certificate
@@ -95,10 +95,10 @@ def certificate_table(score: ScoreLike) -> Table | None:
     ]
     if certificate.message:
         rows.append([Cell("How the search ended"), Cell(certificate.message)])
-    return Table("Certificate in numbers", ("What", "Value"), rows)
+    return ReportTable("Certificate in numbers", ("What", "Value"), rows)
 
 
-def metrics_table(rows: Sequence[Rows], cv: CrossValidationLike | None) -> Table:
+def metrics_table(rows: Sequence[Rows], cv: CrossValidationLike | None) -> ReportTable:
     """Metrics of all data side by side.
 
     Parameters
@@ -108,7 +108,7 @@ def metrics_table(rows: Sequence[Rows], cv: CrossValidationLike | None) -> Table
 
     Returns
     -------
-    Table
+    ReportTable
     """
     columns = [[Cell(name) for name in METRIC_NAMES.values()], _metrics(rows[0])]
     heads = ["Metric", rows[0].name]
@@ -124,11 +124,11 @@ def metrics_table(rows: Sequence[Rows], cv: CrossValidationLike | None) -> Table
             note += f" It was stopped: {cv.n_folds} folds were planned."
     columns += [_metrics(one) for one in rows[1:]]
     heads += [one.name for one in rows[1:]]
-    return Table("Metrics", heads, list(zip(*columns, strict=True)), note.strip())
+    return ReportTable("Metrics", heads, list(zip(*columns, strict=True)), note.strip())
 
 
 def note_on_intervals(rows: Sequence[Rows]) -> list[str]:
-    """What the intervals of the metrics are, and what they are not, in words.
+    """Return what the intervals of the metrics are, and what they are not, in words.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def _note_on_optimism(rows: Sequence[Rows]) -> str:
 
 
 def _has_calibration_at_scores(rows: Rows) -> bool:
-    """Whether calibration errors are about scores that many rows have, or about bins."""
+    """Say whether calibration errors are about scores that many rows have, or about bins."""
     return rows.bins is not None or len(np.unique(rows.scores)) <= MOST_DISTINCT_SCORES
 
 
@@ -226,8 +226,8 @@ def _over_folds(cv: CrossValidationLike, name: str, bins: Any) -> Cell:
     return Cell(f"{share_or_metric_text(name, mean)} ({low} - {high})", mean)
 
 
-def operating_table(score: ScoreLike, rows: Rows) -> Table:
-    """What happens at thresholds on the score.
+def operating_table(score: ScoreLike, rows: Rows) -> ReportTable:
+    """List what happens at thresholds on the score.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def operating_table(score: ScoreLike, rows: Rows) -> Table:
 
     Returns
     -------
-    Table
+    ReportTable
         With at most 30 thresholds.
     """
     points = operating_points(rows.positive, rows.scores, rows.weight)
@@ -273,7 +273,7 @@ def operating_table(score: ScoreLike, rows: Rows) -> Table:
         "PPV",
         "NPV",
     )
-    return Table(f"Operating points, {rows.name}", heads, table, note)
+    return ReportTable(f"Operating points, {rows.name}", heads, table, note)
 
 
 def _called_positive(points: OperatingPoints) -> NDArray[np.float64]:
@@ -283,7 +283,7 @@ def _called_positive(points: OperatingPoints) -> NDArray[np.float64]:
 
 
 def requirements(score: ScoreLike, problem: RiskScoreProblem) -> list[Requirement]:
-    """What was asked of the score, each checked on its points.
+    """Return what was asked of the score, each checked on its points.
 
     Parameters
     ----------
@@ -333,7 +333,7 @@ def _bounds(problem: RiskScoreProblem, vector: NDArray[np.int64]) -> Requirement
     return Requirement(text, f"broken by {broken}" if broken else None)
 
 
-def path_tables(score: ScoreLike, path: SizePathLike) -> list[Table]:
+def path_tables(score: ScoreLike, path: SizePathLike) -> list[ReportTable]:
     """The best scores of all sizes: how good they are, and their points.
 
     Parameters
@@ -343,7 +343,7 @@ def path_tables(score: ScoreLike, path: SizePathLike) -> list[Table]:
 
     Returns
     -------
-    list of Table
+    list of ReportTable
     """
     tested = any(entry.cross_validation is not None for entry in path.entries)
     heads = ["Largest size", "Status", "Gap", "Loss", "AUC", "CAL"]
@@ -360,8 +360,8 @@ def path_tables(score: ScoreLike, path: SizePathLike) -> list[Table]:
         for size, entry in zip(sizes, path.entries, strict=True)
     ]
     return [
-        Table("Best risk score of each size", heads, rows, note),
-        Table("Points of each size", ["Largest size", "Points"], points),
+        ReportTable("Best risk score of each size", heads, rows, note),
+        ReportTable("Points of each size", ["Largest size", "Points"], points),
     ]
 
 
@@ -392,7 +392,7 @@ def _points_text(score: ScoreLike | None) -> str:
     return ", ".join(f"{name} ({typeset(str(worth))})" for name, worth in points.items()) or "-"
 
 
-def data_table(score: ScoreLike, rows: Sequence[Rows]) -> Table:
+def data_table(score: ScoreLike, rows: Sequence[Rows]) -> ReportTable:
     """Rows, classes and weights.
 
     Parameters
@@ -402,7 +402,7 @@ def data_table(score: ScoreLike, rows: Sequence[Rows]) -> Table:
 
     Returns
     -------
-    Table
+    ReportTable
     """
     columns = [[Cell("Rows")], *([Cell(f"{len(one.positive)}", len(one.positive))] for one in rows)]
     for label, sign in zip(reversed(score.classes), (True, False), strict=True):
@@ -414,7 +414,7 @@ def data_table(score: ScoreLike, rows: Sequence[Rows]) -> Table:
         columns[0] += [Cell("Weights"), Cell(f"share of {score.outcome_name} by weight")]
         for column, one in zip(columns[1:], rows, strict=True):
             column += _weight_cells(one)
-    return Table(
+    return ReportTable(
         "Rows and classes", ["What", *(one.name for one in rows)], list(zip(*columns, strict=True))
     )
 
@@ -428,7 +428,7 @@ def _weight_cells(rows: Rows) -> list[Cell]:
     return [Cell(text, float(total)), Cell(f"{share:.1%}", share)]
 
 
-def feature_table(score: ScoreLike, rows: Sequence[Rows]) -> Table:
+def feature_table(score: ScoreLike, rows: Sequence[Rows]) -> ReportTable:
     """The features with points, and their values.
 
     Parameters
@@ -438,7 +438,7 @@ def feature_table(score: ScoreLike, rows: Sequence[Rows]) -> Table:
 
     Returns
     -------
-    Table
+    ReportTable
     """
     heads = ["Feature", "Points", "Values it was learned on"]
     for one in rows:
@@ -457,10 +457,10 @@ def feature_table(score: ScoreLike, rows: Sequence[Rows]) -> Table:
     note = f"{len(score.points)} of {len(score.feature_names)} features have points."
     if any(values.is_binary for values in score.feature_ranges.values()):
         note += " The mean of a condition is the share of rows where it holds."
-    return Table("Features with points", heads, table, note)
+    return ReportTable("Features with points", heads, table, note)
 
 
-def variable_table(score: ScoreLike, rows: Sequence[Rows]) -> Table | None:
+def variable_table(score: ScoreLike, rows: Sequence[Rows]) -> ReportTable | None:
     """The raw columns that features with points are computed from, and where values are missing.
 
     Parameters
@@ -470,7 +470,7 @@ def variable_table(score: ScoreLike, rows: Sequence[Rows]) -> Table | None:
 
     Returns
     -------
-    Table or None
+    ReportTable or None
         None where the score does not know them.
     """
     if not score.variables:
@@ -489,10 +489,10 @@ def variable_table(score: ScoreLike, rows: Sequence[Rows]) -> Table | None:
             line += _variable_cells(variable, table)
         lines.append(line)
     note = "Features with points are computed from these columns."
-    return Table("Raw columns", heads, lines, note)
+    return ReportTable("Raw columns", heads, lines, note)
 
 
-def _variable_cells(variable: RawVariable, table: OpenTable) -> list[Cell]:
+def _variable_cells(variable: RawVariable, table: Table) -> list[Cell]:
     names = [str(name) for name in table.names or ()]
     if variable.name not in names:
         return [Cell("not given"), Cell("")]
@@ -533,8 +533,8 @@ def _values_text(values: FeatureRange) -> str:
     return typeset(printed_range(values))
 
 
-def software_table(score: ScoreLike) -> Table:
-    """What the report was written with, and the solver that the score was found with.
+def software_table(score: ScoreLike) -> ReportTable:
+    """Return what the report was written with, and the solver that the score was found with.
 
     Parameters
     ----------
@@ -542,7 +542,7 @@ def software_table(score: ScoreLike) -> Table:
 
     Returns
     -------
-    Table
+    ReportTable
     """
     config = show_config(mode="dict")
     kernels, machine = config["kernels"], config["machine"]
@@ -562,4 +562,4 @@ def software_table(score: ScoreLike) -> Table:
         "system": f"{machine['system']}, {machine['processor']}",
     }
     rows = [[Cell(name), Cell(value)] for name, value in facts.items()]
-    return Table("Versions", ("What", "Version"), rows)
+    return ReportTable("Versions", ("What", "Version"), rows)

@@ -1,1 +1,1 @@
-"""What a risk score consists of when people read it: table, sheet, explanations, rules, files."""
+"""Parts of a risk score that people read: table, sheet, explanations, rules, files."""

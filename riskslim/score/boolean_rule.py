@@ -71,7 +71,7 @@ class BooleanRule:
         return tuple(dict.fromkeys(one.feature for term in self.terms for one in term))
 
     def holds(self, X: Any) -> NDArray[np.bool_]:
-        """Whether the rule holds in each row.
+        """Say whether the rule holds in each row.
 
         Parameters
         ----------
@@ -248,7 +248,7 @@ class _Cube(NamedTuple):
 
 
 def _sums(points: Mapping[str, int], family: Family) -> list[int]:
-    """What each pattern of a family adds to the score."""
+    """Return what each pattern of a family adds to the score."""
     return [
         sum(points[name] * value for name, value in zip(family.names, pattern, strict=True))
         for pattern in family.patterns

@@ -162,7 +162,7 @@ def _wrapped(text: str, width: float, *, is_bold: bool) -> list[str]:
 
 
 class _Layout:
-    """Where the parts of a sheet are, in points from the upper left corner."""
+    """The parts of a sheet, in points from the upper left corner."""
 
     def __init__(self, sheet: SheetContent) -> None:
         self.items: list[_Text | _Line | _Area] = []

@@ -1,4 +1,4 @@
-r"""Why a record has the score that it has, and what a threshold on a score says in words.
+r"""Explanations of the score of one record: its parts, and the changes that would matter.
 
 A score over conditions that is compared with a threshold is a Boolean function of them, and
 :func:`boolean_rule` writes it down (Ustun & Rudin 2019, section 6).
@@ -34,7 +34,7 @@ _MOST_SUMS = 1000
 
 
 class Contribution(NamedTuple):
-    """What an item adds to the score of a record.
+    """The part of the score of a record that an item adds.
 
     Attributes
     ----------
@@ -362,7 +362,7 @@ def _changeable(
     fixed: Collection[str],
     items: Mapping[str, Item],
 ) -> Family:
-    """What conditions can become: those that are fixed stay, and nobody can lose what is known."""
+    """Say what conditions can become: fixed ones stay, and nobody loses what is known."""
     kept = {name: values[name] for name in family.names if name in fixed}
     for name in family.names:
         item = items.get(name)
@@ -397,7 +397,7 @@ def _with_relatives(
 
 
 def _other_patterns(family: Family, values: Mapping[str, float]) -> list[dict[str, float]]:
-    """What else can be true of conditions on one variable: the fewest changes first."""
+    """Return what else can be true of conditions on one variable: the fewest changes first."""
     changes = [_differences(family, pattern, values) for pattern in family.patterns]
     return sorted(filter(None, changes), key=len)
 
@@ -428,7 +428,7 @@ def _afterwards(change: Change) -> dict[str, float]:
 
 
 def _gain(change: Change, points: Mapping[str, int], values: Mapping[str, float]) -> Fraction:
-    """What a change adds to the score, not hidden by rounding where other items add much more."""
+    """Return what a change adds, not hidden by rounding where other items add much more."""
     return sum(
         (
             points[name] * (Fraction(after) - Fraction(values[name]))

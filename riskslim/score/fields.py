@@ -1,4 +1,4 @@
-"""What a risk score holds, for the classes that its methods come from."""
+"""Fields of a risk score, for the classes that its methods come from."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ class Predictions(ScoreFields):
         return np.asarray(labels[(self.decision_function(X) > 0).astype(np.intp)])
 
     def remarks(self, X: Any) -> tuple[str, ...]:
-        """What is worth knowing before the predictions for some rows are used, in words.
+        """Return what is worth knowing before the predictions for some rows are used, in words.
 
         Parameters
         ----------

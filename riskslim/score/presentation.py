@@ -1,4 +1,4 @@
-"""What a risk score shows: its table of risks and its sheet, in all forms."""
+"""Table of risks and sheet of a risk score, in all forms."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _LEAST_POINT, _MOST_POINT = 0.001, 10.0
 
 
 def _notes_on_scores(risks: tuple[RiskRow, ...], attainable: AttainableScores) -> Iterator[str]:
-    """What the entries of a risk table do not say of the scores that they are for."""
+    """Return what the entries of a risk table do not say of the scores that they are for."""
     has_data = risks[0].n_samples is not None
     if any(" to " in row.score and not row.highest.is_integer() for row in risks):
         yield "Scores a to b: from a up to, but not including, b."

@@ -23,7 +23,7 @@ __all__ = ["ScoreLike"]
 
 
 class ScoreLike(Protocol):
-    """What a risk score holds, and what it computes of rows.
+    """The fields of a risk score, and the methods that compute scores of rows.
 
     Attributes and methods are those of :class:`~riskslim.RiskScore`.
     """
@@ -38,7 +38,7 @@ class ScoreLike(Protocol):
 
     @property
     def outcome_name(self) -> str:
-        """What is predicted."""
+        """Return the name of the outcome."""
 
     @property
     def classes(self) -> tuple[Any, Any]:
@@ -54,7 +54,7 @@ class ScoreLike(Protocol):
 
     @property
     def certificate(self) -> Certificate | None:
-        """What is proven about the score."""
+        """Return what is proven about the score."""
 
     @property
     def scale(self) -> float:
@@ -66,11 +66,11 @@ class ScoreLike(Protocol):
 
     @property
     def items(self) -> Mapping[str, Item]:
-        """What is stated of features with points, by name."""
+        """Return what is stated of features with points, by name."""
 
     @property
     def class_weighting(self) -> ClassWeighting | None:
-        """What weights of classes made of the prevalence."""
+        """Return what weights of classes made of the prevalence."""
 
     def score_samples(self, X: Any) -> NDArray[Any]:
         """Scores of rows."""
@@ -82,7 +82,7 @@ class ScoreLike(Protocol):
         """Risks of rows."""
 
     def remarks(self, X: Any) -> tuple[str, ...]:
-        """What is odd about rows, in words."""
+        """Return what is odd about rows, in words."""
 
     def risk_table(
         self,

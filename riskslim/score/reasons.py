@@ -1,4 +1,4 @@
-"""Why a score is what it is, and what a threshold on it says."""
+"""Explanations of scores, and thresholds on them."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Reasons(Presentation):
         return tuple(name for name in there if missing_in(table.values(names.index(name))).all())
 
     def operating_points(self, X: Any, y: Any, sample_weight: Any = None) -> OperatingPoints:
-        """What happens at each threshold on the score: sensitivity, specificity, PPV and NPV.
+        """List what happens at each threshold: sensitivity, specificity, PPV and NPV.
 
         Parameters
         ----------

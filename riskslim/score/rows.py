@@ -149,7 +149,7 @@ class ScoredRows:
     def remarks(
         self, feature_ranges: Mapping[str, FeatureRange], items: Mapping[str, Item]
     ) -> tuple[str, ...]:
-        """What is odd about the rows, in words.
+        """Return what is odd about the rows, in words.
 
         Parameters
         ----------
@@ -222,7 +222,7 @@ def as_row(record: Any) -> Any:
 
 
 def is_positive(y: Any, classes: tuple[Any, Any], n_samples: int) -> NDArray[np.bool_]:
-    """Which labels are the positive one.
+    """Find which labels are the positive one.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def _positions(
 
 
 def _advice_on_items(error: MissingColumnsError) -> str:
-    """What to do about features that are conditions on columns which are there."""
+    """Return what to do about features that are conditions on columns which are there."""
     rules = [rule for name in error.missing for rule in readings(name)]
     there = dict.fromkeys(repr(rule.variable) for rule in rules if rule.variable in error.names)
     if there:

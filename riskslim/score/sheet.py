@@ -221,7 +221,7 @@ def _points_text(sheet: ScoreSheet) -> str:
 
 
 def _columns(text: str) -> int:
-    """How many columns of a terminal a text takes: ideographs two, combining marks none."""
+    """Count the columns of a terminal that a text takes: ideographs two, combining marks none."""
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     marks = sum(unicodedata.category(c) in ("Mn", "Me", "Cf") for c in text)
     return len(text) + wide - marks

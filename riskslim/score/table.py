@@ -89,7 +89,7 @@ def logistic(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclasses.dataclass(frozen=True)
 class RiskScale:
-    """What makes risks of scores.
+    """The link from scores to risks.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class Observations:
 
     @property
     def are_integers(self) -> bool:
-        """Whether all scores are integers."""
+        """Say whether all scores are integers."""
         return self.scores.dtype.kind == "i"
 
     @property
@@ -189,7 +189,7 @@ class AttainableScores:
 
     @property
     def are_integers(self) -> bool:
-        """Whether all scores are integers."""
+        """Say whether all scores are integers."""
         return all(values.is_integer for values in self.feature_ranges.values())
 
     def enumerated(self) -> NDArray[np.int64] | None:
@@ -215,7 +215,7 @@ class AttainableScores:
         return np.flatnonzero(np.unpackbits(octets, bitorder="little")) + int(low)
 
     def _contributions(self) -> Iterator[tuple[float, float, set[int] | None]]:
-        """What features add to the score: least, most, and all sums, if they are known.
+        """Return what features add to the score: least, most, and all sums, if they are known.
 
         Conditions on one variable count as one feature: not all can hold together.
         """
@@ -230,7 +230,7 @@ class AttainableScores:
                 yield ends[0], ends[1], _multiples(points, known.values)
 
     def _patterns(self, family: Family) -> Iterable[Pattern]:
-        """What can be true of conditions whose values are known, by the training data.
+        """Return what can be true of conditions whose values are known, by the training data.
 
         Values that contradict each other do so in the training data as well: then all count.
         """

@@ -79,12 +79,12 @@ class SheetContent:
 
     @property
     def title(self) -> str:
-        """What the sheet is."""
+        """Return the headline of the sheet."""
         return one_line(f"Risk score: {self.outcome}").rstrip()
 
     @property
     def instruction(self) -> str:
-        """What to do with the points: nothing to add where there is one item."""
+        """Return what to do with the points: nothing to add where there is one item."""
         n_lines = len(self.lines)
         return f"Add the points of rows 1 to {n_lines}" if n_lines > 1 else ""
 

@@ -474,7 +474,7 @@ def test_an_interrupt_ends_the_fit(frame, monkeypatch):
             raise KeyboardInterrupt
         return elastic_net_path(*arguments, **options)
 
-    monkeypatch.setattr("riskslim.baselines.estimators.elastic_net_path", interrupted)
+    monkeypatch.setattr("riskslim.baselines.pool.elastic_net_path", interrupted)
     model = Rounding(**FEW)
     with pytest.raises(KeyboardInterrupt):
         model.fit(*frame)

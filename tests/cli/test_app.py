@@ -38,10 +38,14 @@ from riskslim.data.feature_ranges import FeatureRange
 from riskslim.engines.certify import certify
 from riskslim.exceptions import CertificateError, ProblemSizeError
 from riskslim.scale import ScaleSet
+from riskslim.score.json import VERSION
 from riskslim.solution import TraceRecord
 
 runner = CliRunner()
 
+
+# Where the command line takes its engines from.
+ENGINES = "riskslim.engines"
 
 # Which engine "auto" has chosen, and why.
 ENGINE = (
@@ -164,7 +168,7 @@ def test_fit_passes_the_requirements_on(table, tmp_path, monkeypatch):
         return solve(problem, **limits)
 
     solve = riskslim.branch_and_bound
-    monkeypatch.setattr(riskslim, "branch_and_bound", spy)
+    monkeypatch.setattr(f"{ENGINES}.branch_and_bound.driver.branch_and_bound", spy)
     run("fit", table, *FIT, "--max-size", 2, "--min-size", 1, "--max-coef", 3,
         "--max-intercept", 7, "--l0-penalty", 0.01, "--sign", "age >= 60=-", "--sign", "visits=+",
         "--lower", "age >= 60=-9", "--upper", "visits=8", "--fix", "smoker=2",
@@ -453,7 +457,7 @@ def test_failures_of_the_engine(table, monkeypatch, error, code):
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr(riskslim, "branch_and_bound", fail)
+    monkeypatch.setattr(f"{ENGINES}.branch_and_bound.driver.branch_and_bound", fail)
     result = run("fit", table, *FIT, "--positive", "yes", code=code)
     assert result.stdout == ""
     expected = "Interrupted." if code == 130 else f"Error: {' '.join(str(error).split())}"
@@ -557,7 +561,7 @@ def test_scales_are_passed_on(table, monkeypatch, command, options, scales):
         seen.append(problem.scales)
         raise ProblemSizeError("seen enough")
 
-    monkeypatch.setattr(riskslim, "branch_and_bound", stop)
+    monkeypatch.setattr(f"{ENGINES}.branch_and_bound.driver.branch_and_bound", stop)
     run(command, *([table, *FIT] if command == "fit" else []), *options, code=2)
     assert seen == [ScaleSet.of(scales)]
 
@@ -575,7 +579,10 @@ def found(problem, scale, pool=None, **_) -> Solution:
 
 
 def test_a_scale_is_printed_saved_and_predicted_with(table, tmp_path, monkeypatch):
-    monkeypatch.setattr(riskslim, "branch_and_bound", lambda problem, **_: found(problem, 2.5))
+    monkeypatch.setattr(
+        f"{ENGINES}.branch_and_bound.driver.branch_and_bound",
+        lambda problem, **_: found(problem, 2.5),
+    )
     path = tmp_path / "score.json"
     lines = run("fit", table, *FIT, "--scale", "0.5:12", "--output", path).stdout.splitlines()
     assert "risk = 1 / (1 + exp(-(score - 2) / 2.5))" in lines
@@ -603,7 +610,7 @@ def test_the_list_of_scores_has_their_scales(table, monkeypatch):
         pool = SolutionPool(vectors, objectives, names, True, 0.42, np.array([2.5, 12.0]))
         return found(problem, 2.5, pool)
 
-    monkeypatch.setattr(riskslim, "branch_and_bound", several)
+    monkeypatch.setattr(f"{ENGINES}.branch_and_bound.driver.branch_and_bound", several)
     text = run("fit", table, *FIT, "--scale", "0.5:12", "--within", 0.1).stdout
     assert "\nrank   objective  scale  intercept  points\n   0  0.40000000    2.5 " in text
     assert "\n   1  0.41000000     12 " in text
@@ -617,7 +624,7 @@ def test_what_an_engine_says_about_scales_is_one_line(table, monkeypatch):
     def refuse(*_, **__):
         raise ValueError("lattice_cpa takes one scale,\nnot an interval")
 
-    monkeypatch.setattr(riskslim, "lattice_cpa", refuse)
+    monkeypatch.setattr(f"{ENGINES}.lattice_cpa.driver.lattice_cpa", refuse)
     options = ["--engine", "lattice_cpa", "--scale", "0.5:12", "--quiet"]
     message = usage_error("fit", table, *FIT, *options)
     assert message == "Error: lattice_cpa takes one scale, not an interval\n"
@@ -773,7 +780,7 @@ def test_show(saved, table, tmp_path):
     result = run("show", tmp_path / "fitted.json")
     assert result.stdout == f"{score}\n\n{score.certificate.explain()}\n"
     document = json.loads((tmp_path / "fitted.json").read_text())
-    (tmp_path / "newer.json").write_text(json.dumps({**document, "version": 3}))
+    (tmp_path / "newer.json").write_text(json.dumps({**document, "version": VERSION + 1}))
     assert "pip install --upgrade riskslim" in usage_error("show", tmp_path / "newer.json")
 
 
@@ -834,7 +841,7 @@ def test_demo(monkeypatch):
         return solution
 
     solve = riskslim.branch_and_bound
-    monkeypatch.setattr(riskslim, "branch_and_bound", spy)
+    monkeypatch.setattr(f"{ENGINES}.branch_and_bound.driver.branch_and_bound", spy)
     result = run("demo")
     ((problem, limits, solution),) = seen
     assert limits == {"time_limit": 300.0, "progress": None}

@@ -39,6 +39,9 @@ from riskslim.metrics.performance import METRICS
 from riskslim.model_selection import Step, stratified_folds, write_folds
 from riskslim.solution import TraceRecord
 
+# Where the command line takes its engines from.
+ENGINES = "riskslim.engines"
+
 
 def run(*arguments, code=0):
     result = CliRunner().invoke(application(), [str(argument) for argument in arguments])
@@ -229,7 +232,7 @@ def test_limits_reach_every_search(table, monkeypatch):
         return solve(stated, **limits)
 
     solve = riskslim.branch_and_bound
-    monkeypatch.setattr(riskslim, "branch_and_bound", spy)
+    monkeypatch.setattr(f"{ENGINES}.branch_and_bound.driver.branch_and_bound", spy)
     run("fit", table, *FIT, "--max-size", 2, "--path", "--cv", 2, "--time-limit", 9,
         "--gap-tolerance", 0.1, "--node-limit", 50, "--threads", 2)  # fmt: skip
     assert len(seen) == 6
@@ -300,7 +303,7 @@ def test_an_interruption_prints_what_is_finished(table, tmp_path, monkeypatch, f
             raise KeyboardInterrupt
         return solve(stated, **limits)
 
-    monkeypatch.setattr(riskslim, "branch_and_bound", interrupted)
+    monkeypatch.setattr(f"{ENGINES}.branch_and_bound.driver.branch_and_bound", interrupted)
     output = tmp_path / "s.json"
     result = run("fit", table, *FIT, "--max-size", 2, "--path", "--cv", 3, "--output", output,
                  "--cv-output", tmp_path / "c.json", code=130)  # fmt: skip
@@ -331,7 +334,7 @@ def test_failures_of_an_engine_are_errors(table, monkeypatch):
     def fail(*_, **__):
         raise ProblemSizeError("too large")
 
-    monkeypatch.setattr(riskslim, "branch_and_bound", fail)
+    monkeypatch.setattr(f"{ENGINES}.branch_and_bound.driver.branch_and_bound", fail)
     assert usage_error("fit", table, *FIT, "--cv", 3) == "Error: too large\n"
 
 

@@ -10,20 +10,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from cplex.callbacks import (
-    HeuristicCallback,
-    IncumbentCallback,
-    LazyConstraintCallback,
-    UserCutCallback,
-)
 
-from riskslim.engines.lattice_cpa.model import RiskSlimMIP, import_cplex
+from riskslim.engines.lattice_cpa.model import RiskSlimMIP
 from riskslim.engines.lattice_cpa.search import VIOLATION, LatticeSearch
+from riskslim.engines.lattice_cpa.solvers import import_cplex
 from riskslim.engines.lattice_cpa.tree import TreeEvents
 
 __all__ = ["register"]
 
-import_cplex()  # in its own way, before anything else imports it
+_callbacks: Any = import_cplex().callbacks
 
 
 class _Shared:
@@ -46,7 +41,7 @@ class _Shared:
         return False
 
 
-class _LazyConstraint(_Shared, LazyConstraintCallback):  # type: ignore[misc]
+class _LazyConstraint(_Shared, _callbacks.LazyConstraintCallback):  # type: ignore[misc]
     """Cut at every integer solution (LCPA, step "integer feasible")."""
 
     def __call__(self) -> None:
@@ -97,7 +92,7 @@ class _LazyConstraint(_Shared, LazyConstraintCallback):  # type: ignore[misc]
     passed: dict[int, tuple[float, float]]
 
 
-class _UserCut(_Shared, UserCutCallback):  # type: ignore[misc]
+class _UserCut(_Shared, _callbacks.UserCutCallback):  # type: ignore[misc]
     """Cut at fractional LP solutions, at every node."""
 
     def __call__(self) -> None:
@@ -109,7 +104,7 @@ class _UserCut(_Shared, UserCutCallback):  # type: ignore[misc]
             self.add(*self.model.cut_row(cut), self.use_cut.purge)
 
 
-class _Heuristic(_Shared, HeuristicCallback):  # type: ignore[misc]
+class _Heuristic(_Shared, _callbacks.HeuristicCallback):  # type: ignore[misc]
     """Round and polish LP solutions, and propose incumbents that CPLEX does not have."""
 
     def __call__(self) -> None:
@@ -127,7 +122,7 @@ class _Heuristic(_Shared, HeuristicCallback):  # type: ignore[misc]
             self.set_solution([indices, values], objective)
 
 
-class _Incumbent(_Shared, IncumbentCallback):  # type: ignore[misc]
+class _Incumbent(_Shared, _callbacks.IncumbentCallback):  # type: ignore[misc]
     """Recompute the loss of every candidate and refuse one that understates it.
 
     CPLEX does not call the lazy callback for solutions from the heuristic callback and believes

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from riskslim.engines.lattice_cpa.callbacks import register
-from riskslim.engines.lattice_cpa.model import RiskSlimMIP, import_cplex, translated_errors
+from riskslim.engines.lattice_cpa.model import RiskSlimMIP, translated_errors
+from riskslim.engines.lattice_cpa.solvers import import_cplex
 from riskslim.engines.lattice_cpa.start import best_possible_bounds
 from riskslim.engines.lattice_cpa.tree import TreeLimits, TreeResult, box_of
 from riskslim.exceptions import RiskSLIMError

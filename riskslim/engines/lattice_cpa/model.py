@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.engines.lattice_cpa.formulation import Cut, Formulation, Row
+from riskslim.engines.lattice_cpa.solvers import import_cplex
 from riskslim.exceptions import ProblemSizeError, SolverUnavailableError
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ __all__ = [
     "RiskSlimLP",
     "RiskSlimMIP",
     "has_limited_size",
-    "import_cplex",
     "new_cplex",
     "translated_errors",
 ]
@@ -236,40 +235,6 @@ def new_cplex() -> Any:
     return cpx
 
 
-def import_cplex() -> Any:
-    """Import cplex such that Ctrl-C stays with Python.
-
-    By default cplex takes SIGINT for itself during every solve, and a signal that arrives at the
-    end of one is lost. It reads this variable when it is imported; where somebody has imported it
-    before, an interrupted solve is recognised by its status.
-
-    Returns
-    -------
-    module
-
-    Raises
-    ------
-    SolverUnavailableError
-        The package cannot be imported.
-    """
-    variable = "CPLEX_PY_DISABLE_SIGHANDLER"
-    before = os.environ.get(variable)
-    os.environ[variable] = "1"
-    try:
-        import cplex
-    except ImportError as error:
-        raise SolverUnavailableError(
-            "the lattice cutting plane algorithm needs the package cplex, which cannot be "
-            f"imported ({error}); install it with `pip install cplex`"
-        ) from error
-    finally:
-        if before is None:
-            del os.environ[variable]
-        else:
-            os.environ[variable] = before
-    return cplex
-
-
 @contextlib.contextmanager
 def translated_errors(model: RiskSlimMIP) -> Iterator[None]:
     """Turn the licence's size error into one that says what to do.
@@ -284,11 +249,9 @@ def translated_errors(model: RiskSlimMIP) -> Iterator[None]:
     ProblemSizeError
         In the place of CPLEX's error 1016.
     """
-    import cplex
-
     try:
         yield
-    except cplex.exceptions.CplexSolverError as error:
+    except import_cplex().exceptions.CplexSolverError as error:
         if not _is_about_size(error):
             raise
         raise ProblemSizeError(_too_large(model)) from error

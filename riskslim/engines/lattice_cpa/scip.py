@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riskslim.engines.lattice_cpa.formulation import Cut
-from riskslim.engines.lattice_cpa.scip_model import SCALINGS, ScipMIP, pyscipopt
+from riskslim.engines.lattice_cpa.scip_model import SCALINGS, ScipMIP
+from riskslim.engines.lattice_cpa.solvers import import_pyscipopt
 from riskslim.engines.lattice_cpa.tree import TreeEvents, TreeLimits, TreeResult, box_of
 from riskslim.exceptions import RiskSLIMError
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from riskslim.engines.lattice_cpa.start import Initialization
 
 __all__ = ["search_tree"]
+
+pyscipopt: Any = import_pyscipopt()
 
 logger = logging.getLogger("riskslim.lattice_cpa")
 

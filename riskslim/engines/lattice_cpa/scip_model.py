@@ -13,21 +13,16 @@ from numpy.typing import NDArray
 from riskslim.bounds import ObjectiveBounds
 from riskslim.engines.lattice_cpa.conflicts import NOT_FOUND, confirmed, found_in_time, without_loss
 from riskslim.engines.lattice_cpa.formulation import Cut, Formulation
+from riskslim.engines.lattice_cpa.solvers import import_pyscipopt
 from riskslim.engines.lattice_cpa.tree import MAX_SECONDS
-from riskslim.exceptions import RiskSLIMError, SolverUnavailableError
+from riskslim.exceptions import RiskSLIMError
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["SCALINGS", "ScipMIP", "found_by_scip", "pyscipopt", "scip_version"]
+__all__ = ["SCALINGS", "ScipMIP", "found_by_scip", "scip_version"]
 
-try:
-    import pyscipopt
-except ImportError as error:
-    raise SolverUnavailableError(
-        f"solver='scip' needs the package pyscipopt, which cannot be imported ({error}); install "
-        "it with `pip install riskslim[scip]`"
-    ) from error
+pyscipopt: Any = import_pyscipopt()
 
 # SCIP's ways of scaling an LP, in the order in which they are tried: some, more, none.
 SCALINGS = (1, 2, 0)

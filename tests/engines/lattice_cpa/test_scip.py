@@ -28,7 +28,7 @@ from riskslim.exceptions import RiskSLIMError, SolverUnavailableError
 
 pytest.importorskip("pyscipopt")
 
-from riskslim.engines.lattice_cpa import scip
+from riskslim.engines.lattice_cpa import scip, scip_model
 from riskslim.engines.lattice_cpa.search import LatticeSearch
 
 PARTS = (
@@ -237,12 +237,12 @@ def test_exceptions_in_callbacks_reach_the_caller(problem, monkeypatch):
 def test_understated_candidates_are_refused(problem, monkeypatch):
     """What SCIP is told of a loss must not become its bound unless the loss is really so low."""
     honest = lattice_cpa(problem, solver="scip").certificate
-    original = scip.ScipMIP.solution_vector
+    original = scip_model.ScipMIP.solution_vector
 
     def understated(self, coef, loss):
         return original(self, coef, loss - 0.2)
 
-    monkeypatch.setattr(scip.ScipMIP, "solution_vector", understated)
+    monkeypatch.setattr(scip_model.ScipMIP, "solution_vector", understated)
     certificate = lattice_cpa(problem, solver="scip").certificate
     assert certificate.objective == pytest.approx(honest.objective, abs=1e-9)
     assert certificate.lower_bound <= honest.objective + 1e-9
@@ -276,9 +276,9 @@ def test_contradictions_are_named():
 
 
 def test_no_start_in_time(problem, monkeypatch):
-    monkeypatch.setattr(scip, "_solve_for_feasibility", lambda model, time_limit: None)
+    monkeypatch.setattr(scip_model, "_solve_for_feasibility", lambda model, time_limit: None)
     with pytest.raises(RiskSLIMError, match="not known whether"):
-        scip.found_by_scip(problem, 1.0, None)
+        scip_model.found_by_scip(problem, 1.0, None)
 
 
 def test_solvers_that_there_are_not(problem):
@@ -309,7 +309,7 @@ except SolverUnavailableError as error:
 def test_rows_of_scip_are_those_of_the_formulation(problem):
     from riskslim.engines.lattice_cpa.start import best_possible_bounds
 
-    model = scip.ScipMIP(problem, best_possible_bounds(problem))
+    model = scip_model.ScipMIP(problem, best_possible_bounds(problem))
     assert model.scip.getNVars() == len(model.variables)
     assert model.scip.getNConss() == len(model.rows)
     assert math.isclose(model.variables[model.objective].price, 1.0)

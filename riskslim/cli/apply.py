@@ -1,0 +1,230 @@
+"""The commands on a risk score that is there: ``predict``, ``show``, ``report``, ``export``."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+import riskslim
+from riskslim.cli.arguments import EXPORTS, arguments_of_export, checked_unknown_levels
+from riskslim.cli.options import (
+    BooleanColumns,
+    DataFile,
+    Dialect,
+    FunctionName,
+    Identifier,
+    Inputs,
+    OutcomeOfRows,
+    PageOutput,
+    PredictionsOutput,
+    QueriedTable,
+    Resamples,
+    ScoreFile,
+    Target,
+    TestFile,
+    TextOutput,
+    UnknownLevels,
+    Weights,
+)
+from riskslim.cli.session import check_report, check_target, print_remarks, session, write_text
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from riskslim.data.tables import Table
+    from riskslim.items.rules import HandleUnknown
+    from riskslim.risk_score import RiskScore
+
+__all__ = ["export", "predict", "report", "show"]
+
+
+def predict(
+    *,
+    score: ScoreFile,
+    data: DataFile,
+    identifier: Identifier = None,
+    output: PredictionsOutput = None,
+    unknown_levels: UnknownLevels = "error",
+) -> None:
+    """Compute score and risk of every row of a file, in its order.
+
+    Items such as "age >= 60" that are no columns of the file are computed from its column "age".
+    """
+    with session():
+        if output is not None and output.suffix not in {".csv", ".parquet"}:
+            raise ValueError(f"--output must end in .csv or .parquet, got {output}")
+        check_target(output, data)
+        if identifier in {"score", "risk"}:
+            raise ValueError(f"--id {identifier}: the output has a column of this name already")
+        from riskslim.data.files import read_table, read_verbatim
+
+        risk_score = riskslim.RiskScore.load(score)
+        unknown = checked_unknown_levels(unknown_levels)
+        read = read_table(data)
+        table = _with_features(read, risk_score, data, unknown)
+        columns: dict[str, Any] = {}
+        if identifier is not None:
+            columns[identifier] = read_verbatim(data, read, identifier)
+        columns["score"] = risk_score.score_samples(table)
+        columns["risk"] = risk_score.predict_proba(table)[:, 1]
+        _write_predictions(columns, output)
+        print_remarks(risk_score.remarks(table))
+
+
+def show(*, score: ScoreFile) -> None:
+    """Print the tables and the certificate of a risk score."""
+    with session():
+        risk_score = riskslim.RiskScore.load(score)
+        typer.echo(str(risk_score))
+        if risk_score.certificate is not None:
+            typer.echo(f"\n{risk_score.certificate.explain()}")
+
+
+def report(
+    *,
+    score: ScoreFile,
+    data: DataFile,
+    output: PageOutput,
+    outcome: OutcomeOfRows = None,
+    weights: Weights = None,
+    test: TestFile = None,
+    unknown_levels: UnknownLevels = "error",
+    resamples: Resamples = None,
+) -> None:
+    """Write a report on a risk score: one page of HTML.
+
+    Metrics and diagrams are about the rows of DATA. Items such as "age >= 60" that are no columns
+    of the file are computed from its column "age".
+    """
+    with session():
+        for source, what in ((score, "risk score"), (data, "data"), (test, "data")):
+            if source is not None:
+                check_target(output, source, what)
+        check_report(output)
+        risk_score = riskslim.RiskScore.load(score)
+        unknown = checked_unknown_levels(unknown_levels)
+        rows = _labelled_rows(data, risk_score, outcome, weights, unknown)
+        tested: dict[str, Any] = {}
+        if test is not None:
+            names = ("X_test", "y_test", "sample_weight_test")
+            rows_of_test = _labelled_rows(test, risk_score, outcome, weights, unknown)
+            tested = dict(zip(names, rows_of_test, strict=True))
+        risk_score.report(output, *rows, **tested, n_resamples=resamples)
+        for path, X in ((data, rows[0]), (test, tested.get("X_test"))):
+            if X is not None:
+                print_remarks(tuple(f"{path}: {one}" for one in risk_score.remarks(X)))
+
+
+def export(
+    *,
+    score: ScoreFile,
+    target: Target,
+    dialect: Dialect = None,
+    table: QueriedTable = None,
+    boolean: BooleanColumns = None,
+    function: FunctionName = None,
+    inputs: Inputs = None,
+    output: TextOutput = None,
+) -> None:
+    """Write a risk score for another program, or as a document.
+
+    What is written goes to standard output unless --output names a file.
+    """
+    with session():
+        if target == "json":
+            raise ValueError(
+                f"{score} is the risk score as JSON, in the format of "
+                "docs/risk_score.schema.json: copy it. --format must be one of "
+                f"{', '.join(EXPORTS)}"
+            )
+        if target not in EXPORTS:
+            raise ValueError(f"--format must be one of {', '.join(EXPORTS)}, got {target!r}")
+        check_target(output, score, "risk score")
+        options = arguments_of_export(
+            target,
+            {
+                ("--dialect", "dialect"): dialect,
+                ("--table", "table"): None if table is None else table.split("."),
+                ("--boolean", "boolean_columns"): boolean or None,
+                ("--function", "function_name"): function,
+                ("--inputs", "inputs"): inputs,
+            },
+        )
+        risk_score = riskslim.RiskScore.load(score)
+        text = getattr(risk_score, f"to_{target}")(**options)
+        write_text(text if text.endswith("\n") else f"{text}\n", output)
+
+
+def _labelled_rows(
+    path: Path,
+    score: RiskScore,
+    outcome: str | None,
+    weights: str | None,
+    handle_unknown: HandleUnknown,
+) -> tuple[Any, Any, Any]:
+    """Rows, labels and weights of a file."""
+    from riskslim.data.files import check_one_column, read_table
+
+    read = read_table(path)
+    if outcome is None:
+        outcome = score.outcome_name
+    for name in (outcome, weights):
+        if name is not None:
+            check_one_column(path, read.column_names, name)
+    return (
+        _with_features(read, score, path, handle_unknown),
+        read[outcome],
+        None if weights is None else read[weights],
+    )
+
+
+def _with_features(
+    read: pyarrow.Table, score: RiskScore, path: Path, handle_unknown: HandleUnknown
+) -> Table:
+    """Columns of a file, and the items that it lacks, computed from its raw columns."""
+    from riskslim._wording import listing, near
+    from riskslim.items.item import source_variable
+
+    table = score.with_items(read, handle_unknown=handle_unknown)
+    names = read.column_names
+    lacking: dict[str, list[str]] = {}  # items by raw column
+    for name in score.points:
+        if name not in (table.names or ()):
+            lacking.setdefault(source_variable(name), []).append(name)
+    if not lacking:
+        return table
+    wanted = []
+    for column, items in lacking.items():
+        listed = listing(f"{item!r}{near(item, names)}" for item in items)
+        if column in names:
+            wanted.append(f"{listed}, which cannot be computed from {column!r}")
+        elif items == [column]:
+            wanted.append(listed)
+        else:
+            raw = [name for name in names if source_variable(name) == name]
+            wanted.append(f"{column!r}{near(column, raw)} to compute {listed}")
+    raise ValueError(
+        f"{path} lacks columns that the risk score needs: {'; '.join(wanted)}. Its {len(names)} "
+        f"columns are {listing(map(repr, names))}."
+    )
+
+
+def _write_predictions(columns: dict[str, Any], path: Path | None) -> None:
+    import pyarrow
+
+    table = pyarrow.table(columns)
+    if path is not None and path.suffix == ".parquet":
+        import pyarrow.parquet as parquet
+
+        parquet.write_table(table, path)
+        return
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    # Numbers as the shortest text that reads back as the same number.
+    writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    write_text(text.getvalue(), path)

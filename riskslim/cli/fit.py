@@ -1,0 +1,448 @@
+"""The commands that find a risk score: ``fit`` and ``demo``.
+
+They read the data, state the problem, solve it and write what was found; each of these is a class
+over the options that it takes.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+import riskslim
+from riskslim.cli import options
+from riskslim.cli.arguments import (
+    arguments_of_pool,
+    arguments_of_solver,
+    by_name,
+    encoder_of,
+    scales_of,
+    signs_of,
+)
+from riskslim.cli.exit_codes import EXIT_INFEASIBLE, EXIT_INTERRUPTED
+from riskslim.cli.faults import identifiers_in, with_options
+from riskslim.cli.progress import SearchProgress, display
+from riskslim.cli.selection import Selection
+from riskslim.cli.session import check_report, check_target, logger, print_remarks, session
+from riskslim.data.faults import UnusableColumnsError
+from riskslim.engines.choice import choose_engine, solve
+from riskslim.solution import Status
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from riskslim.constraints.base import Constraint
+    from riskslim.data.training_data import TrainingData
+    from riskslim.items.encoder import ItemEncoder
+    from riskslim.problem.problem import RiskScoreProblem
+    from riskslim.risk_score import RiskScore
+    from riskslim.scale import ScaleSet
+    from riskslim.solution import Solution
+
+__all__ = ["demo", "fit"]
+
+# Scores of a list that are shown where --n-solutions does not say how many.
+_LISTED = 10
+
+# Pairs of labels of which the second, also in sorted order, is the one whose risk is meant.
+_PLAIN_LABELS = {
+    ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("negative", "positive"),
+    ("neg", "pos"), ("absent", "present"),
+}  # fmt: skip
+
+
+def fit(
+    *,
+    data: options.DataFile,
+    outcome: options.Outcome,
+    positive: options.Positive = None,
+    weights: options.Weights = None,
+    class_weight: options.ClassWeight = None,
+    features: options.Features = None,
+    exclude: options.Exclude = None,
+    items: options.Items = False,
+    n_thresholds: options.NThresholds = None,
+    thresholds: options.Thresholds = None,
+    categorical: options.Categorical = None,
+    numeric: options.Numeric = None,
+    missing: options.Missing = None,
+    max_size: options.MaxSize = 5,
+    min_size: options.MinSize = 0,
+    max_coef: options.MaxCoef = 5,
+    max_intercept: options.MaxIntercept = None,
+    l0_penalty: options.L0Penalty = 1e-6,
+    sign: options.Sign = None,
+    lower: options.Lower = None,
+    upper: options.Upper = None,
+    fix: options.Fix = None,
+    constraints: options.Constraints = None,
+    scale: options.Scale = "1",
+    path: options.SizePath = False,
+    cv: options.CV = None,
+    folds: options.Folds = None,
+    rule: options.Rule = None,
+    metric: options.Metric = None,
+    n_jobs: options.NJobs = None,
+    path_output: options.PathOutput = None,
+    cv_output: options.CVOutput = None,
+    n_solutions: options.NSolutions = None,
+    within: options.Within = None,
+    engine: options.Engine = "auto",
+    solver: options.Solver = None,
+    time_limit: options.TimeLimit = 60.0,
+    gap_tolerance: options.GapTolerance = 0.0,
+    node_limit: options.NodeLimit = None,
+    threads: options.Threads = 1,
+    seed: options.Seed = 0,
+    output: options.ScoreOutput = None,
+    trace: options.Trace = None,
+    report_file: options.ReportFile = None,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Find the best risk score for the data in a file.
+
+    Every column is a feature, apart from the outcome, the weights and those excluded; with
+    --features, only those named. Ctrl-C ends the search and prints the best risk score so far;
+    of a path or a cross-validation, what is finished.
+    """
+    with session(quiet=quiet, verbose=verbose):
+        selection = Selection(path, cv, folds, rule, metric, n_jobs, path_output, cv_output)
+        selection.check(several=n_solutions is not None or within is not None)
+        for target in (output, trace, path_output, cv_output, report_file):
+            check_target(target, data)
+        check_report(report_file)
+        encoder = encoder_of(items, n_thresholds, thresholds, categorical, numeric, missing)
+        source = _Source(
+            path=data, outcome=outcome, positive=positive, weights=weights,
+            class_weight=class_weight, features=features or [], exclude=exclude or [],
+            encoder=encoder, numeric=numeric or [], categorical=categorical or [],
+        )  # fmt: skip
+        stated = _constraints_in(constraints)
+        arguments = arguments_of_pool(n_solutions, within, engine)
+        arguments |= arguments_of_solver(solver, engine)
+        requirements = _Requirements(
+            max_size=max_size, min_size=min_size, max_coef=max_coef, max_intercept=max_intercept,
+            l0_penalty=l0_penalty, sign=sign, lower=lower, upper=upper, fix=fix,
+            constraints=stated, scales=scales_of(scale),
+        )  # fmt: skip
+        limits = {
+            "time_limit": time_limit, "gap_tolerance": gap_tolerance, "node_limit": node_limit,
+            "n_threads": threads,
+        }  # fmt: skip
+        search = _SearchOptions(
+            engine=engine, arguments=limits | arguments, seed=seed, hidden=quiet or verbose
+        )
+
+        training_data = source.read()
+        problem = requirements.problem_on(training_data)
+        search = search.with_engine_for(problem)
+        if positive is None:
+            _say_which_label(training_data, quiet=quiet)
+        if engine == "auto" and not search.hidden:
+            typer.echo(f"Engine: {search.engine}, {search.reason}.", err=True)
+        results = _Results(
+            output=output, trace=trace, report_file=report_file, encoder=encoder, quiet=quiet
+        )
+        if selection:
+            search.select(selection, problem, results)
+        else:
+            results.write(problem, search.solve(problem))
+
+
+def demo(
+    *,
+    scale: options.Scale = "1",
+    engine: options.Engine = "auto",
+    solver: options.Solver = None,
+    time_limit: options.TimeLimitOfOne = 300.0,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Find the best risk score for data that need no file.
+
+    The data are scikit-learn's breast cancer set, each of its 30 features cut at the median. The
+    score has at most 5 features with -5 to 5 points.
+    """
+    with session(quiet=quiet, verbose=verbose):
+        from riskslim.datasets import load_breast_cancer_binary
+
+        scales, special = scales_of(scale), arguments_of_solver(solver, engine)
+        data = load_breast_cancer_binary()
+        coefficients = riskslim.CoefficientSet(
+            data.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100
+        )
+        problem = riskslim.RiskScoreProblem(
+            riskslim.LogisticLoss(data, coefficients),
+            coefficients,
+            max_size=5,
+            l0_penalty=1e-6,
+            scale=scales,
+        )
+        with display(SearchProgress(), hidden=quiet or verbose) as progress:
+            solution = solve(problem, engine, time_limit=time_limit, progress=progress, **special)
+        _Results(quiet=quiet).write(problem, solution)
+
+
+# ---------------------------------------------------------------------------------------------
+# Read
+# ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Source:
+    """The file of training rows, and what of it is used as what."""
+
+    path: Path
+    outcome: str
+    positive: str | None
+    weights: str | None
+    class_weight: str | None
+    features: list[str]
+    exclude: list[str]
+    encoder: ItemEncoder | None
+    numeric: list[str]
+    categorical: list[str]
+
+    def read(self) -> TrainingData:
+        """Read the rows; of columns that cannot be used, say which options would help."""
+        encoder = self.encoder
+        try:
+            data = riskslim.TrainingData.from_file(
+                self.path,
+                self.outcome,
+                weights=self.weights,
+                positive_label=self.positive,
+                features=self.features or None,
+                exclude=self.exclude,
+                encode=None if encoder is None else functools.partial(_fit_items, encoder),
+            )
+        except UnusableColumnsError as error:
+            raise type(error)(self._advice(error)) from None
+        if self.class_weight is None:
+            return data
+        if self.class_weight != "balanced":
+            raise ValueError(f"--class-weight must be balanced, got {self.class_weight!r}")
+        return data.with_class_weight(self.class_weight)
+
+    def _advice(self, error: UnusableColumnsError) -> str:
+        settled = {
+            self.outcome, self.weights, *self.exclude, *self.numeric, *self.categorical
+        }  # fmt: skip
+        if self.encoder is not None:
+            settled |= (self.encoder.thresholds or {}).keys()
+        return with_options(
+            error,
+            self.path,
+            items=self.encoder is not None,
+            numeric=self.numeric,
+            features=self.features,
+            identifiers=[] if self.features else identifiers_in(self.path, settled),
+        )
+
+
+def _fit_items(encoder: ItemEncoder, columns: pyarrow.Table, weights: Any) -> Any:
+    from riskslim.items.rules import fit_items
+
+    return fit_items(encoder, columns, weights)
+
+
+def _say_which_label(data: TrainingData, *, quiet: bool) -> None:
+    """Say it where the labels do not, and even if little is to be said where they mislead."""
+    if data.classes in {(0, 1), (-1, 1)}:
+        return
+    other, predicted = map(str, data.classes)
+    choice = f"for {other}: --positive {shlex.quote(other)}"
+    if (other.casefold(), predicted.casefold()) not in _PLAIN_LABELS:
+        typer.echo(
+            f"Warning: the risk predicted is that of {data.outcome_name} = {predicted}, the last "
+            f"of both values in sorted order; {choice}",
+            err=True,
+        )
+    elif not quiet:
+        typer.echo(f"Predicting {data.outcome_name} = {predicted}; {choice}", err=True)
+
+
+# ---------------------------------------------------------------------------------------------
+# State
+# ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Requirements:
+    """Requirements on the risk score, as options say them: features are known from the data."""
+
+    max_size: int
+    min_size: int
+    max_coef: int
+    max_intercept: int | None
+    l0_penalty: float
+    sign: list[str] | None
+    lower: list[str] | None
+    upper: list[str] | None
+    fix: list[str] | None
+    constraints: list[Constraint]
+    scales: ScaleSet
+
+    def problem_on(self, data: TrainingData) -> RiskScoreProblem:
+        """State the problem on training data."""
+        names, limit = data.feature_names, self.max_intercept
+        signs, signs_of_variables = signs_of(self.sign, names)
+        coefficients = riskslim.CoefficientSet(
+            names,
+            dict.fromkeys(names, -self.max_coef) | by_name(self.lower, "--lower", int),
+            dict.fromkeys(names, self.max_coef) | by_name(self.upper, "--upper", int),
+            sign=signs,
+            fixed=by_name(self.fix, "--fix", int),
+            intercept_lower=None if limit is None else -limit,
+            intercept_upper=limit,
+        )
+        return riskslim.RiskScoreProblem(
+            riskslim.LogisticLoss(data, coefficients),
+            coefficients,
+            max_size=self.max_size,
+            min_size=self.min_size,
+            l0_penalty=self.l0_penalty,
+            constraints=[*self.constraints, *signs_of_variables],
+            scale=self.scales,
+        )
+
+
+def _constraints_in(path: Path | None) -> list[Constraint]:
+    if path is None:
+        return []
+    from riskslim.constraints.files import read_constraints
+
+    return read_constraints(path)
+
+
+# ---------------------------------------------------------------------------------------------
+# Solve
+# ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class _SearchOptions:
+    """The search: the engine and why this one, its arguments, whether progress is hidden."""
+
+    engine: str
+    arguments: dict[str, Any]
+    seed: int
+    hidden: bool
+    reason: str = ""
+
+    def with_engine_for(self, problem: RiskScoreProblem) -> _SearchOptions:
+        """Choose the engine where that is left open, and its solver."""
+        choice = choose_engine(problem, self.engine)
+        logger.info("engine: %s (%s)", choice.name, choice.reason)
+        arguments = self.arguments
+        if choice.name == "lattice_cpa":
+            arguments = {"solver": choice.solver, **arguments}
+        return replace(self, engine=choice.name, reason=choice.reason, arguments=arguments)
+
+    def solve(self, problem: RiskScoreProblem) -> Solution:
+        """Search for one score, or a list of the best ones."""
+        with display(SearchProgress(), hidden=self.hidden) as progress:
+            return solve(
+                problem,
+                self.engine,
+                random_state=self.seed,
+                progress=progress,
+                **self.arguments,
+            )
+
+    def select(self, selection: Selection, problem: RiskScoreProblem, results: _Results) -> None:
+        """Find scores of several sizes and on folds; write the chosen one and the tables."""
+        path = selection.run(
+            problem, seed=self.seed, hidden=self.hidden, engine=self.engine, **self.arguments
+        )
+        chosen, why = selection.choose(path)
+        before, after = selection.text(path, chosen, why)
+        try:
+            selection.write(path)
+        finally:
+            results.write(
+                problem, chosen.solution, before=before, after=after,
+                sections=selection.sections(path, chosen),
+            )  # fmt: skip
+        if not path.is_complete:
+            raise typer.Exit(EXIT_INTERRUPTED)
+
+
+# ---------------------------------------------------------------------------------------------
+# Write
+# ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Results:
+    """Destinations of a result: files that were asked for, and standard output."""
+
+    output: Path | None = None
+    trace: Path | None = None
+    report_file: Path | None = None
+    encoder: ItemEncoder | None = None
+    quiet: bool = False
+
+    def write(
+        self,
+        problem: RiskScoreProblem,
+        solution: Solution,
+        *,
+        before: str = "",
+        after: str = "",
+        sections: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
+        """Save and print a result; leave with the exit code that it deserves."""
+        certificate = solution.certificate
+        if certificate.status is Status.INFEASIBLE:
+            typer.echo(certificate.explain(), err=True)
+            raise typer.Exit(EXIT_INFEASIBLE)
+        score = riskslim.RiskScore.from_solution(solution, problem.loss.data)
+        if self.encoder is not None and score.points:
+            score = score.with_variables(self.encoder)
+        try:
+            if self.output is not None:
+                score.save(self.output)
+            if self.trace is not None:
+                _write_trace(solution, self.trace)
+            if self.report_file is not None:
+                score.report(self.report_file, problem.loss.data, problem=problem, **sections)
+        finally:
+            # What took minutes to find is not lost because a disk is full.
+            typer.echo(f"{before}{_described(solution, score)}{after}")
+        if not self.quiet:
+            print_remarks(problem.remarks(solution.coef))
+        if certificate.status is Status.INTERRUPTED:
+            raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _described(solution: Solution, score: RiskScore) -> str:
+    """The score, its certificate, how the search ended, and the list of scores if there is one."""
+    ended = solution.certificate.message
+    seconds = solution.statistics.total_seconds
+    text = (
+        f"{score}\n\n{solution.certificate.explain()}\n"
+        f"{ended[:1].upper()}{ended[1:]} after {seconds:.1f} seconds."
+    )
+    pool = solution.pool
+    if pool is None:
+        return text
+    table = pool.table(solution.settings["n_solutions"] or _LISTED)
+    return f"{text}\n\n{table}\n{pool.explain()}"
+
+
+def _write_trace(solution: Solution, path: Path) -> None:
+    columns = solution.trace.to_dict()
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))

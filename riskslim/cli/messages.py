@@ -1,0 +1,29 @@
+"""Errors in one line for people."""
+
+from __future__ import annotations
+
+__all__ = ["explained"]
+
+
+def explained(error: Exception) -> str:
+    """Say what went wrong, and where a package is missing that riskslim requires, how to get it.
+
+    Parameters
+    ----------
+    error : Exception
+
+    Returns
+    -------
+    str
+        One line.
+    """
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    # Python's own, not one of those that name an extra.
+    if type(error) is ModuleNotFoundError and error.name:
+        package = error.name.partition(".")[0]
+        return (
+            f"riskslim requires the package {package}, which is not installed: `pip install "
+            "riskslim` installs what is missing"
+        )
+    return " ".join(str(error).split())

@@ -1,0 +1,425 @@
+"""Arguments and options of the commands, each a type with its name for people and its help text.
+
+Importing this module imports typer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import riskslim
+from riskslim.cli.arguments import EXPORTS
+
+
+def number(kind: type[int] | type[float], least: float | None = None) -> Callable[[str], Any]:
+    """Return a parser of numbers whose complaints show what was given."""
+    what = "a whole number" if kind is int else "a number"
+    if least is not None:
+        what += f" of at least {least:g}"
+
+    def parse(text: str) -> Any:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = None
+        if value is None or (least is not None and not value >= least):
+            raise typer.BadParameter(f"expected {what}, got {str(text)!r}")
+        return value
+
+    return parse
+
+
+_COUNT = {"parser": number(int, 0), "metavar": "N"}
+_WHOLE = {"parser": number(int), "metavar": "N"}
+_REAL = {"parser": number(float)}
+
+# ---------------------------------------------------------------------------------------------
+# Before any command
+# ---------------------------------------------------------------------------------------------
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"riskslim {riskslim.__version__}")
+        raise typer.Exit
+
+
+ShowVersion = Annotated[
+    bool,
+    typer.Option(
+        "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+    ),
+]
+
+
+def root(*, version: ShowVersion = False) -> None:
+    """Take the options that stand before any command."""
+
+
+# ---------------------------------------------------------------------------------------------
+# Of several commands
+# ---------------------------------------------------------------------------------------------
+
+ScoreFile = Annotated[
+    Path, typer.Argument(metavar="SCORE", help="JSON file that fit wrote.", show_default=False)
+]
+DataFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA", help="File that ends in .csv, .csv.gz or .parquet.", show_default=False
+    ),
+]
+Weights = Annotated[str | None, typer.Option(metavar="NAME", help="Column of sample weights.")]
+Scale = Annotated[
+    str,
+    typer.Option(
+        metavar="M|M,M,...|LOW:HIGH|free",
+        help="One point is 1 / M units of log-odds: one scale M, several, an interval, or "
+        "free, to choose the best one along with the points.",
+    ),
+]
+Engine = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="branch_and_bound, lattice_cpa (needs a solver), or auto: the one that suits.",
+    ),
+]
+Solver = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Solver of lattice_cpa: cplex (the default) or scip."),
+]
+UnknownLevels = Annotated[
+    str,
+    typer.Option(
+        metavar="error|ignore",
+        help="Text that the training data of items did not have: refuse it, or give it no points.",
+    ),
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print the result only, on standard output.")
+]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Log every change of a bound to standard error.")
+]
+
+# ---------------------------------------------------------------------------------------------
+# Of fit: the data
+# ---------------------------------------------------------------------------------------------
+
+Outcome = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME", help="Column of the outcome, which has two values.", show_default=False
+    ),
+]
+Positive = Annotated[
+    str | None,
+    typer.Option(
+        metavar="VALUE",
+        help="Value of the outcome whose risk is predicted, such as dead. Default: the last "
+        "one in sorted order, yes rather than no.",
+    ),
+]
+ClassWeight = Annotated[
+    str | None,
+    typer.Option(
+        metavar="balanced", help="Weight the rows so that both classes have the same weight."
+    ),
+]
+Features = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Column to use, with no others than those given so; may be given repeatedly.",
+    ),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Column to leave out; may be given repeatedly."),
+]
+Items = Annotated[
+    bool,
+    typer.Option("--items", help="Turn the columns into 0/1 items first, such as age >= 60."),
+]
+NThresholds = Annotated[
+    int | None,
+    typer.Option(
+        **_WHOLE, help="With --items: most thresholds per column, at quantiles. Default: 9."
+    ),
+]
+Thresholds = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=V,V,...",
+        help="With --items: thresholds of one column; may be given repeatedly.",
+    ),
+]
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="With --items: column of numbers that are levels; may be given repeatedly.",
+    ),
+]
+Numeric = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="With --items: column of numbers that stays as it is; may be given repeatedly.",
+    ),
+]
+Missing = Annotated[
+    str | None,
+    typer.Option(
+        metavar="error|indicator",
+        help="With --items: refuse missing values (the default), or make items of them.",
+    ),
+]
+
+# ---------------------------------------------------------------------------------------------
+# Of fit: the requirements
+# ---------------------------------------------------------------------------------------------
+
+MaxSize = Annotated[int, typer.Option(**_COUNT, help="Most features with points.")]
+MinSize = Annotated[int, typer.Option(**_COUNT, help="Fewest features with points.")]
+MaxCoef = Annotated[int, typer.Option(**_COUNT, help="Points per feature are from -N to N.")]
+MaxIntercept = Annotated[
+    int | None,
+    typer.Option(
+        **_COUNT,
+        help="Intercept is from -N to N. Default: bounds that provably hold an optimum.",
+    ),
+]
+L0Penalty = Annotated[
+    float,
+    typer.Option(**_REAL, metavar="C", help="Price per feature, in units of the loss."),
+]
+Sign = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=+|NAME=-",
+        help="Feature whose points must not be negative (+) or positive (-), or variable, such "
+        "as age of age >= 60, that must not lower (+) or raise (-) the risk; may be given "
+        "repeatedly.",
+    ),
+]
+Lower = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=N",
+        help="Smallest points of one feature, in place of those of --max-coef; 1 or more "
+        "forces the feature into the score; may be given repeatedly.",
+    ),
+]
+Upper = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=N",
+        help="Largest points of one feature, in place of those of --max-coef; may be given "
+        "repeatedly.",
+    ),
+]
+Fix = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=N",
+        help="Points of one feature that are given, not chosen; may be given repeatedly.",
+    ),
+]
+Constraints = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="TOML file of constraints between features."),
+]
+
+# ---------------------------------------------------------------------------------------------
+# Of fit: several scores, and their choice
+# ---------------------------------------------------------------------------------------------
+
+SizePath = Annotated[
+    bool,
+    typer.Option("--path", help="Find the best score of every size up to the largest."),
+]
+CV = Annotated[
+    int | None, typer.Option(**_WHOLE, help="Cross-validate with this many stratified folds.")
+]
+Folds = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Cross-validate with the fold of each row: a CSV file with the column fold.",
+    ),
+]
+Rule = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="How --path with folds chooses a size: one_standard_error (the default) or best_mean.",
+    ),
+]
+Metric = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="By which test metric: loss (the default), auc or cal."),
+]
+NJobs = Annotated[
+    int | None,
+    typer.Option(**_WHOLE, help="Folds that are worked on at once; -1: all cores. Default: 1."),
+]
+PathOutput = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="File for the table of sizes, in .csv or .json."),
+]
+CVOutput = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="File for the metrics of all folds, in .csv or .json."),
+]
+NSolutions = Annotated[
+    int | None, typer.Option(**_WHOLE, help="List this many of the best risk scores.")
+]
+Within = Annotated[
+    float | None,
+    typer.Option(
+        **_REAL,
+        metavar="SHARE",
+        help="List the risk scores whose objective is at most 1 + SHARE times the best one, "
+        "0.01 for 1%; with --n-solutions N the best N of them.",
+    ),
+]
+
+# ---------------------------------------------------------------------------------------------
+# Of fit and demo: the search and its results
+# ---------------------------------------------------------------------------------------------
+
+TimeLimit = Annotated[
+    float,
+    typer.Option(
+        **_REAL,
+        metavar="SECONDS",
+        help="Seconds for the whole search; with --path, --cv or --folds for each size and fold.",
+    ),
+]
+TimeLimitOfOne = Annotated[
+    float, typer.Option(**_REAL, metavar="SECONDS", help="Seconds for the whole search.")
+]
+GapTolerance = Annotated[
+    float,
+    typer.Option(
+        **_REAL,
+        metavar="GAP",
+        help="Relative optimality gap at which the search may stop, 0.01 for 1%.",
+    ),
+]
+NodeLimit = Annotated[int | None, typer.Option(**_WHOLE, help="Most nodes of the search tree.")]
+Threads = Annotated[
+    int,
+    typer.Option(
+        **_WHOLE, help="Threads of the search and of passes over the rows; -1: all cores."
+    ),
+]
+Seed = Annotated[
+    int,
+    typer.Option(
+        **_WHOLE, help="Seed of lattice_cpa; with --path, --cv or --folds, of the folds alone."
+    ),
+]
+ScoreOutput = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="JSON file to save the risk score to.")
+]
+Trace = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="CSV file to write the course of the search to."),
+]
+ReportFile = Annotated[
+    Path | None,
+    typer.Option("--report", metavar="FILE", help="HTML file to write a report to (extra report)."),
+]
+
+# ---------------------------------------------------------------------------------------------
+# Of predict and report
+# ---------------------------------------------------------------------------------------------
+
+Identifier = Annotated[
+    str | None,
+    typer.Option("--id", metavar="NAME", help="Column to copy to the output, unchanged."),
+]
+PredictionsOutput = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="File that ends in .csv or .parquet. Default: CSV on standard output.",
+    ),
+]
+PageOutput = Annotated[
+    Path, typer.Option(metavar="FILE", help="HTML file to write to.", show_default=False)
+]
+OutcomeOfRows = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="Column of the outcome. Default: named as that of the score."
+    ),
+]
+TestFile = Annotated[
+    Path | None,
+    typer.Option(metavar="DATA", help="File with rows that were not used to find the risk score."),
+]
+Resamples = Annotated[
+    int | None,
+    typer.Option(
+        **_COUNT,
+        help="Bootstrap resamples of the intervals of metrics; 0: no intervals. Default: 1000, "
+        "or 200 where very many rows differ.",
+    ),
+]
+
+# ---------------------------------------------------------------------------------------------
+# Of export
+# ---------------------------------------------------------------------------------------------
+
+Target = Annotated[
+    str,
+    typer.Option("--format", metavar="NAME", help=f"One of {', '.join(EXPORTS)}."),
+]
+Dialect = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="With sql: ansi (the default), duckdb, postgresql or sqlite.",
+    ),
+]
+QueriedTable = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|SCHEMA.NAME",
+        help="With sql: write a query of this table, not the expression alone.",
+    ),
+]
+BooleanColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="With sql: input whose column is of type BOOLEAN; may be given repeatedly.",
+    ),
+]
+FunctionName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="With python and javascript: name of the function, in place of predict_risk and "
+        "predictRisk.",
+    ),
+]
+Inputs = Annotated[
+    str | None,
+    typer.Option(
+        metavar="raw|items",
+        help="With python, javascript, sql and pmml: compute the items from raw columns (the "
+        "default where the score knows these), or take columns named as the items.",
+    ),
+]
+TextOutput = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="File to write to, in UTF-8.")
+]

@@ -1,0 +1,84 @@
+"""The packages of the solvers: imported at the first call that needs one of them."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from typing import Any
+
+from riskslim.exceptions import SolverUnavailableError
+
+__all__ = ["import_cplex", "import_pyscipopt", "is_installed"]
+
+_PACKAGES = {"cplex": "cplex", "scip": "pyscipopt"}
+
+
+def is_installed(solver: str) -> bool:
+    """Say whether the package of a solver is there; it is not imported.
+
+    Parameters
+    ----------
+    solver : {"cplex", "scip"}
+
+    Returns
+    -------
+    bool
+    """
+    return importlib.util.find_spec(_PACKAGES[solver]) is not None
+
+
+def import_cplex() -> Any:
+    """Import cplex such that Ctrl-C stays with Python.
+
+    By default cplex takes SIGINT for itself during every solve, and a signal that arrives at the
+    end of one is lost. It reads this variable when it is imported; where somebody has imported it
+    before, an interrupted solve is recognised by its status.
+
+    Returns
+    -------
+    module
+
+    Raises
+    ------
+    SolverUnavailableError
+        The package cannot be imported.
+    """
+    variable = "CPLEX_PY_DISABLE_SIGHANDLER"
+    before = os.environ.get(variable)
+    os.environ[variable] = "1"
+    try:
+        import cplex
+    except ImportError as error:
+        raise SolverUnavailableError(
+            "the lattice cutting plane algorithm needs the package cplex, which cannot be "
+            f"imported ({error}); install it with `pip install cplex`, or solve with "
+            "branch_and_bound or with solver='scip', which do without it"
+        ) from error
+    finally:
+        if before is None:
+            del os.environ[variable]
+        else:
+            os.environ[variable] = before
+    return cplex
+
+
+def import_pyscipopt() -> Any:
+    """Import pyscipopt.
+
+    Returns
+    -------
+    module
+
+    Raises
+    ------
+    SolverUnavailableError
+        The package cannot be imported.
+    """
+    try:
+        import pyscipopt
+    except ImportError as error:
+        raise SolverUnavailableError(
+            f"solver='scip' needs the package pyscipopt, which cannot be imported ({error}); "
+            "install it with `pip install riskslim[scip]`"
+        ) from error
+    return pyscipopt
