@@ -14,8 +14,12 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, OptionError
 
-KERNELS = ["build", "distinct", "integer", "real", "ranges", "heuristics", "nodes", "tables"]
-HEADERS = ["numerics", "blocks", "panels", "odds", "threads", "rows", "build", "nodes", "tables"]
+KERNELS = [
+    "build", "distinct", "integer", "real", "ranges", "heuristics", "nodes", "supports", "tables",
+]  # fmt: skip
+HEADERS = [
+    "bits", "numerics", "blocks", "panels", "odds", "threads", "rows", "build", "nodes", "tables",
+]  # fmt: skip
 
 # Results must not depend on which instructions a machine has: no fast-math, no
 # architecture flags, and no contraction of a * b + c into one rounding.

@@ -15,6 +15,8 @@ panels (:mod:`riskslim.data.panels`); an empty weight array means that every row
     Smallest and largest score of each row over a coefficient set.
 ``heuristics``
     Discrete coordinate descent and sequential rounding, each compiled as a whole.
+``supports``
+    Counts of cells of packed items, the best step of every item, points polished on cells.
 ``nodes``
     Nodes of the branch and bound: relaxation, bound, branching, each node compiled as a whole.
 ``tables``
@@ -40,7 +42,7 @@ from typing import NamedTuple
 
 from riskslim.exceptions import KernelsUnavailableError
 
-MODULES = ("distinct", "heuristics", "integer", "nodes", "ranges", "real", "tables")
+MODULES = ("distinct", "heuristics", "integer", "nodes", "ranges", "real", "supports", "tables")
 BACKENDS = ("cython", "numba")
 VARIABLE = "RISKSLIM_KERNELS"
 

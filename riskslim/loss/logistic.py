@@ -32,6 +32,7 @@ from riskslim._checks import checked_threads
 from riskslim._kernels import integer, nodes, real
 from riskslim.coefficients import CoefficientSet
 from riskslim.data.distinct import KernelRows, all_rows, distinct_rows
+from riskslim.data.packed import read_columns
 from riskslim.data.training_data import TrainingData
 from riskslim.loss.arguments import integer_scores_of, real_scores_of
 from riskslim.loss.form import choose_form, column_slots
@@ -178,6 +179,7 @@ class LogisticLoss:
         start = perf_counter()
         merged = distinct_rows(data, always=compress is True) if compress else None
         self.rows = all_rows(data) if merged is None else merged
+        self._bits = read_columns(self.rows)
         self.seconds += perf_counter() - start
         self._resolve()
 
@@ -202,7 +204,7 @@ class LogisticLoss:
         self._table: LookupTable | None = None
         if self.form == "lookup_table":
             low, high = self.score_range
-            self._table = LookupTable(Span(int(low), int(high)), self.scale, self.rows)
+            self._table = LookupTable(Span(int(low), int(high)), self.scale, self.rows, self._bits)
 
     def on_rows(self, rows: KernelRows) -> LogisticLoss:
         """The same loss on other rows, to estimate it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import threading
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -43,6 +44,14 @@ ENGINE = "branch_and_bound"
 MAX_WAIT = 1e6
 # Of the time that is left, for a vector that meets the constraints, where rounding has found none.
 CONSTRAINT_SHARE = 0.5
+# Of the time that is left, for the search of supports, of which there is a short one before the
+# relaxation of the root, and a longer one where that leaves a gap open. Problems of fewer than
+# MANY_ITEMS are often closed in less time than the longer one takes: it has to wait for PATIENCE
+# nodes there, and the short one is a beam alone.
+SUPPORT_SHARE = 0.2
+FIRST_EFFORT, SECOND_EFFORT = 1, 3
+MANY_ITEMS = 50
+PATIENCE = 1000
 
 
 def branch_and_bound(
@@ -244,6 +253,8 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         if self.start is not None:
             search.incumbents.polish(self.start)
             search.incumbents.offer(self.start)
+        many = search.incumbents.n_items >= MANY_ITEMS
+        self._search_supports(search, FIRST_EFFORT if many else 0)
         search.solve_root()
         if not search.complete:
             search.incumbents.offer_smallest()
@@ -251,8 +262,24 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             self._meet_constraints(search.incumbents)
             if self.is_impossible:
                 return ""
+        if many and not search.complete and search.incumbents.best is not None:
+            self._search_supports(search, SECOND_EFFORT)
         self.initialization_seconds = self.seconds
-        return search.run(self.limits["gap_tolerance"], self.limits["node_limit"], self.deadline)
+        gap_tolerance, node_limit = self.limits["gap_tolerance"], self.limits["node_limit"]
+        few = search.incumbents.n_items > 0 and not many
+        if few and (node_limit is None or node_limit > PATIENCE):
+            message = search.run(gap_tolerance, PATIENCE, self.deadline)
+            if search.complete or search.nodes < PATIENCE or self.stop[0]:
+                return message
+            self._search_supports(search, SECOND_EFFORT)
+        return search.run(gap_tolerance, node_limit, self.deadline)
+
+    def _search_supports(self, search: Search, effort: int) -> None:
+        starts = [] if self.start is None else [self.start]
+        deadline = time.perf_counter() + SUPPORT_SHARE * max(self.remaining, 0.0)
+        search.incumbents.search_supports(
+            starts, effort=effort, deadline=deadline, on_offer=search.maybe_record
+        )
 
     def _meet_constraints(self, incumbents: Incumbents) -> None:
         """Find a vector by the constraints alone, where rounding has found none.

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
     from riskslim.problem.problem import RiskScoreProblem
 
+# How widely supports are searched for where items are many, and the share of the time for the root
+# that it may take.
+SUPPORT_EFFORT = 3
+MANY_ITEMS = 50
+SUPPORT_SHARE = 0.5
+
 __all__ = ["SolvedRoot", "solve_root"]
 
 # There are few relaxations to round, and all that follows depends on the best result.
@@ -105,6 +111,11 @@ def solve_root(
     for start in starts:
         incumbents.polish(start)
         incumbents.offer(start)
+    began = time.perf_counter()
+    effort = SUPPORT_EFFORT if incumbents.n_items >= MANY_ITEMS else 1
+    incumbents.search_supports(
+        starts, effort=effort, deadline=began + SUPPORT_SHARE * (deadline - began)
+    )
     root = search.root()
     if probing and root.points:
         root = search.probe(root, deadline)

@@ -465,7 +465,7 @@ class Search:
                 self._update_bound()
                 if self.complete:
                     return "search completed"
-                self._maybe_record()
+                self.maybe_record()
                 if self.stop[0] or time.perf_counter() >= deadline:
                     return "time limit reached"
                 if self.nodes >= limit:
@@ -825,7 +825,8 @@ class Search:
 
     # ---- trace -----------------------------------------------------------------------------
 
-    def _maybe_record(self) -> None:
+    def maybe_record(self) -> None:
+        """Record a new incumbent, or a gap that has changed."""
         new_incumbent = self.incumbents.n_updates != self._recorded_updates
         if new_incumbent or self._recorded_gap - self.gap >= RECORDED_CHANGE:
             self._record()

@@ -1,0 +1,389 @@
+r"""Columns of few values as bits, 64 rows to a word.
+
+How many rows of either label have a pattern of k items can be counted by bits: a population count
+of words that the items' columns have in common. Whatever a risk score on these items is worth
+follows from these :math:`2^k` *cells* (:mod:`riskslim._kernels.supports`).
+
+Rows are ordered by label, and by weight where they have one, so that no count has to look at
+labels or weights: a *segment* of rows has one of either.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim._kernels import supports as kernels
+from riskslim.data.distinct import KernelRows
+
+__all__ = [
+    "MAX_VALUES",
+    "READS",
+    "Cells",
+    "PackedItems",
+    "ReadColumns",
+    "pack",
+    "read_columns",
+    "scratch_words",
+]
+
+# Values of an item beyond which its column stays unpacked: seven planes of bits take up nearly as
+# much room as the bytes that they are made of.
+MAX_VALUES = 8
+
+# Weights of a label that are told apart. More are put together, with their mean: what they are
+# for, a search, looks at all rows again before it believes anything.
+MAX_WEIGHTS = 48
+
+# Reads of a column until it is packed.
+READS = 16
+
+# Rows from which reading bits instead of bytes shows beside what a call costs.
+_FEWEST_ROWS = 4096
+
+# Segments begin at whole lines of cache: 8 words.
+_LINE = 8
+
+# Supports whose cells are remembered.
+_REMEMBERED = 4096
+
+
+class Cells(NamedTuple):
+    """Cells of a support that have rows.
+
+    Attributes
+    ----------
+    number : ndarray of int64, shape (m,)
+        Bit a says whether the rows are in the support's plane a.
+    x : ndarray of int64, shape (k + 1, m)
+        Values of the k items in each cell, after a row of ones for the intercept.
+    weights : ndarray of float64, shape (2, m)
+        Share of the total weight that the rows of the negative and the positive class have.
+    """
+
+    number: NDArray[np.int64]
+    x: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PackedItems:
+    """Items of few values, packed.
+
+    Attributes
+    ----------
+    features : ndarray of int64, shape (number of items,)
+        Position of each item among the features, from 0.
+    first : ndarray of int64, shape (number of items + 1,)
+        Item i has the planes first[i] .. first[i + 1] - 1.
+    values : ndarray of int64, shape (number of planes,)
+        Value of the item in the rows of a plane.
+    base : ndarray of int64, shape (number of items,)
+        Value of the item in all other rows.
+    planes : ndarray of uint64, shape (number of planes, number of words)
+        n / 8 bytes per plane.
+    valid : ndarray of uint64, shape (number of words,)
+        The bits that are rows.
+    first_word : ndarray of int64, shape (number of segments + 1,)
+    n_rows, side : ndarray of int64, shape (number of segments,)
+        Rows of each segment; 0 for the negative class, 1 for the positive one.
+    weight : ndarray of float64, shape (number of segments,)
+        Weight of each row, divided by the total weight.
+    """
+
+    features: NDArray[np.int64]
+    first: NDArray[np.int64]
+    values: NDArray[np.int64]
+    base: NDArray[np.int64]
+    planes: NDArray[np.uint64]
+    valid: NDArray[np.uint64]
+    first_word: NDArray[np.int64]
+    n_rows: NDArray[np.int64]
+    side: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    _known: OrderedDict[tuple[int, ...], Cells] = dataclasses.field(default_factory=OrderedDict)
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def planes_of(self, items: tuple[int, ...]) -> NDArray[np.int64]:
+        """Planes of some items, in their order.
+
+        Parameters
+        ----------
+        items : tuple of int
+
+        Returns
+        -------
+        ndarray of int64
+        """
+        parts = [np.arange(self.first[i], self.first[i + 1]) for i in items]
+        return np.concatenate([np.empty(0, np.int64), *parts])
+
+    def cells(self, items: tuple[int, ...]) -> Cells:
+        """Count the cells of a support.
+
+        Parameters
+        ----------
+        items : tuple of int
+            With at most :func:`~riskslim._kernels.supports.most_planes` planes.
+
+        Returns
+        -------
+        Cells
+        """
+        known = self._known.get(items)
+        if known is not None:
+            self._known.move_to_end(items)
+            return known
+        chosen = self.planes_of(items)
+        counts = np.empty((len(self.side), 2 ** len(chosen)), np.int64)
+        kernels.count_cells(
+            self.planes, chosen, self.first_word, self.n_rows, scratch_words(), counts
+        )
+        number = np.flatnonzero(counts.any(axis=0))
+        weights = np.zeros((2, len(number)))
+        for segment, side in enumerate(self.side.tolist()):
+            weights[side] += self.weight[segment] * counts[segment, number]
+        x = np.ones((len(items) + 1, len(number)), np.int64)
+        at = 0
+        for row, item in enumerate(items, start=1):
+            x[row] = self.base[item]
+            for plane in range(self.first[item], self.first[item + 1]):
+                x[row, (number >> at) & 1 == 1] = self.values[plane]
+                at += 1
+        found = self._known[items] = Cells(number, x, weights)
+        if len(self._known) > _REMEMBERED:
+            self._known.popitem(last=False)
+        return found
+
+
+class ReadColumns:
+    """0/1 columns that are read again and again, packed one by one as that happens.
+
+    Parameters
+    ----------
+    rows : KernelRows
+        Without weights.
+
+    Attributes
+    ----------
+    rows : KernelRows
+
+    Notes
+    -----
+    To pack a column takes as long as ten to twenty reads of its bytes. It is packed at its
+    :data:`READS`-th read, so that all reads together never take more than about twice the time of
+    those of the bytes alone. The bits lie beside the bytes and take up an eighth of their room:
+    n / 8 bytes for each column that was read so often.
+    """
+
+    def __init__(self, rows: KernelRows) -> None:
+        self.rows = rows
+        d = rows.integer_columns.shape[1]
+        self._n_reads = np.zeros(d, np.int64)
+        self._packed = np.zeros(d, np.bool_)
+        self._refused = np.zeros(d, np.bool_)
+        n_rows = np.array([np.count_nonzero(rows.labels == label) for label in (-1, 1)])
+        self._n_rows = n_rows.astype(np.int64)
+        words = -(-self._n_rows // (64 * _LINE)) * _LINE
+        self._first_word = np.concatenate(([0], np.cumsum(words)))
+        # Room that the system hands out as it is written.
+        self._planes = np.empty((d, int(self._first_word[-1])), np.uint64)
+
+    def count(self, slots: NDArray[np.intp], points: NDArray[np.int64], counts: Any) -> bool:
+        """Count the rows of each score by cells.
+
+        Parameters
+        ----------
+        slots : ndarray of intp, shape (k,)
+            Columns with points.
+        points : ndarray of int64, shape (k + 1,)
+            Of the first entry of ``counts``, which is subtracted, and of each column.
+        counts : int64 array of shape (2, width)
+            Rows of each label and score, added to.
+
+        Returns
+        -------
+        bool
+            False if a column is not packed, for now or at all; nothing was counted.
+        """
+        if not self._packed[slots].all() and not self._read(slots):
+            return False
+        cells = np.empty((2, 2 ** len(slots)), np.int64)
+        kernels.count_cells(
+            self._planes, slots, self._first_word, self._n_rows, scratch_words(), cells
+        )
+        scores = np.array([points[0]], np.int64)
+        for point in points[1:]:
+            scores = np.concatenate((scores, scores + point))
+        for label in (0, 1):
+            np.add.at(counts[label], scores, cells[label])
+        return True
+
+    def _read(self, slots: NDArray[np.intp]) -> bool:
+        """Count a read of some columns, and pack those that are read often.
+
+        Threads that meet here write the same bits, and use them once all are written.
+        """
+        self._n_reads[slots] += 1
+        due = (self._n_reads[slots] >= READS) & ~self._packed[slots]
+        if self._refused[slots].any() or not due.any():
+            return False
+        order: NDArray[np.int64] | None = None
+        for slot in slots[due].tolist():
+            column = self.rows.integer_columns[:, slot]
+            if column.min() < 0 or column.max() > 1:
+                self._refused[slot] = True
+                return False
+            if order is None:
+                order = _segments(self.rows)[0]
+            plane = self._planes[slot : slot + 1]
+            one = np.ones(1, np.int8)
+            kernels.pack_planes(self.rows.integer_columns, np.array([slot]), one, order, plane)
+            self._packed[slot] = True
+        return bool(self._packed[slots].all())
+
+
+def read_columns(rows: KernelRows) -> ReadColumns | None:
+    """Columns that may be packed as they are read; None for few rows, or rows with weights.
+
+    Parameters
+    ----------
+    rows : KernelRows
+
+    Returns
+    -------
+    ReadColumns or None
+    """
+    if len(rows.weights) or rows.n_rows < _FEWEST_ROWS:
+        return None
+    return ReadColumns(rows)
+
+
+def scratch_words() -> NDArray[np.uint64]:
+    """Return scratch that kernels on cells need."""
+    return np.empty(kernels.most_planes() * 512, np.uint64)
+
+
+def pack(rows: KernelRows, usable: NDArray[np.bool_]) -> PackedItems | None:
+    """Pack the columns of few values.
+
+    Parameters
+    ----------
+    rows : KernelRows
+    usable : ndarray of bool, shape (d,)
+        Features that matter.
+
+    Returns
+    -------
+    PackedItems or None
+        None if no column that matters has at most :data:`MAX_VALUES` values.
+
+    Notes
+    -----
+    A 0/1 column takes one bit per row, one of v values v - 1 bits: between an eighth and seven
+    eighths of the bytes that it is made of. It takes about 1.5 ns per row and plane.
+    """
+    features, slots, values, base = [], [], [], []
+    for slot, j in enumerate(rows.integer_index.tolist()):
+        if not usable[j]:
+            continue
+        found = _few_values(rows.integer_columns[:, slot])
+        if found is None:
+            continue
+        features.append(j)
+        base.append(0 if 0 in found else found[0])
+        values.append([value for value in found if value != base[-1]])
+        slots += [slot] * len(values[-1])
+    if not features:
+        return None
+    order, first_word, n_rows, side, weight = _segments(rows)
+    planes = np.empty((len(slots), len(order) // 64), np.uint64)
+    flat = np.array([value for each in values for value in each], np.int64)
+    kernels.pack_planes(
+        rows.integer_columns, np.array(slots, np.int64), flat.astype(np.int8), order, planes
+    )
+    is_row = np.packbits(order >= 0, bitorder="little").view("<u8").astype(np.uint64)
+    return PackedItems(
+        features=np.array(features, np.int64),
+        first=np.cumsum([0, *(len(each) for each in values)]),
+        values=flat,
+        base=np.array(base, np.int64),
+        planes=planes,
+        valid=is_row,
+        first_word=first_word,
+        n_rows=n_rows,
+        side=side,
+        weight=weight,
+    )
+
+
+def _few_values(column: NDArray[np.int8]) -> list[int] | None:
+    """Values of a column in increasing order, None if they are too many."""
+    met = np.flatnonzero(np.bincount(column.view(np.uint8), minlength=256))
+    if len(met) > MAX_VALUES:
+        return None
+    return sorted(met.astype(np.uint8).view(np.int8).tolist())
+
+
+def _segments(
+    rows: KernelRows,
+) -> tuple[
+    NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]
+]:
+    """Order the rows by label and weight: 64 per word, -1 where there is none."""
+    parts: list[NDArray[np.int64]] = []
+    sides: list[int] = []
+    weights: list[float] = []
+    for side, label in enumerate((-1, 1)):
+        here = np.flatnonzero(rows.labels == label)
+        for weight, part in _weighed(rows, here):
+            if len(part):
+                parts.append(part)
+                sides.append(side)
+                weights.append(weight)
+    n_rows = np.array([len(part) for part in parts], np.int64)
+    words = -(-n_rows // (64 * _LINE)) * _LINE
+    first_word = np.concatenate(([0], np.cumsum(words)))
+    order = np.full(64 * int(first_word[-1]), -1, np.int64)
+    for part, begin in zip(parts, first_word.tolist(), strict=False):
+        order[64 * begin : 64 * begin + len(part)] = part
+    return (
+        order, first_word, n_rows, np.array(sides, np.int64),
+        np.array(weights) / rows.total_weight,
+    )  # fmt: skip
+
+
+def _weighed(rows: KernelRows, here: NDArray[np.intp]) -> Iterator[tuple[float, NDArray[np.intp]]]:
+    """Divide rows of one label into parts whose rows weigh the same."""
+    if len(rows.numbers):
+        # A row that stands for 5 others, 1 + 4, is in the part of each of these: exact, with 16
+        # parts whatever the numbers are.
+        numbers = rows.numbers[here]
+        for bit in range(16):
+            yield float(1 << bit), here[(numbers >> bit) & 1 == 1]
+    elif not len(rows.weights):
+        yield 1.0, here
+    elif len(here):
+        classes = _weight_classes(rows.weights[here])
+        for k in range(int(classes.max()) + 1):
+            part = here[classes == k]
+            yield (float(rows.weights[part].mean()) if len(part) else 0.0), part
+
+
+def _weight_classes(weights: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Number the weights, equal ones and, where they are many, those of one size."""
+    distinct, inverse = np.unique(weights, return_inverse=True)
+    if len(distinct) <= MAX_WEIGHTS:
+        classes: NDArray[np.intp] = inverse.astype(np.intp)
+        return classes
+    size = np.log(np.maximum(weights, distinct[-1] * 1e-6))
+    share = (size - size.min()) / (size.max() - size.min())
+    sized: NDArray[np.intp] = np.minimum((share * MAX_WEIGHTS).astype(np.intp), MAX_WEIGHTS - 1)
+    return sized

@@ -1,0 +1,721 @@
+r"""Search of supports: which items a risk score uses, for problems of hundreds of 0/1 items.
+
+Coordinate descent changes one coefficient, or exchanges one item while all other points are kept.
+With many items that look alike (cut-offs of one measurement) the best exchange needs other points
+for all items, and descent stops. Here the *support* is what is searched, and points follow:
+
+1. **Step.** Rows of one score are one group. How many of either label have an item, in every
+   group, is counted by bits (:mod:`riskslim.data.packed`); from these counts follow the best points
+   of *every* item that can be added, each with its best shift of the intercept, exactly.
+2. **Polish.** A support of k items has at most :math:`2^k` cells. Points are improved on them by
+   moves of one and of two coefficients, whatever the number of rows.
+3. **Beam.** Supports grow item by item; those that are best after polishing are kept.
+4. **Exchange.** Each item is taken out in turn, the rest polished, and the most promising of all
+   other items put in, polished again; also two at a time. Then the beam starts once more without
+   one of the items that every good support has had so far.
+
+Where the problem has several scales, steps and exchanges work with points of 1/32 unit of
+log-odds, nearly real numbers. Supports whose loss is then low enough are rounded at scales all
+over the set, each polished there and given its best scale.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim._kernels import nodes
+from riskslim._kernels import supports as kernels
+from riskslim.data.distinct import all_rows
+from riskslim.data.packed import PackedItems, pack, scratch_words
+from riskslim.heuristics.constrained import project
+from riskslim.loss.form import MAX_TABLE_ENTRIES, tables_by_score
+from riskslim.scale import least_over
+
+if TYPE_CHECKING:
+    from riskslim.problem.problem import RiskScoreProblem
+
+__all__ = ["Support", "SupportSearch", "search_supports"]
+
+# How many times as many supports are polished as are kept.
+SHORTLIST = 3
+# Pairs of items that are exchanged at most: all of them up to ten items.
+MOST_PAIRS = 45
+# With several scales, points are 1 / FINE units of log-odds, of which an item has at most WIDEST.
+FINE = 32
+WIDEST = 12
+# Ratio between scales at which points are rounded, and how many of the results are polished.
+SCALE_RATIO = 1.08
+POLISHED_SCALES = 3
+# A support is rounded if its loss with fine points is not above the best objective by this share.
+ROUNDED_MARGIN = 1e-3
+# Supports for which no points were found that meet the constraints, after which a search that has
+# found nothing ends.
+MOST_REFUSED = 20
+# An objective that is lower by less is none that is better.
+_TOLERANCE = 1e-12
+# Steps of the points, largest first, where their range is at least four times as large; fine points
+# are polished to an eighth of a unit of log-odds, and rounded afterwards.
+_STEPS = (64, 16, 4, 1)
+_FINE_STEPS = (64, 16, 4)
+# Most groups of rows that a step tells apart. Scores that are near to each other are put together
+# where there are more; that can change which items look promising, but no loss of a support.
+MOST_GROUPS = 96
+_FAR = 1e299
+
+
+@dataclasses.dataclass(frozen=True)
+class Support:
+    """Items with points on some grid.
+
+    Attributes
+    ----------
+    items : tuple of int
+        In increasing order.
+    points : tuple of int
+        Of the intercept and of each item.
+    objective : float
+        Loss and prices of all items.
+    """
+
+    items: tuple[int, ...]
+    points: tuple[int, ...]
+    objective: float
+
+
+@dataclasses.dataclass(frozen=True)
+class _Width:
+    """How widely a stage of the search looks around."""
+
+    beam: int  # supports that are kept at each size
+    exchanged: int  # supports of the beam whose neighbourhood is looked at
+    breadth: int  # items that are tried in the place of one that was taken out
+    pair: tuple[int, int]  # the same for two: of the first, and of the second for each
+
+
+# The first stage finds most of what there is to find in a tenth of the time of the second one.
+NARROW = _Width(10, 5, 8, (6, 4))
+WIDE = _Width(40, 20, 20, (25, 8))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Grid:
+    """Points that a search may use, and what scores of them cost."""
+
+    lower: NDArray[np.int64]  # of the intercept and of each item
+    upper: NDArray[np.int64]
+    low: int  # score of the tables' first entry
+    losses: NDArray[np.float64]
+    slopes: NDArray[np.float64]
+    steps: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls, lower: NDArray[np.int64], upper: NDArray[np.int64], max_size: int,
+        packed: PackedItems, scale: float, steps: tuple[int, ...],
+    ) -> _Grid | None:  # fmt: skip
+        """The grid of points between bounds; None where the tables would be too large."""
+        reach = np.zeros((2, len(packed)), np.int64)
+        for i in range(len(packed)):
+            values = [packed.base[i], *packed.values[packed.first[i] : packed.first[i + 1]]]
+            ends = [x * end for x in values for end in (lower[i + 1], upper[i + 1])]
+            reach[:, i] = min(0, *ends), max(0, *ends)
+        low = int(lower[0] + np.sort(reach[0])[:max_size].sum())
+        high = int(upper[0] + np.sort(reach[1])[::-1][:max_size].sum())
+        if high - low >= MAX_TABLE_ENTRIES:
+            return None
+        losses, slopes = tables_by_score(low, high, scale)
+        widest = int((upper - lower).max())
+        chosen = [step for step in steps if step == steps[-1] or 4 * step <= widest]
+        return cls(lower, upper, low, losses, slopes, np.array(chosen, np.int64))
+
+
+def search_supports(
+    problem: RiskScoreProblem,
+    *,
+    starts: Iterable[NDArray[np.int64]] = (),
+    stop: NDArray[np.int64] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    effort: int = 3,
+) -> Iterator[NDArray[np.int64]]:
+    """Look for good supports, and yield feasible vectors, each better than the one before it.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+        Work is added to the counters of its loss.
+    starts : iterable of ndarray of int64, shape (d + 1,)
+        Feasible vectors whose neighbourhood is looked at, too.
+    stop : int64 array of shape (1,), optional
+        Not zero: end as soon as possible. Compiled passes look at it, too.
+    should_stop : callable, optional
+        Asked between passes; True ends the search.
+    effort : int, default 3
+        0: a beam alone. 1: exchanges of one item, too. 2: exchanges of two, and restarts. 3: the
+        same once more, more widely.
+
+    Yields
+    ------
+    ndarray of int64, shape (d + 1,)
+        Intercept first.
+
+    Examples
+    --------
+    >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+    >>> from riskslim.heuristics.supports import search_supports
+    >>> data = TrainingData({"a": [0, 1, 1, 0, 1], "b": [1, 0, 1, 0, 1]}, [0, 1, 1, 0, 0])
+    >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
+    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    >>> [vector.tolist() for vector in search_supports(problem)][-1]
+    [-2, 3, -1]
+    """
+    search = SupportSearch.of(problem, stop=stop, should_stop=should_stop)
+    if search is not None:
+        yield from search.run(starts, effort)
+
+
+class SupportSearch:
+    """One search of supports; see :func:`search_supports`.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    packed : PackedItems
+    grid : _Grid
+    stop : int64 array of shape (1,)
+    should_stop : callable
+
+    Attributes
+    ----------
+    best : ndarray of int64, shape (d + 1,), or None
+        Best feasible vector.
+    objective : float
+        Its objective, infinite without one.
+    n_steps : int
+        Passes over all items.
+    n_polished : int
+        Supports whose points were polished.
+    """
+
+    def __init__(
+        self,
+        problem: RiskScoreProblem,
+        packed: PackedItems,
+        grid: _Grid,
+        stop: NDArray[np.int64],
+        should_stop: Callable[[], bool],
+    ) -> None:
+        self.problem = problem
+        self.packed = packed
+        self.stop = stop
+        self.best: NDArray[np.int64] | None = None
+        self.objective = math.inf
+        self.n_steps = 0
+        self.n_polished = 0
+        self._should_stop = should_stop
+        self._deadline = math.inf
+        self._n_refused = 0
+        self._grid = grid
+        self._price = problem.l0_penalty[packed.features]
+        self._n_planes = np.diff(packed.first)
+        self._scratch = scratch_words()
+        self._joint = np.empty(0)
+        self._work = np.empty(0)
+        own = np.flatnonzero(problem.required[packed.features])
+        self._required = tuple(int(i) for i in own)
+        self._neighbours: dict[tuple[tuple[int, ...], tuple[int, ...]], list[Support]] = {}
+        self._offered: set[tuple[int, ...]] = set()
+        self._extensible: dict[tuple[int, ...], bool] = {}
+        self._tables: dict[float, tuple[int, NDArray[np.float64]]] = {}
+
+    @classmethod
+    def of(
+        cls,
+        problem: RiskScoreProblem,
+        *,
+        stop: NDArray[np.int64] | None = None,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> SupportSearch | None:
+        """Pack the items of a problem; None where it has none that can be packed.
+
+        Parameters
+        ----------
+        problem : RiskScoreProblem
+        stop : int64 array of shape (1,), optional
+        should_stop : callable, optional
+
+        Returns
+        -------
+        SupportSearch or None
+        """
+        if problem.infeasibility is not None or problem.max_size == 0:
+            return None
+        rows = problem.loss.rows
+        if len(rows.weights) and not len(rows.numbers):
+            # Sums of weights of equal rows are many; the weights themselves may be few.
+            rows = all_rows(problem.loss.data)
+        packed = pack(rows, problem.usable)
+        if packed is None:
+            return None
+        # What must be used but is not packed: no support here would be feasible.
+        if np.delete(problem.required, packed.features).any():
+            return None
+        where = np.concatenate(([0], 1 + packed.features))
+        lower, upper = problem.lower[where], problem.upper[where]
+        scale = problem.loss.scale
+        steps: tuple[int, ...] = _STEPS
+        if not problem.scales.is_single:
+            lower, upper = _fine_bounds(lower, upper, problem.scales.low, problem.scales.high)
+            scale, steps = float(FINE), _FINE_STEPS
+        grid = _Grid.of(lower, upper, problem.max_size, packed, scale, steps)
+        if grid is None:
+            return None
+        flag = np.zeros(1, np.int64) if stop is None else stop
+        return cls(problem, packed, grid, flag, should_stop or (lambda: False))
+
+    # ---- the search ------------------------------------------------------------------------
+
+    def run(
+        self,
+        starts: Iterable[NDArray[np.int64]] = (),
+        effort: int = 3,
+        deadline: float = math.inf,
+    ) -> Iterator[NDArray[np.int64]]:
+        """Yield feasible vectors, each better than the one before it.
+
+        Parameters
+        ----------
+        starts : iterable of ndarray of int64, shape (d + 1,)
+        effort : int, default 3
+        deadline : float, default infinity
+            ``time.perf_counter()`` at which to end.
+
+        Yields
+        ------
+        ndarray of int64, shape (d + 1,)
+        """
+        self._deadline = deadline
+        given = [support for start in starts if (support := self._support_of(start)) is not None]
+        yield from self._look_around(NARROW, given, effort)
+        if effort >= 3:
+            yield from self._look_around(WIDE, [], effort)
+        self._deadline = math.inf
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether all features that can be used are packed, and no constraint ties them."""
+        n_usable = int(np.count_nonzero(self.problem.usable))
+        return len(self.packed) == n_usable and self.problem.constraint_rows is None
+
+    def _look_around(
+        self, width: _Width, given: list[Support], effort: int
+    ) -> Iterator[NDArray[np.int64]]:
+        """One stage: beam, exchanges of one item and of two, restarts."""
+        beam: list[Support] = []
+        for layer in self._grow(width.beam):
+            yield from self._offer(layer[: NARROW.beam])
+            beam = sorted([*beam, *layer], key=_by_objective)[: width.exchanged]
+        if effort >= 1:
+            for support in (*given, *beam):
+                yield from self._exchange(support, 1, width)
+        if effort >= 2:
+            yield from self._exchange_best(2, width)
+            yield from self._restart(width)
+
+    def improve(self, vector: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+        """Exchange items of a vector one at a time, until that helps no more.
+
+        Parameters
+        ----------
+        vector : ndarray of int64, shape (d + 1,)
+            Feasible.
+
+        Yields
+        ------
+        ndarray of int64, shape (d + 1,)
+            Vectors that are better than all before them.
+        """
+        support = self._support_of(vector)
+        if support is not None:
+            yield from self._exchange(support, 1, NARROW)
+
+    def _restart(self, width: _Width) -> Iterator[NDArray[np.int64]]:
+        """Grow supports without each of the best one's items in turn, and exchange those."""
+        if self.best is None:
+            return
+        used = self._items_of(self.best)
+        for banned in used:
+            if banned in self._required or self._stopped():
+                continue
+            last: list[Support] = []
+            for layer in self._grow(width.beam // 2, frozenset((banned,))):
+                last = sorted([*last, *layer], key=_by_objective)[:2]
+            yield from self._offer(last)
+            for support in last[:1]:
+                yield from self._exchange(support, 1, width)
+        if self._items_of(self.best) != used:
+            yield from self._exchange_best(2, width)
+
+    def _grow(self, width: int, banned: frozenset[int] = frozenset()) -> Iterator[list[Support]]:
+        """Yield the best supports of each size, best first."""
+        first = self._polished(self._required, None, pairs=True)
+        beam = [first]
+        yield beam
+        while beam and len(beam[0].items) < self.problem.max_size and not self._stopped():
+            found: dict[tuple[int, ...], Support] = {}
+            for support in beam:
+                for grown in self._grown(support, width, banned):
+                    known = found.get(grown.items)
+                    if known is None or grown.objective < known.objective:
+                        found[grown.items] = grown
+            shortlist = sorted(found.values(), key=_by_objective)[: SHORTLIST * width]
+            polished = [self._polished(one.items, one.points, pairs=False) for one in shortlist]
+            polished.sort(key=_by_objective)
+            beam = [self._polished(one.items, one.points, pairs=True) for one in polished[:width]]
+            beam.sort(key=_by_objective)
+            if beam:
+                yield beam
+
+    def _exchange_best(self, n_out: int, width: _Width) -> Iterator[NDArray[np.int64]]:
+        if self.best is not None and not self._stopped():
+            support = self._support_of(self.best)
+            if support is not None:
+                yield from self._exchange(support, n_out, width)
+
+    def _exchange(self, support: Support, n_out: int, width: _Width) -> Iterator[NDArray[np.int64]]:
+        """Exchange up to ``n_out`` items at a time, the best way, until none helps."""
+        while not self._stopped():
+            best = support
+            for n in range(1, n_out + 1):
+                for candidates in self._replacements(support, n, width):
+                    yield from self._offer(candidates[:1])
+                    if candidates and candidates[0].objective < best.objective - _TOLERANCE:
+                        best = candidates[0]
+                    if self._stopped():
+                        return
+                if best is not support:
+                    break
+            if best is support:
+                return
+            support = best
+
+    def _replacements(self, support: Support, n_out: int, width: _Width) -> Iterator[list[Support]]:
+        """Yield supports with some items exchanged, best first, for each choice of what goes."""
+        free = [i for i in support.items if i not in self._required]
+        for out in itertools.islice(itertools.combinations(free, n_out), MOST_PAIRS):
+            yield self._without(support, out, width)
+        if n_out == 1 and len(support.items) < self.problem.max_size:
+            yield self._completed(support, (width.breadth,))
+
+    def _without(self, support: Support, out: tuple[int, ...], width: _Width) -> list[Support]:
+        """The best supports that have others in the place of some items."""
+        rest = tuple(i for i in support.items if i not in out)
+        breadths = (width.breadth,) if len(out) == 1 else width.pair
+        known = self._neighbours.get((rest, breadths))
+        if known is None:
+            points = (
+                support.points[0],
+                *(v for i, v in zip(support.items, support.points[1:], strict=True) if i in rest),
+            )
+            base = self._polished(rest, points, pairs=True)
+            known = self._neighbours[rest, breadths] = self._completed(base, breadths)
+        return known
+
+    def _completed(self, base: Support, breadths: tuple[int, ...]) -> list[Support]:
+        """The base, and the best supports that it becomes with an item more for each breadth."""
+        found: list[Support] = [base]
+        layer = [base]
+        for n, breadth in enumerate(breadths, start=1):
+            grown: dict[tuple[int, ...], Support] = {}
+            for support in layer:
+                for one in self._grown(support, breadth):
+                    if one.items not in grown:
+                        grown[one.items] = one
+            last = n == len(breadths)
+            layer = [self._polished(one.items, one.points, pairs=last) for one in grown.values()]
+            layer.sort(key=_by_objective)
+            found += layer
+        found.sort(key=_by_objective)
+        return found[: NARROW.breadth]
+
+    # ---- supports --------------------------------------------------------------------------
+
+    def _grown(
+        self, support: Support, width: int, banned: frozenset[int] = frozenset()
+    ) -> list[Support]:
+        """A support with each of the most promising items, not polished yet."""
+        room = kernels.most_planes() - int(self._n_planes[list(support.items)].sum())
+        if self._stopped() or len(support.items) >= self.problem.max_size:
+            return []
+        losses, steps, shifts = self._steps(support)
+        objectives = losses + self._price + self._price[list(support.items)].sum()
+        objectives[list(support.items)] = np.inf
+        objectives[list(banned)] = np.inf
+        objectives[self._n_planes > room] = np.inf
+        found: list[Support] = []
+        for i in np.argsort(objectives, kind="stable").tolist():
+            if len(found) == width or objectives[i] > _FAR:
+                break
+            items = tuple(sorted((*support.items, i)))
+            if not self._is_extensible(items):
+                continue
+            at = 1 + items.index(i)
+            points = [support.points[0] + int(shifts[i]), *support.points[1:]]
+            points.insert(at, int(steps[i]))
+            found.append(Support(items, tuple(points), float(objectives[i])))
+        return found
+
+    def _steps(
+        self, support: Support
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+        """The best loss of every item that is added, its points, and the intercept's shift."""
+        packed, grid = self.packed, self._grid
+        cells = packed.cells(support.items)
+        position = np.array(support.points, np.int64) @ cells.x - grid.low
+        places, group = np.unique(position, return_inverse=True)
+        unit = 1
+        while len(places) > MOST_GROUPS:
+            unit *= 2
+            near = np.clip(position // unit * unit + unit // 2, position.min(), position.max())
+            places, group = np.unique(near, return_inverse=True)
+        n_groups = len(places)
+        total = np.empty((2, n_groups))
+        for side in (0, 1):
+            total[side] = np.bincount(group, cells.weights[side], n_groups)
+        chosen = packed.planes_of(support.items)
+        groups = np.full(2 ** len(chosen), -1, np.int32)
+        groups[cells.number] = group
+        masks = np.empty((n_groups, packed.planes.shape[1]), np.uint64)
+        kernels.fill_masks(packed.planes, chosen, packed.valid, groups, self._scratch, masks)
+        n_planes, n_items = len(packed.values), len(packed)
+        if self._joint.size < n_planes * 2 * n_groups:
+            self._joint = np.empty(n_planes * 2 * n_groups)
+            self._work = np.empty((int(self._n_planes.max()) + 1) * 2 * n_groups)
+        joint = self._joint[: n_planes * 2 * n_groups].reshape(n_planes, 2, n_groups)
+        loss = np.empty(n_items)
+        step, shift = np.empty(n_items, np.int64), np.empty(n_items, np.int64)
+        kernels.count_joint(
+            packed.planes, np.arange(n_planes), masks, packed.first_word, packed.side,
+            packed.weight, joint, self.stop, self.problem.loss.n_threads,
+        )  # fmt: skip
+        kernels.best_steps(
+            joint, total, packed.first, packed.values, packed.base, places,
+            grid.losses, grid.slopes, grid.lower[1:], grid.upper[1:],
+            int(grid.lower[0]) - support.points[0], int(grid.upper[0]) - support.points[0],
+            self._work, np.empty(int(self._n_planes.max()) + 1, np.int64), loss, step, shift,
+            self.stop,
+        )  # fmt: skip
+        self.n_steps += 1
+        return loss, step, shift
+
+    def _polished(
+        self, items: tuple[int, ...], points: tuple[int, ...] | None, *, pairs: bool
+    ) -> Support:
+        """Improve the points of some items on their cells."""
+        cells, grid = self.packed.cells(items), self._grid
+        where = np.array([0, *(1 + i for i in items)])
+        lower, upper = grid.lower[where], grid.upper[where]
+        found = np.clip(0, lower, upper) if points is None else np.array(points, np.int64)
+        loss = kernels.polish(
+            cells.x, cells.weights, found, lower, upper, grid.losses, grid.low, grid.steps, pairs,
+            np.empty(cells.x.shape[1], np.int64),
+        )  # fmt: skip
+        self.n_polished += 1
+        self.problem.loss.n_evaluations += 1
+        return Support(items, tuple(found.tolist()), loss + float(self._price[list(items)].sum()))
+
+    def _items_of(self, vector: NDArray[np.int64]) -> tuple[int, ...]:
+        return tuple(np.flatnonzero(vector[1 + self.packed.features]).tolist())
+
+    def _support_of(self, vector: NDArray[np.int64]) -> Support | None:
+        """A vector as a support; None if it uses what is not packed."""
+        used = np.flatnonzero(vector[1:])
+        items = self._items_of(vector)
+        if len(items) != len(used) or self._n_planes[list(items)].sum() > kernels.most_planes():
+            return None
+        chosen = vector[[0, *(1 + self.packed.features[list(items)])]]
+        points = chosen
+        if not self.problem.scales.is_single:
+            points = np.rint(chosen * (FINE / self.problem.loss.best_scale(vector)))
+        where = [0, *(1 + i for i in items)]
+        points = np.clip(points, self._grid.lower[where], self._grid.upper[where])
+        return self._polished(items, tuple(points.astype(np.int64).tolist()), pairs=True)
+
+    def _stopped(self) -> bool:
+        if time.perf_counter() >= self._deadline:
+            return True
+        if self.best is None and self._n_refused >= MOST_REFUSED:
+            return True  # the constraints leave so little that other means have to find it
+        if not self.stop[0] and self._should_stop():
+            self.stop[0] = 1
+        return bool(self.stop[0])
+
+    # ---- what is feasible --------------------------------------------------------------------
+
+    def _is_extensible(self, items: tuple[int, ...]) -> bool:
+        """Whether the constraints may be met with all of some items, and others beside them."""
+        rows = self.problem.rows_with_size
+        if rows is None:
+            return True
+        known = self._extensible.get(items)
+        if known is None:
+            known = self._extensible[items] = any(
+                rows.propagate(*box) for box in self._boxes(items)
+            )
+        return known
+
+    def _boxes(
+        self, items: tuple[int, ...], points: Iterable[int] = ()
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """The problem's box with items of one sign, where they have points, and else of any."""
+        lower, upper = self.problem.lower.copy(), self.problem.upper.copy()
+        used = 1 + self.packed.features[list(items)]
+        signs = np.sign(list(points)) if points else np.zeros(len(used))
+        for j, sign in zip(used.tolist(), signs.tolist(), strict=True):
+            if sign > 0 or upper[j] <= 0 or (not sign and lower[j] >= 0):
+                lower[j] = max(lower[j], 1) if sign > 0 or lower[j] >= 0 else lower[j]
+            if sign < 0 or (not sign and upper[j] <= 0):
+                upper[j] = min(upper[j], -1)
+        yield lower, upper
+
+    def _offer(self, supports: Iterable[Support]) -> Iterator[NDArray[np.int64]]:
+        """Yield the vectors of supports that are better than the best one."""
+        for support in supports:
+            if support.objective > self.objective * (1.0 + ROUNDED_MARGIN) or self._stopped():
+                continue
+            if self.problem.scales.is_single:
+                if support.objective < self.objective - _TOLERANCE:
+                    yield from self._take(self._vector(support.items, support.points))
+            elif support.items not in self._offered:
+                self._offered.add(support.items)
+                for points in self._at_scales(support):
+                    yield from self._take(self._vector(support.items, points))
+
+    def _vector(self, items: tuple[int, ...], points: Iterable[int]) -> NDArray[np.int64]:
+        vector = np.zeros(self.problem.n_features + 1, np.int64)
+        vector[[0, *(1 + self.packed.features[list(items)])]] = list(points)
+        return vector
+
+    def _take(self, vector: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+        problem = self.problem
+        if not problem.is_feasible(vector):
+            if problem.constraint_rows is None:
+                return
+            near = project(problem, vector.astype(np.float64), np.abs(vector).astype(np.float64))
+            if near is None:
+                self._n_refused += 1
+                return
+            vector = near
+        objective = problem.objective(vector)
+        if objective < self.objective:
+            self.best, self.objective = vector, objective
+            yield vector
+
+    # ---- scales ----------------------------------------------------------------------------
+
+    def _at_scales(self, support: Support) -> Iterator[tuple[int, ...]]:
+        """Yield the points of a support at several scales, the most promising ones polished."""
+        problem, cells = self.problem, self.packed.cells(support.items)
+        where = [0, *(1 + self.packed.features[list(support.items)])]
+        lower, upper = problem.lower[where], problem.upper[where]
+        real = np.array(support.points) / FINE
+        found: dict[tuple[int, ...], float] = {}
+        for scale in self._scales_for(real[1:], lower[1:], upper[1:]):
+            points = np.rint(real * scale)
+            points[1:] = np.where(points[1:] == 0, np.sign(real[1:]), points[1:])
+            points = np.clip(points, lower, upper).astype(np.int64)
+            self._polish_at(scale, cells.x, cells.weights, points, lower, upper, pairs=False)
+            key = tuple(points.tolist())
+            if key not in found:
+                found[key] = self._best_scale(points, cells.x, cells.weights)[1]
+        for key in sorted(found, key=lambda key: found[key])[:POLISHED_SCALES]:
+            points, least = np.array(key, np.int64), found[key]
+            while True:
+                scale = self._best_scale(points, cells.x, cells.weights)[0]
+                changed = points.copy()
+                self._polish_at(scale, cells.x, cells.weights, changed, lower, upper, pairs=True)
+                loss = self._best_scale(changed, cells.x, cells.weights)[1]
+                if not loss < least - _TOLERANCE:
+                    break
+                points, least = changed, loss
+            price = float(self._price[[i for i, v in zip(support.items, points[1:], strict=True)
+                                       if v]].sum())  # fmt: skip
+            if least + price < self.objective - _TOLERANCE:
+                yield tuple(points.tolist())
+
+    def _scales_for(
+        self, real: NDArray[np.float64], lower: NDArray[np.int64], upper: NDArray[np.int64]
+    ) -> list[float]:
+        """Scales at which real points may be rounded: from a fixed grid, as far as points go."""
+        scales = self.problem.scales
+        if scales.values is not None:
+            return list(scales.values)
+        bound = np.where(real > 0, upper, -lower)
+        ratio = np.abs(real) / np.maximum(bound, 1)
+        most = min(scales.high, 1.3 / max(float(ratio.max(initial=0.0)), 1e-9))
+        n = math.floor(math.log(max(most / scales.low, 1.0)) / math.log(SCALE_RATIO))
+        return [scales.low * SCALE_RATIO**i for i in range(n + 1)]
+
+    def _polish_at(
+        self,
+        scale: float,
+        x: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        points: NDArray[np.int64],
+        lower: NDArray[np.int64],
+        upper: NDArray[np.int64],
+        *,
+        pairs: bool,
+    ) -> None:
+        """Improve points in place at a scale."""
+        scores = points @ x
+        spread = int((upper - lower)[1:].max(initial=1)) + 4
+        low, high = int(scores.min()) - 2 * spread, int(scores.max()) + 2 * spread
+        known = self._tables.get(scale)
+        if known is None or low < known[0] or high >= known[0] + known[1].shape[1]:
+            losses, _ = tables_by_score(low - spread, high + spread, scale)
+            known = self._tables[scale] = low - spread, losses
+            if len(self._tables) > 1000:
+                self._tables.clear()
+        kernels.polish(
+            x, weights, points, lower, upper, known[1], known[0], np.ones(1, np.int64), pairs,
+            np.empty(x.shape[1], np.int64),
+        )  # fmt: skip
+        self.n_polished += 1
+
+    def _best_scale(
+        self, points: NDArray[np.int64], x: NDArray[np.int64], weights: NDArray[np.float64]
+    ) -> tuple[float, float]:
+        """The best scale of points on cells, and their loss there."""
+        scores = (points @ x).astype(np.float64)
+        negative, positive = weights
+
+        def derivatives(t: float) -> tuple[float, float, float]:
+            return nodes.scale_derivatives(scores, positive, negative, t)
+
+        scale = least_over(self.problem.scales, derivatives)
+        return scale, derivatives(1.0 / scale)[0]
+
+
+def _by_objective(support: Support) -> tuple[float, tuple[int, ...]]:
+    return support.objective, support.items
+
+
+def _fine_bounds(
+    lower: NDArray[np.int64], upper: NDArray[np.int64], low: float, high: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Bounds of points in 1 / FINE units of log-odds that any scale can lead to."""
+    least = np.minimum(lower / low, lower / high)
+    most = np.maximum(upper / low, upper / high)
+    reach = np.full(len(lower), float(WIDEST))
+    reach[0] = 4 * WIDEST
+    least = np.clip(np.floor(least * FINE), -reach * FINE, reach * FINE)
+    most = np.clip(np.ceil(most * FINE), -reach * FINE, reach * FINE)
+    return least.astype(np.int64), most.astype(np.int64)

@@ -1,0 +1,378 @@
+"""Search of supports: kernels against plain NumPy, and what the search finds."""
+
+from __future__ import annotations
+
+import itertools
+import time
+
+import numpy as np
+import pytest
+
+from enumeration import SmallProblem, enumerate_optimum
+from riskslim import (
+    CoefficientSet,
+    LogisticLoss,
+    RiskScoreProblem,
+    TrainingData,
+    at_most,
+    branch_and_bound,
+    discrete_coordinate_descent,
+    lattice_cpa,
+)
+from riskslim._kernels import load
+from riskslim.data.distinct import all_rows
+from riskslim.data.packed import READS, pack, scratch_words
+from riskslim.heuristics.supports import SupportSearch, search_supports
+from riskslim.loss.form import tables_by_score
+
+BACKENDS = ["cython", "numba"]
+
+
+@pytest.fixture(params=BACKENDS)
+def kernels(request):
+    return load(request.param)["supports"]
+
+
+def make_data(rng, n=700, d=9, kind="binary", weights=None):
+    X = (rng.random((n, d)) < rng.uniform(0.1, 0.8, d)).astype(np.int64)
+    if kind == "few":
+        X[:, 1] = rng.integers(-1, 3, n)
+        X[:, 4] = rng.integers(2, 5, n)
+    y = np.where(rng.random(n) < 1 / (1 + np.exp(1.5 - X @ rng.normal(0, 1.2, d))), 1, -1)
+    y[:2] = -1, 1
+    sample_weight = {
+        None: None,
+        "class": np.where(y > 0, 2.5, 0.5),
+        "few": rng.choice([0.5, 1.0, 3.0], n),
+        "many": rng.uniform(0.1, 4.0, n),
+    }[weights]
+    return TrainingData(X.astype(float), y, sample_weight)
+
+
+def make_problem(data, reach=5, **options):
+    options = {"max_size": 4, **options}
+    scale = options.pop("scale", 1.0)
+    coefficients = options.pop("coefficients", None) or CoefficientSet(
+        data.feature_names, -reach, reach
+    )
+    return RiskScoreProblem(LogisticLoss(data, coefficients, scale=scale), coefficients, **options)
+
+
+def columns_of(data):
+    return np.column_stack([data.column(j) for j in range(data.n_features)])
+
+
+# ---- kernels ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["binary", "few"])
+@pytest.mark.parametrize("weights", [None, "class", "few"])
+def test_cells_and_joint_counts_are_those_of_the_rows(kernels, monkeypatch, kind, weights):
+    rng = np.random.default_rng(1)
+    data = make_data(rng, n=5000, kind=kind, weights=weights)
+    X, w = columns_of(data), data.sample_weight
+    w = np.ones(len(X)) if w is None else w
+    w = w / w.sum()
+    monkeypatch.setattr("riskslim.data.packed.kernels", kernels)
+    packed = pack(all_rows(data), np.ones(data.n_features, bool))
+    for items in [(), (0,), (1, 4), (0, 2, 3, 5, 8)]:
+        cells = packed.cells(items)
+        expected = {}
+        for x, label, weight in zip(X[:, list(items)], data.labels, w, strict=True):
+            both = expected.setdefault(tuple(x), [0.0, 0.0])
+            both[int(label > 0)] += weight
+        got = {
+            tuple(cells.x[1:, c]): cells.weights[:, c].tolist() for c in range(len(cells.number))
+        }
+        assert got.keys() == expected.keys()
+        for key, both in expected.items():
+            assert got[key] == pytest.approx(both, rel=1e-12, abs=1e-15)
+        # Every plane's rows in groups of cells, some of which are left out.
+        chosen = packed.planes_of(items)
+        group = rng.integers(-1, 3, 2 ** len(chosen)).astype(np.int32)
+        masks = np.empty((3, packed.planes.shape[1]), np.uint64)
+        kernels.fill_masks(packed.planes, chosen, packed.valid, group, scratch_words(), masks)
+        n_planes = len(packed.values)
+        joint = np.empty((2, n_planes, 2, 3))
+        for k in (0, 1):
+            kernels.count_joint(
+                packed.planes, np.arange(n_planes), masks, packed.first_word, packed.side,
+                packed.weight, joint[k], np.zeros(1, np.int64), k + 1,
+            )  # fmt: skip
+        assert (joint[0] == joint[1]).all()
+        values = [
+            (packed.features[i], packed.values[p])
+            for i in range(len(packed))
+            for p in range(packed.first[i], packed.first[i + 1])
+        ]
+        code = np.zeros(len(X), int)
+        for bit, plane in enumerate(chosen):
+            feature, value = values[plane]
+            code |= (X[:, feature] == value).astype(int) << bit
+        groups = group[code]
+        for plane, (feature, value) in enumerate(values):
+            here = X[:, feature] == value
+            for side, r in itertools.product((0, 1), range(3)):
+                rows = here & (groups == r) & ((data.labels > 0) == side)
+                assert joint[0, plane, side, r] == pytest.approx(w[rows].sum(), abs=1e-14)
+
+
+def naive_loss(scores, labels, weights, scale=1.0):
+    return float(weights @ np.logaddexp(0.0, -labels * scores / scale) / weights.sum())
+
+
+@pytest.mark.parametrize("kind", ["binary", "few"])
+@pytest.mark.parametrize("bounds", [(-3, 3), (0, 3), (-2, -1), (2, 3)])
+def test_best_step_of_every_item(kernels, monkeypatch, kind, bounds):
+    """By all points and shifts; items of several values may end next to the best step."""
+    rng = np.random.default_rng(3)
+    data = make_data(rng, kind=kind)
+    X, labels = columns_of(data), data.labels.astype(float)
+    monkeypatch.setattr("riskslim.heuristics.supports.kernels", kernels)
+    coefficients = CoefficientSet(
+        data.feature_names, *bounds, intercept_lower=-6, intercept_upper=6
+    )
+    search = SupportSearch.of(make_problem(data, coefficients=coefficients, max_size=9))
+    items = (0, 2)
+    points = (-1, bounds[0] or 1, bounds[1])
+    support = search._polished(items, points, pairs=False)
+    losses, steps, shifts = search._steps(support)
+    base = support.points[0] + X[:, list(items)] @ support.points[1:]
+    ones = np.ones(len(X))
+    for i in range(data.n_features):
+        by_hand = {
+            (v, s): naive_loss(base + s + v * X[:, i], labels, ones)
+            for v in range(bounds[0], bounds[1] + 1) if v
+            for s in range(-6 - support.points[0], 7 - support.points[0])
+        }  # fmt: skip
+        found = by_hand[steps[i], shifts[i]]
+        assert losses[i] == pytest.approx(found, rel=1e-12)
+        if kind == "binary" or i not in (1, 4):
+            assert found == pytest.approx(min(by_hand.values()), rel=1e-12)
+        else:
+            assert found <= min(by_hand.values()) * 1.05
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+def test_polished_points_have_no_better_move(kernels, pairs):
+    rng = np.random.default_rng(5)
+    losses, _ = tables_by_score(-60, 60, 1.0)
+    for _ in range(20):
+        k, m = 4, 16
+        x = np.ones((k + 1, m), np.int64)
+        x[1:] = (np.arange(m) >> np.arange(k)[:, None]) & 1
+        weights = rng.random((2, m)) / m
+        lower, upper = np.array([-20, -5, 0, -5, 1]), np.array([20, 5, 5, 0, 1])
+        points = np.clip(rng.integers(-5, 6, k + 1), lower, upper)
+        before = points.copy()
+
+        def loss_of(p, x=x, weights=weights):
+            scores = p @ x + 60
+            return float((weights[0] * losses[0, scores] + weights[1] * losses[1, scores]).sum())
+
+        loss = kernels.polish(
+            x, weights, points, lower, upper, losses, -60, np.array([4, 1]), pairs,
+            np.empty(m, np.int64),
+        )  # fmt: skip
+        assert loss == pytest.approx(loss_of(points), rel=1e-12)
+        assert loss <= loss_of(before) + 1e-15
+        assert (points >= lower).all()
+        assert (points <= upper).all()
+        reach = range(-2, 3) if pairs else (0,)
+        for a, b in itertools.combinations(range(k + 1), 2):
+            for i, j in itertools.product(range(-1, 2), reach):
+                moved = points.copy()
+                moved[a] += i
+                moved[b] += j if pairs else 0
+                if (moved >= lower).all() and (moved <= upper).all() and ((i and j) or not i * j):
+                    if not pairs and abs(i) + abs(j) > 1:
+                        continue
+                    if i == 0 and abs(j) == 2:
+                        continue
+                    assert loss_of(moved) >= loss - 2e-13
+
+
+def test_backends_find_the_same(monkeypatch):
+    rng = np.random.default_rng(11)
+    data = make_data(rng, n=900, d=14, kind="few")
+    for scale in (1.0, (0.5, 8.0)):
+        found = []
+        for backend in BACKENDS:
+            modules = load(backend)
+            monkeypatch.setattr("riskslim.heuristics.supports.kernels", modules["supports"])
+            monkeypatch.setattr("riskslim.data.packed.kernels", modules["supports"])
+            monkeypatch.setattr("riskslim.heuristics.supports.nodes", modules["nodes"])
+            problem = make_problem(data, scale=scale)
+            found.append([v.tolist() for v in search_supports(problem)])
+        assert found[0] == found[1]
+
+
+# ---- the search ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["binary", "few"])
+@pytest.mark.parametrize("weights", [None, "class", "few", "many"])
+@pytest.mark.parametrize("scale", [1.0, 2.5, [1.0, 2.0, 4.0], (0.5, 12.0)])
+def test_what_is_found_is_feasible_and_better_and_better(kind, weights, scale):
+    rng = np.random.default_rng(7)
+    data = make_data(rng, d=12, kind=kind, weights=weights)
+    problem = make_problem(data, scale=scale)
+    search = SupportSearch.of(problem)
+    objectives = []
+    for vector in search.run():
+        assert problem.is_feasible(vector)
+        assert search.objective == pytest.approx(problem.objective(vector), rel=1e-14)
+        objectives.append(search.objective)
+    assert objectives == sorted(objectives, reverse=True)
+    alone = discrete_coordinate_descent(problem, np.zeros(13, int), swaps=True)
+    assert search.objective <= alone.objective + 1e-12
+
+
+@pytest.mark.parametrize("weights", [None, "class", "few"])
+def test_merged_rows_are_counted_exactly(weights):
+    data = make_data(np.random.default_rng(37), n=6000, d=6, weights=weights)
+    problem = make_problem(data)
+    assert problem.loss.n_rows < 300
+    search = SupportSearch.of(problem)
+    support = search._polished((0, 2, 3), (0, 1, 1, -1), pairs=True)
+    vector = search._vector(support.items, support.points)
+    assert support.objective == pytest.approx(problem.objective(vector), rel=1e-12)
+
+
+def test_threads_change_nothing():
+    data = make_data(np.random.default_rng(9), n=3000, d=20)
+    found = []
+    for n_threads in (1, 2, 3):
+        problem = make_problem(data, scale=(0.5, 12.0))
+        problem.loss.n_threads = n_threads
+        found.append([v.tolist() for v in search_supports(problem)])
+    assert found[0] == found[1] == found[2]
+
+
+def test_signs_prices_required_and_fixed_points_are_kept():
+    rng = np.random.default_rng(13)
+    data = make_data(rng, d=10)
+    names = data.feature_names
+    coefficients = CoefficientSet(
+        names, -4, 4, sign=[1, -1, *[0] * 8], fixed={names[3]: 2, names[7]: 0},
+        l0_penalty=[*[1e-6] * 5, 0.3, *[1e-6] * 4],
+    )  # fmt: skip
+    problem = make_problem(data, coefficients=coefficients, max_size=5, min_size=3)
+    vectors = list(search_supports(problem))
+    assert vectors
+    for vector in vectors:
+        assert problem.is_feasible(vector)
+        assert vector[4] == 2
+        assert vector[8] == 0
+    assert vectors[-1][6] == 0  # not worth its price
+
+
+def test_constraints_are_met():
+    rng = np.random.default_rng(17)
+    data = make_data(rng, d=14)
+    names = list(data.feature_names)
+    rules = [at_most(1, names[:4]), at_most(1, names[4:8])]
+    problem = make_problem(data, constraints=rules)
+    vectors = list(search_supports(problem))
+    assert vectors
+    assert all(problem.is_feasible(vector) for vector in vectors)
+    free = list(search_supports(make_problem(data)))[-1]
+    assert problem.objective(vectors[-1]) >= problem.objective(free) - 1e-12
+    start = discrete_coordinate_descent(problem, np.zeros(15, int), swaps=True)
+    assert problem.objective(vectors[-1]) <= start.objective + 1e-3
+
+
+def test_start_is_improved():
+    data = make_data(np.random.default_rng(19), d=20)
+    problem = make_problem(data)
+    start = np.zeros(21, np.int64)
+    start[[3, 5, 9]] = 1
+    search = SupportSearch.of(problem)
+    vectors = list(search.improve(start))
+    assert problem.objective(vectors[-1]) < problem.objective(start)
+
+
+def test_nothing_to_pack():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    problem = make_problem(TrainingData(X, y))
+    assert list(search_supports(problem)) == []
+
+
+@pytest.mark.parametrize("when", [0, 1, 5, 50])
+def test_stops_when_asked(when):
+    data = make_data(np.random.default_rng(23), n=2000, d=30)
+    asked = []
+
+    def should_stop():
+        asked.append(True)
+        return len(asked) > when
+
+    problem = make_problem(data)
+    vectors = list(search_supports(problem, should_stop=should_stop))
+    assert all(problem.is_feasible(vector) for vector in vectors)
+    assert len(asked) == when + 1
+
+
+def test_deadline():
+    data = make_data(np.random.default_rng(23), n=2000, d=60)
+    search = SupportSearch.of(make_problem(data, max_size=8))
+    began = time.perf_counter()
+    list(search.run(deadline=began + 0.05))
+    assert time.perf_counter() - began < 2.0
+
+
+def test_share_of_optima():
+    """The optimum, by enumeration, of at least 95 in 100 small problems."""
+    hits, total = 0, 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n, d = int(rng.integers(20, 80)), 5
+        X = (rng.random((n, d)) < 0.5).astype(float)
+        y = np.where(rng.random(n) < 0.5, 1, -1)
+        y[:2] = -1, 1
+        X[0] = 1 - X[1]  # no constant column
+        small = SmallProblem(
+            X=X, y=y, weights=rng.choice([1.0, 2.0], n) if seed % 3 == 0 else None,
+            lower=np.full(d, -2), upper=np.full(d, 2), sign=[0] * d, fixed={},
+            feature_penalty=np.full(d, np.nan), l0_penalty=1e-3, min_size=0, max_size=3,
+            intercept=(None, None), scale=float(rng.choice([1.0, 3.0])),
+        )  # fmt: skip
+        problem = small.build()
+        found = list(search_supports(problem))[-1]
+        best = enumerate_optimum(small).objective
+        total += 1
+        assert problem.objective(found) >= best - 1e-12
+        hits += problem.objective(found) <= best + 1e-12
+    assert hits >= 0.95 * total, (hits, total)
+
+
+# ---- engines ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", [branch_and_bound, lattice_cpa])
+def test_engines_find_a_score_at_once(engine):
+    data = make_data(np.random.default_rng(29), n=3000, d=40)
+    problem = make_problem(data, max_size=5)
+    best = list(search_supports(problem))[-1]
+    solution = engine(problem, time_limit=1.5)
+    assert solution.certificate.objective <= problem.objective(best) + 1e-12
+
+
+# ---- the loss by counts -------------------------------------------------------------------------
+
+
+def test_loss_by_cells_is_the_same_to_the_last_bit():
+    rng = np.random.default_rng(31)
+    data = make_data(rng, n=9000, d=12, kind="few")
+    coefficients = CoefficientSet(data.feature_names, -5, 5)
+    loss = LogisticLoss(data, coefficients, compress=False)
+    fresh = LogisticLoss(data, coefficients, compress=False)
+    fresh._table._bits = None
+    for _ in range(6 * READS):
+        coef = np.zeros(13)
+        used = 1 + rng.choice(12, int(rng.integers(0, 7)), replace=False)
+        coef[0], coef[used] = rng.integers(-9, 9), rng.integers(-5, 6, len(used))
+        assert loss.value(coef) == fresh.value(coef)
+    assert loss._bits._packed.any()
+    assert not loss._bits._packed[[1, 4]].any()  # their values are others than 0 and 1
