@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from riskslim import (
     CoefficientSet,
+    LatticeCPASettings,
     LogisticLoss,
     RiskScoreProblem,
     TrainingData,
@@ -440,7 +441,10 @@ def test_heuristics_find_the_same(seed, n, d_real, weighted, swaps):
 @pytest.mark.parametrize("seed", range(3))
 def test_certificates_are_equal_to_the_last_digit(seed, weighted, d_real):
     data = make_data(seed, n=250, d_int=5 - d_real, d_real=d_real, values=4, weighted=weighted)
-    solutions = [lattice_cpa(p) for p in both_problems(data, 3, max_size=3, l0_penalty=1e-4)]
+    problems = both_problems(data, 3, max_size=3, l0_penalty=1e-4)
+    # On a busy machine numba compiles for longer than the search takes, and than it may take.
+    patient = LatticeCPASettings(initialization_time_limit=600.0)
+    solutions = [lattice_cpa(p, time_limit=1200.0, settings=patient) for p in problems]
     plain, merged = (solution.certificate for solution in solutions)
     assert plain.is_optimal
     assert (solutions[0].coef == solutions[1].coef).all()
