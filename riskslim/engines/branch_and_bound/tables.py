@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import tables as kernels
-from riskslim.engines.branch_and_bound.packed import PackedItems, binary_features
+from riskslim.engines.branch_and_bound.packed import TableItems, binary_features
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
@@ -151,7 +151,7 @@ class Completion:
 
     Attributes
     ----------
-    packed : PackedItems
+    packed : TableItems
         Items that are in, then those that are free, most promising first.
     n_in : int
     low, high : float64 arrays of shape (m + 1,)
@@ -167,7 +167,7 @@ class Completion:
         Factor of predicted times.
     """
 
-    packed: PackedItems
+    packed: TableItems
     n_in: int
     low: NDArray[np.float64]
     high: NDArray[np.float64]
@@ -270,18 +270,18 @@ class SupportTables:
         self.min_size, self.max_size = problem.min_size, problem.max_size
         self.price = problem.l0_penalty
         self._problem = problem
-        self._packed: PackedItems | None = None
+        self._packed: TableItems | None = None
 
     @functools.cached_property
     def is_item(self) -> NDArray[np.bool_]:
         """Features with two values, that may have points, shape (d,)."""
         return binary_features(self._problem.loss) & self._problem.usable
 
-    def _pack(self) -> PackedItems:
+    def _pack(self) -> TableItems:
         """Pack the items when they are first needed, most promising first."""
         if self._packed is None:
             features = np.flatnonzero(self.is_item)
-            packed = PackedItems.of(self._problem.loss, features)
+            packed = TableItems.of(self._problem.loss, features)
             order = np.argsort(saturated_losses(packed), kind="stable")
             self._packed = packed.taken(order)
             self._apart = _apart(self._problem)
@@ -441,12 +441,12 @@ def relaxation_seconds(n_rows: int, n_live: int) -> float:
     return beside + root * math.sqrt(n_rows * (n_live + 1))
 
 
-def saturated_losses(packed: PackedItems) -> NDArray[np.float64]:
+def saturated_losses(packed: TableItems) -> NDArray[np.float64]:
     """Compute h of each item alone.
 
     Parameters
     ----------
-    packed : PackedItems
+    packed : TableItems
 
     Returns
     -------
