@@ -44,6 +44,7 @@ from riskslim import (
 )
 from riskslim._wording import percent
 from riskslim.data.feature_ranges import FeatureRange
+from riskslim.items import read_items
 from riskslim.metrics import (
     auc,
     bootstrap_intervals,
@@ -1026,7 +1027,8 @@ def test_calculator_ticks_what_is_implied(shown, browser):
     """Ticks on one variable stay consistent; those on others stay as they are."""
     names = ["age >= 45", "age >= 60", "age >= 75", "sex = male", "sex = female", "smoker",
              "age is missing", "lab > 2", "lab <= 4"]  # fmt: skip
-    score = RiskScore(-9, dict(zip(names, range(9, 0, -1), strict=True)))
+    points = dict(zip(names, range(9, 0, -1), strict=True))
+    score = RiskScore(-9, points, items=read_items(names))
     assert list(score.points) == names
     rng = np.random.default_rng(14)
     X = {name: rng.integers(0, 2, 100) for name in names}
@@ -1053,10 +1055,9 @@ def test_calculator_ticks_what_is_implied(shown, browser):
     assert click("age >= 45") == {"smoker"}
     assert click("lab > 2") == {"lab > 2", "smoker"}
     assert click("lab <= 4") == {"lab <= 4", "lab > 2", "smoker"}
-    plain_score = RiskScore(-9, {"smoker": 2, "sex = male": 1, "x >= 1e999": 1, "x >= 2": 1})
-    names[:] = plain_score.points
+    points = {"smoker": 2, "sex = male": 1, "x >= 1e999": 1, "x >= 2": 1}
+    score, names[:] = RiskScore(-9, points, items=read_items(points)), points
     X = {name: rng.integers(0, 2, 100) for name in names}
-    score = plain_score
     shown(render(score, X, rng.integers(0, 2, 100)))
     # No number is that large: what is ticked all the same is counted.
     assert click("x >= 1e999") == {"x >= 1e999"}
