@@ -207,7 +207,9 @@ class Search:
         self.table_counts = TableCounts()
         self._tables: SupportTables | None = None
         if settings.tables != "never":
-            self._tables = SupportTables(problem, cost=settings.table_cost)
+            self._tables = SupportTables(
+                problem, cost=settings.table_cost, counts=self.table_counts
+            )
         self._stage: Stage | None = None
         self._completes_all = settings.tables == "always"
         self._next_choice = 0
@@ -613,6 +615,11 @@ class Search:
         return factor * relaxation_seconds(self._rows.rows.n_rows, live)
 
     @property
+    def relaxation_seconds(self) -> float:
+        """Predicted time of a node's relaxation."""
+        return self._relaxation_seconds(self._box)
+
+    @property
     def _is_over_interval(self) -> bool:
         return any(root.worth.low < root.worth.high for root in self._roots)
 
@@ -620,7 +627,7 @@ class Search:
         """Whether a node is completed by tables rather than branched on."""
         if self._tables is None or not math.isfinite(self.incumbents.cutoff):
             return False
-        seconds = self._tables.predicted_seconds(box)
+        seconds = self._tables.predicted_seconds_of_part(box)
         limit = math.inf if self._completes_all else RELAXATIONS * self._relaxation_seconds(box)
         return seconds <= limit
 
