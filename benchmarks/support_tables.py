@@ -14,7 +14,7 @@ import numpy as np
 
 from riskslim import CoefficientSet, LogisticLoss, TrainingData
 from riskslim._kernels import tables as kernels
-from riskslim.engines.branch_and_bound.packed import PackedItems
+from riskslim.engines.branch_and_bound.packed import TableItems
 from riskslim.engines.branch_and_bound.tables import (
     MOST_FOUND,
     count_supports,
@@ -24,7 +24,7 @@ from riskslim.engines.branch_and_bound.tables import (
 SIZES = ((1_000, 60, 4), (1_000, 60, 5), (10_000, 60, 4), (100_000, 60, 4), (100_000, 40, 5))
 
 
-def packed_items(n: int, d: int) -> tuple[PackedItems, np.ndarray, np.ndarray]:
+def packed_items(n: int, d: int) -> tuple[TableItems, np.ndarray, np.ndarray]:
     """Independent items, of which three matter."""
     rng = np.random.default_rng(0)
     X = (rng.random((n, d)) < rng.uniform(0.1, 0.6, d)).astype(np.int8)
@@ -32,10 +32,10 @@ def packed_items(n: int, d: int) -> tuple[PackedItems, np.ndarray, np.ndarray]:
     y = np.where(rng.random(n) < 1.0 / (1.0 + np.exp(-odds)), 1, -1)
     data = TrainingData(X, y, feature_names=[f"x{j}" for j in range(d)])
     loss = LogisticLoss(data, CoefficientSet(data.feature_names, -5, 5))
-    return PackedItems.of(loss, np.arange(d)), X, y
+    return TableItems.of(loss, np.arange(d)), X, y
 
 
-def scan_seconds(packed: PackedItems, max_size: int, level: int, cutoff: float) -> float:
+def scan_seconds(packed: TableItems, max_size: int, level: int, cutoff: float) -> float:
     """CPU seconds of a scan of all supports."""
     m = len(packed.features)
     high = np.full(m + 1, 5.0)

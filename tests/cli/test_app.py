@@ -77,7 +77,7 @@ def table(tmp_path) -> Path:
 
 @pytest.fixture
 def hard(tmp_path) -> Path:
-    """Data whose search tree does not end within minutes."""
+    """Data whose search tree does not end within a minute for scores of 8 features and more."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (2000, 40))
     odds = X @ rng.normal(0, 0.6, 40) - 1
@@ -216,7 +216,16 @@ def test_remarks_follow_the_result(tmp_path):
 
 
 def test_a_limit_is_no_failure(hard, tmp_path):
-    options = ["--outcome", "y", "--node-limit", 20, "--output", tmp_path / "s.json"]
+    options = [
+        "--outcome",
+        "y",
+        "--max-size",
+        8,
+        "--node-limit",
+        20,
+        "--output",
+        tmp_path / "s.json",
+    ]
     result = run("fit", hard, *options, "--trace", tmp_path / "trace.csv")
     score = RiskScore.load(tmp_path / "s.json")
     assert score.certificate.status == "feasible"
@@ -482,7 +491,8 @@ def test_scores_within_a_share_are_counted(table):
 
 
 def test_a_list_that_a_limit_cut_short(hard):
-    result = run("fit", hard, "--outcome", "y", "--node-limit", 20, "--n-solutions", 3)
+    options = ["--max-size", 8, "--node-limit", 20, "--n-solutions", 3]
+    result = run("fit", hard, "--outcome", "y", *options)
     assert "\nThe list is incomplete: the search ended early. No risk score that" in result.stdout
 
 

@@ -44,14 +44,14 @@ ENGINE = "branch_and_bound"
 MAX_WAIT = 1e6
 # Of the time that is left, for a vector that meets the constraints, where rounding has found none.
 CONSTRAINT_SHARE = 0.5
-# Of the time that is left, for the search of supports, of which there is a short one before the
-# relaxation of the root, and a longer one where that leaves a gap open. Problems of fewer than
-# MANY_ITEMS are often closed in less time than the longer one takes: it has to wait for PATIENCE
-# nodes there, and the short one is a beam alone.
+# Of the time that is left, for the search of supports: a short one before the relaxation of the
+# root, of fewer than MANY_ITEMS a beam alone; a second one where many items leave a gap open; and
+# a wide one, which takes longer than most problems, once so many nodes have been relaxed, or nodes
+# that are predicted to take so many seconds.
 SUPPORT_SHARE = 0.2
-FIRST_EFFORT, SECOND_EFFORT = 1, 3
+FIRST_EFFORT, SECOND_EFFORT, WIDE_EFFORT = 1, 2, 3
 MANY_ITEMS = 50
-PATIENCE = 1000
+PATIENCE, PATIENCE_SECONDS = 1000, 3.0
 
 
 def branch_and_bound(
@@ -266,12 +266,14 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             self._search_supports(search, SECOND_EFFORT)
         self.initialization_seconds = self.seconds
         gap_tolerance, node_limit = self.limits["gap_tolerance"], self.limits["node_limit"]
-        few = search.incumbents.n_items > 0 and not many
-        if few and (node_limit is None or node_limit > PATIENCE):
-            message = search.run(gap_tolerance, PATIENCE, self.deadline)
-            if search.complete or search.nodes < PATIENCE or self.stop[0]:
+        patience = PATIENCE
+        if many:
+            patience = math.ceil(PATIENCE_SECONDS / search.relaxation_seconds)
+        if search.incumbents.n_items > 0 and (node_limit is None or node_limit > patience):
+            message = search.run(gap_tolerance, patience, self.deadline)
+            if search.complete or search.nodes < patience or self.stop[0]:
                 return message
-            self._search_supports(search, SECOND_EFFORT)
+            self._search_supports(search, WIDE_EFFORT)
         return search.run(gap_tolerance, node_limit, self.deadline)
 
     def _search_supports(self, search: Search, effort: int) -> None:

@@ -20,7 +20,7 @@ from riskslim.data.panels import read_column
 if TYPE_CHECKING:
     from riskslim.loss.logistic import LogisticLoss
 
-__all__ = ["PackedItems", "binary_features"]
+__all__ = ["TableItems", "binary_features"]
 
 # Counts are 32-bit integers.
 MOST_ROWS = 2**31 - 1
@@ -64,7 +64,7 @@ def _has_two_values(column: NDArray[np.generic]) -> bool:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class PackedItems:
+class TableItems:
     """Columns of two values, packed.
 
     Attributes
@@ -95,7 +95,7 @@ class PackedItems:
         return int(self.words.shape[1])
 
     @classmethod
-    def of(cls, loss: LogisticLoss, features: NDArray[np.intp]) -> PackedItems:
+    def of(cls, loss: LogisticLoss, features: NDArray[np.intp]) -> TableItems:
         """Pack some features of a loss.
 
         Parameters
@@ -106,7 +106,7 @@ class PackedItems:
 
         Returns
         -------
-        PackedItems
+        TableItems
         """
         rows = loss.rows
         weights = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
@@ -140,7 +140,7 @@ class PackedItems:
             np.array(labels, np.int64), np.array(shifts, np.int64), unit, value,
         )  # fmt: skip
 
-    def taken(self, items: NDArray[np.intp]) -> PackedItems:
+    def taken(self, items: NDArray[np.intp]) -> TableItems:
         """Some of the items, in another order.
 
         Parameters
@@ -149,7 +149,7 @@ class PackedItems:
 
         Returns
         -------
-        PackedItems
+        TableItems
         """
         words = np.zeros((-(-len(items) // 8), self.n_words, 8), np.uint64)
         for i, item in enumerate(items.tolist()):

@@ -60,6 +60,8 @@ MULTIPLIER_TOLERANCE = 1e-6
 RELAXATIONS = 3.0
 # Of the predicted time of tables, the share that the search by relaxations is tried for first.
 TRIED_SHARE = 0.1
+# Times as long as at one scale that a relaxation over an interval of scales takes.
+INTERVAL_FACTOR = 2.5
 # More doublings of the number of nodes than this are as good as infinitely many.
 MOST_DOUBLINGS = 40.0
 # Predicted time of a node's tables from which on threads share them.
@@ -205,7 +207,9 @@ class Search:
         self.table_counts = TableCounts()
         self._tables: SupportTables | None = None
         if settings.tables != "never":
-            self._tables = SupportTables(problem, cost=settings.table_cost)
+            self._tables = SupportTables(
+                problem, cost=settings.table_cost, counts=self.table_counts
+            )
         self._stage: Stage | None = None
         self._completes_all = settings.tables == "always"
         self._next_choice = 0
@@ -607,13 +611,23 @@ class Search:
 
     def _relaxation_seconds(self, box: NDArray[np.float64]) -> float:
         live = int((box[:, 1:] != 0).any(axis=0).sum())
-        return relaxation_seconds(self._rows.rows.n_rows, live)
+        factor = INTERVAL_FACTOR if self._is_over_interval else 1.0
+        return factor * relaxation_seconds(self._rows.rows.n_rows, live)
+
+    @property
+    def relaxation_seconds(self) -> float:
+        """Predicted time of a node's relaxation."""
+        return self._relaxation_seconds(self._box)
+
+    @property
+    def _is_over_interval(self) -> bool:
+        return any(root.worth.low < root.worth.high for root in self._roots)
 
     def _is_cheap(self, box: NDArray[np.float64]) -> bool:
         """Whether a node is completed by tables rather than branched on."""
         if self._tables is None or not math.isfinite(self.incumbents.cutoff):
             return False
-        seconds = self._tables.predicted_seconds(box)
+        seconds = self._tables.predicted_seconds_of_part(box)
         limit = math.inf if self._completes_all else RELAXATIONS * self._relaxation_seconds(box)
         return seconds <= limit
 

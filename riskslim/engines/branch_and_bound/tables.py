@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import tables as kernels
-from riskslim.engines.branch_and_bound.packed import PackedItems, binary_features
+from riskslim.engines.branch_and_bound.packed import TableItems, binary_features
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
@@ -58,6 +58,9 @@ WORD_NS = (2.0, 0.65, 0.5, 0.2)
 SORTED_NS = 5.0
 # Seconds of completing a node whatever it has.
 COMPLETION_SECONDS = 4e-4
+# Seconds of a support that h does not exclude, which is bounded by the convex loss and branching on
+# its points: how many there are shows only when some have been looked at.
+SATURATED_SECONDS = 7e-6
 # Seconds of a node's relaxations, the same way: with the root of the number of values in the rows,
 # since rows are merged in subtrees and a sample of them gives second derivatives; and beside.
 RELAXED_SECONDS = (2e-4, 4.5e-6)
@@ -133,6 +136,11 @@ class TableCounts:
         self.saturated += saturated
         self.left += left
 
+    @property
+    def saturated_share(self) -> float:
+        """Share of the supports that h did not exclude, 0 before any was looked at."""
+        return self.saturated / max(self.supports, 1)
+
     def add_node(self, scanned: Scanned | None) -> None:
         """Count a node, if tables completed it.
 
@@ -151,7 +159,7 @@ class Completion:
 
     Attributes
     ----------
-    packed : PackedItems
+    packed : TableItems
         Items that are in, then those that are free, most promising first.
     n_in : int
     low, high : float64 arrays of shape (m + 1,)
@@ -167,7 +175,7 @@ class Completion:
         Factor of predicted times.
     """
 
-    packed: PackedItems
+    packed: TableItems
     n_in: int
     low: NDArray[np.float64]
     high: NDArray[np.float64]
@@ -262,26 +270,31 @@ class SupportTables:
     problem : RiskScoreProblem
     cost : float
         Factor of predicted times.
-
+    counts : TableCounts, optional
+        What tables have done so far. They are to change between batches of nodes only, so that
+        predictions do not depend on threads.
     """
 
-    def __init__(self, problem: RiskScoreProblem, *, cost: float = 1.0) -> None:
+    def __init__(
+        self, problem: RiskScoreProblem, *, cost: float = 1.0, counts: TableCounts | None = None
+    ) -> None:
         self.cost = cost
         self.min_size, self.max_size = problem.min_size, problem.max_size
         self.price = problem.l0_penalty
+        self.counts = counts or TableCounts()
         self._problem = problem
-        self._packed: PackedItems | None = None
+        self._packed: TableItems | None = None
 
     @functools.cached_property
     def is_item(self) -> NDArray[np.bool_]:
         """Features with two values, that may have points, shape (d,)."""
         return binary_features(self._problem.loss) & self._problem.usable
 
-    def _pack(self) -> PackedItems:
+    def _pack(self) -> TableItems:
         """Pack the items when they are first needed, most promising first."""
         if self._packed is None:
             features = np.flatnonzero(self.is_item)
-            packed = PackedItems.of(self._problem.loss, features)
+            packed = TableItems.of(self._problem.loss, features)
             order = np.argsort(saturated_losses(packed), kind="stable")
             self._packed = packed.taken(order)
             self._apart = _apart(self._problem)
@@ -322,9 +335,33 @@ class SupportTables:
         packed = self._pack()
         live = (box[:, 1:] != 0).any(axis=0)
         n_in = int(((box[0, 1:] > 0) | (box[1, 1:] < 0)).sum())
+        n_free, largest = int(live.sum()) - n_in, self._largest(box, live)
         return self.cost * COMPLETION_SECONDS + self.cost * predicted_seconds(
-            int(live.sum()) - n_in, n_in, self._largest(box, live), packed.n_words, len(packed.bits)
+            n_free, n_in, largest, packed.n_words, len(packed.bits)
         )
+
+    def predicted_seconds_of_part(self, box: NDArray[Any]) -> float:
+        """Predict the same of a node within the search.
+
+        Supports of nodes are those that look promising: many of them are not excluded by h, as many
+        as of the nodes before. Of a root it would be too many.
+
+        Parameters
+        ----------
+        box : ndarray of shape (2, d + 1)
+
+        Returns
+        -------
+        float
+        """
+        seconds = self.predicted_seconds(box)
+        share = self.counts.saturated_share
+        if not math.isfinite(seconds) or not share:
+            return seconds
+        live = (box[:, 1:] != 0).any(axis=0)
+        n_in = int(((box[0, 1:] > 0) | (box[1, 1:] < 0)).sum())
+        n_supports = count_supports(int(live.sum()) - n_in, self._largest(box, live) - n_in)
+        return seconds + self.cost * share * n_supports * SATURATED_SECONDS
 
     def completion(
         self, box: NDArray[np.float64], t_low: float, t_high: float
@@ -441,12 +478,12 @@ def relaxation_seconds(n_rows: int, n_live: int) -> float:
     return beside + root * math.sqrt(n_rows * (n_live + 1))
 
 
-def saturated_losses(packed: PackedItems) -> NDArray[np.float64]:
+def saturated_losses(packed: TableItems) -> NDArray[np.float64]:
     """Compute h of each item alone.
 
     Parameters
     ----------
-    packed : PackedItems
+    packed : TableItems
 
     Returns
     -------
