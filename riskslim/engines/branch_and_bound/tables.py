@@ -270,21 +270,24 @@ class SupportTables:
         self.min_size, self.max_size = problem.min_size, problem.max_size
         self.price = problem.l0_penalty
         self._problem = problem
-        self._packed: PackedItems | None = None
+        self._packed: tuple[PackedItems, NDArray[np.uint8]] | None = None
 
     @functools.cached_property
     def is_item(self) -> NDArray[np.bool_]:
         """Features with two values, that may have points, shape (d,)."""
         return binary_features(self._problem.loss) & self._problem.usable
 
-    def _pack(self) -> PackedItems:
-        """Pack the items when they are first needed, most promising first."""
+    def _pack(self) -> tuple[PackedItems, NDArray[np.uint8]]:
+        """The items, most promising first, and which of all features are apart.
+
+        Made when they are first needed, which can be by several threads at once: they see both or
+        neither.
+        """
         if self._packed is None:
             features = np.flatnonzero(self.is_item)
             packed = PackedItems.of(self._problem.loss, features)
             order = np.argsort(saturated_losses(packed), kind="stable")
-            self._packed = packed.taken(order)
-            self._apart = _apart(self._problem)
+            self._packed = packed.taken(order), _apart(self._problem)
         return self._packed
 
     def can_complete(self, box: NDArray[Any]) -> bool:
@@ -319,7 +322,7 @@ class SupportTables:
         """
         if not self.can_complete(box):
             return math.inf
-        packed = self._pack()
+        packed, _ = self._pack()
         live = (box[:, 1:] != 0).any(axis=0)
         n_in = int(((box[0, 1:] > 0) | (box[1, 1:] < 0)).sum())
         return self.cost * COMPLETION_SECONDS + self.cost * predicted_seconds(
@@ -345,8 +348,8 @@ class SupportTables:
         """
         if not self.can_complete(box):
             return None
-        packed, features = self._pack(), self._pack().features
-        low, high = box[:, 1 + features]
+        packed, apart = self._pack()
+        low, high = box[:, 1 + packed.features]
         is_in, is_free = (low > 0) | (high < 0), (low <= 0) & (high >= 0) & (low < high)
         items = np.concatenate((np.flatnonzero(is_in), np.flatnonzero(is_free)))
         if not items.size or is_in.sum() > self.max_size:
@@ -360,7 +363,7 @@ class SupportTables:
             chosen, int(is_in.sum()),
             least - 1e-15 * np.abs(least), most + 1e-15 * np.abs(most), t_low, t_high,
             np.ascontiguousarray(self.price[chosen.features]),
-            np.ascontiguousarray(self._apart[np.ix_(chosen.features, chosen.features)]),
+            np.ascontiguousarray(apart[np.ix_(chosen.features, chosen.features)]),
             self.min_size, min(self.max_size, len(items)), self.cost,
         )  # fmt: skip
         n_words, _, _ = kernels.room(
