@@ -222,6 +222,8 @@ def _possible_values(items: list[Item]) -> list[Any]:
     levels = [level for item in items for level in item.levels]
     named = [*map(_exact, levels), *map(_fraction, thresholds)]
     numbers = sorted({number for number in named if number is not None})
+    if thresholds and not numbers:  # all are infinite: one number stands for the others
+        numbers = [Fraction(0)]
     between = [(low + high) / 2 for low, high in itertools.pairwise(numbers)]
     beyond = [numbers[0] - 1, numbers[-1] + 1] if numbers else []
     # A column is compared with numbers or has levels that are text.

@@ -436,3 +436,17 @@ def test_explained_changes_contradict_nothing_and_are_the_fewest(score, threshol
         assert one.score == score.score_samples(changed)[0]
         assert tuple(changed.values()) in rows
     assert (found.fewest_changes[-1].score >= threshold) != (totals[i] >= threshold)
+
+
+@pytest.mark.parametrize(
+    ("names", "scores"),
+    [
+        (("a < 1e999", "a >= -1e999"), ["0", "3"]),
+        (("a < -1e999", "a >= 1e999"), ["0"]),
+        (("a >= -1e999", "a is missing"), ["1", "2"]),
+        (("a < 1e999", "a >= 5"), ["0", "2", "3"]),
+    ],
+)
+def test_thresholds_that_all_numbers_or_none_reach(names, scores):
+    score = stated(0, dict(zip(names, (2, 1), strict=True)))
+    assert [row.score for row in score.risk_table()] == scores

@@ -283,21 +283,24 @@ class SupportTables:
         self.price = problem.l0_penalty
         self.counts = counts or TableCounts()
         self._problem = problem
-        self._packed: TableItems | None = None
+        self._packed: tuple[TableItems, NDArray[np.uint8]] | None = None
 
     @functools.cached_property
     def is_item(self) -> NDArray[np.bool_]:
         """Features with two values, that may have points, shape (d,)."""
         return binary_features(self._problem.loss) & self._problem.usable
 
-    def _pack(self) -> TableItems:
-        """Pack the items when they are first needed, most promising first."""
+    def _pack(self) -> tuple[TableItems, NDArray[np.uint8]]:
+        """The items, most promising first, and which of all features are apart.
+
+        Made when they are first needed, which can be by several threads at once: they see both or
+        neither.
+        """
         if self._packed is None:
             features = np.flatnonzero(self.is_item)
             packed = TableItems.of(self._problem.loss, features)
             order = np.argsort(saturated_losses(packed), kind="stable")
-            self._packed = packed.taken(order)
-            self._apart = _apart(self._problem)
+            self._packed = packed.taken(order), _apart(self._problem)
         return self._packed
 
     def can_complete(self, box: NDArray[Any]) -> bool:
@@ -332,7 +335,7 @@ class SupportTables:
         """
         if not self.can_complete(box):
             return math.inf
-        packed = self._pack()
+        packed, _ = self._pack()
         live = (box[:, 1:] != 0).any(axis=0)
         n_in = int(((box[0, 1:] > 0) | (box[1, 1:] < 0)).sum())
         n_free, largest = int(live.sum()) - n_in, self._largest(box, live)
@@ -382,8 +385,8 @@ class SupportTables:
         """
         if not self.can_complete(box):
             return None
-        packed, features = self._pack(), self._pack().features
-        low, high = box[:, 1 + features]
+        packed, apart = self._pack()
+        low, high = box[:, 1 + packed.features]
         is_in, is_free = (low > 0) | (high < 0), (low <= 0) & (high >= 0) & (low < high)
         items = np.concatenate((np.flatnonzero(is_in), np.flatnonzero(is_free)))
         if not items.size or is_in.sum() > self.max_size:
@@ -397,7 +400,7 @@ class SupportTables:
             chosen, int(is_in.sum()),
             least - 1e-15 * np.abs(least), most + 1e-15 * np.abs(most), t_low, t_high,
             np.ascontiguousarray(self.price[chosen.features]),
-            np.ascontiguousarray(self._apart[np.ix_(chosen.features, chosen.features)]),
+            np.ascontiguousarray(apart[np.ix_(chosen.features, chosen.features)]),
             self.min_size, min(self.max_size, len(items)), self.cost,
         )  # fmt: skip
         n_words, _, _ = kernels.room(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -212,6 +213,24 @@ def test_threads_change_nothing_but_the_time(monkeypatch):
     for name in ("nodes", "table_nodes", "table_supports", "table_saturated", "table_left"):
         assert getattr(one.statistics, name) == getattr(three.statistics, name)
     np.testing.assert_array_equal(one.trace["lower_bound"], three.trace["lower_bound"])
+
+
+def test_items_are_packed_by_several_threads_at_once(monkeypatch):
+    """One that comes while another one is packing has all it needs to complete a node."""
+    problem = items_problem(np.random.default_rng(5))
+    found = SupportTables(problem)
+    box = np.array([problem.lower, problem.upper], float)
+    from_others = []
+
+    def interrupted(problem, original=tables._apart):
+        monkeypatch.setattr(tables, "_apart", original)
+        with ThreadPoolExecutor(1) as pool:
+            from_others.append(pool.submit(found.completion, box, 1.0, 1.0).result())
+        return original(problem)
+
+    monkeypatch.setattr(tables, "_apart", interrupted)
+    own = found.completion(box, 1.0, 1.0)
+    assert from_others[0].n_supports == own.n_supports > 0
 
 
 def test_settings_choose_the_way_and_not_the_result():
