@@ -92,7 +92,7 @@ class Incumbents:
         self._offered: set[bytes] = set()
         self._rounded: set[tuple[float, bytes]] = set()
         self._exchanged: set[bytes] = set()
-        self.spread = np.concatenate(([1.0], _spread(problem)))
+        self.spread = np.concatenate(([1.0], _spread(problem, self._is_stopped)))
         self._supports: SupportSearch | None = None
         if swaps and polishing and problem.n_features >= FEWEST_ITEMS and problem.max_size > 1:
             self._supports = SupportSearch.of(problem, stop=stop)
@@ -349,12 +349,12 @@ def _objective(entry: tuple[float, tuple[int, ...]]) -> float:
     return entry[0]
 
 
-def _spread(problem: RiskScoreProblem) -> NDArray[np.float64]:
-    """Standard deviation of each feature over the rows that evaluations read."""
+def _spread(problem: RiskScoreProblem, is_stopped: Callable[[], bool]) -> NDArray[np.float64]:
+    """Standard deviation of each feature over the rows that evaluations read; 1 after a stop."""
     rows = problem.loss.rows
     weights = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
     weights = weights / weights.sum()
-    spread = np.empty(problem.n_features)
+    spread = np.ones(problem.n_features)
 
     # Sums instead of products of BLAS, which wakes all cores for columns of this size: of 673
     # columns of 30,000 rows they took 0.1 s instead of 1.9 s.
@@ -364,7 +364,11 @@ def _spread(problem: RiskScoreProblem) -> NDArray[np.float64]:
         return float(largest * math.sqrt((weights * (centred / largest) ** 2).sum()))
 
     for k, j in enumerate(rows.integer_index):
+        if is_stopped():
+            return spread
         spread[j] = of_column(rows.integer_columns[:, k].astype(np.float64))
     for k, j in enumerate(rows.real_index):
+        if is_stopped():
+            return spread
         spread[j] = of_column(read_column(rows.real_panels, k, 0, rows.n_rows))
     return spread

@@ -205,7 +205,9 @@ class Search:
         self.table_counts = TableCounts()
         self._tables: SupportTables | None = None
         if settings.tables != "never":
-            self._tables = SupportTables(problem, cost=settings.table_cost)
+            self._tables = SupportTables(
+                problem, cost=settings.table_cost, should_stop=self._is_stopped
+            )
         self._stage: Stage | None = None
         self._completes_all = settings.tables == "always"
         self._next_choice = 0
@@ -224,19 +226,24 @@ class Search:
         largest = np.maximum(np.abs(data.feature_min), np.abs(data.feature_max))
         self._largest = np.concatenate(([1.0], largest))
         self._rows = RowsBySupport(
-            NodeRows.of(loss, problem.usable), merge=self.settings.merge_rows
+            NodeRows.of(loss, problem.usable, self._is_stopped),
+            merge=self.settings.merge_rows,
+            should_stop=self._is_stopped,
         )
         self._twin, self._ends = np.full(p, -1, np.int64), np.zeros((2, p))
         if self.settings.order_twins and self.incumbents.is_single and not problem.min_size:
             self._twin, self._ends = find_twins(
                 loss, problem.lower, problem.upper, self._penalty, self._eligible(),
-                complements=problem.intercept_is_derived,
+                complements=problem.intercept_is_derived, should_stop=self._is_stopped,
             )  # fmt: skip
         # What a bound of the kernel lacks: the constant part of constraints with multipliers.
         self._constant = 0.0
         n_rows = self._rows.rows.n_rows + MAX_PRICED + 1
         n_workers = min(self.n_threads, self.settings.batch_size)
         self._workers = [_Worker(n_rows, p) for _ in range(n_workers)]
+
+    def _is_stopped(self) -> bool:
+        return bool(self.stop[0])
 
     def _price_constraints(self) -> None:
         """Let the relaxation take account of linear constraints on points, by multipliers."""
@@ -258,7 +265,9 @@ class Search:
         found = priced(sides, given, t, relax=relax, largest=self._largest, box=self._box)
         if found is not None:
             self._constant, self._largest = found.constant, found.largest
-            self._rows = RowsBySupport(found.rows, merge=self.settings.merge_rows)
+            self._rows = RowsBySupport(
+                found.rows, merge=self.settings.merge_rows, should_stop=self._is_stopped
+            )
 
     def _eligible(self) -> NDArray[np.bool_]:
         """Features that can be exchanged for one that says the same."""
@@ -536,6 +545,8 @@ class Search:
         coef = node.coef.astype(np.float64)
         coef[0] = node.intercept
         worth = np.array(node.worth)
+        if self.stop[0]:
+            return self._unexpanded(node, box, coef, node.bound, node.worth)
         if not node.by_relaxation and self._is_cheap(box):
             completed = self._completed(node, box, worker, cutoff, lower_bound)
             if completed is not None:
@@ -548,6 +559,9 @@ class Search:
             worker.box, worker.coef, worker.worth, worker.result, self.stop, worker.counters,
             worker.work, worker.index,
         )  # fmt: skip
+        if n_open == -3:
+            least = max(node.bound, self._bound(result))
+            return self._unexpanded(node, box, coef, least, _Worth(*worth.tolist()))
         children = [
             _Child(
                 max(node.bound, self._bound(worker.result[i])),
@@ -561,6 +575,18 @@ class Search:
                 "a node with several vectors was taken for one of a single vector"
             )
         return _Expansion(children, box[0] if n_open == -2 else None, features)
+
+    @staticmethod
+    def _unexpanded(
+        node: _Node,
+        box: NDArray[np.float64],
+        coef: NDArray[np.float64],
+        bound: float,
+        worth: _Worth,
+    ) -> _Expansion:
+        """A node that a stop leaves open, with the box and the bound that it has by now."""
+        child = _Child(bound, box, coef, node.multiplier, worth)
+        return _Expansion([child], None, node.features)
 
     # ---- tables of supports ------------------------------------------------------------------
 
@@ -774,6 +800,8 @@ class Search:
 
     def _consider(self, coef: NDArray[np.float64], scale: float) -> None:
         """Round a relaxation now and then, and where it is integral."""
+        if self.stop[0]:
+            return
         self._rounded += 1
         due = self._rounded <= ALWAYS_ROUNDED or (
             self._rounded % self.settings.rounding_interval == 0

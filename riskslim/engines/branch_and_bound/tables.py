@@ -24,7 +24,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -262,26 +262,37 @@ class SupportTables:
     problem : RiskScoreProblem
     cost : float
         Factor of predicted times.
+    should_stop : callable, optional
+        Asked while items are packed; after True tables can complete nothing that is not packed.
 
     """
 
-    def __init__(self, problem: RiskScoreProblem, *, cost: float = 1.0) -> None:
+    def __init__(
+        self,
+        problem: RiskScoreProblem,
+        *,
+        cost: float = 1.0,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> None:
         self.cost = cost
         self.min_size, self.max_size = problem.min_size, problem.max_size
         self.price = problem.l0_penalty
         self._problem = problem
+        self._should_stop = should_stop
         self._packed: PackedItems | None = None
 
     @functools.cached_property
     def is_item(self) -> NDArray[np.bool_]:
         """Features with two values, that may have points, shape (d,)."""
-        return binary_features(self._problem.loss) & self._problem.usable
+        return binary_features(self._problem.loss, self._should_stop) & self._problem.usable
 
-    def _pack(self) -> PackedItems:
-        """Pack the items when they are first needed, most promising first."""
+    def _pack(self) -> PackedItems | None:
+        """Pack the items when they are first needed, most promising first; None after a stop."""
         if self._packed is None:
             features = np.flatnonzero(self.is_item)
-            packed = PackedItems.of(self._problem.loss, features)
+            packed = PackedItems.of(self._problem.loss, features, self._should_stop)
+            if packed is None:
+                return None
             order = np.argsort(saturated_losses(packed), kind="stable")
             self._packed = packed.taken(order)
             self._apart = _apart(self._problem)
@@ -320,6 +331,8 @@ class SupportTables:
         if not self.can_complete(box):
             return math.inf
         packed = self._pack()
+        if packed is None:
+            return math.inf
         live = (box[:, 1:] != 0).any(axis=0)
         n_in = int(((box[0, 1:] > 0) | (box[1, 1:] < 0)).sum())
         return self.cost * COMPLETION_SECONDS + self.cost * predicted_seconds(
@@ -345,8 +358,10 @@ class SupportTables:
         """
         if not self.can_complete(box):
             return None
-        packed, features = self._pack(), self._pack().features
-        low, high = box[:, 1 + features]
+        packed = self._pack()
+        if packed is None:
+            return None
+        low, high = box[:, 1 + packed.features]
         is_in, is_free = (low > 0) | (high < 0), (low <= 0) & (high >= 0) & (low < high)
         items = np.concatenate((np.flatnonzero(is_in), np.flatnonzero(is_free)))
         if not items.size or is_in.sum() > self.max_size:
