@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -32,6 +33,8 @@ FEWEST_ITEMS = 20
 POLISHING_MOVES = 500
 # Scores that say the same of every row can differ in their objective by the order of its sums.
 ROUNDING_ERROR = 1e-12
+# Of an int8, by the byte that it is stored as.
+VALUES = np.arange(256).astype(np.uint8).view(np.int8).astype(np.float64)
 
 
 class Incumbents:
@@ -59,8 +62,6 @@ class Incumbents:
 
     Attributes
     ----------
-    spread : ndarray of float64, shape (d + 1,)
-        Standard deviation of each feature, 1 for the intercept.
     n_updates : int
         Times that the best one changed.
     """
@@ -92,12 +93,16 @@ class Incumbents:
         self._offered: set[bytes] = set()
         self._rounded: set[tuple[float, bytes]] = set()
         self._exchanged: set[bytes] = set()
-        self.spread = np.concatenate(([1.0], _spread(problem, self._is_stopped)))
         self._supports: SupportSearch | None = None
         if swaps and polishing and problem.n_features >= FEWEST_ITEMS and problem.max_size > 1:
             self._supports = SupportSearch.of(problem, stop=stop)
             if self._supports is not None and len(self._supports.packed) < FEWEST_ITEMS:
                 self._supports = None
+
+    @functools.cached_property
+    def spread(self) -> NDArray[np.float64]:
+        """Standard deviation of each feature, 1 for the intercept; shape (d + 1,)."""
+        return np.concatenate(([1.0], _spread(self.problem, self._is_stopped)))
 
     @property
     def is_single(self) -> bool:
@@ -366,7 +371,9 @@ def _spread(problem: RiskScoreProblem, is_stopped: Callable[[], bool]) -> NDArra
     for k, j in enumerate(rows.integer_index):
         if is_stopped():
             return spread
-        spread[j] = of_column(rows.integer_columns[:, k].astype(np.float64))
+        # Of values and how often they are met: there are at most 256.
+        shares = np.bincount(rows.integer_columns[:, k].view(np.uint8), weights, 256)
+        spread[j] = math.sqrt(shares @ (VALUES - shares @ VALUES) ** 2)
     for k, j in enumerate(rows.real_index):
         if is_stopped():
             return spread

@@ -13,7 +13,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from riskslim.engines.branch_and_bound.tables import (
     Task,
     relaxation_seconds,
 )
+from riskslim.engines.branch_and_bound.workspace import KernelArguments, Worker, smallest_type
 from riskslim.exceptions import CertificateError
 from riskslim.solution import Certificate, Trace, TraceRecord, optimality_gap
 
@@ -64,24 +65,6 @@ TRIED_SHARE = 0.1
 MOST_DOUBLINGS = 40.0
 # Predicted time of a node's tables from which on threads share them.
 LONG_SECONDS = 0.2
-
-
-class _KernelArguments(NamedTuple):
-    """Rows, problem, cutoff and tolerance: what every kernel begins with."""
-
-    integer_columns: NDArray[np.int8]
-    real_columns: NDArray[np.float64]
-    slot: NDArray[np.int64]
-    positive: NDArray[np.float64]
-    negative: NDArray[np.float64]
-    penalty: NDArray[np.float64]
-    largest: NDArray[np.float64]
-    twin: NDArray[np.int64]
-    ends: NDArray[Any]
-    min_size: int
-    max_size: int
-    cutoff: float
-    tolerance: float
 
 
 class _Worth(NamedTuple):
@@ -134,20 +117,6 @@ class Root(NamedTuple):
     box: NDArray[np.float64]
     lower_bound: float
     points: list[NDArray[np.float64]]
-
-
-class _Worker:
-    """The memory that one thread works in."""
-
-    def __init__(self, n_rows: int, p: int) -> None:
-        n_floats, n_indices = kernels.scratch_sizes(n_rows, p)
-        self.work = np.empty(n_floats)
-        self.index = np.empty(n_indices, np.int64)
-        self.box = np.empty((3, 2, p))
-        self.coef = np.empty((3, p))
-        self.worth = np.empty((3, 3))
-        self.result = np.empty((3, 4))
-        self.counters = np.zeros(5)
 
 
 class Search:
@@ -213,15 +182,15 @@ class Search:
         self._next_choice = 0
         self._bound_before = 0.0
         self._roots: list[_Node] = []
-        self._prepare()
+        self._workers: list[Worker] = []
 
     def _prepare(self) -> None:
-        """Everything that the kernel is told about the problem."""
+        """Everything that the kernel is told about the problem; it waits for a first score."""
         problem, loss = self.problem, self.problem.loss
         p = len(problem.lower)
         data = loss.data
         self._box = np.array([problem.lower, problem.upper], dtype=np.float64)
-        self._box_type = _smallest_type(self._box)
+        self._box_type = smallest_type(self._box)
         self._penalty = np.concatenate(([0.0], problem.l0_penalty))
         largest = np.maximum(np.abs(data.feature_min), np.abs(data.feature_max))
         self._largest = np.concatenate(([1.0], largest))
@@ -240,7 +209,7 @@ class Search:
         self._constant = 0.0
         n_rows = self._rows.rows.n_rows + MAX_PRICED + 1
         n_workers = min(self.n_threads, self.settings.batch_size)
-        self._workers = [_Worker(n_rows, p) for _ in range(n_workers)]
+        self._workers = [Worker(n_rows, p) for _ in range(n_workers)]
 
     def _is_stopped(self) -> bool:
         return bool(self.stop[0])
@@ -305,7 +274,8 @@ class Search:
         total = np.zeros(5)
         for worker in self._workers:
             total += worker.counters
-        total[4] += self._rows.seconds
+        if self._workers:
+            total[4] += self._rows.seconds
         return total
 
     # ---- the search ------------------------------------------------------------------------
@@ -315,6 +285,7 @@ class Search:
 
         A list of scales has as many roots.
         """
+        self._prepare()
         self._price_constraints()
         roots = [
             root
@@ -368,6 +339,7 @@ class Search:
 
         Nothing is left to search if no vector can be better than the best one.
         """
+        self._prepare()
         self._price_constraints()
         t = 1.0 / self.problem.loss.scale
         child = self._solved_root(t, t)
@@ -537,9 +509,7 @@ class Search:
         parts = list(pool.map(work, range(len(workers))))
         return (parts[i % len(workers)][i // len(workers)] for i in range(len(batch)))
 
-    def _expand(
-        self, node: _Node, worker: _Worker, cutoff: float, lower_bound: float
-    ) -> _Expansion:
+    def _expand(self, node: _Node, worker: Worker, cutoff: float, lower_bound: float) -> _Expansion:
         """Branch on a node and relax its children; touches nothing but the worker."""
         box = node.box.astype(np.float64)
         coef = node.coef.astype(np.float64)
@@ -647,7 +617,7 @@ class Search:
         self,
         node: _Node,
         box: NDArray[np.float64],
-        worker: _Worker,
+        worker: Worker,
         cutoff: float,
         lower_bound: float,
     ) -> _Expansion | None:
@@ -667,7 +637,7 @@ class Search:
         node: _Node,
         box: NDArray[np.float64],
         scanned: Scanned,
-        worker: _Worker,
+        worker: Worker,
         cutoff: float,
         lower_bound: float,
     ) -> list[_Child]:
@@ -741,7 +711,7 @@ class Search:
             self._raise_stage(stage)
 
     def _scanned_unit(
-        self, stage: Stage, unit: list[Task], worker: _Worker, cutoff: float, lower_bound: float
+        self, stage: Stage, unit: list[Task], worker: Worker, cutoff: float, lower_bound: float
     ) -> list[tuple[Scanned, list[_Child]]] | None:
         found = []
         for task in unit:
@@ -772,8 +742,8 @@ class Search:
         share = settings.node_tolerance * (cutoff - lower_bound)
         return min(settings.max_node_tolerance, max(LEAST_TOLERANCE, share))
 
-    def _arguments(self, rows: NodeRows, cutoff: float, tolerance: float) -> _KernelArguments:
-        return _KernelArguments(
+    def _arguments(self, rows: NodeRows, cutoff: float, tolerance: float) -> KernelArguments:
+        return KernelArguments(
             rows.integer_columns, rows.real_columns, rows.slot, rows.positive, rows.negative,
             self._penalty, self._largest, self._twin, self._ends,
             self.problem.min_size, self.problem.max_size, cutoff - self._constant, tolerance,
@@ -895,11 +865,3 @@ def _signs(lower: float, upper: float) -> list[tuple[float, float]]:
     """A range around zero, cut into what is negative, zero and positive."""
     parts = [(lower, -1.0), (0.0, 0.0), (1.0, upper)]
     return [part for part in parts if part[0] <= part[1]]
-
-
-def _smallest_type(box: NDArray[np.float64]) -> type[np.signedinteger]:
-    largest = np.abs(box).max()
-    for kind in (np.int8, np.int16, np.int32):
-        if largest <= np.iinfo(kind).max:
-            return kind
-    return np.int64

@@ -43,6 +43,7 @@ def initialize_by_root(
     probing: bool = True,
     time_limit: float = 20.0,
     stop: NDArray[np.int64] | None = None,
+    on_score: Callable[[NDArray[np.int64], float], None] | None = None,
 ) -> Initialization:
     """Initialization by the root of the native branch and bound, in the place of CPA.
 
@@ -66,6 +67,8 @@ def initialize_by_root(
         Seconds for probing.
     stop : int64 array of shape (1,), optional
         Not zero: end with what there is.
+    on_score : callable, optional
+        Told of every feasible vector that is met, with its objective.
 
     Returns
     -------
@@ -87,6 +90,7 @@ def initialize_by_root(
         probing=probing,
         stop=stop,
         deadline=time.perf_counter() + time_limit,
+        on_score=on_score,
     )
     assert root.coef is not None
     bounds = best_possible_bounds(problem)

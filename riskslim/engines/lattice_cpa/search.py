@@ -172,6 +172,17 @@ class LatticeSearch:
         self.n_cuts = relaxation.statistics.cuts
         self.incumbent_updates = relaxation.statistics.incumbent_updates
 
+    def begin_with(self, trace: Trace) -> None:
+        """Go on from scores that were met before the search began, the last one of them too.
+
+        Parameters
+        ----------
+        trace : Trace
+            A record of each of them.
+        """
+        self.trace = trace
+        self.incumbent_updates = max(len(trace) - 1, 0)  # the last one is counted when it is taken
+
     def remember(self, cuts: list[Cut]) -> None:
         """Put cuts of the initialization into the pool.
 
