@@ -338,6 +338,9 @@ def pack(
 
 def _few_values(column: NDArray[np.int8]) -> list[int] | None:
     """Values of a column in increasing order, None if they are too many."""
+    low, high = int(column.min()), int(column.max())
+    if high - low <= 1:
+        return sorted({low, high})
     met = np.flatnonzero(np.bincount(column.view(np.uint8), minlength=256))
     if len(met) > MAX_VALUES:
         return None

@@ -313,7 +313,7 @@ class Incumbents:
             vector,
             swaps=swaps,
             max_iterations=POLISHING_MOVES,
-            should_stop=self._is_stopped,
+            stop=self.stop,
         )
         assert found.coefficients is not None
         return found.coefficients, found.objective

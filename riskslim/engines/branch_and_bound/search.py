@@ -183,14 +183,14 @@ class Search:
         self._bound_before = 0.0
         self._roots: list[_Node] = []
         self._workers: list[Worker] = []
+        self._box = np.array([problem.lower, problem.upper], dtype=np.float64)
+        self._box_type = smallest_type(self._box)
 
     def _prepare(self) -> None:
         """Everything that the kernel is told about the problem; it waits for a first score."""
         problem, loss = self.problem, self.problem.loss
         p = len(problem.lower)
         data = loss.data
-        self._box = np.array([problem.lower, problem.upper], dtype=np.float64)
-        self._box_type = smallest_type(self._box)
         self._penalty = np.concatenate(([0.0], problem.l0_penalty))
         largest = np.maximum(np.abs(data.feature_min), np.abs(data.feature_max))
         self._largest = np.concatenate(([1.0], largest))
@@ -285,6 +285,11 @@ class Search:
 
         A list of scales has as many roots.
         """
+        if self.stop[0]:  # rows need not be read for a root that nobody looks into
+            self._push(self._untouched(), b"")
+            self._update_bound()
+            self._record()
+            return
         self._prepare()
         self._price_constraints()
         roots = [
@@ -297,6 +302,12 @@ class Search:
         self._roots = list(self._heap)
         self._update_bound()
         self._record()
+
+    def _untouched(self) -> _Child:
+        """The root as it is before anything is known of it."""
+        scales = self.problem.scales
+        worth = _Worth(1.0 / scales.high, 1.0 / scales.high, 1.0 / scales.low)
+        return _Child(0.0, self._box.copy(), np.zeros(self._box.shape[1]), 0.0, worth)
 
     def _solved_root(self, low: float, high: float) -> _Child | None:
         """Relaxation over one interval of t, None if it has nothing to offer."""
@@ -339,6 +350,8 @@ class Search:
 
         Nothing is left to search if no vector can be better than the best one.
         """
+        if self.stop[0]:
+            return Root(self._box, self.lower_bound, [np.zeros(self._box.shape[1])])
         self._prepare()
         self._price_constraints()
         t = 1.0 / self.problem.loss.scale
@@ -441,7 +454,7 @@ class Search:
     def run(self, gap_tolerance: float, node_limit: int | None, deadline: float) -> str:
         """Search until nothing is left or a limit is reached; says which."""
         limit = math.inf if node_limit is None else node_limit
-        with ThreadPoolExecutor(len(self._workers)) as pool:
+        with ThreadPoolExecutor(max(len(self._workers), 1)) as pool:
             while True:
                 self._update_bound()
                 if self.complete:

@@ -22,7 +22,7 @@ from riskslim.engines.lattice_cpa.initialization import initialize, initialize_b
 from riskslim.engines.lattice_cpa.model import new_cplex
 from riskslim.engines.lattice_cpa.relaxation import Relaxation, RelaxationRun
 from riskslim.engines.lattice_cpa.scales import ScalesRun
-from riskslim.engines.lattice_cpa.search import LatticeSearch
+from riskslim.engines.lattice_cpa.search import LatticeSearch, report
 from riskslim.engines.lattice_cpa.settings import LatticeCPASettings
 from riskslim.engines.lattice_cpa.start import Initialization, best_possible_bounds
 from riskslim.engines.lattice_cpa.tree import MAX_SECONDS, TreeLimits, TreeSearch
@@ -263,6 +263,7 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
             self.out_of_time,
         )
         self.search = search
+        search.stop = self.stop
         if self.relaxation is not None:
             search.follow(self.relaxation)
         else:
@@ -413,8 +414,7 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
             incumbent_updates=len(self.early) + 1,
         )
         self.early.append(record)
-        if self.progress is not None:
-            self.progress(record)
+        report(record, self.progress)
 
     def _feasible_start(self) -> tuple[NDArray[np.int64], float]:
         """A feasible vector, the user's where one has to be searched for."""

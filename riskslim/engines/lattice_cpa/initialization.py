@@ -99,9 +99,11 @@ def initialize_by_root(
         objective_min=max(bounds.objective_min, root.lower_bound),
         objective_max=min(bounds.objective_max, root.objective),
     )
-    cuts = []
+    cuts: list[Cut] = []
     # The two that the first LP needs; the others are worth a row where they are violated.
     for point in [*root.points[:1], root.coef, *root.points[1:]]:
+        if len(cuts) >= 2 and stop is not None and stop[0]:
+            break
         loss, gradient = problem.loss.value_and_gradient(point)
         cuts.append(Cut(np.asarray(point, dtype=np.float64), loss, gradient))
     return Initialization(
