@@ -33,6 +33,7 @@ def coordinate_descent(
     swaps: bool,
     max_iterations: int,
     tolerance: float,
+    stop: NDArray[np.int64],
     n_threads: int,
 ) -> tuple[int, int]: ...
 def sequential_rounding(

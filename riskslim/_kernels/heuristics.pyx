@@ -602,6 +602,7 @@ cdef struct Search:
     int64_t at                   # present value of what is searched
     double kept                  # step of the line, or shift of the intercept
     bint exhaustive
+    const int64_t *stop          # not 0: end without a move
     int64_t[REMEMBERED] value
     double[REMEMBERED] loss
     int n_remembered
@@ -787,6 +788,8 @@ cdef void try_lines(
     loss = measure_lines(rows, bounds)
     bound_lines(vector, bounds, loss)
     while True:
+        if search.stop[0]:
+            return
         next_line = -1
         for line in range(vector.d + 1):
             if bounds.wanted[line] and (
@@ -863,6 +866,8 @@ cdef void try_swaps(
         begin_search(search, False, intercept, 0)
         without = line_minimum(search, vector.lower[0], vector.upper[0])
     for line in range(1, vector.d + 1):
+        if search.stop[0]:
+            break
         if (line == out or vector.coef[line] != 0 or not vector.direction[line]
                 or vector.lower[line] == vector.upper[line]):
             continue
@@ -916,7 +921,8 @@ def coordinate_descent(
     int64_t[::1] coef, const int64_t[::1] lower, const int64_t[::1] upper,
     const double[::1] penalty, const double[::1] magnitude, const uint8_t[::1] direction,
     uint8_t[::1] wanted, double[:, ::1] workspace, Py_ssize_t min_size, Py_ssize_t max_size,
-    bint exhaustive, bint swaps, Py_ssize_t max_iterations, double tolerance, int n_threads,
+    bint exhaustive, bint swaps, Py_ssize_t max_iterations, double tolerance,
+    const int64_t[::1] stop, int n_threads,
 ):
     """Polish ``coef`` in place; returns the numbers of moves and of losses computed.
 
@@ -929,6 +935,7 @@ def coordinate_descent(
     ``counts`` (one row per thread) and ``mass`` hold the joint histograms; lines that need
     more cells than a row of ``counts`` go without. ``mass`` has as many cells as such a row, and
     with weights at least n / 8. A move must lower the objective by more than ``tolerance`` of it.
+    Once stop[0] is not 0, which is looked at before each line, no move is made any more.
     """
     cdef Rows rows
     cdef Vector vector
@@ -962,6 +969,7 @@ def coordinate_descent(
     open_bounds(&bounds, wanted, workspace, magnitude)
     search.rows = &rows
     search.exhaustive = exhaustive
+    search.stop = &stop[0]
     with nogil:
         for line in range(1, vector.d + 1):
             vector.size += coef[line] != 0
@@ -974,8 +982,10 @@ def coordinate_descent(
             try_lines(&rows, &vector, &search, &bounds, &best)
             if swaps and not best.objective < objective - tolerance * objective:
                 for line in range(1, vector.d + 1):
+                    if stop[0]:
+                        break
                     try_swaps(&rows, &vector, &search, line, &best)
-            if not best.objective < objective - tolerance * objective:
+            if stop[0] or not best.objective < objective - tolerance * objective:
                 break
             if best.out >= 0:
                 take(&rows, &vector, best.out, 0)

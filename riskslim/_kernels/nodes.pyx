@@ -32,6 +32,7 @@ cdef extern from "nodes.h" nogil:
         double high
         double low
     double rs_seconds() noexcept
+    bint rs_stopped(int64_t *stop) noexcept
     void rs_add(rs_sum *sum, double value) noexcept
     void rs_fill_f64(double *s, double value, Py_ssize_t n) noexcept
     void rs_shift_f64(double *s, double shift, Py_ssize_t n) noexcept
@@ -101,7 +102,8 @@ cdef struct Problem:
     Py_ssize_t min_size
     double cutoff
     double tolerance
-    const int64_t *stop           # another thread may set it to end all work
+    int64_t *stop                 # another thread may set it to end all work
+    int *halted                   # whether that was seen: what passes left is not to be used
     double *counters              # evaluations, gradients, Hessians, QPs, seconds on rows
 
 
@@ -147,6 +149,19 @@ cdef struct Scratch:
     Py_ssize_t *order             # p
     Py_ssize_t *interior          # p
     int *state                    # p
+
+
+# ---- the end of all work -------------------------------------------------------------------
+
+cdef inline bint halts(const Problem *pb) noexcept nogil:
+    """Look whether work is to end; passes over the rows do so at every block of them.
+
+    Once it is, that holds for the rest of the call. What a pass was about to fill says nothing
+    then: no bound is drawn from it.
+    """
+    if not pb.halted[0] and rs_stopped(pb.stop):
+        pb.halted[0] = 1
+    return pb.halted[0]
 
 
 # ---- passes over the rows ------------------------------------------------------------------
@@ -202,7 +217,7 @@ cdef void losses(
     loss.high = loss.low = slope.high = slope.low = 0.0
     curvature.high = curvature.low = size.high = size.low = 0.0
     pb.counters[0] += 1.0
-    while start < pb.n:
+    while start < pb.n and not halts(pb):
         n = min(RS_BLOCK, pb.n - start)
         if shifted:
             rs_shift_f64(sc.scores + start, shift, n)
@@ -232,6 +247,8 @@ cdef void evaluate(const Problem *pb, Node *node, Scratch *sc) noexcept nogil:
     cdef int i
     losses(pb, node, sc, False, 0.0, &slope, &curvature)
     for i in range(3):
+        if pb.halted[0]:
+            return
         if fabs(slope) * (node.t_high * (node.upper[0] - node.lower[0])) < 0.05 * pb.tolerance:
             break
         if not curvature > 0.0:
@@ -261,7 +278,7 @@ cdef void fill_gradient(const Problem *pb, Node *node, Scratch *sc) noexcept nog
         slot = pb.slot[j - 1]
         sum.high = sum.low = 0.0
         start = 0
-        while start < pb.n:
+        while start < pb.n and not halts(pb):
             n = min(RS_BLOCK, pb.n - start)
             if slot < 0:
                 rs_add(&sum, rs_dot_f64(
@@ -298,7 +315,7 @@ cdef void fill_hessian(
     memset(sc.lanes, 0, products * RS_TILE_LANES * sizeof(double))
     for i in range(RS_TILE):
         sc.tile[i] = 1.0
-    while start < rows:
+    while start < rows and not halts(pb):
         n = min(RS_TILE, rows - start)
         seen += rs_total(sc.curvatures + start, n)
         for a in range(1, m):
@@ -559,6 +576,8 @@ cdef int bound_and_tighten(
     """Bound of a linearisation; changes of the box, or -1 if the node is done with."""
     cdef Choice choice
     cdef int changes, more
+    if pb.halted[0]:
+        return 0    # loss and gradient may be those of no point
     if node.t_low < node.t_high:
         changes = bound_interval(pb, node, coef, gradient, loss, slope_size, sc)
     elif not linear_bound(pb, node, coef, gradient, loss, slope_size, node.t, sc, &choice):
@@ -838,7 +857,7 @@ cdef double solve_qp(
         for b in range(m):
             y[a] += h[a * m + b] * (x[b] - model.point[model.working[b]])
     tight = used >= room - 1e-9
-    while limit > 0:
+    while limit > 0 and not halts(pb):
         limit -= 1
         f = 0
         for a in range(m):
@@ -991,6 +1010,8 @@ cdef double solve_model(
     if low == high:
         return value
     for i in range(T_STEPS):
+        if pb.halted[0]:
+            break
         slope = curvature = 0.0
         for a in range(m):
             # Point, hessian (point - given) and gradient, as solve_qp leaves them.
@@ -1026,7 +1047,7 @@ cdef double solve_model(
 
 cdef void evaluate_relaxation(const Problem *pb, Node *node, Scratch *sc) noexcept nogil:
     evaluate(pb, node, sc)
-    node.objective = node.loss + penalties(pb, node)
+    node.objective = INFINITY if pb.halted[0] else node.loss + penalties(pb, node)
 
 
 cdef int relax(
@@ -1045,7 +1066,7 @@ cdef int relax(
     cdef double before, gap, gap_before = INFINITY, t
     project(pb, node, node.coef)
     for i in range(iterations):
-        if pb.stop[0]:
+        if halts(pb):
             return IS_OPEN    # the bound is valid as far as it got
         if i > 0 or given == NULL:
             if not known:
@@ -1054,6 +1075,8 @@ cdef int relax(
             fill_gradient(pb, node, sc)
             changes = bound_and_tighten(
                 pb, node, node.coef, node.gradient, node.loss, node.slope_size, sc)
+            if pb.halted[0]:
+                return IS_OPEN
             if changes < 0:
                 return IS_PRUNED
             if changes > 0:
@@ -1075,6 +1098,8 @@ cdef int relax(
                 move_model(pb, node, model, present)
                 fresh = renewed = False
                 gap_before = gap
+            if pb.halted[0]:
+                return IS_OPEN
             present = model
         memcpy(sc.saved, node.coef, pb.p * sizeof(double))
         before = node.objective
@@ -1082,9 +1107,11 @@ cdef int relax(
         solve_model(pb, node, present, node.coef, &node.multiplier,
                     0.001 * pb.tolerance / present.m, sc)
         evaluate_relaxation(pb, node, sc)
+        if pb.halted[0]:
+            return IS_OPEN
         if known:
             halving = 0
-            while node.objective > before + 1e-15 and halving < 10:
+            while node.objective > before + 1e-15 and halving < 10 and not pb.halted[0]:
                 halving += 1
                 node.t = t + 0.5 * (node.t - t)
                 for j in range(pb.p):
@@ -1170,6 +1197,8 @@ cdef Branch choose_branch(
         base = predicted(pb, node, model, top[0], node.lower[top[0]], node.upper[top[0]], coef, sc)
         gap = max(pb.cutoff - node.objective, 1e-9) if pb.cutoff < INFINITY else 1.0
         for k in range(n):
+            if pb.halted[0]:
+                break
             j = top[k]
             zero = predicted(pb, node, model, j, 0.0, 0.0, coef, sc) - base
             if node.coef[j] > 0.0:
@@ -1305,7 +1334,7 @@ cdef Problem described(
     const double[::1] positive, const double[::1] negative, const double[::1] penalty,
     const double[::1] largest, const int64_t[::1] twin, const double[:, ::1] ends,
     Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
-    double tolerance, const int64_t[::1] stop, double[::1] counters,
+    double tolerance, int64_t[::1] stop, int *halted, double[::1] counters,
 ) noexcept nogil:
     cdef Problem pb
     pb.n = positive.shape[0]
@@ -1325,6 +1354,7 @@ cdef Problem described(
     pb.cutoff = cutoff
     pb.tolerance = tolerance
     pb.stop = &stop[0]
+    pb.halted = halted
     pb.counters = &counters[0]
     return pb
 
@@ -1350,15 +1380,20 @@ def solve_root(
     const double[::1] largest, const int64_t[::1] twin, const double[:, ::1] ends,
     Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
     double tolerance, int iterations, double[:, ::1] box, double[::1] coef, double[::1] worth,
-    double[::1] result, const int64_t[::1] stop, double[::1] counters, double[::1] work, int64_t[::1] index,
+    double[::1] result, int64_t[::1] stop, double[::1] counters, double[::1] work, int64_t[::1] index,
 ):
     """Relax one node from scratch.
 
     ``box`` and ``coef`` are in points, each of which is worth ``worth`` (t, and the interval that t
     may be in); ``result`` has bound, objective and multiplier. All of them change.
+
+    Work ends soon after ``stop[0]`` becomes positive, with a node that is open and a bound that is
+    valid as far as it got. A negative number ends it at that many looks from now.
     """
-    cdef Problem pb = described(integers, reals, slot, positive, negative, penalty, largest,
-                                twin, ends, min_size, max_size, cutoff, tolerance, stop, counters)
+    cdef int halted = 0
+    cdef Problem pb = described(integers, reals, slot, positive, negative, penalty, largest, twin,
+                                ends, min_size, max_size, cutoff, tolerance, stop, &halted,
+                                counters)
     cdef Scratch sc
     cdef Model own, parent
     cdef Node node
@@ -1383,15 +1418,19 @@ def expand(
     Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
     double tolerance, int iterations, int rule, double[:, ::1] box, double[::1] coef,
     double[::1] worth, double[::1] result, double[:, :, ::1] child_box, double[:, ::1] child_coef,
-    double[:, ::1] child_worth, double[:, ::1] child_result, const int64_t[::1] stop,
+    double[:, ::1] child_worth, double[:, ::1] child_result, int64_t[::1] stop,
     double[::1] counters, double[::1] work, int64_t[::1] index,
 ):
     """Branch on a node and relax its children; returns how many of them stay open.
 
-    -1: the node itself is pruned; -2: its box is a single point.
+    -1: the node itself is pruned; -2: its box is a single point; -3: work was to end before it
+    had children, and the node is open as before, with a box and a bound that may be better.
+    ``stop`` is as for :func:`solve_root`; children that it keeps from being relaxed are open.
     """
-    cdef Problem pb = described(integers, reals, slot, positive, negative, penalty, largest,
-                                twin, ends, min_size, max_size, cutoff, tolerance, stop, counters)
+    cdef int halted = 0
+    cdef Problem pb = described(integers, reals, slot, positive, negative, penalty, largest, twin,
+                                ends, min_size, max_size, cutoff, tolerance, stop, &halted,
+                                counters)
     cdef Scratch sc
     cdef Model own, parent
     cdef Node node, child
@@ -1410,7 +1449,9 @@ def expand(
         if n_open == 0:
             branch = choose_branch(&pb, &node, &parent, rest + 2 * pb.p, &sc, rule)
             result[3] = branch.variable
-            if branch.variable < 0:
+            if halted:
+                n_open = -3
+            elif branch.variable < 0:
                 n_open = -2
             else:
                 n_open = relax_children(
@@ -1421,11 +1462,13 @@ def expand(
 
 
 cdef int prepare(const Problem *pb, Node *node, Model *model, Scratch *sc) noexcept nogil:
-    """Model of the loss at the node's point; -1 if the present cutoff prunes the node."""
+    """Model of the loss at the node's point; -1 if the cutoff prunes the node, -3 if work ends."""
     cdef int changes, i
     for i in range(20):
         evaluate_relaxation(pb, node, sc)
         fill_gradient(pb, node, sc)
+        if pb.halted[0]:
+            return -3
         # The last time the box stays as it is: loss and gradient must be those of the point.
         if i == 19:
             break
@@ -1436,7 +1479,7 @@ cdef int prepare(const Problem *pb, Node *node, Model *model, Scratch *sc) noexc
         if not project(pb, node, node.coef):
             break
     build_model(pb, node, model, sc, False)
-    return 0
+    return -3 if pb.halted[0] else 0
 
 
 cdef Py_ssize_t relax_children(

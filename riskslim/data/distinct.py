@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,9 @@ _FEWEST_PAIRS = 50
 
 # Slots of the first hash table; it grows fourfold.
 _FIRST_SLOTS = 2**14
+
+# Rows that are grouped between two looks at whether to stop: about 10 ms of hundreds of columns.
+ROWS_AT_ONCE = 2**14
 
 # Most equal rows that are counted by one row; the kernels need numbers of 16 bits.
 _MAX_NUMBER = 2**16 - 1
@@ -177,6 +181,7 @@ def merge_features(
     positive: NDArray[np.float64],
     negative: NDArray[np.float64],
     limit: int,
+    should_stop: Callable[[], bool] | None = None,
 ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]] | None:
     """Merge rows with equal features, whatever their labels.
 
@@ -188,6 +193,8 @@ def merge_features(
         Weights of the two classes in each row.
     limit : int
         Most groups that are worth it.
+    should_stop : callable, optional
+        Asked every :data:`ROWS_AT_ONCE` rows; True ends the work.
 
     Returns
     -------
@@ -196,7 +203,7 @@ def merge_features(
     positive, negative : float64 array
         Sums of the weights.
     None
-        There are more than ``limit`` groups.
+        There are more than ``limit`` groups, or the work was to end.
 
     Examples
     --------
@@ -221,10 +228,11 @@ def merge_features(
         n_samples=n,
     )
     groups = _Groups(source, limit)
-    if not groups.fill():
+    if not groups.fill(should_stop):
         return None
     others = _Groups(dataclasses.replace(source, weights=negative), limit)
-    others.fill()
+    if not others.fill(should_stop):
+        return None
     return groups.first.copy(), groups.weights, others.weights
 
 
@@ -313,17 +321,21 @@ class _Groups:
         self._sums = np.empty((2, room if len(source.weights) else 0))
         self._n_groups = 0
 
-    def fill(self) -> bool:
-        """Group all rows; False if there are too many groups."""
+    def fill(self, should_stop: Callable[[], bool] | None = None) -> bool:
+        """Group all rows; False if there are too many groups, or if it is told to stop."""
         source = self.source
         plane = np.empty((self._keys.shape[1], distinct.block_rows()), np.uint64)
         slots = np.zeros(_FIRST_SLOTS, np.uint64)
-        row = 0
+        row = end = 0
         while True:
+            if row == end:
+                if should_stop is not None and should_stop():
+                    return False
+                end = min(row + ROWS_AT_ONCE, source.n_rows)
             row, self._n_groups = distinct.group_rows(
                 source.integer_columns,
                 source.real_panels,
-                source.labels,
+                source.labels[:end],
                 source.weights,
                 row,
                 self._n_groups,
@@ -338,6 +350,8 @@ class _Groups:
                 return False
             if row == source.n_rows:
                 return True
+            if row == end:
+                continue
             slots = np.zeros(4 * len(slots), np.uint64)
             distinct.fill_slots(self._keys, self._n_groups, slots)
 

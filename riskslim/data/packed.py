@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -271,7 +271,11 @@ def scratch_words() -> NDArray[np.uint64]:
     return np.empty(kernels.most_planes() * 512, np.uint64)
 
 
-def pack(rows: KernelRows, usable: NDArray[np.bool_]) -> PackedItems | None:
+def pack(
+    rows: KernelRows,
+    usable: NDArray[np.bool_],
+    should_stop: Callable[[], bool] = lambda: False,
+) -> PackedItems | None:
     """Pack the columns of few values.
 
     Parameters
@@ -279,11 +283,14 @@ def pack(rows: KernelRows, usable: NDArray[np.bool_]) -> PackedItems | None:
     rows : KernelRows
     usable : ndarray of bool, shape (d,)
         Features that matter.
+    should_stop : callable, optional
+        Asked between columns; True ends the work.
 
     Returns
     -------
     PackedItems or None
-        None if no column that matters has at most :data:`MAX_VALUES` values.
+        None if no column that matters has at most :data:`MAX_VALUES` values, or if the work was to
+        end.
 
     Notes
     -----
@@ -294,6 +301,8 @@ def pack(rows: KernelRows, usable: NDArray[np.bool_]) -> PackedItems | None:
     for slot, j in enumerate(rows.integer_index.tolist()):
         if not usable[j]:
             continue
+        if should_stop():
+            return None
         found = _few_values(rows.integer_columns[:, slot])
         if found is None:
             continue
@@ -306,9 +315,12 @@ def pack(rows: KernelRows, usable: NDArray[np.bool_]) -> PackedItems | None:
     order, first_word, n_rows, side, weight = _segments(rows)
     planes = np.empty((len(slots), len(order) // 64), np.uint64)
     flat = np.array([value for each in values for value in each], np.int64)
-    kernels.pack_planes(
-        rows.integer_columns, np.array(slots, np.int64), flat.astype(np.int8), order, planes
-    )
+    where, bytes_ = np.array(slots, np.int64), flat.astype(np.int8)
+    for p in range(len(slots)):
+        if should_stop():
+            return None
+        one = slice(p, p + 1)
+        kernels.pack_planes(rows.integer_columns, where[one], bytes_[one], order, planes[one])
     is_row = np.packbits(order >= 0, bitorder="little").view("<u8").astype(np.uint64)
     return PackedItems(
         features=np.array(features, np.int64),
@@ -326,6 +338,9 @@ def pack(rows: KernelRows, usable: NDArray[np.bool_]) -> PackedItems | None:
 
 def _few_values(column: NDArray[np.int8]) -> list[int] | None:
     """Values of a column in increasing order, None if they are too many."""
+    low, high = int(column.min()), int(column.max())
+    if high - low <= 1:
+        return sorted({low, high})
     met = np.flatnonzero(np.bincount(column.view(np.uint8), minlength=256))
     if len(met) > MAX_VALUES:
         return None

@@ -80,6 +80,7 @@ def discrete_coordinate_descent(
     swaps: bool = False,
     max_iterations: int | None = None,
     should_stop: Callable[[], bool] | None = None,
+    stop: NDArray[np.int64] | None = None,
 ) -> HeuristicResult:
     r"""Improve a feasible integer vector until no single coefficient can improve it.
 
@@ -116,6 +117,8 @@ def discrete_coordinate_descent(
     should_stop : callable, optional
         Asked between compiled descents, and under constraints between the moves and exchanges
         that are tried; once it returns True, the best vector so far is the result.
+    stop : int64 array of shape (1,), optional
+        Not zero: the same. Compiled descents look at it, too, before each coefficient.
 
     Returns
     -------
@@ -171,15 +174,15 @@ def discrete_coordinate_descent(
     direction = _checked_directions(problem, directions)
     most = sys.maxsize if max_iterations is None else max_iterations
     exhaustive = line_search == "exhaustive"
-    stop = should_stop or _never
+    ends = _Stop(should_stop or _never, np.zeros(1, np.int64) if stop is None else stop)
     descend_at = _descent if problem.scales.is_single else _descent_at_best_scales
     vector, n_moves, n_evaluations = descend_at(
-        problem, vector, direction, exhaustive, swaps, most, stop
+        problem, vector, direction, exhaustive, swaps, most, ends
     )
     reason = "no move improves the objective"
     if max_iterations is not None and n_moves == max_iterations:
         reason = "iteration limit"
-    elif stop():
+    elif ends():
         reason = "stopped"
     return HeuristicResult(
         coefficients=vector,
@@ -190,6 +193,17 @@ def discrete_coordinate_descent(
     )
 
 
+@dataclass(frozen=True, eq=False)
+class _Stop:
+    """Both ways to be told to stop, as a function."""
+
+    asked: Callable[[], bool]
+    flag: NDArray[np.int64]
+
+    def __call__(self) -> bool:
+        return bool(self.flag[0]) or self.asked()
+
+
 def _descent_at_best_scales(
     problem: RiskScoreProblem,
     vector: NDArray[np.int64],
@@ -197,7 +211,7 @@ def _descent_at_best_scales(
     exhaustive: bool,
     swaps: bool,
     max_iterations: int,
-    should_stop: Callable[[], bool],
+    should_stop: _Stop,
 ) -> tuple[NDArray[np.int64], int, int]:
     """Descents, each at the best scale of the vector that the one before it has found."""
     before, n_moves = problem.loss.n_evaluations, 0
@@ -225,7 +239,7 @@ def _descent(
     exhaustive: bool,
     swaps: bool,
     max_iterations: int,
-    should_stop: Callable[[], bool],
+    should_stop: _Stop,
 ) -> tuple[NDArray[np.int64], int, int]:
     """Descent at one scale; returns the vector, the numbers of moves and of losses computed."""
     if should_stop():
@@ -235,8 +249,9 @@ def _descent(
             problem, vector, direction, exhaustive, swaps, max_iterations, should_stop
         )
     return _compiled_descent(
-        problem, vector, problem.lower, problem.upper, direction, exhaustive, swaps, max_iterations
-    )
+        problem, vector, problem.lower, problem.upper, direction, exhaustive, swaps, max_iterations,
+        should_stop.flag,
+    )  # fmt: skip
 
 
 def _constrained_descent(
@@ -246,7 +261,7 @@ def _constrained_descent(
     exhaustive: bool,
     swaps: bool,
     max_iterations: int,
-    should_stop: Callable[[], bool],
+    should_stop: _Stop,
 ) -> tuple[NDArray[np.int64], int, int]:
     """Compiled descents as long as they meet the constraints, then the one that looks at them.
 
@@ -261,7 +276,7 @@ def _constrained_descent(
     for exchanging in (False, True) if swaps else (False,):
         free, moves, _ = _compiled_descent(
             problem, vector.copy(), lower, upper, direction, exhaustive, exchanging,
-            max_iterations - n_moves,
+            max_iterations - n_moves, should_stop.flag,
         )  # fmt: skip
         if not problem.is_feasible(free):
             break
@@ -299,6 +314,7 @@ def compiled_move(problem: RiskScoreProblem, exhaustive: bool) -> Move:
     callable
         As :func:`~riskslim.heuristics.constrained.descend` needs it.
     """
+    going = np.zeros(1, np.int64)
 
     def move(
         coef: NDArray[np.int64],
@@ -307,9 +323,9 @@ def compiled_move(problem: RiskScoreProblem, exhaustive: bool) -> Move:
         directions: NDArray[np.bool_],
     ) -> NDArray[np.int64]:
         moving = directions.astype(np.uint8)
-        return _compiled_descent(problem, coef.copy(), lower, upper, moving, exhaustive, False, 1)[
-            0
-        ]
+        return _compiled_descent(
+            problem, coef.copy(), lower, upper, moving, exhaustive, False, 1, going
+        )[0]
 
     return move
 
@@ -323,6 +339,7 @@ def _compiled_descent(
     exhaustive: bool,
     swaps: bool,
     max_iterations: int,
+    stop: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], int, int]:
     loss = problem.loss
     start = perf_counter()
@@ -343,6 +360,7 @@ def _compiled_descent(
         swaps,
         max_iterations,
         _TOLERANCE,
+        stop,
         loss.n_threads,
     )
     loss.seconds += perf_counter() - start

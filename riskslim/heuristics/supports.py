@@ -243,7 +243,7 @@ class SupportSearch:
         stop: NDArray[np.int64] | None = None,
         should_stop: Callable[[], bool] | None = None,
     ) -> SupportSearch | None:
-        """Pack the items of a problem; None where it has none that can be packed.
+        """Pack the items of a problem; None where it has none that can be packed in time.
 
         Parameters
         ----------
@@ -261,7 +261,9 @@ class SupportSearch:
         if len(rows.weights) and not len(rows.numbers):
             # Sums of weights of equal rows are many; the weights themselves may be few.
             rows = all_rows(problem.loss.data)
-        packed = pack(rows, problem.usable)
+        flag = np.zeros(1, np.int64) if stop is None else stop
+        asked = should_stop or (lambda: False)
+        packed = pack(rows, problem.usable, lambda: bool(flag[0]) or asked())
         if packed is None:
             return None
         # What must be used but is not packed: no support here would be feasible.
@@ -277,8 +279,7 @@ class SupportSearch:
         grid = _Grid.of(lower, upper, problem.max_size, packed, scale, steps)
         if grid is None:
             return None
-        flag = np.zeros(1, np.int64) if stop is None else stop
-        return cls(problem, packed, grid, flag, should_stop or (lambda: False))
+        return cls(problem, packed, grid, flag, asked)
 
     # ---- the search ------------------------------------------------------------------------
 
@@ -376,10 +377,8 @@ class SupportSearch:
                     if known is None or grown.objective < known.objective:
                         found[grown.items] = grown
             shortlist = sorted(found.values(), key=_by_objective)[: SHORTLIST * width]
-            polished = [self._polished(one.items, one.points, pairs=False) for one in shortlist]
-            polished.sort(key=_by_objective)
-            beam = [self._polished(one.items, one.points, pairs=True) for one in polished[:width]]
-            beam.sort(key=_by_objective)
+            polished = self._all_polished(shortlist, pairs=False)
+            beam = self._all_polished(polished[:width], pairs=True)
             if beam:
                 yield beam
 
@@ -425,7 +424,9 @@ class SupportSearch:
                 *(v for i, v in zip(support.items, support.points[1:], strict=True) if i in rest),
             )
             base = self._polished(rest, points, pairs=True)
-            known = self._neighbours[rest, breadths] = self._completed(base, breadths)
+            known = self._completed(base, breadths)
+            if not self._stopped():
+                self._neighbours[rest, breadths] = known
         return known
 
     def _completed(self, base: Support, breadths: tuple[int, ...]) -> list[Support]:
@@ -439,8 +440,7 @@ class SupportSearch:
                     if one.items not in grown:
                         grown[one.items] = one
             last = n == len(breadths)
-            layer = [self._polished(one.items, one.points, pairs=last) for one in grown.values()]
-            layer.sort(key=_by_objective)
+            layer = self._all_polished(grown.values(), pairs=last)
             found += layer
         found.sort(key=_by_objective)
         return found[: NARROW.breadth]
@@ -530,6 +530,15 @@ class SupportSearch:
         self.n_polished += 1
         self.problem.loss.n_evaluations += 1
         return Support(items, tuple(found.tolist()), loss + float(self._price[list(items)].sum()))
+
+    def _all_polished(self, supports: Iterable[Support], *, pairs: bool) -> list[Support]:
+        """Polish supports, best first; a stop leaves out those that are not reached."""
+        polished: list[Support] = []
+        for one in supports:
+            if self._stopped():
+                break
+            polished.append(self._polished(one.items, one.points, pairs=pairs))
+        return sorted(polished, key=_by_objective)
 
     def _items_of(self, vector: NDArray[np.int64]) -> tuple[int, ...]:
         return tuple(np.flatnonzero(vector[1 + self.packed.features]).tolist())
@@ -628,6 +637,8 @@ class SupportSearch:
         real = np.array(support.points) / FINE
         found: dict[tuple[int, ...], float] = {}
         for scale in self._scales_for(real[1:], lower[1:], upper[1:]):
+            if self._stopped():
+                break
             points = np.rint(real * scale)
             points[1:] = np.where(points[1:] == 0, np.sign(real[1:]), points[1:])
             points = np.clip(points, lower, upper).astype(np.int64)
@@ -637,7 +648,7 @@ class SupportSearch:
                 found[key] = self._best_scale(points, cells.x, cells.weights)[1]
         for key in sorted(found, key=lambda key: found[key])[:POLISHED_SCALES]:
             points, least = np.array(key, np.int64), found[key]
-            while True:
+            while not self._stopped():
                 scale = self._best_scale(points, cells.x, cells.weights)[0]
                 changed = points.copy()
                 self._polish_at(scale, cells.x, cells.weights, changed, lower, upper, pairs=True)

@@ -787,3 +787,25 @@ def test_quick_losses_at_a_scale_are_not_given_up_too_early():
     assert likely[1] < likely[0]
     assert without[0] < without[1] - problem.l0_penalty[1]
     np.testing.assert_array_equal(sequential_rounding(problem, point).coefficients, [0, 0, 1])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_flag_ends_the_descent(kind):
+    moves = 0
+    for seed in range(5):
+        problem, _ = make_problem(seed, kind, max_size=2)
+        start = np.zeros(problem.n_features + 1, int)
+        stopped = discrete_coordinate_descent(problem, start, swaps=True, stop=np.ones(1, np.int64))
+        assert stopped.reason == "stopped"
+        assert not stopped.coefficients.any()
+        # Within the compiled descent: not one move is made once the flag is set.
+        arguments = problem.lower, problem.upper, np.ones(len(start), np.uint8), False, True, 10
+        for flag in (1, 0):
+            vector, n_moves, _ = heuristics._compiled_descent(
+                problem, start.copy(), *arguments, np.full(1, flag)
+            )
+            assert (n_moves > 0) == bool(vector.any())
+            if flag:
+                assert n_moves == 0
+            moves += n_moves
+    assert moves > 0

@@ -419,6 +419,53 @@ def test_stop_leaves_valid_bounds():
             assert (np.broadcast_to(covered, node.better.shape)[node.better] == 1).all(), seed
 
 
+@pytest.mark.parametrize("worth", WORTHS)
+def test_stops_at_every_look_leave_valid_bounds(worth):
+    for seed in range(12):
+        node = case(seed, worth=worth)
+        for looks in itertools.count(1):
+            run = Run(node, stop=-looks)
+            status = run.solve_root()
+            if status == nodes.PRUNED:
+                assert not node.better.any(), (seed, looks)
+            else:
+                assert node.within(run.box, run.worth)[node.better].all(), (seed, looks)
+                check_bound(node, run.box, run.worth, run.result[0])
+            if run.rest[0][0] < 0:  # it was over before
+                break
+            assert run.rest[0][0] == 1
+
+
+@pytest.mark.parametrize("worth", WORTHS)
+def test_stops_while_branching_leave_all_that_is_wanted(worth):
+    met = set()
+    for seed in range(12):
+        node = case(seed, worth=worth)
+        for looks in itertools.count(1):
+            run = Run(node)
+            if run.solve_root(iterations=2) == nodes.PRUNED:
+                break
+            run.rest[0][0] = -looks
+            status = run.expand(seed % RULES)
+            met.add(status)
+            wanted = node.within(run.box, run.worth) & node.better
+            if status == -3:
+                assert wanted.sum() == node.better.sum(), (seed, looks)
+                check_bound(node, run.box, run.worth, run.result[0])
+            elif status == -1:
+                assert not node.better.any(), (seed, looks)
+            elif status >= 0:
+                covered = np.zeros(len(node.t), bool)
+                for i in range(status):
+                    covered |= node.within(run.child_box[i], run.child_worth[i])
+                    check_bound(node, run.child_box[i], run.child_worth[i], run.child_result[i, 0])
+                assert covered[wanted].all(), (seed, looks)
+            if run.rest[0][0] < 0:
+                break
+    assert -3 in met
+    assert max(met) > 0
+
+
 def test_calls_are_counted():
     run = Run(case(1), cutoff=math.inf)
     run.solve_root()

@@ -574,7 +574,7 @@ def _bound_lines(vector, bounds, loss):
 
 
 @helper
-def _try_lines(rows, vector, bounds, best):
+def _try_lines(rows, vector, bounds, best, stop):
     """Best change of one coefficient."""
     for line in range(vector.coef.shape[0]):
         bounds.wanted[line] = (
@@ -585,6 +585,8 @@ def _try_lines(rows, vector, bounds, best):
     loss = _measure_lines(rows, bounds)
     _bound_lines(vector, bounds, loss)
     while True:
+        if stop[0] != 0:
+            return best
         line = np.int64(-1)
         for j in range(vector.coef.shape[0]):
             if bounds.wanted[j] and (line < 0 or bounds.objective[j] < bounds.objective[line]):
@@ -640,7 +642,7 @@ def _try_coordinate(rows, vector, bounds, line, best):
 
 
 @helper
-def _try_swaps(rows, vector, out, best):
+def _try_swaps(rows, vector, out, best, stop):
     """Best exchange of feature ``out`` for another one, with the intercept adapted."""
     now, intercept = vector.coef[out], vector.coef[0]
     without = intercept
@@ -655,6 +657,8 @@ def _try_swaps(rows, vector, out, best):
         )
         without = _line_minimum(search, vector.lower[0], vector.upper[0])
     for line in range(1, vector.coef.shape[0]):
+        if stop[0] != 0:
+            break
         if (
             line == out
             or vector.coef[line] != 0
@@ -713,7 +717,7 @@ def _take(rows, vector, line, value):
     ),
     *(write(int32), write(float64), write(int64), write(float64), write(int64), read(int64)),
     *(read(int64), read(float64), read(float64), read(uint8), write(uint8), write(float64, 2)),
-    *(int64, int64, boolean, boolean, int64, float64, *_SCRATCH),
+    *(int64, int64, boolean, boolean, int64, float64, read(int64), *_SCRATCH),
     *(write(int64), write(int64), write(float64), write(int64), write(float64)),
 )
 def _coordinate_descent(
@@ -721,6 +725,7 @@ def _coordinate_descent(
     integer, low, losses, slopes, padded, feature_min, feature_max,
     position, scores, counts, mass, coef, lower, upper, penalty, magnitude, direction,
     wanted, workspace, min_size, max_size, exhaustive, swaps, max_iterations, tolerance,
+    stop,
     cells, block, lane, sums, used, products, n_evaluations, size, value, loss, n_remembered, slack,
 ):  # fmt: skip
     rows = _RowsAlongLines(
@@ -739,11 +744,13 @@ def _coordinate_descent(
     objective += _penalty_without(vector, 0)
     n_moves, none = 0, np.int64(-1)
     while n_moves < max_iterations:
-        best = _try_lines(rows, vector, bounds, _Move(objective, none, none, none, none))
+        best = _try_lines(rows, vector, bounds, _Move(objective, none, none, none, none), stop)
         if swaps and not best.objective < objective - tolerance * objective:
             for out in range(1, coef.shape[0]):
-                best = _try_swaps(rows, vector, out, best)
-        if not best.objective < objective - tolerance * objective:
+                if stop[0] != 0:
+                    break
+                best = _try_swaps(rows, vector, out, best, stop)
+        if stop[0] != 0 or not best.objective < objective - tolerance * objective:
             break
         if best.out >= 0:
             _take(rows, vector, best.out, np.int64(0))
@@ -758,7 +765,8 @@ def coordinate_descent(
     columns, panels, slot, labels, weights, total_weight, unit,
     integer, low, losses, slopes, feature_min, feature_max,
     position, scores, counts, mass, coef, lower, upper, penalty, magnitude, direction,
-    wanted, workspace, min_size, max_size, exhaustive, swaps, max_iterations, tolerance, n_threads,
+    wanted, workspace, min_size, max_size, exhaustive, swaps, max_iterations, tolerance, stop,
+    n_threads,
 ):  # fmt: skip
     scratch = _scratch(len(coef), panels.shape[1])
     n_moves = _coordinate_descent(
@@ -767,8 +775,8 @@ def coordinate_descent(
         np.pad(losses.reshape(-1), losses.shape[1]), feature_min, feature_max,
         position, scores, counts[0], mass, coef, lower, upper, penalty, magnitude, direction,
         wanted, workspace, min_size, max_size, exhaustive, swaps, max_iterations, tolerance,
-        *scratch, np.zeros(1, np.int64), np.empty(_REMEMBERED, np.int64), np.empty(_REMEMBERED),
-        np.zeros(1, np.int64), np.zeros(1),
+        stop, *scratch, np.zeros(1, np.int64), np.empty(_REMEMBERED, np.int64),
+        np.empty(_REMEMBERED), np.zeros(1, np.int64), np.zeros(1),
     )  # fmt: skip
     return n_moves, int(scratch[-1][0])
 

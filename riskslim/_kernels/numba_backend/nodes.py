@@ -56,6 +56,7 @@ class _Problem(NamedTuple):
     cutoff: Any
     tolerance: Any
     stop: Any
+    halted: Any  # one entry
     counters: Any
 
 
@@ -98,6 +99,20 @@ class _Scratch(NamedTuple):
 def _copy(target, source):
     for i in range(target.shape[0]):
         target[i] = source[i]
+
+
+# ---- the end of all work -------------------------------------------------------------------
+
+
+@helper
+def _halts(problem):
+    """Look whether work is to end: then no bound is drawn from what passes were about to fill."""
+    if not problem.halted[0]:
+        now = problem.stop[0]
+        if now < 0:
+            problem.stop[0] = 1 if now == -1 else now + 1
+        problem.halted[0] = now > 0 or now == -1
+    return problem.halted[0] != 0
 
 
 # ---- passes over the rows ------------------------------------------------------------------
@@ -187,6 +202,8 @@ def _losses(problem, node, scratch, shifted, shift):
     for k in range(sums.shape[0]):
         sums[k, 0] = sums[k, 1] = 0.0
     for start in range(0, n, BLOCK):
+        if _halts(problem):
+            break
         stop = min(start + BLOCK, n)
         scores, values = scratch.scores[start:stop], scratch.block[: stop - start]
         slopes, curvatures = scratch.slopes[start:stop], scratch.curvatures[start:stop]
@@ -217,6 +234,9 @@ def _evaluate(problem, node, scratch):
         slope, curvature = _losses(problem, node, scratch, shifted, change)
         if shifted:
             node.coef[0] += change
+        if problem.halted[0]:
+            node.values[_OBJECTIVE] = inf
+            return
         if abs(slope) * width < 0.05 * problem.tolerance or not curvature > 0.0:
             break
         change = max(-slope / curvature, t * node.lower[0] - node.coef[0])
@@ -239,6 +259,8 @@ def _fill_gradient(problem, node, scratch):
             continue
         slot, high, low = problem.slot[j - 1], 0.0, 0.0
         for start in range(0, n, BLOCK):
+            if _halts(problem):
+                return
             stop = min(start + BLOCK, n)
             slopes = scratch.slopes[start:stop]
             if slot < 0:
@@ -277,6 +299,8 @@ def _fill_hessian(problem, model, scratch, curvature_sum, exact):
         for b in range(a, m):
             h[a, b] = 0.0
     for start in range(0, rows, BLOCK):
+        if _halts(problem):
+            return
         stop = min(start + BLOCK, rows)
         curvatures, weighted = scratch.curvatures[start:stop], scratch.block[: stop - start]
         seen += blocks.total(curvatures, scratch.lane)
@@ -570,6 +594,8 @@ def _bound_interval(problem, node, source, scratch):
 @helper
 def _bound_and_tighten(problem, node, source, scratch):
     """Bound by the linearisation at ``source``; changes of the box, or -1: it is done with."""
+    if problem.halted[0]:
+        return 0  # loss and gradient may be those of no point
     if node.values[_T_LOW] < node.values[_T_HIGH]:
         changes = _bound_interval(problem, node, source, scratch)
     else:
@@ -946,6 +972,8 @@ def _solve_qp(problem, node, model, coef, accuracy, scratch):
     used = _start_program(problem, node, model, qp, coef)
     tight = used >= room - 1e-9
     for _ in range(30 + 8 * qp.m):
+        if _halts(problem):
+            break
         f = _list_interior(qp)
         if f > 0:
             wd, mu, tight = _newton_step(qp, f, tight)
@@ -985,6 +1013,8 @@ def _solve_model(problem, node, model, coef, accuracy, scratch):
     t_low, t_high = node.values[_T_LOW], node.values[_T_HIGH]
     low, high, before, slope_before = t_low, t_high, 0.0, 0.0
     for i in range(_T_STEPS if low < high else 0):
+        if problem.halted[0]:
+            break
         now = node.values[_T]
         slope, curvature = _slope_by_t(model, scratch.qp, now)
         if slope > 0.0:
@@ -1022,7 +1052,7 @@ def _solve_model(problem, node, model, coef, accuracy, scratch):
 def _step_back(problem, node, scratch, before, t):
     """Halve a step until it does not lead up."""
     for _ in range(10):
-        if not node.values[_OBJECTIVE] > before + 1e-15:
+        if problem.halted[0] or not node.values[_OBJECTIVE] > before + 1e-15:
             break
         node.values[_T] = t + 0.5 * (node.values[_T] - t)
         for j in range(node.coef.shape[0]):
@@ -1056,7 +1086,7 @@ def _relax(problem, node, model, parent, given, scratch, iterations):
     present, inherited = given, given
     _project(problem, node, node.coef)
     for i in range(iterations):
-        if problem.stop[0]:
+        if _halts(problem):
             return OPEN
         if i > 0 or not given:
             if not known:
@@ -1064,6 +1094,8 @@ def _relax(problem, node, model, parent, given, scratch, iterations):
                 known = True
             _fill_gradient(problem, node, scratch)
             changes = _bound_and_tighten(problem, node, node, scratch)
+            if problem.halted[0]:
+                return OPEN
             if changes < 0:
                 return PRUNED
             if changes > 0:
@@ -1083,8 +1115,12 @@ def _relax(problem, node, model, parent, given, scratch, iterations):
             else:
                 _move_model(node, model, parent if inherited else model)
                 renewed, fresh, gap_before = False, False, gap
+            if problem.halted[0]:
+                return OPEN
             present, inherited = True, False
         progress = _newton_iteration(problem, node, parent if inherited else model, scratch, known)
+        if problem.halted[0]:
+            return OPEN
         if not progress and not fresh:
             # Another coefficient may have to enter, or the second derivatives are too old.
             present = False
@@ -1153,6 +1189,8 @@ def _look_ahead(problem, node, model, top, n, coef, scratch, rule):
         gap = max(problem.cutoff - node.values[_OBJECTIVE], 1e-9)
     # Each candidate in three boxes; before them the node itself.
     for trial in range(-1, 2 * n):
+        if problem.halted[0]:
+            break
         j = top[max(trial, 0) // 2]
         low, high = node.lower[j], node.upper[j]
         if trial >= 0 and trial % 2 == 0:
@@ -1224,10 +1262,12 @@ def _choose_branch(problem, node, model, coef, scratch, rule):
 
 @merged
 def _prepare(problem, node, model, scratch):
-    """Model of the loss at the node's point; -1 if the present cutoff prunes the node."""
+    """Model of the loss at the node's point; -1 if the cutoff prunes the node, -3 if work ends."""
     for i in range(20):
         _evaluate(problem, node, scratch)
         _fill_gradient(problem, node, scratch)
+        if problem.halted[0]:
+            return -3
         # The last time the box stays as it is: loss and gradient must be those of the point.
         if i == 19:
             break
@@ -1236,7 +1276,7 @@ def _prepare(problem, node, model, scratch):
         if not _project(problem, node, node.coef):
             break
     _build_model(problem, node, model, scratch, np.bool_(False))
-    return 0
+    return -3 if problem.halted[0] else 0
 
 
 @helper
@@ -1307,7 +1347,7 @@ def _relax_children(
     *(read(int8, 2), read(float64, 2), read(int64), read(float64), read(float64), read(float64)),
     *(read(float64), read(int64), read(float64, 2), int64, int64, float64, float64, int64, int64),
     *(write(float64, 2), write(float64), write(float64), write(float64)),
-    *(write(float64, 3), write(float64, 2), write(float64, 2), write(float64, 2), read(int64)),
+    *(write(float64, 3), write(float64, 2), write(float64, 2), write(float64, 2), write(int64)),
     write(float64),
     *(write(float64, 2), write(float64), write(float64, 2), write(float64, 3)),
     *(write(float64, 2), write(float64, 2), write(float64, 2), write(float64), write(float64, 2)),
@@ -1321,7 +1361,7 @@ def _work_on(
 ):  # fmt: skip
     problem = _Problem(
         columns, real_columns, slot, positive, negative, penalty, largest, twin, ends,
-        min_size, max_size, cutoff, tolerance, stop, counters,
+        min_size, max_size, cutoff, tolerance, stop, indices[8], counters,
     )  # fmt: skip
     scratch = _Scratch(
         rows[0], rows[1], rows[2], block, tile, lane, sums, indices[5], squares[0], qp,
@@ -1332,6 +1372,7 @@ def _work_on(
     node = _Node(box[0], box[1], coef, vectors[6], values[0])
     node.values[_BOUND], node.values[_OBJECTIVE] = result[0], inf
     node.values[_MULTIPLIER] = result[2]
+    problem.halted[0] = 0
     _open_worth(node, worth)
     if rule == _ROOT:
         status = _relax(problem, node, own, parent, np.bool_(False), scratch, iterations)
@@ -1342,8 +1383,8 @@ def _work_on(
         if status == 0:
             branch = _choose_branch(problem, node, parent, vectors[8], scratch, rule)
             result[3] = branch.variable
-            status = -2
-            if branch.variable >= 0:
+            status = -3 if problem.halted[0] else -2
+            if branch.variable >= 0 and not problem.halted[0]:
                 status = _relax_children(
                     problem, node, branch, own, parent, scratch, vectors[7], values[1],
                     iterations, boxes, coefs, worths, results,
@@ -1388,7 +1429,7 @@ def _float_shapes(n, p):
 
 
 def _index_shape(p):
-    return 8, max(p, 4)
+    return 9, max(p, 4)
 
 
 def scratch_sizes(n, p):

@@ -52,6 +52,10 @@ SUPPORT_SHARE = 0.2
 FIRST_EFFORT, SECOND_EFFORT, WIDE_EFFORT = 1, 2, 3
 MANY_ITEMS = 50
 PATIENCE, PATIENCE_SECONDS = 1000, 3.0
+# Seconds of the re-check of a score for each row, which the time limit includes, and the most of
+# the limit that they are taken to be.
+RECHECK_SECONDS = 5e-8
+MOST_OF_LIMIT = 0.1
 
 
 def branch_and_bound(
@@ -190,6 +194,9 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         self.failure: BaseException | None = None
         self.is_impossible = False
         self.conflict: list[str] = []
+        limit: float = self.limits["time_limit"]
+        recheck = RECHECK_SECONDS * self.problem.loss.data.n_samples
+        self.deadline -= min(recheck, MOST_OF_LIMIT * limit)
 
     def interrupt(self) -> None:
         """End the search as soon as possible; may be called from another thread."""

@@ -10,6 +10,7 @@ every weight, so that what is computed of smaller ones stays a lower bound.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,12 +38,16 @@ _TYPICAL_CELLS = 8
 _WORD = 64
 
 
-def binary_features(loss: LogisticLoss) -> NDArray[np.bool_]:
+def binary_features(
+    loss: LogisticLoss, should_stop: Callable[[], bool] = lambda: False
+) -> NDArray[np.bool_]:
     """Find the features that have exactly two values in the rows.
 
     Parameters
     ----------
     loss : LogisticLoss
+    should_stop : callable, optional
+        Asked between columns; features that are not looked at after True are not found.
 
     Returns
     -------
@@ -52,8 +57,12 @@ def binary_features(loss: LogisticLoss) -> NDArray[np.bool_]:
     found = np.zeros(len(low), np.bool_)
     rows = loss.rows
     for k, j in enumerate(rows.integer_index):
+        if should_stop():
+            return found
         found[j] = high[j] - low[j] == 1 or _has_two_values(rows.integer_columns[:, k])
     for k, j in enumerate(rows.real_index):
+        if should_stop():
+            return found
         found[j] = _has_two_values(read_column(rows.real_panels, k, 0, rows.n_rows))
     return found
 
@@ -95,7 +104,12 @@ class TableItems:
         return int(self.words.shape[1])
 
     @classmethod
-    def of(cls, loss: LogisticLoss, features: NDArray[np.intp]) -> TableItems:
+    def of(
+        cls,
+        loss: LogisticLoss,
+        features: NDArray[np.intp],
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> TableItems | None:
         """Pack some features of a loss.
 
         Parameters
@@ -103,10 +117,13 @@ class TableItems:
         loss : LogisticLoss
         features : int array of shape (m,)
             Each with two values, in the order of the items.
+        should_stop : callable, optional
+            Asked between features; True ends the work.
 
         Returns
         -------
-        TableItems
+        TableItems or None
+            None if the work was to end.
         """
         rows = loss.rows
         weights = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
@@ -128,6 +145,8 @@ class TableItems:
         slot = {int(j): ("integer", k) for k, j in enumerate(rows.integer_index)}
         slot |= {int(j): ("real", k) for k, j in enumerate(rows.real_index)}
         for i, j in enumerate(features.tolist()):
+            if should_stop():
+                return None
             kind, k = slot[j]
             if kind == "integer":
                 column: NDArray[np.generic] = rows.integer_columns[:, k]

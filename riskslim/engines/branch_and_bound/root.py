@@ -14,7 +14,7 @@ from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, Search
 from riskslim.engines.branch_and_bound.settings import BranchAndBoundSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from riskslim.problem.problem import RiskScoreProblem
 
@@ -72,6 +72,7 @@ def solve_root(
     probing: bool = True,
     stop: NDArray[np.int64] | None = None,
     deadline: float = np.inf,
+    on_score: Callable[[NDArray[np.int64], float], None] | None = None,
 ) -> SolvedRoot:
     """Relax the root, round and polish its solution, and shrink its box by what that found.
 
@@ -89,6 +90,8 @@ def solve_root(
         Not zero: end as soon as possible.
     deadline : float, default infinity
         ``time.perf_counter()`` at which probing ends.
+    on_score : callable, optional
+        Told of every feasible vector that is met, with its objective.
 
     Returns
     -------
@@ -104,6 +107,7 @@ def solve_root(
         exchange_margin=EXCHANGE_MARGIN,
         tolerance=BOUND_TOLERANCE,
         stop=stop,
+        on_score=on_score,
     )
     # Of twins only one may be left in a box, and then another one is in an equally good vector.
     settings = BranchAndBoundSettings(order_twins=False, merge_rows=False, swaps=swaps)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from hashlib import sha256
 from itertools import pairwise
 from time import perf_counter
@@ -39,6 +40,10 @@ FEWER_COLUMNS = {"integer": 0.8, "real": 0.5}
 FEW_ROWS = 64
 # Bytes of merged rows that are kept for nodes to come.
 KEPT_BYTES = 2**28
+
+
+def _never() -> bool:
+    return False
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -82,13 +87,20 @@ class NodeRows:
         return self.integer_columns.nbytes + self.real_columns.nbytes + 2 * self.positive.nbytes
 
     @classmethod
-    def of(cls, loss: LogisticLoss, features: NDArray[np.bool_]) -> NodeRows:
+    def of(
+        cls,
+        loss: LogisticLoss,
+        features: NDArray[np.bool_],
+        should_stop: Callable[[], bool] = _never,
+    ) -> NodeRows:
         """Rows of a loss, with the columns of some features.
 
         Parameters
         ----------
         loss : LogisticLoss
         features : bool array of shape (d,)
+        should_stop : callable, optional
+            Asked between passes; after True rows are neither shuffled nor merged any more.
 
         Returns
         -------
@@ -108,12 +120,16 @@ class NodeRows:
             np.where(rows.labels < 0, weights, 0.0),
             np.ones(len(features), np.bool_),
         )
-        if source.n_rows > kernels.HESSIAN_ROWS:
+        if source.n_rows > kernels.HESSIAN_ROWS and not should_stop():
             # The first rows are a sample of all: second derivatives are estimated from them.
             order = np.random.default_rng(0).permutation(source.n_rows)
-            source = source._taken(source.features, order)._reweighted(order)
-        merged = source.merged(features)
-        return source._taken(features, None) if merged is None else merged
+            shuffled = source._taken(source.features, order, should_stop)
+            source = source if shuffled is None else shuffled._reweighted(order)
+        merged = source.merged(features, should_stop)
+        if merged is None:
+            merged = source._taken(features, None, should_stop)
+        # Columns that nobody reads do no harm.
+        return source if merged is None else merged
 
     def _reweighted(self, index: NDArray[np.intp]) -> NodeRows:
         return dataclasses.replace(
@@ -152,46 +168,65 @@ class NodeRows:
             negative=np.concatenate((self.negative, none)),
         )
 
-    def merged(self, features: NDArray[np.bool_]) -> NodeRows | None:
+    def merged(
+        self, features: NDArray[np.bool_], should_stop: Callable[[], bool] = _never
+    ) -> NodeRows | None:
         """Merge rows that some features do not tell apart.
 
         Parameters
         ----------
         features : bool array of shape (d,)
             Among those that have a column.
+        should_stop : callable, optional
+            Asked between blocks of rows; True ends the work.
 
         Returns
         -------
         NodeRows or None
-            None: too few rows are equal.
+            None: too few rows are equal, or the work was to end.
         """
-        if self.n_rows <= FEW_ROWS:
+        if self.n_rows <= FEW_ROWS or should_stop():
+            return None
+        columns = self._columns(features, None, should_stop)
+        if columns is None:
             return None
         found = merge_features(
-            *self._columns(features),
+            *columns,
             self.positive,
             self.negative,
             int(WORTHWHILE[self.kind] * self.n_rows),
+            should_stop,
         )
         if found is None:
             return None
         first, positive, negative = found
-        taken = self._taken(features, first)
+        taken = self._taken(features, first, should_stop)
+        if taken is None:
+            return None
         return dataclasses.replace(taken, positive=positive, negative=negative)
 
-    def _columns(self, features: NDArray[np.bool_]) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
+    def _columns(
+        self,
+        features: NDArray[np.bool_],
+        index: NDArray[np.intp] | None,
+        should_stop: Callable[[], bool],
+    ) -> tuple[NDArray[np.int8], NDArray[np.float64]] | None:
         slot = self.slot[features]
-        return (
-            np.asfortranarray(self.integer_columns[:, slot[slot >= 0]]),
-            np.asfortranarray(self.real_columns[:, -1 - slot[slot < 0]]),
-        )
+        integers = _chosen(self.integer_columns, slot[slot >= 0], index, should_stop)
+        reals = _chosen(self.real_columns, -1 - slot[slot < 0], index, should_stop)
+        return None if integers is None or reals is None else (integers, reals)
 
-    def _taken(self, features: NDArray[np.bool_], index: NDArray[np.intp] | None) -> NodeRows:
-        """Chosen columns of all or some rows."""
-        integers, reals = self._columns(features)
-        if index is not None:
-            integers = integers[index] if integers.shape[1] else integers
-            reals = reals[index] if reals.shape[1] else reals
+    def _taken(
+        self,
+        features: NDArray[np.bool_],
+        index: NDArray[np.intp] | None,
+        should_stop: Callable[[], bool] = _never,
+    ) -> NodeRows | None:
+        """Chosen columns of all or some rows; None if it is told to stop."""
+        columns = self._columns(features, index, should_stop)
+        if columns is None:
+            return None
+        integers, reals = columns
         chosen = np.flatnonzero(features)
         is_integer = self.slot[chosen] >= 0
         slot = np.zeros(len(features), np.int64)
@@ -205,6 +240,22 @@ class NodeRows:
             self.negative,
             features.copy(),
         )
+
+
+def _chosen(
+    columns: NDArray[_Value],
+    slots: NDArray[np.int64],
+    index: NDArray[np.intp] | None,
+    should_stop: Callable[[], bool],
+) -> NDArray[_Value] | None:
+    """Copy some columns of all or some rows, one after the other; None if it is told to stop."""
+    n_rows = len(columns) if index is None else len(index)
+    chosen = np.empty((n_rows, len(slots)), columns.dtype, order="F")
+    for k, slot in enumerate(slots.tolist()):
+        if should_stop():
+            return None
+        chosen[:, k] = columns[:, slot] if index is None else columns[index, slot]
+    return chosen
 
 
 def _at_least_one_column(columns: NDArray[_Value]) -> NDArray[_Value]:
@@ -225,6 +276,9 @@ class RowsBySupport:
         All of them.
     merge : bool
         Whether to merge rows in subtrees.
+    should_stop : callable, optional
+        Asked while rows are merged; after True nodes get rows that tell more features apart than
+        they need.
 
     Attributes
     ----------
@@ -232,9 +286,12 @@ class RowsBySupport:
         Time spent on merging, of all threads.
     """
 
-    def __init__(self, rows: NodeRows, *, merge: bool = True) -> None:
+    def __init__(
+        self, rows: NodeRows, *, merge: bool = True, should_stop: Callable[[], bool] = _never
+    ) -> None:
         self.rows = rows
         self.merge = merge
+        self.should_stop = should_stop
         self.all_features = rows.features.tobytes()
         self.seconds = 0.0
         self._kept: OrderedDict[bytes, NodeRows] = OrderedDict()
@@ -273,8 +330,10 @@ class RowsBySupport:
                 self._kept.move_to_end(key)
                 return kept
         began = perf_counter()
-        merged = self.rows.merged(np.frombuffer(key, np.bool_))
+        merged = self.rows.merged(np.frombuffer(key, np.bool_), self.should_stop)
         found = self.rows if merged is None else merged
+        if self.should_stop():
+            return found  # not to be kept: it may not be what there is to find
         with self._lock:
             self.seconds += perf_counter() - began
             if key not in self._kept:
@@ -294,6 +353,7 @@ def find_twins(
     eligible: NDArray[np.bool_],
     *,
     complements: bool,
+    should_stop: Callable[[], bool] = _never,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     r"""Features whose columns are equal, or complementary, to an earlier one's.
 
@@ -311,6 +371,8 @@ def find_twins(
         Features that no other requirement speaks of.
     complements : bool
         Whether the intercept is free enough for complementary columns.
+    should_stop : callable, optional
+        Asked between columns; after True no more of them are looked at.
 
     Returns
     -------
@@ -324,11 +386,11 @@ def find_twins(
     ends = np.zeros((2, len(lower)))
     groups: dict[bytes, list[tuple[int, int]]] = {}
     for k, j in enumerate(rows.integer_index):
-        if eligible[j]:
+        if eligible[j] and not should_stop():
             shape, sign = _shape(rows.integer_columns[:, k], complements)
             groups.setdefault(shape, []).append((int(j) + 1, sign))
     for k, j in enumerate(rows.real_index):
-        if eligible[j]:
+        if eligible[j] and not should_stop():
             column = read_column(rows.real_panels, k, 0, rows.n_rows)
             groups.setdefault(_digest(column), []).append((int(j) + 1, 1))
     for members in groups.values():

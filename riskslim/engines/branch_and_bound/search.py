@@ -13,7 +13,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from riskslim.engines.branch_and_bound.tables import (
     Task,
     relaxation_seconds,
 )
+from riskslim.engines.branch_and_bound.workspace import KernelArguments, Worker, smallest_type
 from riskslim.exceptions import CertificateError
 from riskslim.solution import Certificate, Trace, TraceRecord, optimality_gap
 
@@ -66,24 +67,6 @@ INTERVAL_FACTOR = 2.5
 MOST_DOUBLINGS = 40.0
 # Predicted time of a node's tables from which on threads share them.
 LONG_SECONDS = 0.2
-
-
-class _KernelArguments(NamedTuple):
-    """Rows, problem, cutoff and tolerance: what every kernel begins with."""
-
-    integer_columns: NDArray[np.int8]
-    real_columns: NDArray[np.float64]
-    slot: NDArray[np.int64]
-    positive: NDArray[np.float64]
-    negative: NDArray[np.float64]
-    penalty: NDArray[np.float64]
-    largest: NDArray[np.float64]
-    twin: NDArray[np.int64]
-    ends: NDArray[Any]
-    min_size: int
-    max_size: int
-    cutoff: float
-    tolerance: float
 
 
 class _Worth(NamedTuple):
@@ -136,20 +119,6 @@ class Root(NamedTuple):
     box: NDArray[np.float64]
     lower_bound: float
     points: list[NDArray[np.float64]]
-
-
-class _Worker:
-    """The memory that one thread works in."""
-
-    def __init__(self, n_rows: int, p: int) -> None:
-        n_floats, n_indices = kernels.scratch_sizes(n_rows, p)
-        self.work = np.empty(n_floats)
-        self.index = np.empty(n_indices, np.int64)
-        self.box = np.empty((3, 2, p))
-        self.coef = np.empty((3, p))
-        self.worth = np.empty((3, 3))
-        self.result = np.empty((3, 4))
-        self.counters = np.zeros(5)
 
 
 class Search:
@@ -208,39 +177,47 @@ class Search:
         self._tables: SupportTables | None = None
         if settings.tables != "never":
             self._tables = SupportTables(
-                problem, cost=settings.table_cost, counts=self.table_counts
+                problem,
+                cost=settings.table_cost,
+                counts=self.table_counts,
+                should_stop=self._is_stopped,
             )
         self._stage: Stage | None = None
         self._completes_all = settings.tables == "always"
         self._next_choice = 0
         self._bound_before = 0.0
         self._roots: list[_Node] = []
-        self._prepare()
+        self._workers: list[Worker] = []
+        self._box = np.array([problem.lower, problem.upper], dtype=np.float64)
+        self._box_type = smallest_type(self._box)
 
     def _prepare(self) -> None:
-        """Everything that the kernel is told about the problem."""
+        """Everything that the kernel is told about the problem; it waits for a first score."""
         problem, loss = self.problem, self.problem.loss
         p = len(problem.lower)
         data = loss.data
-        self._box = np.array([problem.lower, problem.upper], dtype=np.float64)
-        self._box_type = _smallest_type(self._box)
         self._penalty = np.concatenate(([0.0], problem.l0_penalty))
         largest = np.maximum(np.abs(data.feature_min), np.abs(data.feature_max))
         self._largest = np.concatenate(([1.0], largest))
         self._rows = RowsBySupport(
-            NodeRows.of(loss, problem.usable), merge=self.settings.merge_rows
+            NodeRows.of(loss, problem.usable, self._is_stopped),
+            merge=self.settings.merge_rows,
+            should_stop=self._is_stopped,
         )
         self._twin, self._ends = np.full(p, -1, np.int64), np.zeros((2, p))
         if self.settings.order_twins and self.incumbents.is_single and not problem.min_size:
             self._twin, self._ends = find_twins(
                 loss, problem.lower, problem.upper, self._penalty, self._eligible(),
-                complements=problem.intercept_is_derived,
+                complements=problem.intercept_is_derived, should_stop=self._is_stopped,
             )  # fmt: skip
         # What a bound of the kernel lacks: the constant part of constraints with multipliers.
         self._constant = 0.0
         n_rows = self._rows.rows.n_rows + MAX_PRICED + 1
         n_workers = min(self.n_threads, self.settings.batch_size)
-        self._workers = [_Worker(n_rows, p) for _ in range(n_workers)]
+        self._workers = [Worker(n_rows, p) for _ in range(n_workers)]
+
+    def _is_stopped(self) -> bool:
+        return bool(self.stop[0])
 
     def _price_constraints(self) -> None:
         """Let the relaxation take account of linear constraints on points, by multipliers."""
@@ -262,7 +239,9 @@ class Search:
         found = priced(sides, given, t, relax=relax, largest=self._largest, box=self._box)
         if found is not None:
             self._constant, self._largest = found.constant, found.largest
-            self._rows = RowsBySupport(found.rows, merge=self.settings.merge_rows)
+            self._rows = RowsBySupport(
+                found.rows, merge=self.settings.merge_rows, should_stop=self._is_stopped
+            )
 
     def _eligible(self) -> NDArray[np.bool_]:
         """Features that can be exchanged for one that says the same."""
@@ -300,7 +279,8 @@ class Search:
         total = np.zeros(5)
         for worker in self._workers:
             total += worker.counters
-        total[4] += self._rows.seconds
+        if self._workers:
+            total[4] += self._rows.seconds
         return total
 
     # ---- the search ------------------------------------------------------------------------
@@ -310,6 +290,12 @@ class Search:
 
         A list of scales has as many roots.
         """
+        if self.stop[0]:  # rows need not be read for a root that nobody looks into
+            self._push(self._untouched(), b"")
+            self._update_bound()
+            self._record()
+            return
+        self._prepare()
         self._price_constraints()
         roots = [
             root
@@ -321,6 +307,12 @@ class Search:
         self._roots = list(self._heap)
         self._update_bound()
         self._record()
+
+    def _untouched(self) -> _Child:
+        """The root as it is before anything is known of it."""
+        scales = self.problem.scales
+        worth = _Worth(1.0 / scales.high, 1.0 / scales.high, 1.0 / scales.low)
+        return _Child(0.0, self._box.copy(), np.zeros(self._box.shape[1]), 0.0, worth)
 
     def _solved_root(self, low: float, high: float) -> _Child | None:
         """Relaxation over one interval of t, None if it has nothing to offer."""
@@ -363,6 +355,9 @@ class Search:
 
         Nothing is left to search if no vector can be better than the best one.
         """
+        if self.stop[0]:
+            return Root(self._box, self.lower_bound, [np.zeros(self._box.shape[1])])
+        self._prepare()
         self._price_constraints()
         t = 1.0 / self.problem.loss.scale
         child = self._solved_root(t, t)
@@ -464,7 +459,7 @@ class Search:
     def run(self, gap_tolerance: float, node_limit: int | None, deadline: float) -> str:
         """Search until nothing is left or a limit is reached; says which."""
         limit = math.inf if node_limit is None else node_limit
-        with ThreadPoolExecutor(len(self._workers)) as pool:
+        with ThreadPoolExecutor(max(len(self._workers), 1)) as pool:
             while True:
                 self._update_bound()
                 if self.complete:
@@ -532,14 +527,14 @@ class Search:
         parts = list(pool.map(work, range(len(workers))))
         return (parts[i % len(workers)][i // len(workers)] for i in range(len(batch)))
 
-    def _expand(
-        self, node: _Node, worker: _Worker, cutoff: float, lower_bound: float
-    ) -> _Expansion:
+    def _expand(self, node: _Node, worker: Worker, cutoff: float, lower_bound: float) -> _Expansion:
         """Branch on a node and relax its children; touches nothing but the worker."""
         box = node.box.astype(np.float64)
         coef = node.coef.astype(np.float64)
         coef[0] = node.intercept
         worth = np.array(node.worth)
+        if self.stop[0]:
+            return self._unexpanded(node, box, coef, node.bound, node.worth)
         if not node.by_relaxation and self._is_cheap(box):
             completed = self._completed(node, box, worker, cutoff, lower_bound)
             if completed is not None:
@@ -552,6 +547,9 @@ class Search:
             worker.box, worker.coef, worker.worth, worker.result, self.stop, worker.counters,
             worker.work, worker.index,
         )  # fmt: skip
+        if n_open == -3:
+            least = max(node.bound, self._bound(result))
+            return self._unexpanded(node, box, coef, least, _Worth(*worth.tolist()))
         children = [
             _Child(
                 max(node.bound, self._bound(worker.result[i])),
@@ -565,6 +563,18 @@ class Search:
                 "a node with several vectors was taken for one of a single vector"
             )
         return _Expansion(children, box[0] if n_open == -2 else None, features)
+
+    @staticmethod
+    def _unexpanded(
+        node: _Node,
+        box: NDArray[np.float64],
+        coef: NDArray[np.float64],
+        bound: float,
+        worth: _Worth,
+    ) -> _Expansion:
+        """A node that a stop leaves open, with the box and the bound that it has by now."""
+        child = _Child(bound, box, coef, node.multiplier, worth)
+        return _Expansion([child], None, node.features)
 
     # ---- tables of supports ------------------------------------------------------------------
 
@@ -635,7 +645,7 @@ class Search:
         self,
         node: _Node,
         box: NDArray[np.float64],
-        worker: _Worker,
+        worker: Worker,
         cutoff: float,
         lower_bound: float,
     ) -> _Expansion | None:
@@ -655,7 +665,7 @@ class Search:
         node: _Node,
         box: NDArray[np.float64],
         scanned: Scanned,
-        worker: _Worker,
+        worker: Worker,
         cutoff: float,
         lower_bound: float,
     ) -> list[_Child]:
@@ -729,7 +739,7 @@ class Search:
             self._raise_stage(stage)
 
     def _scanned_unit(
-        self, stage: Stage, unit: list[Task], worker: _Worker, cutoff: float, lower_bound: float
+        self, stage: Stage, unit: list[Task], worker: Worker, cutoff: float, lower_bound: float
     ) -> list[tuple[Scanned, list[_Child]]] | None:
         found = []
         for task in unit:
@@ -760,8 +770,8 @@ class Search:
         share = settings.node_tolerance * (cutoff - lower_bound)
         return min(settings.max_node_tolerance, max(LEAST_TOLERANCE, share))
 
-    def _arguments(self, rows: NodeRows, cutoff: float, tolerance: float) -> _KernelArguments:
-        return _KernelArguments(
+    def _arguments(self, rows: NodeRows, cutoff: float, tolerance: float) -> KernelArguments:
+        return KernelArguments(
             rows.integer_columns, rows.real_columns, rows.slot, rows.positive, rows.negative,
             self._penalty, self._largest, self._twin, self._ends,
             self.problem.min_size, self.problem.max_size, cutoff - self._constant, tolerance,
@@ -788,6 +798,8 @@ class Search:
 
     def _consider(self, coef: NDArray[np.float64], scale: float) -> None:
         """Round a relaxation now and then, and where it is integral."""
+        if self.stop[0]:
+            return
         self._rounded += 1
         due = self._rounded <= ALWAYS_ROUNDED or (
             self._rounded % self.settings.rounding_interval == 0
@@ -881,11 +893,3 @@ def _signs(lower: float, upper: float) -> list[tuple[float, float]]:
     """A range around zero, cut into what is negative, zero and positive."""
     parts = [(lower, -1.0), (0.0, 0.0), (1.0, upper)]
     return [part for part in parts if part[0] <= part[1]]
-
-
-def _smallest_type(box: NDArray[np.float64]) -> type[np.signedinteger]:
-    largest = np.abs(box).max()
-    for kind in (np.int8, np.int16, np.int32):
-        if largest <= np.iinfo(kind).max:
-            return kind
-    return np.int64

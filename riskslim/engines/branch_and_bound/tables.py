@@ -24,7 +24,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -273,32 +273,42 @@ class SupportTables:
     counts : TableCounts, optional
         What tables have done so far. They are to change between batches of nodes only, so that
         predictions do not depend on threads.
+    should_stop : callable, optional
+        Asked while items are packed; after True tables can complete nothing that is not packed.
     """
 
     def __init__(
-        self, problem: RiskScoreProblem, *, cost: float = 1.0, counts: TableCounts | None = None
+        self,
+        problem: RiskScoreProblem,
+        *,
+        cost: float = 1.0,
+        counts: TableCounts | None = None,
+        should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
         self.cost = cost
         self.min_size, self.max_size = problem.min_size, problem.max_size
         self.price = problem.l0_penalty
         self.counts = counts or TableCounts()
         self._problem = problem
+        self._should_stop = should_stop
         self._packed: tuple[TableItems, NDArray[np.uint8]] | None = None
 
     @functools.cached_property
     def is_item(self) -> NDArray[np.bool_]:
         """Features with two values, that may have points, shape (d,)."""
-        return binary_features(self._problem.loss) & self._problem.usable
+        return binary_features(self._problem.loss, self._should_stop) & self._problem.usable
 
-    def _pack(self) -> tuple[TableItems, NDArray[np.uint8]]:
-        """The items, most promising first, and which of all features are apart.
+    def _pack(self) -> tuple[TableItems, NDArray[np.uint8]] | None:
+        """The items, most promising first, and which of all features are apart; None after a stop.
 
         Made when they are first needed, which can be by several threads at once: they see both or
         neither.
         """
         if self._packed is None:
             features = np.flatnonzero(self.is_item)
-            packed = TableItems.of(self._problem.loss, features)
+            packed = TableItems.of(self._problem.loss, features, self._should_stop)
+            if packed is None:
+                return None
             order = np.argsort(saturated_losses(packed), kind="stable")
             self._packed = packed.taken(order), _apart(self._problem)
         return self._packed
@@ -335,7 +345,10 @@ class SupportTables:
         """
         if not self.can_complete(box):
             return math.inf
-        packed, _ = self._pack()
+        found = self._pack()
+        if found is None:
+            return math.inf
+        packed, _ = found
         live = (box[:, 1:] != 0).any(axis=0)
         n_in = int(((box[0, 1:] > 0) | (box[1, 1:] < 0)).sum())
         n_free, largest = int(live.sum()) - n_in, self._largest(box, live)
@@ -385,7 +398,10 @@ class SupportTables:
         """
         if not self.can_complete(box):
             return None
-        packed, apart = self._pack()
+        items_packed = self._pack()
+        if items_packed is None:
+            return None
+        packed, apart = items_packed
         low, high = box[:, 1 + packed.features]
         is_in, is_free = (low > 0) | (high < 0), (low <= 0) & (high >= 0) & (low < high)
         items = np.concatenate((np.flatnonzero(is_in), np.flatnonzero(is_free)))

@@ -22,7 +22,7 @@ from riskslim.engines.lattice_cpa.initialization import initialize, initialize_b
 from riskslim.engines.lattice_cpa.model import new_cplex
 from riskslim.engines.lattice_cpa.relaxation import Relaxation, RelaxationRun
 from riskslim.engines.lattice_cpa.scales import ScalesRun
-from riskslim.engines.lattice_cpa.search import LatticeSearch
+from riskslim.engines.lattice_cpa.search import LatticeSearch, report
 from riskslim.engines.lattice_cpa.settings import LatticeCPASettings
 from riskslim.engines.lattice_cpa.start import Initialization, best_possible_bounds
 from riskslim.engines.lattice_cpa.tree import MAX_SECONDS, TreeLimits, TreeSearch
@@ -42,7 +42,7 @@ from riskslim.engines.runs import (
 from riskslim.exceptions import CertificateError, InfeasibleProblemError, ProblemSizeError
 from riskslim.heuristics.subsampling import Subsampling, pays
 from riskslim.problem.problem import RiskScoreProblem
-from riskslim.solution import Solution, SolveStatistics, TraceRecord
+from riskslim.solution import Solution, SolveStatistics, Trace, TraceRecord, optimality_gap
 
 __all__ = ["lattice_cpa"]
 
@@ -205,6 +205,8 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
         self.solver: str = self.limits["solver"]
         self.abort: Callable[[], None] | None = None
         self.relaxation: Relaxation | None = None
+        self.early = Trace()  # of scores that the initialization meets
+        self.early_objective = math.inf
 
     def interrupt(self) -> None:
         """End the search as soon as possible; may be called from another thread."""
@@ -261,8 +263,11 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
             self.out_of_time,
         )
         self.search = search
+        search.stop = self.stop
         if self.relaxation is not None:
             search.follow(self.relaxation)
+        else:
+            search.begin_with(self.early)
         search.remember(initial.cuts)
         search.consider(initial.coef, self.problem.loss.value(initial.coef))
         search.polish(initial.coef, search.coef_loss)
@@ -389,9 +394,27 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
                 probing=self.settings.probing,
                 time_limit=limit,
                 stop=self.stop,
+                on_score=None if self.relaxation is not None else self._met,
             )
         finally:
             timer.cancel()
+
+    def _met(self, coef: NDArray[np.int64], objective: float) -> None:
+        """Record a score that the initialization has met, if it is the best one so far."""
+        if not objective < self.early_objective:
+            return
+        self.early_objective = objective
+        record = TraceRecord(
+            time=self.seconds,
+            upper_bound=objective,
+            lower_bound=0.0,
+            gap=optimality_gap(objective, 0.0),
+            nodes=0,
+            cuts=0,
+            incumbent_updates=len(self.early) + 1,
+        )
+        self.early.append(record)
+        report(record, self.progress)
 
     def _feasible_start(self) -> tuple[NDArray[np.int64], float]:
         """A feasible vector, the user's where one has to be searched for."""

@@ -43,6 +43,7 @@ def initialize_by_root(
     probing: bool = True,
     time_limit: float = 20.0,
     stop: NDArray[np.int64] | None = None,
+    on_score: Callable[[NDArray[np.int64], float], None] | None = None,
 ) -> Initialization:
     """Initialization by the root of the native branch and bound, in the place of CPA.
 
@@ -66,6 +67,8 @@ def initialize_by_root(
         Seconds for probing.
     stop : int64 array of shape (1,), optional
         Not zero: end with what there is.
+    on_score : callable, optional
+        Told of every feasible vector that is met, with its objective.
 
     Returns
     -------
@@ -87,6 +90,7 @@ def initialize_by_root(
         probing=probing,
         stop=stop,
         deadline=time.perf_counter() + time_limit,
+        on_score=on_score,
     )
     assert root.coef is not None
     bounds = best_possible_bounds(problem)
@@ -95,9 +99,11 @@ def initialize_by_root(
         objective_min=max(bounds.objective_min, root.lower_bound),
         objective_max=min(bounds.objective_max, root.objective),
     )
-    cuts = []
+    cuts: list[Cut] = []
     # The two that the first LP needs; the others are worth a row where they are violated.
     for point in [*root.points[:1], root.coef, *root.points[1:]]:
+        if len(cuts) >= 2 and stop is not None and stop[0]:
+            break
         loss, gradient = problem.loss.value_and_gradient(point)
         cuts.append(Cut(np.asarray(point, dtype=np.float64), loss, gradient))
     return Initialization(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from riskslim.heuristics.subsampling import Subsampling
     from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["LatticeSearch"]
+__all__ = ["LatticeSearch", "report"]
 
 logger = logging.getLogger("riskslim.lattice_cpa")
 
@@ -93,6 +93,7 @@ class LatticeSearch:
         self.subsampling = subsampling
         self.cutoff = cutoff
         self.should_stop = should_stop
+        self.stop = np.zeros(1, np.int64)  # not zero: descents are to end
         assert settings.fractional_rounds is not None
         self.settings = settings
         self.fractional_rounds = settings.fractional_rounds
@@ -171,6 +172,17 @@ class LatticeSearch:
         self.nodes_before = relaxation.statistics.nodes
         self.n_cuts = relaxation.statistics.cuts
         self.incumbent_updates = relaxation.statistics.incumbent_updates
+
+    def begin_with(self, trace: Trace) -> None:
+        """Go on from scores that were met before the search began, the last one of them too.
+
+        Parameters
+        ----------
+        trace : Trace
+            A record of each of them.
+        """
+        self.trace = trace
+        self.incumbent_updates = max(len(trace) - 1, 0)  # the last one is counted when it is taken
 
     def remember(self, cuts: list[Cut]) -> None:
         """Put cuts of the initialization into the pool.
@@ -278,7 +290,11 @@ class LatticeSearch:
         if not _first_time(self._polished, coef):
             return False
         polished = discrete_coordinate_descent(
-            self.problem, coef, swaps=self.settings.swaps, should_stop=self.should_stop
+            self.problem,
+            coef,
+            swaps=self.settings.swaps,
+            should_stop=self.should_stop,
+            stop=self.stop,
         )
         assert polished.coefficients is not None
         self._polished.add(polished.coefficients.tobytes())
@@ -401,13 +417,25 @@ class LatticeSearch:
         )
         self.trace.append(record)
         self._recorded_gap = record.gap
-        logger.info(
-            "%8.1fs  objective %.8g  bound %.8g  gap %7.2f%%  nodes %d  cuts %d",
-            record.time, record.upper_bound, record.lower_bound,
-            100 * record.gap, record.nodes, record.cuts,
-        )  # fmt: skip
-        if self.progress is not None:
-            self.progress(record)
+        report(record, self.progress)
+
+
+def report(record: TraceRecord, progress: Callable[[TraceRecord], None] | None) -> None:
+    """Log a record, and tell the user of it.
+
+    Parameters
+    ----------
+    record : TraceRecord
+    progress : callable, optional
+        The user's.
+    """
+    logger.info(
+        "%8.1fs  objective %.8g  bound %.8g  gap %7.2f%%  nodes %d  cuts %d",
+        record.time, record.upper_bound, record.lower_bound,
+        100 * record.gap, record.nodes, record.cuts,
+    )  # fmt: skip
+    if progress is not None:
+        progress(record)
 
 
 def _lowered(trace: Trace, most: float) -> Trace:

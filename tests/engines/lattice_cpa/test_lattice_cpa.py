@@ -29,6 +29,7 @@ from riskslim import (
     standard_cpa,
 )
 from riskslim.bounds import ObjectiveBounds
+from riskslim.engines.branch_and_bound.search import Search
 from riskslim.engines.lattice_cpa import driver, formulation, initialization, model
 from riskslim.engines.lattice_cpa.cuts import CutPool
 from riskslim.engines.lattice_cpa.formulation import Cut
@@ -785,3 +786,23 @@ class TestInitialization:
         start = initialization.initialize(p)
         optimum = lattice_cpa(p)
         assert len(optimum.points) <= start.bounds.size_max < 8
+
+
+def test_the_first_score_is_reported_before_the_root(problem, monkeypatch):
+    records, seen = [], []
+    relax = Search.root
+
+    def root(self):
+        seen.append(len(records))
+        return relax(self)
+
+    monkeypatch.setattr(Search, "root", root)
+    solution = lattice_cpa(problem, progress=records.append)
+    assert seen[0] > 0
+    trace = list(solution.trace)
+    assert trace[: seen[0]] == records[: seen[0]]
+    upper = [record.upper_bound for record in trace]
+    assert upper == sorted(upper, reverse=True)
+    updates = [record.incumbent_updates for record in trace]
+    assert updates == sorted(updates)
+    assert updates[-1] == len(set(upper))
