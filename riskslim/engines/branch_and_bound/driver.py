@@ -274,7 +274,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         self.initialization_seconds = self.seconds
         gap_tolerance, node_limit = self.limits["gap_tolerance"], self.limits["node_limit"]
         patience = PATIENCE
-        if many:
+        if many and not self.stop[0]:  # a stop can leave the rows of nodes unprepared
             patience = math.ceil(PATIENCE_SECONDS / search.relaxation_seconds)
         if search.incumbents.n_items > 0 and (node_limit is None or node_limit > patience):
             message = search.run(gap_tolerance, patience, self.deadline)
