@@ -168,7 +168,7 @@ branch_and_bound (problem, *, time_limit=60.0, gap_tolerance=0.0, node_limit=Non
 calibration_error (y_true, risk, sample_weight=None, scores=None, *, bins=None, pos_label=None)
 chained_updates (bounds, l0_penalty)
 cross_validate_risk_score (estimator, X, y, sample_weight=None, *, cv=5, groups=None, param_grid=None, tuning_metric='auc', inner_cv=5, bins=None, pos_label=None, n_jobs=1, random_state=0, progress=None, should_stop=None)
-discrete_coordinate_descent (problem, coef, *, directions=None, line_search='golden_section', swaps=False, max_iterations=None, should_stop=None)
+discrete_coordinate_descent (problem, coef, *, directions=None, line_search='golden_section', swaps=False, max_iterations=None, should_stop=None, stop=None)
 either_or (a, b, *, name=None)
 exactly (n, features, *, name=None)
 false_negative_rate_at_most (rate, threshold=None, *, log_odds=None, name=None)

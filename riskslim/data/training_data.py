@@ -34,7 +34,7 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -88,7 +88,7 @@ class TrainingData:
         The label of the positive class, whose risk is predicted. It is looked up among the labels
         by equality, then by its text (so that "1" from a command line finds 1). Default: the
         larger of the two labels in sorted order, thus 1, True, or "yes" rather than "no".
-    items : iterable of Item, optional
+    items : iterable of Item, or mapping from str to Item, optional
         What features are: conditions on raw columns, as :class:`riskslim.items.Item`. Default: what
         an :class:`~riskslim.ItemEncoder` stated of the data frame that it made; nothing of others.
 
@@ -187,7 +187,7 @@ class TrainingData:
         feature_names: Sequence[str] | None = None,
         outcome_name: str | None = None,
         positive_label: Any = None,
-        items: Iterable[Statement] | None = None,
+        items: Iterable[Statement] | Mapping[str, Statement] | None = None,
     ) -> None:
         if isinstance(X, (str, os.PathLike)):
             raise TypeError(
@@ -204,7 +204,7 @@ class TrainingData:
         table = open_table(X)
         self.n_samples, self.n_features = table.n_samples, table.n_features
         self.feature_names = _resolve_names(table, feature_names)
-        self.items = _stated_items(stated(X) if items is None else items, self.feature_names)
+        self.items = _stated_items(X, items, self.feature_names)
         self.outcome_name = outcome_name or series_name(y) or "outcome"
         self.labels, self.classes = encode_labels(y, self.n_samples, positive_label)
         self._set_weights(sample_weight)
@@ -492,13 +492,26 @@ def user_stacklevel() -> int:
     return level
 
 
-def _stated_items(items: Iterable[Statement], feature_names: Sequence[str]) -> dict[str, Statement]:
-    """Return the statements on features by name; statements on other columns are of no use here."""
+def _stated_items(
+    X: Any,
+    items: Iterable[Statement] | Mapping[str, Statement] | None,
+    feature_names: Sequence[str],
+) -> dict[str, Statement]:
+    """What is stated of features, by name: by the caller, or by the encoder that made X."""
+    if items is None:
+        made = {item.name: item for item in stated(X)}
+        return {name: made[name] for name in feature_names if name in made}
     by_name: dict[str, Statement] = {}
-    for item in items:
+    for item in items.values() if isinstance(items, Mapping) else items:
         if not all(hasattr(item, part) for part in ("name", "variable", "kind", "value")):
             raise TypeError(f"items must be riskslim.items.Item, got {item!r}")
+        if item.name in by_name:
+            raise ValueError(f"items state twice what {item.name!r} is")
         by_name[item.name] = item
+    unknown = [name for name in by_name if name not in set(feature_names)]
+    if unknown:
+        named = listing(f"{name!r}{near(name, feature_names)}" for name in unknown)
+        raise ValueError(f"items state what features are that X does not have: {named}")
     return {name: by_name[name] for name in feature_names if name in by_name}
 
 

@@ -273,6 +273,8 @@ class Predictions(ScoreFields):
 
         Raises
         ------
+        TypeError
+            ``encoder`` is neither a fitted encoder nor what describes columns.
         ValueError
             No feature with points is an item of these columns; or an item has the name of one of
             these columns.
@@ -295,7 +297,19 @@ class Predictions(ScoreFields):
         Found unknown categories 'male' during transform.
         """
         known = getattr(encoder, "variables_", encoder)
-        known = known if isinstance(known, Mapping) else {one.name: one for one in known}
+        if not isinstance(known, Iterable) or hasattr(encoder, "steps"):
+            raise TypeError(
+                "pass the fitted ItemEncoder that made the items, such as pipeline[0], got "
+                f"{type(encoder).__name__}{'' if hasattr(encoder, 'steps') else ', not fitted'}"
+            )
+        listed = tuple(known.values() if isinstance(known, Mapping) else known)
+        strange = next((one for one in listed if not isinstance(one, RawVariable)), None)
+        if strange is not None:
+            raise TypeError(
+                "pass the fitted ItemEncoder that made the items, or RawVariables, got "
+                f"{type(encoder).__name__} with {strange!r}"
+            )
+        known = {one.name: one for one in listed}
         items = {item.name: item for item in getattr(encoder, "items_", ())}
         items = {name: items[name] for name in self.points if name in items}
         check_names(items.values(), known)

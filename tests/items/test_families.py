@@ -179,6 +179,17 @@ def test_frames_made_by_others_state_nothing():
             TrainingData(items, y, items=wrong)
 
 
+def test_items_of_training_data_are_checked():
+    X, y = {"age >= 40": [0, 1, 1, 0], "senior": [0, 0, 1, 0]}, [0, 1, 1, 0]
+    senior = Item("senior", "age", ">=", 65)
+    assert TrainingData(X, y, items=read_items(X)).items.keys() == {"age >= 40"}
+    assert TrainingData(X, y, items=[senior]).items == {"senior": senior}
+    with pytest.raises(ValueError, match="items state what features are that X does not have: 'se"):
+        TrainingData(X, y, items=[Item("seniors", "age", ">=", 65)])
+    with pytest.raises(ValueError, match="items state twice what 'senior' is"):
+        TrainingData(X, y, items=[senior, senior])
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [

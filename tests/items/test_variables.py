@@ -197,6 +197,19 @@ def test_names_need_not_say_what_items_are():
         again.score_samples({"x": ["A"]})
 
 
+def test_what_is_no_encoder_is_refused():
+    score = RiskScore(0, {"x >= 3": 1})
+    fitted = make_pipeline(ItemEncoder(), RiskSLIMClassifier())
+    for wrong, message in (
+        (fitted, "such as pipeline[0], got Pipeline"),
+        (ItemEncoder(), "got ItemEncoder, not fitted"),
+        (pd.DataFrame({"x": [1, 2]}), "got DataFrame with 'x'"),
+        (3, "got int"),
+    ):
+        with pytest.raises(TypeError, match=re.escape(message)):
+            score.with_variables(wrong)
+
+
 def test_items_with_the_names_of_columns_are_refused():
     frame = pd.DataFrame({"x": ["a", "b", "a"], "x = b": [5.0, 5.0, 5.0]})
     encoder = ItemEncoder().fit(frame)

@@ -11,7 +11,7 @@ import pytest
 
 from riskslim import CoefficientSet, LogisticLoss, TrainingData
 from riskslim._kernels import load
-from riskslim.engines.branch_and_bound.packed import PackedItems, binary_features
+from riskslim.engines.branch_and_bound.packed import TableItems, binary_features
 from riskslim.engines.branch_and_bound.tables import saturated_losses
 from small_problems import items_sample
 
@@ -25,7 +25,7 @@ def kernels_of(backend):
 def packed_items(X, y, weights):
     data = TrainingData(X, y, weights, feature_names=[f"x{j}" for j in range(X.shape[1])])
     loss = LogisticLoss(data, CoefficientSet(data.feature_names, -5, 5))
-    return PackedItems.of(loss, np.arange(X.shape[1]))
+    return TableItems.of(loss, np.arange(X.shape[1]))
 
 
 def scan(kernels, packed, *, prefix=(), first=0, sizes=(0, 3), cutoff=math.inf, level=3, box=5.0,
