@@ -142,6 +142,8 @@ class PackedItems:
             self._known.move_to_end(items)
             return known
         chosen = self.planes_of(items)
+        if len(chosen) > kernels.most_planes():
+            raise ValueError(f"{len(chosen)} planes are more than {kernels.most_planes()}")
         counts = np.empty((len(self.side), 2 ** len(chosen)), np.int64)
         kernels.count_cells(
             self.planes, chosen, self.first_word, self.n_rows, scratch_words(), counts

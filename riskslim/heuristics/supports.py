@@ -366,6 +366,8 @@ class SupportSearch:
 
     def _grow(self, width: int, banned: frozenset[int] = frozenset()) -> Iterator[list[Support]]:
         """Yield the best supports of each size, best first."""
+        if self._n_planes[list(self._required)].sum() > kernels.most_planes():
+            return  # what has to be in is more than cells can tell apart
         first = self._polished(self._required, None, pairs=True)
         beam = [first]
         yield beam

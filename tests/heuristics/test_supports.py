@@ -376,3 +376,14 @@ def test_loss_by_cells_is_the_same_to_the_last_bit():
         assert loss.value(coef) == fresh.value(coef)
     assert loss._bits._packed.any()
     assert not loss._bits._packed[[1, 4]].any()  # their values are others than 0 and 1
+
+
+def test_more_required_planes_than_cells_can_tell_apart():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 8, (200, 4)).astype(float)  # seven planes each, all four of them required
+    data = TrainingData(X, rng.integers(0, 2, 200))
+    coefficients = CoefficientSet(data.feature_names, 1, 2)
+    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    assert list(search_supports(problem)) == []
+    solution = branch_and_bound(problem)
+    assert problem.is_feasible(solution.coef)
