@@ -30,6 +30,15 @@ _PMML_COMPARISONS = {
     ">=": "greaterOrEqual", "<=": "lessOrEqual", ">": "greaterThan", "<": "lessThan",
 }  # fmt: skip
 
+# Texts of what evaluators make of False and True. As truth values some would read 1 and True alike.
+_TRUTH_TEXTS = ("false", "False", "FALSE"), ("true", "True", "TRUE")
+
+# Below this, whole numbers have two texts in all evaluators: "12" and "12.0".
+_PLAIN_TEXT_LIMIT = 10**7
+
+# Of text this is a missing value: evaluators get it where records have NaN, as pandas does.
+_NAN = "NaN"
+
 # What is finite, in the sense of the fields of PMML.
 _FINITE_INTERVAL = {
     "closure": "closedClosed",
@@ -55,7 +64,9 @@ def to_pmml(score: ScoreLike, *, inputs: str | None = None) -> str:
         which is named after the outcome. A name that is taken gets underscores at its end. An
         evaluator refuses records whose values are missing, infinite or no numbers, or gives no
         result for them; of raw columns also unknown levels, while missing values are taken where
-        the training data had some. Raw columns that are 0 or 1 are numbers.
+        the training data had some. Raw columns of 0 and 1, or of True and False, are fields of
+        text, so that evaluators that take a truth value in a field of numbers for a missing one
+        read them as they are; pass numbers or truth values all the same.
 
     Raises
     ------
@@ -139,8 +150,13 @@ def _apply(parent: ET.Element, function: str, *arguments: float | str) -> ET.Ele
         if isinstance(argument, str):
             _add(call, "FieldRef", field=argument)
         else:
-            _add(call, "Constant", dataType="double").text = repr(float(argument))
+            _add_constants(call, argument)
     return call
+
+
+def _add_constants(parent: ET.Element, *values: float) -> None:
+    for value in values:
+        _add(parent, "Constant", dataType="double").text = repr(float(value))
 
 
 def _pmml_labels(classes: tuple[Any, Any]) -> tuple[str, list[str]]:
@@ -154,8 +170,17 @@ def _pmml_labels(classes: tuple[Any, Any]) -> tuple[str, list[str]]:
 def _pmml_levels(term: Term, levels: tuple[Any, ...]) -> tuple[str, list[str]]:
     """Type of the levels of a column, and texts of some of them."""
     kinds = {type(level) for level in term.levels}
-    if kinds == {int, float}:
-        return "double", [repr(float(level)) for level in levels]
+    if kinds == {bool}:
+        return "string", [text for level in levels for text in _TRUTH_TEXTS[level]]
+    if kinds <= {int, float}:
+        # In a field of numbers some evaluators take True for a missing value, and NaN for 0.
+        if all(level == int(level) and abs(level) < _PLAIN_TEXT_LIMIT for level in term.levels):
+            texts = [text for level in levels for text in (f"{int(level)}", f"{int(level)}.0")]
+            if is_truth_value(term):
+                texts += [text for level in levels for text in _TRUTH_TEXTS[level]]
+            return "string", texts
+        if kinds != {int}:
+            return "double", [repr(float(level)) for level in levels]
     return _pmml_values(levels)
 
 
@@ -169,17 +194,16 @@ def _pmml_values(values: tuple[Any, ...]) -> tuple[str, list[str]]:
 
 def _add_input(dictionary: ET.Element, term: Term) -> None:
     """Add a field with the values that it may have."""
-    if term.levels and not is_truth_value(term):
-        kind, texts = _pmml_levels(term, term.levels)
-        field = _add(dictionary, "DataField", name=term.column, optype="categorical", dataType=kind)
-        for text in texts:
-            _add(field, "Value", value=text)
-        return
-    field = _add(dictionary, "DataField", name=term.column, **_NUMBER)
-    for level in term.levels:
-        _add(field, "Interval", closure="closedClosed", leftMargin=level, rightMargin=level)
     if not term.levels:
+        field = _add(dictionary, "DataField", name=term.column, **_NUMBER)
         _add(field, "Interval", **_FINITE_INTERVAL)
+        return
+    kind, texts = _pmml_levels(term, term.levels)
+    field = _add(dictionary, "DataField", name=term.column, optype="categorical", dataType=kind)
+    for text in texts:
+        _add(field, "Value", value=text)
+    if kind == "string" and _NAN not in texts:
+        _add(field, "Value", value=_NAN, property="missing")
 
 
 def _add_conditions(
@@ -194,10 +218,10 @@ def _add_conditions(
         field = free_name(f"riskslim {name}", taken)
         products.append((field, term.points))
         derived = _add(parent, "DerivedField", name=field, **_NUMBER)
-        if term.levels and not is_truth_value(term) and term.kind != "missing":
+        if term.levels and term.kind != "missing":
             _add_indicators(derived, term.column, _pmml_levels(term, term.value)[1])
         else:
-            _add_condition(_add(derived, "Apply", function="if"), term)
+            _add_condition(derived, term)
     return products
 
 
@@ -211,20 +235,24 @@ def _add_indicators(parent: ET.Element, column: str, levels: list[str]) -> None:
     _add(parent, "NormDiscrete", field=column, value=level, mapMissingTo=0)
 
 
-def _add_condition(choice: ET.Element, term: Term) -> None:
-    """Add a condition on a number, or on whether there is one, and its values."""
+def _add_condition(parent: ET.Element, term: Term) -> None:
+    """Add 1 where a condition on a number, or on whether there is one, is met, and 0 elsewhere."""
     if term.kind == "missing":
-        _apply(choice, "isMissing", term.column)
-    else:
-        condition = choice
-        if term.may_lack:
-            condition = _add(choice, "Apply", function="and")
-            _apply(condition, "isNotMissing", term.column)
-        function = _PMML_COMPARISONS.get(term.operator, "equal")
-        value = 1.0 if is_truth_value(term) else float(term.value)
-        _apply(condition, function, term.column, value)
-    for text in ("1.0", "0.0"):
-        _add(choice, "Constant", dataType="double").text = text
+        choice = _choice(parent, "isMissing", term.column)
+        _add_constants(choice, 1.0, 0.0)
+        return
+    if term.may_lack:
+        # Not an "and": some evaluators compute all of its arguments, and compare no missing value.
+        parent = _choice(parent, "isMissing", term.column)
+        _add_constants(parent, 0.0)
+    function, value = _PMML_COMPARISONS[term.operator], float(term.value)
+    _add_constants(_choice(parent, function, term.column, value), 1.0, 0.0)
+
+
+def _choice(parent: ET.Element, function: str, *arguments: float | str) -> ET.Element:
+    choice = _add(parent, "Apply", function="if")
+    _apply(choice, function, *arguments)
+    return choice
 
 
 def _add_outputs(
@@ -262,7 +290,7 @@ def _add_derived_fields(
     # Divided by -scale: one rounding, as in predictions.
     log_odds = _add(exponential, "Apply", function="/")
     _apply(log_odds, "+", score.intercept, total)
-    _add(log_odds, "Constant", dataType="double").text = repr(-score.scale)
+    _add_constants(log_odds, -score.scale)
     if not tabled:
         return
     known = free_name("riskslim risk of known score", taken)
@@ -279,7 +307,7 @@ def _add_derived_fields(
 def _add_sum(parent: ET.Element, items: list[tuple[str, int]]) -> None:
     """Add points times values, from the first to the last feature, as predictions do."""
     if not items:
-        _add(parent, "Constant", dataType="double").text = "0.0"
+        _add_constants(parent, 0.0)
         return
     *earlier, (name, points) = items
     if earlier:

@@ -1,7 +1,11 @@
-"""Where exports run: two databases and a JavaScript engine."""
+"""Where exports run: databases, a JavaScript engine and evaluators of PMML.
+
+Those of PMML need Java 11 or later: without it their tests are skipped.
+"""
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from contextlib import closing
 
@@ -26,3 +30,35 @@ def duck():
 def javascript():
     with closing(MiniRacer()) as context:
         yield context
+
+
+def _with_java(package):
+    """Import a package that runs on Java, or skip."""
+    if shutil.which("java") is None:
+        pytest.skip("java is not installed: nothing is checked in evaluators of PMML and in Spark")
+    return pytest.importorskip(package, reason=f"{package} is not installed")
+
+
+@pytest.fixture(scope="module")
+def pmml4s():
+    """The evaluator PMML4S: a function from a document to a model."""
+    model = _with_java("pypmml").Model
+    yield model.fromString
+    model.close()
+
+
+@pytest.fixture(scope="module")
+def jpmml(tmp_path_factory):
+    """The evaluator JPMML: a function from a document to a model."""
+    package = _with_java("jpmml_evaluator")
+    backend = package.make_backend("py4j")
+    path = tmp_path_factory.mktemp("jpmml").joinpath("score.pmml")
+
+    def evaluator(text):
+        path.write_text(text, encoding="utf-8")
+        return package.make_evaluator(str(path), backend)
+
+    yield evaluator
+    process = backend.gateway.java_process
+    type(backend).destroyGateway()
+    process.communicate()  # closes its pipes, and waits

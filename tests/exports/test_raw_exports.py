@@ -185,23 +185,41 @@ def test_pmml_predicts_the_same():
         check(score, records, [(result["risk"], result["score"]) for result in results])
 
 
-@pytest.mark.skipif(shutil.which("java") is None, reason="the evaluator needs Java")
-def test_an_evaluator_of_pmml_predicts_the_same():
-    from pypmml import Model
+def outputs(result):
+    """Risk and score, whatever the outputs had to be called."""
+    named = {name.rstrip("_"): value for name, value in result.items()}
+    return named["risk"], named["score"]
 
-    try:
-        for score, kinds, records in models(7, 40):
-            model = Model.fromString(score.to_pmml())
-            results = []
-            for record in records:
-                for name, kind in kinds.items():
-                    if kind == "boolean" and record[name] is not None:
-                        record[name] = int(record[name])
-                found = model.predict(record)
-                results.append({name.rstrip("_"): value for name, value in found.items()})
-            check(score, records, [(result["risk"], result["score"]) for result in results])
-    finally:
-        Model.close()
+
+def in_all_forms(kinds, records):
+    """Records, and the same with other values that stand for the same."""
+    yield records
+    floats = [name for name, kind in kinds.items() if kind in ("integer", "binary", "code")]
+    flags = [name for name, kind in kinds.items() if kind in ("boolean", "binary")]
+    for names, convert in ((floats, float), (flags, bool), (flags, int)):
+        yield [
+            {name: convert(value) if name in names and value is not None else value
+             for name, value in record.items()}
+            for record in records
+        ]  # fmt: skip
+    yield [
+        {name: math.nan if value is None else value for name, value in record.items()}
+        for record in records
+    ]
+
+
+def test_pmml4s_predicts_the_same(pmml4s):
+    for score, kinds, records in models(7, 40):
+        model = pmml4s(score.to_pmml())
+        for given in in_all_forms(kinds, records):
+            check(score, records, [outputs(model.predict(dict(record))) for record in given])
+
+
+def test_jpmml_predicts_the_same(jpmml):
+    for score, kinds, records in models(8, 40):
+        model = jpmml(score.to_pmml())
+        for given in in_all_forms(kinds, records):
+            check(score, records, [outputs(model.evaluate(dict(record))) for record in given])
 
 
 # ---------------------------------------------------------------------------------------------
@@ -246,6 +264,29 @@ def test_exports_refuse_what_predictions_refuse(changed, sqlite, javascript):
         assert Pmml(SCORE.to_pmml()).predict(record) is None  # text is no number to begin with
     fill(sqlite, dict.fromkeys(record, "text"), [record], typed=False)
     assert run_sql(sqlite, SCORE, "sqlite") == [(None, None)]
+
+
+def test_readers_of_pmml_give_no_result_for_what_predictions_refuse(jpmml, pmml4s):
+    text = RiskScore(
+        SCORE.intercept, {**SCORE.points, "code = 0": 1, "flag = True": 1},
+        variables={**VARIABLES,
+                   "code": RawVariable("code", "categorical", levels=(0, 1), n_missing=1, n_samples=9),
+                   "flag": RawVariable("flag", "categorical", levels=(False, True), n_samples=9)},
+    ).to_pmml()  # fmt: skip
+    record = {**RECORD, "code": None, "flag": False}
+    one, other = jpmml(text), pmml4s(text)
+    assert outputs(one.evaluate(dict(record)))[1] == outputs(other.predict(dict(record)))[1] == 5
+    for changed in (
+        {"age": None}, {"age": math.nan}, {"sex": "Male"}, {"sex": None}, {"sex": math.nan},
+        {"sex": 1}, {"ward": "D"}, {"ward": True}, {"smoker": 2}, {"smoker": None},
+        {"smoker": math.nan}, {"smoker": "yes"}, {"creatinine": math.inf}, {"code": True},
+        {"code": 2}, {"flag": 1}, {"flag": None},
+    ):  # fmt: skip
+        with pytest.raises(Exception, match="(?i)invalid|missing"):
+            one.evaluate({**record, **changed})
+        risk, total = outputs(other.predict({**record, **changed}))
+        assert math.isnan(risk), changed
+        assert math.isnan(total), changed
 
 
 def test_exports_say_which_column_is_not_there(javascript):

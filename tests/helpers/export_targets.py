@@ -83,10 +83,13 @@ class Pmml:
                 fields[name] = None
                 continue
             parse = PARSERS[field.get("dataType")]
-            known = [parse(one.get("value")) for one in field.iter("Value")]
+            if parse is str and not isinstance(value, str):
+                value = str(value).lower() if isinstance(value, bool) else str(value)
+            known = [parse(one.get("value")) for one in field.iter("Value")
+                     if one.get("property", "valid") == "valid"]  # fmt: skip
             if not (value in known or any(inside(one, value) for one in field.iter("Interval"))):
                 return None
-            fields[name] = value if known else parse(value)
+            fields[name] = parse(value)
         for field in self.derived:
             (expression,) = field
             fields[field.get("name")] = value_of(expression, fields)
@@ -140,6 +143,9 @@ def value_of(expression, fields):
             return float(expression.get("mapMissingTo"))
         return float(value == type(value)(PARSERS[PMML_TYPES[type(value)]](text)))
     assert expression.tag == "Apply"
+    if expression.get("function") == "if":
+        condition, then, otherwise = expression
+        return value_of(then if value_of(condition, fields) else otherwise, fields)
     values = [value_of(argument, fields) for argument in expression]
     return FUNCTIONS[expression.get("function")](*values)
 
@@ -148,17 +154,12 @@ def exponential(value):
     return math.exp(value) if value < 709 else math.inf
 
 
-def junction(combine):
-    # Unknown if a missing value decides.
-    return lambda *values: (
-        None
-        if None in values and combine(v for v in values if v is not None) is combine(())
-        else combine(v for v in values if v is not None)
-    )
-
-
 def comparison(compare):
-    return lambda a, b: None if a is None else compare(a, b)
+    def compared(a, b):
+        assert a is not None, "some evaluators compare no missing value"
+        return compare(a, b)
+
+    return compared
 
 
 FUNCTIONS = {
@@ -166,14 +167,9 @@ FUNCTIONS = {
     "lessOrEqual": comparison(operator.le),
     "greaterThan": comparison(operator.gt),
     "lessThan": comparison(operator.lt),
-    "equal": comparison(operator.eq),
-    "and": junction(all),
-    "or": junction(any),
-    "isNotMissing": lambda value: value is not None,
     "+": lambda a, b: a + b,
     "*": lambda a, b: a * b,
     "/": lambda a, b: a / b,
     "exp": exponential,
     "isMissing": lambda value: value is None,
-    "if": lambda condition, then, otherwise: then if condition else otherwise,
 }
