@@ -100,7 +100,8 @@ class RiskScore(Reasons, Exports):
     certificate : Certificate or None
     scale : float
     variables : mapping from str to RawVariable
-        Read-only, those that features with points are computed from.
+        Read-only, those that features with points are computed from, in the order in which they
+        were given, which is that of the encoder's table.
     class_weighting : ClassWeighting or None
     items : mapping from str to Item
         Read-only, of features with points.
@@ -618,11 +619,11 @@ def _used_items(
 def _used_variables(
     features: Iterable[str], variables: Mapping[str, RawVariable], items: Mapping[str, Item]
 ) -> dict[str, RawVariable]:
-    """Those of which features are made, in the order of the features."""
+    """Those of which features are made, in the order in which they are given: that of the table."""
     for name, variable in variables.items():
         if not isinstance(variable, RawVariable) or variable.name != name:
             raise TypeError(f"variables[{name!r}] must be its RawVariable, got {variable!r}")
-    used: dict[str, RawVariable] = {}
+    used = set()
     for feature in features:
         item = items.get(feature)
         name = feature if item is None or not item.is_condition else item.variable
@@ -630,8 +631,8 @@ def _used_variables(
             continue
         if item is not None and item.is_condition:
             _check_condition(item, variables[name])
-        used[name] = variables[name]
-    return used
+        used.add(name)
+    return {name: variable for name, variable in variables.items() if name in used}
 
 
 def _check_condition(item: Item, variable: RawVariable) -> None:

@@ -26,6 +26,7 @@ __all__ = [
     "check_columns",
     "check_present",
     "is_row",
+    "is_scalar",
     "is_sparse",
     "open_records",
     "open_table",
@@ -251,7 +252,7 @@ def open_records(X: Any, wanted: Sequence[str], what: str) -> Table | None:
         return None
     if is_row(X):
         X = X.to_dict()
-    if isinstance(X, Mapping) and all(_is_scalar(value) for value in X.values()):
+    if isinstance(X, Mapping) and all(is_scalar(value) for value in X.values()):
         return _table_from_rows([X], wanted, what)
     if isinstance(X, (list, tuple)) and any(isinstance(row, Mapping) for row in X):
         return _table_from_rows(X, wanted, what)
@@ -298,7 +299,8 @@ def is_row(X: Any) -> bool:
     )
 
 
-def _is_scalar(value: Any) -> bool:
+def is_scalar(value: Any) -> bool:
+    """Say whether a value is a single one: text, a number, nothing; not a column or a row."""
     return isinstance(value, (str, bytes)) or not hasattr(value, "__len__")
 
 

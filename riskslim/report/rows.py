@@ -22,7 +22,7 @@ from riskslim.metrics.calibration import (
 from riskslim.metrics.performance import Performance, metric_text
 from riskslim.metrics.performance import performance as measured
 from riskslim.score.observations import observations_of
-from riskslim.score.rows import ScoredRows
+from riskslim.score.rows import ScoredRows, named_rows
 
 if TYPE_CHECKING:
     from riskslim.score.protocol import ScoreLike
@@ -165,6 +165,8 @@ def rows_of(
     observed = observations_of(score, X, y, sample_weight)
     if observed is None:
         raise ValueError("X is None, but a report needs rows and labels: report(path, X, y)")
+    if score.variables:
+        X = named_rows(X, score.points, score.variables, score.items)
     log_odds, risk = score.decision_function(X), score.predict_proba(X)[:, 1]
     positive, weight = observed.is_positive, observed.weights
     certificate = score.certificate

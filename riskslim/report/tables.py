@@ -500,7 +500,8 @@ def _variable_cells(variable: RawVariable, table: Table) -> list[Cell]:
     missing = missing_in(raw)
     there = raw[~missing]
     if variable.kind == "numeric":
-        ends = [short(end(there).item()) for end in (np.min, np.max)] if len(there) else []
+        numbers = there.astype(np.float64)  # of records and lists they are objects
+        ends = [short(end(numbers).item()) for end in (np.min, np.max)] if len(there) else []
         found = " to ".join(ends)
     elif variable.kind == "boolean":
         found = ", ".join("yes" if value else "no" for value in sorted(set(there.tolist())))

@@ -17,7 +17,7 @@ from riskslim.items.rules import HandleUnknown, check_names, computed_items
 from riskslim.items.variables import RawVariable
 from riskslim.score.fields import ScoreFields
 from riskslim.score.observations import class_labels
-from riskslim.score.rows import ScoredRows, remarks_on_ranges
+from riskslim.score.rows import ScoredRows, named_rows, remarks_on_ranges
 from riskslim.score.table import (
     RiskScale,
     logistic,
@@ -45,7 +45,9 @@ class Predictions(ScoreFields):
             that narwhals understands, :class:`~riskslim.TrainingData`, a mapping from names to
             columns, a mapping or a pandas series from names to the values of one row, or a list
             of such rows. Of a score that knows its ``variables``, raw columns will do: features
-            that X lacks are computed from them as by :meth:`with_items`.
+            that X lacks are computed from them as by :meth:`with_items`; and arrays and nested
+            lists have the raw columns, in the order of ``variables`` (then features with points
+            that are computed from none of these), never items.
 
         Returns
         -------
@@ -56,8 +58,9 @@ class Predictions(ScoreFields):
         ------
         ValueError, TypeError
             Features are missing, the number of columns is wrong, or values are missing, infinite
-            or no numbers; columns are named, rows counted. Raw columns have levels that the
-            training data did not have.
+            or no numbers; an item, of which it is stated what it is, has other values than 0 and 1;
+            columns are named, rows counted. Raw columns have levels that the training data did not
+            have.
 
         Warns
         -----
@@ -174,7 +177,7 @@ class Predictions(ScoreFields):
         """
         if self.variables:
             X, _ = self._with_items(X, "error")
-        rows = ScoredRows.open(X, tuple(self.points), self.feature_names)
+        rows = self._opened(X)
         return (
             *self._weighting(),
             *rows.remarks(self.feature_ranges, self.items),
@@ -195,9 +198,10 @@ class Predictions(ScoreFields):
 
         Parameters
         ----------
-        X : data frame, mapping, or list of mappings
+        X : data frame, mapping, list of mappings, or array-like of shape (n, d)
             Records with raw columns: for the feature "age >= 60" the column "age", for "sex = male"
-            the column "sex".
+            the column "sex". Arrays have no names: those of raw columns are as in
+            :meth:`score_samples`.
         handle_unknown : {"error", "ignore"}, default "error"
             Levels that did not occur in the training data, where the score knows its
             ``variables``: refuse them, or let them meet no condition and log a warning.
@@ -243,7 +247,7 @@ class Predictions(ScoreFields):
 
     def _with_items(self, X: Any, handle_unknown: HandleUnknown) -> tuple[Table, dict[str, str]]:
         return computed_items(
-            X,
+            self._named(X),
             tuple(self.points),
             self.feature_names,
             self.variables,
@@ -324,4 +328,11 @@ class Predictions(ScoreFields):
     def _rows(self, X: Any) -> ScoredRows:
         if self.variables:
             X = self.with_items(X)
-        return ScoredRows.open(X, tuple(self.points), self.feature_names)
+        return self._opened(X)
+
+    def _opened(self, X: Any) -> ScoredRows:
+        return ScoredRows.open(X, tuple(self.points), self.feature_names, self.items)
+
+    def _named(self, X: Any) -> Any:
+        """Rows in which raw columns have names, where the score knows them."""
+        return named_rows(X, self.points, self.variables, self.items) if self.variables else X

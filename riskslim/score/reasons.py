@@ -104,7 +104,7 @@ class Reasons(Presentation):
         """Raw columns in which one record has no value."""
         if not self.variables:
             return ()
-        table = raw_table(as_row(record), self.variables)
+        table = raw_table(self._named(as_row(record)), self.variables)
         names = [str(name) for name in table.names or ()]
         there = [name for name in self.variables if name in names]
         return tuple(name for name in there if missing_in(table.values(names.index(name))).all())

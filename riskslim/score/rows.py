@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,13 @@ from numpy.typing import NDArray
 
 from riskslim._wording import listing
 from riskslim.data.faults import ColumnError, raise_faults, real_faults
-from riskslim.data.feature_ranges import FeatureRange, printed_range, remark_on_rows
+from riskslim.data.feature_ranges import FeatureRange, printed_range, remark_on_rows, short
 from riskslim.data.tables import (
     MissingColumnsError,
     Table,
     check_present,
+    is_row,
+    is_scalar,
     open_records,
     open_table,
     values_of,
@@ -27,10 +30,16 @@ from riskslim.items.families import Family, condition_families
 from riskslim.items.item import Item, readings
 from riskslim.items.variables import RawVariable
 
-__all__ = ["ScoredRows", "as_row", "is_positive", "remarks_on_ranges"]
+__all__ = ["ScoredRows", "as_row", "is_positive", "named_rows", "remarks_on_ranges"]
 
 # What the columns are that a table to be scored has to have.
 _WANTED = "features with points"
+
+_ADVICE = {
+    "not boolean": "These are items, which are met or not: give them as 0 and 1; or give the raw "
+    "columns, by name, to a score that knows these (score.with_variables(encoder)) or to "
+    "score.with_items(X)."
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,6 +51,8 @@ class ScoredRows:
     table : Table
     positions : mapping from str to int
         Where the features with points are among its columns.
+    items : mapping from str to Item, optional
+        What is stated of them.
 
     Examples
     --------
@@ -53,9 +64,16 @@ class ScoredRows:
 
     table: Table
     positions: Mapping[str, int]
+    items: Mapping[str, Item] = dataclasses.field(default_factory=dict)
 
     @classmethod
-    def open(cls, X: Any, features: Sequence[str], feature_names: Sequence[str]) -> ScoredRows:
+    def open(
+        cls,
+        X: Any,
+        features: Sequence[str],
+        feature_names: Sequence[str],
+        items: Mapping[str, Item] = MappingProxyType({}),
+    ) -> ScoredRows:
         """Find out what X is, and where its features are.
 
         Parameters
@@ -66,6 +84,8 @@ class ScoredRows:
             Those with points.
         feature_names : sequence of str
             All features, in the order of the columns of arrays.
+        items : mapping from str to Item, optional
+            What is stated of features: conditions have the values 0 and 1, and no others.
 
         Returns
         -------
@@ -78,7 +98,7 @@ class ScoredRows:
         """
         try:
             table = _open_table(X, features)
-            return cls(table, _positions(table, features, feature_names))
+            return cls(table, _positions(table, features, feature_names), items)
         except MissingColumnsError as error:
             raise ValueError(f"{error}{_advice_on_items(error)}") from None
 
@@ -103,7 +123,8 @@ class ScoredRows:
         Raises
         ------
         TypeError, ValueError
-            Values are missing, infinite or no numbers; columns are named, rows counted.
+            Values are missing, infinite or no numbers, or other ones than 0 and 1 of a condition;
+            columns are named, rows counted.
         """
         total = np.zeros(self.n_samples)
         integral = True
@@ -143,8 +164,10 @@ class ScoredRows:
                 continue
             values = np.asarray(column, dtype=np.float64)
             faults.extend((k, fault) for fault in real_faults(values, column.dtype.kind))
+            if (item := self.items.get(name)) is not None and item.kind != "numeric":
+                faults.extend((k, fault) for fault in _faults_of_condition(values))
             yield name, values, column.dtype.kind in "biu"
-        raise_faults(faults, tuple(self.positions), self.n_samples)
+        raise_faults(faults, tuple(self.positions), self.n_samples, _ADVICE)
 
     def remarks(
         self, feature_ranges: Mapping[str, FeatureRange], items: Mapping[str, Item]
@@ -202,6 +225,65 @@ def remarks_on_ranges(table: Table, variables: Iterable[RawVariable]) -> Iterato
             yield remark
 
 
+def named_rows(
+    X: Any,
+    features: Iterable[str],
+    variables: Mapping[str, RawVariable],
+    items: Mapping[str, Item],
+) -> Any:
+    """Rows of a score that knows its raw columns: arrays and lists have these, in their order.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d), data frame, mapping, or list of mappings
+    features : iterable of str
+        Those with points.
+    variables : mapping from str to RawVariable
+        The raw columns, in their order.
+    items : mapping from str to Item
+        What is stated of features.
+
+    Returns
+    -------
+    object
+        X, as a Table with names where it has none: those of ``variables``, and then those of
+        features that are computed from none of them.
+
+    Raises
+    ------
+    ValueError
+        X has another number of columns without names.
+
+    Examples
+    --------
+    >>> from riskslim.items import RawVariable, read_items
+    >>> from riskslim.score.rows import named_rows
+    >>> age = RawVariable("age", "numeric", 18, 95)
+    >>> named_rows([[61, 2]], ["age >= 60", "visits"], {"age": age}, read_items(["age >= 60"])).names
+    ('age', 'visits')
+    """
+    if isinstance(X, TrainingData) or is_row(X) or isinstance(X, Mapping):
+        return X
+    if isinstance(X, (list, tuple)) and any(isinstance(row, Mapping) or is_row(row) for row in X):
+        return X
+    table = open_table(X)
+    if table.names is not None:
+        return table
+    names = tuple(variables)
+    for feature in features:
+        item = items.get(feature)
+        if feature not in names and not (item and item.is_condition and item.variable in names):
+            names += (feature,)
+    if table.n_features != len(names):
+        columns = "column" if table.n_features == 1 else "columns"
+        raise ValueError(
+            f"X has {table.n_features} {columns} without names, but of arrays this score reads "
+            f"{len(names)}, the raw columns, in this order: {listing(map(repr, names))}. To give "
+            "others, or items, pass a data frame or mappings with their names."
+        )
+    return dataclasses.replace(table, names=names)
+
+
 def as_row(record: Any) -> Any:
     """A record as a row of a table; what has rows already stays as it is.
 
@@ -216,7 +298,7 @@ def as_row(record: Any) -> Any:
     """
     if isinstance(record, np.ndarray) and record.ndim == 1:
         return record[np.newaxis]
-    if isinstance(record, (list, tuple)) and record and all(map(np.isscalar, record)):
+    if isinstance(record, (list, tuple)) and record and all(map(is_scalar, record)):
         return [list(record)]
     return record
 
@@ -292,6 +374,12 @@ def _advice_on_items(error: MissingColumnsError) -> str:
         return ""
     columns = dict.fromkeys(repr(rule.variable) for rule in rules)
     return f" X has no column {' or '.join(columns)} either to compute conditions from."
+
+
+def _faults_of_condition(values: NDArray[np.float64]) -> Iterator[ColumnError]:
+    other = (values != 0) & (values != 1) & np.isfinite(values)
+    if other.any():
+        yield ColumnError.at("not boolean", other, short(values[np.argmax(other)].item()))
 
 
 def _check_totals(total: NDArray[np.float64]) -> None:

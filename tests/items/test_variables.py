@@ -16,10 +16,16 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from typer.testing import CliRunner
 
-from riskslim import ItemEncoder, RiskScore, RiskSLIMClassifier, cross_validate_risk_score
+from riskslim import (
+    ItemEncoder,
+    RiskScore,
+    RiskSLIMClassifier,
+    TrainingData,
+    cross_validate_risk_score,
+)
 from riskslim.cli.app import application
 from riskslim.exceptions import ExtrapolationWarning
-from riskslim.items import read_items
+from riskslim.items import Item, read_items
 from riskslim.items.variables import RawVariable, note_on_missing
 from riskslim.report import render
 
@@ -261,8 +267,72 @@ def test_everything_takes_raw_records(tmp_path):
     )
     score.report(tmp_path / "raw.html", frame, y, n_resamples=0)
     assert "creatinine missing" in (tmp_path / "raw.html").read_text(encoding="utf-8")
-    # Arrays and tables of items are what they were.
-    np.testing.assert_array_equal(score.predict(items), score.predict(items.to_numpy()))
+    score.report(tmp_path / "array.html", frame[list(score.variables)].to_numpy(), y, n_resamples=0)
+    texts = [tmp_path.joinpath(f"{name}.html").read_text("utf-8") for name in ("raw", "array")]
+    assert texts[0] == texts[1]
+
+
+def test_arrays_have_the_raw_columns_in_the_order_of_the_table():
+    raw = pd.DataFrame(
+        {"bmi": [20.0, 31, 25, None], "age": [38, 72, 61, 50], "sex": ["f", "m", "m", "f"]}
+    )
+    encoder = ItemEncoder(thresholds={"age": [60], "bmi": [30]}, missing="indicator").fit(raw)
+    # The order of the points is another one.
+    points = {"age >= 60": 4, "sex = m": 2, "bmi is missing": -1, "visits": 1}
+    score = RiskScore(-2, points).with_variables(encoder)
+    assert list(score.variables) == ["bmi", "age", "sex"]
+    visits = raw.assign(visits=[0, 1, 2, 3])
+    expected = score.score_samples(visits)
+    assert expected.tolist() == [0, 7, 8, 2]
+    rows = visits.astype(object).where(visits.notna(), None).values.tolist()
+    again = RiskScore.from_json(score.to_json())
+    for X in (visits.to_numpy(), rows, [tuple(row) for row in rows], np.array(rows, dtype=object)):
+        for one in (score, again):
+            np.testing.assert_array_equal(one.score_samples(X), expected)
+            assert one.remarks(X) == score.remarks(visits)
+        assert score.with_items(X).names[:4] == ["bmi", "age", "sex", "visits"]
+        for k in range(4):
+            assert str(score.explain(X[k])) == str(score.explain(visits.iloc[k]))
+
+
+@pytest.mark.parametrize("kind", [list, np.array])
+def test_arrays_of_a_score_that_knows_its_raw_columns_are_never_items(kind):
+    variables = {name: RawVariable(name, "numeric", 0, 99) for name in ("age", "bmi")}
+    score = RiskScore(-2, {"age >= 60": 2, "bmi >= 30": 1}, variables=variables)
+    assert score.score_samples(kind([[30, 20], [61, 31]])).tolist() == [0, 3]
+    one = RiskScore(-2, {"age >= 60": 2, "age >= 40": 1}, variables={"age": variables["age"]})
+    assert one.score_samples(kind([[30], [50]])).tolist() == [0, 1]
+    for X in ([[1, 1]], [[30, 30]]):
+        with pytest.raises(ValueError, match=r"2 columns without names, but .* reads 1, .* 'age'\."):
+            one.score_samples(kind(X))
+    with pytest.raises(ValueError, match="Expected 2D array, got 1D array"):
+        one.score_samples(kind([30, 61]))
+
+
+@pytest.mark.parametrize(
+    "X",
+    [[[30, 1]], np.array([[30.0, 1.0]]), {"age >= 60": 30, "smoker": 1},
+     [{"age >= 60": 30, "smoker": 1}], pd.DataFrame({"age >= 60": [30], "smoker": [1]}),
+     TrainingData({"age >= 60": [30, 1], "smoker": [1, 0]}, [0, 1])],
+    ids=lambda X: type(X).__name__,
+)  # fmt: skip
+@pytest.mark.parametrize("knows_variables", [False, True])
+def test_a_value_that_no_item_can_have_is_an_error(X, knows_variables):
+    items = [Item.of("age", ">=", 60), Item.of("smoker", "boolean")]
+    score = RiskScore(-2, {"age >= 60": 2, "smoker": 1}, items=items)
+    wrong = r"0 and 1 \(rows counted from 0\): 'age >= 60' \(1 of [12] rows, first at row 0\)"
+    if knows_variables:
+        score = score.with_variables(
+            [RawVariable("age", "numeric", 18, 95), RawVariable("smoker", "boolean")]
+        )
+        if not hasattr(X, "keys") and not isinstance(X, TrainingData) and not isinstance(X[0], dict):
+            assert score.score_samples(X).tolist() == [1]  # a raw age of 30
+            return
+    for method in (score.score_samples, score.predict_proba, score.predict, score.remarks):
+        with pytest.raises(ValueError, match=wrong):
+            method(X)
+    with pytest.raises(ValueError, match=r"'smoker' \(1 of 1 rows"):
+        score.score_samples({"age >= 60": [1], "smoker": [2]})
 
 
 def test_unknown_levels_are_refused(caplog):

@@ -1016,10 +1016,9 @@ def test_calculator_of_a_score_that_knows_its_variables(shown, browser):
     rng = np.random.default_rng(13)
     raw = {"age": rng.integers(18, 90, 300), "sex": rng.choice(["female", "male"], 300)}
     encoder = ItemEncoder(thresholds={"age": [45, 75]})
-    X = encoder.fit_transform(raw)
     points = {"age >= 45": 5, "age >= 75": 5, "sex = male": 2}
-    score = RiskScore(-6, points).with_variables(encoder)
-    shown(render(score, X, rng.integers(0, 2, 300)))
+    score = RiskScore(-6, points).with_variables(encoder.fit(raw))
+    shown(render(score, raw, rng.integers(0, 2, 300)))
     calculated(browser, score, np.array(list(itertools.product((0, 1), repeat=3))))
 
 
