@@ -291,8 +291,10 @@ class TraceRecord(NamedTuple):
 class Trace:
     """The course of a search: one record per change of a bound.
 
-    Bounds in it only ever improve. Iterating yields :class:`TraceRecord` objects;
-    ``trace["lower_bound"]`` is one column as an array.
+    Bounds in it only ever improve. Those that a search takes back, since its solver's arithmetic
+    did not hold, are taken back in all records; only who was told of them by ``progress`` has seen
+    them fall. Iterating yields :class:`TraceRecord` objects; ``trace["lower_bound"]`` is one column
+    as an array.
 
     Examples
     --------
@@ -313,6 +315,36 @@ class Trace:
         record : TraceRecord
         """
         self._records.append(record)
+
+    def lowered(self, most: float) -> Trace:
+        """The same records with lower bounds that are at most a value.
+
+        Parameters
+        ----------
+        most : float
+            What is proven.
+
+        Returns
+        -------
+        Trace
+
+        Examples
+        --------
+        >>> from riskslim.solution import Trace, TraceRecord
+        >>> trace = Trace([TraceRecord(0.0, 0.5, 0.1, 0.8, 0, 3, 1)]).lowered(0.05)
+        >>> trace["lower_bound"], trace["gap"]
+        (array([0.05]), array([0.9]))
+        """
+        return Trace(
+            [
+                record
+                if record.lower_bound <= most
+                else record._replace(
+                    lower_bound=most, gap=optimality_gap(record.upper_bound, most)
+                )
+                for record in self
+            ]
+        )
 
     def __len__(self) -> int:
         return len(self._records)

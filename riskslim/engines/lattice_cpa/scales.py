@@ -57,6 +57,7 @@ class ScalesRun:
         self.n_infeasible = 0
         self._running: InterruptibleRun | None = None
         self._finished = (0, 0, 0)  # nodes, cuts, incumbents of the searches that have ended
+        self._present = 0.0  # lower bound of the one that runs
 
     def interrupt(self) -> None:
         """End the search as soon as possible; may be called from another thread."""
@@ -105,7 +106,7 @@ class ScalesRun:
             self.call, problem=part, limits=limits, start=start, progress=self._record
         )
         run = self.new_run(call, cutoff)
-        self._running = run
+        self._running, self._present = run, 0.0
         if self.interrupted.is_set():
             run.interrupt()
         solution = run.solve()
@@ -137,6 +138,9 @@ class ScalesRun:
         if best is not None:
             upper = min(upper, best.certificate.objective)
         lower = min(self._lower_bound(record.lower_bound), upper)
+        if record.lower_bound < self._present:  # it has taken back its bounds
+            self.trace = self.trace.lowered(lower)
+        self._present = record.lower_bound
         if len(self.trace):
             lower = max(lower, float(self.trace["lower_bound"][-1]))
         self._append(
@@ -172,6 +176,7 @@ class ScalesRun:
             interrupted=self.interrupted.is_set(),
             scale=best.scale,
         )
+        self.trace = self.trace.lowered(certificate.lower_bound)
         last = next(reversed(list(self.trace)))
         self._append(
             last._replace(

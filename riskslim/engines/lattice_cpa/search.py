@@ -168,7 +168,7 @@ class LatticeSearch:
         self.floor = relaxation.floor
         floor = max(self.bounds.objective_min, self.floor)
         self.bounds = dataclasses.replace(self.bounds, objective_min=floor)
-        self.trace = _lowered(relaxation.trace, self.floor)
+        self.trace = relaxation.trace.lowered(self.floor)
         self.nodes_before = relaxation.statistics.nodes
         self.n_cuts = relaxation.statistics.cuts
         self.incumbent_updates = relaxation.statistics.incumbent_updates
@@ -387,7 +387,7 @@ class LatticeSearch:
             objective_min=trusted,
             objective_max=min(bounds.objective_max, self.objective),
         )
-        self.trace = _lowered(self.trace, trusted)
+        self.trace = self.trace.lowered(trusted)
 
     def finish(self, certificate: Certificate) -> None:
         """Close the trace with what the certificate states.
@@ -397,6 +397,7 @@ class LatticeSearch:
         certificate : Certificate
         """
         self.bounds = dataclasses.replace(self.bounds, objective_min=certificate.lower_bound)
+        self.trace = self.trace.lowered(certificate.lower_bound)
         self._record()
 
     def _update_bounds(self, bounds: ObjectiveBounds) -> None:
@@ -436,19 +437,6 @@ def report(record: TraceRecord, progress: Callable[[TraceRecord], None] | None) 
     )  # fmt: skip
     if progress is not None:
         progress(record)
-
-
-def _lowered(trace: Trace, most: float) -> Trace:
-    """A trace whose lower bounds are at most a value."""
-    return Trace(
-        [
-            record._replace(
-                lower_bound=min(record.lower_bound, most),
-                gap=optimality_gap(record.upper_bound, min(record.lower_bound, most)),
-            )
-            for record in trace
-        ]
-    )
 
 
 def _first_time(seen: set[bytes], values: NDArray[Any]) -> bool:

@@ -34,6 +34,7 @@ from riskslim.engines.lattice_cpa import driver, formulation, initialization, mo
 from riskslim.engines.lattice_cpa.cuts import CutPool
 from riskslim.engines.lattice_cpa.formulation import Cut
 from riskslim.engines.lattice_cpa.search import LatticeSearch
+from riskslim.engines.lattice_cpa.tree import TreeEvents
 from riskslim.exceptions import (
     CertificateError,
     InfeasibleProblemError,
@@ -606,6 +607,31 @@ class TestLargeFeatures:
         assert certificate.lower_bound <= best
         assert np.all(solution.trace["lower_bound"] <= best)
         assert certificate.objective == p.objective(solution.coef)
+
+    @pytest.mark.parametrize("scale", [1, [1, 2]])
+    def test_bounds_that_are_dropped_leave_the_trace(self, monkeypatch, scale):
+        """As if CPLEX's arithmetic failed at the second score, whatever was recorded by then."""
+        n_scores = itertools.count(1)
+        accept = TreeEvents.accept
+
+        def accept_and_distrust(events, coef, loss):
+            accept(events, coef, loss)
+            if next(n_scores) == 2:
+                events.distrust()
+
+        monkeypatch.setattr(TreeEvents, "accept", accept_and_distrust)
+        n_dropped = 0
+        for seed in range(4):
+            p = make_problem(n=200, seed=seed, max_size=4)
+            p = RiskScoreProblem(p.loss, p.coefficients, max_size=4, scale=scale)
+            n_scores, told = itertools.count(1), []
+            solution = lattice_cpa(p, progress=told.append)
+            certificate, trace = solution.certificate, solution.trace
+            n_dropped += max(record.lower_bound for record in told) > certificate.lower_bound
+            assert np.all(np.diff(trace["lower_bound"]) >= 0)
+            assert np.all(np.diff(trace["gap"]) <= 0)
+            assert trace["lower_bound"][-1] == told[-1].lower_bound == certificate.lower_bound
+        assert n_dropped > 0
 
 
 class TestInterruption:
