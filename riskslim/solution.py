@@ -339,9 +339,7 @@ class Trace:
             [
                 record
                 if record.lower_bound <= most
-                else record._replace(
-                    lower_bound=most, gap=optimality_gap(record.upper_bound, most)
-                )
+                else record._replace(lower_bound=most, gap=optimality_gap(record.upper_bound, most))
                 for record in self
             ]
         )

@@ -23,6 +23,8 @@ from riskslim.cli.options import (
     PredictionsOutput,
     QueriedTable,
     Resamples,
+    RiskColumn,
+    ScoreColumn,
     ScoreFile,
     Target,
     TestFile,
@@ -128,6 +130,8 @@ def export(
     boolean: BooleanColumns = None,
     function: FunctionName = None,
     inputs: Inputs = None,
+    score_column: ScoreColumn = None,
+    risk_column: RiskColumn = None,
     output: TextOutput = None,
 ) -> None:
     """Write a risk score for another program, or as a document.
@@ -152,6 +156,8 @@ def export(
                 ("--boolean", "boolean_columns"): boolean or None,
                 ("--function", "function_name"): function,
                 ("--inputs", "inputs"): inputs,
+                ("--score-column", "score_column"): score_column,
+                ("--risk-column", "risk_column"): risk_column,
             },
         )
         risk_score = riskslim.RiskScore.load(score)

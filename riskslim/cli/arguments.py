@@ -29,7 +29,7 @@ __all__ = [
 EXPORTS: dict[str, tuple[str, ...]] = {
     "python": ("function_name", "inputs"),
     "javascript": ("function_name", "inputs"),
-    "sql": ("dialect", "table", "boolean_columns", "inputs"),
+    "sql": ("dialect", "table", "boolean_columns", "inputs", "score_column", "risk_column"),
     "pmml": ("inputs",),
     "markdown": (),
     "html": (),

@@ -13,6 +13,7 @@ import typer
 
 import riskslim
 from riskslim.cli.arguments import EXPORTS
+from riskslim.exports.dialects import SQL_DIALECTS
 
 
 def number(kind: type[int] | type[float], least: float | None = None) -> Callable[[str], Any]:
@@ -387,8 +388,20 @@ Dialect = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="With sql: ansi (the default), duckdb, postgresql or sqlite.",
+        help=f"With sql: {', '.join(SQL_DIALECTS)}. Default: ansi.",
     ),
+]
+ScoreColumn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="With sql and --table: column of the score. The database refuses a table that has "
+        "it. Default: score.",
+    ),
+]
+RiskColumn = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The same for the risk. Default: risk."),
 ]
 QueriedTable = Annotated[
     str | None,

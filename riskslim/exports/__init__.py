@@ -21,9 +21,10 @@ of which the export computes the items itself (``inputs``).
 from __future__ import annotations
 
 from riskslim.exports.common import MAX_TABLED_SCORES
+from riskslim.exports.dialects import SQL_DIALECTS
 from riskslim.exports.javascript import to_javascript
 from riskslim.exports.pmml import to_pmml
 from riskslim.exports.python import to_python
-from riskslim.exports.sql import SQL_DIALECTS, to_sql
+from riskslim.exports.sql import to_sql
 
 __all__ = ["MAX_TABLED_SCORES", "SQL_DIALECTS", "to_javascript", "to_pmml", "to_python", "to_sql"]

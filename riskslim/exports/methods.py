@@ -84,18 +84,24 @@ class Exports(Presentation):
         table: str | Sequence[str] | None = None,
         boolean_columns: Iterable[str] = (),
         inputs: Inputs | None = None,
+        score_column: str | None = None,
+        risk_column: str | None = None,
     ) -> str:
         """Write the score as an SQL expression, or as a query of a table.
 
         Parameters
         ----------
-        dialect : {"ansi", "duckdb", "postgresql", "sqlite"}, default "ansi"
+        dialect : {"ansi", "bigquery", "databricks", "duckdb", "mariadb", "mysql", "postgresql", \
+                "snowflake", "spark", "sqlite", "sqlserver"}, default "ansi"
         table : str or sequence of str, optional
             Name of a table, or the parts of a qualified one. Default: the expression alone.
         boolean_columns : iterable of str, optional
             Inputs whose columns are of type BOOLEAN.
         inputs : {"raw", "items"}, optional
             As in :meth:`to_python`.
+        score_column, risk_column : str, optional
+            Names of what the query adds: "score" and "risk". The database refuses a table with
+            columns of these names.
 
         Returns
         -------
@@ -111,7 +117,10 @@ class Exports(Presentation):
         """
         from riskslim.exports.sql import to_sql
 
-        return to_sql(self, dialect, table=table, boolean_columns=boolean_columns, inputs=inputs)
+        return to_sql(
+            self, dialect, table=table, boolean_columns=boolean_columns, inputs=inputs,
+            score_column=score_column, risk_column=risk_column,
+        )  # fmt: skip
 
     def to_pmml(self, *, inputs: Inputs | None = None) -> str:
         """Write the score as a PMML 4.4 document.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from riskslim._wording import listing, near
-from riskslim.exports.common import LARGEST_NUMBER, free_name, headline_of, tabled_risks
+from riskslim.exports.common import free_name, headline_of, tabled_risks
+from riskslim.exports.dialects import SQL_DIALECTS, Dialect, dialect_of
 from riskslim.exports.terms import Term, chosen_inputs, is_truth_value, terms_of
 
 if TYPE_CHECKING:
@@ -19,100 +18,6 @@ __all__ = ["SQL_DIALECTS", "to_sql"]
 # Beyond these log-odds SQL gives 0 and 1: exp would overflow or, an error in PostgreSQL, underflow.
 _MOST_LOG_ODDS = 708.0
 
-# PostgreSQL cuts identifiers off after this number of octets.
-_POSTGRESQL_NAME_BYTES = 63
-# Characters that databases do not take.
-_NOT_SQL = re.compile("[\0\ud800-\udfff]")
-# Powers of two up to this one are 64-bit integers.
-_LARGEST_POWER = 62
-
-
-# ---------------------------------------------------------------------------------------------
-# SQL
-# ---------------------------------------------------------------------------------------------
-
-
-def _approximate_literal(value: float) -> str:
-    """Write a float64 with an exponent: without one, SQL takes it for a decimal number."""
-    text = repr(float(value)).upper()
-    return text if "E" in text else f"{text}E0"
-
-
-def _sqlite_literal(value: float) -> str:
-    """Write a float64 as an integer divided by powers of two.
-
-    SQLite reads only the first 15 digits of a decimal number reliably; this is exact.
-    """
-    numerator, denominator = float(value).as_integer_ratio()
-    if denominator == 1:
-        return f"{numerator}.0"
-    power = denominator.bit_length() - 1
-    divisors = [2**_LARGEST_POWER] * (power // _LARGEST_POWER) + [2 ** (power % _LARGEST_POWER)]
-    return f"({' / '.join(map(str, [f'{numerator}.0', *divisors]))})"
-
-
-def _cast(column: str, points: int, number: str) -> str:
-    return f"{points} * CAST({column} AS {number})"
-
-
-def _sqlite_product(column: str, points: int) -> str:
-    # A cast would turn text that is no number into 0.
-    return f"CASE WHEN typeof({column}) IN ('integer', 'real') THEN {points}.0 * {column} END"
-
-
-@dataclass(frozen=True)
-class _Dialect:
-    """The ways of a database where the standard leaves it open, or it does not keep to it."""
-
-    quote: str
-    literal: Callable[[float], str]
-    # Points times the value of a column, as a float64.
-    product: Callable[[str, int], str]
-    # A condition that a column is a number between two, written as they are.
-    between: Callable[[str, str, str], str]
-    # What a name is to the database: names that it does not tell apart have the same key.
-    key: Callable[[str], str]
-    booleans_are_numbers: bool
-
-
-def _between(column: str, low: str, high: str) -> str:
-    return f"{column} BETWEEN {low} AND {high}"
-
-
-def _sqlite_between(column: str, low: str, high: str) -> str:
-    # Text is greater than every number.
-    return f"typeof({column}) IN ('integer', 'real') AND {_between(column, low, high)}"
-
-
-def _lower_ascii(name: str) -> str:
-    return "".join(c.lower() if c.isascii() else c for c in name)
-
-
-def _cut_off(name: str) -> str:
-    return name.encode(errors="surrogatepass")[:_POSTGRESQL_NAME_BYTES].decode(errors="ignore")
-
-
-def _double_precision(column: str, points: int) -> str:
-    return _cast(column, points, "DOUBLE PRECISION")
-
-
-_DIALECTS = {
-    "ansi": _Dialect('"', _approximate_literal, _double_precision, _between, str, False),
-    "duckdb": _Dialect(
-        '"',
-        _approximate_literal,
-        lambda column, points: _cast(column, points, "DOUBLE"),
-        _between,
-        _lower_ascii,
-        True,
-    ),
-    "postgresql": _Dialect('"', _approximate_literal, _double_precision, _between, _cut_off, False),
-    # SQLite takes a name in double quotes that is no column's for a text.
-    "sqlite": _Dialect("`", _sqlite_literal, _sqlite_product, _sqlite_between, _lower_ascii, True),
-}
-
-SQL_DIALECTS: tuple[str, ...] = tuple(_DIALECTS)
-
 
 def to_sql(
     score: ScoreLike,
@@ -121,41 +26,50 @@ def to_sql(
     table: str | Sequence[str] | None = None,
     boolean_columns: Iterable[str] = (),
     inputs: str | None = None,
+    score_column: str | None = None,
+    risk_column: str | None = None,
 ) -> str:
     """Write a risk score as an SQL expression, or as a query of a table.
 
     Parameters
     ----------
     score : RiskScore
-    dialect : {"ansi", "duckdb", "postgresql", "sqlite"}, default "ansi"
-        "ansi" is for databases that keep to the standard, with double precision numbers as in IEEE
-        754 and the function EXP.
+    dialect : str, default "ansi"
+        One of :data:`SQL_DIALECTS`: "bigquery", "databricks" (as "spark"), "duckdb", "mariadb" (as
+        "mysql"), "mysql", "postgresql", "snowflake", "spark", "sqlite", "sqlserver"; or "ansi", for
+        other databases that keep to the standard, with names in double quotes, double precision
+        numbers as in IEEE 754 and the function EXP.
     table : str or sequence of str, optional
         Name of a table, or the parts of a qualified one such as ``("clinic", "patients")``.
     boolean_columns : iterable of str, optional
-        Inputs whose columns are of type BOOLEAN, which neither standard SQL nor PostgreSQL
-        turns into a number.
+        Inputs whose columns are of type BOOLEAN, which standard SQL, PostgreSQL, BigQuery, Spark
+        and Snowflake do not compare with numbers.
     inputs : {"raw", "items"}, optional
         What columns the table has: the raw columns, of which the query computes the items, or the
         features with points. Default: "raw" where the score knows its ``variables``.
+    score_column, risk_column : str, optional
+        Names of what the query adds to the columns of the table. Default: "score" and "risk", with
+        underscores at the end where a feature has the name.
 
     Returns
     -------
     str
         Without ``table`` a scalar expression, the risk of a row, for a list of columns, a
         condition, or a view. With it a SELECT of the score, all columns of the table, and the risk.
-        The columns of the inputs have their names; "score" and "risk" get underscores at the
-        end where a feature has the name. The risk is NULL where a value is NULL or not
-        finite, in SQLite also where it is text; other databases raise an error for text that is no
-        number. Of raw columns NULL is a missing value, which meets no condition where there were
-        some in the training data; the risk is NULL where there were none, and for unknown levels.
+        The columns of the inputs have their names. The database refuses a table that has a column
+        named as ``score_column`` or ``risk_column`` itself, since a name in the query is ambiguous
+        then. The risk is NULL where a value is NULL or not finite, in SQLite also where it is text;
+        other databases raise an error for text that is no number, but MySQL and MariaDB, which
+        take it for the number that it begins with, or 0. Of raw columns NULL is a missing value,
+        which meets no condition where there were some in the training data; the risk is NULL
+        where there were none, and for unknown levels.
 
     Raises
     ------
     ValueError
         An unknown dialect, a name or level that no database can have, names that the database does
-        not tell apart, a boolean column that is no input of numbers, or ``inputs`` as in
-        :func:`to_python`.
+        not tell apart, a boolean column that is no input of numbers, an output that is named as an
+        input or without a table, or ``inputs`` as in :func:`to_python`.
     TypeError
         One str as ``boolean_columns``.
 
@@ -169,7 +83,8 @@ def to_sql(
     >>> from riskslim import RiskScore
     >>> from riskslim.exports import to_sql
     >>> print(to_sql(RiskScore(-3, {"smoker": 2}), table="patients"))  # doctest: +ELLIPSIS
-    /* Risk that 'outcome' = 1, from a risk score of riskslim 0.1.0. */
+    /* Risk that 'outcome' = 1, from a risk score of riskslim 0.1.0.
+       A table with a column "score" or "risk" of its own is refused: a name is ambiguous then. */
     SELECT
       s.*,
       CASE s."score"
@@ -184,15 +99,11 @@ def to_sql(
       END AS "risk"
     FROM (
       SELECT 2 * CAST(t."smoker" AS DOUBLE PRECISION) AS "score", t.*
-      FROM "patients" AS t
+      FROM "patients" AS t CROSS JOIN (VALUES (0, 0)) AS o ("score", "risk")
+      WHERE "score" = "risk"
     ) AS s
     """
-    syntax = _DIALECTS.get(dialect)
-    if syntax is None:
-        raise ValueError(
-            f"dialect must be one of {', '.join(SQL_DIALECTS)}, got {dialect!r}"
-            f"{near(dialect, SQL_DIALECTS)}"
-        )
+    syntax = dialect_of(dialect)
     if isinstance(boolean_columns, str):
         raise TypeError(
             f"boolean_columns must be names, not one str: pass [{boolean_columns!r}] in place of "
@@ -220,28 +131,62 @@ def to_sql(
     names = list(dict.fromkeys([*others, *columns]))
     _check_columns(columns, names, dialect)
     if table is None:
+        if score_column is not None or risk_column is not None:
+            raise ValueError("score_column and risk_column are for queries: pass table as well")
         total = _sql_total(terms, "", booleans, syntax)
         return "\n".join(_sql_risk(score, f"({total})", syntax, is_closed=is_closed))
     parts = [table] if isinstance(table, str) else list(table)
     if not parts or not all(isinstance(part, str) for part in parts):
         raise ValueError(f"table must be a name, or the parts of a qualified one, got {table!r}")
-    source = ".".join(_quoted(part, syntax.quote) for part in parts)
-    comment = headline_of(score).replace("*/", "* /").replace("/*", "/ *")
-    taken = {syntax.key(name) for name in names}
-    total, risk = (_quoted(free_name(name, taken), syntax.quote) for name in ("score", "risk"))
+    outputs = _outputs(score_column, risk_column, names, syntax)
+    total, risk = map(syntax.name, outputs)
     *case, end = _sql_risk(score, f"s.{total}", syntax, is_closed=is_closed)
+    return "\n".join(
+        [
+            *_comment(score, outputs),
+            "SELECT",
+            "  s.*,",
+            *_indented([*case, f"{end} AS {risk}"]),
+            "FROM (",
+            f"  SELECT {_sql_total(terms, 't.', booleans, syntax)} AS {total}, t.*",
+            # Outputs without a table before them: ambiguous, so refused, where the table has one.
+            f"  FROM {'.'.join(map(syntax.name, parts))} AS t CROSS JOIN "
+            f"{syntax.one_row.format(total, risk)}",
+            f"  WHERE {total} = {risk}",
+            ") AS s",
+        ]
+    )
+
+
+def _outputs(
+    score_column: str | None, risk_column: str | None, names: Iterable[str], syntax: Dialect
+) -> list[str]:
+    """Names of the columns that a query adds."""
+    inputs = {syntax.key(name) for name in names}
+    taken = set(inputs)
+    outputs = []
+    for given, usual, what in (
+        (score_column, "score", "score_column"),
+        (risk_column, "risk", "risk_column"),
+    ):
+        if given is None:
+            outputs.append(free_name(usual, taken))
+            continue
+        if syntax.key(given) in taken:
+            raise ValueError(f"{what} must not be the name of another column, got {given!r}")
+        taken.add(syntax.key(given))
+        outputs.append(given)
+    return outputs
+
+
+def _comment(score: ScoreLike, outputs: Iterable[str]) -> list[str]:
+    columns = " or ".join(f'"{name}"' for name in outputs)
     lines = [
-        f"/* {comment}. */",
-        "SELECT",
-        "  s.*,",
-        *_indented([*case, f"{end} AS {risk}"]),
-        # The score comes first: where the table has a column of this name, SQLite reads the first.
-        "FROM (",
-        f"  SELECT {_sql_total(terms, 't.', booleans, syntax)} AS {total}, t.*",
-        f"  FROM {source} AS t",
-        ") AS s",
+        f"{headline_of(score)}.",
+        f"A table with a column {columns} of its own is refused: a name is ambiguous then.",
     ]
-    return "\n".join(lines)
+    first, second = (line.replace("*/", "* /").replace("/*", "/ *") for line in lines)
+    return [f"/* {first}", f"   {second} */"]
 
 
 def _indented(lines: list[str]) -> list[str]:
@@ -249,15 +194,9 @@ def _indented(lines: list[str]) -> list[str]:
     return [f"  {line}" for line in lines]
 
 
-def _quoted(name: str, quote: str) -> str:
-    if not name or _NOT_SQL.search(name):
-        raise ValueError(f"no table or column of a database can have the name {name!r}")
-    return f"{quote}{name.replace(quote, 2 * quote)}{quote}"
-
-
 def _check_columns(columns: Iterable[str], names: Iterable[str], dialect: str) -> None:
     """Refuse a column that may be taken for another one of the names."""
-    key = _DIALECTS[dialect].key
+    key = dialect_of(dialect).key
     taken: dict[str, list[str]] = {}
     for name in names:
         taken.setdefault(key(name), []).append(name)
@@ -269,10 +208,10 @@ def _check_columns(columns: Iterable[str], names: Iterable[str], dialect: str) -
             )
 
 
-def _sql_total(terms: Iterable[Term], prefix: str, booleans: set[str], syntax: _Dialect) -> str:
+def _sql_total(terms: Iterable[Term], prefix: str, booleans: set[str], syntax: Dialect) -> str:
     parts = []
     for term in terms:
-        column = prefix + _quoted(term.column, syntax.quote)
+        column = prefix + syntax.name(term.column)
         is_boolean = term.column in booleans
         if term.kind != "number":
             parts.append(_sql_condition(term, column, is_boolean, syntax))
@@ -287,62 +226,51 @@ def _may_be_boolean(term: Term) -> bool:
     return term.kind == "number" or is_truth_value(term)
 
 
-def _sql_condition(term: Term, column: str, is_boolean: bool, syntax: _Dialect) -> str:
+def _sql_condition(term: Term, column: str, is_boolean: bool, syntax: Dialect) -> str:
     """The points of a condition: 0 where it is not met, NULL where the value is not valid."""
-    if is_boolean:
+    if is_boolean and not syntax.booleans_are_numbers:
         met, valid = column, f"{column} IS NOT NULL"
     elif term.levels:
+        is_text = any(isinstance(level, str) for level in term.levels)
+        compared = syntax.text_column.format(column) if is_text else column
         met, valid = (
-            f"{column} IN ({', '.join(_sql_level(level, syntax) for level in levels)})"
+            f"{compared} IN ({', '.join(map(syntax.level, levels))})"
             for levels in (term.value or term.levels, term.levels)
         )
     else:
-        valid = syntax.between(column, f"-{LARGEST_NUMBER}", LARGEST_NUMBER)
+        valid = syntax.between(column, f"-{syntax.largest}", syntax.largest)
         met = _sql_comparison(term, column, syntax) if term.kind == "comparison" else ""
     if term.kind == "missing":
         met = f"{column} IS NULL"
-    points, nothing = f"{term.points}.0E0", "0.0E0"
+    points, nothing = map(syntax.literal, (term.points, 0))
     lacking = f" WHEN {column} IS NULL THEN {nothing}"
     if not term.may_lack or term.kind == "missing":
         lacking = ""
     return f"CASE WHEN {met} THEN {points} WHEN {valid} THEN {nothing}{lacking} END"
 
 
-def _sql_comparison(term: Term, column: str, syntax: _Dialect) -> str:
+def _sql_comparison(term: Term, column: str, syntax: Dialect) -> str:
     threshold = syntax.literal(term.value)
     low, high = (
-        (threshold, LARGEST_NUMBER)
+        (threshold, syntax.largest)
         if term.operator.startswith(">")
-        else (f"-{LARGEST_NUMBER}", threshold)
+        else (f"-{syntax.largest}", threshold)
     )
     within = syntax.between(column, low, high)
     return within if "=" in term.operator else f"{within} AND {column} <> {threshold}"
 
 
-def _sql_level(level: Any, syntax: _Dialect) -> str:
-    if isinstance(level, bool):
-        # In SQLite TRUE is the column of this name if there is one.
-        return str(int(level)) if syntax.booleans_are_numbers else str(level).upper()
-    if isinstance(level, int):
-        return str(level)
-    if isinstance(level, str):
-        if _NOT_SQL.search(level):
-            raise ValueError(f"no text in a database can be {level!r}")
-        return "'" + level.replace("'", "''") + "'"
-    return syntax.literal(level)
-
-
-def _sql_risk(score: ScoreLike, total: str, syntax: _Dialect, *, is_closed: bool) -> list[str]:
+def _sql_risk(score: ScoreLike, total: str, syntax: Dialect, *, is_closed: bool) -> list[str]:
     """Lines of an expression for the risk of a score, which is a column or in parentheses."""
     middle, margin = -score.intercept, _MOST_LOG_ODDS * score.scale
-    low, high = (_approximate_literal(middle + side * margin) for side in (-1, 1))
+    low, high = (syntax.approximate(middle + side * margin) for side in (-1, 1))
     zero, one, scale = map(syntax.literal, (0.0, 1.0, score.scale))
     formula = [
         "CASE",
         f"  WHEN {total} BETWEEN {low} AND {high} THEN",
         f"    {one} / ({one} + EXP(-({score.intercept} + {total}) / {scale}))",
-        f"  WHEN {total} BETWEEN -{LARGEST_NUMBER} AND {low} THEN {zero}",
-        f"  WHEN {total} BETWEEN {high} AND {LARGEST_NUMBER} THEN {one}",
+        f"  WHEN {total} BETWEEN -{syntax.largest} AND {low} THEN {zero}",
+        f"  WHEN {total} BETWEEN {high} AND {syntax.largest} THEN {one}",
         "END",
     ]
     tabled = tabled_risks(score)

@@ -259,7 +259,8 @@ def named_rows(
     >>> from riskslim.items import RawVariable, read_items
     >>> from riskslim.score.rows import named_rows
     >>> age = RawVariable("age", "numeric", 18, 95)
-    >>> named_rows([[61, 2]], ["age >= 60", "visits"], {"age": age}, read_items(["age >= 60"])).names
+    >>> items = read_items(["age >= 60"])
+    >>> named_rows([[61, 2]], ["age >= 60", "visits"], {"age": age}, items).names
     ('age', 'visits')
     """
     if isinstance(X, TrainingData) or is_row(X) or isinstance(X, Mapping):

@@ -5,9 +5,15 @@ Those of PMML need Java 11 or later: without it their tests are skipped.
 
 from __future__ import annotations
 
+import getpass
 import shutil
 import sqlite3
+import subprocess
+import tempfile
+import time
+import warnings
 from contextlib import closing
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -62,3 +68,50 @@ def jpmml(tmp_path_factory):
     process = backend.gateway.java_process
     type(backend).destroyGateway()
     process.communicate()  # closes its pipes, and waits
+
+
+@pytest.fixture(scope="module")
+def mariadb():
+    """A connection to a server of its own, which listens on a socket only."""
+    if shutil.which("mariadbd") is None or shutil.which("mariadb-install-db") is None:
+        pytest.skip("mariadb-server is not installed: nothing is checked in MariaDB")
+    client = pytest.importorskip("pymysql", reason="pymysql is not installed")
+    # Not pytest's folder: the path of a socket is short.
+    with tempfile.TemporaryDirectory(prefix="riskslim") as folder:
+        data, socket = Path(folder, "data"), str(Path(folder, "socket"))
+        own = ["--no-defaults", f"--datadir={data}", f"--user={getpass.getuser()}"]
+        subprocess.run(["mariadb-install-db", *own], check=True, capture_output=True)
+        # Authentication is left out: nobody but this user reaches the socket.
+        options = [f"--socket={socket}", "--skip-networking", "--skip-grant-tables"]
+        with subprocess.Popen(["mariadbd", *own, *options], stderr=subprocess.DEVNULL) as server:
+            try:
+                deadline = time.monotonic() + 60
+                while not Path(socket).exists() and time.monotonic() < deadline:
+                    assert server.poll() is None, "the server has ended"
+                    time.sleep(0.05)
+                with closing(client.connect(unix_socket=socket, charset="utf8mb4")) as connection:
+                    yield connection
+            finally:
+                server.terminate()
+
+
+@pytest.fixture(scope="module")
+def spark():
+    """A session of Spark in one thread."""
+    package = _with_java("pyspark")
+    from pyspark.sql import SparkSession
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+        options = {"spark.sql.shuffle.partitions": 1, "spark.sql.warehouse.dir": tempfile.mkdtemp()}
+        for name, value in options.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    gateway = package.SparkContext._gateway
+    session.stop()
+    process = gateway.proc
+    gateway.shutdown()
+    process.communicate()

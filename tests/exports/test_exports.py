@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 from fractions import Fraction
 
+import duckdb
 import jsonschema
 import numpy as np
 import pytest
@@ -20,7 +21,8 @@ from paths import DOCS
 from riskslim import Certificate, RiskScore, Status
 from riskslim.data.feature_ranges import FeatureRange
 from riskslim.exports import MAX_TABLED_SCORES, to_javascript, to_pmml, to_python
-from riskslim.exports.sql import _sqlite_literal, to_sql
+from riskslim.exports.dialects import _sqlite_literal
+from riskslim.exports.sql import to_sql
 from riskslim.items.variables import RawVariable
 from riskslim.scale import ScaleSet
 
@@ -409,13 +411,63 @@ def test_qualified_tables(sqlite, duck):
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
-@pytest.mark.parametrize("name", ["score", "Score", "risk", "s", "t"])
-def test_tables_with_columns_of_the_names_of_the_query(name, dialect, sqlite, duck):
+@pytest.mark.parametrize("name", ["score", "Score", "risk", "RISK"])
+def test_tables_with_columns_of_the_names_of_the_outputs_are_refused(name, dialect, sqlite, duck):
+    """No reader can take the table's column for ours: not by its name, and not by its place."""
+    database = {"sqlite": sqlite, "duckdb": duck}[dialect]
+    database.execute(f"""CREATE TABLE patients ("{name}" DOUBLE, smoker DOUBLE, "it's" DOUBLE)""")
+    database.execute("INSERT INTO patients VALUES (0.123, 1, 0)")
+    query = SCORE.to_sql(dialect, table="patients")
+    assert "of its own is refused" in query
+    with pytest.raises((sqlite3.OperationalError, duckdb.BinderException), match=r"(?i)ambiguous"):
+        database.execute(query)
+    names = {f"{name.lower()}_column": "ours"}
+    query = SCORE.to_sql(dialect, table="patients", **names)
+    found = database.execute(query)
+    (row,) = found.fetchall()
+    columns = [column for column, *_ in found.description]
+    assert len(set(columns)) == len(columns) == 5
+    row = dict(zip(columns, row, strict=True))
+    risk = SCORE.predict_proba({"smoker": 1, "it's": 0})[0, 1]
+    score, risk_name = ("ours", "risk") if "score_column" in names else ("score", "ours")
+    assert (row[name], row[score], row[risk_name]) == (0.123, 2, risk)
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+@pytest.mark.parametrize("name", ["s", "t", "o", "score_"])
+def test_tables_with_columns_of_other_names_of_the_query(name, dialect, sqlite, duck):
     database = {"sqlite": sqlite, "duckdb": duck}[dialect]
     database.execute(f"""CREATE TABLE patients ("{name}" DOUBLE, smoker DOUBLE, "it's" DOUBLE)""")
     database.execute("INSERT INTO patients VALUES (7, 1, 0)")
     (row,) = database.execute(to_sql(SCORE, dialect, table="patients")).fetchall()
     assert row == (2, 7, 1, 0, SCORE.predict_proba({"smoker": 1, "it's": 0})[0, 1])
+
+
+def test_what_records_have_beside_the_inputs_is_left_alone(javascript):
+    """Functions return our outputs alone, whatever a record calls its own values."""
+    record = {"smoker": 1, "it's": 0, "risk": 0.123, "score": 9, "label": 9, "died": 0}
+    given = dict(record)
+    expected = [(SCORE.predict_proba(record)[0, 1], 2)]
+    assert [run_python(SCORE)(given)] == expected
+    assert given == record
+    assert run_javascript(javascript, SCORE, [record]) == expected
+    result = Pmml(to_pmml(SCORE)).predict(record)
+    assert [(result["risk"], result["score"])] == expected
+
+
+def test_names_of_the_outputs():
+    query = SCORE.to_sql(table="t", score_column="Punkte */", risk_column='r"')
+    assert query.endswith('WHERE "Punkte */" = "r"""\n) AS s')
+    assert query.index("*/") == query.index(" */\nSELECT") + 1
+    for names, message in (
+        ({"risk_column": "it's"}, "risk_column must not be the name of another column, got \"it's"),
+        ({"score_column": "x", "risk_column": "X"}, "risk_column must not be .* got 'X'"),
+        ({"risk_column": ""}, "can have the name ''"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            SCORE.to_sql("duckdb", table="t", **names)
+    with pytest.raises(ValueError, match="are for queries: pass table as well"):
+        SCORE.to_sql(risk_column="x")
 
 
 def test_names_that_sql_cannot_tell_apart():
@@ -438,7 +490,7 @@ def test_names_that_sql_cannot_tell_apart():
     [
         (
             {"dialect": "postgres"},
-            r"ansi, duckdb, postgresql, sqlite, got 'postgres' \(did you mean",
+            r"ansi, .*, sqlserver, got 'postgres' \(did you mean",
         ),
         (
             {"boolean_columns": ["Smoker"]},

@@ -9,12 +9,12 @@ import subprocess
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from export_targets import NAMES, Pmml, identifier, run_javascript, run_python, run_sql
-from riskslim import ItemEncoder, RiskScore
+from export_targets import Pmml, identifier, run_javascript, run_python, run_sql
+from raw_models import KINDS, models
+from riskslim import RiskScore
 from riskslim.cli.app import application
 from riskslim.exceptions import ExtrapolationWarning
 from riskslim.exports.terms import terms_of
@@ -22,77 +22,10 @@ from riskslim.items.variables import RawVariable
 
 pytestmark = pytest.mark.filterwarnings("ignore::riskslim.exceptions.ExtrapolationWarning")
 
-LEVELS = ["", "a", "A", "it's", 'say "hi"', "back\\slash", "é", "日本", "line\nbreak", "</script>",
-          "--", "1", "null", "{x}", "x, y", "%s"]  # fmt: skip
-KINDS = ("integer", "real", "boolean", "binary", "text", "code", "flag", "real code")
-CODES = ("code", "flag", "real code")
 SQL_TYPES = {
     "integer": "BIGINT", "real": "DOUBLE", "boolean": "BOOLEAN", "binary": "INTEGER",
     "text": "VARCHAR", "code": "INTEGER", "flag": "BOOLEAN", "real code": "DOUBLE",
 }  # fmt: skip
-
-
-def column(rng, kind, n):
-    if kind == "integer":
-        return rng.integers(-3, 12, n).tolist()
-    if kind == "real":
-        return (rng.normal(0, 10.0 ** int(rng.integers(-2, 5)), 9)[rng.integers(0, 9, n)]).tolist()
-    if kind in ("boolean", "flag"):
-        return (rng.random(n) < 0.4).tolist()
-    if kind == "binary":
-        return rng.integers(0, 2, n).tolist()
-    if kind == "code":
-        return rng.choice([1, 2, 7, -4], n).tolist()
-    if kind == "real code":
-        return rng.choice([1.0, 2.5, 0.1], n).tolist()
-    return rng.choice(rng.choice(LEVELS, 5, replace=False), n).tolist()
-
-
-def a_model(rng):
-    """A score of an encoder's items, the kinds of its columns, and records."""
-    while True:
-        n = 40
-        kinds = {str(name): str(rng.choice(KINDS)) for name in rng.choice(NAMES, 4, replace=False)}
-        frame = pd.DataFrame({name: column(rng, kind, n) for name, kind in kinds.items()})
-        for name in kinds:
-            if rng.random() < 0.5:
-                frame[name] = frame[name].astype(object).where(rng.random(n) > 0.2, None)
-        encoder = ItemEncoder(
-            n_thresholds=3,
-            direction=str(rng.choice([">=", "<="])),
-            missing="indicator",
-            min_frequency=int(rng.integers(1, 6)),
-            categorical=[name for name, kind in kinds.items() if kind in CODES],
-        )  # fmt: skip
-        names = [item.name for item in encoder.fit(frame).items_]
-        chosen = rng.choice(names, min(len(names), int(rng.integers(1, 7))), replace=False)
-        points = {str(name): int(rng.choice([-5, -2, -1, 1, 2, 3])) for name in chosen}
-        scale = float(rng.choice([1.0, 1.7]))
-        try:
-            score = RiskScore(int(rng.integers(-5, 6)), points, feature_names=names, scale=scale)
-            score = score.with_variables(encoder)
-        except ValueError:
-            continue  # names that do not say what they are
-        kinds = {name: kinds[name] for name in score.variables}
-        records = frame[list(kinds)].to_dict("records")[:8]
-        for record in records[:2]:
-            for name, kind in kinds.items():
-                if kind in ("integer", "real") and record[name] is not None:
-                    record[name] = record[name] * 3  # outside of the training data
-        return (
-            score,
-            kinds,
-            [{name: plain(value) for name, value in one.items()} for one in records],
-        )
-
-
-def plain(value):
-    return None if value is None or value != value else value
-
-
-def models(seed, count):
-    rng = np.random.default_rng(seed)
-    return [a_model(rng) for _ in range(count)]
 
 
 def check(score, records, results):
@@ -267,13 +200,16 @@ def test_exports_refuse_what_predictions_refuse(changed, sqlite, javascript):
 
 
 def test_readers_of_pmml_give_no_result_for_what_predictions_refuse(jpmml, pmml4s):
-    text = RiskScore(
-        SCORE.intercept, {**SCORE.points, "code = 0": 1, "flag = True": 1},
-        variables={**VARIABLES,
-                   "code": RawVariable("code", "categorical", levels=(0, 1), n_missing=1, n_samples=9),
-                   "flag": RawVariable("flag", "categorical", levels=(False, True), n_samples=9)},
-    ).to_pmml()  # fmt: skip
-    record = {**RECORD, "code": None, "flag": False}
+    code = RawVariable("code", "categorical", levels=(0, 1), n_missing=1, n_samples=9)
+    flag = RawVariable("flag", "categorical", levels=(False, True), n_samples=9)
+    score = RiskScore(
+        SCORE.intercept,
+        {**SCORE.points, "code = 0": 1, "flag = True": 1},
+        variables={**VARIABLES, "code": code, "flag": flag},
+    )
+    text = score.to_pmml()
+    # A column of an output's name is no input, and changes nothing.
+    record = {**RECORD, "code": None, "flag": False, "risk": 0.123, "score": 9}
     one, other = jpmml(text), pmml4s(text)
     assert outputs(one.evaluate(dict(record)))[1] == outputs(other.predict(dict(record)))[1] == 5
     for changed in (
@@ -282,7 +218,7 @@ def test_readers_of_pmml_give_no_result_for_what_predictions_refuse(jpmml, pmml4
         {"smoker": math.nan}, {"smoker": "yes"}, {"creatinine": math.inf}, {"code": True},
         {"code": 2}, {"flag": 1}, {"flag": None},
     ):  # fmt: skip
-        with pytest.raises(Exception, match="(?i)invalid|missing"):
+        with pytest.raises(Exception, match=r"(?i)invalid|missing"):
             one.evaluate({**record, **changed})
         risk, total = outputs(other.predict({**record, **changed}))
         assert math.isnan(risk), changed

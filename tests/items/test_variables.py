@@ -303,7 +303,9 @@ def test_arrays_of_a_score_that_knows_its_raw_columns_are_never_items(kind):
     one = RiskScore(-2, {"age >= 60": 2, "age >= 40": 1}, variables={"age": variables["age"]})
     assert one.score_samples(kind([[30], [50]])).tolist() == [0, 1]
     for X in ([[1, 1]], [[30, 30]]):
-        with pytest.raises(ValueError, match=r"2 columns without names, but .* reads 1, .* 'age'\."):
+        with pytest.raises(
+            ValueError, match=r"2 columns without names, but .* reads 1, .* 'age'\."
+        ):
             one.score_samples(kind(X))
     with pytest.raises(ValueError, match="Expected 2D array, got 1D array"):
         one.score_samples(kind([30, 61]))
@@ -325,7 +327,11 @@ def test_a_value_that_no_item_can_have_is_an_error(X, knows_variables):
         score = score.with_variables(
             [RawVariable("age", "numeric", 18, 95), RawVariable("smoker", "boolean")]
         )
-        if not hasattr(X, "keys") and not isinstance(X, TrainingData) and not isinstance(X[0], dict):
+        if (
+            not hasattr(X, "keys")
+            and not isinstance(X, TrainingData)
+            and not isinstance(X[0], dict)
+        ):
             assert score.score_samples(X).tolist() == [1]  # a raw age of 30
             return
     for method in (score.score_samples, score.predict_proba, score.predict, score.remarks):
