@@ -16,6 +16,7 @@ _HOMES = {
     "BranchAndBoundSettings": "engines.branch_and_bound.settings",
     "Certificate": "solution",
     "CoefficientSet": "coefficients",
+    "CsvFormat": "data.csv_format",
     "ItemEncoder": "items.encoder",
     "LatticeCPASettings": "engines.lattice_cpa.settings",
     "LinearConstraint": "constraints.linear",
@@ -89,6 +90,7 @@ if TYPE_CHECKING:  # the same for type checkers, which do not run code
     from riskslim.constraints.rates import rate_gap_at_most as rate_gap_at_most
     from riskslim.constraints.side_information import risk_at_least as risk_at_least
     from riskslim.constraints.side_information import risk_at_most as risk_at_most
+    from riskslim.data.csv_format import CsvFormat as CsvFormat
     from riskslim.data.training_data import TrainingData as TrainingData
     from riskslim.engines.branch_and_bound.driver import branch_and_bound as branch_and_bound
     from riskslim.engines.branch_and_bound.settings import (

@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from riskslim._checks import checked_points
 from riskslim._wording import listing
 from riskslim.data.class_weights import ClassWeighting
+from riskslim.data.csv_format import CsvFormat
 from riskslim.data.feature_ranges import FeatureRange
 from riskslim.data.training_data import TrainingData
 from riskslim.exports.methods import Exports
@@ -86,6 +87,9 @@ class RiskScore(Reasons, Exports):
         Of conditions on one variable it is known which can hold together. Names alone state
         nothing: "symptom = cough" and "symptom = fever" may both hold. With ``variables``,
         features of which nothing is stated are what their names say of these.
+    csv_format : CsvFormat, optional
+        How the file of the training data was written, so that the command line reads others in the
+        same way. None for the usual format, and where there was no such file.
 
     Attributes
     ----------
@@ -105,6 +109,7 @@ class RiskScore(Reasons, Exports):
     class_weighting : ClassWeighting or None
     items : mapping from str to Item
         Read-only, of features with points.
+    csv_format : CsvFormat or None
 
     Raises
     ------
@@ -193,6 +198,7 @@ class RiskScore(Reasons, Exports):
     variables: Mapping[str, RawVariable] = dataclasses.field(default_factory=dict)
     class_weighting: ClassWeighting | None = None
     items: Mapping[str, Item] = dataclasses.field(default_factory=dict)
+    csv_format: CsvFormat | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.feature_names, str):
@@ -217,6 +223,8 @@ class RiskScore(Reasons, Exports):
             raise TypeError(
                 f"class_weighting must be a ClassWeighting, got {self.class_weighting!r}"
             )
+        if not isinstance(self.csv_format, CsvFormat | None):
+            raise TypeError(f"csv_format must be a CsvFormat, got {self.csv_format!r}")
         _set(
             self,
             intercept=checked_points(self.intercept, "intercept"),
@@ -341,6 +349,7 @@ class RiskScore(Reasons, Exports):
             scale=scale,
             class_weighting=data.class_weighting,
             items=agreeing_items(data, ranges),
+            csv_format=data.csv_format,
         )
         check_scores_of_training(score, data)
         return score

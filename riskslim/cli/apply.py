@@ -10,14 +10,22 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 import riskslim
-from riskslim.cli.arguments import EXPORTS, arguments_of_export, checked_unknown_levels
+from riskslim.cli.arguments import (
+    EXPORTS,
+    arguments_of_export,
+    checked_unknown_levels,
+    csv_format_of,
+)
 from riskslim.cli.options import (
     BooleanColumns,
     DataFile,
+    Decimal,
     Dialect,
+    Encoding,
     FunctionName,
     Identifier,
     Inputs,
+    MissingText,
     OutcomeOfRows,
     PageOutput,
     PredictionsOutput,
@@ -26,6 +34,7 @@ from riskslim.cli.options import (
     RiskColumn,
     ScoreColumn,
     ScoreFile,
+    Separator,
     Target,
     TestFile,
     TextOutput,
@@ -37,6 +46,7 @@ from riskslim.cli.session import check_report, check_target, print_remarks, sess
 if TYPE_CHECKING:
     import pyarrow
 
+    from riskslim.data.csv_format import CsvFormat
     from riskslim.data.tables import Table
     from riskslim.items.rules import HandleUnknown
     from riskslim.risk_score import RiskScore
@@ -51,10 +61,15 @@ def predict(
     identifier: Identifier = None,
     output: PredictionsOutput = None,
     unknown_levels: UnknownLevels = "error",
+    missing_text: MissingText = None,
+    separator: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
 ) -> None:
     """Compute score and risk of every row of a file, in its order.
 
     Items such as "age >= 60" that are no columns of the file are computed from its column "age".
+    CSV files are read as the one that the score was fitted to, unless options say otherwise.
     """
     with session():
         if output is not None and output.suffix not in {".csv", ".parquet"}:
@@ -66,11 +81,14 @@ def predict(
 
         risk_score = riskslim.RiskScore.load(score)
         unknown = checked_unknown_levels(unknown_levels)
-        read = read_table(data)
+        csv_format = csv_format_of(
+            missing_text, separator, decimal, encoding, risk_score.csv_format
+        )
+        read = read_table(data, csv_format)
         table = _with_features(read, risk_score, data, unknown)
         columns: dict[str, Any] = {}
         if identifier is not None:
-            columns[identifier] = read_verbatim(data, read, identifier)
+            columns[identifier] = read_verbatim(data, read, identifier, csv_format)
         columns["score"] = risk_score.score_samples(table)
         columns["risk"] = risk_score.predict_proba(table)[:, 1]
         _write_predictions(columns, output)
@@ -95,12 +113,17 @@ def report(
     weights: Weights = None,
     test: TestFile = None,
     unknown_levels: UnknownLevels = "error",
+    missing_text: MissingText = None,
+    separator: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     resamples: Resamples = None,
 ) -> None:
     """Write a report on a risk score: one page of HTML.
 
     Metrics and diagrams are about the rows of DATA. Items such as "age >= 60" that are no columns
-    of the file are computed from its column "age".
+    of the file are computed from its column "age". CSV files are read as the one that the score
+    was fitted to, unless options say otherwise.
     """
     with session():
         for source, what in ((score, "risk score"), (data, "data"), (test, "data")):
@@ -109,11 +132,15 @@ def report(
         check_report(output)
         risk_score = riskslim.RiskScore.load(score)
         unknown = checked_unknown_levels(unknown_levels)
-        rows = _labelled_rows(data, risk_score, outcome, weights, unknown)
+        csv_format = csv_format_of(
+            missing_text, separator, decimal, encoding, risk_score.csv_format
+        )
+        columns = (outcome, weights)
+        rows = _labelled_rows(data, risk_score, columns, unknown, csv_format)
         tested: dict[str, Any] = {}
         if test is not None:
             names = ("X_test", "y_test", "sample_weight_test")
-            rows_of_test = _labelled_rows(test, risk_score, outcome, weights, unknown)
+            rows_of_test = _labelled_rows(test, risk_score, columns, unknown, csv_format)
             tested = dict(zip(names, rows_of_test, strict=True))
         risk_score.report(output, *rows, **tested, n_resamples=resamples)
         for path, X in ((data, rows[0]), (test, tested.get("X_test"))):
@@ -168,14 +195,15 @@ def export(
 def _labelled_rows(
     path: Path,
     score: RiskScore,
-    outcome: str | None,
-    weights: str | None,
+    columns: tuple[str | None, str | None],
     handle_unknown: HandleUnknown,
+    csv_format: CsvFormat | None,
 ) -> tuple[Any, Any, Any]:
-    """Rows, labels and weights of a file."""
+    """Rows, labels and weights of a file, the latter in these columns."""
     from riskslim.data.files import check_one_column, read_table
 
-    read = read_table(path)
+    read = read_table(path, csv_format)
+    outcome, weights = columns
     if outcome is None:
         outcome = score.outcome_name
     for name in (outcome, weights):

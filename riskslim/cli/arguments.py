@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from riskslim.data.csv_format import CsvFormat
 from riskslim.engines.runs import check_solver
 from riskslim.scale import ScaleSet
 
@@ -20,6 +22,7 @@ __all__ = [
     "arguments_of_solver",
     "by_name",
     "checked_unknown_levels",
+    "csv_format_of",
     "encoder_of",
     "scales_of",
     "signs_of",
@@ -130,6 +133,24 @@ def encoder_of(
     if thresholds:
         options["thresholds"] = by_name(thresholds, "--thresholds", _numbers, "numbers V,V,...")
     return ItemEncoder(**options)
+
+
+def csv_format_of(
+    missing: list[str] | None,
+    separator: str | None,
+    decimal: str | None,
+    encoding: str | None,
+    known: CsvFormat | None = None,
+) -> CsvFormat | None:
+    """Read the options on CSV files; what is not given is as the score says, or as usual."""
+    given: dict[str, Any] = {
+        "missing": missing or None,
+        "separator": "\t" if separator in ("tab", "\\t") else separator,
+        "decimal": decimal,
+        "encoding": encoding,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    return replace(known or CsvFormat(), **given) if given else known
 
 
 def checked_unknown_levels(text: str) -> HandleUnknown:

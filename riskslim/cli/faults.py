@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from riskslim._wording import listing
-from riskslim.data.faults import FAULTS, ColumnError, UnusableColumnsError
+from riskslim.data.faults import FAULTS, NUMBER, ColumnError, UnusableColumnsError
 from riskslim.data.files import open_file
 from riskslim.data.tables import series_values
 from riskslim.items.columns import tell_rows_apart
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from riskslim.data.csv_format import CsvFormat
 
 __all__ = ["identifiers_in", "with_options"]
 
@@ -65,8 +67,7 @@ def with_options(
         if not columns:
             continue
         listed = listing(
-            f"{name!r} ({fault.count} of {error.n_samples} rows, first at row {fault.first})"
-            for name, fault in columns.items()
+            f"{name!r} ({fault.where(error.n_samples)})" for name, fault in columns.items()
         )
         advice, helpful = _advice(kind, columns, set(numeric), set(features))
         options += helpful
@@ -84,7 +85,9 @@ def with_options(
     return "\n".join(lines)
 
 
-def identifiers_in(path: Path, others: Collection[str | None]) -> list[str]:
+def identifiers_in(
+    path: Path, others: Collection[str | None], csv_format: CsvFormat | None = None
+) -> list[str]:
     """Find columns of integers that differ in all of many rows.
 
     Parameters
@@ -93,13 +96,14 @@ def identifiers_in(path: Path, others: Collection[str | None]) -> list[str]:
         Of the data.
     others : collection of str
         Columns that are not looked at, since they are asked for or left out.
+    csv_format : CsvFormat, optional
 
     Returns
     -------
     list of str
     """
     found = []
-    with open_file(path) as (names, column):
+    with open_file(path, csv_format) as (names, column):
         for j, name in enumerate(names):
             if name in others:
                 continue
@@ -111,10 +115,24 @@ def identifiers_in(path: Path, others: Collection[str | None]) -> list[str]:
     return found
 
 
+def _has_decimal_comma(example: str) -> bool:
+    return "," in example and NUMBER.fullmatch(example[1:-1]) is not None
+
+
 def _advice(
     kind: str, columns: dict[str, ColumnError], numeric: set[str], features: set[str]
 ) -> tuple[str, list[str]]:
     """Return what to do about columns with one kind of fault, and options that do it."""
+    if kind == "mixed":
+        texts = " ".join(
+            f"--missing-text {shlex.quote(fault.example[1:-1])}" for fault in columns.values()
+        )
+        return (
+            f"correct these values; or read them as missing, with an option for each: {texts}",
+            [],
+        )
+    if kind == "text" and all(_has_decimal_comma(fault.example) for fault in columns.values()):
+        return "numbers with decimal commas are read with --decimal , and another --separator", []
     can_be_items = kind in ("text", "missing")
     in_the_way = (numeric if can_be_items else features) & columns.keys()
     first, fault = next(iter(columns.items()))

@@ -23,6 +23,7 @@ from riskslim.cli.arguments import (
     arguments_of_pool,
     arguments_of_solver,
     by_name,
+    csv_format_of,
     encoder_of,
     scales_of,
     signs_of,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     import pyarrow
 
     from riskslim.constraints.base import Constraint
+    from riskslim.data.csv_format import CsvFormat
     from riskslim.data.training_data import TrainingData
     from riskslim.items.encoder import ItemEncoder
     from riskslim.problem.problem import RiskScoreProblem
@@ -74,6 +76,10 @@ def fit(
     categorical: options.Categorical = None,
     numeric: options.Numeric = None,
     missing: options.Missing = None,
+    missing_text: options.MissingText = None,
+    separator: options.Separator = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
     max_size: options.MaxSize = 5,
     min_size: options.MinSize = 0,
     max_coef: options.MaxCoef = 5,
@@ -125,6 +131,7 @@ def fit(
             path=data, outcome=outcome, positive=positive, weights=weights,
             class_weight=class_weight, features=features or [], exclude=exclude or [],
             encoder=encoder, numeric=numeric or [], categorical=categorical or [],
+            csv_format=csv_format_of(missing_text, separator, decimal, encoding),
         )  # fmt: skip
         stated = _constraints_in(constraints)
         arguments = arguments_of_pool(n_solutions, within, engine)
@@ -211,6 +218,7 @@ class _Source:
     encoder: ItemEncoder | None
     numeric: list[str]
     categorical: list[str]
+    csv_format: CsvFormat | None
 
     def read(self) -> TrainingData:
         """Read the rows; of columns that cannot be used, say which options would help."""
@@ -224,6 +232,7 @@ class _Source:
                 features=self.features or None,
                 exclude=self.exclude,
                 encode=None if encoder is None else functools.partial(_fit_items, encoder),
+                csv_format=self.csv_format,
             )
         except UnusableColumnsError as error:
             raise type(error)(self._advice(error)) from None
@@ -245,7 +254,9 @@ class _Source:
             items=self.encoder is not None,
             numeric=self.numeric,
             features=self.features,
-            identifiers=[] if self.features else identifiers_in(self.path, settled),
+            identifiers=[]
+            if self.features
+            else identifiers_in(self.path, settled, self.csv_format),
         )
 
 

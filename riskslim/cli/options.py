@@ -13,6 +13,7 @@ import typer
 
 import riskslim
 from riskslim.cli.arguments import EXPORTS
+from riskslim.data.csv_format import MISSING_TEXTS
 from riskslim.exports.dialects import SQL_DIALECTS
 
 
@@ -106,6 +107,28 @@ Quiet = Annotated[
 ]
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Log every change of a bound to standard error.")
+]
+
+MissingText = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="TEXT",
+        help="CSV: text that means missing, in place of the default ones; may be given repeatedly. "
+        "The empty cell always does, and alone where TEXT is empty. Default: "
+        f"{', '.join(MISSING_TEXTS)}.",
+    ),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(metavar="C", help="CSV: character between cells, or tab. Default: the comma."),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(metavar=".|,", help="CSV: decimal mark. Default: the point."),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="CSV: encoding, such as cp1252. Default: utf-8."),
 ]
 
 # ---------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -16,9 +17,11 @@ from numpy.typing import NDArray
 from riskslim._wording import listing
 
 __all__ = [
+    "NUMBER",
     "Column",
     "ColumnError",
     "UnusableColumnsError",
+    "check_not_mixed",
     "check_numeric",
     "missing_among",
     "raise_faults",
@@ -27,6 +30,13 @@ __all__ = [
 
 # A column of numbers, truth values or text, shape (n,).
 Column: TypeAlias = NDArray[Any]
+
+# Text that is a number, with a decimal point or comma; and one that bounds a number.
+NUMBER = re.compile(r"\s*[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?\s*")
+_COMPARED = re.compile(rf"\s*[<>≤≥~]=?{NUMBER.pattern}")
+
+# Whole numbers as text that are more than these are no levels.
+_MOST_LEVELS = 10
 
 # Integers from here on are no longer all exact in float64.
 EXACT_INTEGER_LIMIT = 2.0**53
@@ -43,6 +53,12 @@ FAULTS: dict[str, tuple[type[Exception], str, str, str]] = {
         "could not convert string to float: {example}.",
         "text",
         "Encode text as numbers (for example one 0/1 column per category) or leave it out.",
+    ),
+    "mixed": (
+        ValueError,
+        "could not convert string to float: {example}.",
+        "values that are no numbers, among numbers",
+        "Correct these values, or make them missing ones.",
     ),
     "complex": (ValueError, "Complex data not supported.", "complex numbers", "Use real numbers."),
     "date": (
@@ -102,6 +118,11 @@ class ColumnError(Exception):
         """Count the rows at fault and find the first of them."""
         return cls(kind, int(np.count_nonzero(where)), int(np.argmax(where)), example)
 
+    def where(self, n_samples: int) -> str:
+        """Say in how many rows the fault is, and where first; which value, where that tells."""
+        value = f"{self.example} " if self.kind == "mixed" else ""
+        return f"{self.count} of {n_samples} rows, first {value}at row {self.first}"
+
 
 class UnusableColumnsError(Exception):
     """Columns cannot be used: which, and what is wrong with them, beside the message.
@@ -141,10 +162,7 @@ def raise_faults(
     for kind in kinds:
         _, headline, counted, usual_advice = FAULTS[kind]
         columns = [(j, fault) for j, fault in faults if fault.kind == kind]
-        listed = listing(
-            f"{names[j]!r} ({f.count} of {n_samples} rows, first at row {f.first})"
-            for j, f in columns
-        )
+        listed = listing(f"{names[j]!r} ({f.where(n_samples)})" for j, f in columns)
         found = [
             headline.format(example=columns[0][1].example),
             f"Columns with {counted} (rows counted from 0): {listed}. "
@@ -167,11 +185,48 @@ def check_numeric(values: Column) -> Column:
     kind = values.dtype.kind
     if kind in "biuf":
         return values
+    if kind in "UO":
+        check_not_mixed(values)
     if kind == "O":
         return _numbers_from_objects(values)
     example = repr(values[0].item()) if kind in "US" else repr(str(values.dtype))
     fault = {"U": "text", "S": "text", "c": "complex", "M": "date", "m": "date"}
     raise ColumnError(fault.get(kind, "object"), len(values), 0, example)
+
+
+def check_not_mixed(values: Column) -> None:
+    """Refuse numbers among which some values are text that is no number, such as "<0.1".
+
+    A file with such a value has text in the whole column, which would be taken for levels. Without
+    fractions, many values or a sign of comparison these may be what is meant: "1", "2", "3+".
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Text, or objects.
+
+    Raises
+    ------
+    ColumnError
+        It names the first such value.
+    """
+    rows = values.tolist()
+    texts = {row for row in rows if isinstance(row, str)}
+    as_numbers = {text for text in texts if NUMBER.fullmatch(text)}
+    others = texts - as_numbers
+    if not any(map(str.strip, others)):
+        return
+    strange = np.array([isinstance(row, str) and row in others for row in rows])
+    real = [isinstance(row, (int, float, np.number)) and row == row for row in rows]
+    n_numbers = sum(real) + sum(isinstance(row, str) and row in as_numbers for row in rows)
+    numbers_in = as_numbers | {str(row) for row, is_real in zip(rows, real, strict=True) if is_real}
+    are_numbers = (
+        len(numbers_in) > _MOST_LEVELS
+        or any(not text.strip().lstrip("+-").isdigit() for text in numbers_in)
+        or any(_COMPARED.fullmatch(text) for text in others)
+    )
+    if are_numbers and n_numbers >= int(np.count_nonzero(strange)):
+        raise ColumnError.at("mixed", strange, repr(rows[int(np.argmax(strange))]))
 
 
 def _numbers_from_objects(values: Column) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riskslim._wording import listing, near
+from riskslim.data.csv_format import CsvFormat
 
 if TYPE_CHECKING:
     import os
@@ -22,18 +23,20 @@ __all__ = ["as_arrow", "check_one_column", "open_file", "read_table", "read_verb
 # ---------------------------------------------------------------------------------------------
 
 
-def read_table(path: str | os.PathLike[str]) -> pyarrow.Table:
+def read_table(path: str | os.PathLike[str], csv_format: CsvFormat | None = None) -> pyarrow.Table:
     r"""Read a CSV or Parquet file.
 
     Parameters
     ----------
     path : str or path-like
-        A file whose name ends in .csv (comma-separated, with a header row), .csv.gz or .parquet.
+        A file whose name ends in .csv (with a header row), .csv.gz or .parquet.
+    csv_format : CsvFormat, optional
+        How a CSV file is written. Default: with commas, decimal points and UTF-8; empty cells and
+        "NA", "NaN", "null" and the like are missing values.
 
     Returns
     -------
     pyarrow.Table
-        In CSV files empty cells and "NA", "NaN", "null" and the like are missing values.
 
     Raises
     ------
@@ -60,16 +63,27 @@ def read_table(path: str | os.PathLike[str]) -> pyarrow.Table:
     pyarrow = _import_pyarrow()
     try:
         if kind == "csv":
-            return _read_csv(path, strings_can_be_null=True)
+            texts = ["", *(csv_format or CsvFormat()).missing]
+            return _read_csv(path, csv_format, strings_can_be_null=True, null_values=texts)
         import pyarrow.parquet as parquet
 
         return parquet.ParquetFile(path).read()
     except pyarrow.ArrowInvalid as error:
-        raise ValueError(f"{path} cannot be read as {kind}: {error}") from error
+        hint = ""
+        if kind == "csv" and "columns, got" in str(error):
+            form = csv_format or CsvFormat()
+            hint = (
+                f". Is there another separator than {form.separator!r}? CsvFormat(separator=...) "
+                "in Python, --separator on the command line"
+            )
+        raise ValueError(f"{path} cannot be read as {kind}: {error}{hint}") from error
 
 
 def read_verbatim(
-    path: str | os.PathLike[str], table: pyarrow.Table, name: str
+    path: str | os.PathLike[str],
+    table: pyarrow.Table,
+    name: str,
+    csv_format: CsvFormat | None = None,
 ) -> pyarrow.ChunkedArray:
     """Return one column of a file as it stands there: "007" and "NA" in a CSV file stay so.
 
@@ -79,6 +93,8 @@ def read_verbatim(
     table : pyarrow.Table
         What :func:`read_table` made of the file.
     name : str
+    csv_format : CsvFormat, optional
+        As there.
 
     Returns
     -------
@@ -94,7 +110,7 @@ def read_verbatim(
     if _file_kind(path) == "parquet":
         return table.column(name)
     text = {name: _import_pyarrow().string()}
-    return _read_csv(path, include_columns=[name], column_types=text).column(0)
+    return _read_csv(path, csv_format, include_columns=[name], column_types=text).column(0)
 
 
 def check_one_column(path: str | os.PathLike[str], names: Sequence[str], name: str) -> None:
@@ -120,13 +136,23 @@ def check_one_column(path: str | os.PathLike[str], names: Sequence[str], name: s
         )
 
 
-def _read_csv(path: Path, **options: Any) -> pyarrow.Table:
+def _read_csv(path: Path, csv_format: CsvFormat | None, **options: Any) -> pyarrow.Table:
     import pyarrow.csv as csv
 
-    with path.open("rb") as file:
-        if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
-            raise _not_utf8(path, "its byte order mark", "utf-16")
-    table = csv.read_csv(path, convert_options=csv.ConvertOptions(**options))
+    form = csv_format or CsvFormat()
+    if form.is_utf8:
+        with path.open("rb") as file:
+            if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
+                raise _not_utf8(path, "its byte order mark", "utf-16")
+    try:
+        table = csv.read_csv(
+            path,
+            csv.ReadOptions(encoding="utf8" if form.is_utf8 else form.encoding),
+            csv.ParseOptions(delimiter=form.separator),
+            csv.ConvertOptions(decimal_point=form.decimal, **options),
+        )
+    except UnicodeError as error:
+        raise ValueError(f"{path} is not encoded in {form.encoding}: {error}") from None
     try:
         names = table.column_names
     except UnicodeDecodeError:
@@ -139,9 +165,10 @@ def _read_csv(path: Path, **options: Any) -> pyarrow.Table:
 
 def _not_utf8(path: Path, where: str, encoding: str) -> ValueError:
     return ValueError(
-        f"{path} is not encoded in UTF-8, as {where} shows. Save it as UTF-8: choose the file type "
-        f"'CSV UTF-8' in a spreadsheet program, or use pandas.read_csv(path, encoding="
-        f"{encoding!r}).to_csv(new_path, index=False), if that is the encoding it has."
+        f"{path} is not encoded in UTF-8, as {where} shows. If it is in {encoding}, say so: "
+        f"csv_format=CsvFormat(encoding={encoding!r}) in Python, --encoding {encoding} on the "
+        "command line. Or save it as UTF-8: choose the file type 'CSV UTF-8' in a spreadsheet "
+        "program."
     )
 
 
@@ -176,6 +203,7 @@ def _import_pyarrow() -> Any:
 @contextmanager
 def open_file(
     path: str | os.PathLike[str],
+    csv_format: CsvFormat | None = None,
 ) -> Iterator[tuple[list[str], Callable[[int], Any]]]:
     """Open a file as column names and a function that reads the column at a position.
 
@@ -183,7 +211,7 @@ def open_file(
     """
     path = Path(path)
     if _file_kind(path) == "csv":
-        table = read_table(path)
+        table = read_table(path, csv_format)
         yield list(table.column_names), table.column
         return
     pyarrow = _import_pyarrow()

@@ -42,6 +42,7 @@ from numpy.typing import NDArray
 
 from riskslim._wording import listing, near
 from riskslim.data.class_weights import ClassWeighting, class_factors
+from riskslim.data.csv_format import CsvFormat
 from riskslim.data.faults import (
     Column,
 )
@@ -123,6 +124,8 @@ class TrainingData:
         Smallest and largest value of each feature over all rows, those of weight zero included.
     constant_features : intp array
         Indices of the features with one value in all rows.
+    csv_format : CsvFormat or None
+        How the file that the rows are from is written, where :meth:`from_file` was told.
 
     Raises
     ------
@@ -177,6 +180,7 @@ class TrainingData:
     feature_min: NDArray[np.float64]
     feature_max: NDArray[np.float64]
     constant_features: NDArray[np.intp]
+    csv_format: CsvFormat | None = None
 
     def __init__(
         self,
@@ -231,6 +235,7 @@ class TrainingData:
         features: Iterable[str] | None = None,
         exclude: Iterable[str] = (),
         encode: Callable[[pyarrow.Table, Column | None], Any] | None = None,
+        csv_format: CsvFormat | None = None,
     ) -> TrainingData:
         r"""Read a CSV or Parquet file; every column not named otherwise is a feature.
 
@@ -252,6 +257,8 @@ class TrainingData:
             Makes the features of those columns: called with them as a table, and with the weights
             or None, it returns anything that :class:`TrainingData` takes for X. For example
             ``lambda X, weights: ItemEncoder().fit_transform(X, sample_weight=weights)``.
+        csv_format : CsvFormat, optional
+            How a CSV file is written; a score of the data keeps it.
 
         Returns
         -------
@@ -281,7 +288,7 @@ class TrainingData:
         exclude = (exclude,) if isinstance(exclude, str) else tuple(exclude)
         wanted = (features,) if isinstance(features, str) else features
         wanted = None if wanted is None else tuple(wanted)
-        with open_file(path) as (names, read_column):
+        with open_file(path, csv_format) as (names, read_column):
             position = _locate_columns(
                 names,
                 {"outcome": (outcome,), "weights": () if weights is None else (weights,),
@@ -303,13 +310,15 @@ class TrainingData:
                     as_arrow(chosen, [read_column(position[name]) for name in chosen]),
                     None if given_weights is None else checked_weights(given_weights, len(y)),
                 )
-            return cls(
+            data = cls(
                 X,
                 y,
                 given_weights,
                 outcome_name=outcome,
                 positive_label=positive_label,
             )
+            data.csv_format = csv_format
+            return data
 
     def reweighted(self, sample_weight: Any) -> TrainingData:
         """The same rows with other weights.

@@ -16,7 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._wording import listing
-from riskslim.data.faults import ColumnError, check_numeric, object_fault
+from riskslim.data.faults import (
+    NUMBER,
+    ColumnError,
+    check_not_mixed,
+    check_numeric,
+    object_fault,
+)
 from riskslim.items.item import Item, plain_number
 from riskslim.items.variables import RawVariable, VariableKind
 
@@ -45,7 +51,6 @@ _MISSING, _UNKNOWN = -1, -2
 
 _DAY = r"(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2\d{4})"
 _DATE = re.compile(rf"\s*{_DAY}(?:[ T]\d{{1,2}}:\d{{2}}.*)?\s*")
-_NUMBER = re.compile(r"\s*[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?\s*")
 
 # Integers that differ in nearly all of more rows than this are taken for numbers of rows.
 _MANY_ROWS = 1000
@@ -142,6 +147,9 @@ def fit_column(
 ) -> ColumnEncoder:
     """Choose the items of a column; all of the weights are positive."""
     are_numbers = name in rules.numeric or name in rules.thresholds
+    if name not in rules.categorical and _has_text(raw):
+        distinct_objects(raw.tolist())  # refuses what no value can be
+        check_not_mixed(raw)
     if name in rules.categorical or (not are_numbers and _has_text(raw)):
         column, encoder = _fit_levels(name, raw, weights, rules)
         if name not in rules.categorical:
@@ -309,7 +317,7 @@ def read_as_numbers(levels: Iterable[Any], *, with_units: bool) -> bool:
     """
     units: set[str] = set()
     for level in levels:
-        number = _NUMBER.match(level) if isinstance(level, str) else None
+        number = NUMBER.match(level) if isinstance(level, str) else None
         if number is None:
             return False
         units.add(level[number.end() :])

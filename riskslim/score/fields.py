@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from riskslim.data.class_weights import ClassWeighting
+    from riskslim.data.csv_format import CsvFormat
     from riskslim.data.feature_ranges import FeatureRange
     from riskslim.items.item import Item
     from riskslim.items.variables import RawVariable
@@ -51,6 +52,7 @@ class ScoreFields:
     variables: Mapping[str, RawVariable]
     class_weighting: ClassWeighting | None
     items: Mapping[str, Item]
+    csv_format: CsvFormat | None
 
     def _replaced(self, **changes: Any) -> Self:
         """The same score with other fields."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from riskslim._checks import checked_integer, checked_number, checked_points
 from riskslim._version import __version__
 from riskslim.data.class_weights import ClassWeighting
+from riskslim.data.csv_format import CsvFormat
 from riskslim.data.feature_ranges import FeatureRange
 from riskslim.items.item import COMPARISONS, Item
 from riskslim.items.variables import RawVariable
@@ -88,6 +89,7 @@ def _to_plain(score: ScoreLike) -> dict[str, Any]:
         # They change no prediction from features: readers may ignore them, in any version.
         **({"variables": variables} if variables else {}),
         **_weighting_to_plain(score.class_weighting),
+        **({} if score.csv_format is None else {"csv_format": score.csv_format.to_plain()}),
         "certificate": None if certificate is None else _certificate_to_plain(certificate),
     }
 
@@ -145,6 +147,15 @@ def _weighting_from_plain(plain: Any) -> ClassWeighting | None:
         return ClassWeighting(*(plain[name] for name in names))
     except ValueError as error:
         raise ValueError(f"'class_weighting': {error}") from None
+
+
+def _csv_format_from_plain(plain: Any) -> CsvFormat | None:
+    if plain is None:
+        return None
+    try:
+        return CsvFormat.from_plain(plain)
+    except ValueError as error:
+        raise ValueError(f"'csv_format': {error}") from None
 
 
 def _certificate_to_plain(certificate: Certificate) -> dict[str, Any]:
@@ -252,6 +263,7 @@ def read(text: str | bytes) -> dict[str, Any]:
         "variables": _variables_from_plain(plain.get("variables", [])),
         "class_weighting": _weighting_from_plain(plain.get("class_weighting")),
         "items": items,
+        "csv_format": _csv_format_from_plain(plain.get("csv_format")),
     }
 
 

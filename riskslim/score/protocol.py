@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from riskslim.data.class_weights import ClassWeighting
+    from riskslim.data.csv_format import CsvFormat
     from riskslim.data.feature_ranges import FeatureRange
     from riskslim.items.item import Item
     from riskslim.items.variables import RawVariable
@@ -71,6 +72,10 @@ class ScoreLike(Protocol):
     @property
     def class_weighting(self) -> ClassWeighting | None:
         """Return what weights of classes made of the prevalence."""
+
+    @property
+    def csv_format(self) -> CsvFormat | None:
+        """Return how the file of the training data was written."""
 
     def score_samples(self, X: Any) -> NDArray[Any]:
         """Scores of rows."""
