@@ -157,9 +157,9 @@ def to_javascript(
     """
     check_function_name(function_name, "JavaScript", _is_free_in_javascript)
     chosen = chosen_inputs(score, inputs)
-    terms = "".join(
-        f"\n    [{term.points}, {_javascript_value(term)}]," for term in terms_of(score, chosen)
-    )
+    all_terms = terms_of(score, chosen)
+    has_conditions = any(term.kind != "number" for term in all_terms)
+    terms = "".join(f"\n    [{term.points}, {_javascript_value(term)}]," for term in all_terms)
     refused = "They are numbers or booleans. It throws where one is missing, not finite or another."
     if chosen == "raw":
         refused = (
@@ -175,7 +175,7 @@ def to_javascript(
         name=function_name,
         inputs="features" if chosen == "items" else "raw columns",
         refused=refused,
-        helpers=_JAVASCRIPT_NUMBER + (_JAVASCRIPT_RAW if chosen == "raw" else ""),
+        helpers=_JAVASCRIPT_NUMBER + (_JAVASCRIPT_RAW if has_conditions else ""),
         terms=f"{terms}\n  " if terms else "",
         risks=f"{risks}\n  " if risks else "",
         intercept=score.intercept,

@@ -149,6 +149,8 @@ def to_python(
         return f"\n{text}    " if text else ""
 
     chosen = chosen_inputs(score, inputs)
+    all_terms = terms_of(score, chosen)
+    has_conditions = any(term.kind != "number" for term in all_terms)
     refused = "Raises ValueError where a value is missing or anything else than a finite number."
     if chosen == "raw":
         refused = (
@@ -160,8 +162,8 @@ def to_python(
         name=function_name,
         inputs="features" if chosen == "items" else "raw columns",
         refused=refused,
-        helpers=_PYTHON_NUMBER + (_PYTHON_RAW if chosen == "raw" else ""),
-        terms=lines(f"({term.points}, {_python_value(term)})" for term in terms_of(score, chosen)),
+        helpers=_PYTHON_NUMBER + (_PYTHON_RAW if has_conditions else ""),
+        terms=lines(f"({term.points}, {_python_value(term)})" for term in all_terms),
         risks=lines(f"{total}: {risk!r}" for total, risk in tabled_risks(score).items()),
         intercept=score.intercept,
         scale=score.scale,

@@ -101,26 +101,37 @@ def terms_of(score: ScoreLike, inputs: Inputs) -> tuple[Term, ...]:
     >>> from riskslim.exports.terms import terms_of
     >>> age = RawVariable("age", "numeric", 18, 95)
     >>> score = RiskScore(-3, {"age >= 60": 2}, variables={"age": age})
-    >>> terms_of(score, "items")
-    (Term(points=2, column='age >= 60', kind='number', variable=None, operator='', value=None),)
+    >>> (term,) = terms_of(score, "items")
+    >>> term.column, term.levels  # no other value is one of an item
+    ('age >= 60', (0, 1))
     >>> (term,) = terms_of(score, "raw")
     >>> term.column, term.kind, term.operator, term.value
     ('age', 'comparison', '>=', 60)
     """
     if inputs == "items":
-        return tuple(Term(points, name, "number") for name, points in score.points.items())
+        return tuple(_item_term(score, name, points) for name, points in score.points.items())
     return tuple(_raw_term(score, name, points) for name, points in score.points.items())
+
+
+def _item_term(score: ScoreLike, name: str, points: int) -> Term:
+    """A feature that is given: one that is stated to be met or not has the values 0 and 1 alone."""
+    item, variable = score.items.get(name), score.variables.get(name)
+    if variable is None and item is not None and item.kind != "numeric":
+        variable = RawVariable(name, "boolean")
+    if variable is not None and variable.kind == "boolean":
+        return Term(points, name, "levels", variable, value=(1,))
+    return Term(points, name, "number")
 
 
 def _raw_term(score: ScoreLike, name: str, points: int) -> Term:
     variable = score.variables.get(name)
     if variable is not None:
         if variable.kind == "boolean":
-            return Term(points, name, "levels", variable, value=(1,))
+            return _item_term(score, name, points)
         return Term(points, name, "number", variable)
     item = score.items.get(name)
     if item is None or not item.is_condition:
-        return Term(points, name, "number")
+        return _item_term(score, name, points)
     variable = score.variables[item.variable]
     if item.kind == "missing":
         return Term(points, item.variable, "missing", variable)

@@ -49,6 +49,16 @@ def agreeing_items(
         for name, item in data.items.items()
         if name in feature_ranges
     }
+    for name, item in [*items.items()]:
+        values = feature_ranges[name]
+        is_binary = values.is_integer and values.minimum >= 0 and values.maximum <= 1
+        if item.kind != "numeric" and not is_binary:
+            logger.warning(
+                "the training rows contradict what is stated of %r: it has other values than 0 "
+                "and 1; it is taken for a number",
+                name,
+            )
+            del items[name]
     position = {name: j for j, name in enumerate(data.feature_names)}
     related = condition_families(feature_ranges, feature_ranges, items)
     for family in contradicted(related, lambda name: data.column(position[name])):

@@ -18,6 +18,7 @@ from riskslim import RiskScore
 from riskslim.cli.app import application
 from riskslim.exceptions import ExtrapolationWarning
 from riskslim.exports.terms import terms_of
+from riskslim.items import Item
 from riskslim.items.variables import RawVariable
 
 pytestmark = pytest.mark.filterwarnings("ignore::riskslim.exceptions.ExtrapolationWarning")
@@ -250,17 +251,40 @@ def test_numbers_that_are_not_finite_in_a_database(duck):
 
 
 def test_items_are_inputs_where_they_are_asked_for():
-    plain = RiskScore(SCORE.intercept, SCORE.points)
+    items = {**SCORE.items, "smoker": Item.of("smoker", "boolean")}
+    plain = RiskScore(SCORE.intercept, SCORE.points, items=items)
+    nothing_stated = RiskScore(SCORE.intercept, SCORE.points)
     for name, options in (("python", {}), ("javascript", {}), ("pmml", {}),
                           ("sql", {"dialect": "sqlite", "table": "t"})):  # fmt: skip
         export = getattr(SCORE, f"to_{name}")
         assert export(**options) == export(**options, inputs="raw")
         assert export(**options) != export(**options, inputs="items")
-        assert export(**options, inputs="items") == getattr(plain, f"to_{name}")(**options)
+        of_items = export(**options, inputs="items")
+        assert of_items == getattr(plain, f"to_{name}")(**options)
+        assert of_items != getattr(nothing_stated, f"to_{name}")(**options)
         with pytest.raises(ValueError, match=r"score does not know: score.with_variables\(enc"):
             getattr(plain, f"to_{name}")(**options, inputs="raw")
         with pytest.raises(ValueError, match="inputs must be 'raw' or 'items', got 'rows'"):
             export(**options, inputs="rows")
+
+
+def test_exports_of_items_refuse_what_no_item_can_be(sqlite, javascript):
+    score = RiskScore(-3, {"age >= 60": 2, "visits": 1}, items=[Item.of("age", ">=", 60)])
+    for value, total in ((1, 4), (True, 4), (0, 2), (30, None), (0.5, None), (None, None)):
+        record = {"age >= 60": value, "visits": 2}
+        javascript.eval(score.to_javascript())
+        caught = f"try {{ predictRisk({json.dumps(record)}).score }} catch (error) {{ null }}"
+        fill(sqlite, dict.fromkeys(record, "real"), [record], typed=False)
+        pmml = Pmml(score.to_pmml()).predict(record)
+        found = [javascript.eval(caught), run_sql(sqlite, score, "sqlite")[0][1],
+                 pmml and pmml["score"]]  # fmt: skip
+        assert found == [total] * 3
+        if total is None:
+            for predict in (score.predict_proba, run_python(score)):
+                with pytest.raises((ValueError, TypeError)):
+                    predict(record)
+        else:
+            check(score, [record], [run_python(score)(record)])
 
 
 def test_features_that_are_no_items_stay_inputs(sqlite, javascript):

@@ -670,3 +670,15 @@ def test_report_checks_raw_columns(fitted):
     result = run(*arguments, folder / "codes.csv", "--unknown-levels", "ignore")
     assert result.exit_code == 0, result.output
     assert "They get no points" in result.stderr
+
+
+def test_what_training_rows_contradict_is_not_stated(caplog):
+    """A column that is stated to be a condition, but has other values in the training rows."""
+    rng = np.random.default_rng(3)
+    columns = {"age >= 60": rng.integers(0, 4, 60), "smoker": rng.integers(0, 2, 60)}
+    items = [Item.of("age", ">=", 60), Item.of("smoker", "boolean")]
+    data = TrainingData(columns, columns["smoker"] + rng.random(60) > 0.7, items=items)
+    score = RiskScore.from_coefficients([-1, 2, 1], data)
+    assert list(score.items) == ["smoker"]
+    assert "contradict what is stated of 'age >= 60': it has other values than 0" in caplog.text
+    assert score.score_samples({"age >= 60": [3], "smoker": [1]}).tolist() == [7]
