@@ -324,6 +324,11 @@ def test_the_command_line_exports_both(tmp_path):
     assert run("sql").stdout == f"{SCORE.to_sql()}\n"
     assert run("sql", "--inputs", "items").stdout == f"{SCORE.to_sql(inputs='items')}\n"
     assert run("python", "--inputs", "raw").stdout == SCORE.to_python()
+    names = ("--score-column", "points", "--risk-column", "ours")
+    query = SCORE.to_sql("mysql", table="t", score_column="points", risk_column="ours")
+    assert run("sql", "--dialect", "mysql", "--table", "t", *names).stdout == f"{query}\n"
+    assert "pass table as well" in run("sql", *names).stderr
+    assert "--risk-column needs --format sql, got pmml" in run("pmml", *names[2:]).stderr
     for name, message in (("rows", "--inputs must be raw or items"), ("raw", "--inputs needs")):
         result = run("python" if name == "rows" else "html", "--inputs", name)
         assert result.exit_code == 2
