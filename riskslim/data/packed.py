@@ -125,6 +125,19 @@ class PackedItems:
         parts = [np.arange(self.first[i], self.first[i + 1]) for i in items]
         return np.concatenate([np.empty(0, np.int64), *parts])
 
+    def is_known(self, items: tuple[int, ...]) -> bool:
+        """Say whether the cells of a support need not be counted any more.
+
+        Parameters
+        ----------
+        items : tuple of int
+
+        Returns
+        -------
+        bool
+        """
+        return items in self._known
+
     def cells(self, items: tuple[int, ...]) -> Cells:
         """Count the cells of a support.
 

@@ -24,7 +24,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -34,8 +33,9 @@ from numpy.typing import NDArray
 from riskslim._kernels import nodes
 from riskslim._kernels import supports as kernels
 from riskslim.data.distinct import all_rows
-from riskslim.data.packed import PackedItems, pack, scratch_words
+from riskslim.data.packed import Cells, PackedItems, pack, scratch_words
 from riskslim.heuristics.constrained import project
+from riskslim.heuristics.work import Work
 from riskslim.loss.form import MAX_TABLE_ENTRIES, tables_by_score
 from riskslim.scale import least_over
 
@@ -202,6 +202,8 @@ class SupportSearch:
         Passes over all items.
     n_polished : int
         Supports whose points were polished.
+    work : Work
+        Predicted seconds of all this.
     """
 
     def __init__(
@@ -220,7 +222,7 @@ class SupportSearch:
         self.n_steps = 0
         self.n_polished = 0
         self._should_stop = should_stop
-        self._deadline = math.inf
+        self.work = Work()
         self._n_refused = 0
         self._grid = grid
         self._price = problem.l0_penalty[packed.features]
@@ -287,7 +289,7 @@ class SupportSearch:
         self,
         starts: Iterable[NDArray[np.int64]] = (),
         effort: int = 3,
-        deadline: float = math.inf,
+        budget: float = math.inf,
     ) -> Iterator[NDArray[np.int64]]:
         """Yield feasible vectors, each better than the one before it.
 
@@ -295,19 +297,20 @@ class SupportSearch:
         ----------
         starts : iterable of ndarray of int64, shape (d + 1,)
         effort : int, default 3
-        deadline : float, default infinity
-            ``time.perf_counter()`` at which to end.
+        budget : float, default infinity
+            Predicted seconds of work after which to end: what is found does not depend on how
+            long that takes.
 
         Yields
         ------
         ndarray of int64, shape (d + 1,)
         """
-        self._deadline = deadline
+        self.work.allow(budget)
         given = [support for start in starts if (support := self._support_of(start)) is not None]
         yield from self._look_around(NARROW, given, effort)
         if effort >= 3:
             yield from self._look_around(WIDE, [], effort)
-        self._deadline = math.inf
+        self.work.allow(math.inf)
 
     @property
     def is_everything(self) -> bool:
@@ -479,7 +482,7 @@ class SupportSearch:
     ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
         """The best loss of every item that is added, its points, and the intercept's shift."""
         packed, grid = self.packed, self._grid
-        cells = packed.cells(support.items)
+        cells = self._cells(support.items)
         position = np.array(support.points, np.int64) @ cells.x - grid.low
         places, group = np.unique(position, return_inverse=True)
         unit = 1
@@ -515,13 +518,25 @@ class SupportSearch:
             self.stop,
         )  # fmt: skip
         self.n_steps += 1
+        self.work.step(n_planes, packed.planes.shape[1], n_groups)
         return loss, step, shift
+
+    def _cells(self, items: tuple[int, ...]) -> Cells:
+        packed = self.packed
+        if not packed.is_known(items):
+            n_planes = int(self._n_planes[list(items)].sum())
+            self.work.cells(packed.planes.shape[1], n_planes, len(packed.side))
+        return packed.cells(items)
+
+    def _count_polish(self, x: NDArray[np.int64], *, pairs: bool) -> None:
+        self.n_polished += 1
+        self.work.polish(x.shape[1], x.shape[0], pairs=pairs)
 
     def _polished(
         self, items: tuple[int, ...], points: tuple[int, ...] | None, *, pairs: bool
     ) -> Support:
         """Improve the points of some items on their cells."""
-        cells, grid = self.packed.cells(items), self._grid
+        cells, grid = self._cells(items), self._grid
         where = np.array([0, *(1 + i for i in items)])
         lower, upper = grid.lower[where], grid.upper[where]
         found = np.clip(0, lower, upper) if points is None else np.array(points, np.int64)
@@ -529,7 +544,7 @@ class SupportSearch:
             cells.x, cells.weights, found, lower, upper, grid.losses, grid.low, grid.steps, pairs,
             np.empty(cells.x.shape[1], np.int64),
         )  # fmt: skip
-        self.n_polished += 1
+        self._count_polish(cells.x, pairs=pairs)
         self.problem.loss.n_evaluations += 1
         return Support(items, tuple(found.tolist()), loss + float(self._price[list(items)].sum()))
 
@@ -560,7 +575,7 @@ class SupportSearch:
         return self._polished(items, tuple(points.astype(np.int64).tolist()), pairs=True)
 
     def _stopped(self) -> bool:
-        if time.perf_counter() >= self._deadline:
+        if self.work.is_spent:
             return True
         if self.best is None and self._n_refused >= MOST_REFUSED:
             return True  # the constraints leave so little that other means have to find it
@@ -625,6 +640,7 @@ class SupportSearch:
                 return
             vector = near
         objective = problem.objective(vector)
+        self.work.columns(problem.loss.n_rows, np.count_nonzero(vector))
         if objective < self.objective:
             self.best, self.objective = vector, objective
             yield vector
@@ -633,7 +649,7 @@ class SupportSearch:
 
     def _at_scales(self, support: Support) -> Iterator[tuple[int, ...]]:
         """Yield the points of a support at several scales, the most promising ones polished."""
-        problem, cells = self.problem, self.packed.cells(support.items)
+        problem, cells = self.problem, self._cells(support.items)
         where = [0, *(1 + self.packed.features[list(support.items)])]
         lower, upper = problem.lower[where], problem.upper[where]
         real = np.array(support.points) / FINE
@@ -701,7 +717,7 @@ class SupportSearch:
             x, weights, points, lower, upper, known[1], known[0], np.ones(1, np.int64), pairs,
             np.empty(x.shape[1], np.int64),
         )  # fmt: skip
-        self.n_polished += 1
+        self._count_polish(x, pairs=pairs)
 
     def _best_scale(
         self, points: NDArray[np.int64], x: NDArray[np.int64], weights: NDArray[np.float64]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 
 import numpy as np
 import pytest
@@ -314,12 +313,25 @@ def test_stops_when_asked(when):
     assert len(asked) == when + 1
 
 
-def test_deadline():
+def test_budget_is_counted_in_work():
     data = make_data(np.random.default_rng(23), n=2000, d=60)
-    search = SupportSearch.of(make_problem(data, max_size=8))
-    began = time.perf_counter()
-    list(search.run(deadline=began + 0.05))
-    assert time.perf_counter() - began < 2.0
+    problem = make_problem(data, max_size=8)
+    whole = SupportSearch.of(problem)
+    vectors = [v.tolist() for v in whole.run()]
+    for share in (0.0, 0.01, 0.1, 0.5):
+        runs = []
+        for _ in range(2):
+            search = SupportSearch.of(problem)
+            found = [v.tolist() for v in search.run(budget=share * whole.work.seconds)]
+            runs.append((found, search.n_steps, search.n_polished, search.work.seconds))
+            assert found == vectors[: len(found)]
+            # One step or one support more at most.
+            assert search.work.seconds <= share * whole.work.seconds + 0.01
+            assert search.n_steps < whole.n_steps
+        assert runs[0] == runs[1]
+    # What was not allowed before can be done later.
+    list(search.run())
+    assert search.objective == whole.objective
 
 
 def test_share_of_optima():

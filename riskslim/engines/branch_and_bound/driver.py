@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import threading
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -44,10 +43,10 @@ ENGINE = "branch_and_bound"
 MAX_WAIT = 1e6
 # Of the time that is left, for a vector that meets the constraints, where rounding has found none.
 CONSTRAINT_SHARE = 0.5
-# Of the time that is left, for the search of supports: a short one before the relaxation of the
-# root, of fewer than MANY_ITEMS a beam alone; a second one where many items leave a gap open; and
-# a wide one, which takes longer than most problems, once so many nodes have been relaxed, or nodes
-# that are predicted to take so many seconds.
+# Of the time limit, in predicted work, for each search of supports: a short one before the
+# relaxation of the root, of fewer than MANY_ITEMS a beam alone; a second one where many items leave
+# a gap open; and a wide one, which takes longer than most problems, once so many nodes have been
+# relaxed, or nodes that are predicted to take so many seconds.
 SUPPORT_SHARE = 0.2
 FIRST_EFFORT, SECOND_EFFORT, WIDE_EFFORT = 1, 2, 3
 MANY_ITEMS = 50
@@ -285,9 +284,11 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
 
     def _search_supports(self, search: Search, effort: int) -> None:
         starts = [] if self.start is None else [self.start]
-        deadline = time.perf_counter() + SUPPORT_SHARE * max(self.remaining, 0.0)
         search.incumbents.search_supports(
-            starts, effort=effort, deadline=deadline, on_offer=search.maybe_record
+            starts,
+            effort=effort,
+            budget=SUPPORT_SHARE * self.limits["time_limit"],
+            on_offer=search.maybe_record,
         )
 
     def _meet_constraints(self, incumbents: Incumbents) -> None:

@@ -283,7 +283,7 @@ class Incumbents:
         starts: Sequence[NDArray[np.int64]] = (),
         *,
         effort: int,
-        deadline: float = math.inf,
+        budget: float = math.inf,
         on_offer: Callable[[], None] | None = None,
     ) -> None:
         """Search for supports, and offer what that finds.
@@ -294,13 +294,13 @@ class Incumbents:
             Feasible vectors whose neighbourhood is looked at, too.
         effort : int
             As :func:`~riskslim.heuristics.supports.search_supports` has it.
-        deadline : float, default infinity
-            ``time.perf_counter()`` at which the search ends.
+        budget : float, default infinity
+            Predicted seconds of work after which the search ends.
         on_offer : callable, optional
             Called after each of them.
         """
         if self._supports is not None and not self.stop[0]:
-            for vector in self._supports.run(starts, effort, deadline):
+            for vector in self._supports.run(starts, effort, budget):
                 self.offer(vector)
                 if on_offer is not None:
                     on_offer()

@@ -89,7 +89,7 @@ def initialize_by_root(
         polishing=polish,
         probing=probing,
         stop=stop,
-        deadline=time.perf_counter() + time_limit,
+        time_limit=time_limit,
         on_score=on_score,
     )
     assert root.coef is not None
