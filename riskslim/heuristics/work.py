@@ -13,7 +13,7 @@ __all__ = ["Work"]
 
 # Nanoseconds, fitted to CPU times of searches (n = 10^3 to 10^6, 30 to 300 items, k = 5 and 8) on
 # one core of a busy machine: the predicted total was within 15% of the measured one.
-# A step: in all, of each word of a plane and group, of each plane and group, of each word and group.
+# A step: in all; and in each group, of each word of a plane, of each plane, of each word.
 STEP_NS = (6e4, 0.15, 67.0, 4.4)
 # Cells of a support: in all, of each word and cell, of each segment and cell.
 CELLS_NS = (3.8e4, 0.19, 140.0)
