@@ -189,7 +189,7 @@ def _with_features(
     from riskslim._wording import listing, near
     from riskslim.items.item import source_variable
 
-    table = score.with_items(read, handle_unknown=handle_unknown)
+    table = score.table_with_items(read, handle_unknown)
     names = read.column_names
     lacking: dict[str, list[str]] = {}  # items by raw column
     for name in score.points:

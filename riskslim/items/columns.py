@@ -28,6 +28,7 @@ __all__ = [
     "fit_column",
     "levels_in",
     "missing_in",
+    "plain_rows",
     "read_as_numbers",
     "tell_rows_apart",
 ]
@@ -317,7 +318,7 @@ def read_as_numbers(levels: Iterable[Any], *, with_units: bool) -> bool:
 
 
 def _sorted_levels(name: str, raw: Column) -> list[Any]:
-    levels = [value for value in distinct_objects(raw.tolist()) if not _is_missing(value)]
+    levels = [value for value in distinct_objects(plain_rows(raw)) if not _is_missing(value)]
     for kind in set(map(type, levels)):
         if not issubclass(kind, (str, numbers.Real)):
             where = np.array([type(value) is kind for value in raw.tolist()])
@@ -331,9 +332,27 @@ def _sorted_levels(name: str, raw: Column) -> list[Any]:
     return sorted(levels)
 
 
+def plain_rows(raw: Column) -> list[Any]:
+    """Values as Python has them; numbers of 32 bits as they are printed, 0.1 for 0.10000000149.
+
+    Parameters
+    ----------
+    raw : ndarray of shape (n,)
+
+    Returns
+    -------
+    list
+    """
+    if raw.dtype.kind != "f" or raw.dtype.itemsize >= np.dtype(np.float64).itemsize:
+        return raw.tolist()
+    distinct, position = np.unique(raw, return_inverse=True)
+    plain = [plain_number(value) for value in distinct]
+    return [plain[k] for k in position.tolist()]
+
+
 def _read_levels(raw: Column, codes: Mapping[Any, int]) -> _Values:
     """Codes of the levels of rows, negative ones for missing values and unknown levels."""
-    rows = raw.tolist()
+    rows = plain_rows(raw)
     code_of = {
         value: _MISSING if _is_missing(value) else codes.get(value, _UNKNOWN)
         for value in distinct_objects(rows)
@@ -418,7 +437,7 @@ def levels_in(raw: Column) -> list[Any]:
     -------
     list
     """
-    rows = raw.tolist()
+    rows = plain_rows(raw)
     distinct_objects(rows)  # refuses what no level can be
     return [value for value in dict.fromkeys(rows) if not _is_missing(value)]
 

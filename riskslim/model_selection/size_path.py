@@ -72,6 +72,11 @@ class SizeOnPath:
     train: Performance | None
     cross_validation: CrossValidation | None = dataclasses.field(default=None, repr=False)
 
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether the search for this size was interrupted before its end."""
+        return self.solution.certificate.status is Status.INTERRUPTED
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ModelSizePath:

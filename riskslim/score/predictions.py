@@ -13,7 +13,7 @@ from riskslim._wording import listing
 from riskslim.data.tables import Table
 from riskslim.data.training_data import user_stacklevel
 from riskslim.exceptions import ExtrapolationWarning
-from riskslim.items.rules import HandleUnknown, check_names, computed_items
+from riskslim.items.rules import HandleUnknown, check_names, computed_items, in_kind_of
 from riskslim.items.variables import RawVariable
 from riskslim.score.fields import ScoreFields
 from riskslim.score.observations import class_labels
@@ -190,7 +190,7 @@ class Predictions(ScoreFields):
     def _positive(self) -> str:
         return f"{self.outcome_name} = {self.classes[1]}"
 
-    def with_items(self, X: Any, *, handle_unknown: HandleUnknown = "error") -> Table:
+    def with_items(self, X: Any, *, handle_unknown: HandleUnknown = "error") -> Any:
         """Add the conditions that raw records lack, computed from their columns by name.
 
         Parameters
@@ -204,9 +204,10 @@ class Predictions(ScoreFields):
 
         Returns
         -------
-        Table
+        data frame, or dict from str to ndarray of shape (n,)
             The columns of X and, behind them, the features with points that X lacked, as 0 and
-            1: for the methods of the score and its rules.
+            1: for the methods of the score and its rules. A data frame of the library of X, if
+            that is one, with the same labels of rows; otherwise a mapping.
 
         Raises
         ------
@@ -231,8 +232,24 @@ class Predictions(ScoreFields):
         >>> from riskslim import RiskScore
         >>> score = RiskScore(-2, {"age >= 60": 2, "sex = male": 1})
         >>> raw = {"age": [47, 60, 71], "sex": ["male", "female", "male"]}
+        >>> score.with_items(raw)["age >= 60"]
+        array([0, 1, 1], dtype=int8)
         >>> score.score_samples(score.with_items(raw))
         array([1, 2, 3])
+        """
+        return in_kind_of(X, self.table_with_items(X, handle_unknown), self.points)
+
+    def table_with_items(self, X: Any, handle_unknown: HandleUnknown = "error") -> Table:
+        """As :meth:`with_items`, as columns that are read one at a time.
+
+        Parameters
+        ----------
+        X, handle_unknown
+            As in :meth:`with_items`.
+
+        Returns
+        -------
+        Table
         """
         table, sources = self._with_items(X, handle_unknown)
         computed_from = set(sources.values())
@@ -323,5 +340,5 @@ class Predictions(ScoreFields):
 
     def _rows(self, X: Any) -> ScoredRows:
         if self.variables:
-            X = self.with_items(X)
+            X = self.table_with_items(X)
         return ScoredRows.open(X, tuple(self.points), self.feature_names)

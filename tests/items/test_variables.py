@@ -594,3 +594,49 @@ def test_report_checks_raw_columns(fitted):
     result = run(*arguments, folder / "codes.csv", "--unknown-levels", "ignore")
     assert result.exit_code == 0, result.output
     assert "They get no points" in result.stderr
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "mapping", "records"])
+def test_items_come_in_what_the_records_came_in(library):
+    import polars as pl
+    import pyarrow as pa
+
+    raw = {"age": [47, 60, 71], "sex": ["male", "female", "male"], "ward": ["a", "b", None]}
+    score = RiskScore(-2, {"age >= 60": 2, "sex = male": 1})
+    labels = ["p3", "p1", "p2"]
+    X = {
+        "pandas": lambda: pd.DataFrame(raw, index=labels),
+        "polars": lambda: pl.DataFrame(raw),
+        "pyarrow": lambda: pa.table(raw),
+        "mapping": lambda: raw,
+        "records": lambda: [
+            dict(zip(raw, row, strict=True)) for row in zip(*raw.values(), strict=True)
+        ],
+    }[library]()
+    found = score.with_items(X)
+    if library in ("mapping", "records"):
+        assert isinstance(found, dict)
+    else:
+        assert type(found) is type(X)
+    if library == "pandas":
+        assert list(found.index) == labels
+        assert list(X.columns) == [*raw]  # the caller's frame is as it was
+        assert (found[[*raw]].dtypes == X.dtypes).all()
+    if library == "polars":
+        assert found.schema["ward"] == pl.String
+    columns = found.column_names if library == "pyarrow" else list(found)
+    if library == "polars":
+        columns = found.columns
+    assert columns[-2:] == ["age >= 60", "sex = male"]
+    assert [int(value) for value in np.asarray(found["age >= 60"])] == [0, 1, 1]
+    assert score.score_samples(found).tolist() == [1, 2, 3]
+    again = score.with_items(found)
+    assert score.score_samples(again).tolist() == [1, 2, 3]
+
+
+def test_one_record_becomes_columns_of_one_value():
+    score = RiskScore(-2, {"age >= 60": 2})
+    assert score.with_items({"age": 64})["age >= 60"].tolist() == [1]
+    assert score.with_items(pd.Series({"age": 64}))["age >= 60"].tolist() == [1]
+    array = np.eye(1)
+    assert score.with_items(array) is array  # there are no names to read
