@@ -22,6 +22,7 @@ from riskslim._kernels import supports as kernels
 from riskslim.data.distinct import KernelRows
 
 __all__ = [
+    "BYTE_VALUES",
     "MAX_VALUES",
     "READS",
     "Cells",
@@ -35,6 +36,9 @@ __all__ = [
 # Values of an item beyond which its column stays unpacked: seven planes of bits take up nearly as
 # much room as the bytes that they are made of.
 MAX_VALUES = 8
+
+# Of an int8, by the byte that it is stored as.
+BYTE_VALUES = np.arange(256).astype(np.uint8).view(np.int8).astype(np.float64)
 
 # Weights of a label that are told apart. More are put together, with their mean: what they are
 # for, a search, looks at all rows again before it believes anything.

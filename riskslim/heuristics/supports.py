@@ -42,7 +42,7 @@ from riskslim.scale import least_over
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["Support", "SupportSearch", "search_supports"]
+__all__ = ["Support", "SupportSearch", "Width", "by_objective", "search_supports"]
 
 # How many times as many supports are polished as are kept.
 SHORTLIST = 3
@@ -91,7 +91,7 @@ class Support:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Width:
+class Width:
     """How widely a stage of the search looks around."""
 
     beam: int  # supports that are kept at each size
@@ -101,8 +101,8 @@ class _Width:
 
 
 # The first stage finds most of what there is to find in a tenth of the time of the second one.
-NARROW = _Width(10, 5, 8, (6, 4))
-WIDE = _Width(40, 20, 20, (25, 8))
+NARROW = Width(10, 5, 8, (6, 4))
+WIDE = Width(40, 20, 20, (25, 8))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -214,28 +214,38 @@ class SupportSearch:
         stop: NDArray[np.int64],
         should_stop: Callable[[], bool],
     ) -> None:
-        self.problem = problem
+        self._begin(problem, packed.features, stop, should_stop)
         self.packed = packed
-        self.stop = stop
-        self.best: NDArray[np.int64] | None = None
-        self.objective = math.inf
-        self.n_steps = 0
-        self.n_polished = 0
-        self._should_stop = should_stop
-        self.work = Work()
-        self._n_refused = 0
         self._grid = grid
         self._price = problem.l0_penalty[packed.features]
         self._n_planes = np.diff(packed.first)
         self._scratch = scratch_words()
         self._joint = np.empty(0)
         self._work = np.empty(0)
-        own = np.flatnonzero(problem.required[packed.features])
-        self._required = tuple(int(i) for i in own)
+        self._tables: dict[float, tuple[int, NDArray[np.float64]]] = {}
+
+    def _begin(
+        self,
+        problem: RiskScoreProblem,
+        features: NDArray[np.int64],
+        stop: NDArray[np.int64],
+        should_stop: Callable[[], bool],
+    ) -> None:
+        """All that a search knows of whatever its items are; item i is features[i]."""
+        self.problem = problem
+        self.features = features
+        self.stop = stop
+        self.best: NDArray[np.int64] | None = None
+        self.objective = math.inf
+        self.n_steps = 0
+        self.n_polished = 0
+        self.work = Work()
+        self._should_stop = should_stop
+        self._n_refused = 0
+        self._required = tuple(np.flatnonzero(problem.required[features]).tolist())
         self._neighbours: dict[tuple[tuple[int, ...], tuple[int, ...]], list[Support]] = {}
         self._offered: set[tuple[int, ...]] = set()
         self._extensible: dict[tuple[int, ...], bool] = {}
-        self._tables: dict[float, tuple[int, NDArray[np.float64]]] = {}
 
     @classmethod
     def of(
@@ -307,10 +317,14 @@ class SupportSearch:
         """
         self.work.allow(budget)
         given = [support for start in starts if (support := self._support_of(start)) is not None]
-        yield from self._look_around(NARROW, given, effort)
-        if effort >= 3:
-            yield from self._look_around(WIDE, [], effort)
+        for stage in self._stages(given, effort):
+            yield from stage
         self.work.allow(math.inf)
+
+    def _stages(self, given: list[Support], effort: int) -> Iterator[Iterator[NDArray[np.int64]]]:
+        yield self._look_around(NARROW, given, effort)
+        if effort >= 3:
+            yield self._look_around(WIDE, [], effort)
 
     @property
     def is_everything(self) -> bool:
@@ -319,13 +333,13 @@ class SupportSearch:
         return len(self.packed) == n_usable and self.problem.constraint_rows is None
 
     def _look_around(
-        self, width: _Width, given: list[Support], effort: int
+        self, width: Width, given: list[Support], effort: int
     ) -> Iterator[NDArray[np.int64]]:
         """One stage: beam, exchanges of one item and of two, restarts."""
         beam: list[Support] = []
         for layer in self._grow(width.beam):
             yield from self._offer(layer[: NARROW.beam])
-            beam = sorted([*beam, *layer], key=_by_objective)[: width.exchanged]
+            beam = sorted([*beam, *layer], key=by_objective)[: width.exchanged]
         if effort >= 1:
             for support in (*given, *beam):
                 yield from self._exchange(support, 1, width)
@@ -350,7 +364,7 @@ class SupportSearch:
         if support is not None:
             yield from self._exchange(support, 1, NARROW)
 
-    def _restart(self, width: _Width) -> Iterator[NDArray[np.int64]]:
+    def _restart(self, width: Width) -> Iterator[NDArray[np.int64]]:
         """Grow supports without each of the best one's items in turn, and exchange those."""
         if self.best is None:
             return
@@ -360,7 +374,7 @@ class SupportSearch:
                 continue
             last: list[Support] = []
             for layer in self._grow(width.beam // 2, frozenset((banned,))):
-                last = sorted([*last, *layer], key=_by_objective)[:2]
+                last = sorted([*last, *layer], key=by_objective)[:2]
             yield from self._offer(last)
             for support in last[:1]:
                 yield from self._exchange(support, 1, width)
@@ -369,31 +383,37 @@ class SupportSearch:
 
     def _grow(self, width: int, banned: frozenset[int] = frozenset()) -> Iterator[list[Support]]:
         """Yield the best supports of each size, best first."""
-        if self._n_planes[list(self._required)].sum() > kernels.most_planes():
+        if not self._has_room(self._required):
             return  # what has to be in is more than cells can tell apart
         first = self._polished(self._required, None, pairs=True)
         beam = [first]
         yield beam
-        while beam and len(beam[0].items) < self.problem.max_size and not self._stopped():
+        for _ in range(self.problem.max_size - len(self._required)):
+            if not beam or self._stopped():
+                return
             found: dict[tuple[int, ...], Support] = {}
             for support in beam:
                 for grown in self._grown(support, width, banned):
                     known = found.get(grown.items)
                     if known is None or grown.objective < known.objective:
                         found[grown.items] = grown
-            shortlist = sorted(found.values(), key=_by_objective)[: SHORTLIST * width]
+            shortlist = sorted(found.values(), key=by_objective)[: SHORTLIST * width]
             polished = self._all_polished(shortlist, pairs=False)
             beam = self._all_polished(polished[:width], pairs=True)
             if beam:
                 yield beam
 
-    def _exchange_best(self, n_out: int, width: _Width) -> Iterator[NDArray[np.int64]]:
+    def _has_room(self, items: Iterable[int]) -> bool:
+        """Whether the cells of some items are few enough to be told apart."""
+        return bool(self._n_planes[list(items)].sum() <= kernels.most_planes())
+
+    def _exchange_best(self, n_out: int, width: Width) -> Iterator[NDArray[np.int64]]:
         if self.best is not None and not self._stopped():
             support = self._support_of(self.best)
             if support is not None:
                 yield from self._exchange(support, n_out, width)
 
-    def _exchange(self, support: Support, n_out: int, width: _Width) -> Iterator[NDArray[np.int64]]:
+    def _exchange(self, support: Support, n_out: int, width: Width) -> Iterator[NDArray[np.int64]]:
         """Exchange up to ``n_out`` items at a time, the best way, until none helps."""
         while not self._stopped():
             best = support
@@ -410,7 +430,7 @@ class SupportSearch:
                 return
             support = best
 
-    def _replacements(self, support: Support, n_out: int, width: _Width) -> Iterator[list[Support]]:
+    def _replacements(self, support: Support, n_out: int, width: Width) -> Iterator[list[Support]]:
         """Yield supports with some items exchanged, best first, for each choice of what goes."""
         free = [i for i in support.items if i not in self._required]
         for out in itertools.islice(itertools.combinations(free, n_out), MOST_PAIRS):
@@ -418,7 +438,7 @@ class SupportSearch:
         if n_out == 1 and len(support.items) < self.problem.max_size:
             yield self._completed(support, (width.breadth,))
 
-    def _without(self, support: Support, out: tuple[int, ...], width: _Width) -> list[Support]:
+    def _without(self, support: Support, out: tuple[int, ...], width: Width) -> list[Support]:
         """The best supports that have others in the place of some items."""
         rest = tuple(i for i in support.items if i not in out)
         breadths = (width.breadth,) if len(out) == 1 else width.pair
@@ -447,7 +467,7 @@ class SupportSearch:
             last = n == len(breadths)
             layer = self._all_polished(grown.values(), pairs=last)
             found += layer
-        found.sort(key=_by_objective)
+        found.sort(key=by_objective)
         return found[: NARROW.breadth]
 
     # ---- supports --------------------------------------------------------------------------
@@ -555,16 +575,16 @@ class SupportSearch:
             if self._stopped():
                 break
             polished.append(self._polished(one.items, one.points, pairs=pairs))
-        return sorted(polished, key=_by_objective)
+        return sorted(polished, key=by_objective)
 
     def _items_of(self, vector: NDArray[np.int64]) -> tuple[int, ...]:
-        return tuple(np.flatnonzero(vector[1 + self.packed.features]).tolist())
+        return tuple(np.flatnonzero(vector[1 + self.features]).tolist())
 
     def _support_of(self, vector: NDArray[np.int64]) -> Support | None:
         """A vector as a support; None if it uses what is not packed."""
         used = np.flatnonzero(vector[1:])
         items = self._items_of(vector)
-        if len(items) != len(used) or self._n_planes[list(items)].sum() > kernels.most_planes():
+        if len(items) != len(used) or not self._has_room(items):
             return None
         chosen = vector[[0, *(1 + self.packed.features[list(items)])]]
         points = chosen
@@ -602,7 +622,7 @@ class SupportSearch:
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """The problem's box with items of one sign, where they have points, and else of any."""
         lower, upper = self.problem.lower.copy(), self.problem.upper.copy()
-        used = 1 + self.packed.features[list(items)]
+        used = 1 + self.features[list(items)]
         signs = np.sign(list(points)) if points else np.zeros(len(used))
         for j, sign in zip(used.tolist(), signs.tolist(), strict=True):
             if sign > 0 or upper[j] <= 0 or (not sign and lower[j] >= 0):
@@ -626,7 +646,7 @@ class SupportSearch:
 
     def _vector(self, items: tuple[int, ...], points: Iterable[int]) -> NDArray[np.int64]:
         vector = np.zeros(self.problem.n_features + 1, np.int64)
-        vector[[0, *(1 + self.packed.features[list(items)])]] = list(points)
+        vector[[0, *(1 + self.features[list(items)])]] = list(points)
         return vector
 
     def _take(self, vector: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
@@ -733,7 +753,17 @@ class SupportSearch:
         return scale, derivatives(1.0 / scale)[0]
 
 
-def _by_objective(support: Support) -> tuple[float, tuple[int, ...]]:
+def by_objective(support: Support) -> tuple[float, tuple[int, ...]]:
+    """The key that supports are sorted by: better ones first, equals by their items.
+
+    Parameters
+    ----------
+    support : Support
+
+    Returns
+    -------
+    tuple
+    """
     return support.objective, support.items
 
 

@@ -21,6 +21,9 @@ CELLS_NS = (3.8e4, 0.19, 140.0)
 POLISH_NS = (1.1e4, 14.0)
 # A column read by a pass over the rows: in all, and of each row.
 COLUMN_NS = (2e3, 2.0)
+# A loss along one column: in all, and of each row, of real scores and of those in tables.
+LOSS_NS = (3e3, 1.5)
+TABLE_LOSS_NS = (3e3, 0.5)
 
 
 @dataclasses.dataclass
@@ -109,3 +112,15 @@ class Work:
         """
         fixed, row = COLUMN_NS
         self.seconds += 1e-9 * n_columns * (fixed + row * n_rows)
+
+    def losses(self, n_rows: int, n_losses: int, *, integer: bool) -> None:
+        """Count losses along single columns.
+
+        Parameters
+        ----------
+        n_rows, n_losses : int
+        integer : bool
+            They come from tables.
+        """
+        fixed, row = TABLE_LOSS_NS if integer else LOSS_NS
+        self.seconds += 1e-9 * n_losses * (fixed + row * n_rows)

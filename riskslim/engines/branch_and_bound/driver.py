@@ -51,10 +51,6 @@ SUPPORT_SHARE = 0.2
 FIRST_EFFORT, SECOND_EFFORT, WIDE_EFFORT = 1, 2, 3
 MANY_ITEMS = 50
 PATIENCE, PATIENCE_SECONDS = 1000, 3.0
-# Seconds of the re-check of a score for each row, which the time limit includes, and the most of
-# the limit that they are taken to be.
-RECHECK_SECONDS = 5e-8
-MOST_OF_LIMIT = 0.1
 
 
 def branch_and_bound(
@@ -193,9 +189,6 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         self.failure: BaseException | None = None
         self.is_impossible = False
         self.conflict: list[str] = []
-        limit: float = self.limits["time_limit"]
-        recheck = RECHECK_SECONDS * self.problem.loss.data.n_samples
-        self.deadline -= min(recheck, MOST_OF_LIMIT * limit)
 
     def interrupt(self) -> None:
         """End the search as soon as possible; may be called from another thread."""
@@ -270,22 +263,33 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
                 return ""
         if many and not search.complete and search.incumbents.best is not None:
             self._search_supports(search, SECOND_EFFORT)
+        if not search.complete:
+            self._search_mixed(search, FIRST_EFFORT)
         self.initialization_seconds = self.seconds
         gap_tolerance, node_limit = self.limits["gap_tolerance"], self.limits["node_limit"]
         patience = PATIENCE
         if many and not self.stop[0]:  # a stop can leave the rows of nodes unprepared
             patience = math.ceil(PATIENCE_SECONDS / search.relaxation_seconds)
-        if search.incumbents.n_items > 0 and (node_limit is None or node_limit > patience):
+        has_items = search.incumbents.n_items > 0 or search.incumbents.is_mixed
+        if has_items and (node_limit is None or node_limit > patience):
             message = search.run(gap_tolerance, patience, self.deadline)
             if search.complete or search.nodes < patience or self.stop[0]:
                 return message
             self._search_supports(search, WIDE_EFFORT)
+            self._search_mixed(search, SECOND_EFFORT)
         return search.run(gap_tolerance, node_limit, self.deadline)
 
     def _search_supports(self, search: Search, effort: int) -> None:
         starts = [] if self.start is None else [self.start]
         search.incumbents.search_supports(
             starts,
+            effort=effort,
+            budget=SUPPORT_SHARE * self.limits["time_limit"],
+            on_offer=search.maybe_record,
+        )
+
+    def _search_mixed(self, search: Search, effort: int) -> None:
+        search.incumbents.search_mixed(
             effort=effort,
             budget=SUPPORT_SHARE * self.limits["time_limit"],
             on_offer=search.maybe_record,

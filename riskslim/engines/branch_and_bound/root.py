@@ -120,6 +120,8 @@ def solve_root(
     effort = SUPPORT_EFFORT if incumbents.n_items >= MANY_ITEMS else 1
     incumbents.search_supports(starts, effort=effort, budget=SUPPORT_SHARE * time_limit)
     root = search.root()
+    if root.points:
+        incumbents.search_mixed(effort=1, budget=SUPPORT_SHARE * time_limit)
     if probing and root.points:
         root = search.probe(root, deadline)
     if probing and root.points:
