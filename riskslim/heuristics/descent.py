@@ -424,9 +424,9 @@ def best_line_steps(
     loss, p = problem.loss, len(vector)
     start = perf_counter()
     objective, value, intercept = np.empty(p), np.empty(p, np.int64), np.empty(p, np.int64)
+    arguments = (*_rows(problem), *_scores(problem, vector))
     n_evaluations = kernels.best_line_steps(
-        *_rows(problem),
-        *_scores(problem, vector),
+        *arguments,
         vector.copy(),
         problem.lower,
         problem.upper,
@@ -448,6 +448,8 @@ def polished_within(
     vector: NDArray[np.int64],
     features: NDArray[np.intp],
     stop: NDArray[np.int64],
+    *,
+    intercept: bool = True,
 ) -> tuple[NDArray[np.int64], int]:
     """Improve the points of some features and of the intercept, all others kept.
 
@@ -462,6 +464,8 @@ def polished_within(
     features : ndarray of intp
         From 0 on.
     stop : int64 array of shape (1,)
+    intercept : bool, default True
+        Whether the intercept may change.
 
     Returns
     -------
@@ -469,7 +473,7 @@ def polished_within(
     n_evaluations : int
     """
     direction = np.zeros(len(vector), np.uint8)
-    direction[0] = 1
+    direction[0] = intercept
     direction[1 + features] = 1
     found, _, n_evaluations = _compiled_descent(
         problem, vector.copy(), problem.lower, problem.upper, direction, False, False,

@@ -660,7 +660,7 @@ class SupportSearch:
                 return
             vector = near
         objective = problem.objective(vector)
-        self.work.columns(problem.loss.n_rows, np.count_nonzero(vector))
+        self.work.columns(problem.loss.n_rows, int(np.count_nonzero(vector)))
         if objective < self.objective:
             self.best, self.objective = vector, objective
             yield vector

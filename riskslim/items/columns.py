@@ -344,7 +344,8 @@ def plain_rows(raw: Column) -> list[Any]:
     list
     """
     if raw.dtype.kind != "f" or raw.dtype.itemsize >= np.dtype(np.float64).itemsize:
-        return raw.tolist()
+        rows: list[Any] = raw.tolist()
+        return rows
     distinct, position = np.unique(raw, return_inverse=True)
     plain = [plain_number(value) for value in distinct]
     return [plain[k] for k in position.tolist()]

@@ -131,13 +131,13 @@ def test_what_is_found_is_feasible_and_better_and_better(kind, weights, scale):
 
 
 def test_runs_are_the_same_and_threads_change_nothing():
-    data = make_data(9, n=20_000, d=10)
+    data = make_data(9, n=17_000, d=7)
     found = []
     for n_threads in (1, 1, 2):
         problem = make_problem(data)
         problem.loss.n_threads = n_threads
         search = MixedSearch.of(problem)
-        found.append(([v.tolist() for v in search.run(effort=1)], search.work.seconds))
+        found.append(([v.tolist() for v in search.run(effort=2)], search.work.seconds))
     assert found[0] == found[1] == found[2]
 
 
@@ -297,3 +297,14 @@ def test_a_shortlist_is_taken_of_integers_alone(monkeypatch):
     assert wanted.sum() == 4 + 2
     vectors = list(search.run())
     assert problem.is_feasible(vectors[-1])
+
+
+def test_the_exchange_of_a_start_comes_first():
+    problem = make_problem(make_data(35, d=9))
+    start = np.zeros(10, np.int64)
+    start[[2, 5]] = 1
+    search = MixedSearch.of(problem)
+    vectors = list(search.run([start], effort=1))
+    assert vectors[0].tolist() == start.tolist()
+    assert problem.objective(vectors[-1]) < problem.objective(start)
+    assert list(MixedSearch.of(problem).run([start], effort=0))[-1].tolist() == start.tolist()

@@ -268,9 +268,10 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         self.initialization_seconds = self.seconds
         gap_tolerance, node_limit = self.limits["gap_tolerance"], self.limits["node_limit"]
         patience = PATIENCE
-        if many and not self.stop[0]:  # a stop can leave the rows of nodes unprepared
+        is_mixed = search.incumbents.is_mixed
+        if (many or is_mixed) and not self.stop[0]:  # a stop can leave the rows of nodes unprepared
             patience = math.ceil(PATIENCE_SECONDS / search.relaxation_seconds)
-        has_items = search.incumbents.n_items > 0 or search.incumbents.is_mixed
+        has_items = search.incumbents.n_items > 0 or is_mixed
         if has_items and (node_limit is None or node_limit > patience):
             message = search.run(gap_tolerance, patience, self.deadline)
             if search.complete or search.nodes < patience or self.stop[0]:

@@ -324,8 +324,8 @@ class Incumbents:
         Parameters
         ----------
         effort : int
-            1: exchanges of one feature, and a beam. 2: both once more, more widely, exchanges of
-            two, and restarts.
+            1: exchanges of one feature. 2: beams and more such exchanges, exchanges of two, and
+            restarts, too.
         budget : float, default infinity
             As :meth:`search_supports` has it, of which a share is used.
         on_offer : callable, optional

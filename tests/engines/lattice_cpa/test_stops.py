@@ -133,7 +133,7 @@ def test_tightening_that_is_stopped_changes_nothing(monkeypatch):
 @pytest.mark.parametrize("backend", ["cython", "numba"])
 def test_rounding_looks_at_the_flag(problem, monkeypatch, backend):
     monkeypatch.setattr(descent, "kernels", load(backend)["heuristics"])
-    point = np.linspace(-2.4, 2.3, problem.n_features + 1)
+    point = np.linspace(-0.9, 0.8, problem.n_features + 1)
     whole = sequential_rounding(problem, point)
     assert whole.coefficients is not None
     stopped = sequential_rounding(problem, point, stop=np.ones(1, np.int64))
@@ -143,7 +143,7 @@ def test_rounding_looks_at_the_flag(problem, monkeypatch, backend):
 
 
 def test_rounding_under_constraints_ends_with_a_vector_all_the_same(constrained):
-    point = np.linspace(-2.4, 2.3, constrained.n_features + 1)
+    point = np.linspace(-0.9, 0.8, constrained.n_features + 1)
     before = constrained.loss.n_evaluations
     found = sequential_rounding(constrained, point, stop=np.ones(1, np.int64))
     assert found.coefficients is not None
