@@ -361,7 +361,8 @@ class SolveStatistics:
         Of them, those whose rounding was promising and evaluated on all rows.
     subsampling_epsilon : float
         Guarantee of the samples that led to incumbents: the loss on all rows exceeds that of a
-        rounding on the sample by this at most, with the probability that the settings ask for.
+        rounding on the sample by this at most, with the probability that the settings ask for;
+        infinite if the run was stopped before it was computed.
     table_nodes : int
         Nodes of branch and bound that tables of supports completed.
     table_supports : int
