@@ -35,7 +35,6 @@ from riskslim.cli.session import check_report, check_target, print_remarks, sess
 if TYPE_CHECKING:
     import pyarrow
 
-    from riskslim.data.tables import Table
     from riskslim.items.rules import HandleUnknown
     from riskslim.risk_score import RiskScore
 
@@ -184,16 +183,16 @@ def _labelled_rows(
 
 def _with_features(
     read: pyarrow.Table, score: RiskScore, path: Path, handle_unknown: HandleUnknown
-) -> Table:
+) -> pyarrow.Table:
     """Columns of a file, and the items that it lacks, computed from its raw columns."""
     from riskslim._wording import listing, near
     from riskslim.items.item import source_variable
 
-    table = score.table_with_items(read, handle_unknown)
+    table = score.with_items(read, handle_unknown=handle_unknown)
     names = read.column_names
     lacking: dict[str, list[str]] = {}  # items by raw column
     for name in score.points:
-        if name not in (table.names or ()):
+        if name not in table.column_names:
             lacking.setdefault(source_variable(name), []).append(name)
     if not lacking:
         return table

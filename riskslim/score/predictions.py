@@ -237,20 +237,10 @@ class Predictions(ScoreFields):
         >>> score.score_samples(score.with_items(raw))
         array([1, 2, 3])
         """
-        return in_kind_of(X, self.table_with_items(X, handle_unknown), self.points)
+        return in_kind_of(X, self._table_with_items(X, handle_unknown), self.points)
 
-    def table_with_items(self, X: Any, handle_unknown: HandleUnknown = "error") -> Table:
-        """As :meth:`with_items`, as columns that are read one at a time.
-
-        Parameters
-        ----------
-        X, handle_unknown
-            As in :meth:`with_items`.
-
-        Returns
-        -------
-        Table
-        """
+    def _table_with_items(self, X: Any, handle_unknown: HandleUnknown = "error") -> Table:
+        """As :meth:`with_items`, as columns that are read one at a time."""
         table, sources = self._with_items(X, handle_unknown)
         computed_from = set(sources.values())
         used = [one for name, one in self.variables.items() if name in computed_from]
@@ -340,5 +330,5 @@ class Predictions(ScoreFields):
 
     def _rows(self, X: Any) -> ScoredRows:
         if self.variables:
-            X = self.table_with_items(X)
+            X = self._table_with_items(X)
         return ScoredRows.open(X, tuple(self.points), self.feature_names)

@@ -268,7 +268,10 @@ def test_columns_of_few_values_alone_are_left_to_the_bits():
 def test_predicted_gains_are_those_of_a_quadratic_model():
     """By the loss itself, where steps are small beside the scale."""
     data = make_data(31, n=500, d=7, kind="integers", weights=True)
-    problem = make_problem(data, reach=1, scale=400.0)
+    coefficients = CoefficientSet(
+        data.feature_names, -1, 1, intercept_lower=-2000, intercept_upper=2000
+    )
+    problem = make_problem(data, coefficients=coefficients, scale=400.0)
     vector = np.zeros(8, np.int64)
     vector[1] = 1
     vector[0] = discrete_coordinate_descent(problem, vector, directions=[0]).coefficients[0]

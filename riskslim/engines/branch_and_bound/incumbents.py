@@ -34,6 +34,8 @@ FEWEST_ITEMS = 20
 # Of the budget of a search of supports, for columns of many values: a step of theirs reads all rows
 # some twenty times per column, and nothing else is done until it is over.
 MIXED_SHARE = 0.25
+# Most of it before the first node: roundings of relaxations may find as much.
+FIRST_MIXED_SECONDS = 0.1
 # Most moves of a descent. Small integers need a few dozen; points up to a million zigzag for long.
 POLISHING_MOVES = 500
 # Scores that say the same of every row can differ in their objective by the order of its sums.
@@ -332,7 +334,10 @@ class Incumbents:
             Called after each vector.
         """
         if self._mixed is not None and self.best is not None and not self.stop[0]:
-            found = self._mixed.run([self.best], effort, MIXED_SHARE * budget)
+            budget *= MIXED_SHARE
+            if effort < 2:
+                budget = min(budget, FIRST_MIXED_SECONDS)
+            found = self._mixed.run([self.best], effort, budget)
             self._offer_all(found, on_offer)
 
     def _offer_all(
