@@ -170,6 +170,7 @@ def test_compiled_moves_under_constraints_look_at_the_flag(constrained):
     move = compiled_move(constrained, False, stop)
     every = np.ones(constrained.n_features + 1, bool)
     start = np.zeros(constrained.n_features + 1, np.int64)
+    start[0] = 17  # far from the best intercept
     arguments = (start, constrained.lower, constrained.upper, every)
     assert not np.array_equal(move(*arguments), start)
     stop[0] = 1
