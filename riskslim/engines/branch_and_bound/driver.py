@@ -370,6 +370,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             table_supports=tables.supports,
             table_saturated=tables.saturated,
             table_left=tables.left,
+            table_share=tables.share,
         )
 
     def _without_score(self, message: str) -> Solution:
