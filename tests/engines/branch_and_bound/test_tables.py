@@ -241,7 +241,7 @@ def test_the_share_of_supports_that_are_done_is_told():
     assert solution.statistics.table_share == shares[-1] == 1.0
     assert sum(0 < share < 1 for share in shares) >= 3
     assert shares == sorted(shares)
-    assert max(np.diff(shares)) < 0.3
+    assert len(set(shares)) >= 5
     np.testing.assert_array_equal(solution.trace["table_share"], shares)
     told = [record.summary() for record in records if "supports " in record.summary()]
     assert len(told) == sum(0 < share < 1 for share in shares)
