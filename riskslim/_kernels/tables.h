@@ -551,6 +551,10 @@ static double rs_wide_cells_bound(
     return rs_bound_of_cells(cells, 3, value, low, high, m, enough, z);
 }
 
+/* The work on a box is counted in second derivatives: cells that take as long as the rest of what is
+ * done for it, and second derivatives that do so for a cell. */
+#define RS_CELLS_OF_A_BOX 16
+#define RS_TERMS_OF_A_CELL 12
 /* Boxes that one support may be divided into; what they leave open is left to the search. */
 #define RS_MOST_BOXES 1000
 
@@ -618,20 +622,21 @@ static int rs_divide(const rs_box *box, int m, double t_low, double t_high, doub
  *
  * 0 says no more than that this is not known: a part's relaxation has no coefficient to divide at,
  * so that rounding it is likely to give a score that is looked for, parts are too many, or the scan
- * is stopped. The bound of the box itself is returned in `bound`.
+ * is stopped. The bound of the box itself is returned in `bound`; `n_boxes` is how many were bounded.
  */
 static int rs_boxes_are_excluded(
     rs_bound_of bound_of, const rs_cells *cells, const double *value, rs_box *stack, int m,
-    double t_low, double t_high, double enough, double *bound, int64_t *stop)
+    double t_low, double t_high, double enough, double *bound, int64_t *n_boxes, int64_t *stop)
 {
-    int n = 1, n_boxes = 0;
+    int n = 1;
+    *n_boxes = 0;
     while (n) {
         rs_box *box = &stack[n - 1], *other = &stack[n];
         double below, above;
         const double least = bound_of(cells, value, box->low, box->high, m, enough, box->z);
-        if (n_boxes == 0) *bound = least;
-        if (++n_boxes > RS_MOST_BOXES || n == RS_DEEPEST) return 0;
-        if (n_boxes > 1 && rs_stopped(stop)) return 0;
+        if (*n_boxes == 0) *bound = least;
+        if (++*n_boxes > RS_MOST_BOXES || n == RS_DEEPEST) return 0;
+        if (*n_boxes > 1 && rs_stopped(stop)) return 0;
         if (least >= enough) {
             n--;
             continue;
@@ -657,9 +662,9 @@ RS_INLINE int rs_is_excluded(
     const rs_cells *cells, const double *value, rs_box *stack, int m, double t_low, double t_high,
     double enough, double *bound)
 {
-    int64_t go_on = 0;
+    int64_t go_on = 0, n_boxes;
     return rs_boxes_are_excluded(
-        rs_cells_bound, cells, value, stack, m, t_low, t_high, enough, bound, &go_on);
+        rs_cells_bound, cells, value, stack, m, t_low, t_high, enough, bound, &n_boxes, &go_on);
 }
 
 /* ---- the scan --------------------------------------------------------------------------- */
@@ -690,7 +695,7 @@ typedef struct {
     int64_t n_found;
     int64_t *found;        /* (capacity, max_size) */
     double *bound;         /* capacity */
-    int64_t *counted;      /* supports: looked at, past the first test, past h, left */
+    int64_t *counted;      /* supports: looked at, past the first test, past h, left; work on boxes */
     /* workspace */
     rs_level *level;       /* by planes of the prefix */
     int32_t *both;         /* (cells, 2, width) */
@@ -708,6 +713,7 @@ static int rs_consider(rs_scan *scan, int size)
     double price = 0.0, bound = 0.0, value[8 * RS_MOST_ITEMS];
     rs_box *box = &scan->stack[0];
     const int n_values = 1 << scan->bits;
+    int64_t n_boxes;
     if (rs_stopped(scan->stop)) return RS_STOPPED;
     scan->counted[1]++;
     for (int i = 0; i < size; i++) price += scan->price[scan->item[i]];
@@ -725,10 +731,12 @@ static int rs_consider(rs_scan *scan, int size)
         box->z[i + 1] = 0.0;
         for (int v = 0; v < n_values; v++) value[n_values * i + v] = scan->value[n_values * j + v];
     }
-    if (rs_boxes_are_excluded(scan->bits == 1 ? rs_cells_bound : rs_wide_cells_bound, scan->cells,
-                              value, scan->stack, size + 1, scan->t_low, scan->t_high,
-                              scan->cutoff - price, &bound, scan->stop))
-        return 0;
+    const int excluded = rs_boxes_are_excluded(
+        scan->bits == 1 ? rs_cells_bound : rs_wide_cells_bound, scan->cells, value, scan->stack,
+        size + 1, scan->t_low, scan->t_high, scan->cutoff - price, &bound, &n_boxes, scan->stop);
+    scan->counted[4] += n_boxes * (scan->cells->n + RS_CELLS_OF_A_BOX)
+                        * ((size + 1) * (size + 2) / 2 + RS_TERMS_OF_A_CELL);
+    if (excluded) return 0;
     if (saturated > bound) bound = saturated;
     if (scan->n_found == scan->capacity) return RS_FULL;
     scan->counted[3]++;

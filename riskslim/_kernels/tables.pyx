@@ -157,8 +157,8 @@ def scan(
 
     Rows of ``found`` are items, in ascending order and -1 after them; ``bound`` is a bound of the
     objective; ``counted`` has the numbers of supports looked at, past the test in single precision,
-    past h, and found. Returns the number found, ``FULL`` or ``STOPPED``: what is found then is
-    not all. stop[0] above 0 ends the scan; below 0 it is counted up by each look.
+    past h, and found, and the second derivatives of all boxes. Returns the number found,
+    ``FULL`` or ``STOPPED``: what is found then is not all. stop[0] above 0 ends the scan; below 0 it is counted up by each look.
     """
     cdef rs_scan s
     cdef rs_level[MOST_LEVELS] levels

@@ -43,7 +43,7 @@ def scan(kernels, packed, *, prefix=(), first=0, sizes=(0, 3), cutoff=math.inf, 
         packed.words.shape[0], packed.n_words, len(packed.bits), int(packed.bits.sum()), depth
     )
     found, bound = np.empty((room, max(most, 1)), np.int64), np.empty(room)
-    counted = np.zeros(4, np.int64)
+    counted = np.zeros(5, np.int64)
     flag = stop if isinstance(stop, np.ndarray) else np.array([stop])
     n = kernels.scan(
         packed.words, packed.bits, packed.labels, packed.shifts, packed.unit, packed.value,

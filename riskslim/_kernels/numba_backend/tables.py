@@ -20,6 +20,7 @@ _MOST_CELLS = 1 << MOST_ITEMS
 _MOST_COEF = MOST_ITEMS + 1
 _DEEPEST = 256
 _MOST_BOXES = 1000
+_CELLS_OF_A_BOX, _TERMS_OF_A_CELL = 16, 12
 _COUNTED_WORDS, _SORTED_WORDS = 16384, 64
 _NEWTON_STEPS = 40
 _EPSILON = 2.220446049250313e-16
@@ -576,7 +577,7 @@ def _divide(low, high, z, m, t_low, t_high):
 def _is_excluded(
     n_cells, pattern, weights, value, stack, m, t_low, t_high, enough, work, stop
 ):  # fmt: skip
-    """Whether the integer points of a box hold nothing below ``enough``, and the box's bound."""
+    """Whether integer points of a box hold nothing below ``enough``; bound, number of boxes."""
     n, n_boxes, bound = 1, 0, 0.0
     while n:
         low, high, z = stack[n - 1, 0], stack[n - 1, 1], stack[n - 1, 2]
@@ -585,15 +586,15 @@ def _is_excluded(
             bound = least
         n_boxes += 1
         if n_boxes > _MOST_BOXES or n == _DEEPEST:
-            return False, bound
+            return False, bound, n_boxes
         if n_boxes > 1 and _stopped(stop):
-            return False, bound
+            return False, bound, n_boxes
         if least >= enough:
             n -= 1
             continue
         i, below, above = _divide(low, high, z, m, t_low, t_high)
         if i < 0:
-            return False, bound
+            return False, bound, n_boxes
         for k in range(3):
             _copy_row(stack[n, k], stack[n - 1, k])
         if z[i] - below < above - z[i]:
@@ -601,7 +602,7 @@ def _is_excluded(
         else:
             high[i], stack[n, 0, i] = below, above
         n += 1
-    return True, bound
+    return True, bound, n_boxes
 
 
 # ---- the scan ---------------------------------------------------------------------------------
@@ -638,10 +639,12 @@ def _consider(s, n_cells, size):
         j = item[i]
         box[0, i + 1], box[1, i + 1], box[2, i + 1] = s.low[j + 1], s.high[j + 1], 0.0
         _copy_row(s.own_value[i], s.value[j])
-    excluded, bound = _is_excluded(
+    excluded, bound, n_boxes = _is_excluded(
         n_cells, s.cell_pattern, s.weights, s.own_value, s.stack, size + 1, s.ends[0], s.ends[1],
         cutoff - total, s.work, s.stop,
     )  # fmt: skip
+    terms = (size + 1) * (size + 2) // 2 + _TERMS_OF_A_CELL
+    s.counted[4] += n_boxes * (n_cells + _CELLS_OF_A_BOX) * terms
     if excluded:
         return 0
     if saturated_loss > bound:

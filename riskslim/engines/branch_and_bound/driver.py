@@ -15,7 +15,7 @@ from riskslim._checks import as_number, int_between
 from riskslim.constraints.rows import clash
 from riskslim.constraints.search import search_vector
 from riskslim.engines.branch_and_bound.incumbents import MAX_SOLUTIONS, Incumbents
-from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, Search
+from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, OUT_OF_PATIENCE, Search
 from riskslim.engines.branch_and_bound.settings import BranchAndBoundSettings
 from riskslim.engines.certify import certify, loss_accuracy
 from riskslim.engines.runs import (
@@ -46,12 +46,12 @@ MAX_WAIT = 1e6
 CONSTRAINT_SHARE = 0.5
 # Of the time that is left, for the search of supports: a short one before the relaxation of the
 # root, of fewer than MANY_ITEMS a beam alone; a second one where many items leave a gap open; and
-# a wide one, which takes longer than most problems, once so many nodes have been relaxed, or nodes
-# that are predicted to take so many seconds.
+# a wide one, which takes longer than most problems, once nodes have been relaxed that are predicted
+# to take so many seconds: many items have more scores to be found.
 SUPPORT_SHARE = 0.2
 FIRST_EFFORT, SECOND_EFFORT, WIDE_EFFORT = 1, 2, 3
 MANY_ITEMS = 50
-PATIENCE, PATIENCE_SECONDS = 1000, 3.0
+MANY_PATIENCE, FEW_PATIENCE = 3.0, 10.0
 # Seconds of the re-check of a score for each row, which the time limit includes, and the most of
 # the limit that they are taken to be.
 RECHECK_SECONDS = 5e-8
@@ -273,12 +273,10 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             self._search_supports(search, SECOND_EFFORT)
         self.initialization_seconds = self.seconds
         gap_tolerance, node_limit = self.limits["gap_tolerance"], self.limits["node_limit"]
-        patience = PATIENCE
-        if many and not self.stop[0]:  # a stop can leave the rows of nodes unprepared
-            patience = math.ceil(PATIENCE_SECONDS / search.relaxation_seconds)
-        if search.incumbents.n_items > 0 and (node_limit is None or node_limit > patience):
-            message = search.run(gap_tolerance, patience, self.deadline)
-            if search.complete or search.nodes < patience or self.stop[0]:
+        if search.incumbents.n_items > 0:
+            patience = MANY_PATIENCE if many else FEW_PATIENCE
+            message = search.run(gap_tolerance, node_limit, self.deadline, patience)
+            if message != OUT_OF_PATIENCE:
                 return message
             self._search_supports(search, WIDE_EFFORT)
         return search.run(gap_tolerance, node_limit, self.deadline)

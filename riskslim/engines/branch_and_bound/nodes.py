@@ -52,6 +52,7 @@ class Expansion(NamedTuple):
     leaf: NDArray[np.float64] | None  # its only integer vector
     features: bytes
     scanned: Scanned | None = None  # by tables, which leave nothing but the children
+    seconds: float = 0.0  # predicted
 
 
 class Root(NamedTuple):

@@ -39,13 +39,15 @@ from riskslim.solution import Certificate, Trace, TraceRecord, optimality_gap
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["BOUND_TOLERANCE", "Search"]
+__all__ = ["BOUND_TOLERANCE", "OUT_OF_PATIENCE", "Search"]
 
 logger = logging.getLogger("riskslim.branch_and_bound")
 
 # A node whose bound is this close to the best objective is not looked into: no certificate tells
 # objectives apart that differ by less.
 BOUND_TOLERANCE = 1e-10
+# What a search says that is to go on in another way.
+OUT_OF_PATIENCE = "out of patience"
 # Change of the gap that is worth a line of the log and a record of the trace.
 RECORDED_CHANGE = 1e-3
 # The same of the share of supports that tables have looked at.
@@ -61,7 +63,7 @@ ALWAYS_ROUNDED = 50
 # Accuracy of relaxations by which multipliers of constraints are chosen.
 MULTIPLIER_TOLERANCE = 1e-6
 # A node is completed by tables if that takes no longer than so many relaxations.
-RELAXATIONS = 3.0
+RELAXATIONS = 6.0
 # Of the predicted time of tables, the share that the search by relaxations is tried for first.
 TRIED_SHARE = 0.1
 # Times as long as at one scale that a relaxation over an interval of scales takes.
@@ -95,6 +97,8 @@ class Search:
         No vector that is not among the incumbents has a smaller objective.
     complete : bool
         Whether there is nothing left to look into.
+    seconds : float
+        Predicted time of the nodes that relaxations have branched on so far.
     """
 
     def __init__(
@@ -118,6 +122,7 @@ class Search:
         self.lower_bound = 0.0
         self.complete = False
         self.nodes = 0
+        self.seconds = 0.0
         self._order = 0
         self._rounded = 0
         self._heap: list[Node] = []
@@ -409,8 +414,17 @@ class Search:
             return None
         return Child(self._bound(result), box, coef, result[2], Worth(*worth.tolist()))
 
-    def run(self, gap_tolerance: float, node_limit: int | None, deadline: float) -> str:
-        """Search until nothing is left or a limit is reached; says which."""
+    def run(
+        self,
+        gap_tolerance: float,
+        node_limit: int | None,
+        deadline: float,
+        patience: float = math.inf,
+    ) -> str:
+        """Search until nothing is left or a limit is reached; says which.
+
+        ``patience`` is a limit of predicted seconds.
+        """
         limit = math.inf if node_limit is None else node_limit
         with ThreadPoolExecutor(max(len(self._workers), 1)) as pool:
             while True:
@@ -426,6 +440,8 @@ class Search:
                     return "gap tolerance reached"
                 if self.incumbents.is_full:
                     return "as many scores as memory is meant for"
+                if self.seconds >= patience:
+                    return OUT_OF_PATIENCE
                 if self._stage is not None:
                     self._advance(self._stage, pool)
                     continue
@@ -489,7 +505,7 @@ class Search:
         worth = np.array(node.worth)
         if self.stop[0]:
             return self._unexpanded(node, box, coef, node.bound, node.worth)
-        if not node.by_relaxation and self._is_cheap(box):
+        if not node.by_relaxation and self._is_cheap(node, box):
             completed = self._completed(node, box, worker, cutoff, lower_bound)
             if completed is not None:
                 return completed
@@ -516,7 +532,8 @@ class Search:
             raise CertificateError(
                 "a node with several vectors was taken for one of a single vector"
             )
-        return Expansion(children, box[0] if n_open == -2 else None, features)
+        seconds = self._relaxation_seconds(box, rows.n_rows)
+        return Expansion(children, box[0] if n_open == -2 else None, features, None, seconds)
 
     @staticmethod
     def _unexpanded(
@@ -544,15 +561,14 @@ class Search:
         if self.nodes < self._next_choice or not math.isfinite(cutoff):
             return
         self._next_choice = max(2 * self.nodes, 1)
-        relaxation = self._relaxation_seconds(self._box)
-        spent = self.nodes * relaxation
+        spent = self.seconds
         limit = min(self._remaining_seconds(spent), spent / TRIED_SHARE)
-        limit = max(limit, RELAXATIONS * relaxation)
+        limit = max(limit, RELAXATIONS * self._relaxation_seconds(self._box))
         of_roots = sum(self._tables.predicted_seconds(node.box) for node in self._roots)
         total = 0.0
         for node in (*self._heap, *self._dive):
             if not node.by_relaxation:
-                total += self._tables.predicted_seconds(node.box)
+                total += self._tables.predicted_seconds_of_part(node.box)
             if total > of_roots:
                 break
         self._completes_all = min(total, of_roots) <= limit
@@ -573,27 +589,27 @@ class Search:
             return math.inf
         return float(spent * (2.0 ** (left / gained) - 1.0))
 
-    def _relaxation_seconds(self, box: NDArray[np.float64]) -> float:
+    def _relaxation_seconds(self, box: NDArray[np.float64], n_rows: int | None = None) -> float:
+        """Predict the time of a node's relaxation, by default of one that reads all rows."""
         live = int((box[:, 1:] != 0).any(axis=0).sum())
         factor = INTERVAL_FACTOR if self._is_over_interval else 1.0
-        return factor * relaxation_seconds(self._rows.rows.n_rows, live)
-
-    @property
-    def relaxation_seconds(self) -> float:
-        """Predicted time of a node's relaxation."""
-        return self._relaxation_seconds(self._box)
+        n_rows = self._rows.rows.n_rows if n_rows is None else n_rows
+        return factor * relaxation_seconds(n_rows, live)
 
     @property
     def _is_over_interval(self) -> bool:
         return any(root.worth.low < root.worth.high for root in self._roots)
 
-    def _is_cheap(self, box: NDArray[np.float64]) -> bool:
+    def _is_cheap(self, node: Node, box: NDArray[np.float64]) -> bool:
         """Whether a node is completed by tables rather than branched on."""
         if self._tables is None or not math.isfinite(self.incumbents.cutoff):
             return False
         seconds = self._tables.predicted_seconds_of_part(box)
-        limit = math.inf if self._completes_all else RELAXATIONS * self._relaxation_seconds(box)
-        return seconds <= limit
+        if self._completes_all or seconds > RELAXATIONS * self._relaxation_seconds(box):
+            return self._completes_all
+        # Rows are merged for it only where that decides: most likely they are needed.
+        rows, _ = self._rows.at(box, node.features)
+        return seconds <= RELAXATIONS * self._relaxation_seconds(box, rows.n_rows)
 
     def _completed(
         self,
@@ -741,6 +757,7 @@ class Search:
         )
         for node, expansion in zip(batch, expansions, strict=True):
             self.nodes += 1
+            self.seconds += expansion.seconds
             self.table_counts.add_node(expansion.scanned)
             if expansion.leaf is not None:
                 self.incumbents.offer(np.rint(expansion.leaf).astype(np.int64))

@@ -61,12 +61,14 @@ WORD_NS = (2.0, 0.65, 0.5, 0.2)
 SORTED_NS = 5.0
 # Seconds of completing a node whatever it has.
 COMPLETION_SECONDS = 4e-4
-# Seconds of a support that h does not exclude, which is bounded by the convex loss and branching on
-# its points: how many there are shows only when some have been looked at.
-SATURATED_SECONDS = 7e-6
-# Seconds of a node's relaxations, the same way: with the root of the number of values in the rows,
-# since rows are merged in subtrees and a sample of them gives second derivatives; and beside.
-RELAXED_SECONDS = (2e-4, 4.5e-6)
+# Seconds of a second derivative of a cell of a box, and all that is beside it: where h does not
+# exclude a support, it is bounded by the convex loss and branching on its points. How many boxes
+# there are shows only when some supports have been looked at.
+TERM_SECONDS = 4e-9
+# Seconds of a node's relaxations: beside the values in its rows, of each of these, and of each
+# beyond so many rows as second derivatives are computed from.
+RELAXED_SECONDS = (1e-4, 8e-9, 3e-9)
+SAMPLED_ROWS = 32_768
 
 
 class Task(NamedTuple):
@@ -99,8 +101,9 @@ class Scanned(NamedTuple):
         Features of each support.
     bounds : float64 array
         Lower bound of the objectives of its scores.
-    counted : int64 array of shape (4,)
-        Supports looked at, past the first test, past h, and left.
+    counted : int64 array of shape (5,)
+        Supports looked at, past the first test, past h, and left; second derivatives of
+        their boxes.
     """
 
     supports: list[NDArray[np.int64]]
@@ -118,6 +121,8 @@ class TableCounts:
         Nodes that they completed.
     supports, tested, saturated, left : int
         Supports that they looked at, that were left by the first test, by h, and in the end.
+    terms : int
+        Second derivatives of all boxes that were bounded for supports that h left.
     share : float
         Of the latest node that takes long, share of the supports that are looked at or excluded.
     """
@@ -127,6 +132,7 @@ class TableCounts:
     tested: int = 0
     saturated: int = 0
     left: int = 0
+    terms: int = 0
     share: float = 0.0
 
     def add(self, scanned: Scanned) -> None:
@@ -136,16 +142,17 @@ class TableCounts:
         ----------
         scanned : Scanned
         """
-        looked_at, tested, saturated, left = scanned.counted.tolist()
+        looked_at, tested, saturated, left, terms = scanned.counted.tolist()
+        self.terms += terms
         self.supports += looked_at
         self.tested += tested
         self.saturated += saturated
         self.left += left
 
     @property
-    def saturated_share(self) -> float:
-        """Share of the supports that h did not exclude, 0 before any was looked at."""
-        return self.saturated / max(self.supports, 1)
+    def terms_per_support(self) -> float:
+        """Second derivatives for each support that was looked at, 0 before any was."""
+        return self.terms / max(self.supports, 1)
 
     def add_node(self, scanned: Scanned | None) -> None:
         """Count a node, if tables completed it.
@@ -336,7 +343,7 @@ class Completion:
             packed.words.shape[0], packed.n_words, len(packed.bits), int(packed.bits.sum()), depth
         )
         found = np.empty((MOST_FOUND, max(task.max_size, 1)), np.int64)
-        bounds, counted = np.empty(MOST_FOUND), np.zeros(4, np.int64)
+        bounds, counted = np.empty(MOST_FOUND), np.zeros(5, np.int64)
         n_found = kernels.scan(
             packed.words, packed.bits, packed.labels, packed.shifts, packed.unit, packed.value,
             packed.plane, self.low, self.high, self.t_low, self.t_high, self.price, self.apart,
@@ -509,12 +516,12 @@ class SupportTables:
         float
         """
         seconds = self.predicted_seconds(box)
-        share = self.counts.saturated_share
+        terms = self.counts.terms_per_support
         shape = self._shape(box)
-        if not math.isfinite(seconds) or not share or shape is None:
+        if not math.isfinite(seconds) or not terms or shape is None:
             return seconds
         n_supports = count_supports(shape.n_free, shape.max_size - shape.n_in)
-        return seconds + self.cost * share * n_supports * SATURATED_SECONDS
+        return seconds + self.cost * n_supports * terms * TERM_SECONDS
 
     def completion(
         self, box: NDArray[np.float64], t_low: float, t_high: float
@@ -666,7 +673,7 @@ def relaxation_seconds(n_rows: int, n_live: int) -> float:
     Parameters
     ----------
     n_rows : int
-        Distinct rows.
+        Rows that it reads, which are merged in subtrees.
     n_live : int
         Features that are not out.
 
@@ -674,8 +681,9 @@ def relaxation_seconds(n_rows: int, n_live: int) -> float:
     -------
     float
     """
-    beside, root = RELAXED_SECONDS
-    return beside + root * math.sqrt(n_rows * (n_live + 1))
+    beside, value, further_value = RELAXED_SECONDS
+    further = max(n_rows - SAMPLED_ROWS, 0)
+    return beside + (n_live + 1) * (value * (n_rows - further) + further_value * further)
 
 
 def saturated_losses(packed: TableItems) -> NDArray[np.float64]:
