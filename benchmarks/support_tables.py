@@ -44,9 +44,10 @@ def scan_seconds(packed: TableItems, max_size: int, level: int, cutoff: float) -
         packed.words.shape[0], packed.n_words, len(packed.bits), int(packed.bits.sum()), depth
     )
     arguments = (
-        packed.words, packed.bits, packed.labels, packed.shifts, packed.unit, packed.value, packed.plane,
-        -high, high, 1.0, 1.0, np.full(m, 1e-6), np.zeros((m, m), np.uint8), np.empty(0, np.int64), 0, 0,
-        max_size, depth, cutoff, level, np.zeros(1, np.int64), np.empty((MOST_FOUND, max_size), np.int64),
+        packed.words, packed.bits, packed.labels, packed.shifts, packed.unit, packed.value,
+        packed.plane, -high, high, 1.0, 1.0, np.full(m, 1e-6), np.zeros((m, m), np.uint8),
+        np.empty(0, np.int64), 0, 0, max_size, depth, cutoff, level, np.zeros(1, np.int64),
+        np.empty((MOST_FOUND, max_size), np.int64),
         np.empty(MOST_FOUND), np.zeros(5, np.int64), np.empty(n_words, np.uint64),
         np.empty(n_integers, np.int32), np.empty(n_floats, np.float32),
     )  # fmt: skip

@@ -63,7 +63,7 @@ ALWAYS_ROUNDED = 50
 # Accuracy of relaxations by which multipliers of constraints are chosen.
 MULTIPLIER_TOLERANCE = 1e-6
 # A node is completed by tables if that takes no longer than so many relaxations.
-RELAXATIONS = 6.0
+RELAXATIONS = 3.0
 # Of the predicted time of tables, the share that the search by relaxations is tried for first.
 TRIED_SHARE = 0.1
 # Times as long as at one scale that a relaxation over an interval of scales takes.
@@ -98,7 +98,7 @@ class Search:
     complete : bool
         Whether there is nothing left to look into.
     seconds : float
-        Predicted time of the nodes that relaxations have branched on so far.
+        Predicted time of the nodes that were branched on or completed so far.
     """
 
     def __init__(
@@ -568,7 +568,7 @@ class Search:
         total = 0.0
         for node in (*self._heap, *self._dive):
             if not node.by_relaxation:
-                total += self._tables.predicted_seconds_of_part(node.box)
+                total += self._tables.predicted_seconds(node.box)
             if total > of_roots:
                 break
         self._completes_all = min(total, of_roots) <= limit
@@ -628,7 +628,8 @@ class Search:
         if scanned is None:
             return None
         children = self._supported(node, box, scanned, worker, cutoff, lower_bound)
-        return Expansion(children, None, node.features, scanned)
+        seconds = self._tables.predicted_seconds_of_part(box)
+        return Expansion(children, None, node.features, scanned, seconds)
 
     def _supported(
         self,

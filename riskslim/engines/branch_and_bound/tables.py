@@ -65,10 +65,12 @@ COMPLETION_SECONDS = 4e-4
 # exclude a support, it is bounded by the convex loss and branching on its points. How many boxes
 # there are shows only when some supports have been looked at.
 TERM_SECONDS = 4e-9
-# Seconds of a node's relaxations: beside the values in its rows, of each of these, and of each
-# beyond so many rows as second derivatives are computed from.
-RELAXED_SECONDS = (1e-4, 8e-9, 3e-9)
-SAMPLED_ROWS = 32_768
+# Seconds of a node's relaxations: of each pair of features, of which working sets and quadratic
+# programs have up to so many; of each value in its rows, and of each beyond so many rows as second
+# derivatives are computed from; and beside.
+PAIR_SECONDS, PAIRED = 3e-7, 100
+VALUE_SECONDS, FURTHER_SECONDS, SAMPLED_ROWS = 8e-9, 3e-9, 32_768
+BESIDE_SECONDS = 1e-4
 
 
 class Task(NamedTuple):
@@ -681,9 +683,10 @@ def relaxation_seconds(n_rows: int, n_live: int) -> float:
     -------
     float
     """
-    beside, value, further_value = RELAXED_SECONDS
     further = max(n_rows - SAMPLED_ROWS, 0)
-    return beside + (n_live + 1) * (value * (n_rows - further) + further_value * further)
+    of_rows = VALUE_SECONDS * (n_rows - further) + FURTHER_SECONDS * further
+    of_feature = PAIR_SECONDS * min(n_live, PAIRED) + of_rows
+    return BESIDE_SECONDS + (n_live + 1) * of_feature
 
 
 def saturated_losses(packed: TableItems) -> NDArray[np.float64]:
