@@ -14,7 +14,7 @@ from riskslim._checks import as_number, int_between
 from riskslim.constraints.rows import clash
 from riskslim.constraints.search import search_vector
 from riskslim.engines.branch_and_bound.incumbents import MAX_SOLUTIONS, Incumbents
-from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, Search
+from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, OUT_OF_PATIENCE, Search
 from riskslim.engines.branch_and_bound.settings import BranchAndBoundSettings
 from riskslim.engines.certify import certify, loss_accuracy
 from riskslim.engines.runs import (
@@ -45,12 +45,12 @@ MAX_WAIT = 1e6
 CONSTRAINT_SHARE = 0.5
 # Of the time limit, in predicted work, for each search of supports: a short one before the
 # relaxation of the root, of fewer than MANY_ITEMS a beam alone; a second one where many items leave
-# a gap open; and a wide one, which takes longer than most problems, once so many nodes have been
-# relaxed, or nodes that are predicted to take so many seconds.
+# a gap open; and a wide one, which takes longer than most problems, once nodes have been relaxed
+# that are predicted to take so many seconds: many items have more scores to be found.
 SUPPORT_SHARE = 0.2
 FIRST_EFFORT, SECOND_EFFORT, WIDE_EFFORT = 1, 2, 3
 MANY_ITEMS = 50
-PATIENCE, PATIENCE_SECONDS = 1000, 3.0
+MANY_PATIENCE, FEW_PATIENCE = 3.0, 10.0
 
 
 def branch_and_bound(
@@ -267,14 +267,11 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             self._search_mixed(search, FIRST_EFFORT)
         self.initialization_seconds = self.seconds
         gap_tolerance, node_limit = self.limits["gap_tolerance"], self.limits["node_limit"]
-        patience = PATIENCE
         is_mixed = search.incumbents.is_mixed
-        if (many or is_mixed) and not self.stop[0]:  # a stop can leave the rows of nodes unprepared
-            patience = math.ceil(PATIENCE_SECONDS / search.relaxation_seconds)
-        has_items = search.incumbents.n_items > 0 or is_mixed
-        if has_items and (node_limit is None or node_limit > patience):
-            message = search.run(gap_tolerance, patience, self.deadline)
-            if search.complete or search.nodes < patience or self.stop[0]:
+        if search.incumbents.n_items > 0 or is_mixed:
+            patience = MANY_PATIENCE if many or is_mixed else FEW_PATIENCE
+            message = search.run(gap_tolerance, node_limit, self.deadline, patience)
+            if message != OUT_OF_PATIENCE:
                 return message
             self._search_supports(search, WIDE_EFFORT)
             self._search_mixed(search, SECOND_EFFORT)
@@ -376,6 +373,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             table_supports=tables.supports,
             table_saturated=tables.saturated,
             table_left=tables.left,
+            table_share=tables.share,
         )
 
     def _without_score(self, message: str) -> Solution:
