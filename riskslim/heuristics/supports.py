@@ -36,6 +36,7 @@ from riskslim._kernels import supports as kernels
 from riskslim.data.distinct import all_rows
 from riskslim.data.packed import PackedItems, pack, scratch_words
 from riskslim.heuristics.constrained import project
+from riskslim.heuristics.cutoffs import CutOffs
 from riskslim.loss.form import MAX_TABLE_ENTRIES, tables_by_score
 from riskslim.scale import least_over
 
@@ -225,6 +226,7 @@ class SupportSearch:
         self._grid = grid
         self._price = problem.l0_penalty[packed.features]
         self._n_planes = np.diff(packed.first)
+        self._cutoffs = CutOffs(packed)
         self._scratch = scratch_words()
         self._joint = np.empty(0)
         self._work = np.empty(0)
@@ -378,7 +380,8 @@ class SupportSearch:
                     known = found.get(grown.items)
                     if known is None or grown.objective < known.objective:
                         found[grown.items] = grown
-            shortlist = sorted(found.values(), key=_by_objective)[: SHORTLIST * width]
+            ranked = self._cutoffs.spread(sorted(found.values(), key=_by_objective), _items)
+            shortlist = itertools.islice(ranked, SHORTLIST * width)
             polished = self._all_polished(shortlist, pairs=False)
             beam = self._all_polished(polished[:width], pairs=True)
             if beam:
@@ -456,14 +459,16 @@ class SupportSearch:
         room = kernels.most_planes() - int(self._n_planes[list(support.items)].sum())
         if self._stopped() or len(support.items) >= self.problem.max_size:
             return []
-        losses, steps, shifts = self._steps(support)
+        barred = np.zeros(len(self.packed), np.bool_)
+        barred[[*support.items, *banned]] = True
+        barred[self._n_planes > room] = True
+        losses, steps, shifts = self._steps(support, barred)
         objectives = losses + self._price + self._price[list(support.items)].sum()
-        objectives[list(support.items)] = np.inf
-        objectives[list(banned)] = np.inf
-        objectives[self._n_planes > room] = np.inf
+        open_ = np.flatnonzero(~barred & (losses < _FAR))
+        order = open_[np.argsort(objectives[open_], kind="stable")]
         found: list[Support] = []
-        for i in np.argsort(objectives, kind="stable").tolist():
-            if len(found) == width or objectives[i] > _FAR:
+        for i in self._cutoffs.spread(order.tolist(), lambda i: (i,)):
+            if len(found) == width:
                 break
             items = tuple(sorted((*support.items, i)))
             if not self._is_extensible(items):
@@ -475,9 +480,14 @@ class SupportSearch:
         return found
 
     def _steps(
-        self, support: Support
+        self, support: Support, barred: NDArray[np.bool_] | None = None, chain: int | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-        """The best loss of every item that is added, its points, and the intercept's shift."""
+        """The best loss of every item that is added, its points, and the intercept's shift.
+
+        Cut-offs that are not looked at (:mod:`riskslim.heuristics.cutoffs`) have an infinite loss,
+        and so have all items but those of a chain, where one is given. Barred items are none that
+        others are looked at for.
+        """
         packed, grid = self.packed, self._grid
         cells = packed.cells(support.items)
         position = np.array(support.points, np.int64) @ cells.x - grid.low
@@ -496,24 +506,28 @@ class SupportSearch:
         groups[cells.number] = group
         masks = np.empty((n_groups, packed.planes.shape[1]), np.uint64)
         kernels.fill_masks(packed.planes, chosen, packed.valid, groups, self._scratch, masks)
-        n_planes, n_items = len(packed.values), len(packed)
+        n_planes = len(packed.values)
         if self._joint.size < n_planes * 2 * n_groups:
             self._joint = np.empty(n_planes * 2 * n_groups)
             self._work = np.empty((int(self._n_planes.max()) + 1) * 2 * n_groups)
         joint = self._joint[: n_planes * 2 * n_groups].reshape(n_planes, 2, n_groups)
-        loss = np.empty(n_items)
-        step, shift = np.empty(n_items, np.int64), np.empty(n_items, np.int64)
-        kernels.count_joint(
-            packed.planes, np.arange(n_planes), masks, packed.first_word, packed.side,
-            packed.weight, joint, self.stop, self.problem.loss.n_threads,
-        )  # fmt: skip
-        kernels.best_steps(
-            joint, total, packed.first, packed.values, packed.base, places,
-            grid.losses, grid.slopes, grid.lower[1:], grid.upper[1:],
-            int(grid.lower[0]) - support.points[0], int(grid.upper[0]) - support.points[0],
-            self._work, np.empty(int(self._n_planes.max()) + 1, np.int64), loss, step, shift,
-            self.stop,
-        )  # fmt: skip
+        self._cutoffs.chains.count(
+            packed, masks, joint, self.stop, self.problem.loss.n_threads, chain
+        )
+        loss = np.full(len(packed), 10.0 * _FAR)
+        step, shift = np.zeros((2, len(packed)), np.int64)
+        work_values = np.empty(int(self._n_planes.max()) + 1, np.int64)
+
+        def look_at(chosen: NDArray[np.int64]) -> None:
+            kernels.best_steps(
+                joint, total, packed.first, packed.values, packed.base, places,
+                grid.losses, grid.slopes, grid.lower[1:], grid.upper[1:],
+                int(grid.lower[0]) - support.points[0], int(grid.upper[0]) - support.points[0],
+                self._work, work_values, chosen, loss, step, shift, self.stop,
+            )  # fmt: skip
+
+        look_at(self._cutoffs.first_look(chain))
+        look_at(self._cutoffs.second_look(loss + self._price, barred, chain))
         self.n_steps += 1
         return loss, step, shift
 
@@ -715,6 +729,10 @@ class SupportSearch:
 
         scale = least_over(self.problem.scales, derivatives)
         return scale, derivatives(1.0 / scale)[0]
+
+
+def _items(support: Support) -> tuple[int, ...]:
+    return support.items
 
 
 def _by_objective(support: Support) -> tuple[float, tuple[int, ...]]:
