@@ -25,9 +25,9 @@ MOST = 65535
 # Places before and behind a plane at which the chain that it continues is looked for. Columns of
 # cut-offs stand side by side, or one in two where there are complements.
 REACH = 64
-# Counts of planes and groups from which a pass over ranks is faster than one over bits: where
-# either takes 30,000 rows, 500 to 900 counts by bits take as long as the pass over ranks.
-WORTHWHILE = 700
+# Planes times groups from which a pass over ranks is faster than one over bits, where a machine
+# counts the bits of eight words at once; others gain from fewer on.
+WORTHWHILE = 500
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -1,8 +1,8 @@
 """Cut-offs of one variable, of which hundreds are nearly the same item.
 
 Neighbours of a chain (:mod:`riskslim.data.chains`) differ in a few rows, and so do their losses.
-Points of every 16th are looked for at first, and of all between its neighbours where that is best
-in its chain. Where a few of the most promising items are wanted, near-copies count as one.
+Of a long chain, points of some hundred items are looked for at first, and of all those between
+the neighbours of the two best ones afterwards. Where a few of the most promising items are wanted, near-copies count as one.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from riskslim.data.packed import PackedItems
 
 __all__ = ["CutOffs"]
 
-# Every so manieth item of a chain is looked at first; all of chains of fewer than LONG.
-STRIDE = 16
-LONG = 48
+# At least so many items of a chain are looked at first, evenly spaced; all others around so many
+# of the best ones. Where a column has few values, as of some hundred rows, that is all of them.
+COARSE = 64
+AROUND = 2
 # Items of a chain are near-copies where the log-odds of having them are in one interval of this
 # width: about 6% of the rows in the middle, a quarter of the rows that have a rare item.
 KIN_WIDTH = 0.25
@@ -63,7 +64,10 @@ class CutOffs:
             _, begin, which = np.unique(-interval, return_index=True, return_inverse=True)
             self.kin[items] = items[begin][which]
         self._kin: list[int] = self.kin.tolist()
-        self._coarse = [_every(items) for items in self._items]
+        self._stride = [max(1, len(items) // COARSE) for items in self._items]
+        self._coarse = [
+            items[::stride] for items, stride in zip(self._items, self._stride, strict=True)
+        ]
         others = np.flatnonzero(self.chain_of < 0)
         self._first = np.concatenate([others, *self._coarse])
 
@@ -87,7 +91,7 @@ class CutOffs:
         barred: NDArray[np.bool_] | None = None,
         chain: int | None = None,
     ) -> NDArray[np.int64]:
-        """Items around the best one of each chain.
+        """Items around the best ones of each chain.
 
         Parameters
         ----------
@@ -106,11 +110,17 @@ class CutOffs:
             objectives = np.where(barred, np.inf, objectives)
         found = [np.empty(0, np.int64)]
         for c in range(len(self.chains)) if chain is None else (chain,):
-            items = self._items[c]
-            if len(self._coarse[c]) < len(items):
-                at = int(objectives[self._coarse[c]].argmin()) * STRIDE
-                around = items[max(at - STRIDE + 1, 0) : at + STRIDE]
-                found.append(around[around != items[min(at, len(items) - 1)]])
+            stride = self._stride[c]
+            if stride == 1:
+                continue
+            items, coarse = self._items[c], objectives[self._coarse[c]]
+            within = np.zeros(len(items), np.bool_)
+            for _ in range(AROUND):
+                best = int(coarse.argmin())
+                within[max((best - 1) * stride, 0) : (best + 1) * stride] = True
+                coarse[max(best - 1, 0) : best + 2] = np.inf
+            within[::stride] = False
+            found.append(items[within])
         return np.concatenate(found)
 
     def spread(
@@ -136,11 +146,3 @@ class CutOffs:
             met[key] += 1
             if met[key] <= MOST_KIN:
                 yield one
-
-
-def _every(items: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Every 16th item of a long chain, and its last one."""
-    if len(items) < LONG:
-        return items
-    coarse = items[::STRIDE]
-    return coarse if (len(items) - 1) % STRIDE == 0 else np.append(coarse, items[-1])

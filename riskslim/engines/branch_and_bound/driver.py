@@ -51,6 +51,9 @@ CONSTRAINT_SHARE = 0.5
 SUPPORT_SHARE = 0.2
 FIRST_EFFORT, SECOND_EFFORT, WIDE_EFFORT = 1, 2, 3
 MANY_ITEMS = 50
+# Entries of the data (rows times features) from which the relaxation of the root takes seconds, or
+# minutes, in which no better score is found: there the wide search comes before it.
+LARGE_ENTRIES = 5 * 10**7
 PATIENCE, PATIENCE_SECONDS = 1000, 3.0
 # Seconds of the re-check of a score for each row, which the time limit includes, and the most of
 # the limit that they are taken to be.
@@ -261,7 +264,10 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             search.incumbents.polish(self.start)
             search.incumbents.offer(self.start)
         many = search.incumbents.n_items >= MANY_ITEMS
-        self._search_supports(search, FIRST_EFFORT if many else 0)
+        entries = self.problem.loss.n_rows * self.problem.n_features
+        is_large = many and entries >= LARGE_ENTRIES
+        effort = WIDE_EFFORT if is_large else FIRST_EFFORT if many else 0
+        has_ended = self._search_supports(search, effort)
         search.solve_root()
         if not search.complete:
             search.incumbents.offer_smallest()
@@ -269,7 +275,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             self._meet_constraints(search.incumbents)
             if self.is_impossible:
                 return ""
-        if many and not search.complete and search.incumbents.best is not None:
+        if many and not is_large and not search.complete and search.incumbents.best is not None:
             self._search_supports(search, SECOND_EFFORT)
         self.initialization_seconds = self.seconds
         gap_tolerance, node_limit = self.limits["gap_tolerance"], self.limits["node_limit"]
@@ -280,15 +286,18 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             message = search.run(gap_tolerance, patience, self.deadline)
             if search.complete or search.nodes < patience or self.stop[0]:
                 return message
-            self._search_supports(search, WIDE_EFFORT)
+            if not (is_large and has_ended):
+                self._search_supports(search, WIDE_EFFORT)
         return search.run(gap_tolerance, node_limit, self.deadline)
 
-    def _search_supports(self, search: Search, effort: int) -> None:
+    def _search_supports(self, search: Search, effort: int) -> bool:
+        """Search for supports; False if time was over before that came to an end."""
         starts = [] if self.start is None else [self.start]
         deadline = time.perf_counter() + SUPPORT_SHARE * max(self.remaining, 0.0)
         search.incumbents.search_supports(
             starts, effort=effort, deadline=deadline, on_offer=search.maybe_record
         )
+        return time.perf_counter() < deadline
 
     def _meet_constraints(self, incumbents: Incumbents) -> None:
         """Find a vector by the constraints alone, where rounding has found none.
