@@ -164,4 +164,5 @@ def _rows_of(packed: PackedItems) -> NDArray[np.int64]:
         packed.planes, np.arange(n_planes), packed.valid.reshape(1, -1), packed.first_word,
         packed.side, np.ones(len(packed.side)), counts, np.zeros(1, np.int64), 1,
     )  # fmt: skip
-    return counts.sum(axis=(1, 2)).astype(np.int64)
+    n_rows: NDArray[np.int64] = counts.sum(axis=(1, 2)).astype(np.int64)
+    return n_rows

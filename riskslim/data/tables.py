@@ -110,9 +110,7 @@ def _open_frame(X: Any) -> Table | None:
         return None
     n_samples, n_features = frame.shape
     columns = list(frame.iter_columns())  # frame[:, j] reads all names, for each j
-    return Table(
-        n_samples, n_features, list(frame.columns), lambda j: series_values(columns[j])
-    )
+    return Table(n_samples, n_features, list(frame.columns), lambda j: series_values(columns[j]))
 
 
 def _table_from_mapping(X: Mapping[Any, Any]) -> Table:

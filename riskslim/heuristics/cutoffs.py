@@ -1,8 +1,9 @@
 """Cut-offs of one variable, of which hundreds are nearly the same item.
 
 Neighbours of a chain (:mod:`riskslim.data.chains`) differ in a few rows, and so do their losses.
-Of a long chain, points of some hundred items are looked for at first, and of all those between
-the neighbours of the two best ones afterwards. Where a few of the most promising items are wanted, near-copies count as one.
+Of thousands of items, points of some evenly spaced ones of each chain are looked for at first, and
+then of all those around the two best ones of each. Where a few of the most promising items are
+wanted, near-copies count as one.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from riskslim.data.packed import PackedItems
 
 __all__ = ["CutOffs"]
 
-# At least so many items of a chain are looked at first, evenly spaced; all others around so many
-# of the best ones. Where a column has few values, as of some hundred rows, that is all of them.
-COARSE = 64
+# About so many items are looked at first: all of them up to twice as many, as of the cut-offs of a
+# thousand rows, of which neighbours differ more. The others around so many of the best ones follow.
+COARSE = 1024
 AROUND = 2
 # Items of a chain are near-copies where the log-odds of having them are in one interval of this
 # width: about 6% of the rows in the middle, a quarter of the rows that have a rare item.
@@ -64,12 +65,15 @@ class CutOffs:
             _, begin, which = np.unique(-interval, return_index=True, return_inverse=True)
             self.kin[items] = items[begin][which]
         self._kin: list[int] = self.kin.tolist()
-        self._stride = [max(1, len(items) // COARSE) for items in self._items]
-        self._coarse = [
-            items[::stride] for items, stride in zip(self._items, self._stride, strict=True)
-        ]
+        self._stride = max(1, len(self.chains.members) // COARSE)
+        self._coarse = [items[:: self._stride].copy() for items in self._items]
         others = np.flatnonzero(self.chain_of < 0)
         self._first = np.concatenate([others, *self._coarse])
+
+    @property
+    def are_skipped(self) -> bool:
+        """Whether some items are not looked at."""
+        return self._stride > 1
 
     def first_look(self, chain: int | None = None) -> NDArray[np.int64]:
         """Items that are looked at first.
@@ -77,19 +81,18 @@ class CutOffs:
         Parameters
         ----------
         chain : int, optional
-            Of this chain alone.
+            All items of this chain instead.
 
         Returns
         -------
         ndarray of int64
         """
-        return self._first if chain is None else self._coarse[chain]
+        return self._first if chain is None else self._items[chain]
 
     def second_look(
         self,
         objectives: NDArray[np.float64],
         barred: NDArray[np.bool_] | None = None,
-        chain: int | None = None,
     ) -> NDArray[np.int64]:
         """Items around the best ones of each chain.
 
@@ -99,20 +102,18 @@ class CutOffs:
             After the first look.
         barred : ndarray of bool, shape (number of items,), optional
             Items that cannot be the best one.
-        chain : int, optional
-            Of this chain alone.
 
         Returns
         -------
         ndarray of int64
         """
+        stride = self._stride
+        if stride == 1:
+            return np.empty(0, np.int64)
         if barred is not None:
             objectives = np.where(barred, np.inf, objectives)
         found = [np.empty(0, np.int64)]
-        for c in range(len(self.chains)) if chain is None else (chain,):
-            stride = self._stride[c]
-            if stride == 1:
-                continue
+        for c in range(len(self.chains)):
             items, coarse = self._items[c], objectives[self._coarse[c]]
             within = np.zeros(len(items), np.bool_)
             for _ in range(AROUND):

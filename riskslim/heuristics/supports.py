@@ -407,8 +407,34 @@ class SupportSearch:
                 if best is not support:
                     break
             if best is support:
+                best = self._shifted(support)
+                yield from self._offer([best])
+            if best is support:
                 return
             support = best
+
+    def _shifted(self, support: Support) -> Support:
+        """The support with one cut-off at a better place of its chain, or as it is.
+
+        Steps look at all items of a chain here, at some of them elsewhere.
+        """
+        for i in support.items:
+            chain = int(self._cutoffs.chain_of[i])
+            if chain < 0 or not self._cutoffs.are_skipped or i in self._required:
+                continue
+            rest = self._rest(support, (i,))
+            for one in self._grown(rest, 1, chain=chain):
+                shifted = self._polished(one.items, one.points, pairs=True)
+                if shifted.objective < support.objective - _TOLERANCE:
+                    return shifted
+        return support
+
+    def _rest(self, support: Support, out: tuple[int, ...]) -> Support:
+        """A support without some of its items, polished."""
+        kept = [(i, v) for i, v in zip(support.items, support.points[1:], strict=True)
+                if i not in out]  # fmt: skip
+        points = (support.points[0], *(v for _, v in kept))
+        return self._polished(tuple(i for i, _ in kept), points, pairs=True)
 
     def _replacements(self, support: Support, n_out: int, width: _Width) -> Iterator[list[Support]]:
         """Yield supports with some items exchanged, best first, for each choice of what goes."""
@@ -424,12 +450,7 @@ class SupportSearch:
         breadths = (width.breadth,) if len(out) == 1 else width.pair
         known = self._neighbours.get((rest, breadths))
         if known is None:
-            points = (
-                support.points[0],
-                *(v for i, v in zip(support.items, support.points[1:], strict=True) if i in rest),
-            )
-            base = self._polished(rest, points, pairs=True)
-            known = self._completed(base, breadths)
+            known = self._completed(self._rest(support, out), breadths)
             if not self._stopped():
                 self._neighbours[rest, breadths] = known
         return known
@@ -453,16 +474,20 @@ class SupportSearch:
     # ---- supports --------------------------------------------------------------------------
 
     def _grown(
-        self, support: Support, width: int, banned: frozenset[int] = frozenset()
+        self,
+        support: Support,
+        width: int,
+        banned: frozenset[int] = frozenset(),
+        chain: int | None = None,
     ) -> list[Support]:
-        """A support with each of the most promising items, not polished yet."""
+        """A support with each of the most promising items (of a chain), not polished yet."""
         room = kernels.most_planes() - int(self._n_planes[list(support.items)].sum())
         if self._stopped() or len(support.items) >= self.problem.max_size:
             return []
         barred = np.zeros(len(self.packed), np.bool_)
         barred[[*support.items, *banned]] = True
         barred[self._n_planes > room] = True
-        losses, steps, shifts = self._steps(support, barred)
+        losses, steps, shifts = self._steps(support, barred, chain)
         objectives = losses + self._price + self._price[list(support.items)].sum()
         open_ = np.flatnonzero(~barred & (losses < _FAR))
         order = open_[np.argsort(objectives[open_], kind="stable")]
@@ -527,7 +552,8 @@ class SupportSearch:
             )  # fmt: skip
 
         look_at(self._cutoffs.first_look(chain))
-        look_at(self._cutoffs.second_look(loss + self._price, barred, chain))
+        if chain is None:
+            look_at(self._cutoffs.second_look(loss + self._price, barred))
         self.n_steps += 1
         return loss, step, shift
 

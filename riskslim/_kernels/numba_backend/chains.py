@@ -13,10 +13,10 @@ _ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 @helper
 def _is_within(a, b):
-    for i in range(a.shape[0]):
-        if a[i] & ~b[i]:
-            return False
-    return True
+    i = 0
+    while i < a.shape[0] and not a[i] & ~b[i]:
+        i += 1
+    return i == a.shape[0]
 
 
 @helper
