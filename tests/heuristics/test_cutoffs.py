@@ -186,3 +186,28 @@ def test_finer_cut_offs_are_no_worse():
             objectives.append(search.objective)
         assert objectives[1] <= objectives[0] + 1e-12
         assert objectives[2] <= objectives[1] + 1e-12
+
+
+def test_a_cut_off_is_shifted_to_the_best_place_of_its_chain(monkeypatch):
+    monkeypatch.setattr(module, "COARSE", 20)  # one in thirty is looked at
+    rng = np.random.default_rng(8)
+    search = SupportSearch.of(problem_of(rng, 300))
+    assert search._cutoffs.are_skipped
+    support = search._polished((100, 420), None, pairs=True)
+    for _ in range(20):
+        shifted = search._shifted(support)
+        if shifted is support:
+            break
+        assert shifted.objective < support.objective
+        changed = set(shifted.items) ^ set(support.items)
+        assert len(changed) == 2
+        assert len({int(search._cutoffs.chain_of[i]) for i in changed}) == 1
+        support = shifted
+    else:
+        raise AssertionError("no end of shifts")
+    best = {}
+    for chain, other in ((0, support.items[1]), (1, support.items[0])):
+        for i in np.flatnonzero(search._cutoffs.chain_of == chain).tolist():
+            items = tuple(sorted((i, other)))
+            best[items] = search._polished(items, None, pairs=True).objective
+    assert support.objective <= min(best.values()) * 1.001
