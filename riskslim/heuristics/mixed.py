@@ -173,11 +173,21 @@ class MixedSearch(SupportSearch):
 
     # ---- supports --------------------------------------------------------------------------
 
+    def _spread(self, supports: list[Support]) -> Iterator[Support]:
+        return iter(supports)  # features of many values are no near-copies of each other
+
+    def _shifted(self, support: Support) -> Support:
+        return support
+
     def _has_room(self, items: Iterable[int]) -> bool:
         return True
 
     def _grown(
-        self, support: Support, width: int, banned: frozenset[int] = frozenset()
+        self,
+        support: Support,
+        width: int,
+        banned: frozenset[int] = frozenset(),
+        chain: int | None = None,
     ) -> list[Support]:
         """A support with each of the most promising features, not polished yet."""
         if self._stopped() or len(support.items) >= self.problem.max_size:

@@ -35,6 +35,7 @@ from riskslim._kernels import supports as kernels
 from riskslim.data.distinct import all_rows
 from riskslim.data.packed import Cells, PackedItems, pack, scratch_words
 from riskslim.heuristics.constrained import project
+from riskslim.heuristics.cutoffs import CutOffs
 from riskslim.heuristics.work import Work
 from riskslim.loss.form import MAX_TABLE_ENTRIES, tables_by_score
 from riskslim.scale import least_over
@@ -219,6 +220,7 @@ class SupportSearch:
         self._grid = grid
         self._price = problem.l0_penalty[packed.features]
         self._n_planes = np.diff(packed.first)
+        self._cutoffs = CutOffs(packed)
         self._scratch = scratch_words()
         self._joint = np.empty(0)
         self._work = np.empty(0)
@@ -237,6 +239,7 @@ class SupportSearch:
         self.stop = stop
         self.best: NDArray[np.int64] | None = None
         self.objective = math.inf
+        self.has_ended = False
         self.n_steps = 0
         self.n_polished = 0
         self.work = Work()
@@ -319,6 +322,7 @@ class SupportSearch:
         given = [support for start in starts if (support := self._support_of(start)) is not None]
         for stage in self._stages(given, effort):
             yield from stage
+        self.has_ended = not self._stopped()
         self.work.allow(math.inf)
 
     def _stages(self, given: list[Support], effort: int) -> Iterator[Iterator[NDArray[np.int64]]]:
@@ -397,7 +401,8 @@ class SupportSearch:
                     known = found.get(grown.items)
                     if known is None or grown.objective < known.objective:
                         found[grown.items] = grown
-            shortlist = sorted(found.values(), key=by_objective)[: SHORTLIST * width]
+            ranked = self._spread(sorted(found.values(), key=by_objective))
+            shortlist = itertools.islice(ranked, SHORTLIST * width)
             polished = self._all_polished(shortlist, pairs=False)
             beam = self._all_polished(polished[:width], pairs=True)
             if beam:
@@ -427,8 +432,38 @@ class SupportSearch:
                 if best is not support:
                     break
             if best is support:
+                best = self._shifted(support)
+                yield from self._offer([best])
+            if best is support:
                 return
             support = best
+
+    def _spread(self, supports: list[Support]) -> Iterator[Support]:
+        """Leave out those that are near-copies of others before them."""
+        return self._cutoffs.spread(supports, _items)
+
+    def _shifted(self, support: Support) -> Support:
+        """The support with one cut-off at a better place of its chain, or as it is.
+
+        Steps look at all items of a chain here, at some of them elsewhere.
+        """
+        for i in support.items:
+            chain = int(self._cutoffs.chain_of[i])
+            if chain < 0 or not self._cutoffs.are_skipped or i in self._required:
+                continue
+            rest = self._rest(support, (i,))
+            for one in self._grown(rest, 1, chain=chain):
+                shifted = self._polished(one.items, one.points, pairs=True)
+                if shifted.objective < support.objective - _TOLERANCE:
+                    return shifted
+        return support
+
+    def _rest(self, support: Support, out: tuple[int, ...]) -> Support:
+        """A support without some of its items, polished."""
+        kept = [(i, v) for i, v in zip(support.items, support.points[1:], strict=True)
+                if i not in out]  # fmt: skip
+        points = (support.points[0], *(v for _, v in kept))
+        return self._polished(tuple(i for i, _ in kept), points, pairs=True)
 
     def _replacements(self, support: Support, n_out: int, width: Width) -> Iterator[list[Support]]:
         """Yield supports with some items exchanged, best first, for each choice of what goes."""
@@ -444,12 +479,7 @@ class SupportSearch:
         breadths = (width.breadth,) if len(out) == 1 else width.pair
         known = self._neighbours.get((rest, breadths))
         if known is None:
-            points = (
-                support.points[0],
-                *(v for i, v in zip(support.items, support.points[1:], strict=True) if i in rest),
-            )
-            base = self._polished(rest, points, pairs=True)
-            known = self._completed(base, breadths)
+            known = self._completed(self._rest(support, out), breadths)
             if not self._stopped():
                 self._neighbours[rest, breadths] = known
         return known
@@ -473,20 +503,26 @@ class SupportSearch:
     # ---- supports --------------------------------------------------------------------------
 
     def _grown(
-        self, support: Support, width: int, banned: frozenset[int] = frozenset()
+        self,
+        support: Support,
+        width: int,
+        banned: frozenset[int] = frozenset(),
+        chain: int | None = None,
     ) -> list[Support]:
-        """A support with each of the most promising items, not polished yet."""
+        """A support with each of the most promising items (of a chain), not polished yet."""
         room = kernels.most_planes() - int(self._n_planes[list(support.items)].sum())
         if self._stopped() or len(support.items) >= self.problem.max_size:
             return []
-        losses, steps, shifts = self._steps(support)
+        barred = np.zeros(len(self.packed), np.bool_)
+        barred[[*support.items, *banned]] = True
+        barred[self._n_planes > room] = True
+        losses, steps, shifts = self._steps(support, barred, chain)
         objectives = losses + self._price + self._price[list(support.items)].sum()
-        objectives[list(support.items)] = np.inf
-        objectives[list(banned)] = np.inf
-        objectives[self._n_planes > room] = np.inf
+        open_ = np.flatnonzero(~barred & (losses < _FAR))
+        order = open_[np.argsort(objectives[open_], kind="stable")]
         found: list[Support] = []
-        for i in np.argsort(objectives, kind="stable").tolist():
-            if len(found) == width or objectives[i] > _FAR:
+        for i in self._cutoffs.spread(order.tolist(), lambda i: (i,)):
+            if len(found) == width:
                 break
             items = tuple(sorted((*support.items, i)))
             if not self._is_extensible(items):
@@ -498,9 +534,14 @@ class SupportSearch:
         return found
 
     def _steps(
-        self, support: Support
+        self, support: Support, barred: NDArray[np.bool_] | None = None, chain: int | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-        """The best loss of every item that is added, its points, and the intercept's shift."""
+        """The best loss of every item that is added, its points, and the intercept's shift.
+
+        Cut-offs that are not looked at (:mod:`riskslim.heuristics.cutoffs`) have an infinite loss,
+        and so have all items but those of a chain, where one is given. Barred items are none that
+        others are looked at for.
+        """
         packed, grid = self.packed, self._grid
         cells = self._cells(support.items)
         position = np.array(support.points, np.int64) @ cells.x - grid.low
@@ -519,26 +560,32 @@ class SupportSearch:
         groups[cells.number] = group
         masks = np.empty((n_groups, packed.planes.shape[1]), np.uint64)
         kernels.fill_masks(packed.planes, chosen, packed.valid, groups, self._scratch, masks)
-        n_planes, n_items = len(packed.values), len(packed)
+        n_planes = len(packed.values)
         if self._joint.size < n_planes * 2 * n_groups:
             self._joint = np.empty(n_planes * 2 * n_groups)
             self._work = np.empty((int(self._n_planes.max()) + 1) * 2 * n_groups)
         joint = self._joint[: n_planes * 2 * n_groups].reshape(n_planes, 2, n_groups)
-        loss = np.empty(n_items)
-        step, shift = np.empty(n_items, np.int64), np.empty(n_items, np.int64)
-        kernels.count_joint(
-            packed.planes, np.arange(n_planes), masks, packed.first_word, packed.side,
-            packed.weight, joint, self.stop, self.problem.loss.n_threads,
-        )  # fmt: skip
-        kernels.best_steps(
-            joint, total, packed.first, packed.values, packed.base, places,
-            grid.losses, grid.slopes, grid.lower[1:], grid.upper[1:],
-            int(grid.lower[0]) - support.points[0], int(grid.upper[0]) - support.points[0],
-            self._work, np.empty(int(self._n_planes.max()) + 1, np.int64), loss, step, shift,
-            self.stop,
-        )  # fmt: skip
+        counted = self._cutoffs.chains.count(
+            packed, masks, joint, self.stop, self.problem.loss.n_threads, chain
+        )
+        loss = np.full(len(packed), 10.0 * _FAR)
+        step, shift = np.zeros((2, len(packed)), np.int64)
+        work_values = np.empty(int(self._n_planes.max()) + 1, np.int64)
+
+        def look_at(chosen: NDArray[np.int64]) -> None:
+            self.work.steps(int(self._n_planes[chosen].sum()), n_groups)
+            kernels.best_steps(
+                joint, total, packed.first, packed.values, packed.base, places,
+                grid.losses, grid.slopes, grid.lower[1:], grid.upper[1:],
+                int(grid.lower[0]) - support.points[0], int(grid.upper[0]) - support.points[0],
+                self._work, work_values, chosen, loss, step, shift, self.stop,
+            )  # fmt: skip
+
+        look_at(self._cutoffs.first_look(chain))
+        if chain is None:
+            look_at(self._cutoffs.second_look(loss + self._price, barred))
         self.n_steps += 1
-        self.work.step(n_planes, packed.planes.shape[1], n_groups)
+        self.work.counts(*counted, n_words=packed.planes.shape[1], n_groups=n_groups)
         return loss, step, shift
 
     def _cells(self, items: tuple[int, ...]) -> Cells:
@@ -751,6 +798,10 @@ class SupportSearch:
 
         scale = least_over(self.problem.scales, derivatives)
         return scale, derivatives(1.0 / scale)[0]
+
+
+def _items(support: Support) -> tuple[int, ...]:
+    return support.items
 
 
 def by_objective(support: Support) -> tuple[float, tuple[int, ...]]:

@@ -13,8 +13,12 @@ __all__ = ["Work"]
 
 # Nanoseconds, fitted to CPU times of searches (n = 10^3 to 10^6, 30 to 300 items, k = 5 and 8) on
 # one core of a busy machine: the predicted total was within 15% of the measured one.
-# A step: in all; and in each group, of each word of a plane, of each plane, of each word.
-STEP_NS = (6e4, 0.15, 67.0, 4.4)
+# Counts for a step: in all; and in each group, of each word of a plane, of each word.
+COUNTS_NS = (6e4, 0.15, 4.4)
+# The same by ranks: of each row and chain, of each plane and group.
+SWEEP_NS = (0.3, 6.0)
+# A step: of each plane and group.
+STEP_NS = (67.0,)
 # Cells of a support: in all, of each word and cell, of each segment and cell.
 CELLS_NS = (3.8e4, 0.19, 140.0)
 # Points polished on cells: in all, and of each cell and the coefficients, or pairs of them.
@@ -44,7 +48,7 @@ class Work:
     >>> work.allow(1e-4)
     >>> work.is_spent
     False
-    >>> work.step(n_planes=100, n_words=500, n_groups=20)
+    >>> work.counts(100, 0, 0, n_words=500, n_groups=20)
     >>> work.is_spent
     True
     """
@@ -67,16 +71,32 @@ class Work:
         """Whether all that is allowed was done."""
         return self.seconds >= self.limit
 
-    def step(self, n_planes: int, n_words: int, n_groups: int) -> None:
-        """Count the best step of every item.
+    def counts(
+        self, by_bits: int, by_ranks: int, n_chains: int, *, n_words: int, n_groups: int
+    ) -> None:
+        """Count a :meth:`riskslim.data.chains.Chains.count` of planes in all groups.
 
         Parameters
         ----------
-        n_planes, n_words, n_groups : int
+        by_bits, by_ranks : int
+            Planes that were counted either way.
+        n_chains : int
+            Chains that the ranks are of.
+        n_words, n_groups : int
         """
-        fixed, word, plane, mask = STEP_NS
-        each = n_planes * (word * n_words + plane) + mask * n_words
-        self.seconds += 1e-9 * (fixed + n_groups * each)
+        fixed, word, mask = COUNTS_NS
+        row, rank = SWEEP_NS
+        self.seconds += 1e-9 * (fixed + n_groups * n_words * (word * by_bits + mask))
+        self.seconds += 1e-9 * (row * n_chains * 64 * n_words + rank * by_ranks * n_groups)
+
+    def steps(self, n_planes: int, n_groups: int) -> None:
+        """Count the best steps of items.
+
+        Parameters
+        ----------
+        n_planes, n_groups : int
+        """
+        self.seconds += 1e-9 * STEP_NS[0] * n_planes * n_groups
 
     def cells(self, n_words: int, n_planes: int, n_segments: int) -> None:
         """Count the cells of a support.

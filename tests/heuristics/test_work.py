@@ -10,11 +10,19 @@ from riskslim.heuristics.work import Work
 def test_more_is_more():
     def seconds(**sizes):
         work = Work()
-        work.step(**{"n_planes": 10, "n_words": 100, "n_groups": 5, **sizes})
+        sizes = {
+            "by_bits": 10,
+            "by_ranks": 10,
+            "n_chains": 1,
+            "n_words": 100,
+            "n_groups": 5,
+        } | sizes
+        work.counts(**sizes)
+        work.steps(sizes["by_bits"], sizes["n_groups"])
         return work.seconds
 
     least = seconds()
-    for name in ("n_planes", "n_words", "n_groups"):
+    for name in ("by_bits", "by_ranks", "n_chains", "n_words", "n_groups"):
         assert seconds(**{name: 1000}) > 1.2 * least
     singles, pairs = Work(), Work()
     singles.polish(32, 6, pairs=False)

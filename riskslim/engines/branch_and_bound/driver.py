@@ -51,6 +51,9 @@ SUPPORT_SHARE = 0.2
 FIRST_EFFORT, SECOND_EFFORT, WIDE_EFFORT = 1, 2, 3
 MANY_ITEMS = 50
 MANY_PATIENCE, FEW_PATIENCE = 3.0, 10.0
+# Entries of the data (rows times features) from which the relaxation of the root takes seconds, or
+# minutes, in which no better score is found: there the wide search comes before it.
+LARGE_ENTRIES = 5 * 10**7
 
 
 def branch_and_bound(
@@ -253,7 +256,10 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             search.incumbents.polish(self.start)
             search.incumbents.offer(self.start)
         many = search.incumbents.n_items >= MANY_ITEMS
-        self._search_supports(search, FIRST_EFFORT if many else 0)
+        entries = self.problem.loss.n_rows * self.problem.n_features
+        is_large = many and entries >= LARGE_ENTRIES
+        effort = WIDE_EFFORT if is_large else FIRST_EFFORT if many else 0
+        has_ended = self._search_supports(search, effort)
         search.solve_root()
         if not search.complete:
             search.incumbents.offer_smallest()
@@ -261,7 +267,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             self._meet_constraints(search.incumbents)
             if self.is_impossible:
                 return ""
-        if many and not search.complete and search.incumbents.best is not None:
+        if many and not is_large and not search.complete and search.incumbents.best is not None:
             self._search_supports(search, SECOND_EFFORT)
         if not search.complete:
             self._search_mixed(search, FIRST_EFFORT)
@@ -273,13 +279,15 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             message = search.run(gap_tolerance, node_limit, self.deadline, patience)
             if message != OUT_OF_PATIENCE:
                 return message
-            self._search_supports(search, WIDE_EFFORT)
+            if not (is_large and has_ended):
+                self._search_supports(search, WIDE_EFFORT)
             self._search_mixed(search, SECOND_EFFORT)
         return search.run(gap_tolerance, node_limit, self.deadline)
 
-    def _search_supports(self, search: Search, effort: int) -> None:
+    def _search_supports(self, search: Search, effort: int) -> bool:
+        """Search for supports; False if the budget was spent before that came to an end."""
         starts = [] if self.start is None else [self.start]
-        search.incumbents.search_supports(
+        return search.incumbents.search_supports(
             starts,
             effort=effort,
             budget=SUPPORT_SHARE * self.limits["time_limit"],

@@ -294,7 +294,7 @@ class Incumbents:
         effort: int,
         budget: float = math.inf,
         on_offer: Callable[[], None] | None = None,
-    ) -> None:
+    ) -> bool:
         """Search for supports, and offer what that finds.
 
         Parameters
@@ -307,9 +307,16 @@ class Incumbents:
             Predicted seconds of work after which the search ends.
         on_offer : callable, optional
             Called after each of them.
+
+        Returns
+        -------
+        bool
+            The search came to its end before its budget did.
         """
-        if self._supports is not None and not self.stop[0]:
-            self._offer_all(self._supports.run(starts, effort, budget), on_offer)
+        if self._supports is None or self.stop[0]:
+            return False
+        self._offer_all(self._supports.run(starts, effort, budget), on_offer)
+        return self._supports.has_ended
 
     @property
     def is_mixed(self) -> bool:

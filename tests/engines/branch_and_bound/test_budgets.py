@@ -46,7 +46,7 @@ def items(request):
 # none is.
 @pytest.mark.parametrize("slowness", [1.0, 1e3, 2e4])
 def test_the_load_changes_nothing(items, busy, monkeypatch, slowness):
-    for name in ("STEP_NS", "CELLS_NS", "POLISH_NS", "COLUMN_NS"):
+    for name in ("COUNTS_NS", "STEP_NS", "CELLS_NS", "POLISH_NS", "COLUMN_NS"):
         slow = tuple(slowness * cost for cost in getattr(work, name))
         monkeypatch.setattr(work, name, slow)
     runs = []
@@ -70,7 +70,7 @@ def test_budgets_do_bind(items, monkeypatch):
     """Of what the test above compares, there is less where the work is predicted to be long."""
     counts = []
     for slowness in (1.0, 2e6):
-        for name in ("STEP_NS", "CELLS_NS", "POLISH_NS", "COLUMN_NS"):
+        for name in ("COUNTS_NS", "STEP_NS", "CELLS_NS", "POLISH_NS", "COLUMN_NS"):
             slow = tuple(slowness * cost for cost in getattr(work, name))
             monkeypatch.setattr(work, name, slow)
         counts.append(branch_and_bound(items, node_limit=1).statistics.loss_evaluations)
