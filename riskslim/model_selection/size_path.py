@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim._checks import is_int
-from riskslim.classifier import RiskSLIMClassifier, stated_by
+from riskslim.classifier import RiskSLIMClassifier, stated_by, training_data_of
 from riskslim.data.training_data import TrainingData
 from riskslim.engines.certify import certify
 from riskslim.engines.choice import solve
@@ -441,7 +441,7 @@ def _stated(
             f"{', '.join(engine_arguments)}: with a classifier these are its own parameters, "
             "RiskSLIMClassifier(time_limit=...)"
         )
-    data = TrainingData(X, y, sample_weight)
+    data, _ = training_data_of(problem, X, y, sample_weight)
     stated, arguments = stated_by(problem, data)
     return stated, data, arguments
 
