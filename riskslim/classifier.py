@@ -209,8 +209,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> died = np.where((ages >= 63) & (ages % 7 > 0), "yes", "no")
     >>> encoder = ItemEncoder(n_thresholds="all", round_thresholds=True)
     >>> classifier = RiskSLIMClassifier(max_size=1, items=encoder).fit(raw, died)
-    >>> classifier.risk_score_.points, classifier.predict(raw[:1])
-    ({'age >= 63': 5}, array(['no'], dtype='<U3'))
+    >>> dict(classifier.risk_score_.points), classifier.predict(raw[:1])
+    ({'age >= 64': 5}, array(['no'], dtype='<U3'))
     """
 
     encoder_: ItemEncoder | None

@@ -109,7 +109,9 @@ def _open_frame(X: Any) -> Table | None:
     if not isinstance(frame, nw.DataFrame):
         return None
     n_samples, n_features = frame.shape
-    return Table(n_samples, n_features, list(frame.columns), lambda j: series_values(frame[:, j]))
+    names = list(frame.columns)
+    # By name: a position would have the names of all columns listed anew for each of them.
+    return Table(n_samples, n_features, names, lambda j: series_values(frame.get_column(names[j])))
 
 
 def _table_from_mapping(X: Mapping[Any, Any]) -> Table:

@@ -124,8 +124,8 @@ class Reasons(Presentation):
         Parameters
         ----------
         X
-            The rows that the score was fitted to, as in :meth:`score_samples`, with the raw
-            columns of its conditions.
+            The rows that the score was fitted to, as in :meth:`with_items`, with the raw columns
+            of its conditions.
         y : array-like of shape (n,)
             Their labels.
         sample_weight : array-like of shape (n,), optional
@@ -156,19 +156,21 @@ class Reasons(Presentation):
         >>> from riskslim import RiskScore
         >>> from riskslim.items import read_items
         >>> ages = np.arange(20, 90)
-        >>> died = (ages >= 50) & (ages % 3 > 0) | (ages % 11 == 0)
+        >>> died = (ages >= 50) & (ages % 4 > 0) | (ages % 7 == 0)
         >>> points = {"age >= 50": 2}
         >>> score = RiskScore(-1, points, items=read_items(points), classes=(False, True))
-        >>> score = score.with_cutoff_ranges({"age": ages}, died, share=0.02)
+        >>> score = score.with_cutoff_ranges({"age": ages}, died, share=0.05)
         >>> print(score.remarks()[0])
-        age >= 50: any cut-off from 49 to 52 gives an objective within 2%, all else as it is.
+        age >= 50: any cut-off from 47 to 51 gives an objective within 5%, all else as it is.
         """
-        observed = observations_of(self, X, y, sample_weight)
-        if observed is None:
-            raise ValueError("X and y are None, but rows and labels are needed")
+        if X is None or y is None:
+            raise ValueError("rows and labels are needed, got None")
+        table = self.with_items(X)
+        observed = observations_of(self, table, y, sample_weight)
+        assert observed is not None
         ranges = cutoff_ranges(
             self,
-            raw_table(X, [item.variable for item in self.items.values()]),
+            table,
             observed.scores,
             observed.is_positive,
             observed.weights,
