@@ -203,7 +203,8 @@ def roundest_cutoff(lower: float, upper: float, kind: Literal[">=", "<="]) -> De
 def _whole(lower: float, upper: float) -> tuple[int, int, int]:
     """Both numbers times a power of ten that makes them whole, and its exponent."""
     ends = [Decimal(repr(end)) for end in (lower, upper)]
-    decimals = max(0, *(-int(end.as_tuple().exponent) for end in ends))
+    fractions = [end for end in ends if end != end.to_integral_value()]
+    decimals = max((-int(end.as_tuple().exponent) for end in fractions), default=0)
     low, high = (int(end.scaleb(decimals)) for end in ends)
     return low, high, decimals
 
