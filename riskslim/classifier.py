@@ -43,7 +43,7 @@ from riskslim.engines.runs import (
     checked_limits,
 )
 from riskslim.exceptions import InfeasibleProblemError
-from riskslim.items.encoder import ItemEncoder
+from riskslim.items.encoder import ItemEncoder, check_rows
 from riskslim.items.rules import fit_items
 from riskslim.loss.logistic import LogisticLoss
 from riskslim.problem.problem import DEFAULT_L0_PENALTY, RiskScoreProblem, checked_size
@@ -555,16 +555,14 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return dataclasses.replace(table, names=[*self.encoder_.variables_])
 
     def _score_and_rows(self, X: Any) -> tuple[RiskScore, Table]:
-        """The risk score, and rows with all columns of the training data, all of them checked.
-
-        Of raw columns, those that no feature with points is made of are not looked at.
-        """
+        """The risk score, and rows with all columns of the training data, all of them checked."""
         check_is_fitted(self, "risk_score_")
         score = self.risk_score_
         table = open_table(_with_columns(X))
         validate_data(self, X, reset=False, skip_check_array=True)
         if self.encoder_ is not None:
             raw = self._raw(table)
+            check_rows(self.encoder_, raw)
             return score, score.with_items(raw, handle_unknown=self.encoder_.handle_unknown)
         if not _is_finite_array(X):
             check_columns(table, score.feature_names)

@@ -41,7 +41,7 @@ from riskslim.items.columns import (
 from riskslim.items.item import Item, plain_number, variable_of
 from riskslim.items.variables import RawVariable
 
-__all__ = ["ItemEncoder", "item_table"]
+__all__ = ["ItemEncoder", "check_rows", "item_table"]
 
 logger = logging.getLogger(__name__)
 
@@ -536,6 +536,30 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for k, values in given.items():
             array[:, k] = values
         return array
+
+
+def check_rows(encoder: ItemEncoder, table: Table) -> None:
+    """Refuse rows that the encoder would not encode, without encoding them.
+
+    Parameters
+    ----------
+    encoder : ItemEncoder
+        Which is fitted.
+    table : Table
+        With the columns of fit.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :meth:`ItemEncoder.transform`.
+    """
+    faults: list[tuple[int, ColumnError]] = []
+    for j, one in enumerate(encoder._encoders):
+        try:
+            one.read(table.values(j), encoder.handle_unknown)
+        except ColumnError as fault:
+            faults.append((j, fault))
+    raise_faults(faults, encoder._columns, table.n_samples, _TRANSFORM_ADVICE)
 
 
 def item_table(encoder: ItemEncoder, X: Any) -> Table:
