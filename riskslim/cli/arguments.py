@@ -129,7 +129,9 @@ def encoder_of(items: bool, **given: Any) -> ItemEncoder | None:
         Options for items where none are wanted, or that cannot be read.
     """
     options: dict[str, Any] = {
-        name: value for name, value in given.items() if value not in (None, False, [])
+        name: value
+        for name, value in given.items()
+        if not (value is None or value is False or value == [])
     }
     if not items:
         if options:
