@@ -36,7 +36,8 @@ from riskslim.items.rules import is_level, raw_table
 from riskslim.items.variables import RawVariable
 from riskslim.scale import PAPER_SCALE, checked_scale
 from riskslim.score import json as score_json
-from riskslim.score.cutoff_ranges import CutoffRange, cutoff_ranges
+from riskslim.score.cutoff_ranges import CutoffRange
+from riskslim.score.cutoff_sweep import cutoff_ranges, ranges_with_other_points
 from riskslim.score.fields import check_known
 from riskslim.score.reasons import Reasons
 from riskslim.score.training import agreeing_items, check_scores_of_training
@@ -317,6 +318,8 @@ class RiskScore(Reasons, Exports):
                 data.labels > 0,
                 data.sample_weight,
             )
+            if rank == 0 and solution.pool is not None and len(solution.pool):
+                ranges = ranges_with_other_points(ranges, score, solution.pool, data.items)
             score = dataclasses.replace(score, cutoff_ranges=ranges)
         if encoder is not None and score.points:
             score = score.with_variables(encoder)

@@ -12,7 +12,8 @@ from riskslim._checks import checked_number
 from riskslim.items.columns import missing_in
 from riskslim.items.rules import raw_table
 from riskslim.score.boolean_rule import BooleanRule, boolean_rule
-from riskslim.score.cutoff_ranges import SHARE, cutoff_ranges
+from riskslim.score.cutoff_ranges import SHARE
+from riskslim.score.cutoff_sweep import cutoff_ranges
 from riskslim.score.explanation import Explanation, explanation, fixed_features
 from riskslim.score.observations import observations_of
 from riskslim.score.presentation import Presentation

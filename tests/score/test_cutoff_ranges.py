@@ -17,6 +17,7 @@ from riskslim import ItemEncoder, RiskScore, RiskSLIMClassifier
 from riskslim.items import Item
 from riskslim.report import render
 from riskslim.score.cutoff_ranges import CutoffRange, remark_on_ranges_of_cutoffs
+from riskslim.score.cutoff_sweep import ranges_with_other_points
 
 KINDS = ("<=", ">=", "<", ">")
 
@@ -123,6 +124,52 @@ def test_a_fit_to_raw_columns_knows_the_ranges(fitted):
         assert (one.lower, one.upper, one.best) == (other.lower, other.upper, other.best)
         assert one.change == pytest.approx(other.change, abs=1e-9)
     assert score.remarks(raw) == ()  # of rows there is nothing to say
+
+
+def test_a_list_of_scores_widens_ranges():
+    share, widened = 0.03, 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        raw = pd.DataFrame({"age": rng.integers(0, 12, 120), "flag": rng.integers(0, 2, 120)})
+        y = rng.random(120) < 1 / (1 + np.exp(2 - raw["age"] / 3 - raw["flag"]))
+        encoder = ItemEncoder(n_thresholds="all")
+        classifier = RiskSLIMClassifier(max_size=2, items=encoder, within=share, time_limit=120)
+        score = classifier.fit(raw, y).risk_score_
+        pool, items = classifier.solution_.pool, classifier.encoder_.items_
+        assert pool.complete
+        ranges = score.with_cutoff_ranges(raw, y, share=share).cutoff_ranges
+        items = {item.name: item for item in items}
+        found = ranges_with_other_points(ranges, score, pool, items)
+        for name, one in found.items():
+            assert one.refitted
+            plain = ranges[name]
+            assert one.lower <= plain.lower <= plain.upper <= one.upper
+            widened += (one.lower, one.upper) != (plain.lower, plain.upper)
+            # By hand: the cut-offs of scores in the list with the same other features.
+            others = set(score.points) - {name}
+            listed = {
+                int(extra.split()[-1])
+                for rank in range(len(pool))
+                if len(pool.points(rank)) == len(score.points) and others < set(pool.points(rank))
+                for extra in set(pool.points(rank)) - others
+                if extra.startswith("age >= ")
+            }
+            assert set(range(int(one.lower), int(one.upper) + 1)) <= listed
+            assert not {int(one.lower) - 1, int(one.upper) + 1} & listed
+        # A list that ends before the share says nothing of cut-offs, one beyond it says the same.
+        short = dataclasses.replace(pool, bound=pool.objectives[0] * (1 + share / 2))
+        assert ranges_with_other_points(ranges, score, short, items) == ranges
+        # Where values lie between cut-offs, those are not known to be as good.
+        few = {name: items[name] for name in [*items][::2]} | dict(score.items)
+        for name, one in ranges_with_other_points(ranges, score, pool, few).items():
+            assert (one.lower, one.upper) == (ranges[name].lower, ranges[name].upper) or (
+                one.lower >= found[name].lower and one.upper <= found[name].upper
+            )
+        # At 0.1%, the fit has asked the list by itself.
+        assert all(one.refitted for one in score.cutoff_ranges.values())
+        (remark,) = score.remarks()
+        assert "with other points where need be" in remark
+    assert widened
 
 
 def test_ranges_are_saved(fitted):
