@@ -288,9 +288,10 @@ def write_tables(rows: Sequence[Row]) -> str:
 def _difference(more: Mapping[str, Row], fewer: Mapping[str, Row], metric: str) -> str:
     both = [fold for fold in more if fold in fewer]
     mean, half = interval([float(more[k][metric]) - float(fewer[k][metric]) for k in both])
+    form = "+.2%" if metric == "cal" else "+.4f"
     if math.isnan(half):
-        return f"{mean:+.4f} ({len(both)} folds)"
-    return f"{mean:+.4f} ({mean - half:+.4f} to {mean + half:+.4f})"
+        return f"{mean:{form}} ({len(both)} folds)"
+    return f"{mean:{form}} ({mean - half:{form}} to {mean + half:{form}})"
 
 
 def write_page(page: Path, text: str) -> None:

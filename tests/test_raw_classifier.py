@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 
 import numpy as np
@@ -217,6 +218,50 @@ def test_items_that_are_none():
     for items in ("all", ItemEncoder, object()):
         with pytest.raises(TypeError, match="items must be an ItemEncoder or None"):
             RiskSLIMClassifier(items=items).fit(RAW, Y)
+
+
+def best_by_hand(columns, y, most_per_column, points, intercepts):
+    """The least objective of all choices of cut-offs, points and intercepts, each tried."""
+    price = 1e-6
+    sums = [(np.zeros(len(y)), 0)]  # of points of rows, and the number of items
+    for column in columns:
+        cutoffs = (np.unique(column)[1:] + np.unique(column)[:-1]) / 2
+        choices = []
+        for size in range(most_per_column + 1):
+            for chosen in itertools.combinations(cutoffs, size):
+                for given in itertools.product(points, repeat=size):
+                    total = sum(
+                        (p * (column >= cutoff) for p, cutoff in zip(given, chosen, strict=True)),
+                        np.zeros(len(y)),
+                    )
+                    choices.append((total, size))
+        sums = [(one + two, a + b) for one, a in sums for two, b in choices]
+    totals, sizes = np.array([total for total, _ in sums]), np.array([size for _, size in sums])
+    sign = np.where(y, 1, -1)
+    return min(
+        (np.logaddexp(0, -sign * (totals + intercept)).mean(axis=1) + price * sizes).min()
+        for intercept in intercepts
+    )
+
+
+@pytest.mark.parametrize(("n_columns", "most"), [(2, 1), (1, 2)])
+def test_it_is_the_best_choice_of_cutoffs_and_points(n_columns, most):
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(8, 30))
+        columns = [rng.choice(rng.normal(0, 10, 6).round(seed % 3), n) for _ in range(n_columns)]
+        y = rng.random(n) < 0.2 + 0.6 * (columns[0] > np.median(columns[0]))
+        if min(len(np.unique(one)) for one in columns) < 3 or len(np.unique(y)) < 2:
+            continue
+        classifier = RiskSLIMClassifier(
+            max_size=None, max_coef=2, max_intercept=3, items_per_variable=most, time_limit=60,
+            items=ItemEncoder(n_thresholds="all", round_thresholds=bool(seed % 2)),
+        )  # fmt: skip
+        classifier.fit(np.column_stack(columns), y)
+        assert classifier.certificate_.is_optimal
+        best = best_by_hand(columns, y, most, (-2, -1, 1, 2), range(-3, 4))
+        assert classifier.certificate_.objective == pytest.approx(best, abs=1e-12)
+        assert classifier.certificate_.lower_bound <= best + 1e-9
 
 
 def test_few_items_of_each_variable():

@@ -296,7 +296,7 @@ def _words(item: Item, joint: str) -> str:
     first, last = (value_text(int(end) if end == int(end) else float(end)) for end in ends)
     if item.kind in (">=", "<"):
         return f"above {first}{joint}up to {last}"
-    return f"from {first}{joint}below {last}"
+    return f"from {first} to below {last}"
 
 
 def _is_wide(item: Item, variable: RawVariable | None) -> bool:

@@ -360,7 +360,7 @@ def note(low, high, value=None, kind=">=", variable=None):
 def test_notes_are_about_wide_intervals():
     assert note(48, 51) == "age: any cut-off above 48 and up to 51 splits the training rows alike."
     assert note(48, 51, kind="<=") == (
-        "age: any cut-off from 48 and below 51 splits the training rows alike."
+        "age: any cut-off from 48 to below 51 splits the training rows alike."
     )
     assert note(48, 49) == note(1.4, 1.5) == note(0, 1) == ""
     assert note(49.1, 49.37) == ""  # less than 1%
@@ -370,7 +370,7 @@ def test_notes_are_about_wide_intervals():
     assert note_on_cutoffs([Item.parse("age >= 50")]) == ""
     two = [Item("a >= 5", "a", ">=", 5, (2, 5)), Item("b <= 5", "b", "<=", 5, (5, 9))]
     assert note_on_cutoffs(two) == (
-        "Cut-offs that split the training rows alike: a >= 5 (above 2, up to 5); b <= 5 (from 5, "
+        "Cut-offs that split the training rows alike: a >= 5 (above 2, up to 5); b <= 5 (from 5 to "
         "below 9)."
     )
 
