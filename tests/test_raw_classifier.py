@@ -128,10 +128,14 @@ def test_search_and_validation_choose_items_too():
 
 def test_paths_of_sizes():
     path = model_size_path(RiskSLIMClassifier(max_size=2, items=ItemEncoder(n_thresholds=3,
-                           missing="indicator")), RAW, Y)  # fmt: skip
+                           missing="indicator"), items_per_variable=1), RAW, Y, cv=2)  # fmt: skip
     assert [*path.sizes] == [1, 2]
+    assert path.is_complete
     best = path.entries[-1].risk_score
-    assert all(name in best.items for name in best.points)
+    assert best.variables
+    wanted = RiskSLIMClassifier(max_size=2, items_per_variable=1,
+                                items=ItemEncoder(n_thresholds=3, missing="indicator"))  # fmt: skip
+    assert (best.predict_proba(RAW) == wanted.fit(RAW, Y).predict_proba(RAW)).all()
 
 
 def test_clones_and_pickles(fitted):

@@ -7,6 +7,7 @@ so, by :meth:`Item.parse` or :func:`read_items`.
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -235,7 +236,9 @@ def _check_interval(item: Item) -> None:
     """Refuse an interval that does not hold the item's threshold."""
     ends = item.interval
     are_numbers = isinstance(ends, tuple) and len(ends) == 2
-    are_numbers = are_numbers and all(_is_of_kind(end, ">=") for end in ends or ())
+    are_numbers = are_numbers and all(
+        _is_of_kind(end, ">=") and math.isfinite(end) for end in ends or ()
+    )
     if item.kind not in COMPARISONS or not are_numbers or ends is None:
         raise ValueError(
             "the interval of an item must be two numbers around a threshold, got "

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,13 +86,16 @@ def cutoff_ranges(
     total = scores[counted].astype(np.float64) + score.intercept
     certificate = score.certificate
     price = 0.0 if certificate is None else certificate.objective - certificate.loss
-    found = {}
+    found: dict[str, CutoffRange] = {}
+    columns: dict[str, _Sorted | None] = {}
     for name, item in cutoffs.items():
-        values = _numbers(raw.values(names.index(item.variable))[counted])
-        if values is None:
+        if item.variable not in columns:
+            columns[item.variable] = _sorted(raw.values(names.index(item.variable))[counted])
+        column = columns[item.variable]
+        if column is None:
             continue
         points = score.points[name]
-        met = COMPARISONS[item.kind](values, item.value)
+        met = COMPARISONS[item.kind](column.values, item.value)
         without = total - points * met
         losses = [
             weight * np.logaddexp(0.0, -sign * (without + added) / score.scale)
@@ -100,10 +103,9 @@ def cutoff_ranges(
         ]
         without_item = float(losses[0].sum()) + price
         change = losses[1] - losses[0]
-        swept = _swept(values, item.kind, without_item, change)
-        if swept is not None:
-            own = without_item + float(change[met].sum())
-            found[name] = _range(item, *swept, own, share)
+        swept = _swept(column, item.kind, without_item, change)
+        own = without_item + float(change[met].sum())
+        found[name] = _range(item, *swept, own, share)
     return found
 
 
@@ -192,22 +194,32 @@ def _widened(
     )
 
 
-def _numbers(raw: NDArray[Any]) -> NDArray[Any] | None:
+class _Sorted(NamedTuple):
+    """A column of numbers, its distinct values in ascending order, and where each row's is."""
+
+    values: NDArray[Any]
+    there: NDArray[np.bool_]
+    distinct: NDArray[Any]
+    position: NDArray[np.intp]  # of rows that have a value
+
+
+def _sorted(raw: NDArray[Any]) -> _Sorted | None:
+    """None where there are no two numbers to tell apart."""
     try:
-        return ColumnEncoder("", "numbers", indicator=True).read(raw, "error").values
+        values = ColumnEncoder("", "numbers", indicator=True).read(raw, "error").values
     except ColumnError:
         return None
+    there = ~np.isnan(values) if values.dtype.kind == "f" else np.ones(len(values), dtype=np.bool_)
+    distinct, position = np.unique(values[there], return_inverse=True)
+    return _Sorted(values, there, distinct, position) if len(distinct) > 1 else None
 
 
 def _swept(
-    values: NDArray[Any], kind: str, without: float, change: NDArray[np.float64]
-) -> tuple[NDArray[Any], NDArray[np.float64]] | None:
+    column: _Sorted, kind: str, without: float, change: NDArray[np.float64]
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """All cut-offs that split the rows, in ascending order, and the objective of each."""
-    there = ~np.isnan(values) if values.dtype.kind == "f" else np.ones(len(values), dtype=np.bool_)
-    distinct, position = np.unique(values[there], return_inverse=True)
-    if len(distinct) < 2:
-        return None
-    by_value = np.bincount(position, change[there], minlength=len(distinct))
+    distinct = column.distinct
+    by_value = np.bincount(column.position, change[column.there], minlength=len(distinct))
     below: NDArray[np.float64] = np.cumsum(by_value)
     # Between neighbouring values: the lower ones meet "<=", the upper ones ">=".
     met = below[:-1] if kind in ("<=", "<") else below[-1] - below[:-1]
