@@ -373,7 +373,7 @@ def in_kind_of(X: Any, table: Table, computed: Collection[str]) -> Any:
     return (frame.with_columns(changed) if changed else frame).to_native()
 
 
-def fit_items(encoder: ItemEncoder, X: Any, sample_weight: Any = None) -> Any:
+def fit_items(encoder: ItemEncoder, X: Any, sample_weight: Any = None) -> Table:
     """Make the items of raw columns, and check that no name stands for two things.
 
     Parameters
@@ -385,7 +385,8 @@ def fit_items(encoder: ItemEncoder, X: Any, sample_weight: Any = None) -> Any:
 
     Returns
     -------
-    data frame of shape (n, number of items)
+    Table
+        The items, each of which is computed when it is read.
 
     Raises
     ------
@@ -398,15 +399,15 @@ def fit_items(encoder: ItemEncoder, X: Any, sample_weight: Any = None) -> Any:
     >>> from riskslim import ItemEncoder
     >>> from riskslim.items.rules import fit_items
     >>> patients = pd.DataFrame({"age": [47, 60, 71], "sex": ["male", "female", "male"]})
-    >>> fit_items(ItemEncoder(n_thresholds=1), patients)
-       age >= 60  sex = male
-    0          0           1
-    1          1           0
-    2          1           1
+    >>> items = fit_items(ItemEncoder(n_thresholds=1), patients)
+    >>> items.names, items.values(0)
+    (['age >= 60', 'sex = male'], array([0, 1, 1], dtype=int8))
     """
-    items = encoder.fit_transform(X, sample_weight=sample_weight)
+    from riskslim.items.encoder import item_table
+
+    encoder.fit(X, sample_weight=sample_weight)
     check_names(encoder.items_, encoder.variables_)
-    return items
+    return item_table(encoder, X)
 
 
 def check_names(items: Iterable[Item], variables: Mapping[str, RawVariable]) -> None:

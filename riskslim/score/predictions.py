@@ -15,6 +15,7 @@ from riskslim.data.training_data import user_stacklevel
 from riskslim.exceptions import ExtrapolationWarning
 from riskslim.items.rules import HandleUnknown, check_names, computed_items, in_kind_of
 from riskslim.items.variables import RawVariable
+from riskslim.score.cutoff_ranges import remark_on_ranges_of_cutoffs
 from riskslim.score.fields import ScoreFields
 from riskslim.score.observations import class_labels
 from riskslim.score.rows import ScoredRows, remarks_on_ranges
@@ -138,24 +139,25 @@ class Predictions(ScoreFields):
         labels = class_labels(self.classes)
         return np.asarray(labels[(self.decision_function(X) > 0).astype(np.intp)])
 
-    def remarks(self, X: Any) -> tuple[str, ...]:
-        """Return what is worth knowing before the predictions for some rows are used, in words.
+    def remarks(self, X: Any = None) -> tuple[str, ...]:
+        """Return what is worth knowing about the score, or about predictions for some rows.
 
         Parameters
         ----------
-        X
+        X, optional
             As in :meth:`score_samples`.
 
         Returns
         -------
         tuple of str
-            One sentence for each feature with points that has values outside of its range in
-            the training data, and for each raw column of the score's ``variables`` that
-            has: predictions for these rows extrapolate, or the unit is another one. One for each
-            variable with
-            conditions that contradict each other, such as "age >= 60" without "age >= 40": neither
-            sheets nor rules are about such rows. One if the classes were weighted in training,
-            so that risks are not calibrated. Empty if there is nothing to say.
+            One sentence if the classes were weighted in training, so that risks are not calibrated.
+            Without rows, one on how far cut-offs can be moved before the objective changes, where
+            that is known (:meth:`with_cutoff_ranges`). With rows, one for each feature with points
+            that has values outside of its range in the training data, and for each raw column of
+            the score's ``variables`` that has: predictions for these rows extrapolate, or the unit
+            is another one. One for each variable with conditions that contradict each other, such
+            as "age >= 60" without "age >= 40": neither sheets nor rules are about such rows.
+            Empty if there is nothing to say.
 
         Raises
         ------
@@ -172,6 +174,9 @@ class Predictions(ScoreFields):
         1 of 3 rows have values outside of the training range of 'visits' (0 to 7), first at row 2
         (rows counted from 0).
         """
+        if X is None:
+            of_cutoffs = remark_on_ranges_of_cutoffs(self.cutoff_ranges)
+            return (*self._weighting(), *filter(None, [of_cutoffs]))
         if self.variables:
             X, _ = self._with_items(X, "error")
         rows = ScoredRows.open(X, tuple(self.points), self.feature_names)

@@ -97,7 +97,8 @@ def test_files_and_pickles_keep_the_columns(tmp_path):
     assert document["version"] == 3
     assert {entry["feature"]: entry.get("item") for entry in document["points"]} == {
         item.name: {"variable": item.variable, "kind": item.kind, **(
-            {} if item.value is None else {"value": item.value})}
+            {} if item.value is None else {"value": item.value}), **(
+            {} if item.interval is None else {"interval": [*item.interval]})}
         for item in score.items.values()
     }  # fmt: skip
     assert {item.kind for item in score.items.values()} >= {">=", "="}
