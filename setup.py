@@ -15,7 +15,8 @@ from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, OptionError
 
 KERNELS = [
-    "build", "distinct", "integer", "real", "ranges", "heuristics", "nodes", "supports", "tables",
+    "build", "chains", "distinct", "integer", "real", "ranges", "heuristics", "nodes", "supports",
+    "tables",
 ]  # fmt: skip
 HEADERS = [
     "bits", "numerics", "blocks", "panels", "odds", "threads", "rows", "build", "nodes", "tables",

@@ -18,6 +18,7 @@ from riskslim.engines.branch_and_bound.packed import TableItems
 from riskslim.engines.branch_and_bound.tables import (
     MOST_FOUND,
     count_supports,
+    most_sorted,
     predicted_seconds,
 )
 
@@ -37,16 +38,17 @@ def packed_items(n: int, d: int) -> tuple[TableItems, np.ndarray, np.ndarray]:
 
 def scan_seconds(packed: TableItems, max_size: int, level: int, cutoff: float) -> float:
     """CPU seconds of a scan of all supports."""
-    m = len(packed.features)
+    m, depth = len(packed.features), most_sorted(0, [], max_size)
     high = np.full(m + 1, 5.0)
     n_words, n_integers, n_floats = kernels.room(
-        packed.words.shape[0], packed.n_words, len(packed.bits), int(packed.bits.sum()), max_size, 0
+        packed.words.shape[0], packed.n_words, len(packed.bits), int(packed.bits.sum()), depth
     )
     arguments = (
-        packed.words, packed.bits, packed.labels, packed.shifts, packed.unit, packed.value, -high,
-        high, 1.0, 1.0, np.full(m, 1e-6), np.zeros((m, m), np.uint8), np.empty(0, np.int64), 0, 0,
-        max_size, cutoff, level, np.zeros(1, np.int64), np.empty((MOST_FOUND, max_size), np.int64),
-        np.empty(MOST_FOUND), np.zeros(4, np.int64), np.empty(n_words, np.uint64),
+        packed.words, packed.bits, packed.labels, packed.shifts, packed.unit, packed.value,
+        packed.plane, -high, high, 1.0, 1.0, np.full(m, 1e-6), np.zeros((m, m), np.uint8),
+        np.empty(0, np.int64), 0, 0, max_size, depth, cutoff, level, np.zeros(1, np.int64),
+        np.empty((MOST_FOUND, max_size), np.int64),
+        np.empty(MOST_FOUND), np.zeros(5, np.int64), np.empty(n_words, np.uint64),
         np.empty(n_integers, np.int32), np.empty(n_floats, np.float32),
     )  # fmt: skip
     began = time.process_time()

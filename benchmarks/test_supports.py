@@ -1,4 +1,4 @@
-"""The best step of every item, and the search that it is made for."""
+"""The best step of every item, and the counts of all cut-offs of a variable beneath it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from benchmarks.instances import TWO_THREADS, Case
-from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem
+from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+from riskslim.data import chains as chains_module
+from riskslim.data.chains import find_chains
+from riskslim.data.distinct import all_rows
+from riskslim.data.packed import pack
 from riskslim.heuristics.supports import SupportSearch
 from riskslim.loss.form import tables_by_score
 
@@ -71,3 +75,56 @@ def test_best_step_of_every_item(instance, measure, role):
     )  # fmt: skip
     expected = instance.expected("steps", lambda: plain_steps(X, data.labels, centre))
     np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
+CUT_OFFS, GROUPS = 60, 16
+
+
+def plain_counts(ranks, group, y):
+    """Rows of each cut-off, side and group: histograms, and their sums from the end."""
+    width = CUT_OFFS + 1
+    found = []
+    for rank in ranks:
+        cell = (rank * 2 + y) * GROUPS + group
+        counts = np.bincount(cell, minlength=width * 2 * GROUPS).reshape(width, 2, GROUPS)
+        found.append(counts[::-1].cumsum(axis=0)[-2::-1])
+    return np.concatenate(found)
+
+
+@pytest.mark.parametrize("role", ["reference", "riskslim", "bits", TWO_THREADS])
+def test_counts_of_all_cut_offs(case, measure, monkeypatch, role):
+    """Two variables of 60 cut-offs each."""
+    rng = np.random.default_rng(0)
+    values = rng.random((2, case.n))
+    cuts = np.arange(1, CUT_OFFS + 1) / (CUT_OFFS + 1)
+    X = np.empty((case.n, 2 * CUT_OFFS), np.int8, order="F")
+    for j in range(2 * CUT_OFFS):
+        X[:, j] = values[j // CUT_OFFS] >= cuts[j % CUT_OFFS]
+    y = (rng.random(case.n) < 0.3).astype(np.intp)
+    rows = all_rows(TrainingData(X, np.where(y, 1, -1)))
+    packed = pack(rows, np.ones(X.shape[1], np.bool_))
+    chains = find_chains(packed)
+    # Groups of rows, in the order of the rows and in that of the packed ones.
+    group = rng.integers(0, GROUPS, case.n)
+    place = np.full(64 * len(packed.valid), -1)
+    for side in (0, 1):
+        begin = 64 * packed.first_word[side]
+        place[begin : begin + packed.n_rows[side]] = group[y == side]
+    masks = np.array(
+        [np.packbits(place == r, bitorder="little").view(np.uint64) for r in range(GROUPS)]
+    )
+    monkeypatch.setattr(chains_module, "WORTHWHILE", 10**9 if role == "bits" else 0)
+    ranks = [X[:, :CUT_OFFS].sum(axis=1, dtype=np.intp), X[:, CUT_OFFS:].sum(axis=1, dtype=np.intp)]
+    out = np.empty((len(packed.values), 2, GROUPS))
+
+    def call():
+        if role == "reference":
+            return plain_counts(ranks, group, y) / case.n
+        n_threads = 2 if role == TWO_THREADS else 1
+        chains.count(packed, masks, out, np.zeros(1, np.int64), n_threads)
+        return out
+
+    found = measure(
+        call, family="heuristics", kernel="counts of all cut-offs", role=role, case=case
+    )
+    np.testing.assert_allclose(found, plain_counts(ranks, group, y) / case.n, rtol=1e-10)

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from riskslim.coefficients import (
@@ -30,6 +30,7 @@ from riskslim.coefficients import (
     checked_integer,
 )
 from riskslim.constraints.base import Constraint
+from riskslim.constraints.linear import at_most_per_variable
 from riskslim.data.tables import Table, check_columns, is_sparse, open_table
 from riskslim.data.training_data import TrainingData
 from riskslim.engines.choice import choose_engine, engine_arguments, solve
@@ -42,6 +43,8 @@ from riskslim.engines.runs import (
     checked_limits,
 )
 from riskslim.exceptions import InfeasibleProblemError
+from riskslim.items.encoder import ItemEncoder, check_rows
+from riskslim.items.rules import fit_items
 from riskslim.loss.logistic import LogisticLoss
 from riskslim.problem.problem import DEFAULT_L0_PENALTY, RiskScoreProblem, checked_size
 from riskslim.risk_score import RiskScore
@@ -133,11 +136,20 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     within : float, optional
         Find all risk scores with an objective of at most (1 + within) times the best one, or the
         best ``n_solutions`` of them; needs ``branch_and_bound``.
+    items : ItemEncoder, optional
+        X has raw columns, numbers, text, missing values, and a clone of this encoder makes the
+        features of them: 0/1 items such as "age >= 60". ``ItemEncoder(n_thresholds="all",
+        round_thresholds=True)`` leaves the choice of cut-offs to the search. Predictions take
+        raw columns, too. Parameters that name features name items then. None: X has the
+        features.
+    items_per_variable : int, optional
+        At most so many items of each variable have points. Without ``items`` the variable of
+        "age >= 60" is what its name says.
 
     Attributes
     ----------
     coef_ : ndarray of int64, shape (1, d)
-        Points of each feature.
+        Points of each feature, of each item where there are ``items``.
     intercept_ : ndarray of int64, shape (1,)
     classes_ : ndarray of shape (2,)
         The two labels in sorted order: predictions are about the second one.
@@ -152,8 +164,10 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The same with the course of the search, its statistics, and the pool of scores.
     remarks_ : tuple of str
         What is worth knowing about the score, in words: features too coarse for points, points
-        at a bound, no features at all, weights that change the risks. See
-        :meth:`RiskScoreProblem.remarks`.
+        at a bound, no features at all, weights that change the risks, cut-offs that could as well
+        be others. See :meth:`RiskScoreProblem.remarks` and :meth:`RiskScore.remarks`.
+    encoder_ : ItemEncoder or None
+        Fitted to the raw columns, where there are ``items``. ``risk_score_`` knows what it learned.
     n_features_in_ : int
     feature_names_in_ : ndarray of str, shape (d,)
         Only where X has names.
@@ -185,7 +199,21 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     optimal: objective 0.327595778, lower bound 0.327595778, gap 0.00%, 8 rows
     >>> classifier.predict([[1, 1], [0, 1]])
     array(['yes', 'no'], dtype='<U3')
+
+    From a table of raw columns, with all cut-offs to choose from:
+
+    >>> import pandas as pd
+    >>> from riskslim import ItemEncoder
+    >>> ages = np.arange(20, 90)
+    >>> raw = pd.DataFrame({"age": ages, "sex": np.where(ages % 2, "f", "m")})
+    >>> died = np.where((ages >= 63) & (ages % 7 > 0), "yes", "no")
+    >>> encoder = ItemEncoder(n_thresholds="all", round_thresholds=True)
+    >>> classifier = RiskSLIMClassifier(max_size=1, items=encoder).fit(raw, died)
+    >>> dict(classifier.risk_score_.points), classifier.predict(raw[:1])
+    ({'age >= 64': 5}, array(['no'], dtype='<U3'))
     """
+
+    encoder_: ItemEncoder | None
 
     def __init__(
         self,
@@ -213,6 +241,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         node_limit: int | None = None,
         n_solutions: int | None = None,
         within: float | None = None,
+        items: ItemEncoder | None = None,
+        items_per_variable: int | None = None,
     ) -> None:
         self.max_size = max_size
         self.max_coef = max_coef
@@ -237,6 +267,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.node_limit = node_limit
         self.n_solutions = n_solutions
         self.within = within
+        self.items = items
+        self.items_per_variable = items_per_variable
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> RiskSLIMClassifier:
         """Find the best risk score for the training data.
@@ -246,7 +278,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X : array-like or data frame of shape (n, d)
             Numbers without missing values: a NumPy array, nested lists, or a data frame of any
             library that narwhals understands. Values that are integers in -128..127 take one byte
-            each, whatever their dtype.
+            each, whatever their dtype. With ``items``, raw columns as the encoder takes them.
         y : array-like of shape (n,)
             Two distinct labels of any kind. The risk is that of the last one in sorted order: fit
             to ``y == "dead"`` where "survived" would be it.
@@ -278,7 +310,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Features have one value in all rows.
         """
         limits = self._limits()
-        data = TrainingData(_with_columns(X), _one_column(self, y), sample_weight)
+        y = _one_column(self, y)
+        data, self.encoder_ = training_data_of(self, X, y, sample_weight)
         validate_data(self, X, skip_check_array=True)  # takes names and number of features
         problem, arguments = self._stated(data, limits)
         log = VerboseLog("riskslim.classifier", "RiskSLIMClassifier", self.verbose)
@@ -289,7 +322,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         certificate = solution.certificate
         if certificate.status is Status.INFEASIBLE:
             raise InfeasibleProblemError(certificate.message)
-        self._keep(solution, problem)
+        self._keep(solution, problem, X)
         log.write("%s", certificate)
         for remark in self.remarks_:
             log.write("%s", remark)
@@ -376,6 +409,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
+        if isinstance(self.items, ItemEncoder):
+            tags.input_tags = get_tags(self.items).input_tags
         return tags
 
     # -----------------------------------------------------------------------------------------
@@ -454,9 +489,17 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             coefficients,
             max_size=size,
             min_size=self.min_size,
-            constraints=self.constraints,
+            constraints=self._all_constraints(data),
             **one_price,
         )
+
+    def _all_constraints(self, data: TrainingData) -> Sequence[Constraint]:
+        if self.items_per_variable is None:
+            return self.constraints
+        return [
+            *self.constraints,
+            *at_most_per_variable(self.items_per_variable, data.feature_names, data.items),
+        ]
 
     def _coefficients(self, names: tuple[str, ...]) -> CoefficientSet:
         lower = self.min_coef
@@ -493,26 +536,69 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Results and rows to predict
     # -----------------------------------------------------------------------------------------
 
-    def _keep(self, solution: Solution, problem: RiskScoreProblem) -> None:
+    def _keep(self, solution: Solution, problem: RiskScoreProblem, X: Any) -> None:
         data = problem.loss.data
         self.solution_ = solution
         self.certificate_ = solution.certificate
         self.loss_ = solution.certificate.loss
-        self.risk_score_ = RiskScore.from_solution(solution, data)
-        self.remarks_ = problem.remarks(solution.coef)
+        raw = None if self.encoder_ is None else self._raw(open_table(X))
+        score = RiskScore.from_solution(solution, data, encoder=self.encoder_, raw=raw)
+        self.risk_score_ = score
+        self.remarks_ = tuple(dict.fromkeys((*problem.remarks(solution.coef), *score.remarks())))
         self.classes_ = class_labels(data.classes)
         self.coef_ = solution.coef[np.newaxis, 1:]
         self.intercept_ = solution.coef[:1]
 
+    def _raw(self, table: Table) -> Table:
+        """Raw columns with the names that the encoder has for them."""
+        assert self.encoder_ is not None
+        return dataclasses.replace(table, names=[*self.encoder_.variables_])
+
     def _score_and_rows(self, X: Any) -> tuple[RiskScore, Table]:
         """The risk score, and rows with all columns of the training data, all of them checked."""
         check_is_fitted(self, "risk_score_")
+        score = self.risk_score_
         table = open_table(_with_columns(X))
         validate_data(self, X, reset=False, skip_check_array=True)
+        if self.encoder_ is not None:
+            raw = self._raw(table)
+            check_rows(self.encoder_, raw)
+            return score, score.with_items(raw, handle_unknown=self.encoder_.handle_unknown)
         if not _is_finite_array(X):
-            check_columns(table, self.risk_score_.feature_names)
+            check_columns(table, score.feature_names)
         # Columns are in the order of the training data; their names have been compared.
-        return self.risk_score_, dataclasses.replace(table, names=None)
+        return score, dataclasses.replace(table, names=None)
+
+
+def training_data_of(
+    classifier: RiskSLIMClassifier, X: Any, y: Any, sample_weight: Any = None
+) -> tuple[TrainingData, ItemEncoder | None]:
+    """Pack the rows that a classifier is fitted to, with items if it makes some.
+
+    Parameters
+    ----------
+    classifier : RiskSLIMClassifier
+    X, y, sample_weight
+        As in :meth:`RiskSLIMClassifier.fit`.
+
+    Returns
+    -------
+    TrainingData
+    ItemEncoder or None
+        Fitted to X; None where X has the features.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in :meth:`RiskSLIMClassifier.fit`.
+    """
+    X = _with_columns(X)
+    if classifier.items is None:
+        return TrainingData(X, y, sample_weight), None
+    if not isinstance(classifier.items, ItemEncoder):
+        raise TypeError(f"items must be an ItemEncoder or None, got {classifier.items!r}")
+    encoder = clone(classifier.items)
+    return TrainingData(fit_items(encoder, X, sample_weight), y, sample_weight), encoder
 
 
 def stated_by(

@@ -33,16 +33,19 @@ from riskslim.data.feature_ranges import FeatureRange
 from riskslim.data.training_data import TrainingData
 from riskslim.exports.methods import Exports
 from riskslim.items.item import Item, read_item
-from riskslim.items.rules import is_level
+from riskslim.items.rules import is_level, raw_table
 from riskslim.items.variables import RawVariable
 from riskslim.scale import PAPER_SCALE, checked_scale
 from riskslim.score import json as score_json
+from riskslim.score.cutoff_ranges import CutoffRange
+from riskslim.score.cutoff_sweep import cutoff_ranges, ranges_with_other_points
 from riskslim.score.fields import check_known
 from riskslim.score.reasons import Reasons
 from riskslim.score.training import agreeing_items, check_scores_of_training
 from riskslim.solution import Certificate
 
 if TYPE_CHECKING:
+    from riskslim.items.encoder import ItemEncoder
     from riskslim.problem.problem import RiskScoreProblem
     from riskslim.report.protocols import CrossValidationLike, EstimatorLike, SizePathLike
     from riskslim.solution import Solution
@@ -90,6 +93,9 @@ class RiskScore(Reasons, Exports):
     csv_format : CsvFormat, optional
         How the file of the training data was written, so that the command line reads others in the
         same way. None for the usual format, and where there was no such file.
+    cutoff_ranges : mapping from str to CutoffRange, optional
+        How far cut-offs can be moved before the objective changes, by feature, as
+        :meth:`with_cutoff_ranges` finds it.
 
     Attributes
     ----------
@@ -110,6 +116,8 @@ class RiskScore(Reasons, Exports):
     items : mapping from str to Item
         Read-only, of features with points.
     csv_format : CsvFormat or None
+    cutoff_ranges : mapping from str to CutoffRange
+        Read-only, of features with points.
 
     Raises
     ------
@@ -199,6 +207,7 @@ class RiskScore(Reasons, Exports):
     class_weighting: ClassWeighting | None = None
     items: Mapping[str, Item] = dataclasses.field(default_factory=dict)
     csv_format: CsvFormat | None = None
+    cutoff_ranges: Mapping[str, CutoffRange] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if isinstance(self.feature_names, str):
@@ -239,10 +248,24 @@ class RiskScore(Reasons, Exports):
         )
         items = _used_items(used, self.items, names, self.variables)
         variables = _used_variables(used, self.variables, items)
-        _set(self, items=MappingProxyType(items), variables=MappingProxyType(variables))
+        cutoffs = _used_cutoffs(used, self.cutoff_ranges, names)
+        _set(
+            self,
+            items=MappingProxyType(items),
+            variables=MappingProxyType(variables),
+            cutoff_ranges=MappingProxyType(cutoffs),
+        )
 
     @classmethod
-    def from_solution(cls, solution: Solution, data: TrainingData, *, rank: int = 0) -> RiskScore:
+    def from_solution(
+        cls,
+        solution: Solution,
+        data: TrainingData,
+        *,
+        rank: int = 0,
+        encoder: ItemEncoder | None = None,
+        raw: Any = None,
+    ) -> RiskScore:
         """Build the risk score of an engine's solution.
 
         Parameters
@@ -253,6 +276,12 @@ class RiskScore(Reasons, Exports):
         rank : int, default 0
             Which score of ``solution.pool``, 0 for the best. The certificate is about the best
             one: others have none.
+        encoder : ItemEncoder, optional
+            The fitted encoder that made the features of ``data``: the score then applies to raw
+            records, as :meth:`with_variables` says.
+        raw : data frame, mapping from names to columns, or Table, optional
+            The raw columns that they were made of, row by row: the score then knows how far its
+            cut-offs can be moved, as :meth:`with_cutoff_ranges` says.
 
         Returns
         -------
@@ -289,7 +318,21 @@ class RiskScore(Reasons, Exports):
             )
         coef, scale = _ranked(solution, rank)
         certificate = None if rank else solution.certificate
-        return cls.from_coefficients(coef, data, scale=scale, certificate=certificate)
+        score = cls.from_coefficients(coef, data, scale=scale, certificate=certificate)
+        if raw is not None:
+            ranges = cutoff_ranges(
+                score,
+                raw_table(raw),
+                score.score_samples(data),
+                data.labels > 0,
+                data.sample_weight,
+            )
+            if rank == 0 and solution.pool is not None and len(solution.pool):
+                ranges = ranges_with_other_points(ranges, score, solution.pool, data.items)
+            score = dataclasses.replace(score, cutoff_ranges=ranges)
+        if encoder is not None and score.points:
+            score = score.with_variables(encoder)
+        return score
 
     @classmethod
     def from_coefficients(
@@ -553,7 +596,7 @@ class RiskScore(Reasons, Exports):
     def __reduce__(self) -> tuple[Any, ...]:
         # Read-only mappings cannot be pickled.
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        for name in ("points", "feature_ranges", "variables", "items"):
+        for name in ("points", "feature_ranges", "variables", "items", "cutoff_ranges"):
             fields[name] = dict(fields[name])
         return _rebuilt, (fields,)
 
@@ -623,6 +666,16 @@ def _used_items(
         if item is not None:
             used[name] = item
     return used
+
+
+def _used_cutoffs(
+    features: Sequence[str], ranges: Mapping[str, CutoffRange], known: Sequence[str]
+) -> dict[str, CutoffRange]:
+    check_known(ranges, tuple(known), "cutoff_ranges")
+    for name, one in ranges.items():
+        if not isinstance(one, CutoffRange):
+            raise TypeError(f"cutoff_ranges[{name!r}] must be a CutoffRange, got {one!r}")
+    return {name: ranges[name] for name in features if name in ranges}
 
 
 def _used_variables(

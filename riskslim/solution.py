@@ -270,6 +270,9 @@ class TraceRecord(NamedTuple):
         Best objective, best bound, and their gap at this moment.
     nodes, cuts, incumbent_updates : int
         Counts so far.
+    table_share : float
+        Share of the sets of items that tables of supports have looked at or excluded, of the
+        node that they are at, where there is one that takes long; 1 after it, 0 before.
     """
 
     time: float
@@ -279,12 +282,19 @@ class TraceRecord(NamedTuple):
     nodes: int
     cuts: int
     incumbent_updates: int
+    table_share: float = 0.0
+
+    @property
+    def supports_done(self) -> str:
+        """The share of supports in words, empty while there is nothing to count."""
+        return f"  supports {self.table_share:.0%}" if 0 < self.table_share < 1 else ""
 
     def summary(self) -> str:
         """The state in words that fit a line of 80 columns after a time."""
         return (
             f"objective {self.upper_bound:.5f}  bound {self.lower_bound:.5f}  "
-            f"gap {self.gap:.2%}  nodes {self.nodes}  cuts {self.cuts}"
+            f"gap {self.gap:.2%}  nodes {self.nodes}"
+            + (self.supports_done or f"  cuts {self.cuts}")
         )
 
 
@@ -391,7 +401,8 @@ class SolveStatistics:
         Of them, those whose rounding was promising and evaluated on all rows.
     subsampling_epsilon : float
         Guarantee of the samples that led to incumbents: the loss on all rows exceeds that of a
-        rounding on the sample by this at most, with the probability that the settings ask for.
+        rounding on the sample by this at most, with the probability that the settings ask for;
+        infinite if the run was stopped before it was computed.
     table_nodes : int
         Nodes of branch and bound that tables of supports completed.
     table_supports : int
@@ -400,6 +411,9 @@ class SolveStatistics:
         Of them, those that the saturated loss did not exclude.
     table_left : int
         Of them, those that bounds on their cells did not exclude, either.
+    table_share : float
+        Of the last node that tables took long for, the share of supports that are looked at or
+        excluded: 1 if the run did not end within it, 0 if there was none.
     """
 
     total_seconds: float = 0.0
@@ -417,6 +431,7 @@ class SolveStatistics:
     table_supports: int = 0
     table_saturated: int = 0
     table_left: int = 0
+    table_share: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)

@@ -76,7 +76,7 @@ def test_the_guide_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     text = (DOCS / "guide.md").read_text(encoding="utf-8")
     examples = re.findall(r"^```python(?: continued)?\n(.*?)^```$", text, re.M | re.S)
-    assert len(examples) == text.count("```") / 2 == 22
+    assert len(examples) == text.count("```") / 2 == 23
     namespace = {}
     for example in examples:
         exec(compile(example, "docs/guide.md", "exec"), namespace)
@@ -87,6 +87,28 @@ def test_the_guide_runs(tmp_path, monkeypatch, capsys):
     assert "if 'age >= 75' is used, 'age >= 60' is used\n" in shown
     assert "these constraints contradict each other: (at most 0 of 'age >= 45'" in shown
     assert float(re.search(r"AUC (0\.\d+)", shown)[1]) > 0.65
+
+
+def test_the_examples_of_cutoffs_print_what_they_say(capsys):
+    text = (DOCS / "cutoffs.md").read_text(encoding="utf-8")
+    examples = re.findall(r"^```python(?: continued)?\n(.*?)^```$", text, re.M | re.S)
+    assert len(examples) == text.count("```") / 2 == 3
+    namespace = {}
+    for example in examples:
+        exec(compile(example, "docs/cutoffs.md", "exec"), namespace)
+    assert namespace["classifier"].certificate_.is_optimal
+    shown = capsys.readouterr().out
+    assert "any cut-off above 10.92 and up to 11.04 splits the training rows alike." in shown
+    assert "Other cut-offs that give an objective within 0.1%, all else as it is:" in shown
+    # The table of where cut-offs lie.
+    between = pd.DataFrame({"age": [48, 51.37]})
+    for parameters, name in (
+        ({}, "51.37"), ({"threshold_position": "middle"}, "49.685"),
+        ({"round_thresholds": True}, "50"),
+    ):  # fmt: skip
+        (item,) = riskslim.ItemEncoder(n_thresholds="all", **parameters).fit(between).items_
+        assert item.name == f"age >= {name}"
+        assert re.search(rf"^\| .*\| {name}[ ,]", text, re.M)
 
 
 def test_the_examples_of_constraints_hold(capsys):

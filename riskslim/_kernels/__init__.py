@@ -17,6 +17,8 @@ panels (:mod:`riskslim.data.panels`); an empty weight array means that every row
     Discrete coordinate descent and sequential rounding, each compiled as a whole.
 ``supports``
     Counts of cells of packed items, the best step of every item, points polished on cells.
+``chains``
+    Planes each of which holds the next one, as cut-offs are: counts of all of them at once.
 ``nodes``
     Nodes of the branch and bound: relaxation, bound, branching, each node compiled as a whole.
 ``tables``
@@ -42,7 +44,9 @@ from typing import NamedTuple
 
 from riskslim.exceptions import KernelsUnavailableError
 
-MODULES = ("distinct", "heuristics", "integer", "nodes", "ranges", "real", "supports", "tables")
+MODULES = (
+    "chains", "distinct", "heuristics", "integer", "nodes", "ranges", "real", "supports", "tables",
+)  # fmt: skip
 BACKENDS = ("cython", "numba")
 VARIABLE = "RISKSLIM_KERNELS"
 

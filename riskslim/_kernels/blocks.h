@@ -13,6 +13,18 @@
 
 #define RS_BLOCK 2048
 
+/* Whether work is to end: stop[0] is positive, which another thread may make it at any time, or
+ * negative and counted up to 0 by this and earlier looks. */
+RS_INLINE int rs_stopped(int64_t *stop)
+{
+    int64_t now = *(volatile int64_t *)stop;
+    if (now < 0) {
+        *stop = now == -1 ? 1 : now + 1;
+        return now == -1;
+    }
+    return now != 0;
+}
+
 /* Floating-point sums run in 32 partial sums, histograms in 4 copies: enough to keep a
  * machine busy while it waits for the previous addition to the same place. */
 #define RS_LANES 32

@@ -912,6 +912,45 @@ cdef void take(Rows *rows, Vector *vector, Py_ssize_t line, int64_t value) noexc
     vector.coef[line] = value
 
 
+cdef void open_scores(
+    Rows *rows, bint integer, Py_ssize_t low, const double[:, ::1] losses,
+    const double[:, ::1] slopes, int32_t[::1] position, double[::1] scores,
+    int64_t[:, ::1] counts, double[::1] mass,
+):
+    """Scores as positions in tables, with room for joint histograms, or as real numbers."""
+    rows.integer = integer
+    rows.position = &position[0] if integer else NULL
+    rows.scores = NULL if integer else &scores[0]
+    rows.low = low
+    rows.width = losses.shape[1]
+    rows.losses = &losses[0, 0] if integer else NULL
+    rows.slopes = &slopes[0, 0] if integer else NULL
+    rows.capacity = counts.shape[1]
+    rows.counts = &counts[0, 0] if rows.capacity else NULL
+    rows.mass = &mass[0] if rows.capacity else NULL
+
+
+cdef void open_vector(
+    Vector *vector, int64_t[::1] coef, const int64_t[::1] lower, const int64_t[::1] upper,
+    const double[::1] penalty, const uint8_t[::1] direction, const int64_t[::1] feature_min,
+    const int64_t[::1] feature_max,
+):
+    cdef Py_ssize_t line
+    vector.d = penalty.shape[0]
+    vector.coef = &coef[0]
+    vector.lower = &lower[0]
+    vector.upper = &upper[0]
+    vector.penalty = &penalty[0]
+    vector.direction = &direction[0]
+    vector.feature_min = &feature_min[0]
+    vector.feature_max = &feature_max[0]
+    vector.min_size = 0
+    vector.max_size = vector.d
+    vector.size = 0
+    for line in range(1, vector.d + 1):
+        vector.size += coef[line] != 0
+
+
 def coordinate_descent(
     const int8_t[::1, :] columns, const double[:, :, ::1] panels, const int64_t[::1] slot,
     const int8_t[::1] labels, const double[::1] weights, double total_weight, double unit,
@@ -945,34 +984,15 @@ def coordinate_descent(
     cdef Py_ssize_t line, n_moves = 0
     cdef double objective
     open_rows(&rows, columns, panels, slot, labels, weights, total_weight, unit, n_threads)
-    rows.integer = integer
-    rows.position = &position[0] if integer else NULL
-    rows.scores = NULL if integer else &scores[0]
-    rows.low = low
-    rows.width = losses.shape[1]
-    rows.losses = &losses[0, 0] if integer else NULL
-    rows.slopes = &slopes[0, 0] if integer else NULL
-    rows.capacity = counts.shape[1]
-    rows.counts = &counts[0, 0] if rows.capacity else NULL
-    rows.mass = &mass[0] if rows.capacity else NULL
-    vector.d = slot.shape[0]
-    vector.coef = &coef[0]
-    vector.lower = &lower[0]
-    vector.upper = &upper[0]
-    vector.penalty = &penalty[0]
-    vector.direction = &direction[0]
-    vector.feature_min = &feature_min[0]
-    vector.feature_max = &feature_max[0]
+    open_scores(&rows, integer, low, losses, slopes, position, scores, counts, mass)
+    open_vector(&vector, coef, lower, upper, penalty, direction, feature_min, feature_max)
     vector.min_size = min_size
     vector.max_size = max_size
-    vector.size = 0
     open_bounds(&bounds, wanted, workspace, magnitude)
     search.rows = &rows
     search.exhaustive = exhaustive
     search.stop = &stop[0]
     with nogil:
-        for line in range(1, vector.d + 1):
-            vector.size += coef[line] != 0
         open_line(&rows, &vector, 0)
         objective = line_loss(&rows, 0.0, 0.0) + penalty_without(&vector, 0)
         while n_moves < max_iterations:
@@ -995,6 +1015,104 @@ def coordinate_descent(
             n_moves += 1
         close_rows(&rows)
     return n_moves, rows.n_evaluations
+
+
+# ---- the best step of every feature -------------------------------------------------------
+
+cdef enum:
+    TURNS = 3
+
+cdef double step_objective(
+    Vector *vector, Search *search, Py_ssize_t line, int64_t value, int64_t *intercept,
+) noexcept nogil:
+    """Objective, less the prices of the other features, with the best intercept to a value."""
+    begin_search(search, True, vector.coef[0], value)
+    if vector.direction[0]:
+        intercept[0] = line_minimum(search, vector.lower[0], vector.upper[0])
+    return search_loss(search, intercept[0]) + vector.penalty[line - 1]
+
+
+cdef double best_step(
+    Vector *vector, Search *search, Py_ssize_t line, int64_t *value, int64_t *intercept,
+) noexcept nogil:
+    """Best value of an unused feature and the intercept to it, searched in turns."""
+    cdef int64_t v, at = vector.coef[0]
+    cdef int turn, side
+    cdef double objective, least = INFINITY
+    value[0] = 0
+    intercept[0] = vector.coef[0]
+    for turn in range(TURNS):
+        begin_search(search, False, 0, intercept[0] - vector.coef[0])
+        v = line_minimum(search, vector.lower[line], vector.upper[line])
+        if v == value[0] and turn > 0:
+            break
+        if v == 0:
+            # Zero is no step; beside it the neighbours are best, as the loss is convex.
+            if turn > 0:
+                break
+            for side in range(-1, 2, 2):
+                if vector.lower[line] <= side <= vector.upper[line]:
+                    at = vector.coef[0]
+                    objective = step_objective(vector, search, line, side, &at)
+                    if objective < least:
+                        least = objective
+                        value[0] = side
+                        intercept[0] = at
+            continue
+        at = intercept[0]
+        objective = step_objective(vector, search, line, v, &at)
+        if not objective < least:
+            break
+        least = objective
+        value[0] = v
+        intercept[0] = at
+    return least
+
+
+def best_line_steps(
+    const int8_t[::1, :] columns, const double[:, :, ::1] panels, const int64_t[::1] slot,
+    const int8_t[::1] labels, const double[::1] weights, double total_weight, double unit,
+    bint integer, Py_ssize_t low, const double[:, ::1] losses, const double[:, ::1] slopes,
+    const int64_t[::1] feature_min, const int64_t[::1] feature_max,
+    int32_t[::1] position, double[::1] scores, int64_t[:, ::1] counts, double[::1] mass,
+    int64_t[::1] coef, const int64_t[::1] lower, const int64_t[::1] upper,
+    const double[::1] penalty, const uint8_t[::1] direction,
+    double[::1] objective, int64_t[::1] value, int64_t[::1] intercept,
+    const int64_t[::1] stop, int n_threads,
+):
+    """Best value of every unused feature with the intercept to it, all other points kept.
+
+    Arguments as those of :func:`coordinate_descent`; ``coef`` and its scores are left as they are.
+    ``objective``, ``value`` and ``intercept`` (d + 1,) are written. Features that are used, or not
+    in ``direction``, that may only be zero, or that are not reached before stop[0] is set have
+    an infinite objective. Value and intercept are searched in turns: either is best with the other
+    one kept, or has been searched three times. Returns the number of losses computed.
+    """
+    cdef Rows rows
+    cdef Vector vector
+    cdef Search search
+    cdef Py_ssize_t line
+    cdef double rest
+    open_rows(&rows, columns, panels, slot, labels, weights, total_weight, unit, n_threads)
+    open_scores(&rows, integer, low, losses, slopes, position, scores, counts, mass)
+    open_vector(&vector, coef, lower, upper, penalty, direction, feature_min, feature_max)
+    search.rows = &rows
+    search.exhaustive = False
+    search.stop = &stop[0]
+    with nogil:
+        rest = penalty_without(&vector, 0)
+        for line in range(vector.d + 1):
+            objective[line] = INFINITY
+            value[line] = 0
+            intercept[line] = coef[0]
+            if (line == 0 or stop[0] or coef[line] != 0 or not direction[line]
+                    or lower[line] == upper[line]):
+                continue
+            open_line(&rows, &vector, line)
+            objective[line] = rest + best_step(
+                &vector, &search, line, &value[line], &intercept[line])
+        close_rows(&rows)
+    return rows.n_evaluations
 
 
 # ---- sequential rounding: which candidates cannot win -----------------------------------
@@ -1351,6 +1469,7 @@ cdef struct Rounding:
     double slack                 # rounding errors of the bounds
     double *bound                # of down and up: least objective; infinity if out of question
     double *value                # of down and up: quick objective
+    const int64_t *stop          # not 0: look at no more candidates
 
 
 cdef struct Choice:
@@ -1516,7 +1635,7 @@ cdef Choice run_race(Rounding *r) noexcept nogil:
     for k in range(2 * (r.d + 1)):
         r.value[k] = INFINITY
     tried = likely_winner(r)
-    while tried.line >= 0:
+    while tried.line >= 0 and not r.stop[0]:
         k = tried.direction * (r.d + 1) + tried.line
         base = r.loss + r.settled - price_of(r, tried.line, tried.direction)
         change = quick_change(
@@ -1550,7 +1669,7 @@ cdef Choice exact_best(Rounding *r) noexcept nogil:
     best.value = INFINITY
     while True:
         tried = next_candidate(r)
-        if tried.line < 0 or tried.value - r.slack > best.value:
+        if tried.line < 0 or tried.value - r.slack > best.value or r.stop[0]:
             return best
         r.bound[tried.direction * (r.d + 1) + tried.line] = INFINITY
         r.race.rows.line = tried.line
@@ -1599,7 +1718,8 @@ def sequential_rounding(
     const int64_t[::1] feature_min, const int64_t[::1] feature_max,
     double[::1] scores, double[::1] odds, double[::1] coef, const double[::1] penalty,
     const double[::1] magnitude, Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
-    uint8_t[::1] pending, double[:, ::1] workspace, double[:, ::1] bound, int n_threads,
+    uint8_t[::1] pending, double[:, ::1] workspace, double[:, ::1] bound,
+    const int64_t[::1] stop, int n_threads,
 ):
     """Round ``coef`` in place, one coefficient at a time, in the direction that costs least.
 
@@ -1609,7 +1729,8 @@ def sequential_rounding(
     ``odds`` (n,), ``workspace`` (3, d + 1) and ``bound`` (4, d + 1) are scratch.
 
     Returns the outcome (0: rounded, 1: stopped by the cutoff, 2: no rounding has a permitted
-    size) and the number of losses computed.
+    size, 3: stop[0], which is looked at before each pass, was not 0 while some coefficients were
+    pending) and the number of losses computed.
 
     Without evaluating anything, the gradient bounds the objective of every rounding of all
     pending coefficients at once, which is compared with the cutoff.
@@ -1637,6 +1758,7 @@ def sequential_rounding(
     r.max_size = max_size
     r.bound = &bound[0, 0]
     r.value = &bound[2, 0]
+    r.stop = &stop[0]
     with nogil:
         while True:
             if not size_possible(&r):
@@ -1644,13 +1766,20 @@ def sequential_rounding(
                 break
             if r.n_pending == 0:
                 break
-            if r.race.n_steps == 0:
+            if not stop[0] and r.race.n_steps == 0:
                 begin_race(&r.race)
-            measure(&r)
+            if not stop[0]:
+                measure(&r)
+            if stop[0]:
+                outcome = 3
+                break
             if bound_roundings(&r) >= cutoff:
                 outcome = 1
                 break
             best = best_rounding(&r)
+            if stop[0]:          # not all candidates may have been looked at
+                outcome = 3
+                break
             if best.line < 0:    # scores that overflow compare as nothing
                 outcome = 2
                 break

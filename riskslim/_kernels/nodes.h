@@ -17,18 +17,6 @@ RS_INLINE double rs_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Whether work is to end: stop[0] is positive, which another thread may make it at any time, or
- * negative and counted up to 0 by this and earlier looks. */
-RS_INLINE int rs_stopped(int64_t *stop)
-{
-    int64_t now = *(volatile int64_t *)stop;
-    if (now < 0) {
-        *stop = now == -1 ? 1 : now + 1;
-        return now == -1;
-    }
-    return now != 0;
-}
-
 /* Loss, d loss / d score and second derivative of each row, from one exponential. Every term is
  * at least zero, so that losses keep their relative accuracy. */
 RS_KERNEL void rs_node_losses(

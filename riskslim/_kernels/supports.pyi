@@ -51,6 +51,7 @@ def best_steps(
     high: int,
     work: NDArray[np.float64],
     work_values: NDArray[np.int64],
+    chosen: NDArray[np.int64],
     loss: NDArray[np.float64],
     step: NDArray[np.int64],
     shift: NDArray[np.int64],

@@ -119,7 +119,7 @@ cdef struct Joint:
 cdef void count_plane(void *argument, Py_ssize_t item, int worker) noexcept nogil:
     cdef Joint *joint = <Joint *>argument
     cdef const uint64_t *plane = joint.planes + joint.chosen[item] * joint.n_words
-    cdef double *out = joint.out + item * 2 * joint.n_groups
+    cdef double *out = joint.out + joint.chosen[item] * 2 * joint.n_groups
     cdef Py_ssize_t g, r, begin, n
     if joint.stop[0]:
         return
@@ -138,10 +138,10 @@ def count_joint(
     const int64_t[::1] first_word, const int64_t[::1] side, const double[::1] weight,
     double[:, :, ::1] out, const int64_t[::1] stop, int n_threads,
 ):
-    """Fill out[i, l, r] with the weight of the rows of plane chosen[i], side l and mask r.
+    """Fill out[p, l, r] with the weight of the rows of each chosen plane p, side l and mask r.
 
-    The rows of segment g are on side[g] and weigh weight[g] each. Nothing is said of planes that
-    are not reached before stop[0] is set.
+    The rows of segment g are on side[g] and weigh weight[g] each. Nothing is said of other planes,
+    and of those that are not reached before stop[0] is set.
     """
     cdef Joint joint
     joint.planes = &planes[0, 0]
@@ -311,10 +311,10 @@ def best_steps(
     const int64_t[::1] values, const int64_t[::1] base, const int64_t[::1] position,
     const double[:, ::1] losses, const double[:, ::1] slopes,
     const int64_t[::1] lower, const int64_t[::1] upper, int64_t low, int64_t high,
-    double[::1] work, int64_t[::1] work_values,
+    double[::1] work, int64_t[::1] work_values, const int64_t[::1] chosen,
     double[::1] loss, int64_t[::1] step, int64_t[::1] shift, const int64_t[::1] stop,
 ):
-    """The best points of every item that is added to a score, and the shift of the intercept.
+    """The best points of each chosen item that is added to a score, and the intercept's shift.
 
     Item i has the planes first[i] .. first[i + 1] - 1, whose rows have values[plane], and all other
     rows the value base[i]; ``joint`` (planes, 2, groups) and ``total`` (2, groups) are weights,
@@ -324,7 +324,7 @@ def best_steps(
     reached before stop[0] is set have an infinite loss.
     """
     cdef Steps s
-    cdef Py_ssize_t i, q, r, n = total.shape[1]
+    cdef Py_ssize_t k, i, q, r, n = total.shape[1]
     s.weights = &work[0]
     s.n_groups = n
     s.values = &work_values[0]
@@ -333,7 +333,8 @@ def best_steps(
     s.slopes = &slopes[0, 0]
     s.width = losses.shape[1]
     with nogil:
-        for i in range(lower.shape[0]):
+        for k in range(chosen.shape[0]):
+            i = chosen[k]
             if stop[0]:
                 loss[i] = 1e300
                 continue

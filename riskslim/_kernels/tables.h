@@ -1,8 +1,9 @@
-/* Tables of supports: what is the least loss of any score that uses only some 0/1 items?
+/* Tables of supports: what is the least loss of any score that uses only some items of few values?
  *
- * Items are columns of two values. Rows that k items do not tell apart are one of at most 2^k
- * cells; cell c has the weights P(c) and N(c) of the two classes, and all weights add up to at most
- * one. No score of these items, whatever its points, intercept and scale, has a loss below
+ * Items are columns of two to eight values. An item has one to three planes, the bits of the number
+ * of its value in a row. Rows that the k planes of some items do not tell apart are one of at most
+ * 2^k cells; cell c has the weights P(c) and N(c) of the two classes, and all weights add up to at
+ * most one. No score of these items, whatever its points, intercept and scale, has a loss below
  *
  *     h = sum_c P log(1 + N / P) + N log(1 + P / N),                                         (1)
  *
@@ -10,9 +11,10 @@
  * time, by the convex loss over real points of a box (rs_cells_bound).
  *
  * Counting. Rows are bits of 64-bit words, sorted by the cell of a prefix of items and by segment; a
- * segment holds rows of one class, each of which stands for 2^shift rows. Eight items lie side by
- * side: word w of item j is words[((j / 8) * n_words + w) * 8 + j % 8]. With the counts of a cell
- * and of single items within it, a pair (a, b) of further items needs popcount(a & b) alone.
+ * segment holds rows of one class, each of which stands for 2^shift rows. Eight planes lie side by
+ * side: word w of plane j is words[((j / 8) * n_words + w) * 8 + j % 8]. With the counts of a cell
+ * and of single items within it, a pair (a, b) of further items of two values needs popcount(a & b)
+ * alone. Rows are sorted by the planes of every item of more values: it comes before those of two.
  *
  * Everything that is counted is an integer below 2^31, hence exact. Every floating-point result is
  * the same bits on every machine: no contraction, a fixed order, and our own logarithm.
@@ -48,7 +50,8 @@
 #define RS_X86 0
 #endif
 
-/* Items of a support, and values of coefficients with the intercept. */
+/* Items of a support, and values of coefficients with the intercept. All planes of a support are at
+ * most as many, too; where items have up to eight values, at most ten items fit into a pattern. */
 #define RS_MOST_ITEMS 12
 #define RS_MOST_COEF (RS_MOST_ITEMS + 1)
 #define RS_MOST_CELLS (1 << RS_MOST_ITEMS)
@@ -58,18 +61,20 @@
 #define RS_H_ERROR(cells) ((2.0 * (double)(cells) + 8.0) * DBL_EPSILON)
 #define RS_TEST_ERROR(cells) ((80.0 + 2.0 * (double)(cells)) * (0.5 * FLT_EPSILON))
 
-/* What scans look at between two checks of the flag that ends them is short: one pass over the
- * words for one item. */
 #define RS_FULL (-1)
 #define RS_STOPPED (-2)
+/* Words of eight planes that are counted, and words that are sorted, between two looks at the flag
+ * that ends a scan. */
+#define RS_COUNTED_WORDS 16384
+#define RS_SORTED_WORDS 64
 
 typedef struct {
     int64_t bits;  /* rows */
     int64_t word;  /* its first word */
-    int32_t cell;  /* values of the prefix's items, the first one in bit 0 */
+    int32_t cell;  /* values of the prefix's items, the first one in the lowest bits */
     int16_t label; /* 1: positive class */
     int16_t shift; /* each row stands for 2^shift */
-    int64_t ones;  /* of its rows, those with the item that it is split by, */
+    int64_t ones;  /* of its rows, those in the plane that it is split by, */
     int64_t ones_at; /* and their first word at the next level */
 } rs_segment;
 
@@ -82,7 +87,7 @@ typedef struct {
     int32_t n_cells;
     int32_t *pattern; /* of each cell that has rows */
     int32_t *total;   /* (n_cells, 2): rows by class */
-    int32_t *single;  /* (n_cells, 2, width): of them those that have each item */
+    int32_t *single;  /* (n_cells, 2, width): of them those in each plane */
 } rs_level;
 
 /* ---- counts ---------------------------------------------------------------------- */
@@ -199,7 +204,7 @@ static rs_counter rs_counter_of(int level)
     return rs_count_portable;
 }
 
-/* ---- splitting the rows by one more item ------------------------------------------ */
+/* ---- splitting the rows by one more plane ----------------------------------------- */
 
 /* Moves that bring the bits of a mask together at the low end, a halving at a time (Warren,
  * Hacker's Delight, 7-4). They are computed once for all items. */
@@ -259,16 +264,17 @@ RS_INLINE void rs_append(
         for (int k = 0; k < 8; k++) first[8 + k] = x[k] >> (64 - offset);
 }
 
-/* Words of one segment, of the groups from `group` on: those with the item to `ones`, the others
- * to `zeros`. */
-RS_KERNEL void rs_split_words(
+/* Words of one segment, of the groups from `group` on: those in the plane to `ones`, the others
+ * to `zeros`. Not 0 if it was stopped. */
+RS_KERNEL int rs_split_words(
     uint64_t *RS_RESTRICT to, int64_t to_words, int64_t zeros, int64_t ones,
-    const uint64_t *RS_RESTRICT from, int64_t from_words, int64_t word, int64_t bits, int64_t item,
-    int64_t group, int64_t n_groups)
+    const uint64_t *RS_RESTRICT from, int64_t from_words, int64_t word, int64_t bits, int64_t plane,
+    int64_t group, int64_t n_groups, int64_t *stop)
 {
-    const uint64_t *chosen = from + ((item / 8) * from_words + word) * 8 + item % 8;
+    const uint64_t *chosen = from + ((plane / 8) * from_words + word) * 8 + plane % 8;
     int64_t at_one = 0, at_zero = 0;
     for (int64_t w = 0; 64 * w < bits; w++) {
+        if (w % RS_SORTED_WORDS == RS_SORTED_WORDS - 1 && rs_stopped(stop)) return RS_STOPPED;
         const int64_t left = bits - 64 * w;
         const uint64_t valid = left >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << left) - 1;
         const uint64_t have = chosen[8 * w];
@@ -283,6 +289,7 @@ RS_KERNEL void rs_split_words(
         at_one += n_one;
         at_zero += n_zero;
     }
+    return 0;
 }
 
 /* ---- the first test ------------------------------------------------------------------ */
@@ -329,9 +336,20 @@ RS_KERNEL void rs_test_singles(
     }
 }
 
+/* The same of cells as they are. */
+static double rs_test_cells(
+    const int32_t *RS_RESTRICT total, int32_t n_cells, float p_unit, float n_unit)
+{
+    double sum = 0.0;
+    for (int32_t c = 0; c < n_cells; c++)
+        sum += (double)rs_test_term(total[2 * c + 1], total[2 * c], p_unit, n_unit);
+    return sum;
+}
+
 /* ---- bounds of one support ------------------------------------------------------------- */
 
-/* Cells of one support: weights of both classes, and the values of its items in bits. */
+/* Cells of one support: weights of both classes, and the numbers of its items' values: each in as
+ * many bits, one where all items have two values, and three otherwise. */
 typedef struct {
     int32_t n;
     int32_t pattern[RS_MOST_CELLS];
@@ -386,8 +404,8 @@ static int rs_solve(double *a, double *b, int m)
  * x_j|. Slopes are within 8u of their terms' sizes, a sum over cells adds u per cell, and a
  * derivative is multiplied by a width of the box. `error` has four times the sum of all that.
  */
-static double rs_linearised(
-    const rs_cells *cells, const double *value, const double *low, const double *high, int m,
+RS_INLINE double rs_linearised(
+    const rs_cells *cells, int bits, const double *value, const double *low, const double *high, int m,
     const double *z, double *loss_out, double *gradient, double *hessian)
 {
     double loss = 0.0, size = 0.0, reach = 0.0;
@@ -399,7 +417,8 @@ static double rs_linearised(
         double x[RS_MOST_COEF], s = z[0];
         x[0] = 1.0;
         for (int j = 1; j < m; j++) {
-            x[j] = value[2 * (j - 1) + (cells->pattern[c] >> (j - 1) & 1)];
+            const int at = j - 1;
+            x[j] = value[(at << bits) + (cells->pattern[c] >> (bits * at) & ((1 << bits) - 1))];
             s += z[j] * x[j];
         }
         const double p = cells->positive[c], n = cells->negative[c];
@@ -422,8 +441,9 @@ static double rs_linearised(
         const double one = gradient[i] * below, other = gradient[i] * above;
         double largest = 1.0;
         if (i > 0) {
-            const double v0 = fabs(value[2 * i - 2]), v1 = fabs(value[2 * i - 1]);
-            largest = v0 > v1 ? v0 : v1;
+            const double *own = value + ((i - 1) << bits);
+            largest = 0.0;
+            for (int v = 0; v < 1 << bits; v++) largest = fabs(own[v]) > largest ? fabs(own[v]) : largest;
         }
         bound += one < other ? one : other;
         widths += largest * (-below > above ? -below : above);
@@ -465,9 +485,9 @@ static int rs_newton_step(
 
 /* A bound of the loss over real coefficients within a box, by Newton steps on those that are not
  * at an end of it; ends as soon as it reaches `enough`, or where it cannot rise any more. z is where
- * it begins, and ends. */
-static double rs_cells_bound(
-    const rs_cells *cells, const double *value, const double *low, const double *high, int m,
+ * it begins, and ends. Each item has 2^bits values. */
+RS_INLINE double rs_bound_of_cells(
+    const rs_cells *cells, int bits, const double *value, const double *low, const double *high, int m,
     double enough, double *z)
 {
     double next[RS_MOST_COEF], gradient[RS_MOST_COEF], step[RS_MOST_COEF];
@@ -475,7 +495,7 @@ static double rs_cells_bound(
     int free[RS_MOST_COEF];
     double loss, best = 0.0, tried, bound;
     for (int i = 0; i < m; i++) z[i] = z[i] < low[i] ? low[i] : z[i] > high[i] ? high[i] : z[i];
-    bound = rs_linearised(cells, value, low, high, m, z, &loss, gradient, hessian);
+    bound = rs_linearised(cells, bits, value, low, high, m, z, &loss, gradient, hessian);
     for (int it = 0; it < RS_NEWTON_STEPS; it++) {
         int n_free = 0;
         double change = 0.0, share = 1.0;
@@ -499,7 +519,7 @@ static double rs_cells_bound(
         }
         if (!(change > 0.0)) break;
         for (int halving = 0;; halving++) {
-            bound = rs_linearised(cells, value, low, high, m, next, &tried, gradient, hessian);
+            bound = rs_linearised(cells, bits, value, low, high, m, next, &tried, gradient, hessian);
             if (bound > best) best = bound;
             if (tried <= loss || halving == 12) break;
             /* A step of which single coefficients are cut off need not lead down; as a whole it does. */
@@ -515,8 +535,32 @@ static double rs_cells_bound(
     return best;
 }
 
+/* The same of items of two values. */
+static double rs_cells_bound(
+    const rs_cells *cells, const double *value, const double *low, const double *high, int m,
+    double enough, double *z)
+{
+    return rs_bound_of_cells(cells, 1, value, low, high, m, enough, z);
+}
+
+/* The same of items of up to eight values. */
+static double rs_wide_cells_bound(
+    const rs_cells *cells, const double *value, const double *low, const double *high, int m,
+    double enough, double *z)
+{
+    return rs_bound_of_cells(cells, 3, value, low, high, m, enough, z);
+}
+
+/* The work on a box is counted in second derivatives: cells that take as long as the rest of what is
+ * done for it, and second derivatives that do so for a cell. */
+#define RS_CELLS_OF_A_BOX 16
+#define RS_TERMS_OF_A_CELL 12
 /* Boxes that one support may be divided into; what they leave open is left to the search. */
 #define RS_MOST_BOXES 1000
+
+/* rs_cells_bound or rs_wide_cells_bound */
+typedef double (*rs_bound_of)(const rs_cells *cells, const double *value, const double *low,
+                              const double *high, int m, double enough, double *z);
 
 typedef struct {
     double low[RS_MOST_COEF];
@@ -577,20 +621,22 @@ static int rs_divide(const rs_box *box, int m, double t_low, double t_high, doub
 /* Whether the integer points of a box hold nothing below `enough`: depth first over parts of it.
  *
  * 0 says no more than that this is not known: a part's relaxation has no coefficient to divide at,
- * so that rounding it is likely to give a score that is looked for, or parts are too many. The
- * bound of the box itself is returned in `bound`.
+ * so that rounding it is likely to give a score that is looked for, parts are too many, or the scan
+ * is stopped. The bound of the box itself is returned in `bound`; `n_boxes` is how many were bounded.
  */
-static int rs_is_excluded(
-    const rs_cells *cells, const double *value, rs_box *stack, int m, double t_low, double t_high,
-    double enough, double *bound)
+static int rs_boxes_are_excluded(
+    rs_bound_of bound_of, const rs_cells *cells, const double *value, rs_box *stack, int m,
+    double t_low, double t_high, double enough, double *bound, int64_t *n_boxes, int64_t *stop)
 {
-    int n = 1, n_boxes = 0;
+    int n = 1;
+    *n_boxes = 0;
     while (n) {
         rs_box *box = &stack[n - 1], *other = &stack[n];
         double below, above;
-        const double least = rs_cells_bound(cells, value, box->low, box->high, m, enough, box->z);
-        if (n_boxes == 0) *bound = least;
-        if (++n_boxes > RS_MOST_BOXES || n == RS_DEEPEST) return 0;
+        const double least = bound_of(cells, value, box->low, box->high, m, enough, box->z);
+        if (*n_boxes == 0) *bound = least;
+        if (++*n_boxes > RS_MOST_BOXES || n == RS_DEEPEST) return 0;
+        if (*n_boxes > 1 && rs_stopped(stop)) return 0;
         if (least >= enough) {
             n--;
             continue;
@@ -611,13 +657,27 @@ static int rs_is_excluded(
     return 1;
 }
 
+/* The same of items of two values, whatever the flag is. */
+RS_INLINE int rs_is_excluded(
+    const rs_cells *cells, const double *value, rs_box *stack, int m, double t_low, double t_high,
+    double enough, double *bound)
+{
+    int64_t go_on = 0, n_boxes;
+    return rs_boxes_are_excluded(
+        rs_cells_bound, cells, value, stack, m, t_low, t_high, enough, bound, &n_boxes, &go_on);
+}
+
 /* ---- the scan --------------------------------------------------------------------------- */
 
 typedef struct {
     int64_t n_items;
     int64_t n_groups;
     int64_t width;         /* 8 * n_groups */
-    const double *value;   /* (n_items, 2) */
+    int bits;              /* of an item's value in a pattern: 1, or 3 */
+    const int64_t *plane;  /* n_items + 1: item i has the planes plane[i] .. plane[i + 1] - 1 */
+    int64_t pairs_from;    /* items from here on have two values */
+    int64_t shift;         /* an item's plane less the item, of those */
+    const double *value;   /* (n_items, 2^bits) */
     const double *low;     /* n_items + 1, intercept first, in log-odds per unit of value */
     const double *high;
     const double *price;   /* n_items */
@@ -628,29 +688,33 @@ typedef struct {
     double cutoff;
     int64_t min_size;
     int64_t max_size;
-    const int64_t *stop;
+    int64_t *stop;
     rs_counter counter;
     /* results */
     int64_t capacity;
     int64_t n_found;
     int64_t *found;        /* (capacity, max_size) */
     double *bound;         /* capacity */
-    int64_t *counted;      /* supports: looked at, past the first test, past h, left */
+    int64_t *counted;      /* supports: looked at, past the first test, past h, left; work on boxes */
     /* workspace */
-    rs_level *level;       /* by size of the prefix */
+    rs_level *level;       /* by planes of the prefix */
     int32_t *both;         /* (cells, 2, width) */
     float *test;           /* width */
-    uint64_t *chosen;      /* words of one item */
+    uint64_t *chosen;      /* words of one plane */
     rs_cells *cells;
     rs_box *stack;         /* RS_DEEPEST */
     int64_t item[RS_MOST_ITEMS];
+    int64_t unlooked;      /* words that were counted since the last look at the flag */
 } rs_scan;
 
-/* Tests one support whose cells are known; 0, or RS_FULL. */
+/* Tests one support whose cells are known; 0, RS_FULL or RS_STOPPED. */
 static int rs_consider(rs_scan *scan, int size)
 {
-    double price = 0.0, bound = 0.0, value[2 * RS_MOST_ITEMS];
+    double price = 0.0, bound = 0.0, value[8 * RS_MOST_ITEMS];
     rs_box *box = &scan->stack[0];
+    const int n_values = 1 << scan->bits;
+    int64_t n_boxes;
+    if (rs_stopped(scan->stop)) return RS_STOPPED;
     scan->counted[1]++;
     for (int i = 0; i < size; i++) price += scan->price[scan->item[i]];
     price *= 1.0 - (double)size * DBL_EPSILON;
@@ -665,12 +729,14 @@ static int rs_consider(rs_scan *scan, int size)
         box->low[i + 1] = scan->low[j + 1];
         box->high[i + 1] = scan->high[j + 1];
         box->z[i + 1] = 0.0;
-        value[2 * i] = scan->value[2 * j];
-        value[2 * i + 1] = scan->value[2 * j + 1];
+        for (int v = 0; v < n_values; v++) value[n_values * i + v] = scan->value[n_values * j + v];
     }
-    if (rs_is_excluded(scan->cells, value, scan->stack, size + 1, scan->t_low, scan->t_high,
-                       scan->cutoff - price, &bound))
-        return 0;
+    const int excluded = rs_boxes_are_excluded(
+        scan->bits == 1 ? rs_cells_bound : rs_wide_cells_bound, scan->cells, value, scan->stack,
+        size + 1, scan->t_low, scan->t_high, scan->cutoff - price, &bound, &n_boxes, scan->stop);
+    scan->counted[4] += n_boxes * (scan->cells->n + RS_CELLS_OF_A_BOX)
+                        * ((size + 1) * (size + 2) / 2 + RS_TERMS_OF_A_CELL);
+    if (excluded) return 0;
     if (saturated > bound) bound = saturated;
     if (scan->n_found == scan->capacity) return RS_FULL;
     scan->counted[3]++;
@@ -689,23 +755,29 @@ RS_INLINE void rs_put_cell(rs_scan *scan, int32_t pattern, int32_t positive, int
     cells->negative[cells->n++] = (double)negative * scan->unit[0];
 }
 
-/* Segments of the next level. Those without the item come first: cells stay in ascending order. */
-static void rs_split(rs_scan *scan, int size, int64_t item)
+/* Segments of the next level, with the words of groups of planes before `n_groups`. Those that are
+ * not in the plane come first: cells, which have its bit at `place`, stay in ascending order. */
+static int rs_split(rs_scan *scan, int depth, int64_t plane, int64_t n_groups, int place)
 {
-    const rs_level *from = &scan->level[size];
-    rs_level *to = &scan->level[size + 1];
+    const rs_level *from = &scan->level[depth];
+    rs_level *to = &scan->level[depth + 1];
+    const int64_t group = (plane + 1) / 8;
     int64_t word = 0;
     to->n_segments = 0;
     for (int32_t s = 0; s < from->n_segments; s++) {
         rs_segment *segment = &from->segment[s];
         const int64_t n = (segment->bits + 63) / 64;
-        const uint64_t *have = from->words + ((item / 8) * from->n_words + segment->word) * 8 + item % 8;
+        const uint64_t *have =
+            from->words + ((plane / 8) * from->n_words + segment->word) * 8 + plane % 8;
         int64_t ones = 0;
         for (int64_t w = 0; w < n; w++) ones += rs_popcount(have[8 * w]);
         segment->ones = ones;
         segment->ones_at = word + (segment->bits - ones + 63) / 64;
-        rs_split_words(to->words, to->n_words, word, segment->ones_at, from->words, from->n_words,
-                       segment->word, segment->bits, item, (item + 1) / 8, scan->n_groups);
+        if (group < n_groups
+            && rs_split_words(to->words, to->n_words, word, segment->ones_at, from->words,
+                              from->n_words, segment->word, segment->bits, plane, group, n_groups,
+                              scan->stop))
+            return RS_STOPPED;
         if (segment->bits > ones) {
             rs_segment *child = &to->segment[to->n_segments++];
             *child = *segment;
@@ -721,16 +793,49 @@ static void rs_split(rs_scan *scan, int size, int64_t item)
         *child = *segment;
         child->bits = segment->ones;
         child->word = segment->ones_at;
-        child->cell = segment->cell | (int32_t)1 << size;
+        child->cell = segment->cell | (int32_t)1 << place;
     }
+    return 0;
 }
 
-/* Totals of each cell, and the rows of each item in it. */
-static void rs_count_level(rs_scan *scan, int size, int64_t first, int with_singles)
+/* Sorts the rows by the planes of one more item; 0 or RS_STOPPED. Of the last item of a support
+ * only the cells are wanted. */
+static int rs_sort(rs_scan *scan, int size, int depth, int64_t item, int is_last)
 {
-    rs_level *level = &scan->level[size];
-    const int64_t width = scan->width;
+    const int64_t begin = scan->plane[item], end = scan->plane[item + 1];
+    scan->item[size] = item;
+    for (int64_t p = begin; p < end; p++) {
+        const int64_t n_groups = !is_last ? scan->n_groups : p + 1 == end ? 0 : (end + 7) / 8;
+        const int bit = (int)(p - begin);
+        if (rs_split(scan, depth + bit, p, n_groups, scan->bits * size + bit)) return RS_STOPPED;
+    }
+    return 0;
+}
+
+/* Adds the rows of one segment that are in `chosen` and in each plane of the groups from `group`
+ * on; 0 or RS_STOPPED. */
+static int rs_add_counts(
+    rs_scan *scan, int32_t *sum, const rs_level *level, const rs_segment *segment, int64_t group)
+{
+    const int64_t n = (segment->bits + 63) / 64;
     int32_t count[8];
+    for (int64_t g = group; g < scan->n_groups; g++) {
+        scan->counter(count, scan->chosen, level->words + (g * level->n_words + segment->word) * 8, n);
+        for (int k = 0; k < 8; k++) sum[8 * g + k] += (int32_t)((uint32_t)count[k] << segment->shift);
+        scan->unlooked += n;
+        if (scan->unlooked < RS_COUNTED_WORDS) continue;
+        scan->unlooked = 0;
+        if (rs_stopped(scan->stop)) return RS_STOPPED;
+    }
+    return 0;
+}
+
+/* Totals of each cell, and where asked for the rows of each plane from `first` on in it; 0 or
+ * RS_STOPPED. */
+static int rs_count_level(rs_scan *scan, int depth, int64_t first, int with_singles)
+{
+    rs_level *level = &scan->level[depth];
+    const int64_t width = scan->width;
     level->n_cells = 0;
     for (int32_t s = 0; s < level->n_segments; s++) {
         const rs_segment *segment = &level->segment[s];
@@ -747,12 +852,10 @@ static void rs_count_level(rs_scan *scan, int size, int64_t first, int with_sing
         level->total[row] += (int32_t)(segment->bits << segment->shift);
         if (!with_singles) continue;
         for (int64_t w = 0; w < n; w++) scan->chosen[w] = ~UINT64_C(0);
-        for (int64_t g = first / 8; g < scan->n_groups; g++) {
-            int32_t *sum = level->single + row * width + 8 * g;
-            scan->counter(count, scan->chosen, level->words + (g * level->n_words + segment->word) * 8, n);
-            for (int k = 0; k < 8; k++) sum[k] += (int32_t)((uint32_t)count[k] << segment->shift);
-        }
+        if (rs_add_counts(scan, level->single + row * width, level, segment, first / 8))
+            return RS_STOPPED;
     }
+    return 0;
 }
 
 RS_INLINE int rs_is_apart(const rs_scan *scan, int size, int64_t item)
@@ -762,75 +865,107 @@ RS_INLINE int rs_is_apart(const rs_scan *scan, int size, int64_t item)
     return 0;
 }
 
-/* Supports of the prefix and one more item. */
-static int rs_scan_singles(rs_scan *scan, int size, int64_t first)
+/* The support of the prefix alone. */
+static int rs_scan_itself(rs_scan *scan, int size, int depth)
 {
-    const rs_level *level = &scan->level[size];
-    const int64_t width = scan->width, begin = first / 8 * 8;
+    const rs_level *level = &scan->level[depth];
+    double price = 0.0;
+    scan->counted[0]++;
+    if (depth > size) {
+        /* Most supports with items of more than two values come by here. */
+        const double least =
+            rs_test_cells(level->total, level->n_cells, (float)scan->unit[1], (float)scan->unit[0])
+            - RS_TEST_ERROR(level->n_cells);
+        for (int i = 0; i < size; i++) price += scan->price[scan->item[i]];
+        if (least + price * (1.0 - 1e-14) >= scan->cutoff) return 0;
+    }
+    scan->cells->n = 0;
+    for (int32_t c = 0; c < level->n_cells; c++)
+        rs_put_cell(scan, level->pattern[c], level->total[2 * c + 1], level->total[2 * c]);
+    return rs_consider(scan, size);
+}
+
+/* Supports of the prefix and one more item of two values. */
+static int rs_scan_singles(rs_scan *scan, int size, int depth, int64_t first)
+{
+    const rs_level *level = &scan->level[depth];
+    const int64_t width = scan->width, begin = (first + scan->shift) / 8 * 8;
+    const int64_t n_planes = scan->n_items + scan->shift;
     const float p_unit = (float)scan->unit[1], n_unit = (float)scan->unit[0];
     const double error = RS_TEST_ERROR(2 * level->n_cells);
     double price = 0.0;
+    int status;
     memset(scan->test, 0, (size_t)width * sizeof *scan->test);
     for (int32_t c = 0; c < level->n_cells; c++) {
         const int32_t *total = level->total + 2 * c;
         const int32_t *single = level->single + 2 * c * width + begin;
+        if (rs_stopped(scan->stop)) return RS_STOPPED;
         rs_test_singles(scan->test + begin, single + width, single, total[1], total[0], p_unit, n_unit,
-                        scan->n_items - begin);
+                        n_planes - begin);
     }
     for (int i = 0; i < size; i++) price += scan->price[scan->item[i]];
     for (int64_t b = first; b < scan->n_items; b++) {
         if (rs_is_apart(scan, size, b)) continue;
         scan->counted[0]++;
-        const double least = (double)scan->test[b] - error;
+        const double least = (double)scan->test[b + scan->shift] - error;
         if (least + (price + scan->price[b]) * (1.0 - 1e-14) >= scan->cutoff) continue;
         scan->cells->n = 0;
         scan->item[size] = b;
         for (int32_t c = 0; c < level->n_cells; c++) {
-            const int32_t *all = level->total + 2 * c, *single = level->single + 2 * c * width + b;
-            const int32_t pattern = level->pattern[c];
+            const int32_t *all = level->total + 2 * c;
+            const int32_t *single = level->single + 2 * c * width + b + scan->shift;
+            const int32_t pattern = level->pattern[c], with_b = 1 << scan->bits * size;
             rs_put_cell(scan, pattern, all[1] - single[width], all[0] - single[0]);
-            rs_put_cell(scan, pattern | 1 << size, single[width], single[0]);
+            rs_put_cell(scan, pattern | with_b, single[width], single[0]);
         }
-        if (rs_consider(scan, size + 1)) return RS_FULL;
+        status = rs_consider(scan, size + 1);
+        if (status) return status;
     }
     return 0;
 }
 
-/* Supports of the prefix and two more items, of which the first one is a. */
-static int rs_scan_pairs(rs_scan *scan, int size, int64_t a)
+/* Rows of each cell that have item a, and each other one, from `begin` on; 0 or RS_STOPPED. */
+static int rs_count_pairs(rs_scan *scan, const rs_level *level, int64_t plane, int64_t begin)
 {
-    const rs_level *level = &scan->level[size];
-    const int64_t width = scan->width, begin = (a + 1) / 8 * 8;
-    const float p_unit = (float)scan->unit[1], n_unit = (float)scan->unit[0];
-    const double error = RS_TEST_ERROR(4 * level->n_cells);
-    const uint64_t *words = level->words + (a / 8) * level->n_words * 8 + a % 8;
-    int32_t count[8], row = 0;
-    double price = scan->price[a];
+    const int64_t width = scan->width;
+    const uint64_t *words = level->words + (plane / 8) * level->n_words * 8 + plane % 8;
     memset(scan->both, 0, 2 * (size_t)(level->n_cells * width) * sizeof *scan->both);
     for (int32_t s = 0, c = 0; s < level->n_segments; s++) {
         const rs_segment *segment = &level->segment[s];
         const int64_t n = (segment->bits + 63) / 64;
         while (level->pattern[c] != segment->cell) c++;
-        row = 2 * c + segment->label;
         for (int64_t w = 0; w < n; w++) scan->chosen[w] = words[8 * (segment->word + w)];
-        for (int64_t g = begin / 8; g < scan->n_groups; g++) {
-            int32_t *sum = scan->both + row * width + 8 * g;
-            scan->counter(count, scan->chosen, level->words + (g * level->n_words + segment->word) * 8, n);
-            for (int k = 0; k < 8; k++) sum[k] += (int32_t)((uint32_t)count[k] << segment->shift);
-        }
+        if (rs_add_counts(scan, scan->both + (2 * c + segment->label) * width, level, segment, begin / 8))
+            return RS_STOPPED;
     }
+    return 0;
+}
+
+/* Supports of the prefix and two more items of two values, of which the first one is a. */
+static int rs_scan_pairs(rs_scan *scan, int size, int depth, int64_t a)
+{
+    const rs_level *level = &scan->level[depth];
+    const int64_t width = scan->width, n_planes = scan->n_items + scan->shift;
+    const int64_t plane = a + scan->shift, begin = (plane + 1) / 8 * 8;
+    const float p_unit = (float)scan->unit[1], n_unit = (float)scan->unit[0];
+    const double error = RS_TEST_ERROR(4 * level->n_cells);
+    double price = scan->price[a];
+    int status = rs_count_pairs(scan, level, plane, begin);
+    if (status) return status;
     memset(scan->test, 0, (size_t)width * sizeof *scan->test);
     for (int32_t c = 0; c < level->n_cells; c++) {
         const int32_t *total = level->total + 2 * c, *both = scan->both + 2 * c * width + begin;
         const int32_t *single = level->single + 2 * c * width;
+        if (rs_stopped(scan->stop)) return RS_STOPPED;
         rs_test_pairs(scan->test + begin, both + width, both, single + width + begin, single + begin,
-                      single[width + a], single[a], total[1], total[0], p_unit, n_unit,
-                      scan->n_items - begin);
+                      single[width + plane], single[plane], total[1], total[0], p_unit, n_unit,
+                      n_planes - begin);
     }
     scan->item[size] = a;
     for (int i = 0; i < size; i++) price += scan->price[scan->item[i]];
     for (int64_t b = a + 1; b < scan->n_items; b++) {
-        const double least = (double)scan->test[b] - error;
+        const int64_t other = b + scan->shift;
+        const double least = (double)scan->test[other] - error;
         if (rs_is_apart(scan, size + 1, b)) continue;
         scan->counted[0]++;
         if (least + (price + scan->price[b]) * (1.0 - 1e-14) >= scan->cutoff) continue;
@@ -839,46 +974,49 @@ static int rs_scan_pairs(rs_scan *scan, int size, int64_t a)
         for (int32_t c = 0; c < level->n_cells; c++) {
             const int32_t *all = level->total + 2 * c, *single = level->single + 2 * c * width;
             const int32_t *both = scan->both + 2 * c * width;
-            const int32_t pattern = level->pattern[c], with_a = 1 << size, with_b = 2 << size;
-            const int32_t p = both[width + b], n = both[b];
-            const int32_t ap = single[width + a], an = single[a], bp = single[width + b], bn = single[b];
+            const int32_t pattern = level->pattern[c];
+            const int32_t with_a = 1 << scan->bits * size, with_b = with_a << scan->bits;
+            const int32_t p = both[width + other], n = both[other];
+            const int32_t ap = single[width + plane], an = single[plane];
+            const int32_t bp = single[width + other], bn = single[other];
             rs_put_cell(scan, pattern, all[1] - ap - bp + p, all[0] - an - bn + n);
             rs_put_cell(scan, pattern | with_a, ap - p, an - n);
             rs_put_cell(scan, pattern | with_b, bp - p, bn - n);
             rs_put_cell(scan, pattern | with_a | with_b, p, n);
         }
-        if (rs_consider(scan, size + 2)) return RS_FULL;
+        status = rs_consider(scan, size + 2);
+        if (status) return status;
     }
     return 0;
 }
 
-/* The prefix of `size` items, and all supports that it begins and that end with later ones. */
-static int rs_scan_prefix(rs_scan *scan, int size, int64_t first)
+/* The prefix of `size` items with `depth` planes, and all supports that it begins and that end with
+ * later ones. */
+static int rs_scan_prefix(rs_scan *scan, int size, int depth, int64_t first)
 {
-    rs_level *level = &scan->level[size];
     const int64_t more = scan->max_size - size;
-    int status;
-    rs_count_level(scan, size, first, more > 0 && more <= 2);
-    if (size >= scan->min_size) {
-        scan->cells->n = 0;
-        scan->counted[0]++;
-        for (int32_t c = 0; c < level->n_cells; c++)
-            rs_put_cell(scan, level->pattern[c], level->total[2 * c + 1], level->total[2 * c]);
-        if (rs_consider(scan, size)) return RS_FULL;
-    }
-    if (more == 1 || (more == 2 && size + 1 >= scan->min_size))
-        if (rs_scan_singles(scan, size, first)) return RS_FULL;
-    if (more < 2) return 0;
-    for (int64_t a = first; a < scan->n_items; a++) {
-        if (*(volatile const int64_t *)scan->stop) return RS_STOPPED;
-        if (rs_is_apart(scan, size, a)) continue;
-        if (more == 2) {
-            if (a + 1 < scan->n_items && rs_scan_pairs(scan, size, a)) return RS_FULL;
-            continue;
+    const int64_t pairs_from = first > scan->pairs_from ? first : scan->pairs_from;
+    const int with_singles = more > 0 && more <= 2 && pairs_from < scan->n_items;
+    int status = rs_count_level(scan, depth, pairs_from + scan->shift, with_singles);
+    if (!status && size >= scan->min_size) status = rs_scan_itself(scan, size, depth);
+    if (!status && with_singles && (more == 1 || size + 1 >= scan->min_size))
+        status = rs_scan_singles(scan, size, depth, pairs_from);
+    if (status || more < 1) return status;
+    if (more == 2)
+        for (int64_t a = pairs_from; a + 1 < scan->n_items; a++) {
+            if (rs_stopped(scan->stop)) return RS_STOPPED;
+            if (rs_is_apart(scan, size, a)) continue;
+            status = rs_scan_pairs(scan, size, depth, a);
+            if (status) return status;
         }
-        scan->item[size] = a;
-        rs_split(scan, size, a);
-        status = rs_scan_prefix(scan, size + 1, a + 1);
+    /* From here on the counts of this level are not needed any more. */
+    for (int64_t a = first; a < (more <= 2 ? scan->pairs_from : scan->n_items); a++) {
+        if (rs_stopped(scan->stop)) return RS_STOPPED;
+        if (rs_is_apart(scan, size, a)) continue;
+        status = rs_sort(scan, size, depth, a, more == 1);
+        if (!status)
+            status = rs_scan_prefix(
+                scan, size + 1, depth + (int)(scan->plane[a + 1] - scan->plane[a]), a + 1);
         if (status) return status;
     }
     return 0;

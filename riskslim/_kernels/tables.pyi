@@ -8,7 +8,7 @@ STOPPED: int
 def best_level() -> int: ...
 def saturated(positive: NDArray[np.float64], negative: NDArray[np.float64]) -> float: ...
 def room(
-    n_groups: int, n_words: int, n_segments: int, n_bits: int, max_size: int, prefix: int
+    n_groups: int, n_words: int, n_segments: int, n_bits: int, depth: int
 ) -> tuple[int, int, int]: ...
 def scan(
     words: NDArray[np.uint64],
@@ -17,6 +17,7 @@ def scan(
     shifts: NDArray[np.int64],
     unit: NDArray[np.float64],
     value: NDArray[np.float64],
+    plane: NDArray[np.int64],
     low: NDArray[np.float64],
     high: NDArray[np.float64],
     t_low: float,
@@ -27,6 +28,7 @@ def scan(
     first: int,
     min_size: int,
     max_size: int,
+    depth: int,
     cutoff: float,
     level: int,
     stop: NDArray[np.int64],

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Tables of supports: bounds of all scores that use a given set of 0/1 items, for many sets at once.
+"""Tables of supports: bounds of all scores that use a given set of items, for many sets at once.
 
 The method, the layout of the words, and the rounding errors are those of tables.h.
 """
@@ -43,6 +43,10 @@ cdef extern from "tables.h" nogil:
         int64_t n_items
         int64_t n_groups
         int64_t width
+        int bits
+        const int64_t *plane
+        int64_t pairs_from
+        int64_t shift
         const double *value
         const double *low
         const double *high
@@ -54,7 +58,7 @@ cdef extern from "tables.h" nogil:
         double cutoff
         int64_t min_size
         int64_t max_size
-        const int64_t *stop
+        int64_t *stop
         rs_counter counter
         int64_t capacity
         int64_t n_found
@@ -68,11 +72,12 @@ cdef extern from "tables.h" nogil:
         rs_cells *cells
         rs_box *stack
         int64_t[12] item
+        int64_t unlooked
     int rs_best_level() noexcept
     double rs_saturated(const rs_cells *cells) noexcept
     rs_counter rs_counter_of(int level) noexcept
-    void rs_split(rs_scan *scan, int size, int64_t item) noexcept
-    int rs_scan_prefix(rs_scan *scan, int size, int64_t first) noexcept
+    int rs_sort(rs_scan *scan, int size, int depth, int64_t item, int is_last) noexcept
+    int rs_scan_prefix(rs_scan *scan, int size, int depth, int64_t first) noexcept
 
 
 MOST_ITEMS = RS_MOST_ITEMS
@@ -104,11 +109,14 @@ def saturated(const double[::1] positive, const double[::1] negative):
 
 
 def room(Py_ssize_t n_groups, Py_ssize_t n_words, Py_ssize_t n_segments, Py_ssize_t n_bits,
-         Py_ssize_t max_size, Py_ssize_t prefix):
-    """Workspace of a scan: numbers of uint64, of int32, and of float32."""
-    cdef Py_ssize_t levels = max(prefix, max_size - 2), size, segments, cells
+         Py_ssize_t depth):
+    """Workspace of a scan: numbers of uint64, of int32, and of float32.
+
+    Rows are sorted by at most ``depth`` planes.
+    """
+    cdef Py_ssize_t size, segments, cells
     cdef Py_ssize_t words64 = 0, words32 = 0, stride = n_words
-    for size in range(levels + 1):
+    for size in range(depth + 1):
         segments = most_segments(n_segments, n_bits, size)
         cells = min(segments, 1 << size)
         words64 += SEGMENT_WORDS * segments
@@ -116,7 +124,7 @@ def room(Py_ssize_t n_groups, Py_ssize_t n_words, Py_ssize_t n_segments, Py_ssiz
             stride += most_segments(n_segments, n_bits, size - 1)
             words64 += 8 * n_groups * stride + 8
         words32 += 3 * cells
-    cells = min(most_segments(n_segments, n_bits, levels), 1 << levels)
+    cells = min(most_segments(n_segments, n_bits, depth), 1 << depth)
     words64 += stride + 8 + (1 << RS_MOST_ITEMS) * 20 // 8 + 16 + RS_DEEPEST * 39
     words32 += 4 * cells * 8 * n_groups
     return words64, words32, 8 * n_groups
@@ -125,10 +133,10 @@ def room(Py_ssize_t n_groups, Py_ssize_t n_words, Py_ssize_t n_segments, Py_ssiz
 def scan(
     const uint64_t[:, :, ::1] words, const int64_t[::1] bits, const int64_t[::1] labels,
     const int64_t[::1] shifts, const double[::1] unit, const double[:, ::1] value,
-    const double[::1] low, const double[::1] high, double t_low, double t_high,
-    const double[::1] price, const uint8_t[:, ::1] apart, const int64_t[::1] prefix, Py_ssize_t first,
-    Py_ssize_t min_size, Py_ssize_t max_size, double cutoff, int level, const int64_t[::1] stop,
-    int64_t[:, ::1] found, double[::1] bound, int64_t[::1] counted,
+    const int64_t[::1] plane, const double[::1] low, const double[::1] high, double t_low,
+    double t_high, const double[::1] price, const uint8_t[:, ::1] apart, const int64_t[::1] prefix,
+    Py_ssize_t first, Py_ssize_t min_size, Py_ssize_t max_size, Py_ssize_t depth, double cutoff,
+    int level, int64_t[::1] stop, int64_t[:, ::1] found, double[::1] bound, int64_t[::1] counted,
     uint64_t[::1] room64, int32_t[::1] room32, float[::1] room_float,
 ):
     """Find the supports that may hold a score with an objective below ``cutoff``.
@@ -137,29 +145,38 @@ def scan(
     items from ``first`` on, which is beyond those of the prefix. Items that are ``apart`` are not
     in one support.
 
-    ``words`` (groups of eight items, words, 8) has the rows; row segments have ``bits`` rows of the
+    ``words`` (groups of eight planes, words, 8) has the rows; row segments have ``bits`` rows of the
     class ``labels`` (1 or 0), each of which stands for 2^``shifts`` rows of the weight ``unit`` of
-    its class. An item has two ``value``; its coefficient lies between ``low`` and ``high``, which
+    its class. Item i has the planes ``plane[i]`` to ``plane[i + 1] - 1``, the bits of the number of
+    its value in a row; ``value`` has two columns, or eight where an item has more than one plane.
+    Supports have at most MOST_ITEMS planes (and ten items where one has more than one plane), and
+    rows are sorted by at most ``depth`` of them. Items of several planes come before those of one
+    among the items from ``first`` on. An item's coefficient lies between ``low`` and ``high``, which
     begin with those of the intercept. They are in log-odds: t times points, and t lies between
     ``t_low`` and ``t_high``.
 
     Rows of ``found`` are items, in ascending order and -1 after them; ``bound`` is a bound of the
     objective; ``counted`` has the numbers of supports looked at, past the test in single precision,
-    past h, and found. Returns the number found, ``FULL`` or ``STOPPED``: what is found then is
-    not all.
+    past h, and found, and the second derivatives of all boxes. Returns the number found,
+    ``FULL`` or ``STOPPED``: what is found then is not all. stop[0] above 0 ends the scan; below 0 it is counted up by each look.
     """
     cdef rs_scan s
     cdef rs_level[MOST_LEVELS] levels
     cdef Py_ssize_t size, segments, cells, k, n_bits = 0
-    cdef Py_ssize_t n_prefix = prefix.shape[0], n_levels = max(n_prefix, max_size - 2)
+    cdef Py_ssize_t n_prefix = prefix.shape[0]
     cdef uint64_t *at = &room64[0]
     cdef int32_t *at32 = &room32[0]
     cdef int64_t word = 0
-    cdef int status = 0
+    cdef int status = 0, sorted_by = 0
     for k in range(bits.shape[0]):
         n_bits += bits[k]
     s.n_items, s.n_groups, s.width = price.shape[0], words.shape[0], 8 * words.shape[0]
     s.value, s.low, s.high, s.price = &value[0, 0], &low[0], &high[0], &price[0]
+    s.bits, s.plane, s.unlooked = 1 if value.shape[1] == 2 else 3, &plane[0], 0
+    s.pairs_from = s.n_items
+    while s.pairs_from > 0 and plane[s.pairs_from] - plane[s.pairs_from - 1] == 1:
+        s.pairs_from -= 1
+    s.shift = plane[s.pairs_from] - s.pairs_from
     s.apart = &apart[0, 0]
     s.unit[0], s.unit[1] = unit[0], unit[1]
     s.t_low, s.t_high = t_low, t_high
@@ -168,7 +185,7 @@ def scan(
     s.capacity, s.n_found = found.shape[0], 0
     s.found, s.bound, s.counted = &found[0, 0], &bound[0], &counted[0]
     s.level = levels
-    for size in range(n_levels + 1):
+    for size in range(depth + 1):
         segments = most_segments(bits.shape[0], n_bits, size)
         cells = min(segments, 1 << size)
         levels[size].segment = <rs_segment *>at
@@ -184,13 +201,13 @@ def scan(
         levels[size].pattern = at32
         levels[size].total = at32 + cells
         at32 += 3 * cells
-    for size in range(n_levels + 1):
+    for size in range(depth + 1):
         levels[size].single = at32
-    cells = min(most_segments(bits.shape[0], n_bits, n_levels), 1 << n_levels)
+    cells = min(most_segments(bits.shape[0], n_bits, depth), 1 << depth)
     s.both = at32 + 2 * cells * s.width
     s.test = &room_float[0]
     s.chosen = at
-    s.cells = <rs_cells *>(at + levels[n_levels].n_words + 8)
+    s.cells = <rs_cells *>(at + levels[depth].n_words + 8)
     s.stack = <rs_box *>(<uint64_t *>s.cells + (1 << RS_MOST_ITEMS) * 20 // 8 + 8)
     levels[0].n_segments = bits.shape[0]
     for k in range(bits.shape[0]):
@@ -201,6 +218,10 @@ def scan(
     with nogil:
         for k in range(n_prefix):
             s.item[k] = prefix[k]
-            rs_split(&s, k, prefix[k])
-        status = rs_scan_prefix(&s, n_prefix, first)
+            status = rs_sort(&s, k, sorted_by, prefix[k], 0)
+            if status:
+                break
+            sorted_by += plane[prefix[k] + 1] - plane[prefix[k]]
+        if not status:
+            status = rs_scan_prefix(&s, n_prefix, sorted_by, first)
     return status if status < 0 else s.n_found

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     import pyarrow
 
     from riskslim.data.csv_format import CsvFormat
-    from riskslim.data.tables import Table
     from riskslim.items.rules import HandleUnknown
     from riskslim.risk_score import RiskScore
 
@@ -218,7 +217,7 @@ def _labelled_rows(
 
 def _with_features(
     read: pyarrow.Table, score: RiskScore, path: Path, handle_unknown: HandleUnknown
-) -> Table:
+) -> pyarrow.Table:
     """Columns of a file, and the items that it lacks, computed from its raw columns."""
     from riskslim._wording import listing, near
     from riskslim.items.item import source_variable
@@ -227,7 +226,7 @@ def _with_features(
     names = read.column_names
     lacking: dict[str, list[str]] = {}  # items by raw column
     for name in score.points:
-        if name not in (table.names or ()):
+        if name not in table.column_names:
             lacking.setdefault(source_variable(name), []).append(name)
     if not lacking:
         return table

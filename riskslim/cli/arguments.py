@@ -104,25 +104,37 @@ def signs_of(
     return signs, of_variables
 
 
-def _numbers(text: str) -> list[float]:
+def _numbers(text: str) -> list[float] | str:
+    if text == "all":
+        return text
     return [float(part) for part in text.split(",")]
 
 
-def encoder_of(
-    items: bool,
-    n_thresholds: int | None,
-    thresholds: list[str] | None,
-    categorical: list[str] | None,
-    numeric: list[str] | None,
-    missing: str | None,
-) -> ItemEncoder | None:
-    """Return the encoder that makes items of the columns of a file, if they are wanted."""
-    given = {
-        "n_thresholds": n_thresholds, "thresholds": thresholds, "categorical": categorical,
-        "numeric": numeric, "missing": missing,
-    }  # fmt: skip
+def encoder_of(items: bool, **given: Any) -> ItemEncoder | None:
+    """Return the encoder that makes items of the columns of a file, if they are wanted.
+
+    Parameters
+    ----------
+    items : bool
+    n_thresholds, max_thresholds : int, optional
+    thresholds, categorical, numeric : list of str, optional
+    round_thresholds : bool
+    missing : str, optional
+        Options by the names of the encoder's parameters; None, False and [] were not given.
+
+    Returns
+    -------
+    ItemEncoder or None
+
+    Raises
+    ------
+    ValueError
+        Options for items where none are wanted, or that cannot be read.
+    """
     options: dict[str, Any] = {
-        name: value for name, value in given.items() if value not in (None, [])
+        name: value
+        for name, value in given.items()
+        if not (value is None or value is False or value == [])
     }
     if not items:
         if options:
@@ -130,8 +142,17 @@ def encoder_of(
         return None
     from riskslim.items.encoder import ItemEncoder
 
-    if thresholds:
-        options["thresholds"] = by_name(thresholds, "--thresholds", _numbers, "numbers V,V,...")
+    texts = options.pop("thresholds", [])
+    if "all" in texts:
+        if "n_thresholds" in options:
+            raise ValueError("--thresholds all and --n-thresholds cannot both be given")
+        options["n_thresholds"] = "all"
+    if named := [text for text in texts if text != "all"]:
+        options["thresholds"] = by_name(named, "--thresholds", _numbers, "numbers V,V,...")
+    if "max_thresholds" in options and not any(
+        text == "all" or text.endswith("=all") for text in texts
+    ):
+        raise ValueError("--max-thresholds needs --thresholds all")
     return ItemEncoder(**options)
 
 

@@ -7,7 +7,6 @@ over the options that it takes.
 from __future__ import annotations
 
 import csv
-import functools
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     import pyarrow
 
     from riskslim.constraints.base import Constraint
+    from riskslim.constraints.linear import LinearConstraint
     from riskslim.data.csv_format import CsvFormat
     from riskslim.data.training_data import TrainingData
     from riskslim.items.encoder import ItemEncoder
@@ -73,6 +73,8 @@ def fit(
     items: options.Items = False,
     n_thresholds: options.NThresholds = None,
     thresholds: options.Thresholds = None,
+    max_thresholds: options.MaxThresholds = None,
+    round_thresholds: options.RoundThresholds = False,
     categorical: options.Categorical = None,
     numeric: options.Numeric = None,
     missing: options.Missing = None,
@@ -82,6 +84,7 @@ def fit(
     encoding: options.Encoding = None,
     max_size: options.MaxSize = 5,
     min_size: options.MinSize = 0,
+    items_per_variable: options.ItemsPerVariable = None,
     max_coef: options.MaxCoef = 5,
     max_intercept: options.MaxIntercept = None,
     l0_penalty: options.L0Penalty = 1e-6,
@@ -126,20 +129,25 @@ def fit(
         for target in (output, trace, path_output, cv_output, report_file):
             check_target(target, data)
         check_report(report_file)
-        encoder = encoder_of(items, n_thresholds, thresholds, categorical, numeric, missing)
+        encoder = encoder_of(
+            items, n_thresholds=n_thresholds, thresholds=thresholds, max_thresholds=max_thresholds,
+            round_thresholds=round_thresholds, categorical=categorical, numeric=numeric,
+            missing=missing,
+        )  # fmt: skip
+        raw = None if encoder is None else _RawColumns(encoder)
         source = _Source(
             path=data, outcome=outcome, positive=positive, weights=weights,
             class_weight=class_weight, features=features or [], exclude=exclude or [],
-            encoder=encoder, numeric=numeric or [], categorical=categorical or [],
+            raw=raw, numeric=numeric or [], categorical=categorical or [],
             csv_format=csv_format_of(missing_text, separator, decimal, encoding),
         )  # fmt: skip
         stated = _constraints_in(constraints)
         arguments = arguments_of_pool(n_solutions, within, engine)
         arguments |= arguments_of_solver(solver, engine)
         requirements = _Requirements(
-            max_size=max_size, min_size=min_size, max_coef=max_coef, max_intercept=max_intercept,
-            l0_penalty=l0_penalty, sign=sign, lower=lower, upper=upper, fix=fix,
-            constraints=stated, scales=scales_of(scale),
+            max_size=max_size, min_size=min_size, items_per_variable=items_per_variable,
+            max_coef=max_coef, max_intercept=max_intercept, l0_penalty=l0_penalty, sign=sign,
+            lower=lower, upper=upper, fix=fix, constraints=stated, scales=scales_of(scale),
         )  # fmt: skip
         limits = {
             "time_limit": time_limit, "gap_tolerance": gap_tolerance, "node_limit": node_limit,
@@ -157,7 +165,7 @@ def fit(
         if engine == "auto" and not search.hidden:
             typer.echo(f"Engine: {search.engine}, {search.reason}.", err=True)
         results = _Results(
-            output=output, trace=trace, report_file=report_file, encoder=encoder, quiet=quiet
+            output=output, trace=trace, report_file=report_file, raw=raw, quiet=quiet
         )
         if selection:
             search.select(selection, problem, results)
@@ -215,14 +223,13 @@ class _Source:
     class_weight: str | None
     features: list[str]
     exclude: list[str]
-    encoder: ItemEncoder | None
+    raw: _RawColumns | None
     numeric: list[str]
     categorical: list[str]
     csv_format: CsvFormat | None
 
     def read(self) -> TrainingData:
         """Read the rows; of columns that cannot be used, say which options would help."""
-        encoder = self.encoder
         try:
             data = riskslim.TrainingData.from_file(
                 self.path,
@@ -231,7 +238,7 @@ class _Source:
                 positive_label=self.positive,
                 features=self.features or None,
                 exclude=self.exclude,
-                encode=None if encoder is None else functools.partial(_fit_items, encoder),
+                encode=None if self.raw is None else self.raw.fit_items,
                 csv_format=self.csv_format,
             )
         except UnusableColumnsError as error:
@@ -246,12 +253,12 @@ class _Source:
         settled = {
             self.outcome, self.weights, *self.exclude, *self.numeric, *self.categorical
         }  # fmt: skip
-        if self.encoder is not None:
-            settled |= (self.encoder.thresholds or {}).keys()
+        if self.raw is not None:
+            settled |= (self.raw.encoder.thresholds or {}).keys()
         return with_options(
             error,
             self.path,
-            items=self.encoder is not None,
+            items=self.raw is not None,
             numeric=self.numeric,
             features=self.features,
             identifiers=[]
@@ -260,10 +267,19 @@ class _Source:
         )
 
 
-def _fit_items(encoder: ItemEncoder, columns: pyarrow.Table, weights: Any) -> Any:
-    from riskslim.items.rules import fit_items
+@dataclass
+class _RawColumns:
+    """The columns of a file that items are made of, and the encoder that makes them."""
 
-    return fit_items(encoder, columns, weights)
+    encoder: ItemEncoder
+    columns: pyarrow.Table | None = None
+
+    def fit_items(self, columns: pyarrow.Table, weights: Any) -> Any:
+        """Fit the encoder, and keep the columns: the score is asked how it depends on cut-offs."""
+        from riskslim.items.rules import fit_items
+
+        self.columns = columns
+        return fit_items(self.encoder, columns, weights)
 
 
 def _say_which_label(data: TrainingData, *, quiet: bool) -> None:
@@ -293,6 +309,7 @@ class _Requirements:
 
     max_size: int
     min_size: int
+    items_per_variable: int | None
     max_coef: int
     max_intercept: int | None
     l0_penalty: float
@@ -322,9 +339,20 @@ class _Requirements:
             max_size=self.max_size,
             min_size=self.min_size,
             l0_penalty=self.l0_penalty,
-            constraints=[*self.constraints, *signs_of_variables],
+            constraints=[*self.constraints, *signs_of_variables, *self._per_variable(data)],
             scale=self.scales,
         )
+
+    def _per_variable(self, data: TrainingData) -> list[LinearConstraint]:
+        if self.items_per_variable is None:
+            return []
+        from riskslim.constraints.linear import at_most_per_variable
+
+        if self.items_per_variable < 1:
+            raise ValueError(
+                f"--items-per-variable must be at least 1, got {self.items_per_variable}"
+            )
+        return at_most_per_variable(self.items_per_variable, data.feature_names, data.items)
 
 
 def _constraints_in(path: Path | None) -> list[Constraint]:
@@ -400,7 +428,7 @@ class _Results:
     output: Path | None = None
     trace: Path | None = None
     report_file: Path | None = None
-    encoder: ItemEncoder | None = None
+    raw: _RawColumns | None = None
     quiet: bool = False
 
     def write(
@@ -417,9 +445,10 @@ class _Results:
         if certificate.status is Status.INFEASIBLE:
             typer.echo(certificate.explain(), err=True)
             raise typer.Exit(EXIT_INFEASIBLE)
-        score = riskslim.RiskScore.from_solution(solution, problem.loss.data)
-        if self.encoder is not None and score.points:
-            score = score.with_variables(self.encoder)
+        made: dict[str, Any] = {}
+        if self.raw is not None:
+            made = {"encoder": self.raw.encoder, "raw": self.raw.columns}
+        score = riskslim.RiskScore.from_solution(solution, problem.loss.data, **made)
         try:
             if self.output is not None:
                 score.save(self.output)
@@ -431,7 +460,7 @@ class _Results:
             # What took minutes to find is not lost because a disk is full.
             typer.echo(f"{before}{_described(solution, score)}{after}")
         if not self.quiet:
-            print_remarks(problem.remarks(solution.coef))
+            print_remarks(tuple(dict.fromkeys((*problem.remarks(solution.coef), *score.remarks()))))
         if certificate.status is Status.INTERRUPTED:
             raise typer.Exit(EXIT_INTERRUPTED)
 

@@ -179,8 +179,23 @@ NThresholds = Annotated[
 Thresholds = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="NAME=V,V,...",
-        help="With --items: thresholds of one column; may be given repeatedly.",
+        metavar="NAME=V,V,...|NAME=all|all",
+        help="With --items: thresholds of one column; all: every one that tells rows apart, of one "
+        "column or of every column; may be given repeatedly.",
+    ),
+]
+MaxThresholds = Annotated[
+    int | None,
+    typer.Option(
+        **_WHOLE,
+        help="With --thresholds all: most of them per column, at quantiles. Default: 1000.",
+    ),
+]
+RoundThresholds = Annotated[
+    bool,
+    typer.Option(
+        "--round-thresholds",
+        help="With --items: put thresholds at the roundest numbers that split the rows alike.",
     ),
 ]
 Categorical = Annotated[
@@ -218,6 +233,10 @@ MaxIntercept = Annotated[
         **_COUNT,
         help="Intercept is from -N to N. Default: bounds that provably hold an optimum.",
     ),
+]
+ItemsPerVariable = Annotated[
+    int | None,
+    typer.Option(**_WHOLE, help="Most items of each variable, such as age, with points."),
 ]
 L0Penalty = Annotated[
     float,

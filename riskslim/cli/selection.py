@@ -158,13 +158,25 @@ class Selection:
         found = [entry for entry in path.entries if entry.risk_score is not None]
         if not self.path or not found:
             return (found or path.entries)[-1], ""
+        # The search for a size that Ctrl-C ended may have had no time: it is no choice while
+        # smaller ones are finished.
+        broken_off = [entry for entry in found if entry.is_interrupted]
+        found = [entry for entry in found if not entry.is_interrupted] or found
         tested = [entry.cross_validation for entry in found if entry.cross_validation is not None]
         if any(one.is_complete for one in tested):
             rule, metric = self.rule or _RULE, self.metric or _METRIC
             entry = path.best(rule, metric)
             return entry, f"Size {entry.max_size}, by the rule {rule} on the test {metric}:"
         why = "no size has scores in all folds" if self.has_folds else "--cv 5 chooses by test rows"
-        return found[-1], f"Size {found[-1].max_size}, the largest ({why}):"
+        size = found[-1].max_size
+        if not broken_off:
+            return found[-1], f"Size {size}, the largest ({why}):"
+        if found[-1] is broken_off[-1]:
+            return found[-1], f"Size {size}, whose search was interrupted; none is finished:"
+        return found[-1], (
+            f"Size {size}, the largest that is finished: the search for size "
+            f"{broken_off[-1].max_size} was interrupted ({why}):"
+        )
 
     def text(self, path: ModelSizePath, chosen: SizeOnPath, why: str) -> tuple[str, str]:
         """Return what is printed before and after the chosen score.

@@ -268,8 +268,8 @@ class Setting:
         for one in named:
             found.extend((one,) if isinstance(one, str) else self._of_variable(one, label))
         self.check_known(found, label)
-        twice = next((name for i, name in enumerate(found) if name in found[:i]), None)
-        if twice is not None:
+        if len(set(found)) < len(found):
+            twice = next(name for i, name in enumerate(found) if name in found[:i])
             raise ValueError(
                 f"the constraint ({label}) names the feature {twice!r} twice, once by a variable"
             )

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from riskslim._checks import as_int, as_number
+from riskslim._checks import as_int, as_number, is_int
 from riskslim._wording import MAX_LISTED, listing
 from riskslim.constraints.base import (
     INTERCEPT,
@@ -27,13 +28,17 @@ from riskslim.constraints.base import (
     features_of,
     name_part,
     quoted,
+    variable,
 )
+from riskslim.data.statements import Statement
+from riskslim.items.item import variable_of
 
 __all__ = [
     "MAX_TERM",
     "LinearConstraint",
     "at_least",
     "at_most",
+    "at_most_per_variable",
     "at_most_variables",
     "either_or",
     "exactly",
@@ -539,6 +544,42 @@ def at_most_variables(
         raise ValueError("no groups are given")
     checked_features([feature for group in every for feature in group])
     return LinearConstraint(any_used=dict.fromkeys(every, 1.0), upper=most, name=name)
+
+
+def at_most_per_variable(
+    n: int, feature_names: Iterable[str], items: Mapping[str, Statement]
+) -> list[LinearConstraint]:
+    """At most n features of each variable are used, whatever the number of variables.
+
+    Parameters
+    ----------
+    n : int
+        At least 1.
+    feature_names : iterable of str
+    items : mapping from str to Item
+        What is stated of features. The variable of others is read from their names.
+
+    Returns
+    -------
+    list of LinearConstraint
+        One for each variable with more than n features.
+
+    Raises
+    ------
+    TypeError, ValueError
+        ``n`` is no int, or less than 1.
+
+    Examples
+    --------
+    >>> from riskslim.constraints.linear import at_most_per_variable
+    >>> at_most_per_variable(1, ["age >= 40", "age >= 60", "smoker"], {})
+    [LinearConstraint(used={variable('age'): 1}, upper=1)]
+    """
+    if is_int(n) and n < 1:
+        raise ValueError(f"at least one item per variable is needed, got {n}")
+    most = _checked_count(n)
+    counts = Counter(variable_of(name, items) for name in feature_names)
+    return [at_most(most, variable(name)) for name, count in counts.items() if count > most]
 
 
 def model_size(least: int = 0, most: int | None = None, *, name: str | None = None) -> _SizeLimit:

@@ -38,8 +38,10 @@ _FEWEST_PAIRS = 50
 # Slots of the first hash table; it grows fourfold.
 _FIRST_SLOTS = 2**14
 
-# Rows that are grouped between two looks at whether to stop: about 10 ms of hundreds of columns.
+# Rows that are grouped between two looks at whether to stop: about 10 ms of so many columns; where
+# there are more columns, fewer rows.
 ROWS_AT_ONCE = 2**14
+_COLUMNS_AT_ONCE = 512
 
 # Most equal rows that are counted by one row; the kernels need numbers of 16 bits.
 _MAX_NUMBER = 2**16 - 1
@@ -194,7 +196,7 @@ def merge_features(
     limit : int
         Most groups that are worth it.
     should_stop : callable, optional
-        Asked every :data:`ROWS_AT_ONCE` rows; True ends the work.
+        Asked every :data:`ROWS_AT_ONCE` rows at least; True ends the work.
 
     Returns
     -------
@@ -326,12 +328,16 @@ class _Groups:
         source = self.source
         plane = np.empty((self._keys.shape[1], distinct.block_rows()), np.uint64)
         slots = np.zeros(_FIRST_SLOTS, np.uint64)
+        block = distinct.block_rows()
+        n_columns = source.integer_columns.shape[1] + source.real_panels.shape[1]
+        share = min(1.0, _COLUMNS_AT_ONCE / max(n_columns, 1))
+        at_once = max(int(ROWS_AT_ONCE * share) // block, 1) * block
         row = end = 0
         while True:
             if row == end:
                 if should_stop is not None and should_stop():
                     return False
-                end = min(row + ROWS_AT_ONCE, source.n_rows)
+                end = min(row + at_once, source.n_rows)
             row, self._n_groups = distinct.group_rows(
                 source.integer_columns,
                 source.real_panels,

@@ -101,7 +101,8 @@ FAULTS: dict[str, tuple[type[Exception], str, str, str]] = {
         ValueError,
         "Found unknown categories {example} during transform.",
         "levels that did not occur in fit",
-        "handle_unknown='ignore' makes all items of theirs 0.",
+        "handle_unknown='ignore' makes all items of theirs 0; cross-validation needs it where the "
+        "training rows of a fold lack a level.",
     ),
 }
 

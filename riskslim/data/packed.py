@@ -22,6 +22,7 @@ from riskslim._kernels import supports as kernels
 from riskslim.data.distinct import KernelRows
 
 __all__ = [
+    "BYTE_VALUES",
     "MAX_VALUES",
     "READS",
     "Cells",
@@ -35,6 +36,9 @@ __all__ = [
 # Values of an item beyond which its column stays unpacked: seven planes of bits take up nearly as
 # much room as the bytes that they are made of.
 MAX_VALUES = 8
+
+# Of an int8, by the byte that it is stored as.
+BYTE_VALUES = np.arange(256).astype(np.uint8).view(np.int8).astype(np.float64)
 
 # Weights of a label that are told apart. More are put together, with their mean: what they are
 # for, a search, looks at all rows again before it believes anything.
@@ -124,6 +128,19 @@ class PackedItems:
         """
         parts = [np.arange(self.first[i], self.first[i + 1]) for i in items]
         return np.concatenate([np.empty(0, np.int64), *parts])
+
+    def is_known(self, items: tuple[int, ...]) -> bool:
+        """Say whether the cells of a support need not be counted any more.
+
+        Parameters
+        ----------
+        items : tuple of int
+
+        Returns
+        -------
+        bool
+        """
+        return items in self._known
 
     def cells(self, items: tuple[int, ...]) -> Cells:
         """Count the cells of a support.

@@ -150,6 +150,9 @@ def _pack_integers(
 
 def _fits_int8(values: Column, out: NDArray[np.int8]) -> bool:
     """Cast to int8 and compare: exactly the integers in -128..127 come through unchanged."""
+    if values.dtype == np.int8:
+        np.copyto(out, values)
+        return True
     values = np.ascontiguousarray(values)
     np.copyto(out, values, casting="unsafe")
     return bool((out == values).all())

@@ -110,7 +110,8 @@ def _open_frame(X: Any) -> Table | None:
     if not isinstance(frame, nw.DataFrame):
         return None
     n_samples, n_features = frame.shape
-    return Table(n_samples, n_features, list(frame.columns), lambda j: series_values(frame[:, j]))
+    columns = list(frame.iter_columns())  # frame[:, j] reads all names, for each j
+    return Table(n_samples, n_features, list(frame.columns), lambda j: series_values(columns[j]))
 
 
 def _table_from_mapping(X: Mapping[Any, Any]) -> Table:

@@ -517,7 +517,8 @@ def _stated_items(
         if item.name in by_name:
             raise ValueError(f"items state twice what {item.name!r} is")
         by_name[item.name] = item
-    unknown = [name for name in by_name if name not in set(feature_names)]
+    known = set(feature_names)
+    unknown = [name for name in by_name if name not in known]
     if unknown:
         named = listing(f"{name!r}{near(name, feature_names)}" for name in unknown)
         raise ValueError(f"items state what features are that X does not have: {named}")

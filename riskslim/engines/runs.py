@@ -68,6 +68,11 @@ SOLVERS = ("cplex", "scip")
 MAX_NODES = 2**62
 MAX_SEED = 2_000_000_000
 
+# Seconds of the re-check of a score for each row, which the time limit includes, and the most of
+# the limit that they are taken to be.
+RECHECK_SECONDS = 5e-8
+MOST_OF_LIMIT = 0.1
+
 
 class InterruptibleRun(Protocol):
     """A call of an engine that Ctrl-C can end."""
@@ -196,7 +201,8 @@ class EngineRun(Generic[_Settings]):
     stop : int64 array of shape (1,)
         Not zero: kernels are to end.
     began, deadline : float
-        On the clock of ``time.perf_counter``.
+        On the clock of ``time.perf_counter``. The deadline leaves time for the re-check of the
+        score.
     initialization_seconds : float
     """
 
@@ -214,7 +220,9 @@ class EngineRun(Generic[_Settings]):
         self.interrupted = threading.Event()
         self.stop = np.zeros(1, np.int64)
         self.began = time.perf_counter()
-        self.deadline: float = self.began + self.limits["time_limit"]
+        limit: float = self.limits["time_limit"]
+        recheck = RECHECK_SECONDS * self.problem.loss.data.n_samples
+        self.deadline: float = self.began + limit - min(recheck, MOST_OF_LIMIT * limit)
         self.initialization_seconds = 0.0
 
     @property

@@ -437,6 +437,9 @@ class _Rounding:
         pending = self.point != np.rint(self.point)
         stopped = False
         while pending.any() and not stopped:
+            stopped = self.should_stop()
+            if stopped:
+                break
             loss, gradient = self.problem.loss.value_and_gradient(self.point)
             if self._least_objective(pending, loss, gradient) >= cutoff:
                 return None, self.n_rounded, "cutoff"

@@ -27,7 +27,10 @@ from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = [
     "HeuristicResult",
+    "LineSteps",
+    "best_line_steps",
     "discrete_coordinate_descent",
+    "polished_within",
     "round_and_polish",
     "sequential_rounding",
 ]
@@ -293,13 +296,13 @@ def _constrained_descent(
         swaps=swaps,
         max_iterations=max_iterations - n_moves,
         tolerance=_TOLERANCE,
-        compiled_move=compiled_move(problem, exhaustive),
+        compiled_move=compiled_move(problem, exhaustive, should_stop.flag),
         should_stop=should_stop,
     )
     return vector, n_moves + moves, problem.loss.n_evaluations - before
 
 
-def compiled_move(problem: RiskScoreProblem, exhaustive: bool) -> Move:
+def compiled_move(problem: RiskScoreProblem, exhaustive: bool, stop: NDArray[np.int64]) -> Move:
     """The best move of one coefficient, each within an interval of its own, constraints aside.
 
     Parameters
@@ -308,13 +311,14 @@ def compiled_move(problem: RiskScoreProblem, exhaustive: bool) -> Move:
         With one scale.
     exhaustive : bool
         Evaluate every value of a coefficient.
+    stop : int64 array of shape (1,)
+        Not zero: make no move.
 
     Returns
     -------
     callable
         As :func:`~riskslim.heuristics.constrained.descend` needs it.
     """
-    going = np.zeros(1, np.int64)
 
     def move(
         coef: NDArray[np.int64],
@@ -324,7 +328,7 @@ def compiled_move(problem: RiskScoreProblem, exhaustive: bool) -> Move:
     ) -> NDArray[np.int64]:
         moving = directions.astype(np.uint8)
         return _compiled_descent(
-            problem, coef.copy(), lower, upper, moving, exhaustive, False, 1, going
+            problem, coef.copy(), lower, upper, moving, exhaustive, False, 1, stop
         )[0]
 
     return move
@@ -368,12 +372,123 @@ def _compiled_descent(
     return vector, n_moves, n_evaluations
 
 
+class LineSteps(NamedTuple):
+    """The best step of every feature that a vector does not use.
+
+    Attributes
+    ----------
+    objective : ndarray of float64, shape (d + 1,)
+        With the step; infinite where there is none. The first entry is the intercept's.
+    value, intercept : ndarray of int64, shape (d + 1,)
+        Points of the feature, and of the intercept with it.
+    n_evaluations : int
+        Losses computed.
+    """
+
+    objective: NDArray[np.float64]
+    value: NDArray[np.int64]
+    intercept: NDArray[np.int64]
+    n_evaluations: int
+
+
+def best_line_steps(
+    problem: RiskScoreProblem,
+    vector: NDArray[np.int64],
+    wanted: NDArray[np.bool_],
+    stop: NDArray[np.int64],
+) -> LineSteps:
+    """Find the best points of unused features, with the best intercept to them.
+
+    All other points are kept, and constraints are not looked at.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+        With one scale.
+    vector : ndarray of int64, shape (d + 1,)
+        Within the box, with less than ``max_size`` features. Features that must be used are.
+    wanted : ndarray of bool, shape (d,)
+        Features that are looked at.
+    stop : int64 array of shape (1,)
+        Not zero: look at no more features.
+
+    Returns
+    -------
+    LineSteps
+
+    Notes
+    -----
+    The loss is convex in points and intercept; they are searched in turns, the other one kept,
+    three times at most.
+    """
+    loss, p = problem.loss, len(vector)
+    start = perf_counter()
+    objective, value, intercept = np.empty(p), np.empty(p, np.int64), np.empty(p, np.int64)
+    arguments = (*_rows(problem), *_scores(problem, vector))
+    n_evaluations = kernels.best_line_steps(
+        *arguments,
+        vector.copy(),
+        problem.lower,
+        problem.upper,
+        problem.l0_penalty,
+        np.concatenate(([True], wanted)).astype(np.uint8),
+        objective,
+        value,
+        intercept,
+        stop,
+        loss.n_threads,
+    )
+    loss.seconds += perf_counter() - start
+    loss.n_evaluations += n_evaluations
+    return LineSteps(objective, value, intercept, n_evaluations)
+
+
+def polished_within(
+    problem: RiskScoreProblem,
+    vector: NDArray[np.int64],
+    features: NDArray[np.intp],
+    stop: NDArray[np.int64],
+    *,
+    intercept: bool = True,
+) -> tuple[NDArray[np.int64], int]:
+    """Improve the points of some features and of the intercept, all others kept.
+
+    Constraints are not looked at.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+        With one scale.
+    vector : ndarray of int64, shape (d + 1,)
+        Within the box, with at most ``max_size`` features.
+    features : ndarray of intp
+        From 0 on.
+    stop : int64 array of shape (1,)
+    intercept : bool, default True
+        Whether the intercept may change.
+
+    Returns
+    -------
+    vector : ndarray of int64, shape (d + 1,)
+    n_evaluations : int
+    """
+    direction = np.zeros(len(vector), np.uint8)
+    direction[0] = intercept
+    direction[1 + features] = 1
+    found, _, n_evaluations = _compiled_descent(
+        problem, vector.copy(), problem.lower, problem.upper, direction, False, False,
+        sys.maxsize, stop,
+    )  # fmt: skip
+    return found, n_evaluations
+
+
 def sequential_rounding(
     problem: RiskScoreProblem,
     coef: ArrayLike,
     *,
     cutoff: float = np.inf,
     should_stop: Callable[[], bool] | None = None,
+    stop: NDArray[np.int64] | None = None,
 ) -> HeuristicResult:
     r"""Round a real-valued vector one coefficient at a time.
 
@@ -397,12 +512,15 @@ def sequential_rounding(
     should_stop : callable, optional
         Asked between the candidates of a rounding under constraints; once it returns True, what
         is left is rounded to the nearest integers that meet the constraints.
+    stop : int64 array of shape (1,), optional
+        Not zero: the same. Without constraints compiled rounding looks at it before each pass
+        over the rows, and gives up.
 
     Returns
     -------
     HeuristicResult
-        Without coefficients if the cutoff stopped it, or if no rounding has a permitted size and
-        meets the constraints; ``reason`` says which.
+        Without coefficients if the cutoff or, without constraints, ``stop`` ended it, or if no
+        rounding has a permitted size and meets the constraints; ``reason`` says which.
 
     Raises
     ------
@@ -445,10 +563,11 @@ def sequential_rounding(
     """
     vector = within_box(problem, coef)
     scaled = problem.at_scale(problem.loss.scale)
+    ends = _Stop(should_stop or _never, np.zeros(1, np.int64) if stop is None else stop)
     if scaled.constraint_rows is None:
-        found = _compiled_rounding(scaled, vector, cutoff)
+        found = _compiled_rounding(scaled, vector, cutoff, ends.flag)
     else:
-        found = _constrained_rounding(scaled, vector, cutoff, should_stop or _never)
+        found = _constrained_rounding(scaled, vector, cutoff, ends)
     rounded, n_rounded, n_evaluations, reason = found
     take_over_work(problem.loss, scaled.loss)
     return HeuristicResult(
@@ -468,14 +587,15 @@ def _constrained_rounding(
     problem: RiskScoreProblem,
     vector: NDArray[np.float64],
     cutoff: float,
-    should_stop: Callable[[], bool],
+    should_stop: _Stop,
 ) -> tuple[NDArray[np.int64] | None, int, int, str]:
     """The compiled rounding where it meets the constraints, otherwise the one that looks."""
     before = problem.loss.n_evaluations
     lower, upper = problem.lower.copy(), problem.upper.copy()
     assert problem.rows_with_size is not None
     if problem.rows_with_size.propagate(lower, upper) and not should_stop():
-        free = _compiled_rounding(problem, np.clip(vector, lower, upper), cutoff)
+        point = np.clip(vector, lower, upper)
+        free = _compiled_rounding(problem, point, cutoff, should_stop.flag)
         if free[3] == "cutoff" or (free[0] is not None and problem.is_feasible(free[0])):
             return free
     rounded, n_rounded, reason = round_sequentially(problem, vector, cutoff, should_stop)
@@ -483,7 +603,10 @@ def _constrained_rounding(
 
 
 def _compiled_rounding(
-    problem: RiskScoreProblem, vector: NDArray[np.float64], cutoff: float
+    problem: RiskScoreProblem,
+    vector: NDArray[np.float64],
+    cutoff: float,
+    stop: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64] | None, int, int, str]:
     loss = problem.loss
     pending = (vector != np.rint(vector)).astype(np.uint8)
@@ -504,12 +627,13 @@ def _compiled_rounding(
         pending,
         np.empty((3, vector.size)),
         np.empty((4, vector.size)),
+        stop,
         loss.n_threads,
     )
     loss.seconds += perf_counter() - start
     loss.n_evaluations += n_evaluations
     rounded = np.rint(vector).astype(np.int64) if outcome == 0 else None
-    reason = ("all rounded", "cutoff", "no rounding has a permitted size")[outcome]
+    reason = ("all rounded", "cutoff", "no rounding has a permitted size", "stopped")[outcome]
     return rounded, n_pending - int(pending.sum()), n_evaluations, reason
 
 
@@ -689,7 +813,12 @@ def _scores(problem: RiskScoreProblem, vector: NDArray[np.int64]) -> _ScoreArgum
 
 
 def round_and_polish(
-    problem: RiskScoreProblem, point: NDArray[np.float64], cutoff: float, *, polish: bool
+    problem: RiskScoreProblem,
+    point: NDArray[np.float64],
+    cutoff: float,
+    *,
+    polish: bool,
+    stop: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.int64], float] | None:
     """Round a real-valued point sequentially, then polish it.
 
@@ -702,12 +831,14 @@ def round_and_polish(
         Roundings whose objective cannot fall below it are given up.
     polish : bool
         Apply discrete coordinate descent.
+    stop : int64 array of shape (1,), optional
+        Not zero: end as soon as possible.
 
     Returns
     -------
     (coef, objective) or None
     """
-    found = sequential_rounding(problem, point, cutoff=cutoff)
+    found = sequential_rounding(problem, point, cutoff=cutoff, stop=stop)
     if polish and found.coefficients is not None:
-        found = discrete_coordinate_descent(problem, found.coefficients)
+        found = discrete_coordinate_descent(problem, found.coefficients, stop=stop)
     return None if found.coefficients is None else (found.coefficients, found.objective)

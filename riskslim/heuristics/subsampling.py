@@ -171,7 +171,9 @@ def _check(delta: float, n: int, d: int, loss_range: float) -> None:
         raise ValueError(f"loss_range must be finite and at least 0, got {loss_range!r}")
 
 
-def loss_range(loss: LogisticLoss, point: NDArray[np.float64]) -> float:
+def loss_range(
+    loss: LogisticLoss, point: NDArray[np.float64], stop: NDArray[np.int64] | None = None
+) -> float:
     r"""Bound on the range of the rows' losses over all roundings of a point.
 
     Parameters
@@ -179,6 +181,8 @@ def loss_range(loss: LogisticLoss, point: NDArray[np.float64]) -> float:
     loss : LogisticLoss
     point : ndarray of float64, shape (d + 1,)
         Real-valued coefficients, intercept first.
+    stop : int64 array of shape (1,), optional
+        Not zero: look at no more rows, and return infinity.
 
     Returns
     -------
@@ -214,6 +218,8 @@ def loss_range(loss: LogisticLoss, point: NDArray[np.float64]) -> float:
     start = perf_counter()
     least, largest = math.inf, 0.0
     for chunk, low, high in row_ranges(rows, box, len(box), loss.n_threads):
+        if stop is not None and stop[0]:
+            return math.inf
         low += lower[0]
         high += upper[0]
         positive = rows.labels[chunk] > 0
@@ -340,6 +346,7 @@ class Subsampling:
         cutoff: float | None = None,
         polish: bool = True,
         swaps: bool = False,
+        stop: NDArray[np.int64] | None = None,
     ) -> tuple[NDArray[np.int64], float] | None:
         r"""Round a point on a sample, polish the result there, and check it on all rows.
 
@@ -355,13 +362,15 @@ class Subsampling:
             ``objective_max`` without polishing, else infinity.
         polish, swaps : bool
             Whether to polish, and to exchange features.
+        stop : int64 array of shape (1,), optional
+            Not zero: end as soon as possible.
 
         Returns
         -------
         (coef, objective) or None
             The objective is that on all rows and less than ``objective_max``. None: the result is
             not promising (its objective on the sample is not below ``objective_max``), or it is
-            not better.
+            not better; or it was to stop.
 
         Raises
         ------
@@ -371,16 +380,18 @@ class Subsampling:
         self.n_roundings += 1
         point = within_box(problem, point)
         if self._loss is None or self._uses >= MAX_USES:
-            self._loss = self._draw(problem, point, objective_max - objective_min)
+            self._loss = self._draw(problem, point, objective_max - objective_min, stop)
+        if self._loss is None:
+            return None
         self._uses += 1
         sampled = copy.copy(problem)
         sampled.loss = self._loss
         seconds = self._loss.seconds
         if cutoff is None:
             cutoff = math.inf if polish else objective_max
-        found = sequential_rounding(sampled, point, cutoff=cutoff)
+        found = sequential_rounding(sampled, point, cutoff=cutoff, stop=stop)
         if polish and found.coefficients is not None:
-            found = discrete_coordinate_descent(sampled, found.coefficients, swaps=swaps)
+            found = discrete_coordinate_descent(sampled, found.coefficients, swaps=swaps, stop=stop)
         problem.loss.seconds += self._loss.seconds - seconds
         if found.coefficients is None or not found.objective < objective_max:
             return None
@@ -388,21 +399,27 @@ class Subsampling:
         objective = problem.objective(found.coefficients)
         if not objective < objective_max:
             return None
-        self._accept(problem.loss, point)
+        self._accept(problem.loss, point, stop)
         return found.coefficients, objective
 
     def _draw(
-        self, problem: RiskScoreProblem, point: NDArray[np.float64], gap: float
-    ) -> LogisticLoss:
-        """Loss on a new sample of the size that suits a point and an open gap."""
+        self,
+        problem: RiskScoreProblem,
+        point: NDArray[np.float64],
+        gap: float,
+        stop: NDArray[np.int64] | None = None,
+    ) -> LogisticLoss | None:
+        """Loss on a new sample that suits a point and an open gap; None after a stop."""
         loss, data = problem.loss, problem.loss.data
         n = data.n_samples
         fewest = min(MIN_SAMPLE, n)
         most = max(int(MAX_SAMPLE_SHARE * loss.n_rows), fewest)
         m = most
         if most > fewest:
-            wanted = max(gap, 0.0)
-            m = sample_size(self.delta, wanted, n, _n_rounded(point), loss_range(loss, point))
+            wanted, width = max(gap, 0.0), loss_range(loss, point, stop)
+            if math.isinf(width):
+                return None
+            m = sample_size(self.delta, wanted, n, _n_rounded(point), width)
             m = min(max(m, fewest), most)
         index = self._random.choice(n, m, replace=False, shuffle=False)
         index.sort()
@@ -420,12 +437,17 @@ class Subsampling:
             )
         )
 
-    def _accept(self, loss: LogisticLoss, point: NDArray[np.float64]) -> None:
+    def _accept(
+        self, loss: LogisticLoss, point: NDArray[np.float64], stop: NDArray[np.int64] | None
+    ) -> None:
         self.n_accepted += 1
         self._loss = None
+        width = loss_range(loss, point, stop)
+        if math.isinf(width):
+            self.epsilon = math.inf  # nothing is known of the last sample
+            return
         n, d = loss.n_samples, _n_rounded(point)
-        reached = epsilon(self.delta, self.sample_size, n, d, loss_range(loss, point))
-        self.epsilon = max(self.epsilon, reached)
+        self.epsilon = max(self.epsilon, epsilon(self.delta, self.sample_size, n, d, width))
 
 
 def _n_rounded(point: NDArray[np.float64]) -> int:

@@ -24,7 +24,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -34,15 +33,17 @@ from numpy.typing import NDArray
 from riskslim._kernels import nodes
 from riskslim._kernels import supports as kernels
 from riskslim.data.distinct import all_rows
-from riskslim.data.packed import PackedItems, pack, scratch_words
+from riskslim.data.packed import Cells, PackedItems, pack, scratch_words
 from riskslim.heuristics.constrained import project
+from riskslim.heuristics.cutoffs import CutOffs
+from riskslim.heuristics.work import Work
 from riskslim.loss.form import MAX_TABLE_ENTRIES, tables_by_score
 from riskslim.scale import least_over
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["Support", "SupportSearch", "search_supports"]
+__all__ = ["Support", "SupportSearch", "Width", "by_objective", "search_supports"]
 
 # How many times as many supports are polished as are kept.
 SHORTLIST = 3
@@ -91,7 +92,7 @@ class Support:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Width:
+class Width:
     """How widely a stage of the search looks around."""
 
     beam: int  # supports that are kept at each size
@@ -101,8 +102,8 @@ class _Width:
 
 
 # The first stage finds most of what there is to find in a tenth of the time of the second one.
-NARROW = _Width(10, 5, 8, (6, 4))
-WIDE = _Width(40, 20, 20, (25, 8))
+NARROW = Width(10, 5, 8, (6, 4))
+WIDE = Width(40, 20, 20, (25, 8))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -202,6 +203,8 @@ class SupportSearch:
         Passes over all items.
     n_polished : int
         Supports whose points were polished.
+    work : Work
+        Predicted seconds of all this.
     """
 
     def __init__(
@@ -212,28 +215,40 @@ class SupportSearch:
         stop: NDArray[np.int64],
         should_stop: Callable[[], bool],
     ) -> None:
-        self.problem = problem
+        self._begin(problem, packed.features, stop, should_stop)
         self.packed = packed
-        self.stop = stop
-        self.best: NDArray[np.int64] | None = None
-        self.objective = math.inf
-        self.n_steps = 0
-        self.n_polished = 0
-        self._should_stop = should_stop
-        self._deadline = math.inf
-        self._n_refused = 0
         self._grid = grid
         self._price = problem.l0_penalty[packed.features]
         self._n_planes = np.diff(packed.first)
+        self._cutoffs = CutOffs(packed)
         self._scratch = scratch_words()
         self._joint = np.empty(0)
         self._work = np.empty(0)
-        own = np.flatnonzero(problem.required[packed.features])
-        self._required = tuple(int(i) for i in own)
+        self._tables: dict[float, tuple[int, NDArray[np.float64]]] = {}
+
+    def _begin(
+        self,
+        problem: RiskScoreProblem,
+        features: NDArray[np.int64],
+        stop: NDArray[np.int64],
+        should_stop: Callable[[], bool],
+    ) -> None:
+        """All that a search knows of whatever its items are; item i is features[i]."""
+        self.problem = problem
+        self.features = features
+        self.stop = stop
+        self.best: NDArray[np.int64] | None = None
+        self.objective = math.inf
+        self.has_ended = False
+        self.n_steps = 0
+        self.n_polished = 0
+        self.work = Work()
+        self._should_stop = should_stop
+        self._n_refused = 0
+        self._required = tuple(np.flatnonzero(problem.required[features]).tolist())
         self._neighbours: dict[tuple[tuple[int, ...], tuple[int, ...]], list[Support]] = {}
         self._offered: set[tuple[int, ...]] = set()
         self._extensible: dict[tuple[int, ...], bool] = {}
-        self._tables: dict[float, tuple[int, NDArray[np.float64]]] = {}
 
     @classmethod
     def of(
@@ -287,7 +302,7 @@ class SupportSearch:
         self,
         starts: Iterable[NDArray[np.int64]] = (),
         effort: int = 3,
-        deadline: float = math.inf,
+        budget: float = math.inf,
     ) -> Iterator[NDArray[np.int64]]:
         """Yield feasible vectors, each better than the one before it.
 
@@ -295,19 +310,25 @@ class SupportSearch:
         ----------
         starts : iterable of ndarray of int64, shape (d + 1,)
         effort : int, default 3
-        deadline : float, default infinity
-            ``time.perf_counter()`` at which to end.
+        budget : float, default infinity
+            Predicted seconds of work after which to end: what is found does not depend on how
+            long that takes.
 
         Yields
         ------
         ndarray of int64, shape (d + 1,)
         """
-        self._deadline = deadline
+        self.work.allow(budget)
         given = [support for start in starts if (support := self._support_of(start)) is not None]
-        yield from self._look_around(NARROW, given, effort)
+        for stage in self._stages(given, effort):
+            yield from stage
+        self.has_ended = not self._stopped()
+        self.work.allow(math.inf)
+
+    def _stages(self, given: list[Support], effort: int) -> Iterator[Iterator[NDArray[np.int64]]]:
+        yield self._look_around(NARROW, given, effort)
         if effort >= 3:
-            yield from self._look_around(WIDE, [], effort)
-        self._deadline = math.inf
+            yield self._look_around(WIDE, [], effort)
 
     @property
     def is_everything(self) -> bool:
@@ -316,13 +337,13 @@ class SupportSearch:
         return len(self.packed) == n_usable and self.problem.constraint_rows is None
 
     def _look_around(
-        self, width: _Width, given: list[Support], effort: int
+        self, width: Width, given: list[Support], effort: int
     ) -> Iterator[NDArray[np.int64]]:
         """One stage: beam, exchanges of one item and of two, restarts."""
         beam: list[Support] = []
         for layer in self._grow(width.beam):
             yield from self._offer(layer[: NARROW.beam])
-            beam = sorted([*beam, *layer], key=_by_objective)[: width.exchanged]
+            beam = sorted([*beam, *layer], key=by_objective)[: width.exchanged]
         if effort >= 1:
             for support in (*given, *beam):
                 yield from self._exchange(support, 1, width)
@@ -347,7 +368,7 @@ class SupportSearch:
         if support is not None:
             yield from self._exchange(support, 1, NARROW)
 
-    def _restart(self, width: _Width) -> Iterator[NDArray[np.int64]]:
+    def _restart(self, width: Width) -> Iterator[NDArray[np.int64]]:
         """Grow supports without each of the best one's items in turn, and exchange those."""
         if self.best is None:
             return
@@ -357,7 +378,7 @@ class SupportSearch:
                 continue
             last: list[Support] = []
             for layer in self._grow(width.beam // 2, frozenset((banned,))):
-                last = sorted([*last, *layer], key=_by_objective)[:2]
+                last = sorted([*last, *layer], key=by_objective)[:2]
             yield from self._offer(last)
             for support in last[:1]:
                 yield from self._exchange(support, 1, width)
@@ -366,31 +387,38 @@ class SupportSearch:
 
     def _grow(self, width: int, banned: frozenset[int] = frozenset()) -> Iterator[list[Support]]:
         """Yield the best supports of each size, best first."""
-        if self._n_planes[list(self._required)].sum() > kernels.most_planes():
+        if not self._has_room(self._required):
             return  # what has to be in is more than cells can tell apart
         first = self._polished(self._required, None, pairs=True)
         beam = [first]
         yield beam
-        while beam and len(beam[0].items) < self.problem.max_size and not self._stopped():
+        for _ in range(self.problem.max_size - len(self._required)):
+            if not beam or self._stopped():
+                return
             found: dict[tuple[int, ...], Support] = {}
             for support in beam:
                 for grown in self._grown(support, width, banned):
                     known = found.get(grown.items)
                     if known is None or grown.objective < known.objective:
                         found[grown.items] = grown
-            shortlist = sorted(found.values(), key=_by_objective)[: SHORTLIST * width]
+            ranked = self._spread(sorted(found.values(), key=by_objective))
+            shortlist = itertools.islice(ranked, SHORTLIST * width)
             polished = self._all_polished(shortlist, pairs=False)
             beam = self._all_polished(polished[:width], pairs=True)
             if beam:
                 yield beam
 
-    def _exchange_best(self, n_out: int, width: _Width) -> Iterator[NDArray[np.int64]]:
+    def _has_room(self, items: Iterable[int]) -> bool:
+        """Whether the cells of some items are few enough to be told apart."""
+        return bool(self._n_planes[list(items)].sum() <= kernels.most_planes())
+
+    def _exchange_best(self, n_out: int, width: Width) -> Iterator[NDArray[np.int64]]:
         if self.best is not None and not self._stopped():
             support = self._support_of(self.best)
             if support is not None:
                 yield from self._exchange(support, n_out, width)
 
-    def _exchange(self, support: Support, n_out: int, width: _Width) -> Iterator[NDArray[np.int64]]:
+    def _exchange(self, support: Support, n_out: int, width: Width) -> Iterator[NDArray[np.int64]]:
         """Exchange up to ``n_out`` items at a time, the best way, until none helps."""
         while not self._stopped():
             best = support
@@ -404,10 +432,40 @@ class SupportSearch:
                 if best is not support:
                     break
             if best is support:
+                best = self._shifted(support)
+                yield from self._offer([best])
+            if best is support:
                 return
             support = best
 
-    def _replacements(self, support: Support, n_out: int, width: _Width) -> Iterator[list[Support]]:
+    def _spread(self, supports: list[Support]) -> Iterator[Support]:
+        """Leave out those that are near-copies of others before them."""
+        return self._cutoffs.spread(supports, _items)
+
+    def _shifted(self, support: Support) -> Support:
+        """The support with one cut-off at a better place of its chain, or as it is.
+
+        Steps look at all items of a chain here, at some of them elsewhere.
+        """
+        for i in support.items:
+            chain = int(self._cutoffs.chain_of[i])
+            if chain < 0 or not self._cutoffs.are_skipped or i in self._required:
+                continue
+            rest = self._rest(support, (i,))
+            for one in self._grown(rest, 1, chain=chain):
+                shifted = self._polished(one.items, one.points, pairs=True)
+                if shifted.objective < support.objective - _TOLERANCE:
+                    return shifted
+        return support
+
+    def _rest(self, support: Support, out: tuple[int, ...]) -> Support:
+        """A support without some of its items, polished."""
+        kept = [(i, v) for i, v in zip(support.items, support.points[1:], strict=True)
+                if i not in out]  # fmt: skip
+        points = (support.points[0], *(v for _, v in kept))
+        return self._polished(tuple(i for i, _ in kept), points, pairs=True)
+
+    def _replacements(self, support: Support, n_out: int, width: Width) -> Iterator[list[Support]]:
         """Yield supports with some items exchanged, best first, for each choice of what goes."""
         free = [i for i in support.items if i not in self._required]
         for out in itertools.islice(itertools.combinations(free, n_out), MOST_PAIRS):
@@ -415,18 +473,13 @@ class SupportSearch:
         if n_out == 1 and len(support.items) < self.problem.max_size:
             yield self._completed(support, (width.breadth,))
 
-    def _without(self, support: Support, out: tuple[int, ...], width: _Width) -> list[Support]:
+    def _without(self, support: Support, out: tuple[int, ...], width: Width) -> list[Support]:
         """The best supports that have others in the place of some items."""
         rest = tuple(i for i in support.items if i not in out)
         breadths = (width.breadth,) if len(out) == 1 else width.pair
         known = self._neighbours.get((rest, breadths))
         if known is None:
-            points = (
-                support.points[0],
-                *(v for i, v in zip(support.items, support.points[1:], strict=True) if i in rest),
-            )
-            base = self._polished(rest, points, pairs=True)
-            known = self._completed(base, breadths)
+            known = self._completed(self._rest(support, out), breadths)
             if not self._stopped():
                 self._neighbours[rest, breadths] = known
         return known
@@ -444,26 +497,32 @@ class SupportSearch:
             last = n == len(breadths)
             layer = self._all_polished(grown.values(), pairs=last)
             found += layer
-        found.sort(key=_by_objective)
+        found.sort(key=by_objective)
         return found[: NARROW.breadth]
 
     # ---- supports --------------------------------------------------------------------------
 
     def _grown(
-        self, support: Support, width: int, banned: frozenset[int] = frozenset()
+        self,
+        support: Support,
+        width: int,
+        banned: frozenset[int] = frozenset(),
+        chain: int | None = None,
     ) -> list[Support]:
-        """A support with each of the most promising items, not polished yet."""
+        """A support with each of the most promising items (of a chain), not polished yet."""
         room = kernels.most_planes() - int(self._n_planes[list(support.items)].sum())
         if self._stopped() or len(support.items) >= self.problem.max_size:
             return []
-        losses, steps, shifts = self._steps(support)
+        barred = np.zeros(len(self.packed), np.bool_)
+        barred[[*support.items, *banned]] = True
+        barred[self._n_planes > room] = True
+        losses, steps, shifts = self._steps(support, barred, chain)
         objectives = losses + self._price + self._price[list(support.items)].sum()
-        objectives[list(support.items)] = np.inf
-        objectives[list(banned)] = np.inf
-        objectives[self._n_planes > room] = np.inf
+        open_ = np.flatnonzero(~barred & (losses < _FAR))
+        order = open_[np.argsort(objectives[open_], kind="stable")]
         found: list[Support] = []
-        for i in np.argsort(objectives, kind="stable").tolist():
-            if len(found) == width or objectives[i] > _FAR:
+        for i in self._cutoffs.spread(order.tolist(), lambda i: (i,)):
+            if len(found) == width:
                 break
             items = tuple(sorted((*support.items, i)))
             if not self._is_extensible(items):
@@ -475,11 +534,16 @@ class SupportSearch:
         return found
 
     def _steps(
-        self, support: Support
+        self, support: Support, barred: NDArray[np.bool_] | None = None, chain: int | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-        """The best loss of every item that is added, its points, and the intercept's shift."""
+        """The best loss of every item that is added, its points, and the intercept's shift.
+
+        Cut-offs that are not looked at (:mod:`riskslim.heuristics.cutoffs`) have an infinite loss,
+        and so have all items but those of a chain, where one is given. Barred items are none that
+        others are looked at for.
+        """
         packed, grid = self.packed, self._grid
-        cells = packed.cells(support.items)
+        cells = self._cells(support.items)
         position = np.array(support.points, np.int64) @ cells.x - grid.low
         places, group = np.unique(position, return_inverse=True)
         unit = 1
@@ -496,32 +560,50 @@ class SupportSearch:
         groups[cells.number] = group
         masks = np.empty((n_groups, packed.planes.shape[1]), np.uint64)
         kernels.fill_masks(packed.planes, chosen, packed.valid, groups, self._scratch, masks)
-        n_planes, n_items = len(packed.values), len(packed)
+        n_planes = len(packed.values)
         if self._joint.size < n_planes * 2 * n_groups:
             self._joint = np.empty(n_planes * 2 * n_groups)
             self._work = np.empty((int(self._n_planes.max()) + 1) * 2 * n_groups)
         joint = self._joint[: n_planes * 2 * n_groups].reshape(n_planes, 2, n_groups)
-        loss = np.empty(n_items)
-        step, shift = np.empty(n_items, np.int64), np.empty(n_items, np.int64)
-        kernels.count_joint(
-            packed.planes, np.arange(n_planes), masks, packed.first_word, packed.side,
-            packed.weight, joint, self.stop, self.problem.loss.n_threads,
-        )  # fmt: skip
-        kernels.best_steps(
-            joint, total, packed.first, packed.values, packed.base, places,
-            grid.losses, grid.slopes, grid.lower[1:], grid.upper[1:],
-            int(grid.lower[0]) - support.points[0], int(grid.upper[0]) - support.points[0],
-            self._work, np.empty(int(self._n_planes.max()) + 1, np.int64), loss, step, shift,
-            self.stop,
-        )  # fmt: skip
+        counted = self._cutoffs.chains.count(
+            packed, masks, joint, self.stop, self.problem.loss.n_threads, chain
+        )
+        loss = np.full(len(packed), 10.0 * _FAR)
+        step, shift = np.zeros((2, len(packed)), np.int64)
+        work_values = np.empty(int(self._n_planes.max()) + 1, np.int64)
+
+        def look_at(chosen: NDArray[np.int64]) -> None:
+            self.work.steps(int(self._n_planes[chosen].sum()), n_groups)
+            kernels.best_steps(
+                joint, total, packed.first, packed.values, packed.base, places,
+                grid.losses, grid.slopes, grid.lower[1:], grid.upper[1:],
+                int(grid.lower[0]) - support.points[0], int(grid.upper[0]) - support.points[0],
+                self._work, work_values, chosen, loss, step, shift, self.stop,
+            )  # fmt: skip
+
+        look_at(self._cutoffs.first_look(chain))
+        if chain is None:
+            look_at(self._cutoffs.second_look(loss + self._price, barred))
         self.n_steps += 1
+        self.work.counts(*counted, n_words=packed.planes.shape[1], n_groups=n_groups)
         return loss, step, shift
+
+    def _cells(self, items: tuple[int, ...]) -> Cells:
+        packed = self.packed
+        if not packed.is_known(items):
+            n_planes = int(self._n_planes[list(items)].sum())
+            self.work.cells(packed.planes.shape[1], n_planes, len(packed.side))
+        return packed.cells(items)
+
+    def _count_polish(self, x: NDArray[np.int64], *, pairs: bool) -> None:
+        self.n_polished += 1
+        self.work.polish(x.shape[1], x.shape[0], pairs=pairs)
 
     def _polished(
         self, items: tuple[int, ...], points: tuple[int, ...] | None, *, pairs: bool
     ) -> Support:
         """Improve the points of some items on their cells."""
-        cells, grid = self.packed.cells(items), self._grid
+        cells, grid = self._cells(items), self._grid
         where = np.array([0, *(1 + i for i in items)])
         lower, upper = grid.lower[where], grid.upper[where]
         found = np.clip(0, lower, upper) if points is None else np.array(points, np.int64)
@@ -529,7 +611,7 @@ class SupportSearch:
             cells.x, cells.weights, found, lower, upper, grid.losses, grid.low, grid.steps, pairs,
             np.empty(cells.x.shape[1], np.int64),
         )  # fmt: skip
-        self.n_polished += 1
+        self._count_polish(cells.x, pairs=pairs)
         self.problem.loss.n_evaluations += 1
         return Support(items, tuple(found.tolist()), loss + float(self._price[list(items)].sum()))
 
@@ -540,16 +622,16 @@ class SupportSearch:
             if self._stopped():
                 break
             polished.append(self._polished(one.items, one.points, pairs=pairs))
-        return sorted(polished, key=_by_objective)
+        return sorted(polished, key=by_objective)
 
     def _items_of(self, vector: NDArray[np.int64]) -> tuple[int, ...]:
-        return tuple(np.flatnonzero(vector[1 + self.packed.features]).tolist())
+        return tuple(np.flatnonzero(vector[1 + self.features]).tolist())
 
     def _support_of(self, vector: NDArray[np.int64]) -> Support | None:
         """A vector as a support; None if it uses what is not packed."""
         used = np.flatnonzero(vector[1:])
         items = self._items_of(vector)
-        if len(items) != len(used) or self._n_planes[list(items)].sum() > kernels.most_planes():
+        if len(items) != len(used) or not self._has_room(items):
             return None
         chosen = vector[[0, *(1 + self.packed.features[list(items)])]]
         points = chosen
@@ -560,7 +642,7 @@ class SupportSearch:
         return self._polished(items, tuple(points.astype(np.int64).tolist()), pairs=True)
 
     def _stopped(self) -> bool:
-        if time.perf_counter() >= self._deadline:
+        if self.work.is_spent:
             return True
         if self.best is None and self._n_refused >= MOST_REFUSED:
             return True  # the constraints leave so little that other means have to find it
@@ -587,7 +669,7 @@ class SupportSearch:
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """The problem's box with items of one sign, where they have points, and else of any."""
         lower, upper = self.problem.lower.copy(), self.problem.upper.copy()
-        used = 1 + self.packed.features[list(items)]
+        used = 1 + self.features[list(items)]
         signs = np.sign(list(points)) if points else np.zeros(len(used))
         for j, sign in zip(used.tolist(), signs.tolist(), strict=True):
             if sign > 0 or upper[j] <= 0 or (not sign and lower[j] >= 0):
@@ -611,7 +693,7 @@ class SupportSearch:
 
     def _vector(self, items: tuple[int, ...], points: Iterable[int]) -> NDArray[np.int64]:
         vector = np.zeros(self.problem.n_features + 1, np.int64)
-        vector[[0, *(1 + self.packed.features[list(items)])]] = list(points)
+        vector[[0, *(1 + self.features[list(items)])]] = list(points)
         return vector
 
     def _take(self, vector: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
@@ -625,6 +707,7 @@ class SupportSearch:
                 return
             vector = near
         objective = problem.objective(vector)
+        self.work.columns(problem.loss.n_rows, int(np.count_nonzero(vector)))
         if objective < self.objective:
             self.best, self.objective = vector, objective
             yield vector
@@ -633,7 +716,7 @@ class SupportSearch:
 
     def _at_scales(self, support: Support) -> Iterator[tuple[int, ...]]:
         """Yield the points of a support at several scales, the most promising ones polished."""
-        problem, cells = self.problem, self.packed.cells(support.items)
+        problem, cells = self.problem, self._cells(support.items)
         where = [0, *(1 + self.packed.features[list(support.items)])]
         lower, upper = problem.lower[where], problem.upper[where]
         real = np.array(support.points) / FINE
@@ -701,7 +784,7 @@ class SupportSearch:
             x, weights, points, lower, upper, known[1], known[0], np.ones(1, np.int64), pairs,
             np.empty(x.shape[1], np.int64),
         )  # fmt: skip
-        self.n_polished += 1
+        self._count_polish(x, pairs=pairs)
 
     def _best_scale(
         self, points: NDArray[np.int64], x: NDArray[np.int64], weights: NDArray[np.float64]
@@ -717,7 +800,21 @@ class SupportSearch:
         return scale, derivatives(1.0 / scale)[0]
 
 
-def _by_objective(support: Support) -> tuple[float, tuple[int, ...]]:
+def _items(support: Support) -> tuple[int, ...]:
+    return support.items
+
+
+def by_objective(support: Support) -> tuple[float, tuple[int, ...]]:
+    """The key that supports are sorted by: better ones first, equals by their items.
+
+    Parameters
+    ----------
+    support : Support
+
+    Returns
+    -------
+    tuple
+    """
     return support.objective, support.items
 
 

@@ -23,6 +23,7 @@ from riskslim.data.faults import (
     check_numeric,
     object_fault,
 )
+from riskslim.items.cutoffs import Placement, all_cutoffs, equivalent_cutoffs, placed_cutoff
 from riskslim.items.item import Item, plain_number
 from riskslim.items.variables import RawVariable, VariableKind
 
@@ -30,10 +31,12 @@ __all__ = [
     "ColumnEncoder",
     "Direction",
     "ItemRules",
+    "ReadColumn",
     "distinct_objects",
     "fit_column",
     "levels_in",
     "missing_in",
+    "plain_rows",
     "read_as_numbers",
     "tell_rows_apart",
 ]
@@ -63,8 +66,10 @@ _WEIGHT_SLACK = 1e-12
 class ItemRules:
     """Rules by which columns become items, by names of columns."""
 
-    n_thresholds: int
-    thresholds: Mapping[str, int | list[float]]
+    n_thresholds: int | Literal["all"]
+    thresholds: Mapping[str, int | list[float] | Literal["all"]]
+    max_thresholds: int
+    placement: Placement
     directions: Mapping[str, Direction]
     categorical: frozenset[str]
     numeric: frozenset[str]
@@ -74,7 +79,7 @@ class ItemRules:
     drop_first: bool
 
 
-class _Values(NamedTuple):
+class ReadColumn(NamedTuple):
     """A column that has been read: numbers, or codes of levels."""
 
     values: Column
@@ -82,6 +87,7 @@ class _Values(NamedTuple):
 
     @property
     def known(self) -> Column:
+        """Values that are not missing."""
         return self.values if self.missing is None else self.values[~self.missing]
 
 
@@ -97,8 +103,9 @@ class ColumnEncoder:
     indicator: bool = False
     variable: RawVariable | None = None  # of an encoder that was fitted
     is_identifier: bool = False  # whether the values seem to say who a row is
+    n_cutoffs: int = 0  # all that there are, where more than the limit were asked for
 
-    def read(self, raw: Column, handle_unknown: str) -> _Values:
+    def read(self, raw: Column, handle_unknown: str) -> ReadColumn:
         """Return a column of other rows, or raise what speaks against encoding it."""
         if self.reading == "levels":
             column = _read_levels(raw, self.codes)
@@ -112,7 +119,7 @@ class ColumnEncoder:
             _check_booleans(column)
         return column
 
-    def write(self, item: Item, column: _Values, out: NDArray[np.int8]) -> None:
+    def write(self, item: Item, column: ReadColumn, out: NDArray[np.int8]) -> None:
         """Write an item of all rows; missing values meet no condition."""
         met = out.view(np.bool_)
         if item.kind == "missing":
@@ -127,12 +134,15 @@ class ColumnEncoder:
             level = item.value[0] if item.kind == "in" else item.value
             np.equal(column.values, self.codes[level], out=met)
 
-    def without_constants(self, column: _Values) -> ColumnEncoder:
+    def without_constants(self, column: ReadColumn) -> ColumnEncoder:
         """Return the encoder with items apart that have one value in all rows."""
         out = np.empty(len(column.values), dtype=np.int8)
         varied: list[Item] = []
         constant: list[Item] = []
         for item in self.items:
+            if item.interval is not None:  # there are rows on both sides
+                varied.append(item)
+                continue
             if item.kind == "numeric":
                 values = column.values
             else:
@@ -167,7 +177,7 @@ def fit_column(
     return encoder.without_constants(column)
 
 
-def _variable(encoder: ColumnEncoder, column: _Values) -> RawVariable:
+def _variable(encoder: ColumnEncoder, column: ReadColumn) -> RawVariable:
     kind, known = _KINDS[encoder.reading], column.known
     has_range = kind == "numeric" and len(known) > 0
     return RawVariable(
@@ -182,7 +192,7 @@ def _variable(encoder: ColumnEncoder, column: _Values) -> RawVariable:
 
 
 def _fit_numbers(
-    name: str, raw: Column, column: _Values, weights: NDArray[np.float64], rules: ItemRules
+    name: str, raw: Column, column: ReadColumn, weights: NDArray[np.float64], rules: ItemRules
 ) -> ColumnEncoder:
     given = rules.thresholds.get(name, rules.n_thresholds)
     direction = rules.directions[name]
@@ -190,22 +200,44 @@ def _fit_numbers(
         rules.passthrough and name not in rules.thresholds and raw.dtype.kind != "b"
     ):
         return ColumnEncoder(name, "numbers", (Item.of(name, "numeric"),))
-    if isinstance(given, list):
-        return ColumnEncoder(
-            name, "numbers", tuple(Item.of(name, direction, value) for value in given)
-        )
     distinct, weight = _distinct(column, weights)
+    if isinstance(given, list):
+        every = (equivalent_cutoffs(distinct, direction, value) for value in given)
+        items = (Item.of(name, direction, *both) for both in zip(given, every, strict=True))
+        return ColumnEncoder(name, "numbers", tuple(items))
     if name not in rules.thresholds and (_are_booleans(raw) or np.array_equal(distinct, [0, 1])):
         return ColumnEncoder(name, "booleans", (Item.of(name, "boolean"),))
-    if direction == "<=":
-        distinct, weight = distinct[::-1], weight[::-1]
-    chosen = sorted(map(plain_number, _thresholds(distinct, weight, given)))
+    most = rules.max_thresholds if given == "all" else given
     return ColumnEncoder(
         name,
         "numbers",
-        tuple(Item.of(name, direction, value) for value in chosen),
+        _cutoffs(name, distinct, weight, direction, most, rules.placement),
         is_identifier=name not in rules.thresholds and tell_rows_apart(distinct, len(column.known)),
+        n_cutoffs=len(distinct) - 1 if given == "all" and len(distinct) > most + 1 else 0,
     )
+
+
+def _cutoffs(
+    name: str,
+    distinct: Column,
+    weight: Column,
+    direction: Direction,
+    most: int,
+    placement: Placement,
+) -> tuple[Item, ...]:
+    """At most so many cut-offs of a column, of those that split its rows."""
+    if len(distinct) < 2:
+        return tuple(Item.of(name, direction, plain_number(value)) for value in distinct)
+    is_up = direction == ">="
+    positions = _positions(weight if is_up else weight[::-1], most)
+    positions = positions if is_up else len(distinct) - 1 - positions[::-1]
+    integers = bool(np.array_equal(distinct, np.rint(distinct)))
+    items = []
+    for between in all_cutoffs(distinct, positions.tolist(), direction):
+        value = placed_cutoff(between, placement, integers=integers)
+        ends = (plain_number(between.lower), plain_number(between.upper))
+        items.append(Item.of(name, direction, value, ends))
+    return tuple(items)
 
 
 def tell_rows_apart(distinct: Column, n_samples: int, *, least_share: float = 0.99) -> bool:
@@ -239,7 +271,7 @@ def tell_rows_apart(distinct: Column, n_samples: int, *, least_share: float = 0.
     )
 
 
-def _distinct(column: _Values, weights: NDArray[np.float64]) -> tuple[Column, Column]:
+def _distinct(column: ReadColumn, weights: NDArray[np.float64]) -> tuple[Column, Column]:
     """Distinct values in ascending order, and the weight of each."""
     if column.missing is not None:
         weights = weights[~column.missing]
@@ -247,10 +279,10 @@ def _distinct(column: _Values, weights: NDArray[np.float64]) -> tuple[Column, Co
     return distinct, np.bincount(position, weights, minlength=len(distinct))
 
 
-def _thresholds(distinct: Column, weight: NDArray[np.float64], n: int) -> Column:
-    """At most n of the distinct values, the first one not among them if there is another one."""
-    if len(distinct) <= n + 1:
-        return distinct[1:] if len(distinct) > 1 else distinct
+def _positions(weight: Column, n: int) -> NDArray[np.intp]:
+    """Positions of at most n of the distinct values, the first one not among them."""
+    if len(weight) <= n + 1:
+        return np.arange(1, len(weight))
     below = np.cumsum(weight)
     if weight[0] * (n + 1) < below[-1] * (1 - _WEIGHT_SLACK):
         shares = np.arange(1, n + 1) / (n + 1)
@@ -259,13 +291,12 @@ def _thresholds(distinct: Column, weight: NDArray[np.float64], n: int) -> Column
         below = below - weight[0]
     # The first value up to which there is at least this share of the rows.
     positions = np.searchsorted(below, shares * below[-1] * (1 - _WEIGHT_SLACK))
-    chosen: Column = distinct[np.unique(np.maximum(positions, 1))]
-    return chosen
+    return np.unique(np.maximum(positions, 1))
 
 
 def _fit_levels(
     name: str, raw: Column, weights: NDArray[np.float64], rules: ItemRules
-) -> tuple[_Values, ColumnEncoder]:
+) -> tuple[ReadColumn, ColumnEncoder]:
     levels = _sorted_levels(name, raw)
     codes = {level: k for k, level in enumerate(levels)}
     column = _read_levels(raw, codes)
@@ -325,7 +356,7 @@ def read_as_numbers(levels: Iterable[Any], *, with_units: bool) -> bool:
 
 
 def _sorted_levels(name: str, raw: Column) -> list[Any]:
-    levels = [value for value in distinct_objects(raw.tolist()) if not _is_missing(value)]
+    levels = [value for value in distinct_objects(plain_rows(raw)) if not _is_missing(value)]
     for kind in set(map(type, levels)):
         if not issubclass(kind, (str, numbers.Real)):
             where = np.array([type(value) is kind for value in raw.tolist()])
@@ -339,9 +370,28 @@ def _sorted_levels(name: str, raw: Column) -> list[Any]:
     return sorted(levels)
 
 
-def _read_levels(raw: Column, codes: Mapping[Any, int]) -> _Values:
+def plain_rows(raw: Column) -> list[Any]:
+    """Values as Python has them; numbers of 32 bits as they are printed, 0.1 for 0.10000000149.
+
+    Parameters
+    ----------
+    raw : ndarray of shape (n,)
+
+    Returns
+    -------
+    list
+    """
+    if raw.dtype.kind != "f" or raw.dtype.itemsize >= np.dtype(np.float64).itemsize:
+        rows: list[Any] = raw.tolist()
+        return rows
+    distinct, position = np.unique(raw, return_inverse=True)
+    plain = [plain_number(value) for value in distinct]
+    return [plain[k] for k in position.tolist()]
+
+
+def _read_levels(raw: Column, codes: Mapping[Any, int]) -> ReadColumn:
     """Codes of the levels of rows, negative ones for missing values and unknown levels."""
-    rows = raw.tolist()
+    rows = plain_rows(raw)
     code_of = {
         value: _MISSING if _is_missing(value) else codes.get(value, _UNKNOWN)
         for value in distinct_objects(rows)
@@ -358,7 +408,7 @@ def _check_levels(raw: Column, codes: NDArray[np.int64]) -> None:
         raise ColumnError.at("unknown", unknown, example)
 
 
-def _check_booleans(column: _Values) -> None:
+def _check_booleans(column: ReadColumn) -> None:
     other = (column.values != 0) & (column.values != 1)
     if column.missing is not None:
         other &= ~column.missing
@@ -366,7 +416,7 @@ def _check_booleans(column: _Values) -> None:
         raise ColumnError.at("not boolean", other, str(column.values[np.argmax(other)]))
 
 
-def _read_numbers(raw: Column) -> _Values:
+def _read_numbers(raw: Column) -> ReadColumn:
     """Numbers of rows, NaN where they are missing."""
     missing = np.zeros(0, dtype=np.bool_)
     if raw.dtype.kind == "O":
@@ -381,8 +431,8 @@ def _read_numbers(raw: Column) -> _Values:
     return _values(column, missing)
 
 
-def _values(column: Column, missing: NDArray[np.bool_]) -> _Values:
-    return _Values(column, missing if missing.any() else None)
+def _values(column: Column, missing: NDArray[np.bool_]) -> ReadColumn:
+    return ReadColumn(column, missing if missing.any() else None)
 
 
 def distinct_objects(rows: list[Any]) -> set[Any]:
@@ -426,7 +476,7 @@ def levels_in(raw: Column) -> list[Any]:
     -------
     list
     """
-    rows = raw.tolist()
+    rows = plain_rows(raw)
     distinct_objects(rows)  # refuses what no level can be
     return [value for value in dict.fromkeys(rows) if not _is_missing(value)]
 

@@ -34,13 +34,14 @@ from riskslim.items.columns import (
     ColumnEncoder,
     Direction,
     ItemRules,
+    ReadColumn,
     fit_column,
     read_as_numbers,
 )
 from riskslim.items.item import Item, plain_number, variable_of
 from riskslim.items.variables import RawVariable
 
-__all__ = ["ItemEncoder"]
+__all__ = ["ItemEncoder", "check_rows", "item_table"]
 
 logger = logging.getLogger(__name__)
 
@@ -82,14 +83,27 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_thresholds : int, default 9
-        Largest number n of thresholds per column. A column with at most n + 1 distinct values gets
+    n_thresholds : int or "all", default 9
+        Largest number n of thresholds per column; "all": every one that tells rows of fit apart,
+        up to ``max_thresholds`` of them. A column with at most n + 1 distinct values gets
         all of them but the one that every row meets. Otherwise thresholds are values of the
         column at its quantiles k / (n + 1), k = 1..n. Where the smallest value alone makes up
         1 / (n + 1) of the rows or more, they are the second smallest value and the quantiles k / n
         of the rows above the smallest one. For "<=" read largest for smallest.
-    thresholds : mapping from names to sequences of float, or to int, optional
+    thresholds : mapping from names to sequences of float, to int, or to "all", optional
         Thresholds of columns, or another ``n_thresholds`` for them.
+    max_thresholds : int, default 1000
+        Most thresholds of a column where all are asked for. Columns with more are named in
+        ``limited_`` and by a warning of the logger; they get as many at their quantiles.
+    threshold_position : {"value", "middle"}, default "value"
+        Where a threshold lies between the two values of the column that it separates: at one of
+        them, the upper one for ">=" and the lower one for "<=", or in the middle between them
+        (at a whole number where all values of the column are). The items of the rows of fit are the
+        same.
+    round_thresholds : bool, default False
+        Put each threshold at the roundest number that separates the same two values: the one with
+        the fewest significant digits, "age >= 50" in the place of "age >= 49.37". The items of the
+        rows of fit are the same. Thresholds that are given are left as they are.
     direction : {">=", "<="} or mapping from names to them, default ">="
         Whether the items of numbers are "age >= v" or "age <= v".
     categorical : sequence of str, default ()
@@ -116,11 +130,15 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     items_ : list of Item
-        Name, variable, kind and value of each column of the output.
+        Name, variable, kind and value of each column of the output, and of a threshold the interval
+        of all that split the rows of fit alike.
     groups_ : dict from str to tuple of str
         Names of the items of each variable, as :func:`~riskslim.at_most` and the other
         constraints take them. Of a column that stays as it is the name says the variable: one that
         is called "age >= 60" already is an item of "age".
+    limited_ : dict from str to int
+        Columns that have more thresholds than ``max_thresholds`` where all were asked for, and how
+        many.
     constant_items_ : list of Item
         Items left out because all rows of fit with a positive weight have the same value.
     variables_ : dict from str to RawVariable
@@ -152,8 +170,9 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     estimator that is to show the items' names.
 
     Thresholds are values of the column, so that "age >= 60" splits the rows of fit where a value
-    of theirs lies. Numbers with many digits give thresholds with many digits: round the column
-    first, or give thresholds.
+    of theirs lies. Numbers with many digits give thresholds with many digits, unless
+    ``round_thresholds`` asks for others, or thresholds are given. How many thresholds are worth
+    having, and what rounding does, is in docs/cutoffs.md.
 
     With ``sample_weight`` quantiles and frequencies are weighted, and rows with weight 0 do not
     count at all.
@@ -184,14 +203,18 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     items_: list[Item]
     groups_: dict[str, tuple[str, ...]]
+    limited_: dict[str, int]
     constant_items_: list[Item]
     variables_: dict[str, RawVariable]
 
     def __init__(
         self,
         *,
-        n_thresholds: int = 9,
-        thresholds: Mapping[str, Sequence[float] | int] | None = None,
+        n_thresholds: int | Literal["all"] = 9,
+        thresholds: Mapping[str, Sequence[float] | int | Literal["all"]] | None = None,
+        max_thresholds: int = 1000,
+        threshold_position: Literal["value", "middle"] = "value",
+        round_thresholds: bool = False,
         direction: str | Mapping[str, str] = ">=",
         categorical: Sequence[str] = (),
         numeric: Sequence[str] | Literal["passthrough"] = (),
@@ -203,6 +226,9 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.n_thresholds = n_thresholds
         self.thresholds = thresholds
+        self.max_thresholds = max_thresholds
+        self.threshold_position = threshold_position
+        self.round_thresholds = round_thresholds
         self.direction = direction
         self.categorical = categorical
         self.numeric = numeric
@@ -254,12 +280,14 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         }
         self.items_ = [item for encoder in encoders for item in encoder.items]
         self.constant_items_ = [item for encoder in encoders for item in encoder.constant]
+        self.limited_ = {one.column: one.n_cutoffs for one in encoders if one.n_cutoffs}
         self._check_items()
         self._report_levels(rows.n, rules.categorical)
-        self.groups_ = {}
+        groups: dict[str, list[str]] = {}
         for item in self.items_:
             variable = variable_of(item.name, {item.name: item})
-            self.groups_[variable] = (*self.groups_.get(variable, ()), item.name)
+            groups.setdefault(variable, []).append(item.name)
+        self.groups_ = {variable: tuple(names) for variable, names in groups.items()}
         return self
 
     def transform(self, X: Any) -> Any:
@@ -349,6 +377,7 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             ("missing", self.missing, ("error", "indicator")),
             ("handle_unknown", self.handle_unknown, ("error", "ignore")),
             ("drop", self.drop, ("if_binary", None)),
+            ("threshold_position", self.threshold_position, ("value", "middle")),
         ):
             _check_option(name, value, options)
         thresholds = self._known("thresholds", self.thresholds or {})
@@ -365,8 +394,14 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ):
             if both := sorted(one & other):
                 raise ValueError(f"Columns are named in {what}: {listing(map(repr, both))}.")
+        if not isinstance(self.round_thresholds, (bool, np.bool_)):
+            raise TypeError(
+                f"round_thresholds must be True or False, got {self.round_thresholds!r}."
+            )
         return ItemRules(
-            n_thresholds=_checked_count("n_thresholds", self.n_thresholds),
+            n_thresholds=_checked_number("n_thresholds", self.n_thresholds),
+            max_thresholds=_checked_count("max_thresholds", self.max_thresholds),
+            placement="round" if self.round_thresholds else self.threshold_position,
             thresholds={name: _checked_thresholds(name, thresholds[name]) for name in thresholds},
             directions=directions,
             categorical=categorical | (categorical_types - numeric - set(thresholds)),
@@ -408,6 +443,12 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             twice = listing(repr(name) for name in dict.fromkeys(names) if names.count(name) > 1)
             raise ValueError(
                 f"Items of several columns have the same name: {twice}. Rename a column of X."
+            )
+        if self.limited_:
+            logger.warning(
+                "took %d thresholds at quantiles, max_thresholds, of columns that have more: %s",
+                self.max_thresholds,
+                listing(f"{name!r} ({count})" for name, count in self.limited_.items()),
             )
         if self.constant_items_:
             logger.warning(
@@ -497,6 +538,75 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return array
 
 
+def check_rows(encoder: ItemEncoder, table: Table) -> None:
+    """Refuse rows that the encoder would not encode, without encoding them.
+
+    Parameters
+    ----------
+    encoder : ItemEncoder
+        Which is fitted.
+    table : Table
+        With the columns of fit.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :meth:`ItemEncoder.transform`.
+    """
+    faults: list[tuple[int, ColumnError]] = []
+    for j, one in enumerate(encoder._encoders):
+        try:
+            one.read(table.values(j), encoder.handle_unknown)
+        except ColumnError as fault:
+            faults.append((j, fault))
+    raise_faults(faults, encoder._columns, table.n_samples, _TRANSFORM_ADVICE)
+
+
+def item_table(encoder: ItemEncoder, X: Any) -> Table:
+    """Return the items of the rows of fit, each computed when it is read.
+
+    Parameters
+    ----------
+    encoder : ItemEncoder
+        Which was fitted to X.
+    X : data frame, Arrow table, mapping from names to columns, array or nested sequence
+
+    Returns
+    -------
+    Table
+        With the names of the items, and what they are stated (:mod:`riskslim.data.statements`). Of
+        thousands of items it needs no more memory than one of them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from riskslim import ItemEncoder
+    >>> from riskslim.items.encoder import item_table
+    >>> raw = pd.DataFrame({"age": [38, 72, 61]})
+    >>> table = item_table(ItemEncoder().fit(raw), raw)
+    >>> table.names, table.values(1)
+    (['age >= 61', 'age >= 72'], array([0, 1, 0], dtype=int8))
+    """
+    raw, _ = encoder._open(X)
+    places = [(j, item) for j, one in enumerate(encoder._encoders) for item in one.items]
+    last: dict[int, ReadColumn] = {}  # of a column that was read for one item the next one needs it
+
+    def values(k: int) -> Column:
+        j, item = places[k]
+        if j not in last:
+            last.clear()
+            last[j] = encoder._encoders[j].read(raw.values(j), "ignore")
+        if item.kind == "numeric":
+            return last[j].values
+        out = np.empty(raw.n_samples, dtype=np.int8)
+        encoder._encoders[j].write(item, last[j], out)
+        return out
+
+    table = Table(raw.n_samples, len(places), [item.name for _, item in places], values)
+    state(table, encoder.items_)
+    return table
+
+
 # ---------------------------------------------------------------------------------------------
 # What rows come in
 # ---------------------------------------------------------------------------------------------
@@ -573,14 +683,22 @@ def _checked_count(name: str, value: Any) -> int:
     return int(value)
 
 
-def _checked_thresholds(name: str, value: Any) -> int | list[float]:
-    if isinstance(value, numbers.Integral):
-        return _checked_count(f"thresholds of {name!r}", value)
+def _checked_number(name: str, value: Any) -> int | Literal["all"]:
+    if isinstance(value, str):
+        if value == "all":
+            return "all"
+        raise ValueError(f"{name} must be an int or 'all', got {value!r}.")
+    return _checked_count(name, value)
+
+
+def _checked_thresholds(name: str, value: Any) -> int | list[float] | Literal["all"]:
+    if isinstance(value, numbers.Integral) or (isinstance(value, str) and value == "all"):
+        return _checked_number(f"thresholds of {name!r}", value)
     given = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
     wrong = [one for one in given if not _is_finite_number(one)]
     if wrong or not given:
         raise ValueError(
-            f"thresholds of {name!r} must be a sequence of finite numbers, or an int, got "
+            f"thresholds of {name!r} must be a sequence of finite numbers, an int, or 'all', got "
             f"{value!r}."
         )
     return sorted({plain_number(one) for one in given})

@@ -7,10 +7,11 @@ so, by :meth:`Item.parse` or :func:`read_items`.
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from riskslim._wording import listing, near
@@ -21,6 +22,7 @@ __all__ = [
     "Item",
     "ItemKind",
     "conditions",
+    "lies_between",
     "number_of",
     "plain_number",
     "read_item",
@@ -70,11 +72,18 @@ class Item:
         column of 0 and 1, and one of numbers, as it is.
     value : float, str, bool, tuple or None
         The threshold, the level, or the tuple of levels; None for the other kinds.
+    interval : (float, float), optional
+        Of a threshold: the neighbouring values of the training rows between which it lies. All
+        thresholds between them split these rows alike: for ">=" and "<" those above the first one
+        and up to the second one, for "<=" and ">" those from the first one to below the second
+        one. It is a note on the training rows and no part of the condition: items are equal
+        without it.
 
     Raises
     ------
     TypeError, ValueError
-        Names that are no text, another kind, or a value that is not of the kind.
+        Names that are no text, another kind, or a value that is not of the kind; an interval
+        that is none, or of another kind.
 
     Examples
     --------
@@ -91,6 +100,7 @@ class Item:
     variable: str
     kind: ItemKind
     value: Any = None
+    interval: tuple[float, float] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for text, what in ((self.name, "name"), (self.variable, "variable")):
@@ -106,15 +116,23 @@ class Item:
                 f"the value of an item of kind {self.kind!r} must be {_WANTED[self.kind]}, got "
                 f"{self.value!r}"
             )
+        if self.interval is not None:
+            _check_interval(self)
 
     @classmethod
-    def of(cls, column: str, kind: ItemKind, value: Any = None) -> Item:
+    def of(
+        cls,
+        column: str,
+        kind: ItemKind,
+        value: Any = None,
+        interval: tuple[float, float] | None = None,
+    ) -> Item:
         """Return the item with the name that its column, kind and value give it.
 
         Parameters
         ----------
         column : str
-        kind, value
+        kind, value, interval
             As in :class:`Item`.
 
         Returns
@@ -128,7 +146,7 @@ class Item:
             name = f"{column} in {{{', '.join(map(value_text, value))}}}"
         elif value is not None:
             name = f"{column} {kind} {value_text(value)}"
-        return cls(name, column, kind, value)
+        return cls(name, column, kind, value, interval)
 
     @classmethod
     def parse(cls, name: str) -> Item:
@@ -193,6 +211,45 @@ def _is_of_kind(value: Any, kind: ItemKind) -> bool:
     if kind == "in":
         return isinstance(value, tuple) and len(value) > 0
     return (value is not None) == (kind == "=")
+
+
+def lies_between(cutoff: Any, lower: Any, upper: Any, kind: str) -> bool:
+    """Say whether a cut-off tells two neighbouring values apart.
+
+    Parameters
+    ----------
+    cutoff, lower, upper : float
+    kind : {">=", "<=", ">", "<"}
+
+    Returns
+    -------
+    bool
+        For ">=" and "<" it has to be above the lower value and at most the upper one; for "<=" and
+        ">" at least the lower one, and below the upper one.
+    """
+    if kind in (">=", "<"):
+        return bool(lower < cutoff <= upper)
+    return bool(lower <= cutoff < upper)
+
+
+def _check_interval(item: Item) -> None:
+    """Refuse an interval that does not hold the item's threshold."""
+    ends = item.interval
+    are_numbers = isinstance(ends, tuple) and len(ends) == 2
+    are_numbers = are_numbers and all(
+        _is_of_kind(end, ">=") and math.isfinite(end) for end in ends or ()
+    )
+    if item.kind not in COMPARISONS or not are_numbers or ends is None:
+        raise ValueError(
+            "the interval of an item must be two numbers around a threshold, got "
+            f"{item.interval!r} of {item.name!r}"
+        )
+    lower, upper = ends
+    if not lies_between(item.value, lower, upper, item.kind):
+        raise ValueError(
+            f"{item.name!r}: the threshold {item.value!r} is not within its interval, {lower!r} to "
+            f"{upper!r}"
+        )
 
 
 def read_item(name: str, columns: Collection[str]) -> Item | None:

@@ -19,7 +19,13 @@ from riskslim._wording import listing
 from riskslim.data.faults import ColumnError, raise_faults
 from riskslim.data.tables import Table, is_row, open_records, open_table
 from riskslim.data.training_data import TrainingData
-from riskslim.items.columns import ColumnEncoder, distinct_objects, levels_in, missing_in
+from riskslim.items.columns import (
+    ColumnEncoder,
+    distinct_objects,
+    levels_in,
+    missing_in,
+    plain_rows,
+)
 from riskslim.items.item import COMPARISONS, Item, number_of, read_item, value_text
 from riskslim.items.variables import RawVariable
 
@@ -31,6 +37,7 @@ __all__ = [
     "check_names",
     "computed_items",
     "fit_items",
+    "in_kind_of",
     "is_level",
     "raw_table",
     "with_items",
@@ -56,7 +63,7 @@ def _met(item: Item, raw: NDArray[Any], *, may_lack: bool) -> NDArray[np.int8]:
         encoder = ColumnEncoder(item.variable, "numbers", indicator=may_lack)
         rows = COMPARISONS[item.kind](encoder.read(raw, "error").values, item.value)
     else:
-        codes = {one: 0 for one in distinct_objects(raw.tolist()) if is_level(one, item.levels)}
+        codes = {one: 0 for one in distinct_objects(plain_rows(raw)) if is_level(one, item.levels)}
         encoder = ColumnEncoder(item.variable, "levels", codes=codes, indicator=may_lack)
         rows = encoder.read(raw, "ignore").values == 0
     return np.asarray(rows, dtype=np.int8)
@@ -277,7 +284,7 @@ class _RawRecords:
         shown = listing(map(repr, strange))
         if variable is not None and handle_unknown == "error":
             among = set(strange)
-            where = np.array([value in among for value in raw.tolist()])
+            where = np.array([value in among for value in plain_rows(raw)])
             raise ColumnError.at("unknown", where, shown)
         logger.warning(
             "column %r has values that are none of the levels known to the score, %s: %s. They get "
@@ -329,7 +336,44 @@ def raw_table(X: Any, relevant: Collection[str] = ()) -> Table:
     return open_records(X, used or names, "columns") or open_table(X)
 
 
-def fit_items(encoder: ItemEncoder, X: Any, sample_weight: Any = None) -> Any:
+def in_kind_of(X: Any, table: Table, computed: Collection[str]) -> Any:
+    """A table as what its rows came in: a data frame of the same library, else a mapping.
+
+    Parameters
+    ----------
+    X : data frame, mapping, list of mappings, array-like, Table or TrainingData
+    table : Table
+        Of X, with columns behind its own.
+    computed : collection of str
+        Columns that need not be those of X.
+
+    Returns
+    -------
+    data frame, or dict from str to ndarray of shape (n,)
+        The columns of a data frame keep their types, and its rows their labels. X itself if it has
+        no names.
+    """
+    import narwhals as nw
+
+    if table.names is None:
+        return X
+    names = [str(name) for name in table.names]
+    frame = X if is_row(X) else nw.from_native(X, pass_through=True)
+    if frame is X and not is_row(X) and hasattr(X, "__arrow_c_stream__"):
+        frame = nw.from_arrow(X, backend="pyarrow")
+    if not isinstance(frame, nw.DataFrame):
+        return {name: table.values(j) for j, name in enumerate(names)}
+    there = set(frame.columns)
+    backend = frame.implementation
+    changed = [
+        nw.new_series(name, table.values(j), backend=backend)
+        for j, name in enumerate(names)
+        if name not in there or name in computed
+    ]
+    return (frame.with_columns(changed) if changed else frame).to_native()
+
+
+def fit_items(encoder: ItemEncoder, X: Any, sample_weight: Any = None) -> Table:
     """Make the items of raw columns, and check that no name stands for two things.
 
     Parameters
@@ -341,7 +385,8 @@ def fit_items(encoder: ItemEncoder, X: Any, sample_weight: Any = None) -> Any:
 
     Returns
     -------
-    data frame of shape (n, number of items)
+    Table
+        The items, each of which is computed when it is read.
 
     Raises
     ------
@@ -354,15 +399,15 @@ def fit_items(encoder: ItemEncoder, X: Any, sample_weight: Any = None) -> Any:
     >>> from riskslim import ItemEncoder
     >>> from riskslim.items.rules import fit_items
     >>> patients = pd.DataFrame({"age": [47, 60, 71], "sex": ["male", "female", "male"]})
-    >>> fit_items(ItemEncoder(n_thresholds=1), patients)
-       age >= 60  sex = male
-    0          0           1
-    1          1           0
-    2          1           1
+    >>> items = fit_items(ItemEncoder(n_thresholds=1), patients)
+    >>> items.names, items.values(0)
+    (['age >= 60', 'sex = male'], array([0, 1, 1], dtype=int8))
     """
-    items = encoder.fit_transform(X, sample_weight=sample_weight)
+    from riskslim.items.encoder import item_table
+
+    encoder.fit(X, sample_weight=sample_weight)
     check_names(encoder.items_, encoder.variables_)
-    return items
+    return item_table(encoder, X)
 
 
 def check_names(items: Iterable[Item], variables: Mapping[str, RawVariable]) -> None:

@@ -27,6 +27,7 @@ hold for every scale of the set.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,8 +57,12 @@ def with_intercept_bounds(
     max_size: int,
     n_threads: int,
     scales: ScaleSet,
-) -> CoefficientSet:
-    """Fill in open bounds of the intercept (the proof is at the top of the module)."""
+    should_stop: Callable[[], bool] | None = None,
+) -> CoefficientSet | None:
+    """Fill in open bounds of the intercept (the proof is at the top of the module).
+
+    None if ``should_stop``, which is asked between parts of the rows, ended that.
+    """
     given_lower, given_upper = coefficients.intercept_lower, coefficients.intercept_upper
     if given_lower is not None and given_upper is not None:
         return coefficients
@@ -69,9 +74,10 @@ def with_intercept_bounds(
         # Each class by itself: a difference would lose a class of little weight.
         weight_positive = math.fsum(data.sample_weight[positive])
         weight_negative = math.fsum(data.sample_weight[~positive])
-    low, weight_low, high, weight_high = _extreme_score_distributions(
-        data, rows, coefficients, max_size, n_threads
-    )
+    found = _extreme_score_distributions(data, rows, coefficients, max_size, n_threads, should_stop)
+    if found is None:
+        return None
+    low, weight_low, high, weight_high = found
     lower = _lowest_optimal_intercept(high, weight_high, weight_positive, scales)
     # Exchanging the classes changes the sign of scores and intercept.
     upper = -_lowest_optimal_intercept(-low, weight_low, weight_negative, scales)
@@ -120,7 +126,10 @@ def _extreme_score_distributions(
     coefficients: CoefficientSet,
     max_size: int,
     n_threads: int,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    should_stop: Callable[[], bool] | None,
+) -> (
+    tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]] | None
+):
     """Weight of the rows at each value of the least and largest score, rounded outwards."""
     without = coefficients.replace(intercept_lower=0, intercept_upper=0)
     lowest, highest = score_range(data, without, max_size)
@@ -129,6 +138,8 @@ def _extreme_score_distributions(
     n_bins = (highest - lowest) // step + 3
     below, above = np.zeros(n_bins), np.zeros(n_bins)
     for chunk, low, high in row_ranges(rows, coefficients, max_size, n_threads):
+        if should_stop is not None and should_stop():
+            return None
         slack = score_slack(rows, low, high)
         weights = rows.weights[chunk] if len(rows.weights) else None
         # Bin k of `below` stands for lowest + (k - 1) step, of `above` for lowest + k step.

@@ -21,7 +21,7 @@ from __future__ import annotations
 import copy
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from time import perf_counter
 from typing import Any, Literal
 
@@ -183,12 +183,19 @@ class LogisticLoss:
         self.seconds += perf_counter() - start
         self._resolve()
 
-    def _resolve(self) -> None:
+    def _resolve(
+        self, max_size: int | None = None, should_stop: Callable[[], bool] | None = None
+    ) -> None:
         """Derive all that depends on the size bound: intercept bounds, ranges, tables."""
         start = perf_counter()
+        max_size = self.max_size if max_size is None else max_size
         derived = with_intercept_bounds(
-            self.data, self.rows, self._given, self.max_size, self.n_threads, self.scales
+            self.data, self.rows, self._given, max_size, self.n_threads, self.scales, should_stop
         )
+        if derived is None:
+            self.seconds += perf_counter() - start
+            return
+        self.max_size = max_size
         self.coefficients = bounds_reaching(derived, self._given, *self._reach)
         low, high = score_range(self.data, self.coefficients, self.max_size)
         form = choose_form(self.data, self.coefficients, (low, high))
@@ -381,7 +388,7 @@ class LogisticLoss:
         """The coefficient set before the intercept's open bounds are filled in."""
         return self._given
 
-    def tighten(self, max_size: int) -> bool:
+    def tighten(self, max_size: int, *, should_stop: Callable[[], bool] | None = None) -> bool:
         """Use a smaller bound on the model size.
 
         Parameters
@@ -389,6 +396,8 @@ class LogisticLoss:
         max_size : int
             Most non-zero coefficients from now on; larger values than the present bound are
             ignored.
+        should_stop : callable, optional
+            Asked between parts of the rows; once it is True, all stays as it is.
 
         Returns
         -------
@@ -405,8 +414,7 @@ class LogisticLoss:
         if max_size < 0:
             raise ValueError(f"max_size must be at least 0, got {max_size}")
         before = (self.score_range, self.form, self.coefficients)
-        self.max_size = int(max_size)
-        self._resolve()
+        self._resolve(int(max_size), should_stop)
         return before != (self.score_range, self.form, self.coefficients)
 
     def value(self, coef: ArrayLike, *, every_row: bool = False) -> float:
@@ -618,7 +626,9 @@ class LogisticLoss:
         # Beyond the table, or in a small part of it.
         return loss_of_any_scores(rows, given, self.scale, self.n_threads)
 
-    def bounds(self, max_size: int | None = None) -> tuple[float, float]:
+    def bounds(
+        self, max_size: int | None = None, *, should_stop: Callable[[], bool] | None = None
+    ) -> tuple[float, float]:
         r"""Bounds on the loss over the coefficient set (Proposition 1).
 
         Every row is given its best score, and every row its worst one:
@@ -636,6 +646,8 @@ class LogisticLoss:
         ----------
         max_size : int, optional
             Most non-zero coefficients. None: the loss's own ``max_size``.
+        should_stop : callable, optional
+            Asked between parts of the rows; once it is True, the result is 0 and infinity.
 
         Returns
         -------
@@ -649,6 +661,7 @@ class LogisticLoss:
             self.max_size if max_size is None else max_size,
             self.scales,
             self.n_threads,
+            should_stop,
         )
         self._count(start)
         return found

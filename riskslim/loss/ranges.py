@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -144,7 +144,12 @@ def largest_quotient(scores: NDArray[np.float64], scales: ScaleSet) -> NDArray[n
 
 
 def loss_range(
-    rows: KernelRows, coefficients: CoefficientSet, max_size: int, scales: ScaleSet, n_threads: int
+    rows: KernelRows,
+    coefficients: CoefficientSet,
+    max_size: int,
+    scales: ScaleSet,
+    n_threads: int,
+    should_stop: Callable[[], bool] | None = None,
 ) -> tuple[float, float]:
     """Bound the loss over a coefficient set from both sides (Proposition 1).
 
@@ -158,15 +163,19 @@ def loss_range(
     scales : ScaleSet
         The bounds hold for all of them.
     n_threads : int
+    should_stop : callable, optional
+        Asked between chunks.
 
     Returns
     -------
     loss_min, loss_max : float
-        Rounded outwards.
+        Rounded outwards; 0 and infinity after a stop.
     """
     best, worst = [], []
     lower, upper = given_intercept_bounds(coefficients)
     for chunk, low, high in row_ranges(rows, coefficients, max_size, n_threads):
+        if should_stop is not None and should_stop():
+            return 0.0, math.inf
         labels, weights = rows.labels[chunk], rows.weights[chunk]
         low += lower
         high += upper

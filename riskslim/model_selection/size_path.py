@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim._checks import is_int
-from riskslim.classifier import RiskSLIMClassifier, stated_by
+from riskslim.classifier import RiskSLIMClassifier, stated_by, training_data_of
 from riskslim.data.training_data import TrainingData
 from riskslim.engines.certify import certify
 from riskslim.engines.choice import solve
@@ -41,6 +41,8 @@ from riskslim.solution import Solution, Status, TraceRecord, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from riskslim.items.encoder import ItemEncoder
 
 __all__ = ["RULES", "ModelSizePath", "SizeOnPath", "model_size_path"]
 
@@ -71,6 +73,11 @@ class SizeOnPath:
     risk_score: RiskScore | None
     train: Performance | None
     cross_validation: CrossValidation | None = dataclasses.field(default=None, repr=False)
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether the search for this size was interrupted before its end."""
+        return self.solution.certificate.status is Status.INTERRUPTED
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -300,7 +307,8 @@ def model_size_path(
     ----------
     problem : RiskScoreProblem or RiskSLIMClassifier
         What is asked of a score. A classifier needs X and y; it is not fitted, and its own
-        ``max_size`` is the largest size.
+        ``max_size`` is the largest size. Its ``items`` are those of all rows, on folds as well:
+        cut-offs at quantiles, and levels, depend on no outcome.
     X : array-like or data frame of shape (n, d), optional
     y : array-like of shape (n,), optional
     sample_weight : array-like of shape (n,), optional
@@ -360,11 +368,11 @@ def model_size_path(
     1 {'worst radius > 14.97': -5} 0.3424
     2 {'worst concavity > 0.2267': -3, 'worst radius > 14.97': -4} 0.2454
     """
-    stated, data, arguments = _stated(problem, X, y, sample_weight, engine_arguments)
+    stated, data, arguments, encoder = _stated(problem, X, y, sample_weight, engine_arguments)
     wanted = _checked_sizes(sizes, stated)
     splits = [] if cv is None else _splits_of(data, cv, random_state)
     callbacks = (search_progress, should_stop) if n_jobs == 1 else (None, None)
-    plan = _Plan(problem, data, wanted, arguments, bins, *callbacks)
+    plan = _Plan(problem, data, encoder, wanted, arguments, bins, *callbacks)
     rows: list[tuple[str, RiskScoreProblem | None, Split | None]] = [("all rows", stated, None)]
     rows += [(f"fold {k}", None, split) for k, split in enumerate(splits)]
     tasks = [(name, (plan, name, known, split)) for name, known, split in rows]
@@ -406,6 +414,7 @@ class _Plan:
 
     problem: Any  # as the user gave it
     data: TrainingData  # with the weights that metrics have
+    encoder: ItemEncoder | None  # of raw columns, fitted to all rows
     sizes: list[int]
     arguments: dict[str, Any]
     bins: Any
@@ -421,14 +430,14 @@ class _Plan:
 
 def _stated(
     problem: Any, X: Any, y: Any, sample_weight: Any, engine_arguments: dict[str, Any]
-) -> tuple[RiskScoreProblem, TrainingData, dict[str, Any]]:
-    """The problem on all rows, these rows, and what the engine is told."""
+) -> tuple[RiskScoreProblem, TrainingData, dict[str, Any], ItemEncoder | None]:
+    """The problem on all rows, these rows, what the engine is told, and what made the features."""
     if isinstance(problem, RiskScoreProblem):
         if X is not None or y is not None or sample_weight is not None:
             raise ValueError("a RiskScoreProblem has its data: leave out X, y and sample_weight")
         if "start" in engine_arguments:
             raise ValueError("start is set by the path: each size starts from the one before")
-        return problem, problem.loss.data, engine_arguments
+        return problem, problem.loss.data, engine_arguments, None
     if not isinstance(problem, RiskSLIMClassifier):
         raise TypeError(
             "problem must be a RiskScoreProblem or a RiskSLIMClassifier, got "
@@ -441,9 +450,9 @@ def _stated(
             f"{', '.join(engine_arguments)}: with a classifier these are its own parameters, "
             "RiskSLIMClassifier(time_limit=...)"
         )
-    data = TrainingData(X, y, sample_weight)
+    data, encoder = training_data_of(problem, X, y, sample_weight)
     stated, arguments = stated_by(problem, data)
-    return stated, data, arguments
+    return stated, data, arguments, encoder
 
 
 def _checked_sizes(sizes: int | Iterable[int] | None, problem: RiskScoreProblem) -> list[int]:
@@ -491,10 +500,7 @@ def _path_on_rows(
     solutions = _solve_sizes(plan, name, problem)
     found = _PathOnRows(
         tuple(solutions),
-        tuple(
-            _measured(solution, problem, train, test, test_rows, plan.bins)
-            for solution in solutions
-        ),
+        tuple(_measured(solution, plan, problem, train, test, test_rows) for solution in solutions),
     )
     # Scores of folds that were interrupted are no fits; those of all rows have their certificate.
     return None if split is not None and found.interrupted else found
@@ -512,6 +518,7 @@ def _chosen(data: TrainingData, rows: NDArray[np.intp]) -> TrainingData:
             None if data.sample_weight is None else data.sample_weight[rows],
             outcome_name=data.outcome_name,
             positive_label=data.classes[1],
+            items=data.items,
         )
     chosen.class_factors = data.class_factors
     return chosen
@@ -568,15 +575,16 @@ def _with_bounds_of_larger(
 
 def _measured(
     solution: Solution,
+    plan: _Plan,
     problem: RiskScoreProblem,
     train: TrainingData,
     test: TrainingData,
     test_rows: NDArray[np.intp],
-    bins: Any,
 ) -> Fold | None:
     if solution.coefficients is None:
         return None
-    score = RiskScore.from_solution(solution, problem.loss.data)
+    bins = plan.bins
+    score = RiskScore.from_solution(solution, problem.loss.data, encoder=plan.encoder)
     risk, log_odds = _predictions(score, test)
     on_test = _performance(score, test, risk, log_odds, bins)
     on_train = on_test if test is train else _performance(

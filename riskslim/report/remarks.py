@@ -42,10 +42,8 @@ def remarks(
     -------
     list of str
     """
-    weighting, certificate = score.class_weighting, score.certificate
-    of_score = []
-    if weighting is not None:
-        of_score.append(weighting.describe(f"{score.outcome_name} = {score.classes[1]}"))
+    certificate = score.certificate
+    of_score = list(score.remarks())
     found = [] if problem is None else list(problem.remarks(vector_of(score)))
     if certificate is not None and rows[0].name != "training data":
         found.append(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from riskslim.data.feature_ranges import FeatureRange
     from riskslim.items.item import Item
     from riskslim.items.variables import RawVariable
+    from riskslim.score.cutoff_ranges import CutoffRange
     from riskslim.solution import Certificate
 
 __all__ = ["ScoreFields", "check_known"]
@@ -53,6 +54,7 @@ class ScoreFields:
     class_weighting: ClassWeighting | None
     items: Mapping[str, Item]
     csv_format: CsvFormat | None
+    cutoff_ranges: Mapping[str, CutoffRange]
 
     def _replaced(self, **changes: Any) -> Self:
         """The same score with other fields."""

@@ -18,6 +18,7 @@ from riskslim.data.feature_ranges import FeatureRange
 from riskslim.items.item import COMPARISONS, Item
 from riskslim.items.variables import RawVariable
 from riskslim.scale import ScaleSet, checked_scale
+from riskslim.score.cutoff_ranges import CutoffRange
 from riskslim.solution import Certificate
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ def _to_plain(score: ScoreLike) -> dict[str, Any]:
                 "points": points,
                 **_range_to_plain(score.feature_ranges[name]),
                 **_item_to_plain(score.items.get(name)),
+                **_cutoffs_to_plain(score.cutoff_ranges.get(name)),
             }
             for name, points in score.points.items()
         ],
@@ -114,8 +116,26 @@ def _item_to_plain(item: Item | None) -> dict[str, Any]:
     value = list(item.value) if isinstance(item.value, tuple) else item.value
     if isinstance(value, float) and not math.isfinite(value):
         value = str(value)  # a threshold that no number reaches; JSON has no infinity
-    plain = {"variable": item.variable, "kind": item.kind}
-    return {"item": plain if value is None else {**plain, "value": value}}
+    plain: dict[str, Any] = {"variable": item.variable, "kind": item.kind}
+    if value is not None:
+        plain["value"] = value
+    if item.interval is not None:  # changes no prediction: it may be left out, in any version
+        plain["interval"] = list(item.interval)
+    return {"item": plain}
+
+
+def _cutoffs_to_plain(cutoffs: CutoffRange | None) -> dict[str, Any]:
+    return {} if cutoffs is None else {"cutoff_range": dataclasses.asdict(cutoffs)}
+
+
+def _cutoffs_from_plain(plain: Any) -> CutoffRange:
+    names = [field.name for field in dataclasses.fields(CutoffRange)]
+    if not isinstance(plain, dict) or not set(names) <= set(plain):
+        raise ValueError(f"'cutoff_range' must have {', '.join(names)}, got {plain!r}")
+    try:
+        return CutoffRange(**{name: plain[name] for name in names})
+    except ValueError as error:
+        raise ValueError(f"'cutoff_range': {error}") from None
 
 
 def _item_from_plain(name: str, plain: Any) -> Item:
@@ -129,7 +149,10 @@ def _item_from_plain(name: str, plain: Any) -> Item:
     for level in value if isinstance(value, tuple) else (value,):
         if not isinstance(level, (bool, int, float, str, type(None))):
             raise ValueError(f"levels must be true or false, numbers or text, got {level!r}")
-    return Item(name, plain["variable"], plain["kind"], value)
+    interval = plain.get("interval")
+    if isinstance(interval, list):
+        interval = tuple(interval)
+    return Item(name, plain["variable"], plain["kind"], value, interval)
 
 
 def _weighting_to_plain(weighting: ClassWeighting | None) -> dict[str, Any]:
@@ -246,7 +269,7 @@ def read(text: str | bytes) -> dict[str, Any]:
             f"version 1 of the format has no scale, got {scale!r}: readers of version 1 would "
             "ignore it and predict other risks"
         )
-    points, ranges, items = _points_from_plain(plain["points"])
+    points, ranges, items, cutoffs = _points_from_plain(plain["points"])
     if points and not plain["feature_names"]:
         raise ValueError("'feature_names' is empty: it must have the features in 'points' at least")
     certificate = _certificate_from_plain(plain["certificate"])
@@ -264,6 +287,7 @@ def read(text: str | bytes) -> dict[str, Any]:
         "class_weighting": _weighting_from_plain(plain.get("class_weighting")),
         "items": items,
         "csv_format": _csv_format_from_plain(plain.get("csv_format")),
+        "cutoff_ranges": cutoffs,
     }
 
 
@@ -321,13 +345,14 @@ def _classes_from_plain(labels: list[Any]) -> tuple[Any, ...]:
 
 def _points_from_plain(
     entries: Any,
-) -> tuple[dict[str, int], dict[str, FeatureRange], dict[str, Item]]:
+) -> tuple[dict[str, int], dict[str, FeatureRange], dict[str, Item], dict[str, CutoffRange]]:
     wanted = ("feature", "points", "minimum", "maximum", "is_integer", "values")
     if not isinstance(entries, list):
         raise ValueError(f"'points' must be a list, got {entries!r}")
     points: dict[str, int] = {}
     ranges: dict[str, FeatureRange] = {}
     items: dict[str, Item] = {}
+    cutoffs: dict[str, CutoffRange] = {}
     for k, entry in enumerate(entries):
         missing = [name for name in wanted if not isinstance(entry, dict) or name not in entry]
         if missing:
@@ -349,9 +374,11 @@ def _points_from_plain(
             )
             if entry.get("item") is not None:
                 items[name] = _item_from_plain(name, entry["item"])
+            if entry.get("cutoff_range") is not None:
+                cutoffs[name] = _cutoffs_from_plain(entry["cutoff_range"])
         except (TypeError, ValueError) as error:
             raise ValueError(f"entry {k} of 'points', {name!r}: {error}") from None
-    return points, ranges, items
+    return points, ranges, items, cutoffs
 
 
 def write_atomically(path: Path, text: str) -> None:

@@ -13,8 +13,9 @@ from riskslim._wording import listing
 from riskslim.data.tables import Table
 from riskslim.data.training_data import user_stacklevel
 from riskslim.exceptions import ExtrapolationWarning
-from riskslim.items.rules import HandleUnknown, check_names, computed_items
+from riskslim.items.rules import HandleUnknown, check_names, computed_items, in_kind_of
 from riskslim.items.variables import RawVariable
+from riskslim.score.cutoff_ranges import remark_on_ranges_of_cutoffs
 from riskslim.score.fields import ScoreFields
 from riskslim.score.observations import class_labels
 from riskslim.score.rows import ScoredRows, named_rows, remarks_on_ranges
@@ -141,24 +142,25 @@ class Predictions(ScoreFields):
         labels = class_labels(self.classes)
         return np.asarray(labels[(self.decision_function(X) > 0).astype(np.intp)])
 
-    def remarks(self, X: Any) -> tuple[str, ...]:
-        """Return what is worth knowing before the predictions for some rows are used, in words.
+    def remarks(self, X: Any = None) -> tuple[str, ...]:
+        """Return what is worth knowing about the score, or about predictions for some rows.
 
         Parameters
         ----------
-        X
+        X, optional
             As in :meth:`score_samples`.
 
         Returns
         -------
         tuple of str
-            One sentence for each feature with points that has values outside of its range in
-            the training data, and for each raw column of the score's ``variables`` that
-            has: predictions for these rows extrapolate, or the unit is another one. One for each
-            variable with
-            conditions that contradict each other, such as "age >= 60" without "age >= 40": neither
-            sheets nor rules are about such rows. One if the classes were weighted in training,
-            so that risks are not calibrated. Empty if there is nothing to say.
+            One sentence if the classes were weighted in training, so that risks are not calibrated.
+            Without rows, one on how far cut-offs can be moved before the objective changes, where
+            that is known (:meth:`with_cutoff_ranges`). With rows, one for each feature with points
+            that has values outside of its range in the training data, and for each raw column of
+            the score's ``variables`` that has: predictions for these rows extrapolate, or the unit
+            is another one. One for each variable with conditions that contradict each other, such
+            as "age >= 60" without "age >= 40": neither sheets nor rules are about such rows.
+            Empty if there is nothing to say.
 
         Raises
         ------
@@ -175,6 +177,9 @@ class Predictions(ScoreFields):
         1 of 3 rows have values outside of the training range of 'visits' (0 to 7), first at row 2
         (rows counted from 0).
         """
+        if X is None:
+            of_cutoffs = remark_on_ranges_of_cutoffs(self.cutoff_ranges)
+            return (*self._weighting(), *filter(None, [of_cutoffs]))
         if self.variables:
             X, _ = self._with_items(X, "error")
         rows = self._opened(X)
@@ -193,7 +198,7 @@ class Predictions(ScoreFields):
     def _positive(self) -> str:
         return f"{self.outcome_name} = {self.classes[1]}"
 
-    def with_items(self, X: Any, *, handle_unknown: HandleUnknown = "error") -> Table:
+    def with_items(self, X: Any, *, handle_unknown: HandleUnknown = "error") -> Any:
         """Add the conditions that raw records lack, computed from their columns by name.
 
         Parameters
@@ -208,9 +213,10 @@ class Predictions(ScoreFields):
 
         Returns
         -------
-        Table
+        data frame, or dict from str to ndarray of shape (n,)
             The columns of X and, behind them, the features with points that X lacked, as 0 and
-            1: for the methods of the score and its rules.
+            1: for the methods of the score and its rules. A data frame of the library of X, if
+            that is one, with the same labels of rows; otherwise a mapping.
 
         Raises
         ------
@@ -235,9 +241,15 @@ class Predictions(ScoreFields):
         >>> from riskslim import RiskScore
         >>> score = RiskScore(-2, {"age >= 60": 2, "sex = male": 1})
         >>> raw = {"age": [47, 60, 71], "sex": ["male", "female", "male"]}
+        >>> score.with_items(raw)["age >= 60"]
+        array([0, 1, 1], dtype=int8)
         >>> score.score_samples(score.with_items(raw))
         array([1, 2, 3])
         """
+        return in_kind_of(X, self._table_with_items(X, handle_unknown), self.points)
+
+    def _table_with_items(self, X: Any, handle_unknown: HandleUnknown = "error") -> Table:
+        """As :meth:`with_items`, as columns that are read one at a time."""
         table, sources = self._with_items(X, handle_unknown)
         computed_from = set(sources.values())
         used = [one for name, one in self.variables.items() if name in computed_from]
@@ -327,7 +339,7 @@ class Predictions(ScoreFields):
 
     def _rows(self, X: Any) -> ScoredRows:
         if self.variables:
-            X = self.with_items(X)
+            X = self._table_with_items(X)
         return self._opened(X)
 
     def _opened(self, X: Any) -> ScoredRows:

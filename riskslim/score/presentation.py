@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from riskslim.items.cutoffs import note_on_cutoffs
 from riskslim.items.families import condition_families, note_on_sums
 from riskslim.items.item import Item
 from riskslim.items.variables import note_on_missing
@@ -221,6 +222,8 @@ class Presentation(Predictions):
                 f"Observed: {share} of rows with {self._positive}. "
                 "Cases: number of such rows / of all rows."
             )
+        if note := self._note_on_cutoffs():
+            yield note
         for name, variable in self.variables.items():
             if note := note_on_missing(variable, self._computed_from(name)):
                 yield note
@@ -228,6 +231,10 @@ class Presentation(Predictions):
             yield "[a to b]: the values of the feature in the training data."
         if self.certificate is not None:
             yield str(self.certificate)
+
+    def _note_on_cutoffs(self) -> str:
+        items = [self.items[name] for name in self.points if name in self.items]
+        return note_on_cutoffs(items, [self.variables.get(item.variable) for item in items])
 
     def _computed_from(self, variable: str) -> dict[str, Item | None]:
         """Features with points that are computed from a raw column, and what they are."""

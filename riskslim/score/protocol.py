@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from riskslim.data.feature_ranges import FeatureRange
     from riskslim.items.item import Item
     from riskslim.items.variables import RawVariable
+    from riskslim.score.cutoff_ranges import CutoffRange
     from riskslim.score.sheet import ScoreSheet
     from riskslim.score.table import RiskRow
     from riskslim.solution import Certificate
@@ -86,8 +87,12 @@ class ScoreLike(Protocol):
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Risks of rows."""
 
-    def remarks(self, X: Any) -> tuple[str, ...]:
-        """Return what is odd about rows, in words."""
+    @property
+    def cutoff_ranges(self) -> Mapping[str, CutoffRange]:
+        """How far cut-offs can be moved, by feature."""
+
+    def remarks(self, X: Any = None) -> tuple[str, ...]:
+        """Return what is odd about rows or about the score, in words."""
 
     def risk_table(
         self,

@@ -12,6 +12,8 @@ from riskslim._checks import checked_number
 from riskslim.items.columns import missing_in
 from riskslim.items.rules import raw_table
 from riskslim.score.boolean_rule import BooleanRule, boolean_rule
+from riskslim.score.cutoff_ranges import SHARE
+from riskslim.score.cutoff_sweep import cutoff_ranges
 from riskslim.score.explanation import Explanation, explanation, fixed_features
 from riskslim.score.observations import observations_of
 from riskslim.score.presentation import Presentation
@@ -22,6 +24,8 @@ from riskslim.score.table import (
 )
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from riskslim.metrics.discrimination import OperatingPoints
 
 __all__ = ["Reasons"]
@@ -108,6 +112,72 @@ class Reasons(Presentation):
         names = [str(name) for name in table.names or ()]
         there = [name for name in self.variables if name in names]
         return tuple(name for name in there if missing_in(table.values(names.index(name))).all())
+
+    def with_cutoff_ranges(
+        self, X: Any, y: Any, sample_weight: Any = None, *, share: float = SHARE
+    ) -> Self:
+        """Find out how far the cut-offs of the score can be moved before the objective changes.
+
+        Which of nearly equal cut-offs is best on some rows is often chance. For each condition such
+        as "age >= 50" all cut-offs of its column are tried, everything else left as it is: points,
+        intercept, scale, and the other features.
+
+        Parameters
+        ----------
+        X
+            The rows that the score was fitted to, as in :meth:`with_items`, with the raw columns
+            of its conditions.
+        y : array-like of shape (n,)
+            Their labels.
+        sample_weight : array-like of shape (n,), optional
+            Their weights.
+        share : float, default 0.001
+            By how much the objective may change, relative to what it is.
+
+        Returns
+        -------
+        RiskScore
+            The same score with ``cutoff_ranges``. Without rows, :meth:`remarks` says what they
+            are; reports do so, too. Conditions whose column X lacks have none.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in :meth:`risk_table`; a share that is not between 0 and 1.
+
+        Notes
+        -----
+        :class:`~riskslim.RiskSLIMClassifier` with ``items``, and ``riskslim fit --items``, have
+        found them already. It takes one pass over the rows in the order of the column for each
+        condition.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from riskslim import RiskScore
+        >>> from riskslim.items import read_items
+        >>> ages = np.arange(20, 90)
+        >>> died = (ages >= 50) & (ages % 4 > 0) | (ages % 7 == 0)
+        >>> points = {"age >= 50": 2}
+        >>> score = RiskScore(-1, points, items=read_items(points), classes=(False, True))
+        >>> score = score.with_cutoff_ranges({"age": ages}, died, share=0.05)
+        >>> print(score.remarks()[0])
+        age >= 50: any cut-off from 47 to 51 gives an objective within 5%, all else as it is.
+        """
+        if X is None or y is None:
+            raise ValueError("rows and labels are needed, got None")
+        table = self._table_with_items(X)
+        observed = observations_of(self, table, y, sample_weight)
+        assert observed is not None
+        ranges = cutoff_ranges(
+            self,
+            table,
+            observed.scores,
+            observed.is_positive,
+            observed.weights,
+            share=checked_number(share, "share"),
+        )
+        return self._replaced(cutoff_ranges=ranges)
 
     def operating_points(self, X: Any, y: Any, sample_weight: Any = None) -> OperatingPoints:
         """List what happens at each threshold: sensitivity, specificity, PPV and NPV.

@@ -17,6 +17,7 @@ from riskslim.score.table import AttainableScores
 
 if TYPE_CHECKING:
     from riskslim.data.feature_ranges import FeatureRange
+    from riskslim.data.statements import Statement
     from riskslim.data.training_data import TrainingData
     from riskslim.score.protocol import ScoreLike
 
@@ -44,11 +45,7 @@ def agreeing_items(
         Without the conditions on a variable of which some row has a combination that cannot be:
         two levels at once, for example. A warning is logged.
     """
-    items = {
-        name: Item(item.name, item.variable, item.kind, item.value)
-        for name, item in data.items.items()
-        if name in feature_ranges
-    }
+    items = {name: _as_item(item) for name, item in data.items.items() if name in feature_ranges}
     for name, item in [*items.items()]:
         values = feature_ranges[name]
         is_binary = values.is_integer and values.minimum >= 0 and values.maximum <= 1
@@ -70,6 +67,12 @@ def agreeing_items(
         for name in family.names:
             del items[name]
     return items
+
+
+def _as_item(statement: Statement) -> Item:
+    if isinstance(statement, Item):
+        return statement
+    return Item(statement.name, statement.variable, statement.kind, statement.value)
 
 
 def check_scores_of_training(score: ScoreLike, data: TrainingData) -> None:

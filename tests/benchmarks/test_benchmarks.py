@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import riskslim
-from benchmarks import branch_and_bound, levers, memory, report, scales, scaling
+from benchmarks import branch_and_bound, cutoffs, levers, memory, report, scales, scaling
 from benchmarks.children import run_python
 from benchmarks.instances import KINDS, TWO_THREADS, Case, Instance, make_table
 from benchmarks.machine import describe_machine
@@ -511,6 +511,54 @@ def test_scales_are_compared(tmp_path, data_folder, capsys):
     assert capsys.readouterr().out == table
     with pytest.raises(SystemExit):
         scales.main([*arguments, "--interval", "5"])
+
+
+def test_cutoffs_are_compared(tmp_path, capsys, monkeypatch):
+    rng = np.random.default_rng(0)
+    age, sugar = rng.integers(20, 80, 120), rng.integers(0, 3, 120) * 50
+    bad = (rng.random(120) < 1 / (1 + np.exp(4 - age / 15))).astype(int)
+    table = "age,sugar,bad\n" + "".join(
+        f"{a},{s},{b}\n" for a, s, b in zip(age, sugar, bad, strict=True)
+    )
+    (tmp_path / "made_up.csv").write_text(table)
+    made_up = cutoffs.RawTable("made_up.csv", "bad", zero_is_missing=("sugar",))
+    monkeypatch.setattr(cutoffs, "TABLES", {"made_up": made_up})
+    monkeypatch.setattr(cutoffs, "MAX_SIZE", 1)
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{cutoffs.BEGIN}\nformer tables\n{cutoffs.END}\nafter\n")
+    arguments = [
+        str(tmp_path), str(tmp_path), "--cutoffs", "1,all", "--time-limit", "2",
+        "--page", str(page),
+    ]  # fmt: skip
+    assert cutoffs.main(arguments) == 0
+    rows = cutoffs.read_rows(tmp_path / "cutoffs.csv", cutoffs.FIELDS)
+    assert [row["cutoffs"] for row in rows] == ["1", "all"] * 5
+    for one, every in zip(rows[::2], rows[1::2], strict=True):
+        assert int(one["n_items"]) < int(every["n_items"])
+        assert one["n_train"] == every["n_train"] == "96"
+        if one["scale"] == every["scale"]:  # one cut-off of each column is one of all, rounded
+            assert float(every["train_loss"]) <= float(one["train_loss"]) + 1e-9
+    shown = capsys.readouterr().out
+    loss = np.array([float(row["loss"]) for row in rows])
+    change = loss[1::2] - loss[::2]
+    half = 2.776 * np.sqrt(0.45 * change.var(ddof=1))
+    mean = change.mean()
+    assert f"| {mean:+.4f} ({mean - half:+.4f} to {mean + half:+.4f}) |" in shown
+    text = page.read_text()
+    assert text.startswith("before\n")
+    assert text.endswith("\nafter\n")
+    assert shown.strip() in text
+    assert "former" not in text
+    # What is there is not computed again.
+    (tmp_path / "made_up.csv").write_text("age,sugar,bad\n")
+    assert cutoffs.main([*arguments, "--report-only"]) == 0
+    assert page.read_text() == text
+    page.write_text("no marks")
+    with pytest.raises(ValueError, match="lacks the marks"):
+        cutoffs.main([*arguments, "--report-only"])
+    for wrong in (["--tables", "other"], ["--cutoffs", "most"]):
+        with pytest.raises(SystemExit):
+            cutoffs.main([*arguments, *wrong])
 
 
 def test_levers_are_compared(tmp_path, data_folder, capsys):

@@ -25,9 +25,11 @@ from command_line import run, usage_error
 from paths import PACKAGE
 from riskslim import (
     CoefficientSet,
+    ItemEncoder,
     LogisticLoss,
     RiskScore,
     RiskScoreProblem,
+    RiskSLIMClassifier,
     Solution,
     SolutionPool,
     TrainingData,
@@ -979,3 +981,62 @@ def test_the_progress_line():
     expected = "objective 0.16160  bound 0.16000  gap 0.99%  nodes 153856  cuts 1176"
     assert line.endswith(expected)
     assert len(line) <= 80
+
+
+# ---------------------------------------------------------------------------------------------
+# All cut-offs of raw columns
+# ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def measured(tmp_path):
+    rng = np.random.default_rng(2)
+    age, crp = rng.integers(20, 90, 200), rng.exponential(9.0, 200).round(2)
+    y = rng.random(200) < 1 / (1 + np.exp(2.5 - 2 * (age >= 60) - 1.5 * (crp >= 10)))
+    path = tmp_path / "measured.csv"
+    pd.DataFrame({"age": age, "crp": crp, "y": y.astype(int)}).to_csv(path, index=False)
+    return path
+
+
+def test_all_cutoffs_at_round_numbers(measured, tmp_path):
+    fit = ["fit", measured, "--outcome", "y", "--items", "--max-size", "2", "--time-limit", "120"]
+    saved, page = tmp_path / "score.json", tmp_path / "report.html"
+    result = run(*fit, "--thresholds", "all", "--round-thresholds", "--items-per-variable", "1",
+                 "--output", saved, "--report", page)  # fmt: skip
+    score = RiskScore.load(saved)
+    raw = pd.read_csv(measured)
+    encoder = ItemEncoder(n_thresholds="all", round_thresholds=True)
+    classifier = RiskSLIMClassifier(max_size=2, items=encoder, items_per_variable=1)
+    expected = classifier.fit(raw[["age", "crp"]], raw["y"])
+    assert score.points == expected.risk_score_.points
+    assert score.cutoff_ranges == expected.risk_score_.cutoff_ranges
+    assert len(score.variables) == 2  # one item of each
+    (remark,) = score.remarks()
+    assert f"Remark: {remark}" in result.stderr
+    assert "within 0.1%, all else as it is" in page.read_text()
+    assert run("predict", saved, measured).stderr == ""  # of new rows there is nothing to say
+
+
+def test_all_cutoffs_of_one_column(measured):
+    fit = ["fit", measured, "--outcome", "y", "--items", "--max-size", "1"]
+    run(*fit, "--thresholds", "crp=all", "--thresholds", "age=60", "--n-thresholds", "2")
+    result = run(*fit, "--thresholds", "all", "--max-thresholds", "7")  # of one column, too
+    assert "took 7 thresholds at quantiles, max_thresholds, of columns that have more" in (
+        result.stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--thresholds", "all"], "--thresholds needs --items"),
+        (["--round-thresholds"], "--round-thresholds needs --items"),
+        (["--items", "--max-thresholds", "9"], "--max-thresholds needs --thresholds all"),
+        (["--items", "--thresholds", "all", "--n-thresholds", "9"], "cannot both be given"),
+        (["--items", "--thresholds", "age=most"], "--thresholds must be NAME=V,V,..."),
+        (["--items", "--items-per-variable", "0"], "--items-per-variable must be at least 1"),
+        (["--items", "--thresholds", "all", "--max-thresholds", "0"], "at least 1"),
+    ],
+)
+def test_options_of_cutoffs_that_make_no_sense(measured, options, message):
+    assert message in usage_error("fit", measured, "--outcome", "y", *options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 import os
 import re
@@ -300,6 +301,39 @@ def test_an_interruption_prints_what_is_finished(table, tmp_path, monkeypatch, f
     assert f"\n{finished - 1} of 3 folds: mean (min - max)\n" in result.stdout
     assert len(RiskScore.load(output).points) == 2
     assert len(json.loads((tmp_path / "c.json").read_text())) == 2 * (1 + 2 * (finished - 1))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_an_interrupted_size_is_not_saved_where_smaller_ones_are_finished(
+    table, tmp_path, monkeypatch, size
+):
+    solve = riskslim.branch_and_bound
+
+    def interrupted(stated, **limits):
+        broken_off = stated.max_size >= size
+        limits["should_stop"] = lambda: broken_off
+        found = solve(stated, **limits)
+        if broken_off:  # however far the search came until it was stopped
+            status = riskslim.Status.INTERRUPTED
+            certificate = dataclasses.replace(found.certificate, status=status)
+            found = dataclasses.replace(found, certificate=certificate)
+        return found
+
+    monkeypatch.setattr(f"{ENGINES}.branch_and_bound.driver.branch_and_bound", interrupted)
+    output = tmp_path / "s.json"
+    result = run("fit", table, *FIT, "--max-size", 3, "--path", "--cv", 3, "--output", output,
+                 code=130)  # fmt: skip
+    score = RiskScore.load(output)
+    if size == 1:
+        assert "\nSize 1, whose search was interrupted; none is finished:\n" in result.stdout
+        assert score.certificate.status is riskslim.Status.INTERRUPTED
+        return
+    assert (
+        f"\nSize {size - 1}, the largest that is finished: the search for size {size} was "
+        "interrupted (no size has scores in all folds):\n"
+    ) in result.stdout
+    assert score.certificate.status is riskslim.Status.OPTIMAL
+    assert len(score.points) <= size - 1
 
 
 def test_files_that_cannot_be_written_lose_no_score(table, tmp_path, monkeypatch):

@@ -23,8 +23,10 @@ from riskslim.data.feature_ranges import FeatureRange
 from riskslim.exports import MAX_TABLED_SCORES, to_javascript, to_pmml, to_python
 from riskslim.exports.dialects import _sqlite_literal
 from riskslim.exports.sql import to_sql
+from riskslim.items.item import Item
 from riskslim.items.variables import RawVariable
 from riskslim.scale import ScaleSet
+from riskslim.score.cutoff_ranges import CutoffRange
 
 LABELS = [
     (0, 1),
@@ -587,6 +589,9 @@ def test_what_is_saved_is_as_the_schema_says():
     scores += [certified(scale=2.0, scales=ScaleSet.of(scales)) for scales in (2, [1, 2], (1, 3))]
     scores.append(RiskScore(0, {"x": 1}, feature_ranges={"x": FeatureRange(0, 9, unit="Hz")}))
     scores.append(RiskScore(0, {"age >= 60": 1, "sex = m": 1, "smoker": 1}, variables=VARIABLES))
+    item = Item("age >= 60", "age", ">=", 60, (57.5, 61))
+    ranges = {"age >= 60": CutoffRange(55, 61, best=58, change=-0.0002)}
+    scores.append(RiskScore(0, {"age >= 60": 1}, items=[item], cutoff_ranges=ranges))
     described = {
         "": SCHEMA["properties"],
         "points": SCHEMA["$defs"]["feature"]["properties"],

@@ -136,3 +136,28 @@ def items_sample(rng, n, d, kind):
         "real": rng.uniform(0.05, 4.0, n),
     }[kind]
     return X, y, weights
+
+
+# Kinds of columns of few values: integers with gaps and negative ones, and real numbers.
+FEW_VALUES = ([0, 1, 2], [-3, -1, 0, 4], [0, 1, 2, 3, 4], [-2, 0, 1, 5, 6, 7, 9, 12],
+              [-0.5, 0.25, 1.75], [0.1, 0.2, 0.3, 1.0, 2.5, -4.0, 0.7])  # fmt: skip
+
+
+def few_values(rng, n):
+    """A column of three to eight values, all of which are there if there are so many rows."""
+    values = np.array(FEW_VALUES[rng.integers(len(FEW_VALUES))], float)
+    column = rng.choice(values, n, p=rng.dirichlet(np.full(len(values), 2.0)))
+    chosen = rng.permutation(n)[: len(values)]
+    column[chosen] = values[: len(chosen)]
+    return column
+
+
+def mixed_sample(rng, n, d, kind, n_wide):
+    """The same as items_sample, where the first columns have three to eight values."""
+    X, y, weights = items_sample(rng, n, d, kind)
+    for j in range(n_wide):
+        X[:, j] = few_values(rng, n)
+    if n_wide:
+        y = np.where(rng.random(n) < 0.15 + 0.7 * (X[:, 0] > np.median(X[:, 0])), 1, -1)
+        y[0], y[-1] = 1, -1
+    return X, y, weights

@@ -406,7 +406,9 @@ def test_compiled_moves_are_those_found_one_vector_at_a_time():
                 return problem.upper + 1  # it breaks a constraint, so that all have to be looked at
 
             quick, n_moves = constrained.descend(
-                problem, start, every, compiled_move=heuristics.compiled_move(problem, False),
+                problem, start, every, compiled_move=heuristics.compiled_move(
+                    problem, False, np.zeros(1, np.int64)
+                ),
                 **options,
             )  # fmt: skip
             slow, _ = constrained.descend(problem, start, every, compiled_move=broken, **options)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 
 import numpy as np
 import pytest
@@ -22,6 +21,9 @@ from riskslim import (
 from riskslim._kernels import load
 from riskslim.data.distinct import all_rows
 from riskslim.data.packed import READS, pack, scratch_words
+from riskslim.engines.branch_and_bound import driver
+from riskslim.engines.branch_and_bound.incumbents import Incumbents
+from riskslim.engines.branch_and_bound.search import Search
 from riskslim.heuristics.supports import SupportSearch, search_supports
 from riskslim.loss.form import tables_by_score
 
@@ -314,12 +316,25 @@ def test_stops_when_asked(when):
     assert len(asked) == when + 1
 
 
-def test_deadline():
+def test_budget_is_counted_in_work():
     data = make_data(np.random.default_rng(23), n=2000, d=60)
-    search = SupportSearch.of(make_problem(data, max_size=8))
-    began = time.perf_counter()
-    list(search.run(deadline=began + 0.05))
-    assert time.perf_counter() - began < 2.0
+    problem = make_problem(data, max_size=8)
+    whole = SupportSearch.of(problem)
+    vectors = [v.tolist() for v in whole.run()]
+    for share in (0.0, 0.01, 0.1, 0.5):
+        runs = []
+        for _ in range(2):
+            search = SupportSearch.of(problem)
+            found = [v.tolist() for v in search.run(budget=share * whole.work.seconds)]
+            runs.append((found, search.n_steps, search.n_polished, search.work.seconds))
+            assert found == vectors[: len(found)]
+            # One step or one support more at most.
+            assert search.work.seconds <= share * whole.work.seconds + 0.01
+            assert search.n_steps < whole.n_steps
+        assert runs[0] == runs[1]
+    # What was not allowed before can be done later.
+    list(search.run())
+    assert search.objective == whole.objective
 
 
 def test_share_of_optima():
@@ -357,6 +372,31 @@ def test_engines_find_a_score_at_once(engine):
     best = list(search_supports(problem))[-1]
     solution = engine(problem, time_limit=1.5)
     assert solution.certificate.objective <= problem.objective(best) + 1e-12
+
+
+@pytest.mark.parametrize("entries", [1, 10**9])
+def test_wide_search_comes_before_a_root_of_many_entries(monkeypatch, entries):
+    monkeypatch.setattr(driver, "LARGE_ENTRIES", entries)
+    calls = []
+    search_supports, solve_root = Incumbents.search_supports, Search.solve_root
+
+    def searched(self, *arguments, effort, **options):
+        calls.append(effort)
+        search_supports(self, *arguments, effort=effort, **options)
+
+    def solved(self):
+        calls.append("root")
+        solve_root(self)
+
+    monkeypatch.setattr(Incumbents, "search_supports", searched)
+    monkeypatch.setattr(Search, "solve_root", solved)
+    data = make_data(np.random.default_rng(43), n=300, d=driver.MANY_ITEMS + 5)
+    solution = branch_and_bound(make_problem(data, max_size=2))
+    assert solution.certificate.status == "optimal"
+    if entries == 1:
+        assert calls == [driver.WIDE_EFFORT, "root"]
+    else:
+        assert calls[:2] == [driver.FIRST_EFFORT, "root"]
 
 
 # ---- the loss by counts -------------------------------------------------------------------------

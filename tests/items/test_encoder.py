@@ -6,6 +6,7 @@ import datetime
 import logging
 import math
 import pickle
+import warnings
 
 import narwhals as nw
 import numpy as np
@@ -19,7 +20,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from riskslim import ItemEncoder, TrainingData, at_most
+from riskslim import ItemEncoder, RiskScore, RiskSLIMClassifier, TrainingData, at_most
 from riskslim.items.item import Item, source_variable
 
 
@@ -626,3 +627,35 @@ def test_names_of_the_columns_of_arrays():
     for wrong in (["a"], ["a", "a"]):
         with pytest.raises(ValueError, match="feature_names must be 2 different names"):
             ItemEncoder(feature_names=wrong).fit(X)
+
+
+def test_levels_of_32_bit_numbers_are_named_as_they_are_printed():
+    x = np.array([0.1, 0.7, 0.3, 0.1], np.float32)
+    encoder = ItemEncoder(categorical=["x"])
+    items = encoder.fit_transform(pd.DataFrame({"x": x}))
+    assert list(items.columns) == ["x = 0.1", "x = 0.3", "x = 0.7"]
+    assert items.to_numpy().sum(axis=0).tolist() == [2, 1, 1]
+    wide = encoder.transform(pd.DataFrame({"x": [0.1, 0.7, 0.3, 0.1]}))
+    np.testing.assert_array_equal(wide.to_numpy(), items.to_numpy())
+    score = RiskScore(-1, {"x = 0.7": 2}).with_variables(encoder)
+    assert score.score_samples({"x": x}).tolist() == [0, 2, 0, 0]
+
+
+def test_folds_that_lack_a_level_are_cross_validated():
+    from sklearn.model_selection import cross_val_score
+
+    rng = np.random.default_rng(0)
+    ward = np.where(np.arange(60) == 7, "burns", np.where(np.arange(60) % 2, "surgery", "medicine"))
+    X = pd.DataFrame({"age": rng.integers(20, 90, 60), "ward": ward})
+    y = (X["age"] > 50).to_numpy() ^ (rng.random(60) < 0.1)
+    steps = {"error": np.nan, "ignore": 0.0}
+    for handle_unknown, least in steps.items():
+        encoder = ItemEncoder(n_thresholds=3, handle_unknown=handle_unknown)
+        pipeline = make_pipeline(encoder, RiskSLIMClassifier(max_size=2, time_limit=10))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = cross_val_score(pipeline, X, y, cv=3)
+        assert np.isnan(found).sum() == np.isnan(least)
+    encoder = ItemEncoder(n_thresholds=3).fit(X[X["ward"] != "burns"])
+    with pytest.raises(ValueError, match="training rows of a fold lack a level"):
+        encoder.transform(X)

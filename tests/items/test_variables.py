@@ -103,7 +103,8 @@ def test_files_and_pickles_keep_the_columns(tmp_path):
     assert document["version"] == 3
     assert {entry["feature"]: entry.get("item") for entry in document["points"]} == {
         item.name: {"variable": item.variable, "kind": item.kind, **(
-            {} if item.value is None else {"value": item.value})}
+            {} if item.value is None else {"value": item.value}), **(
+            {} if item.interval is None else {"interval": [*item.interval]})}
         for item in score.items.values()
     }  # fmt: skip
     assert {item.kind for item in score.items.values()} >= {">=", "="}
@@ -290,7 +291,7 @@ def test_arrays_have_the_raw_columns_in_the_order_of_the_table():
         for one in (score, again):
             np.testing.assert_array_equal(one.score_samples(X), expected)
             assert one.remarks(X) == score.remarks(visits)
-        assert score.with_items(X).names[:4] == ["bmi", "age", "sex", "visits"]
+        assert list(score.with_items(X))[:4] == ["bmi", "age", "sex", "visits"]
         for k in range(4):
             assert str(score.explain(X[k])) == str(score.explain(visits.iloc[k]))
 
@@ -682,3 +683,49 @@ def test_what_training_rows_contradict_is_not_stated(caplog):
     assert list(score.items) == ["smoker"]
     assert "contradict what is stated of 'age >= 60': it has other values than 0" in caplog.text
     assert score.score_samples({"age >= 60": [3], "smoker": [1]}).tolist() == [7]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "mapping", "records"])
+def test_items_come_in_what_the_records_came_in(library):
+    import polars as pl
+    import pyarrow as pa
+
+    raw = {"age": [47, 60, 71], "sex": ["male", "female", "male"], "ward": ["a", "b", None]}
+    score = RiskScore(-2, {"age >= 60": 2, "sex = male": 1})
+    labels = ["p3", "p1", "p2"]
+    X = {
+        "pandas": lambda: pd.DataFrame(raw, index=labels),
+        "polars": lambda: pl.DataFrame(raw),
+        "pyarrow": lambda: pa.table(raw),
+        "mapping": lambda: raw,
+        "records": lambda: [
+            dict(zip(raw, row, strict=True)) for row in zip(*raw.values(), strict=True)
+        ],
+    }[library]()
+    found = score.with_items(X)
+    if library in ("mapping", "records"):
+        assert isinstance(found, dict)
+    else:
+        assert type(found) is type(X)
+    if library == "pandas":
+        assert list(found.index) == labels
+        assert list(X.columns) == [*raw]  # the caller's frame is as it was
+        assert (found[[*raw]].dtypes == X.dtypes).all()
+    if library == "polars":
+        assert found.schema["ward"] == pl.String
+    columns = found.column_names if library == "pyarrow" else list(found)
+    if library == "polars":
+        columns = found.columns
+    assert columns[-2:] == ["age >= 60", "sex = male"]
+    assert [int(value) for value in np.asarray(found["age >= 60"])] == [0, 1, 1]
+    assert score.score_samples(found).tolist() == [1, 2, 3]
+    again = score.with_items(found)
+    assert score.score_samples(again).tolist() == [1, 2, 3]
+
+
+def test_one_record_becomes_columns_of_one_value():
+    score = RiskScore(-2, {"age >= 60": 2})
+    assert score.with_items({"age": 64})["age >= 60"].tolist() == [1]
+    assert score.with_items(pd.Series({"age": 64}))["age >= 60"].tolist() == [1]
+    array = np.eye(1)
+    assert score.with_items(array) is array  # there are no names to read

@@ -11,9 +11,9 @@ import pytest
 
 from riskslim import CoefficientSet, LogisticLoss, TrainingData
 from riskslim._kernels import load
-from riskslim.engines.branch_and_bound.packed import TableItems, binary_features
-from riskslim.engines.branch_and_bound.tables import saturated_losses
-from small_problems import items_sample
+from riskslim.engines.branch_and_bound.packed import TableItems, distinct_values, plane_counts
+from riskslim.engines.branch_and_bound.tables import most_sorted, saturated_losses
+from small_problems import items_sample, mixed_sample
 
 BACKENDS = ("cython", pytest.param("numba", marks=pytest.mark.numba))
 
@@ -34,17 +34,23 @@ def scan(kernels, packed, *, prefix=(), first=0, sizes=(0, 3), cutoff=math.inf, 
     m, (least, most) = len(packed.features), sizes
     high = np.full(m + 1, box)
     high[0] = 20 * box
-    n_words, n_integers, n_floats = kernels.room(
-        packed.words.shape[0], packed.n_words, len(packed.bits), int(packed.bits.sum()), most,
-        len(prefix),
+    planes, n_prefix = packed.n_planes, len(prefix)
+    depth = most_sorted(
+        int(planes[list(prefix)].sum()), [n for n in planes[first:].tolist() if n > 1],
+        most - n_prefix,
     )  # fmt: skip
+    n_words, n_integers, n_floats = kernels.room(
+        packed.words.shape[0], packed.n_words, len(packed.bits), int(packed.bits.sum()), depth
+    )
     found, bound = np.empty((room, max(most, 1)), np.int64), np.empty(room)
-    counted = np.zeros(4, np.int64)
+    counted = np.zeros(5, np.int64)
+    flag = stop if isinstance(stop, np.ndarray) else np.array([stop])
     n = kernels.scan(
-        packed.words, packed.bits, packed.labels, packed.shifts, packed.unit, packed.value, -high,
-        high, 1.0, 1.0, np.full(m, price), np.zeros((m, m), np.uint8) if apart is None else apart,
-        np.array(prefix, np.int64), first, least, most, cutoff, level, np.array([stop]), found,
-        bound, counted, np.empty(n_words, np.uint64), np.empty(n_integers, np.int32),
+        packed.words, packed.bits, packed.labels, packed.shifts, packed.unit, packed.value,
+        packed.plane, -high, high, 1.0, 1.0, np.full(m, price),
+        np.zeros((m, m), np.uint8) if apart is None else apart, np.array(prefix, np.int64), first,
+        least, most, depth, cutoff, level, flag, found, bound, counted,
+        np.empty(n_words, np.uint64), np.empty(n_integers, np.int32),
         np.empty(n_floats, np.float32),
     )  # fmt: skip
     supports = [tuple(int(j) for j in row if j >= 0) for row in found[: max(n, 0), :most]]
@@ -55,12 +61,11 @@ def cells(X, y, weights, support):
     """Weights of both classes in each cell, naively."""
     weights = np.ones(len(y)) if weights is None else weights
     weights = weights / weights.sum()
-    code = X[:, list(support)].astype(int) @ (1 << np.arange(len(support)))
-    size = 1 << len(support)
-    return (
-        np.bincount(code, weights * (y > 0), minlength=size),
-        np.bincount(code, weights * (y < 0), minlength=size),
-    )
+    if not len(support):
+        return weights[y > 0].sum(keepdims=True), weights[y < 0].sum(keepdims=True)
+    _, code = np.unique(X[:, list(support)], axis=0, return_inverse=True)
+    code = code.ravel()
+    return np.bincount(code, weights * (y > 0)), np.bincount(code, weights * (y < 0))
 
 
 def saturated(positive, negative):
@@ -92,10 +97,12 @@ def convex_loss(X, y, weights, support, box):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("kind", ["none", "counts", "classes", "real"])
-@pytest.mark.parametrize(("n", "d"), [(3, 2), (40, 9), (300, 17)])
-def test_supports_and_their_bounds_are_those_of_naive_counts(backend, kind, n, d):
+@pytest.mark.parametrize(
+    ("n", "d", "n_wide"), [(3, 2, 0), (40, 9, 0), (300, 17, 0), (60, 6, 6), (200, 11, 4)]
+)
+def test_supports_and_their_bounds_are_those_of_naive_counts(backend, kind, n, d, n_wide):
     rng = np.random.default_rng([n, d])
-    X, y, weights = items_sample(rng, n, d, kind)
+    X, y, weights = mixed_sample(rng, n, d, kind, n_wide)
     packed = packed_items(X, y, weights)
     _, found, counted = scan(kernels_of(backend), packed, sizes=(0, 3))
     everything = [s for k in range(4) for s in itertools.combinations(range(d), k)]
@@ -112,18 +119,20 @@ def test_supports_and_their_bounds_are_those_of_naive_counts(backend, kind, n, d
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("kind", ["none", "counts", "real"])
-def test_what_a_cutoff_excludes_is_excluded_rightly(kind, backend):
+@pytest.mark.parametrize("n_wide", [0, 3])
+def test_what_a_cutoff_excludes_is_excluded_rightly(kind, backend, n_wide):
     """Every support with an integer vector below the cutoff is found."""
     for seed in range(12):
         rng = np.random.default_rng([seed, 5])
-        X, y, weights = items_sample(rng, int(rng.integers(5, 120)), 6, kind)
+        n = int(rng.integers(5, 120))
+        X, y, weights = mixed_sample(rng, n, 6, kind, min(n_wide, n // 8))
         packed = packed_items(X, y, weights)
         best = {}
         for support in (s for k in range(4) for s in itertools.combinations(range(6), k)):
             p, n = cells(X, y, weights, support)
-            bits = np.arange(len(p))[:, None] >> np.arange(len(support)) & 1
+            rows = np.unique(X[:, list(support)], axis=0) if support else np.empty((1, 0))
             grid = [v for v in itertools.product(range(-2, 3), repeat=len(support)) if all(v)]
-            scores = np.array(grid).reshape(len(grid), len(support)) @ bits.T
+            scores = np.array(grid).reshape(len(grid), len(support)) @ rows.T
             scores = scores[:, None] + np.arange(-40, 41)[None, :, None]
             losses = np.logaddexp(0, -scores) @ p + np.logaddexp(0, scores) @ n
             best[support] = losses.min() + 1e-3 * len(support)
@@ -151,7 +160,8 @@ def test_backends_agree_to_the_bit():
         rng = np.random.default_rng([seed, 21])
         kind = ("none", "counts", "classes", "real")[seed % 4]
         n, d = int(rng.integers(3, 400)), int(rng.integers(3, 18))
-        packed = packed_items(*items_sample(rng, n, d, kind))
+        n_wide = min(seed // 4, n // 8)
+        packed = packed_items(*mixed_sample(rng, n, d, kind, n_wide))
         for cutoff in (0.3, 0.5, 0.65, math.inf):
             ours, theirs = (scan(kernels_of(b), packed, cutoff=cutoff) for b in ("cython", "numba"))
             assert ours[:2] == theirs[:2]
@@ -159,9 +169,10 @@ def test_backends_agree_to_the_bit():
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_prefixes_sizes_and_items_that_are_apart(backend):
+@pytest.mark.parametrize("n_wide", [0, 1, 3, 7])
+def test_prefixes_sizes_and_items_that_are_apart(backend, n_wide):
     rng = np.random.default_rng(1)
-    packed = packed_items(*items_sample(rng, 90, 7, "none"))
+    packed = packed_items(*mixed_sample(rng, 90, 7, "none", n_wide))
     apart = np.zeros((7, 7), np.uint8)
     apart[0, 3] = apart[3, 0] = apart[5, 6] = apart[6, 5] = 1
     for prefix, first, sizes in (
@@ -187,6 +198,38 @@ def test_a_scan_can_be_stopped_and_can_be_full(backend):
     packed = packed_items(*items_sample(np.random.default_rng(2), 50, 9, "none"))
     assert scan(kernels, packed, stop=1)[0] == kernels.STOPPED
     assert scan(kernels, packed, room=10)[0] == kernels.FULL
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("n_wide", [0, 2])
+def test_a_scan_looks_at_its_flag_within_items(backend, n_wide):
+    kernels = kernels_of(backend)
+    rng = np.random.default_rng(3)
+    packed = packed_items(*mixed_sample(rng, 40, 5, "none", n_wide))
+    stop = np.array([-(2**40)])
+    _, every, _ = scan(kernels, packed, stop=stop)
+    looks = int(stop[0]) + 2**40
+    assert looks > 3 * len(every)  # more than one for each support
+    for k in range(1, looks + 1, 7):
+        stop = np.array([-k])
+        n, _, counted = scan(kernels, packed, stop=stop)
+        assert (n, stop[0]) == (kernels.STOPPED, 1) or (n == len(every) and k > looks - 9)
+        assert counted[3] <= len(every)
+
+
+def test_a_scan_looks_at_its_flag_while_it_counts_and_sorts():
+    """Between two items, too, where rows or items are many."""
+    rng = np.random.default_rng(4)
+    kernels, looks = kernels_of("cython"), []
+    for n, d, prefix in ((100_000, 17, ()), (400_000, 17, ()), (100_000, 17, (0, 1))):
+        X = rng.random((n, d)) < 0.5
+        packed = packed_items(X.astype(float), np.where(X[:, 0], 1, -1), None)
+        stop = np.array([-(2**40)])
+        sizes = (len(prefix), len(prefix) + 2)
+        scan(kernels, packed, prefix=prefix, first=15, sizes=sizes, cutoff=0.0, stop=stop)
+        looks.append(int(stop[0]) + 2**40)
+    assert looks[1] > looks[0]
+    assert looks[2] > looks[0] + 10
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -246,4 +289,44 @@ def test_columns_of_two_values_are_items():
         warnings.simplefilter("ignore")
         data = TrainingData(X, [0, 1, 0], feature_names=list("abcdef"))
         loss = LogisticLoss(data, CoefficientSet(data.feature_names, -5, 5))
-    np.testing.assert_array_equal(binary_features(loss), [True] * 4 + [False] * 2)
+    np.testing.assert_array_equal(plane_counts(loss), [1, 1, 1, 1, 2, 0])
+
+
+def test_columns_of_few_values_are_items_of_several_planes():
+    rng = np.random.default_rng(6)
+    columns = [
+        rng.permutation(np.resize(np.arange(n) * step - 2, 60))
+        for n in (1, 2, 3, 4, 5, 8, 9)
+        for step in (1, 3, 0.25)
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        names = [f"x{j}" for j in range(len(columns))]
+        data = TrainingData(np.column_stack(columns), np.resize([1, -1], 60), feature_names=names)
+        loss = LogisticLoss(data, CoefficientSet(names, -5, 5))
+    planes = plane_counts(loss)
+    np.testing.assert_array_equal(planes, np.repeat([0, 1, 2, 2, 3, 3, 0], 3))
+    features = np.flatnonzero(planes)
+    packed = TableItems.of(loss, features)
+    np.testing.assert_array_equal(packed.n_planes, planes[features])
+    for order in (np.arange(len(features)), rng.permutation(len(features))[:9]):
+        taken = packed.taken(order)
+        bits = np.unpackbits(
+            taken.words.swapaxes(1, 2).copy().view(np.uint8), axis=-1, bitorder="little"
+        )
+        bits = bits.reshape(-1, bits.shape[-1])
+        for i, j in enumerate(taken.features):
+            begin, end = taken.plane[i : i + 2]
+            number = (bits[begin:end] << np.arange(end - begin)[:, None]).sum(axis=0)
+            found = taken.value[i][np.concatenate((number[:30], number[64:94]))]
+            y = loss.rows.labels
+            expected = np.concatenate((columns[j][y < 0], columns[j][y > 0]))
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_values_of_a_column():
+    np.testing.assert_array_equal(distinct_values(np.array([2.5, -1.0, 2.5])), [-1.0, 2.5])
+    assert distinct_values(np.arange(9)) is None
+    late = np.zeros(5000)
+    late[-8:] = np.arange(1, 9)
+    assert distinct_values(late) is None

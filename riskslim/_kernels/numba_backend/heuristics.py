@@ -781,6 +781,109 @@ def coordinate_descent(
     return n_moves, int(scratch[-1][0])
 
 
+# ---- the best step of every feature ------------------------------------------------------------
+
+_TURNS = 3
+
+
+@helper
+def _step_objective(rows, vector, line, value, intercept):
+    """Objective, less the prices of the others, with the best intercept to a value; and that."""
+    search = _open_search(rows, vector, line, True, vector.coef[0], value)
+    if vector.direction[0]:
+        intercept = _line_minimum(search, vector.lower[0], vector.upper[0])
+    return _search_loss(search, intercept) + vector.penalty[line.index - 1], intercept
+
+
+@helper
+def _best_step(rows, vector, line):
+    """Best value of an unused feature and the intercept to it, searched in turns."""
+    least, value, intercept = inf, np.int64(0), vector.coef[0]
+    opened = _open_line(rows, vector, line)
+    for turn in range(_TURNS):
+        search = _open_search(
+            rows, vector, opened, False, np.int64(0), intercept - vector.coef[0]
+        )  # fmt: skip
+        v = _line_minimum(search, vector.lower[line], vector.upper[line])
+        if v == value and turn > 0:
+            break
+        if v == 0:
+            # Zero is no step; beside it the neighbours are best, as the loss is convex.
+            if turn > 0:
+                break
+            for side in range(-1, 2, 2):
+                if vector.lower[line] <= side <= vector.upper[line]:
+                    objective, at = _step_objective(
+                        rows, vector, opened, np.int64(side), vector.coef[0]
+                    )
+                    if objective < least:
+                        least, value, intercept = objective, np.int64(side), at
+            continue
+        objective, at = _step_objective(rows, vector, opened, v, intercept)
+        if not objective < least:
+            break
+        least, value, intercept = objective, v, at
+    return least, value, intercept
+
+
+@kernel(
+    *(read(int8, 2), read(float64, 3), read(int64), read(int8), read(float64), float64),
+    *(float64, boolean, int64, read(float64), read(float64), read(float64)),
+    *(read(int64), read(int64)),
+    *(write(int32), write(float64), write(int64), write(float64), write(int64), read(int64)),
+    *(read(int64), read(float64), read(uint8)),
+    *(write(float64), write(int64), write(int64), read(int64), *_SCRATCH),
+    *(write(int64), write(int64), write(float64), write(int64)),
+)
+def _best_line_steps(
+    columns, panels, slot, labels, weights, total_weight, unit,
+    integer, low, losses, slopes, padded, feature_min, feature_max,
+    position, scores, counts, mass, coef, lower, upper, penalty, direction,
+    objective, step, intercept, stop,
+    cells, block, lane, sums, used, products, n_evaluations, size, value, loss, n_remembered,
+):  # fmt: skip
+    rows = _RowsAlongLines(
+        columns, panels, slot, labels, weights, total_weight, unit,
+        integer, position, low, losses.shape[0] // 2, losses, slopes, padded,
+        counts, mass, scores, cells, block, lane, sums, used, products, n_evaluations,
+    )  # fmt: skip
+    vector = _Vector(
+        coef, lower, upper, penalty, direction, feature_min, feature_max,
+        0, len(penalty), size, False, value, loss, n_remembered,
+    )  # fmt: skip
+    rest = _penalty_without(vector, 0)
+    for line in range(coef.shape[0]):
+        objective[line], step[line], intercept[line] = inf, 0, coef[0]
+        if (
+            line == 0
+            or stop[0] != 0
+            or coef[line] != 0
+            or not direction[line]
+            or lower[line] == upper[line]
+        ):
+            continue
+        least, step[line], intercept[line] = _best_step(rows, vector, line)
+        objective[line] = rest + least
+
+
+def best_line_steps(
+    columns, panels, slot, labels, weights, total_weight, unit,
+    integer, low, losses, slopes, feature_min, feature_max,
+    position, scores, counts, mass, coef, lower, upper, penalty, direction,
+    objective, value, intercept, stop, n_threads,
+):  # fmt: skip
+    scratch = _scratch(len(coef), panels.shape[1])
+    _best_line_steps(
+        columns.T, panels, slot, labels, weights, total_weight, unit,
+        integer, low, losses.reshape(-1), slopes.reshape(-1),
+        np.pad(losses.reshape(-1), losses.shape[1]), feature_min, feature_max,
+        position, scores, counts[0], mass, coef, lower, upper, penalty, direction,
+        objective, value, intercept, stop, *scratch, np.zeros(1, np.int64),
+        np.empty(_REMEMBERED, np.int64), np.empty(_REMEMBERED), np.zeros(1, np.int64),
+    )  # fmt: skip
+    return int(scratch[-1][0])
+
+
 # ---- sequential rounding: which candidates cannot win ---------------------------------------
 
 _DOWN, _UP = 0, 1
@@ -1090,6 +1193,7 @@ class _Rounding(NamedTuple):
     max_size: Any
     bound: Any  # of down and up: least objective; infinity if out of question
     value: Any  # of down and up: quick objective
+    stop: Any  # not 0: look at no more candidates
 
 
 @helper
@@ -1232,7 +1336,7 @@ def _run_race(r, loss, settled, slack):
         for j in range(r.coef.shape[0]):
             r.value[direction, j] = inf
     line, side = _likely_winner(r)
-    while line >= 0:
+    while line >= 0 and not r.stop[0]:
         base = loss + settled - _price_of(r, line, side)
         enough = best + 2.0 * slack - base
         change = _quick_change(r.race, r.rows, r.bounds, line, _step_to(r, line, side), enough)
@@ -1259,7 +1363,7 @@ def _exact_best(r, settled, slack):
     best_line, best_side, best = -1, _DOWN, inf
     while True:
         line, side, least = _next_candidate(r)
-        if line < 0 or least - slack > best:
+        if line < 0 or least - slack > best or r.stop[0]:
             return best_line, best_side
         r.bound[side, line] = inf
         step = _step_to(r, line, side)
@@ -1303,7 +1407,7 @@ def _take_rounding(r, line, side):
     *(float64, read(int64), read(int64), write(float64)),
     *(write(float64), read(float64), read(float64), int64, int64, float64),
     *(write(uint8), write(float64, 2), write(float64, 2), write(float64, 2), *_SCRATCH),
-    *(write(float64), read(float64), write(int64), *_RACE),
+    *(write(float64), read(float64), write(int64), *_RACE, read(int64)),
 )
 def _sequential_rounding(
     columns, panels, slot, labels, weights, total_weight, unit, feature_min, feature_max,
@@ -1311,7 +1415,7 @@ def _sequential_rounding(
     bound, value, cells, block, lane, sums, reals, products, n_evaluations, slack, none,
     no_counts,
     row_odds, negative, moved, chunk_sums, product, exponent, factor, digits, number, count,
-    step_line, step_size,
+    step_line, step_size, stop,
 ):  # fmt: skip
     rows = _RowsAlongLines(
         columns, panels, slot, labels, weights, total_weight, unit,
@@ -1323,7 +1427,7 @@ def _sequential_rounding(
         feature_min, feature_max, row_odds, negative, moved, chunk_sums,
         product, exponent, factor, digits, number, count, step_line, step_size,
     )  # fmt: skip
-    r = _Rounding(race, rows, bounds, coef, penalty, min_size, max_size, bound, value)
+    r = _Rounding(race, rows, bounds, coef, penalty, min_size, max_size, bound, value, stop)
     while True:
         used, optional = _sizes(r)
         if used > max_size or used + optional < min_size:
@@ -1337,13 +1441,19 @@ def _sequential_rounding(
         for j in range(1, coef.shape[0]):
             if coef[j] != 0.0:
                 settled += penalty[j - 1]
+        if stop[0]:
+            return 3
         if count[_STEPS] == 0:
             _begin_race(race, rows, pending)
         loss, noise = _measure(r)
+        if stop[0]:
+            return 3
         common, noise = _bound_roundings(r, loss, settled, noise, used, optional)
         if common >= cutoff:
             return 1
         line, side = _best_rounding(r, loss, settled, noise)
+        if stop[0]:  # not all candidates may have been looked at
+            return 3
         if line < 0:  # scores that overflow compare as nothing
             return 2
         _take_rounding(r, line, side)
@@ -1352,13 +1462,13 @@ def _sequential_rounding(
 def sequential_rounding(
     columns, panels, slot, labels, weights, total_weight, unit, feature_min, feature_max,
     scores, odds, coef, penalty, magnitude, min_size, max_size, cutoff, pending, workspace,
-    bound, n_threads,
+    bound, stop, n_threads,
 ):  # fmt: skip
     scratch = _scratch(len(coef), panels.shape[1])
     outcome = _sequential_rounding(
         columns.T, panels, slot, labels, weights, total_weight, unit, feature_min, feature_max,
         scores, coef, penalty, magnitude, min_size, max_size, cutoff, pending, workspace,
         bound[:2], bound[2:], *scratch, np.zeros(1), np.empty(0), np.empty(0, np.int64),
-        odds, *_race(len(labels), len(slot)),
+        odds, *_race(len(labels), len(slot)), stop,
     )  # fmt: skip
     return outcome, int(scratch[-1][0])

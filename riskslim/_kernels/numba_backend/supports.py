@@ -191,12 +191,13 @@ def _count_joint(planes, chosen, masks, first_word, side, weight, out, stop, beg
     for item in range(begin, end):
         if stop[0]:
             return
-        out[item] = 0.0
+        p = chosen[item]
+        out[p] = 0.0
         for g in range(side.shape[0]):
-            plane = planes[chosen[item], first_word[g] : first_word[g + 1]]
+            plane = planes[p, first_word[g] : first_word[g + 1]]
             for r in range(masks.shape[0]):
                 count = _count_and(plane, masks[r, first_word[g] : first_word[g + 1]])
-                out[item, side[g], r] += weight[g] * np.float64(count)
+                out[p, side[g], r] += weight[g] * np.float64(count)
 
 
 def count_joint(planes, chosen, masks, first_word, side, weight, out, stop, n_threads):
@@ -330,14 +331,15 @@ def _best_of_item(
 @kernel(
     read(float64, 3), read(float64, 2), read(int64), read(int64), read(int64), read(int64),
     read(float64, 2), read(float64, 2), read(int64), read(int64), int64, int64,
-    write(float64), write(int64), write(float64), write(int64), write(int64), read(int64),
+    write(float64), write(int64), read(int64), write(float64), write(int64), write(int64),
+    read(int64),
 )  # fmt: skip
 def best_steps(
     joint, total, first, values, base, position, losses, slopes, lower, upper, low, high,
-    work, work_values, loss, step, shift, stop,
+    work, work_values, chosen, loss, step, shift, stop,
 ):  # fmt: skip
     n = total.shape[1]
-    for i in range(lower.shape[0]):
+    for i in chosen:
         if stop[0]:
             loss[i] = _FAR
             continue

@@ -5,6 +5,8 @@ The reasons for what is computed, and its rounding errors, are stated in tables.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import float32, float64, int32, int64, uint8, uint64
 
@@ -18,6 +20,8 @@ _MOST_CELLS = 1 << MOST_ITEMS
 _MOST_COEF = MOST_ITEMS + 1
 _DEEPEST = 256
 _MOST_BOXES = 1000
+_CELLS_OF_A_BOX, _TERMS_OF_A_CELL = 16, 12
+_COUNTED_WORDS, _SORTED_WORDS = 16384, 64
 _NEWTON_STEPS = 40
 _EPSILON = 2.220446049250313e-16
 _FLOAT_MIN = np.float32(1.17549435e-38)
@@ -45,15 +49,58 @@ def _most_segments(n_segments, n_bits, size):
     return min(n_segments << size, n_bits)
 
 
-def room(n_groups, n_words, n_segments, n_bits, max_size, prefix):
-    levels = max(prefix, max_size - 2)
+class _Scan(NamedTuple):
+    place: Any
+    segments: Any
+    n_segments: Any
+    item: Any
+    unit: Any
+    value: Any
+    plane: Any
+    low: Any
+    high: Any
+    ends: Any  # t_low, t_high, cutoff
+    price: Any
+    apart: Any
+    stop: Any
+    found: Any
+    bounds: Any
+    counted: Any
+    room: Any
+    single: Any
+    both: Any
+    test: Any
+    patterns: Any
+    totals: Any
+    cell_pattern: Any
+    weights: Any
+    moves: Any
+    stack: Any
+    own_value: Any
+    work: Any
+    n_cells: Any  # of each depth
+    unlooked: Any  # one entry
+    pairs_from: Any
+    shift: Any
+
+
+def room(n_groups, n_words, n_segments, n_bits, depth):
     words64 = n_groups * n_words * 8
     stride = n_words
-    for size in range(1, levels + 1):
+    for size in range(1, depth + 1):
         stride += _most_segments(n_segments, n_bits, size - 1)
         words64 += 8 * n_groups * stride
-    cells = min(_most_segments(n_segments, n_bits, levels), 1 << levels)
+    cells = min(_most_segments(n_segments, n_bits, depth), 1 << depth)
     return words64 + stride + 8, 4 * cells * 8 * n_groups, 8 * n_groups
+
+
+@inlined
+def _stopped(stop):
+    now = stop[0]
+    if now < 0:
+        stop[0] = 1 if now == -1 else now + 1
+        return now == -1
+    return now != 0
 
 
 # ---- counts -----------------------------------------------------------------------------------
@@ -113,104 +160,149 @@ def _copy_row(to, source):
 
 
 @helper
-def _split(room, place, segments, n_segments, size, item, n_groups, moves):
-    """Segments of the next level, those without the item first; returns how many there are."""
-    base, n_words = place[size, 0], place[size, 1]
-    next_base, next_words = place[size + 1, 0], place[size + 1, 1]
+def _split_words(s, depth, plane, segment, word, group, n_groups):
+    """Words of one segment at the next depth; False if it was stopped."""
+    base, n_words = s.place[depth, 0], s.place[depth, 1]
+    next_base, next_words = s.place[depth + 1, 0], s.place[depth + 1, 1]
+    have = base + ((plane // 8) * n_words + segment[_WORD]) * 8 + plane % 8
+    bits, at_one, at_zero = segment[_BITS], 0, 0
+    for w in range((bits + 63) // 64):
+        if w % _SORTED_WORDS == _SORTED_WORDS - 1 and _stopped(s.stop):
+            return False
+        one = s.room[have + 8 * w]
+        zero = ~one & _valid(bits - 64 * w)
+        n_one, n_zero = _popcount(one), _popcount(zero)
+        _compress_of(one, s.moves[0])
+        _compress_of(zero, s.moves[1])
+        for g in range(group, n_groups):
+            begin = base + (g * n_words + segment[_WORD] + w) * 8
+            source = s.room[begin : begin + 8]
+            to = next_base + g * next_words * 8
+            if n_one:
+                _append(s.room, to + 8 * segment[_ONES_AT], source, one, s.moves[0], at_one, n_one)
+            if n_zero:
+                _append(s.room, to + 8 * word, source, zero, s.moves[1], at_zero, n_zero)
+        at_one += n_one
+        at_zero += n_zero
+    return True
+
+
+@helper
+def _split(s, depth, plane, n_groups, place):
+    """Segments of the next depth, those not in the plane first; False if it was stopped."""
+    base, n_words = s.place[depth, 0], s.place[depth, 1]
     word, n_next = 0, 0
-    for s in range(n_segments):
-        segment = segments[size, s]
+    group = (plane + 1) // 8
+    for k in range(s.n_segments[depth]):
+        segment = s.segments[depth, k]
         bits = segment[_BITS]
-        have = base + ((item // 8) * n_words + segment[_WORD]) * 8 + item % 8
+        have = base + ((plane // 8) * n_words + segment[_WORD]) * 8 + plane % 8
         ones = 0
         for w in range((bits + 63) // 64):
-            ones += _popcount(room[have + 8 * w])
+            ones += _popcount(s.room[have + 8 * w])
         segment[_ONES] = ones
         segment[_ONES_AT] = word + (bits - ones + 63) // 64
-        at_one, at_zero = 0, 0
-        for w in range((bits + 63) // 64):
-            one = room[have + 8 * w]
-            zero = ~one & _valid(bits - 64 * w)
-            n_one, n_zero = _popcount(one), _popcount(zero)
-            _compress_of(one, moves[0])
-            _compress_of(zero, moves[1])
-            for g in range((item + 1) // 8, n_groups):
-                begin = base + (g * n_words + segment[_WORD] + w) * 8
-                source = room[begin : begin + 8]
-                group = next_base + g * next_words * 8
-                if n_one:
-                    _append(
-                        room, group + 8 * segment[_ONES_AT], source, one, moves[0], at_one, n_one
-                    )
-                if n_zero:
-                    _append(room, group + 8 * word, source, zero, moves[1], at_zero, n_zero)
-            at_one += n_one
-            at_zero += n_zero
+        if group < n_groups and not _split_words(s, depth, plane, segment, word, group, n_groups):
+            return False
         if bits > ones:
-            child = segments[size + 1, n_next]
+            child = s.segments[depth + 1, n_next]
             _copy_row(child, segment)
             child[_BITS], child[_WORD] = bits - ones, word
             n_next += 1
         word = segment[_ONES_AT] + (ones + 63) // 64
-    for s in range(n_segments):
-        segment = segments[size, s]
+    for k in range(s.n_segments[depth]):
+        segment = s.segments[depth, k]
         if segment[_ONES]:
-            child = segments[size + 1, n_next]
+            child = s.segments[depth + 1, n_next]
             _copy_row(child, segment)
             child[_BITS], child[_WORD] = segment[_ONES], segment[_ONES_AT]
-            child[_CELL] = segment[_CELL] | (1 << size)
+            child[_CELL] = segment[_CELL] | (1 << place)
             n_next += 1
-    return n_next
+    s.n_segments[depth + 1] = n_next
+    return True
+
+
+@inlined
+def _bits(s):
+    return 1 if s.value.shape[1] == 2 else 3
 
 
 @helper
-def _count_level(
-    room, place, segments, n_segments, size, first, with_singles, n_groups, pattern, total, single
-):
-    """Totals of each cell, and the rows of each item in it; returns the number of cells."""
-    base, n_words = place[size, 0], place[size, 1]
-    n_cells = 0
-    for s in range(n_segments):
-        segment = segments[size, s]
+def _sort(s, size, depth, item, is_last):
+    """Sort the rows by the planes of one more item; False if it was stopped."""
+    begin, end = s.plane[item], s.plane[item + 1]
+    s.item[size] = item
+    for p in range(begin, end):
+        n_groups = s.test.shape[0] // 8
+        if is_last:
+            n_groups = 0 if p + 1 == end else (end + 7) // 8
+        if not _split(s, depth + p - begin, p, n_groups, _bits(s) * size + p - begin):
+            return False
+    return True
+
+
+@inlined
+def _may_go_on(s, n_words):
+    """Count words, and look at the flag once they are many; False if it was stopped."""
+    s.unlooked[0] += n_words
+    if s.unlooked[0] < _COUNTED_WORDS:
+        return True
+    s.unlooked[0] = 0
+    return not _stopped(s.stop)
+
+
+@helper
+def _count_level(s, depth, first, with_singles):
+    """Totals of each cell, and the rows of each plane in it; False if it was stopped."""
+    base, n_words = s.place[depth, 0], s.place[depth, 1]
+    pattern, total, n_cells = s.patterns[depth], s.totals[depth], 0
+    for k in range(s.n_segments[depth]):
+        segment = s.segments[depth, k]
         if n_cells == 0 or pattern[n_cells - 1] != segment[_CELL]:
             pattern[n_cells] = segment[_CELL]
             total[n_cells, 0] = total[n_cells, 1] = 0
             if with_singles:
-                single[n_cells] = 0
+                s.single[n_cells] = 0
             n_cells += 1
         label, shift = segment[_LABEL], segment[_SHIFT]
         total[n_cells - 1, label] += np.int32(segment[_BITS] << shift)
-        if with_singles:
-            for g in range(first // 8, n_groups):
-                begin = base + (g * n_words + segment[_WORD]) * 8
-                for k in range(8):
-                    count = 0
-                    for w in range((segment[_BITS] + 63) // 64):
-                        count += _popcount(room[begin + 8 * w + k])
-                    single[n_cells - 1, label, 8 * g + k] += np.int32(count << shift)
-    return n_cells
+        if not with_singles:
+            continue
+        n = (segment[_BITS] + 63) // 64
+        for g in range(first // 8, s.test.shape[0] // 8):
+            begin = base + (g * n_words + segment[_WORD]) * 8
+            for lane in range(8):
+                count = 0
+                for w in range(n):
+                    count += _popcount(s.room[begin + 8 * w + lane])
+                s.single[n_cells - 1, label, 8 * g + lane] += np.int32(count << shift)
+            if not _may_go_on(s, n):
+                return False
+    s.n_cells[depth] = n_cells
+    return True
 
 
 @helper
-def _count_pairs(
-    room, place, segments, n_segments, size, item, begin_group, n_groups, pattern, n_cells, both
-):
-    base, n_words = place[size, 0], place[size, 1]
-    both[:n_cells] = 0
+def _count_pairs(s, depth, plane, begin_group):
+    base, n_words = s.place[depth, 0], s.place[depth, 1]
+    s.both[: s.n_cells[depth]] = 0
     c = 0
-    for s in range(n_segments):
-        segment = segments[size, s]
-        while pattern[c] != segment[_CELL]:
+    for k in range(s.n_segments[depth]):
+        segment = s.segments[depth, k]
+        while s.patterns[depth, c] != segment[_CELL]:
             c += 1
-        label, shift = segment[_LABEL], segment[_SHIFT]
-        one = base + ((item // 8) * n_words + segment[_WORD]) * 8 + item % 8
-        for g in range(begin_group, n_groups):
+        label, shift, n = segment[_LABEL], segment[_SHIFT], (segment[_BITS] + 63) // 64
+        one = base + ((plane // 8) * n_words + segment[_WORD]) * 8 + plane % 8
+        for g in range(begin_group, s.test.shape[0] // 8):
             begin = base + (g * n_words + segment[_WORD]) * 8
-            for k in range(8):
+            for lane in range(8):
                 count = 0
-                for w in range((segment[_BITS] + 63) // 64):
-                    count += _popcount(room[one + 8 * w] & room[begin + 8 * w + k])
-                both[c, label, 8 * g + k] += np.int32(count << shift)
+                for w in range(n):
+                    count += _popcount(s.room[one + 8 * w] & s.room[begin + 8 * w + lane])
+                s.both[c, label, 8 * g + lane] += np.int32(count << shift)
+            if not _may_go_on(s, n):
+                return False
+    return True
 
 
 # ---- the first test -----------------------------------------------------------------------------
@@ -249,6 +341,14 @@ def _test_pairs(out, both, single, total, a, begin, n_items, p_unit, n_unit):
         none = _test_term(total[1] - a_p - sp + p, total[0] - a_n - sm + m, p_unit, n_unit)
         four = np.float32(np.float32(term + only_a) + np.float32(only_b + none))
         out[b] = np.float32(out[b] + four)
+
+
+@helper
+def _test_cells(total, n_cells, p_unit, n_unit):
+    found = 0.0
+    for c in range(n_cells):
+        found += np.float64(_test_term(total[c, 1], total[c, 0], p_unit, n_unit))
+    return found
 
 
 @inlined
@@ -305,6 +405,7 @@ def _solve(a, b, m):
 def _linearised(n_cells, pattern, weights, value, low, high, m, z, gradient, hessian, x):
     """Bound of the linearisation at z over a box, and the loss there."""
     loss, size, reach = 0.0, 0.0, 0.0
+    bits, last = (1, 1) if value.shape[1] == 2 else (3, 7)
     for i in range(m):
         gradient[i] = 0.0
         for j in range(i + 1):
@@ -313,7 +414,7 @@ def _linearised(n_cells, pattern, weights, value, low, high, m, z, gradient, hes
         s = z[0]
         x[0] = 1.0
         for j in range(1, m):
-            x[j] = value[j - 1, pattern[c] >> (j - 1) & 1]
+            x[j] = value[j - 1, pattern[c] >> (bits * (j - 1)) & last]
             s += z[j] * x[j]
         p, n = weights[1, c], weights[0, c]
         e = blocks.exp_nonpositive(-abs(s))
@@ -335,8 +436,10 @@ def _linearised(n_cells, pattern, weights, value, low, high, m, z, gradient, hes
         one, other = gradient[i] * below, gradient[i] * above
         largest = 1.0
         if i > 0:
-            v0, v1 = abs(value[i - 1, 0]), abs(value[i - 1, 1])
-            largest = v0 if v0 > v1 else v1
+            largest = 0.0
+            for v in range(last + 1):
+                size_of = abs(value[i - 1, v])
+                largest = size_of if size_of > largest else largest
         bound += one if one < other else other
         widths += largest * (-below if -below > above else above)
         reach += largest * abs(z[i])
@@ -471,8 +574,10 @@ def _divide(low, high, z, m, t_low, t_high):
 
 
 @helper
-def _is_excluded(n_cells, pattern, weights, value, stack, m, t_low, t_high, enough, work):
-    """Whether the integer points of a box hold nothing below ``enough``, and the box's bound."""
+def _is_excluded(
+    n_cells, pattern, weights, value, stack, m, t_low, t_high, enough, work, stop
+):  # fmt: skip
+    """Whether integer points of a box hold nothing below ``enough``; bound, number of boxes."""
     n, n_boxes, bound = 1, 0, 0.0
     while n:
         low, high, z = stack[n - 1, 0], stack[n - 1, 1], stack[n - 1, 2]
@@ -481,13 +586,15 @@ def _is_excluded(n_cells, pattern, weights, value, stack, m, t_low, t_high, enou
             bound = least
         n_boxes += 1
         if n_boxes > _MOST_BOXES or n == _DEEPEST:
-            return False, bound
+            return False, bound, n_boxes
+        if n_boxes > 1 and _stopped(stop):
+            return False, bound, n_boxes
         if least >= enough:
             n -= 1
             continue
         i, below, above = _divide(low, high, z, m, t_low, t_high)
         if i < 0:
-            return False, bound
+            return False, bound, n_boxes
         for k in range(3):
             _copy_row(stack[n, k], stack[n - 1, k])
         if z[i] - below < above - z[i]:
@@ -495,66 +602,195 @@ def _is_excluded(n_cells, pattern, weights, value, stack, m, t_low, t_high, enou
         else:
             high[i], stack[n, 0, i] = below, above
         n += 1
-    return True, bound
+    return True, bound, n_boxes
 
 
 # ---- the scan ---------------------------------------------------------------------------------
 
 
 @inlined
-def _put(pattern, weights, n, cell, positive, negative, unit):
+def _put(s, n, cell, positive, negative):
     if positive == 0 and negative == 0:
         return n
-    pattern[n] = cell
-    weights[1, n] = np.float64(positive) * unit[1]
-    weights[0, n] = np.float64(negative) * unit[0]
+    s.cell_pattern[n] = cell
+    s.weights[1, n] = np.float64(positive) * s.unit[1]
+    s.weights[0, n] = np.float64(negative) * s.unit[0]
     return n + 1
 
 
 @helper
-def _consider(
-    n_cells, pattern, weights, size, item, value, low, high, ends, price, found, bounds, counted,
-    stack, own_value, work,
-):  # fmt: skip
-    """Test one support whose cells are known; FULL if there is no room for it."""
-    t_low, t_high, cutoff = ends[0], ends[1], ends[2]
-    counted[1] += 1
+def _consider(s, n_cells, size):
+    """Test one support whose cells are known; FULL if there is no room for it, or STOPPED."""
+    cutoff, item = s.ends[2], s.item
+    if _stopped(s.stop):
+        return STOPPED
+    s.counted[1] += 1
     total = 0.0
     for i in range(size):
-        total += price[item[i]]
+        total += s.price[item[i]]
     total *= 1.0 - size * _EPSILON
-    saturated_loss = _saturated(weights[1], weights[0], n_cells)
+    saturated_loss = _saturated(s.weights[1], s.weights[0], n_cells)
     if saturated_loss + total >= cutoff:
         return 0
-    counted[2] += 1
-    stack[0, 0, 0], stack[0, 1, 0], stack[0, 2, 0] = low[0], high[0], 0.0
+    s.counted[2] += 1
+    box = s.stack[0]
+    box[0, 0], box[1, 0], box[2, 0] = s.low[0], s.high[0], 0.0
     for i in range(size):
         j = item[i]
-        stack[0, 0, i + 1], stack[0, 1, i + 1], stack[0, 2, i + 1] = low[j + 1], high[j + 1], 0.0
-        own_value[i, 0], own_value[i, 1] = value[j, 0], value[j, 1]
-    excluded, bound = _is_excluded(
-        n_cells, pattern, weights, own_value, stack, size + 1, t_low, t_high, cutoff - total, work
-    )
+        box[0, i + 1], box[1, i + 1], box[2, i + 1] = s.low[j + 1], s.high[j + 1], 0.0
+        _copy_row(s.own_value[i], s.value[j])
+    excluded, bound, n_boxes = _is_excluded(
+        n_cells, s.cell_pattern, s.weights, s.own_value, s.stack, size + 1, s.ends[0], s.ends[1],
+        cutoff - total, s.work, s.stop,
+    )  # fmt: skip
+    terms = (size + 1) * (size + 2) // 2 + _TERMS_OF_A_CELL
+    s.counted[4] += n_boxes * (n_cells + _CELLS_OF_A_BOX) * terms
     if excluded:
         return 0
     if saturated_loss > bound:
         bound = saturated_loss
-    n_found = counted[3]
-    if n_found == bounds.shape[0]:
+    n_found = s.counted[3]
+    if n_found == s.bounds.shape[0]:
         return FULL
-    for i in range(found.shape[1]):
-        found[n_found, i] = item[i] if i < size else -1
-    bounds[n_found] = bound + total
-    counted[3] += 1
+    for i in range(s.found.shape[1]):
+        s.found[n_found, i] = item[i] if i < size else -1
+    s.bounds[n_found] = bound + total
+    s.counted[3] += 1
     return 0
 
 
 @inlined
-def _is_apart(apart, item, size, other):
+def _is_apart(s, size, other):
     for i in range(size):  # noqa: SIM110 (numba knows no any())
-        if apart[item[i], other]:
+        if s.apart[s.item[i], other]:
             return True
     return False
+
+
+@inlined
+def _price(s, size):
+    price = 0.0
+    for i in range(size):
+        price += s.price[s.item[i]]
+    return price
+
+
+@helper
+def _scan_itself(s, size, depth):
+    n_cells, pattern, total = s.n_cells[depth], s.patterns[depth], s.totals[depth]
+    s.counted[0] += 1
+    if depth > size:
+        found = _test_cells(total, n_cells, np.float32(s.unit[1]), np.float32(s.unit[0]))
+        least = found - _test_error(n_cells)
+        if least + _price(s, size) * (1.0 - 1e-14) >= s.ends[2]:
+            return 0
+    n = 0
+    for c in range(n_cells):
+        n = _put(s, n, pattern[c], total[c, 1], total[c, 0])
+    return _consider(s, n, size)
+
+
+@helper
+def _scan_singles(s, size, depth, first):
+    n_cells, pattern, total = s.n_cells[depth], s.patterns[depth], s.totals[depth]
+    n_items = s.price.shape[0]
+    begin, with_b = (first + s.shift) // 8 * 8, 1 << (_bits(s) * size)
+    s.test[:] = 0
+    for c in range(n_cells):
+        if _stopped(s.stop):
+            return STOPPED
+        _test_singles(
+            s.test, s.single[c], total[c], begin, n_items + s.shift, np.float32(s.unit[1]),
+            np.float32(s.unit[0]),
+        )  # fmt: skip
+    prices = _price(s, size)
+    for b in range(first, n_items):
+        if _is_apart(s, size, b):
+            continue
+        s.counted[0] += 1
+        least = np.float64(s.test[b + s.shift]) - _test_error(2 * n_cells)
+        if least + (prices + s.price[b]) * (1.0 - 1e-14) >= s.ends[2]:
+            continue
+        n = 0
+        s.item[size] = b
+        for c in range(n_cells):
+            one, zero = s.single[c, 1, b + s.shift], s.single[c, 0, b + s.shift]
+            n = _put(s, n, pattern[c], total[c, 1] - one, total[c, 0] - zero)
+            n = _put(s, n, pattern[c] | with_b, one, zero)
+        status = _consider(s, n, size + 1)
+        if status:
+            return status
+    return 0
+
+
+@helper
+def _scan_pairs(s, size, depth, a):
+    n_cells, pattern, total = s.n_cells[depth], s.patterns[depth], s.totals[depth]
+    n_items, plane = s.price.shape[0], a + s.shift
+    begin = (plane + 1) // 8 * 8
+    if not _count_pairs(s, depth, plane, begin // 8):
+        return STOPPED
+    s.test[:] = 0
+    for c in range(n_cells):
+        if _stopped(s.stop):
+            return STOPPED
+        _test_pairs(
+            s.test, s.both[c], s.single[c], total[c], plane, begin, n_items + s.shift,
+            np.float32(s.unit[1]), np.float32(s.unit[0]),
+        )  # fmt: skip
+    s.item[size] = a
+    prices = s.price[a]
+    for i in range(size):
+        prices += s.price[s.item[i]]
+    with_a, with_b = 1 << (_bits(s) * size), 1 << (_bits(s) * (size + 1))
+    for b in range(a + 1, n_items):
+        if _is_apart(s, size + 1, b):
+            continue
+        s.counted[0] += 1
+        other = b + s.shift
+        least = np.float64(s.test[other]) - _test_error(4 * n_cells)
+        if least + (prices + s.price[b]) * (1.0 - 1e-14) >= s.ends[2]:
+            continue
+        n = 0
+        s.item[size + 1] = b
+        for c in range(n_cells):
+            p, m = s.both[c, 1, other], s.both[c, 0, other]
+            ap, an = s.single[c, 1, plane], s.single[c, 0, plane]
+            bp, bn = s.single[c, 1, other], s.single[c, 0, other]
+            cell = pattern[c]
+            n = _put(s, n, cell, total[c, 1] - ap - bp + p, total[c, 0] - an - bn + m)
+            n = _put(s, n, cell | with_a, ap - p, an - m)
+            n = _put(s, n, cell | with_b, bp - p, bn - m)
+            n = _put(s, n, cell | with_a | with_b, p, m)
+        status = _consider(s, n, size + 2)
+        if status:
+            return status
+    return 0
+
+
+@helper
+def _scan_level(s, size, depth, first, min_size, max_size):
+    """The prefix itself, and with further items of two values that complete its supports."""
+    more, n_items = max_size - size, s.price.shape[0]
+    pairs_from = max(first, s.pairs_from)
+    with_singles = 0 < more <= 2 and pairs_from < n_items
+    if not _count_level(s, depth, pairs_from + s.shift, with_singles):
+        return STOPPED
+    status = 0
+    if size >= min_size:
+        status = _scan_itself(s, size, depth)
+    if not status and with_singles and (more == 1 or size + 1 >= min_size):
+        status = _scan_singles(s, size, depth, pairs_from)
+    if status or more != 2:
+        return status
+    for a in range(pairs_from, n_items - 1):
+        if _stopped(s.stop):
+            return STOPPED
+        if not _is_apart(s, size, a):
+            status = _scan_pairs(s, size, depth, a)
+            if status:
+                return status
+    return 0
 
 
 @kernel(
@@ -566,137 +802,55 @@ def _is_apart(apart, item, size, other):
         read(float64),
         read(float64, 2),
     ),
-    *(read(float64), read(float64), read(float64), read(float64), read(uint8, 2), read(int64)),
-    *(int64, int64, int64, read(int64), write(int64, 2), write(float64), write(int64)),
-    *(write(uint64), write(int32, 3), write(int32, 3), write(float32), write(int64, 2)),
-    *(write(int32, 3), write(int32), write(float64, 2), write(uint64, 2), write(float64, 3)),
-    *(write(float64, 2), write(float64, 3), write(int64)),
+    *(read(int64), read(float64), read(float64), read(float64), read(float64), read(uint8, 2)),
+    *(read(int64), int64, int64, int64, write(int64), write(int64, 2), write(float64)),
+    *(write(int64), write(uint64), write(int32, 3), write(int32, 3), write(float32)),
+    *(write(int64, 2), write(int32, 3), write(int32), write(float64, 2), write(uint64, 2)),
+    *(write(float64, 3), write(float64, 2), write(float64, 3), write(int64, 2)),
 )
 def _scan(
-    place, segments, n_segments, item, unit, value, low, high, ends, price, apart, prefix, first,
-    min_size, max_size, stop, found, bounds, counted, room, single, both, test, patterns, totals,
-    cell_pattern, weights, moves, stack, own_value, work, position,
+    place, segments, n_segments, item, unit, value, plane, low, high, ends, price, apart, prefix,
+    first, min_size, max_size, stop, found, bounds, counted, room, single, both, test, patterns,
+    totals, cell_pattern, weights, moves, stack, own_value, work, state,
 ):  # fmt: skip
-    n_items, n_groups, cutoff = price.shape[0], test.shape[0] // 8, ends[2]
-    p_unit, n_unit = np.float32(unit[1]), np.float32(unit[0])
-    size = prefix.shape[0]
-    for k in range(size):
-        item[k] = prefix[k]
-        n_segments[k + 1] = _split(
-            room, place, segments, n_segments[k], k, prefix[k], n_groups, moves
-        )
+    n_items = price.shape[0]
+    pairs_from = n_items
+    while pairs_from > 0 and plane[pairs_from] - plane[pairs_from - 1] == 1:
+        pairs_from -= 1
+    # By size: the next item, and the depth; by depth: the number of cells.
+    position, depths, n_cells, unlooked = state[0], state[1], state[2], state[3]
+    s = _Scan(
+        place, segments, n_segments, item, unit, value, plane, low, high, ends, price, apart, stop,
+        found, bounds, counted, room, single, both, test, patterns, totals, cell_pattern, weights,
+        moves, stack, own_value, work, n_cells, unlooked, pairs_from,
+        plane[pairs_from] - pairs_from,
+    )  # fmt: skip
+    size, depth = 0, 0
+    for k in range(prefix.shape[0]):
+        if not _sort(s, size, depth, prefix[k], False):
+            return STOPPED
+        depth += plane[prefix[k] + 1] - plane[prefix[k]]
+        size += 1
     bottom = size
-    position[size] = first
+    position[size], depths[size] = first, depth
     entering = True
     while True:
-        more = max_size - size
-        pattern, total = patterns[size], totals[size]
+        depth = depths[size]
         if entering:
             entering = False
-            begins = position[size]
-            n_cells = _count_level(
-                room, place, segments, n_segments[size], size, begins, 0 < more <= 2, n_groups,
-                pattern, total, single,
-            )  # fmt: skip
-            if size >= min_size:
-                counted[0] += 1
-                n = 0
-                for c in range(n_cells):
-                    n = _put(cell_pattern, weights, n, pattern[c], total[c, 1], total[c, 0], unit)
-                if _consider(
-                    n, cell_pattern, weights, size, item, value, low, high, ends, price, found,
-                    bounds, counted, stack, own_value, work,
-                ):  # fmt: skip
-                    return FULL
-            if more == 1 or (more == 2 and size + 1 >= min_size):
-                begin = begins // 8 * 8
-                test[:] = 0
-                for c in range(n_cells):
-                    _test_singles(test, single[c], total[c], begin, n_items, p_unit, n_unit)
-                prices = 0.0
-                for i in range(size):
-                    prices += price[item[i]]
-                for b in range(begins, n_items):
-                    if _is_apart(apart, item, size, b):
-                        continue
-                    counted[0] += 1
-                    least = np.float64(test[b]) - _test_error(2 * n_cells)
-                    if least + (prices + price[b]) * (1.0 - 1e-14) >= cutoff:
-                        continue
-                    n = 0
-                    item[size] = b
-                    for c in range(n_cells):
-                        one, zero = single[c, 1, b], single[c, 0, b]
-                        n = _put(
-                            cell_pattern, weights, n, pattern[c], total[c, 1] - one,
-                            total[c, 0] - zero, unit,
-                        )  # fmt: skip
-                        n = _put(
-                            cell_pattern, weights, n, pattern[c] | (1 << size), one, zero, unit
-                        )
-                    if _consider(
-                        n, cell_pattern, weights, size + 1, item, value, low, high, ends, price,
-                        found, bounds, counted, stack, own_value, work,
-                    ):  # fmt: skip
-                        return FULL
-            if more == 2:
-                for a in range(begins, n_items):
-                    if stop[0]:
-                        return STOPPED
-                    if _is_apart(apart, item, size, a) or a + 1 == n_items:
-                        continue
-                    begin = (a + 1) // 8 * 8
-                    _count_pairs(
-                        room, place, segments, n_segments[size], size, a, begin // 8, n_groups,
-                        pattern, n_cells, both,
-                    )  # fmt: skip
-                    test[:] = 0
-                    for c in range(n_cells):
-                        _test_pairs(
-                            test, both[c], single[c], total[c], a, begin, n_items, p_unit, n_unit
-                        )
-                    item[size] = a
-                    prices = price[a]
-                    for i in range(size):
-                        prices += price[item[i]]
-                    for b in range(a + 1, n_items):
-                        if _is_apart(apart, item, size + 1, b):
-                            continue
-                        counted[0] += 1
-                        least = np.float64(test[b]) - _test_error(4 * n_cells)
-                        if least + (prices + price[b]) * (1.0 - 1e-14) >= cutoff:
-                            continue
-                        n = 0
-                        item[size + 1] = b
-                        for c in range(n_cells):
-                            p, m = both[c, 1, b], both[c, 0, b]
-                            ap, an = single[c, 1, a], single[c, 0, a]
-                            bp, bn = single[c, 1, b], single[c, 0, b]
-                            cell, with_a, with_b = pattern[c], 1 << size, 2 << size
-                            n = _put(
-                                cell_pattern, weights, n, cell, total[c, 1] - ap - bp + p,
-                                total[c, 0] - an - bn + m, unit,
-                            )  # fmt: skip
-                            n = _put(cell_pattern, weights, n, cell | with_a, ap - p, an - m, unit)
-                            n = _put(cell_pattern, weights, n, cell | with_b, bp - p, bn - m, unit)
-                            n = _put(cell_pattern, weights, n, cell | with_a | with_b, p, m, unit)
-                        if _consider(
-                            n, cell_pattern, weights, size + 2, item, value, low, high, ends,
-                            price, found, bounds, counted, stack, own_value, work,
-                        ):  # fmt: skip
-                            return FULL
-        a = position[size]
-        if more > 2 and a < n_items:
+            status = _scan_level(s, size, depth, position[size], min_size, max_size)
+            if status:
+                return status
+        more, a = max_size - size, position[size]
+        if more >= 1 and a < (n_items if more > 2 else pairs_from):
             position[size] = a + 1
-            if stop[0]:
+            if _stopped(stop):
                 return STOPPED
-            if not _is_apart(apart, item, size, a):
-                item[size] = a
-                n_segments[size + 1] = _split(
-                    room, place, segments, n_segments[size], size, a, n_groups, moves
-                )
+            if not _is_apart(s, size, a):
+                if not _sort(s, size, depth, a, more == 1):
+                    return STOPPED
                 size += 1
-                position[size] = a + 1
+                position[size], depths[size] = a + 1, depth + plane[a + 1] - plane[a]
                 entering = True
         elif size == bottom:
             return counted[3]
@@ -705,22 +859,22 @@ def _scan(
 
 
 def scan(
-    words, bits, labels, shifts, unit, value, low, high, t_low, t_high, price, apart, prefix, first,
-    min_size, max_size, cutoff, level, stop, found, bound, counted, room64, room32, room_float,
+    words, bits, labels, shifts, unit, value, plane, low, high, t_low, t_high, price, apart, prefix,
+    first, min_size, max_size, depth, cutoff, level, stop, found, bound, counted, room64, room32,
+    room_float,
 ):  # fmt: skip
-    levels = max(len(prefix), max_size - 2)
     n_bits, n_groups, n_words = int(bits.sum()), words.shape[0], words.shape[1]
-    place = np.empty((levels + 1, 2), np.int64)
+    place = np.empty((depth + 1, 2), np.int64)
     place[0] = 0, n_words
-    for size in range(levels):
+    for size in range(depth):
         begin, stride = place[size]
         more = _most_segments(len(bits), n_bits, size)
         place[size + 1] = begin + n_groups * stride * 8, stride + more
     room64[: words.size] = words.ravel()
-    most = _most_segments(len(bits), n_bits, levels)
-    cells = min(most, 1 << levels)
-    segments = np.zeros((levels + 1, most, 7), np.int64)
-    n_segments = np.zeros(levels + 1, np.int64)
+    most = _most_segments(len(bits), n_bits, depth)
+    cells = min(most, 1 << depth)
+    segments = np.zeros((depth + 1, most, 7), np.int64)
+    n_segments = np.zeros(depth + 1, np.int64)
     n_segments[0] = len(bits)
     starts = np.concatenate(([0], np.cumsum((bits + 63) // 64)[:-1]))
     segments[0, : len(bits)] = np.column_stack(
@@ -738,13 +892,13 @@ def scan(
     halves = room32[: 4 * cells * width].reshape(2, cells, 2, width)
     already, counted[3] = counted[3], 0
     status = _scan(
-        place, segments, n_segments, np.zeros(MOST_ITEMS, np.int64), unit, value, low, high,
+        place, segments, n_segments, np.zeros(MOST_ITEMS, np.int64), unit, value, plane, low, high,
         np.array([t_low, t_high, cutoff]), price, apart, prefix, first, min_size, max_size, stop,
         found, bound, counted, room64, halves[0], halves[1], room_float,
-        np.zeros((levels + 1, cells), np.int64), np.zeros((levels + 1, cells, 2), np.int32),
+        np.zeros((depth + 1, cells), np.int64), np.zeros((depth + 1, cells, 2), np.int32),
         np.zeros(_MOST_CELLS, np.int32), np.zeros((2, _MOST_CELLS)), np.zeros((2, 6), np.uint64),
-        np.zeros((_DEEPEST + 1, 3, _MOST_COEF)), np.zeros((MOST_ITEMS, 2)),
-        np.zeros((3, _MOST_COEF, _MOST_COEF)), np.zeros(levels + 1, np.int64),
+        np.zeros((_DEEPEST + 1, 3, _MOST_COEF)), np.zeros((MOST_ITEMS, value.shape[1])),
+        np.zeros((3, _MOST_COEF, _MOST_COEF)), np.zeros((4, MOST_ITEMS + 1), np.int64),
     )  # fmt: skip
     counted[3] += already
     return status

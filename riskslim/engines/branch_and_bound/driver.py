@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import threading
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -15,7 +14,7 @@ from riskslim._checks import as_number, int_between
 from riskslim.constraints.rows import clash
 from riskslim.constraints.search import search_vector
 from riskslim.engines.branch_and_bound.incumbents import MAX_SOLUTIONS, Incumbents
-from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, Search
+from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, OUT_OF_PATIENCE, Search
 from riskslim.engines.branch_and_bound.settings import BranchAndBoundSettings
 from riskslim.engines.certify import certify, loss_accuracy
 from riskslim.engines.runs import (
@@ -44,18 +43,17 @@ ENGINE = "branch_and_bound"
 MAX_WAIT = 1e6
 # Of the time that is left, for a vector that meets the constraints, where rounding has found none.
 CONSTRAINT_SHARE = 0.5
-# Of the time that is left, for the search of supports: a short one before the relaxation of the
-# root, of fewer than MANY_ITEMS a beam alone; a second one where many items leave a gap open; and
-# a wide one, which takes longer than most problems, once so many nodes have been relaxed, or nodes
-# that are predicted to take so many seconds.
+# Of the time limit, in predicted work, for each search of supports: a short one before the
+# relaxation of the root, of fewer than MANY_ITEMS a beam alone; a second one where many items leave
+# a gap open; and a wide one, which takes longer than most problems, once nodes have been relaxed
+# that are predicted to take so many seconds: many items have more scores to be found.
 SUPPORT_SHARE = 0.2
 FIRST_EFFORT, SECOND_EFFORT, WIDE_EFFORT = 1, 2, 3
 MANY_ITEMS = 50
-PATIENCE, PATIENCE_SECONDS = 1000, 3.0
-# Seconds of the re-check of a score for each row, which the time limit includes, and the most of
-# the limit that they are taken to be.
-RECHECK_SECONDS = 5e-8
-MOST_OF_LIMIT = 0.1
+MANY_PATIENCE, FEW_PATIENCE = 3.0, 10.0
+# Entries of the data (rows times features) from which the relaxation of the root takes seconds, or
+# minutes, in which no better score is found: there the wide search comes before it.
+LARGE_ENTRIES = 5 * 10**7
 
 
 def branch_and_bound(
@@ -194,9 +192,6 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         self.failure: BaseException | None = None
         self.is_impossible = False
         self.conflict: list[str] = []
-        limit: float = self.limits["time_limit"]
-        recheck = RECHECK_SECONDS * self.problem.loss.data.n_samples
-        self.deadline -= min(recheck, MOST_OF_LIMIT * limit)
 
     def interrupt(self) -> None:
         """End the search as soon as possible; may be called from another thread."""
@@ -261,7 +256,10 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             search.incumbents.polish(self.start)
             search.incumbents.offer(self.start)
         many = search.incumbents.n_items >= MANY_ITEMS
-        self._search_supports(search, FIRST_EFFORT if many else 0)
+        entries = self.problem.loss.n_rows * self.problem.n_features
+        is_large = many and entries >= LARGE_ENTRIES
+        effort = WIDE_EFFORT if is_large else FIRST_EFFORT if many else 0
+        has_ended = self._search_supports(search, effort)
         search.solve_root()
         if not search.complete:
             search.incumbents.offer_smallest()
@@ -269,25 +267,38 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             self._meet_constraints(search.incumbents)
             if self.is_impossible:
                 return ""
-        if many and not search.complete and search.incumbents.best is not None:
+        if many and not is_large and not search.complete and search.incumbents.best is not None:
             self._search_supports(search, SECOND_EFFORT)
+        if not search.complete:
+            self._search_mixed(search, FIRST_EFFORT)
         self.initialization_seconds = self.seconds
         gap_tolerance, node_limit = self.limits["gap_tolerance"], self.limits["node_limit"]
-        patience = PATIENCE
-        if many and not self.stop[0]:  # a stop can leave the rows of nodes unprepared
-            patience = math.ceil(PATIENCE_SECONDS / search.relaxation_seconds)
-        if search.incumbents.n_items > 0 and (node_limit is None or node_limit > patience):
-            message = search.run(gap_tolerance, patience, self.deadline)
-            if search.complete or search.nodes < patience or self.stop[0]:
+        is_mixed = search.incumbents.is_mixed
+        if search.incumbents.n_items > 0 or is_mixed:
+            patience = MANY_PATIENCE if many or is_mixed else FEW_PATIENCE
+            message = search.run(gap_tolerance, node_limit, self.deadline, patience)
+            if message != OUT_OF_PATIENCE:
                 return message
-            self._search_supports(search, WIDE_EFFORT)
+            if not (is_large and has_ended):
+                self._search_supports(search, WIDE_EFFORT)
+            self._search_mixed(search, SECOND_EFFORT)
         return search.run(gap_tolerance, node_limit, self.deadline)
 
-    def _search_supports(self, search: Search, effort: int) -> None:
+    def _search_supports(self, search: Search, effort: int) -> bool:
+        """Search for supports; False if the budget was spent before that came to an end."""
         starts = [] if self.start is None else [self.start]
-        deadline = time.perf_counter() + SUPPORT_SHARE * max(self.remaining, 0.0)
-        search.incumbents.search_supports(
-            starts, effort=effort, deadline=deadline, on_offer=search.maybe_record
+        return search.incumbents.search_supports(
+            starts,
+            effort=effort,
+            budget=SUPPORT_SHARE * self.limits["time_limit"],
+            on_offer=search.maybe_record,
+        )
+
+    def _search_mixed(self, search: Search, effort: int) -> None:
+        search.incumbents.search_mixed(
+            effort=effort,
+            budget=SUPPORT_SHARE * self.limits["time_limit"],
+            on_offer=search.maybe_record,
         )
 
     def _meet_constraints(self, incumbents: Incumbents) -> None:
@@ -370,6 +381,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             table_supports=tables.supports,
             table_saturated=tables.saturated,
             table_left=tables.left,
+            table_share=tables.share,
         )
 
     def _without_score(self, message: str) -> Solution:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import bisect
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim.data.packed import BYTE_VALUES
 from riskslim.data.panels import read_column
 from riskslim.heuristics.constrained import project
 from riskslim.heuristics.descent import discrete_coordinate_descent, sequential_rounding
+from riskslim.heuristics.mixed import MixedSearch
 from riskslim.heuristics.supports import SupportSearch
 from riskslim.loss.sharing import take_over_work
 
@@ -29,12 +31,15 @@ EXCHANGE_MARGIN = 0.02
 # Fewest items among which supports are searched for: descent with exchanges finds what there is in
 # fewer of them, and costs less.
 FEWEST_ITEMS = 20
+# Of the budget of a search of supports, for columns of many values: a step of theirs reads all rows
+# some twenty times per column, and nothing else is done until it is over.
+MIXED_SHARE = 0.25
+# Most of it before the first node: roundings of relaxations may find as much.
+FIRST_MIXED_SECONDS = 0.1
 # Most moves of a descent. Small integers need a few dozen; points up to a million zigzag for long.
 POLISHING_MOVES = 500
 # Scores that say the same of every row can differ in their objective by the order of its sums.
 ROUNDING_ERROR = 1e-12
-# Of an int8, by the byte that it is stored as.
-VALUES = np.arange(256).astype(np.uint8).view(np.int8).astype(np.float64)
 
 
 class Incumbents:
@@ -94,10 +99,14 @@ class Incumbents:
         self._rounded: set[tuple[float, bytes]] = set()
         self._exchanged: set[bytes] = set()
         self._supports: SupportSearch | None = None
-        if swaps and polishing and problem.n_features >= FEWEST_ITEMS and problem.max_size > 1:
+        self._mixed: MixedSearch | None = None
+        n_usable = int(np.count_nonzero(problem.usable))
+        if swaps and polishing and n_usable >= FEWEST_ITEMS and problem.max_size > 1:
             self._supports = SupportSearch.of(problem, stop=stop)
             if self._supports is not None and len(self._supports.packed) < FEWEST_ITEMS:
                 self._supports = None
+            if self._supports is None or len(self._supports.packed) < n_usable:
+                self._mixed = MixedSearch.of(problem, stop=stop)
 
     @functools.cached_property
     def spread(self) -> NDArray[np.float64]:
@@ -242,7 +251,7 @@ class Incumbents:
     def _rounded_by(
         self, problem: RiskScoreProblem, coef: NDArray[np.float64]
     ) -> NDArray[np.int64] | None:
-        return sequential_rounding(problem, coef, should_stop=self._is_stopped).coefficients
+        return sequential_rounding(problem, coef, stop=self.stop).coefficients
 
     def polish(self, vector: NDArray[np.int64]) -> None:
         """Improve a feasible vector by coordinate descent, and offer both.
@@ -283,9 +292,9 @@ class Incumbents:
         starts: Sequence[NDArray[np.int64]] = (),
         *,
         effort: int,
-        deadline: float = math.inf,
+        budget: float = math.inf,
         on_offer: Callable[[], None] | None = None,
-    ) -> None:
+    ) -> bool:
         """Search for supports, and offer what that finds.
 
         Parameters
@@ -294,16 +303,57 @@ class Incumbents:
             Feasible vectors whose neighbourhood is looked at, too.
         effort : int
             As :func:`~riskslim.heuristics.supports.search_supports` has it.
-        deadline : float, default infinity
-            ``time.perf_counter()`` at which the search ends.
+        budget : float, default infinity
+            Predicted seconds of work after which the search ends.
         on_offer : callable, optional
             Called after each of them.
+
+        Returns
+        -------
+        bool
+            The search came to its end before its budget did.
         """
-        if self._supports is not None and not self.stop[0]:
-            for vector in self._supports.run(starts, effort, deadline):
-                self.offer(vector)
-                if on_offer is not None:
-                    on_offer()
+        if self._supports is None or self.stop[0]:
+            return False
+        self._offer_all(self._supports.run(starts, effort, budget), on_offer)
+        return self._supports.has_ended
+
+    @property
+    def is_mixed(self) -> bool:
+        """Say whether many features can be used, and some of them have too many values for bits."""
+        return self._mixed is not None
+
+    def search_mixed(
+        self, *, effort: int, budget: float = math.inf, on_offer: Callable[[], None] | None = None
+    ) -> None:
+        """Search for supports of all features, from the best vector on, and offer what that finds.
+
+        Nothing is done where all features have few values.
+
+        Parameters
+        ----------
+        effort : int
+            1: exchanges of one feature. 2: beams and more such exchanges, exchanges of two, and
+            restarts, too.
+        budget : float, default infinity
+            As :meth:`search_supports` has it, of which a share is used.
+        on_offer : callable, optional
+            Called after each vector.
+        """
+        if self._mixed is not None and self.best is not None and not self.stop[0]:
+            budget *= MIXED_SHARE
+            if effort < 2:
+                budget = min(budget, FIRST_MIXED_SECONDS)
+            found = self._mixed.run([self.best], effort, budget)
+            self._offer_all(found, on_offer)
+
+    def _offer_all(
+        self, vectors: Iterable[NDArray[np.int64]], on_offer: Callable[[], None] | None
+    ) -> None:
+        for vector in vectors:
+            self.offer(vector)
+            if on_offer is not None:
+                on_offer()
 
     def _descended(
         self, vector: NDArray[np.int64], *, swaps: bool
@@ -373,7 +423,7 @@ def _spread(problem: RiskScoreProblem, is_stopped: Callable[[], bool]) -> NDArra
             return spread
         # Of values and how often they are met: there are at most 256.
         shares = np.bincount(rows.integer_columns[:, k].view(np.uint8), weights, 256)
-        spread[j] = math.sqrt(shares @ (VALUES - shares @ VALUES) ** 2)
+        spread[j] = math.sqrt(shares @ (BYTE_VALUES - shares @ BYTE_VALUES) ** 2)
     for k, j in enumerate(rows.real_index):
         if is_stopped():
             return spread

@@ -1,27 +1,29 @@
-r"""Rows of 0/1 items as bits, for tables of supports.
+r"""Rows of items of few values as bits, for tables of supports.
 
-A column of two values, whatever they are, is an item: one bit per row. Rows are put into segments
-of one class and one power of two, so that counts of bits become sums of weights: a row that
-stands for :math:`c = \sum_i 2^{s_i}` rows is in each of the segments :math:`s_i`. Weights that are
-no multiples of one number are rounded down to multiples of one. Losses and the bound h grow with
-every weight, so that what is computed of smaller ones stays a lower bound.
+A column of two values, whatever they are, is an item of one plane: one bit per row. One of up to
+eight values has as many planes as the number of its value in a row has bits. Rows are put into
+segments of one class and one power of two, so that counts of bits become sums of weights: a row
+that stands for :math:`c = \sum_i 2^{s_i}` rows is in each of the segments :math:`s_i`. Weights that
+are no multiples of one number are rounded down to multiples of one. Losses and the bound h grow
+with every weight, so that what is computed of smaller ones stays a lower bound.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim.data.packed import MAX_VALUES
 from riskslim.data.panels import read_column
 
 if TYPE_CHECKING:
     from riskslim.loss.logistic import LogisticLoss
 
-__all__ = ["TableItems", "binary_features"]
+__all__ = ["TableItems", "distinct_values", "plane_counts"]
 
 # Counts are 32-bit integers.
 MOST_ROWS = 2**31 - 1
@@ -35,63 +37,103 @@ RESOLUTION = 2**12
 UNIT_SLACK = 4e-16
 # Cells that words of a segment are likely to be divided among when its number of words matters.
 _TYPICAL_CELLS = 8
+# Rows of a column that are looked at first, for it may have too many values.
+_FIRST_ROWS = 1024
+# Columns of values: one plane, or up to three.
+_TWO, _EIGHT = 2, 8
 _WORD = 64
 
 
-def binary_features(
+def plane_counts(
     loss: LogisticLoss, should_stop: Callable[[], bool] = lambda: False
-) -> NDArray[np.bool_]:
-    """Find the features that have exactly two values in the rows.
+) -> NDArray[np.int64]:
+    """Count the planes that each feature has as an item.
 
     Parameters
     ----------
     loss : LogisticLoss
     should_stop : callable, optional
-        Asked between columns; features that are not looked at after True are not found.
+        Asked between columns; features that are not looked at after True count as no items.
 
     Returns
     -------
-    bool array of shape (d,)
+    int64 array of shape (d,)
+        1 for two values, up to 3 for eight; 0 for one value, or too many.
     """
     low, high = loss.data.feature_min, loss.data.feature_max
-    found = np.zeros(len(low), np.bool_)
+    found = np.zeros(len(low), np.int64)
     rows = loss.rows
     for k, j in enumerate(rows.integer_index):
         if should_stop():
             return found
-        found[j] = high[j] - low[j] == 1 or _has_two_values(rows.integer_columns[:, k])
+        found[j] = 1 if high[j] - low[j] == 1 else _n_planes(rows.integer_columns[:, k])
     for k, j in enumerate(rows.real_index):
         if should_stop():
             return found
-        found[j] = _has_two_values(read_column(rows.real_panels, k, 0, rows.n_rows))
+        found[j] = _n_planes(read_column(rows.real_panels, k, 0, rows.n_rows))
     return found
 
 
-def _has_two_values(column: NDArray[np.generic]) -> bool:
-    low, high = column.min(), column.max()
-    return bool(low != high and ((column == low) | (column == high)).all())
+def _n_planes(column: NDArray[np.generic]) -> int:
+    values = distinct_values(column)
+    return 0 if values is None else (len(values) - 1).bit_length()
+
+
+def distinct_values(column: NDArray[np.generic]) -> NDArray[np.generic] | None:
+    """Find the values of a column.
+
+    Parameters
+    ----------
+    column : array of shape (n,)
+
+    Returns
+    -------
+    array or None
+        In increasing order; None if there are more than
+        :data:`~riskslim.data.packed.MAX_VALUES`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim.engines.branch_and_bound.packed import distinct_values
+    >>> distinct_values(np.array([2, 0, 2, -1]))
+    array([-1,  0,  2])
+    """
+    if len(np.unique(column[:_FIRST_ROWS])) > MAX_VALUES:
+        return None
+    found: list[np.generic] = []
+    rest = column
+    while rest.size:
+        if len(found) == MAX_VALUES:
+            return None
+        found.append(rest[0])
+        rest = rest[rest != rest[0]]
+    return np.sort(np.array(found, column.dtype))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TableItems:
-    """Columns of two values, packed.
+    """Columns of few values, packed.
 
     Attributes
     ----------
     features : int64 array of shape (m,)
         Features of the items.
-    words : uint64 array of shape (ceil(m / 8), number of words, 8)
-        Bits; items side by side in groups of eight.
+    words : uint64 array of shape (ceil(number of planes / 8), number of words, 8)
+        Bits; planes side by side in groups of eight.
+    plane : int64 array of shape (m + 1,)
+        Item i has the planes plane[i] .. plane[i + 1] - 1: the bits of the number of its value.
     bits, labels, shifts : int64 arrays of shape (number of segments,)
         Rows of each segment, their class (1 or 0), and the power of two that each stands for.
     unit : float64 array of shape (2,)
         Weight of one row by class; all rows' add up to at most 1.
-    value : float64 array of shape (m, 2)
-        What the bit stands for.
+    value : float64 array of shape (m, 2) or (m, 8)
+        What the numbers stand for: eight of them where an item has more than two values.
     """
 
     features: NDArray[np.int64]
     words: NDArray[np.uint64]
+    plane: NDArray[np.int64]
     bits: NDArray[np.int64]
     labels: NDArray[np.int64]
     shifts: NDArray[np.int64]
@@ -100,8 +142,13 @@ class TableItems:
 
     @property
     def n_words(self) -> int:
-        """Words of each item."""
+        """Words of each plane."""
         return int(self.words.shape[1])
+
+    @property
+    def n_planes(self) -> NDArray[np.int64]:
+        """Planes of each item."""
+        return np.diff(self.plane)
 
     @classmethod
     def of(
@@ -116,7 +163,7 @@ class TableItems:
         ----------
         loss : LogisticLoss
         features : int array of shape (m,)
-            Each with two values, in the order of the items.
+            Each with two to eight values, in the order of the items.
         should_stop : callable, optional
             Asked between features; True ends the work.
 
@@ -139,23 +186,28 @@ class TableItems:
                 bits.append(len(chosen))
                 labels.append(label)
                 shifts.append(shift)
-        n_words = sum(-(-n // _WORD) for n in bits)
-        words = np.zeros((-(-len(features) // 8), n_words, 8), np.uint64)
-        value = np.empty((len(features), 2))
-        slot = {int(j): ("integer", k) for k, j in enumerate(rows.integer_index)}
-        slot |= {int(j): ("real", k) for k, j in enumerate(rows.real_index)}
-        for i, j in enumerate(features.tolist()):
+        planes: list[NDArray[np.uint64]] = []
+        plane = [0]
+        values: list[NDArray[np.float64]] = []
+        for column in _columns(loss, features):
             if should_stop():
                 return None
-            kind, k = slot[j]
-            if kind == "integer":
-                column: NDArray[np.generic] = rows.integer_columns[:, k]
-            else:
-                column = read_column(rows.real_panels, k, 0, rows.n_rows)
-            value[i] = column.min(), column.max()
-            words[i // 8, :, i % 8] = _packed(column == column.max(), index)
+            numbers, found = _numbered(column)
+            values.append(found)
+            for bit in range((len(found) - 1).bit_length()):
+                is_one = numbers if numbers.dtype == bool else (numbers >> bit & 1) > 0
+                planes.append(_packed(is_one, index))
+            plane.append(len(planes))
+        n_words = sum(-(-n // _WORD) for n in bits)
+        words = np.zeros((-(-len(planes) // 8), n_words, 8), np.uint64)
+        for p, packed in enumerate(planes):
+            words[p // 8, :, p % 8] = packed
+        width = _TWO if len(planes) == len(features) else _EIGHT
+        value = np.empty((len(features), width))
+        for i, known in enumerate(values):
+            value[i] = known[np.minimum(np.arange(width), len(known) - 1)]
         return cls(
-            features.astype(np.int64), words, np.array(bits, np.int64),
+            features.astype(np.int64), words, np.array(plane, np.int64), np.array(bits, np.int64),
             np.array(labels, np.int64), np.array(shifts, np.int64), unit, value,
         )  # fmt: skip
 
@@ -170,12 +222,43 @@ class TableItems:
         -------
         TableItems
         """
-        words = np.zeros((-(-len(items) // 8), self.n_words, 8), np.uint64)
-        for i, item in enumerate(items.tolist()):
-            words[i // 8, :, i % 8] = self.words[item // 8, :, item % 8]
+        n_planes = self.n_planes[items]
+        plane = np.concatenate(([0], np.cumsum(n_planes)))
+        bit = np.arange(plane[-1]) - np.repeat(plane[:-1], n_planes)
+        source = np.repeat(self.plane[items], n_planes) + bit
+        words = np.zeros((-(-len(source) // 8), self.n_words, 8), np.uint64)
+        for p, old in enumerate(source.tolist()):
+            words[p // 8, :, p % 8] = self.words[old // 8, :, old % 8]
+        value = self.value[items]
+        if len(source) == len(items):
+            value = np.ascontiguousarray(value[:, :_TWO])
         return dataclasses.replace(
-            self, features=self.features[items], words=words, value=self.value[items]
+            self, features=self.features[items], words=words, plane=plane, value=value
         )
+
+
+def _columns(loss: LogisticLoss, features: NDArray[np.intp]) -> Iterator[NDArray[np.generic]]:
+    rows = loss.rows
+    slot = {int(j): ("integer", k) for k, j in enumerate(rows.integer_index)}
+    slot |= {int(j): ("real", k) for k, j in enumerate(rows.real_index)}
+    for j in features.tolist():
+        kind, k = slot[j]
+        if kind == "integer":
+            yield rows.integer_columns[:, k]
+        else:
+            yield read_column(rows.real_panels, k, 0, rows.n_rows)
+
+
+def _numbered(column: NDArray[np.generic]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Number of each row's value among those of a column, and the values."""
+    low, high = column.min(), column.max()
+    is_high = column == high
+    # Rows of a column of two values may have one of them only, where weights of others are zero.
+    if low == high or np.count_nonzero(is_high) + np.count_nonzero(column == low) == len(column):
+        return is_high, np.array([low, high], np.float64)
+    values = distinct_values(column)
+    assert values is not None
+    return np.searchsorted(values, column).astype(np.int8), values.astype(np.float64)
 
 
 def _multiples(weights: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
 
 # How widely supports are searched for where items are many, and the share of the time for the root
-# that it may take.
+# that it may take, in predicted work.
 SUPPORT_EFFORT = 3
 MANY_ITEMS = 50
 SUPPORT_SHARE = 0.5
@@ -71,7 +71,7 @@ def solve_root(
     polishing: bool = True,
     probing: bool = True,
     stop: NDArray[np.int64] | None = None,
-    deadline: float = np.inf,
+    time_limit: float = np.inf,
     on_score: Callable[[NDArray[np.int64], float], None] | None = None,
 ) -> SolvedRoot:
     """Relax the root, round and polish its solution, and shrink its box by what that found.
@@ -88,8 +88,9 @@ def solve_root(
         Relax the root with every feature used either way, and not used.
     stop : int64 array of shape (1,), optional
         Not zero: end as soon as possible.
-    deadline : float, default infinity
-        ``time.perf_counter()`` at which probing ends.
+    time_limit : float, default infinity
+        Seconds from now on at whose end probing ends. The search of supports has a share of them in
+        predicted work.
     on_score : callable, optional
         Told of every feasible vector that is met, with its objective.
 
@@ -97,6 +98,7 @@ def solve_root(
     -------
     SolvedRoot
     """
+    deadline = time.perf_counter() + time_limit
     stop = np.zeros(1, np.int64) if stop is None else stop
     incumbents = Incumbents(
         problem,
@@ -115,12 +117,11 @@ def solve_root(
     for start in starts:
         incumbents.polish(start)
         incumbents.offer(start)
-    began = time.perf_counter()
     effort = SUPPORT_EFFORT if incumbents.n_items >= MANY_ITEMS else 1
-    incumbents.search_supports(
-        starts, effort=effort, deadline=began + SUPPORT_SHARE * (deadline - began)
-    )
+    incumbents.search_supports(starts, effort=effort, budget=SUPPORT_SHARE * time_limit)
     root = search.root()
+    if root.points:
+        incumbents.search_mixed(effort=1, budget=SUPPORT_SHARE * time_limit)
     if probing and root.points:
         root = search.probe(root, deadline)
     if probing and root.points:

@@ -13,7 +13,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from riskslim._kernels import nodes as kernels
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.engines.branch_and_bound.multipliers import MAX_PRICED, Sides, priced
+from riskslim.engines.branch_and_bound.nodes import Child, Expansion, Node, Root, Worth
 from riskslim.engines.branch_and_bound.rows import NodeRows, RowsBySupport, find_twins
 from riskslim.engines.branch_and_bound.settings import BRANCHING, BranchAndBoundSettings
 from riskslim.engines.branch_and_bound.stage import Stage
@@ -38,15 +39,19 @@ from riskslim.solution import Certificate, Trace, TraceRecord, optimality_gap
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["BOUND_TOLERANCE", "Root", "Search"]
+__all__ = ["BOUND_TOLERANCE", "OUT_OF_PATIENCE", "Search"]
 
 logger = logging.getLogger("riskslim.branch_and_bound")
 
 # A node whose bound is this close to the best objective is not looked into: no certificate tells
 # objectives apart that differ by less.
 BOUND_TOLERANCE = 1e-10
+# What a search says that is to go on in another way.
+OUT_OF_PATIENCE = "out of patience"
 # Change of the gap that is worth a line of the log and a record of the trace.
 RECORDED_CHANGE = 1e-3
+# The same of the share of supports that tables have looked at.
+RECORDED_SHARE = 0.05
 # Accuracy of the first relaxation, and Newton steps that it and the others may take.
 ROOT_TOLERANCE = 1e-7
 ROOT_STEPS = 200
@@ -67,58 +72,6 @@ INTERVAL_FACTOR = 2.5
 MOST_DOUBLINGS = 40.0
 # Predicted time of a node's tables from which on threads share them.
 LONG_SECONDS = 0.2
-
-
-class _Worth(NamedTuple):
-    """The worth of one point, t = 1 / scale, and the interval that it may lie in."""
-
-    t: float
-    low: float
-    high: float
-
-
-class _Node(NamedTuple):
-    """An open node, in little memory: heaps compare bound and order only."""
-
-    bound: float
-    order: int
-    box: NDArray[np.integer]
-    coef: NDArray[np.float32]
-    intercept: float  # its derivative is multiplied by a wide box: float32 would cost bound
-    multiplier: float
-    worth: _Worth
-    features: bytes
-    by_relaxation: bool  # tables have seen it, or cannot complete it
-
-
-class _Child(NamedTuple):
-    bound: float
-    box: NDArray[np.float64]
-    coef: NDArray[np.float64]
-    multiplier: float
-    worth: _Worth
-
-
-class _Expansion(NamedTuple):
-    """The outcome of a node."""
-
-    children: list[_Child]
-    leaf: NDArray[np.float64] | None  # its only integer vector
-    features: bytes
-    scanned: Scanned | None = None  # by tables, which leave nothing but the children
-
-
-class Root(NamedTuple):
-    """Findings of a relaxation that hold for all vectors.
-
-    Every vector that is better than the best one so far, by more than its tolerance, lies in
-    ``box`` (shape (2, d + 1)); none is better than both ``lower_bound`` and the best one.
-    ``points`` are solutions of relaxations, empty where nothing is left to search.
-    """
-
-    box: NDArray[np.float64]
-    lower_bound: float
-    points: list[NDArray[np.float64]]
 
 
 class Search:
@@ -144,6 +97,8 @@ class Search:
         No vector that is not among the incumbents has a smaller objective.
     complete : bool
         Whether there is nothing left to look into.
+    seconds : float
+        Predicted time of the nodes that were branched on or completed so far.
     """
 
     def __init__(
@@ -167,18 +122,21 @@ class Search:
         self.lower_bound = 0.0
         self.complete = False
         self.nodes = 0
+        self.seconds = 0.0
         self._order = 0
         self._rounded = 0
-        self._heap: list[_Node] = []
-        self._dive: list[_Node] = []
+        self._heap: list[Node] = []
+        self._dive: list[Node] = []
         self._recorded_gap = math.inf
         self._recorded_updates = -1
+        self._recorded_share = 0.0
         self.table_counts = TableCounts()
         self._tables: SupportTables | None = None
         if settings.tables != "never":
             self._tables = SupportTables(
                 problem,
                 cost=settings.table_cost,
+                memory=settings.memory_limit,
                 counts=self.table_counts,
                 should_stop=self._is_stopped,
             )
@@ -186,7 +144,7 @@ class Search:
         self._completes_all = settings.tables == "always"
         self._next_choice = 0
         self._bound_before = 0.0
-        self._roots: list[_Node] = []
+        self._roots: list[Node] = []
         self._workers: list[Worker] = []
         self._box = np.array([problem.lower, problem.upper], dtype=np.float64)
         self._box_type = smallest_type(self._box)
@@ -308,13 +266,13 @@ class Search:
         self._update_bound()
         self._record()
 
-    def _untouched(self) -> _Child:
+    def _untouched(self) -> Child:
         """The root as it is before anything is known of it."""
         scales = self.problem.scales
-        worth = _Worth(1.0 / scales.high, 1.0 / scales.high, 1.0 / scales.low)
-        return _Child(0.0, self._box.copy(), np.zeros(self._box.shape[1]), 0.0, worth)
+        worth = Worth(1.0 / scales.high, 1.0 / scales.high, 1.0 / scales.low)
+        return Child(0.0, self._box.copy(), np.zeros(self._box.shape[1]), 0.0, worth)
 
-    def _solved_root(self, low: float, high: float) -> _Child | None:
+    def _solved_root(self, low: float, high: float) -> Child | None:
         """Relaxation over one interval of t, None if it has nothing to offer."""
         coef = np.zeros(self._box.shape[1])
         box = self._box.copy()
@@ -328,7 +286,7 @@ class Search:
             self.incumbents.round(coef, 1.0 / worth[0])
             if self.stop[0] or self.incumbents.cutoff == cutoff:
                 break
-        return _Child(self._bound(result), box, coef, result[2], _Worth(*worth.tolist()))
+        return Child(self._bound(result), box, coef, result[2], Worth(*worth.tolist()))
 
     def _bound(self, result: NDArray[np.float64]) -> float:
         """Bound on the objective that the kernel's result means, which is at least 0."""
@@ -445,7 +403,7 @@ class Search:
         coef: NDArray[np.float64],
         j: int,
         ends: tuple[float, float],
-    ) -> _Child | None:
+    ) -> Child | None:
         """Relaxation with one coefficient between two ends, None if it has nothing to offer."""
         box, coef = box.copy(), coef.copy()
         worth = np.full(3, 1.0 / self.problem.loss.scale)
@@ -454,10 +412,19 @@ class Search:
         tolerance = self._tolerance(self.incumbents.cutoff, self.lower_bound)
         if not self._relaxed(box, coef, worth, result, tolerance, STEPS):
             return None
-        return _Child(self._bound(result), box, coef, result[2], _Worth(*worth.tolist()))
+        return Child(self._bound(result), box, coef, result[2], Worth(*worth.tolist()))
 
-    def run(self, gap_tolerance: float, node_limit: int | None, deadline: float) -> str:
-        """Search until nothing is left or a limit is reached; says which."""
+    def run(
+        self,
+        gap_tolerance: float,
+        node_limit: int | None,
+        deadline: float,
+        patience: float = math.inf,
+    ) -> str:
+        """Search until nothing is left or a limit is reached; says which.
+
+        ``patience`` is a limit of predicted seconds.
+        """
         limit = math.inf if node_limit is None else node_limit
         with ThreadPoolExecutor(max(len(self._workers), 1)) as pool:
             while True:
@@ -473,6 +440,8 @@ class Search:
                     return "gap tolerance reached"
                 if self.incumbents.is_full:
                     return "as many scores as memory is meant for"
+                if self.seconds >= patience:
+                    return OUT_OF_PATIENCE
                 if self._stage is not None:
                     self._advance(self._stage, pool)
                     continue
@@ -489,13 +458,14 @@ class Search:
             self._heap.clear()
         if self._stage is not None and self._stage.bound >= cutoff:
             self._stage = None
+            self.table_counts.share = 1.0
         self.complete = self.complete or not (self._heap or self._dive or self._stage)
         bounds = [node.bound for node in (*self._heap[:1], *self._dive)]
         if self._stage is not None:
             bounds.append(self._stage.bound)
         self.lower_bound = max(self.lower_bound, min([cutoff, *bounds]))
 
-    def _next_batch(self) -> list[_Node]:
+    def _next_batch(self) -> list[Node]:
         """The nodes with the best bounds, or the latest ones of a dive."""
         size = self.settings.batch_size
         if self._dive:
@@ -512,11 +482,11 @@ class Search:
             batch.append(heapq.heappop(self._heap))
         return batch
 
-    def _expanded(self, batch: list[_Node], pool: ThreadPoolExecutor) -> Iterator[_Expansion]:
+    def _expanded(self, batch: list[Node], pool: ThreadPoolExecutor) -> Iterator[Expansion]:
         cutoff, lower_bound = self.incumbents.cutoff, self.lower_bound
         workers = self._workers
 
-        def work(first: int) -> list[_Expansion]:
+        def work(first: int) -> list[Expansion]:
             return [
                 self._expand(node, workers[first], cutoff, lower_bound)
                 for node in batch[first :: len(workers)]
@@ -527,7 +497,7 @@ class Search:
         parts = list(pool.map(work, range(len(workers))))
         return (parts[i % len(workers)][i // len(workers)] for i in range(len(batch)))
 
-    def _expand(self, node: _Node, worker: Worker, cutoff: float, lower_bound: float) -> _Expansion:
+    def _expand(self, node: Node, worker: Worker, cutoff: float, lower_bound: float) -> Expansion:
         """Branch on a node and relax its children; touches nothing but the worker."""
         box = node.box.astype(np.float64)
         coef = node.coef.astype(np.float64)
@@ -535,7 +505,7 @@ class Search:
         worth = np.array(node.worth)
         if self.stop[0]:
             return self._unexpanded(node, box, coef, node.bound, node.worth)
-        if not node.by_relaxation and self._is_cheap(box):
+        if not node.by_relaxation and self._is_cheap(node, box):
             completed = self._completed(node, box, worker, cutoff, lower_bound)
             if completed is not None:
                 return completed
@@ -549,12 +519,12 @@ class Search:
         )  # fmt: skip
         if n_open == -3:
             least = max(node.bound, self._bound(result))
-            return self._unexpanded(node, box, coef, least, _Worth(*worth.tolist()))
+            return self._unexpanded(node, box, coef, least, Worth(*worth.tolist()))
         children = [
-            _Child(
+            Child(
                 max(node.bound, self._bound(worker.result[i])),
                 worker.box[i].copy(), worker.coef[i].copy(),
-                float(worker.result[i, 2]), _Worth(*worker.worth[i].tolist()),
+                float(worker.result[i, 2]), Worth(*worker.worth[i].tolist()),
             )
             for i in range(n_open)
         ]  # fmt: skip
@@ -562,19 +532,20 @@ class Search:
             raise CertificateError(
                 "a node with several vectors was taken for one of a single vector"
             )
-        return _Expansion(children, box[0] if n_open == -2 else None, features)
+        seconds = self._relaxation_seconds(box, rows.n_rows)
+        return Expansion(children, box[0] if n_open == -2 else None, features, None, seconds)
 
     @staticmethod
     def _unexpanded(
-        node: _Node,
+        node: Node,
         box: NDArray[np.float64],
         coef: NDArray[np.float64],
         bound: float,
-        worth: _Worth,
-    ) -> _Expansion:
+        worth: Worth,
+    ) -> Expansion:
         """A node that a stop leaves open, with the box and the bound that it has by now."""
-        child = _Child(bound, box, coef, node.multiplier, worth)
-        return _Expansion([child], None, node.features)
+        child = Child(bound, box, coef, node.multiplier, worth)
+        return Expansion([child], None, node.features)
 
     # ---- tables of supports ------------------------------------------------------------------
 
@@ -590,10 +561,9 @@ class Search:
         if self.nodes < self._next_choice or not math.isfinite(cutoff):
             return
         self._next_choice = max(2 * self.nodes, 1)
-        relaxation = self._relaxation_seconds(self._box)
-        spent = self.nodes * relaxation
+        spent = self.seconds
         limit = min(self._remaining_seconds(spent), spent / TRIED_SHARE)
-        limit = max(limit, RELAXATIONS * relaxation)
+        limit = max(limit, RELAXATIONS * self._relaxation_seconds(self._box))
         of_roots = sum(self._tables.predicted_seconds(node.box) for node in self._roots)
         total = 0.0
         for node in (*self._heap, *self._dive):
@@ -619,36 +589,36 @@ class Search:
             return math.inf
         return float(spent * (2.0 ** (left / gained) - 1.0))
 
-    def _relaxation_seconds(self, box: NDArray[np.float64]) -> float:
+    def _relaxation_seconds(self, box: NDArray[np.float64], n_rows: int | None = None) -> float:
+        """Predict the time of a node's relaxation, by default of one that reads all rows."""
         live = int((box[:, 1:] != 0).any(axis=0).sum())
         factor = INTERVAL_FACTOR if self._is_over_interval else 1.0
-        return factor * relaxation_seconds(self._rows.rows.n_rows, live)
-
-    @property
-    def relaxation_seconds(self) -> float:
-        """Predicted time of a node's relaxation."""
-        return self._relaxation_seconds(self._box)
+        n_rows = self._rows.rows.n_rows if n_rows is None else n_rows
+        return factor * relaxation_seconds(n_rows, live)
 
     @property
     def _is_over_interval(self) -> bool:
         return any(root.worth.low < root.worth.high for root in self._roots)
 
-    def _is_cheap(self, box: NDArray[np.float64]) -> bool:
+    def _is_cheap(self, node: Node, box: NDArray[np.float64]) -> bool:
         """Whether a node is completed by tables rather than branched on."""
         if self._tables is None or not math.isfinite(self.incumbents.cutoff):
             return False
         seconds = self._tables.predicted_seconds_of_part(box)
-        limit = math.inf if self._completes_all else RELAXATIONS * self._relaxation_seconds(box)
-        return seconds <= limit
+        if self._completes_all or seconds > RELAXATIONS * self._relaxation_seconds(box):
+            return self._completes_all
+        # Rows are merged for it only where that decides: most likely they are needed.
+        rows, _ = self._rows.at(box, node.features)
+        return seconds <= RELAXATIONS * self._relaxation_seconds(box, rows.n_rows)
 
     def _completed(
         self,
-        node: _Node,
+        node: Node,
         box: NDArray[np.float64],
         worker: Worker,
         cutoff: float,
         lower_bound: float,
-    ) -> _Expansion | None:
+    ) -> Expansion | None:
         """What is left of a node of which tables look at every support; None if they cannot."""
         assert self._tables is not None
         completion = self._tables.completion(box, node.worth.low, node.worth.high)
@@ -658,17 +628,18 @@ class Search:
         if scanned is None:
             return None
         children = self._supported(node, box, scanned, worker, cutoff, lower_bound)
-        return _Expansion(children, None, node.features, scanned)
+        seconds = self._tables.predicted_seconds_of_part(box)
+        return Expansion(children, None, node.features, scanned, seconds)
 
     def _supported(
         self,
-        node: _Node,
+        node: Node,
         box: NDArray[np.float64],
         scanned: Scanned,
         worker: Worker,
         cutoff: float,
         lower_bound: float,
-    ) -> list[_Child]:
+    ) -> list[Child]:
         """Relax what is left of a box for each of the supports that tables leave."""
         children = []
         tolerance = self._tolerance(cutoff, lower_bound)
@@ -684,17 +655,17 @@ class Search:
                 self.stop, worker.counters, worker.work, worker.index,
             ):  # fmt: skip
                 least = max(node.bound, bound, self._bound(result))
-                worth_left = _Worth(*worth.tolist())
-                children.append(_Child(least, own, coef, float(result[2]), worth_left))
+                worth_left = Worth(*worth.tolist())
+                children.append(Child(least, own, coef, float(result[2]), worth_left))
         return children
 
-    def _begins_stage(self, node: _Node) -> bool:
+    def _begins_stage(self, node: Node) -> bool:
         """Whether a node's supports are so many that all threads should share them."""
         if node.by_relaxation or self._tables is None or not math.isfinite(self.incumbents.cutoff):
             return False
         return LONG_SECONDS < self._tables.predicted_seconds(node.box) < math.inf
 
-    def _begin_stage(self, node: _Node) -> None:
+    def _begin_stage(self, node: Node) -> None:
         assert self._tables is not None
         box = node.box.astype(np.float64)
         completion = self._tables.completion(box, node.worth.low, node.worth.high)
@@ -702,13 +673,14 @@ class Search:
             heapq.heappush(self._heap, node._replace(by_relaxation=True))
         else:
             self._stage = Stage(node, box, completion, node.bound)
+            self.table_counts.share = 0.0
 
     def _advance(self, stage: Stage, pool: ThreadPoolExecutor) -> None:
         """Look at the next supports of a node that is being completed."""
         cutoff, lower_bound, workers = self.incumbents.cutoff, self.lower_bound, self._workers
         units = stage.next_units(self.settings.batch_size)
 
-        def work(first: int) -> list[list[tuple[Scanned, list[_Child]]] | None]:
+        def work(first: int) -> list[list[tuple[Scanned, list[Child]]] | None]:
             return [
                 self._scanned_unit(stage, unit, workers[first], cutoff, lower_bound)
                 for unit in units[first :: len(workers)]
@@ -734,13 +706,15 @@ class Search:
         if stage.is_done:
             self.nodes += 1
             self.table_counts.nodes += 1
+            self.table_counts.share = 1.0
             self._stage = None
         else:
+            self.table_counts.share = stage.share
             self._raise_stage(stage)
 
     def _scanned_unit(
         self, stage: Stage, unit: list[Task], worker: Worker, cutoff: float, lower_bound: float
-    ) -> list[tuple[Scanned, list[_Child]]] | None:
+    ) -> list[tuple[Scanned, list[Child]]] | None:
         found = []
         for task in unit:
             scanned = stage.completion.scan(task, cutoff, self.stop)
@@ -777,13 +751,14 @@ class Search:
             self.problem.min_size, self.problem.max_size, cutoff - self._constant, tolerance,
         )  # fmt: skip
 
-    def _merge(self, batch: list[_Node], expansions: Iterator[_Expansion]) -> None:
+    def _merge(self, batch: list[Node], expansions: Iterator[Expansion]) -> None:
         """Take over what a batch found, in its order."""
         diving = self._dive or len(self._heap) * self._node_bytes(batch[0]) > (
             self.settings.memory_limit
         )
         for node, expansion in zip(batch, expansions, strict=True):
             self.nodes += 1
+            self.seconds += expansion.seconds
             self.table_counts.add_node(expansion.scanned)
             if expansion.leaf is not None:
                 self.incumbents.offer(np.rint(expansion.leaf).astype(np.int64))
@@ -820,7 +795,7 @@ class Search:
 
     def _push(
         self,
-        child: _Child,
+        child: Child,
         features: bytes,
         *,
         dive: bool = False,
@@ -829,7 +804,7 @@ class Search:
         if child.bound >= self.incumbents.cutoff:
             return
         self._order += 1
-        node = _Node(
+        node = Node(
             child.bound,
             self._order,
             np.rint(child.box).astype(self._box_type),
@@ -846,15 +821,16 @@ class Search:
             heapq.heappush(self._heap, node)
 
     @staticmethod
-    def _node_bytes(node: _Node) -> int:
+    def _node_bytes(node: Node) -> int:
         return node.box.nbytes + node.coef.nbytes + 400
 
     # ---- trace -----------------------------------------------------------------------------
 
     def maybe_record(self) -> None:
-        """Record a new incumbent, or a gap that has changed."""
+        """Record a new incumbent, or a gap or a share of supports that has changed."""
         new_incumbent = self.incumbents.n_updates != self._recorded_updates
-        if new_incumbent or self._recorded_gap - self.gap >= RECORDED_CHANGE:
+        share = abs(self.table_counts.share - self._recorded_share) >= RECORDED_SHARE
+        if new_incumbent or share or self._recorded_gap - self.gap >= RECORDED_CHANGE:
             self._record()
 
     def _record(self) -> None:
@@ -866,14 +842,17 @@ class Search:
             nodes=self.nodes,
             cuts=int(self.statistics[1]),
             incumbent_updates=self.incumbents.n_updates,
+            table_share=self.table_counts.share,
         )
         self.trace.append(record)
         self._recorded_gap = record.gap
         self._recorded_updates = record.incumbent_updates
+        self._recorded_share = record.table_share
         logger.info(
-            "%8.1fs  objective %.8g  bound %.8g  gap %7.2f%%  nodes %d  open %d",
+            "%8.1fs  objective %.8g  bound %.8g  gap %7.2f%%  nodes %d  open %d%s",
             record.time, record.upper_bound, record.lower_bound,
             100 * record.gap, record.nodes, len(self._heap) + len(self._dive),
+            record.supports_done,
         )  # fmt: skip
         if self.progress is not None:
             self.progress(record)

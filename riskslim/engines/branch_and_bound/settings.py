@@ -38,12 +38,13 @@ class BranchAndBoundSettings:
         Nodes that are taken at a time, whatever the number of threads.
     memory_limit : int, default 2**31
         Bytes of open nodes beyond which the search dives: it finishes the subtree of the best
-        node before it takes another one.
+        node before it takes another one. A node whose tables would need more is left to
+        relaxations; threads wait for each other rather than need more together.
     tables : {"auto", "always", "nodes", "never"}
-        Where all sets of 0/1 items of a node are looked at one by one, by their counts, instead
-        of by relaxations: "nodes" of which that is predicted to take less time than a few
-        relaxations; "auto": all open nodes, too, once that is predicted to take less time than
-        the rest of the search; "always": all nodes, where it is possible.
+        Where all sets of items (features of at most eight values) of a node are looked at one by
+        one, by their counts, instead of by relaxations: "nodes" of which that is predicted to
+        take less time than a few relaxations; "auto": all open nodes, too, once that is predicted
+        to take less time than the rest of the search; "always": all nodes, where it is possible.
     table_cost : float, default 1.0
         Factor of the predicted time of tables. The prediction was fitted on one machine.
 

@@ -45,6 +45,12 @@ class Stage:
         """Whether all supports have been looked at."""
         return self._next() is None
 
+    @property
+    def share(self) -> float:
+        """Share of the supports that have been looked at."""
+        task = self._next()
+        return 1.0 if task is None else self.completion.share_before(task)
+
     def _next(self) -> Task | None:
         """The first task that has not been looked at."""
         if not self._drawn:

@@ -1,8 +1,8 @@
 r"""Tables of supports: nodes of which every set of items is looked at, where that is cheap.
 
-Let S be a set of 0/1 items (a support). Rows that S does not tell apart are one of at most
-:math:`2^{|S|}` cells. With the weights :math:`P_c, N_c` of the classes in cell c, of which all add
-up to one,
+Let S be a set of items (a support), each of two to eight values. Rows that S does not tell apart
+are in one of as many cells as there are combinations of its values: :math:`2^{|S|}` of items of two
+values. With the weights :math:`P_c, N_c` of the classes in cell c, of which all add up to one,
 
 .. math::
 
@@ -21,9 +21,11 @@ The kernel is :mod:`riskslim._kernels.tables`; rows are those of
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import math
+import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import tables as kernels
-from riskslim.engines.branch_and_bound.packed import TableItems, binary_features
+from riskslim.engines.branch_and_bound.packed import TableItems, plane_counts
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
@@ -41,12 +43,13 @@ __all__ = [
     "relaxation_seconds",
 ]  # fmt: skip
 
-# Items of a support. Beyond it cells are too many to be bounded one support at a time.
-MOST_ITEMS = 10
+# Planes of a support's items, of which each has at least one. With more of them cells are too many
+# to be bounded one support at a time.
+MOST_PLANES = 10
 # Supports that one task may leave. A cutoff that excludes hardly anything would fill the memory.
 MOST_FOUND = 50_000
-# Words of workspace that one scan may need.
-MOST_WORDS = 2**26
+# Copies of all planes that are there at once while they are packed.
+PACKED_COPIES = 3
 # Predicted seconds of one task: long enough to be worth a call, short enough to share out.
 TASK_SECONDS = 0.05
 
@@ -58,12 +61,16 @@ WORD_NS = (2.0, 0.65, 0.5, 0.2)
 SORTED_NS = 5.0
 # Seconds of completing a node whatever it has.
 COMPLETION_SECONDS = 4e-4
-# Seconds of a support that h does not exclude, which is bounded by the convex loss and branching on
-# its points: how many there are shows only when some have been looked at.
-SATURATED_SECONDS = 7e-6
-# Seconds of a node's relaxations, the same way: with the root of the number of values in the rows,
-# since rows are merged in subtrees and a sample of them gives second derivatives; and beside.
-RELAXED_SECONDS = (2e-4, 4.5e-6)
+# Seconds of a second derivative of a cell of a box, and all that is beside it: where h does not
+# exclude a support, it is bounded by the convex loss and branching on its points. How many boxes
+# there are shows only when some supports have been looked at.
+TERM_SECONDS = 4e-9
+# Seconds of a node's relaxations: of each pair of features, of which working sets and quadratic
+# programs have up to so many; of each value in its rows, and of each beyond so many rows as second
+# derivatives are computed from; and beside.
+PAIR_SECONDS, PAIRED = 3e-7, 100
+VALUE_SECONDS, FURTHER_SECONDS, SAMPLED_ROWS = 8e-9, 3e-9, 32_768
+BESIDE_SECONDS = 1e-4
 
 
 class Task(NamedTuple):
@@ -96,8 +103,9 @@ class Scanned(NamedTuple):
         Features of each support.
     bounds : float64 array
         Lower bound of the objectives of its scores.
-    counted : int64 array of shape (4,)
-        Supports looked at, past the first test, past h, and left.
+    counted : int64 array of shape (5,)
+        Supports looked at, past the first test, past h, and left; second derivatives of
+        their boxes.
     """
 
     supports: list[NDArray[np.int64]]
@@ -115,6 +123,10 @@ class TableCounts:
         Nodes that they completed.
     supports, tested, saturated, left : int
         Supports that they looked at, that were left by the first test, by h, and in the end.
+    terms : int
+        Second derivatives of all boxes that were bounded for supports that h left.
+    share : float
+        Of the latest node that takes long, share of the supports that are looked at or excluded.
     """
 
     nodes: int = 0
@@ -122,6 +134,8 @@ class TableCounts:
     tested: int = 0
     saturated: int = 0
     left: int = 0
+    terms: int = 0
+    share: float = 0.0
 
     def add(self, scanned: Scanned) -> None:
         """Count what a scan looked at.
@@ -130,16 +144,17 @@ class TableCounts:
         ----------
         scanned : Scanned
         """
-        looked_at, tested, saturated, left = scanned.counted.tolist()
+        looked_at, tested, saturated, left, terms = scanned.counted.tolist()
+        self.terms += terms
         self.supports += looked_at
         self.tested += tested
         self.saturated += saturated
         self.left += left
 
     @property
-    def saturated_share(self) -> float:
-        """Share of the supports that h did not exclude, 0 before any was looked at."""
-        return self.saturated / max(self.supports, 1)
+    def terms_per_support(self) -> float:
+        """Second derivatives for each support that was looked at, 0 before any was."""
+        return self.terms / max(self.supports, 1)
 
     def add_node(self, scanned: Scanned | None) -> None:
         """Count a node, if tables completed it.
@@ -153,6 +168,41 @@ class TableCounts:
             self.add(scanned)
 
 
+class Memory:
+    """Bytes that threads share: one that wants more than is left waits for another one to end.
+
+    How much a thread may have does not depend on their number, so that the search does not, either.
+
+    Parameters
+    ----------
+    limit : float
+    """
+
+    def __init__(self, limit: float) -> None:
+        self.limit = limit
+        self._used = 0
+        self._changed = threading.Condition()
+
+    @contextlib.contextmanager
+    def taken(self, n_bytes: int) -> Iterator[None]:
+        """Have some of it for the time of a context.
+
+        Parameters
+        ----------
+        n_bytes : int
+            At most the limit.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._used + n_bytes <= self.limit)
+            self._used += n_bytes
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._used -= n_bytes
+                self._changed.notify_all()
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Completion:
     """All supports of one node.
@@ -160,7 +210,8 @@ class Completion:
     Attributes
     ----------
     packed : TableItems
-        Items that are in, then those that are free, most promising first.
+        Items that are in, then those that are free: first those of more than two values; in
+        either part the most promising ones first.
     n_in : int
     low, high : float64 arrays of shape (m + 1,)
         Ends of the coefficients in log-odds, intercept first.
@@ -173,6 +224,10 @@ class Completion:
         Of whole supports.
     cost : float
         Factor of predicted times.
+    memory : Memory
+        In which supports are looked at.
+    n_bytes : int
+        Of it, what one task takes.
     """
 
     packed: TableItems
@@ -185,7 +240,9 @@ class Completion:
     apart: NDArray[np.uint8]
     min_size: int
     max_size: int
-    cost: float = 1.0
+    cost: float
+    memory: Memory
+    n_bytes: int
 
     @property
     def n_items(self) -> int:
@@ -200,12 +257,46 @@ class Completion:
     @property
     def seconds(self) -> float:
         """Predicted time of all of them."""
-        return self._seconds(self.n_in, self.n_in, self.max_size)
+        return self._seconds(tuple(range(self.n_in)), self.n_in, self.max_size)
 
-    def _seconds(self, size: int, first: int, max_size: int) -> float:
+    @functools.cached_property
+    def _planes(self) -> list[int]:
+        planes: list[int] = self.packed.n_planes.tolist()
+        return planes
+
+    @functools.cached_property
+    def _wide(self) -> list[int]:
+        """Planes of the free items that have more than one, which come first."""
+        return [n for n in self._planes[self.n_in :] if n > 1]
+
+    def _wide_from(self, first: int) -> list[int]:
+        return self._wide[max(first - self.n_in, 0) :]
+
+    def _seconds(self, prefix: tuple[int, ...], first: int, max_size: int) -> float:
         return self.cost * predicted_seconds(
-            self.n_items - first, size, max_size, self.packed.n_words, len(self.packed.bits)
-        )
+            self.n_items - first, len(prefix), max_size, self.packed.n_words,
+            len(self.packed.bits), self._wide_from(first),
+            sum(self._planes[i] for i in prefix) - len(prefix),
+        )  # fmt: skip
+
+    def share_before(self, task: Task) -> float:
+        """Share of the supports that come before those of a task.
+
+        Parameters
+        ----------
+        task : Task
+
+        Returns
+        -------
+        float
+        """
+        before, first = 0, self.n_in
+        for size, item in enumerate(task.prefix[self.n_in :], start=self.n_in):
+            more = self.max_size - size
+            before += 1 + count_supports(self.n_items - first, more)
+            before -= count_supports(self.n_items - item, more)
+            first = item + 1
+        return before / self.n_supports
 
     def whole(self) -> Task:
         """All supports as one task."""
@@ -216,7 +307,7 @@ class Completion:
         yield from self._divided(tuple(range(self.n_in)), self.n_in)
 
     def _divided(self, prefix: tuple[int, ...], first: int) -> Iterator[Task]:
-        seconds = self._seconds(len(prefix), first, self.max_size)
+        seconds = self._seconds(prefix, first, self.max_size)
         if seconds <= TASK_SECONDS or len(prefix) + 2 >= self.max_size:
             yield Task(prefix, first, self.max_size, seconds)
             return
@@ -241,25 +332,51 @@ class Completion:
         Scanned or None
             None: it was stopped, or leaves too many supports.
         """
+        with self.memory.taken(self.n_bytes):
+            return self._scanned(task, cutoff, stop)
+
+    def _scanned(self, task: Task, cutoff: float, stop: NDArray[np.int64]) -> Scanned | None:
         packed = self.packed
-        n_words, n_integers, n_floats = kernels.room(
-            packed.words.shape[0], packed.n_words, len(packed.bits), int(packed.bits.sum()),
-            task.max_size, len(task.prefix),
+        depth = most_sorted(
+            sum(self._planes[i] for i in task.prefix), self._wide_from(task.first),
+            task.max_size - len(task.prefix),
         )  # fmt: skip
+        n_words, n_integers, n_floats = kernels.room(
+            packed.words.shape[0], packed.n_words, len(packed.bits), int(packed.bits.sum()), depth
+        )
         found = np.empty((MOST_FOUND, max(task.max_size, 1)), np.int64)
-        bounds, counted = np.empty(MOST_FOUND), np.zeros(4, np.int64)
+        bounds, counted = np.empty(MOST_FOUND), np.zeros(5, np.int64)
         n_found = kernels.scan(
             packed.words, packed.bits, packed.labels, packed.shifts, packed.unit, packed.value,
-            self.low, self.high, self.t_low, self.t_high, self.price, self.apart,
-            np.array(task.prefix, np.int64), task.first, self.min_size, task.max_size, cutoff,
-            kernels.best_level(), stop, found, bounds, counted, np.empty(n_words, np.uint64),
-            np.empty(n_integers, np.int32), np.empty(n_floats, np.float32),
+            packed.plane, self.low, self.high, self.t_low, self.t_high, self.price, self.apart,
+            np.array(task.prefix, np.int64), task.first, self.min_size, task.max_size, depth,
+            cutoff, kernels.best_level(), stop, found, bounds, counted,
+            np.empty(n_words, np.uint64), np.empty(n_integers, np.int32),
+            np.empty(n_floats, np.float32),
         )  # fmt: skip
         if n_found < 0:
             return None
         items = found[:n_found, : task.max_size]
         supports = [packed.features[row[row >= 0]] for row in items]
         return Scanned(supports, bounds[:n_found].copy(), counted)
+
+
+class _Shape(NamedTuple):
+    """Numbers of the items of a box: what predictions are from."""
+
+    n_in: int
+    in_planes: int
+    n_free: int
+    wide: list[int]  # planes of the free items that have more than one
+    n_planes: int
+    max_size: int
+
+    @property
+    def most_planes(self) -> int:
+        """Most planes of a support."""
+        more = self.max_size - self.n_in
+        chosen = sorted(self.wide, reverse=True)[: max(more, 0)]
+        return self.in_planes + sum(chosen) + max(more - len(chosen), 0)
 
 
 class SupportTables:
@@ -270,6 +387,8 @@ class SupportTables:
     problem : RiskScoreProblem
     cost : float
         Factor of predicted times.
+    memory : float
+        Bytes that the packed items may take, and the work of all threads beside them.
     counts : TableCounts, optional
         What tables have done so far. They are to change between batches of nodes only, so that
         predictions do not depend on threads.
@@ -282,10 +401,11 @@ class SupportTables:
         problem: RiskScoreProblem,
         *,
         cost: float = 1.0,
+        memory: float = math.inf,
         counts: TableCounts | None = None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
-        self.cost = cost
+        self.cost, self.memory = cost, Memory(memory)
         self.min_size, self.max_size = problem.min_size, problem.max_size
         self.price = problem.l0_penalty
         self.counts = counts or TableCounts()
@@ -294,9 +414,14 @@ class SupportTables:
         self._packed: tuple[TableItems, NDArray[np.uint8]] | None = None
 
     @functools.cached_property
-    def is_item(self) -> NDArray[np.bool_]:
-        """Features with two values, that may have points, shape (d,)."""
-        return binary_features(self._problem.loss, self._should_stop) & self._problem.usable
+    def planes(self) -> NDArray[np.int64]:
+        """Planes of each feature that may have points, shape (d,); 0 if it is no item."""
+        found = plane_counts(self._problem.loss, self._should_stop)
+        found[~self._problem.usable] = 0
+        n_bytes = PACKED_COPIES * int(found.sum()) * self._problem.loss.rows.n_rows / 8
+        if n_bytes > self.memory.limit:
+            found[:] = 0
+        return found
 
     def _pack(self) -> tuple[TableItems, NDArray[np.uint8]] | None:
         """The items, most promising first, and which of all features are apart; None after a stop.
@@ -305,7 +430,7 @@ class SupportTables:
         neither.
         """
         if self._packed is None:
-            features = np.flatnonzero(self.is_item)
+            features = np.flatnonzero(self.planes)
             packed = TableItems.of(self._problem.loss, features, self._should_stop)
             if packed is None:
                 return None
@@ -325,11 +450,35 @@ class SupportTables:
         -------
         bool
         """
-        live = (box[:, 1:] != 0).any(axis=0)
-        return bool((self.is_item | ~live).all()) and self._largest(box, live) <= MOST_ITEMS
+        shape = self._shape(box)
+        return shape is not None and shape.most_planes <= MOST_PLANES
 
-    def _largest(self, box: NDArray[Any], live: NDArray[np.bool_]) -> int:
-        return min(self.max_size, int(live.sum()))
+    def _shape(self, box: NDArray[Any]) -> _Shape | None:
+        """Items of a box by kind, None where it has other features."""
+        live = np.flatnonzero((box[:, 1:] != 0).any(axis=0))
+        planes = self.planes[live]
+        if not planes.all():
+            return None
+        low, high = box[:, 1 + live]
+        is_in = (low > 0) | (high < 0)
+        n_in = int(is_in.sum())
+        wide: list[int] = []
+        if (planes > 1).any():
+            wide = planes[~is_in & (planes > 1)].tolist()
+        return _Shape(
+            n_in, int(planes[is_in].sum()), len(live) - n_in, wide, int(planes.sum()),
+            min(self.max_size, len(live)),
+        )  # fmt: skip
+
+    def _n_bytes(self, shape: _Shape, packed: TableItems) -> int:
+        """Memory of a thread that looks at the supports of a box."""
+        depth = most_sorted(shape.in_planes, shape.wide, shape.max_size - shape.n_in)
+        n_groups = -(-shape.n_planes // 8)
+        n_words, n_integers, n_floats = kernels.room(
+            n_groups, packed.n_words, len(packed.bits), int(packed.bits.sum()), depth
+        )
+        n_words += 8 * n_groups * packed.n_words + MOST_FOUND * (shape.max_size + 1)
+        return int(8 * n_words + 4 * (n_integers + n_floats))
 
     def predicted_seconds(self, box: NDArray[Any]) -> float:
         """Predict how long it takes to complete a box.
@@ -341,20 +490,18 @@ class SupportTables:
         Returns
         -------
         float
-            Infinite where tables cannot.
+            Infinite where tables cannot, or need too much memory.
         """
-        if not self.can_complete(box):
+        shape = self._shape(box)
+        if shape is None or shape.most_planes > MOST_PLANES:
             return math.inf
         found = self._pack()
-        if found is None:
+        if found is None or self._n_bytes(shape, found[0]) > self.memory.limit:
             return math.inf
-        packed, _ = found
-        live = (box[:, 1:] != 0).any(axis=0)
-        n_in = int(((box[0, 1:] > 0) | (box[1, 1:] < 0)).sum())
-        n_free, largest = int(live.sum()) - n_in, self._largest(box, live)
         return self.cost * COMPLETION_SECONDS + self.cost * predicted_seconds(
-            n_free, n_in, largest, packed.n_words, len(packed.bits)
-        )
+            shape.n_free, shape.n_in, shape.max_size, found[0].n_words, len(found[0].bits),
+            shape.wide, shape.in_planes - shape.n_in,
+        )  # fmt: skip
 
     def predicted_seconds_of_part(self, box: NDArray[Any]) -> float:
         """Predict the same of a node within the search.
@@ -371,13 +518,12 @@ class SupportTables:
         float
         """
         seconds = self.predicted_seconds(box)
-        share = self.counts.saturated_share
-        if not math.isfinite(seconds) or not share:
+        terms = self.counts.terms_per_support
+        shape = self._shape(box)
+        if not math.isfinite(seconds) or not terms or shape is None:
             return seconds
-        live = (box[:, 1:] != 0).any(axis=0)
-        n_in = int(((box[0, 1:] > 0) | (box[1, 1:] < 0)).sum())
-        n_supports = count_supports(int(live.sum()) - n_in, self._largest(box, live) - n_in)
-        return seconds + self.cost * share * n_supports * SATURATED_SECONDS
+        n_supports = count_supports(shape.n_free, shape.max_size - shape.n_in)
+        return seconds + self.cost * n_supports * terms * TERM_SECONDS
 
     def completion(
         self, box: NDArray[np.float64], t_low: float, t_high: float
@@ -396,15 +542,21 @@ class SupportTables:
         Completion or None
             None: tables cannot, or need too much memory.
         """
-        if not self.can_complete(box):
+        shape = self._shape(box)
+        if shape is None or shape.most_planes > MOST_PLANES:
             return None
         items_packed = self._pack()
         if items_packed is None:
             return None
         packed, apart = items_packed
+        n_bytes = self._n_bytes(shape, packed)
+        if n_bytes > self.memory.limit:
+            return None
         low, high = box[:, 1 + packed.features]
         is_in, is_free = (low > 0) | (high < 0), (low <= 0) & (high >= 0) & (low < high)
-        items = np.concatenate((np.flatnonzero(is_in), np.flatnonzero(is_free)))
+        is_wide = packed.n_planes > 1
+        parts = (is_in, is_free & is_wide, is_free & ~is_wide)
+        items = np.concatenate([np.flatnonzero(part) for part in parts])
         if not items.size or is_in.sum() > self.max_size:
             return None
         chosen = packed.taken(items)
@@ -412,18 +564,13 @@ class SupportTables:
         ends = np.stack((box[:, columns] * t_low, box[:, columns] * t_high))
         # The box in log-odds holds t times every point of it, for every t; rounded outwards.
         least, most = ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)
-        found = Completion(
+        return Completion(
             chosen, int(is_in.sum()),
             least - 1e-15 * np.abs(least), most + 1e-15 * np.abs(most), t_low, t_high,
             np.ascontiguousarray(self.price[chosen.features]),
             np.ascontiguousarray(apart[np.ix_(chosen.features, chosen.features)]),
-            self.min_size, min(self.max_size, len(items)), self.cost,
+            self.min_size, min(self.max_size, len(items)), self.cost, self.memory, n_bytes,
         )  # fmt: skip
-        n_words, _, _ = kernels.room(
-            chosen.words.shape[0], chosen.n_words, len(chosen.bits), int(chosen.bits.sum()),
-            found.max_size, 0,
-        )  # fmt: skip
-        return found if n_words <= MOST_WORDS else None
 
 
 def count_supports(n_free: int, more: int) -> int:
@@ -446,8 +593,37 @@ def count_supports(n_free: int, more: int) -> int:
     return sum(math.comb(n_free, k) for k in range(max(min(more, n_free), 0) + 1))
 
 
+def most_sorted(n_planes: int, wide: list[int], more: int) -> int:
+    """Most planes that rows are sorted by.
+
+    The last two items of a support are counted together where they have two values; rows are
+    sorted by all others.
+
+    Parameters
+    ----------
+    n_planes : int
+        Planes of the items that are in.
+    wide : list of int
+        Planes of the free items that have more than one.
+    more : int
+        Items that may be added.
+
+    Returns
+    -------
+    int
+    """
+    chosen = sorted(wide, reverse=True)[: max(more, 0)]
+    return n_planes + sum(chosen) + max(more - len(chosen) - 2, 0)
+
+
 def predicted_seconds(
-    n_free: int, n_in: int, max_size: int, n_words: int, n_segments: int
+    n_free: int,
+    n_in: int,
+    max_size: int,
+    n_words: int,
+    n_segments: int,
+    wide: list[int] | None = None,
+    beyond: int = 0,
 ) -> float:
     """Predict the time of a scan from sizes alone.
 
@@ -462,21 +638,35 @@ def predicted_seconds(
     n_words : int
         Words of the rows.
     n_segments : int
+    wide : list of int, optional
+        Planes of the free items that have more than one.
+    beyond : int
+        Planes of the items that are in, beyond one for each.
 
     Returns
     -------
     float
     """
+    wide = wide or []
     more = max(min(max_size - n_in, n_free), 0)
-    supports = count_supports(n_free, more)
-    prefix = max(max_size - 2, n_in)
-    cells = 2.0 ** min(prefix, 30)
-    # Segments begin new words: half a word is lost for each that has rows.
-    n_counted = n_words + 0.5 * min(cells * n_segments, 64.0 * n_words)
-    word = WORD_NS[kernels.best_level()]
-    each = SUPPORT_NS + CELL_NS * 2.0 ** min(max_size, 30) + word * n_counted
-    prefixes = count_supports(n_free, more - 2) if more > 2 else 1
-    return 1e-9 * (supports * each + prefixes * SORTED_NS * n_counted * math.ceil(n_free / 8))
+    mean = sum(wide) / max(len(wide), 1)
+    n_two = n_free - len(wide)
+    n_groups = math.ceil((n_two + sum(wide)) / 8)
+    total = 0.0
+    for n_wide in range(min(len(wide), more) + 1):
+        # Supports with so many items of more than two values, which are sorted by one by one.
+        planes = beyond + n_wide * (mean - 1.0)
+        others = max(min(max_size - n_in - n_wide, n_two), 0)
+        supports = count_supports(n_two, others)
+        cells = 2.0 ** min(max(max_size - 2, n_in + n_wide) + planes, 30)
+        # Segments begin new words: half a word is lost for each that has rows.
+        n_counted = n_words + 0.5 * min(cells * n_segments, 64.0 * n_words)
+        word = WORD_NS[kernels.best_level()]
+        each = SUPPORT_NS + CELL_NS * 2.0 ** min(max_size + planes, 30) + word * n_counted
+        prefixes = count_supports(n_two, others - 2) if others > 2 else 1
+        sorting = SORTED_NS * n_counted * n_groups * (1.0 + mean if n_wide else 1.0)
+        total += math.comb(len(wide), n_wide) * (supports * each + prefixes * sorting)
+    return 1e-9 * total
 
 
 def relaxation_seconds(n_rows: int, n_live: int) -> float:
@@ -485,7 +675,7 @@ def relaxation_seconds(n_rows: int, n_live: int) -> float:
     Parameters
     ----------
     n_rows : int
-        Distinct rows.
+        Rows that it reads, which are merged in subtrees.
     n_live : int
         Features that are not out.
 
@@ -493,8 +683,10 @@ def relaxation_seconds(n_rows: int, n_live: int) -> float:
     -------
     float
     """
-    beside, root = RELAXED_SECONDS
-    return beside + root * math.sqrt(n_rows * (n_live + 1))
+    further = max(n_rows - SAMPLED_ROWS, 0)
+    of_rows = VALUE_SECONDS * (n_rows - further) + FURTHER_SECONDS * further
+    of_feature = PAIR_SECONDS * min(n_live, PAIRED) + of_rows
+    return BESIDE_SECONDS + (n_live + 1) * of_feature
 
 
 def saturated_losses(packed: TableItems) -> NDArray[np.float64]:
@@ -508,17 +700,37 @@ def saturated_losses(packed: TableItems) -> NDArray[np.float64]:
     -------
     float64 array
     """
-    weight = np.zeros((2, len(packed.features)))
+    weight = np.zeros((2, packed.words.shape[0] * 8))
     total = np.zeros(2)
+    for words, label, worth, n_bits in _by_segment(packed):
+        ones = np.bitwise_count(words).sum(axis=1, dtype=np.int64).ravel()
+        weight[label] += worth * ones
+        total[label] += worth * n_bits
+    weight = weight[:, packed.plane[:-1]]
+    found = _entropy(*weight) + _entropy(*(total[:, None] - weight))
+    for i in np.flatnonzero(packed.n_planes > 1).tolist():
+        cells = np.zeros((2, packed.value.shape[1]))
+        for words, label, worth, n_bits in _by_segment(packed):
+            number = np.zeros(64 * words.shape[1], np.int64)
+            for bit, p in enumerate(range(packed.plane[i], packed.plane[i + 1])):
+                plane = np.ascontiguousarray(words[p // 8, :, p % 8]).view(np.uint8)
+                number += np.unpackbits(plane, bitorder="little").astype(np.int64) << bit
+            cells[label] += worth * np.bincount(number[:n_bits], minlength=cells.shape[1])
+        found[i] = _entropy(*cells).sum()
+    return found
+
+
+def _by_segment(
+    packed: TableItems,
+) -> Iterator[tuple[NDArray[np.uint64], int, float, int]]:
+    """Words, label, weight of a row, and number of rows of each segment."""
     word = 0
-    for n_bits, label, shift in zip(packed.bits, packed.labels, packed.shifts, strict=True):
-        end = word + -(-int(n_bits) // 64)
-        ones = np.bitwise_count(packed.words[:, word:end]).sum(axis=1, dtype=np.int64).ravel()
-        worth = packed.unit[label] * 2.0 ** int(shift)
-        weight[label] += worth * ones[: len(packed.features)]
-        total[label] += worth * int(n_bits)
+    for n_bits, label, shift in zip(
+        packed.bits.tolist(), packed.labels.tolist(), packed.shifts.tolist(), strict=True
+    ):
+        end = word + -(-n_bits // 64)
+        yield packed.words[:, word:end], label, float(packed.unit[label] * 2.0**shift), n_bits
         word = end
-    return _entropy(*weight) + _entropy(*(total[:, None] - weight))
 
 
 def _entropy(negative: NDArray[np.float64], positive: NDArray[np.float64]) -> NDArray[np.float64]:

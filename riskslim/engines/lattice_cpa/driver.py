@@ -231,6 +231,16 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
 
     def solve(self) -> Solution:
         """Initialise, search, certify."""
+        # Passes over many rows take seconds: they look at the flag between their parts.
+        timer = threading.Timer(min(max(self.remaining, 0.0), MAX_SECONDS), self.stop.fill, [1])
+        timer.daemon = True
+        timer.start()
+        try:
+            return self._solved()
+        finally:
+            timer.cancel()
+
+    def _solved(self) -> Solution:
         if self.problem.infeasibility is not None:
             return self.infeasible(self.problem.infeasibility)
         engine = self._engine()  # fails here, before any work, without the solver
@@ -371,33 +381,30 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
                 subsampling=self.subsampling,
                 start=start,
             )
-        return Initialization(*start, [], 0, best_possible_bounds(self.problem))
+        bounds = best_possible_bounds(self.problem, self._is_flagged)
+        return Initialization(*start, [], 0, bounds)
+
+    def _is_flagged(self) -> bool:
+        return bool(self.stop[0])
 
     def _initialize_by_root(self, start: NDArray[np.int64]) -> Initialization:
         accuracy_of(self.problem)  # refuses here what the surrogate would refuse later
         starts = [start]
         if self.start is not None and self.start is not start:
             starts.append(self.start)
-        remaining = max(self.remaining, 0.0)
         limit = min(self.settings.initialization_time_limit, 0.2 * self.limits["time_limit"])
-        timer = threading.Timer(min(remaining, MAX_SECONDS), self.stop.fill, [1])
-        timer.daemon = True
-        timer.start()
-        try:
-            if self.stop_requested():
-                self.stop.fill(1)
-            return initialize_by_root(
-                self.problem,
-                starts=starts,
-                polish=self.settings.polishing,
-                swaps=self.settings.swaps,
-                probing=self.settings.probing,
-                time_limit=limit,
-                stop=self.stop,
-                on_score=None if self.relaxation is not None else self._met,
-            )
-        finally:
-            timer.cancel()
+        if self.stop_requested():
+            self.stop.fill(1)
+        return initialize_by_root(
+            self.problem,
+            starts=starts,
+            polish=self.settings.polishing,
+            swaps=self.settings.swaps,
+            probing=self.settings.probing,
+            time_limit=limit,
+            stop=self.stop,
+            on_score=None if self.relaxation is not None else self._met,
+        )
 
     def _met(self, coef: NDArray[np.int64], objective: float) -> None:
         """Record a score that the initialization has met, if it is the best one so far."""
@@ -421,7 +428,11 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
         if self.problem.constraint_rows is not None and self.start is not None:
             return self.start, self.problem.objective(self.start)
         return feasible_start(
-            self.problem, time_limit=self.remaining, stop=self.out_of_time, solver=self.solver
+            self.problem,
+            time_limit=self.remaining,
+            stop=self.out_of_time,
+            flag=self.stop,
+            solver=self.solver,
         )
 
     def _search_tree(self, search: LatticeSearch, initial: Initialization) -> str:

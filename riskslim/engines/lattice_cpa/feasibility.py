@@ -27,6 +27,7 @@ def feasible_start(
     *,
     time_limit: float = math.inf,
     stop: Callable[[], bool] | None = None,
+    flag: NDArray[np.int64] | None = None,
     solver: str = "cplex",
 ) -> tuple[NDArray[np.int64], float]:
     """The smallest feasible model, every coefficient as close to zero as it may be.
@@ -41,6 +42,8 @@ def feasible_start(
         Seconds for the solver.
     stop : callable, optional
         Asked now and then while CPLEX searches.
+    flag : int64 array of shape (1,), optional
+        Not zero: no vector is improved any more.
     solver : {"cplex", "scip"}
 
     Returns
@@ -62,9 +65,9 @@ def feasible_start(
         unused = 1 + np.flatnonzero(problem.usable & (coef[1:] == 0))[:missing]
         coef[unused] = np.where(problem.upper[unused] > 0, 1, -1)
     if not problem.is_feasible(coef):
-        rounded = sequential_rounding(problem, coef).coefficients
+        rounded = sequential_rounding(problem, coef, stop=flag).coefficients
         coef = _found_by(solver, problem, time_limit, stop) if rounded is None else rounded
-    start = discrete_coordinate_descent(problem, coef, directions=[0], should_stop=stop)
+    start = discrete_coordinate_descent(problem, coef, directions=[0], should_stop=stop, stop=flag)
     assert start.coefficients is not None
     return start.coefficients, start.objective
 

@@ -89,11 +89,11 @@ def initialize_by_root(
         polishing=polish,
         probing=probing,
         stop=stop,
-        deadline=time.perf_counter() + time_limit,
+        time_limit=time_limit,
         on_score=on_score,
     )
     assert root.coef is not None
-    bounds = best_possible_bounds(problem)
+    bounds = best_possible_bounds(problem, None if stop is None else lambda: bool(stop[0]))
     bounds = dataclasses.replace(
         bounds,
         objective_min=max(bounds.objective_min, root.lower_bound),
@@ -170,7 +170,7 @@ def initialize(
     Ustun & Rudin (2019), Algorithm *Initialization Procedure for LCPA*.
     """
     best, objective = start or feasible_start(problem, time_limit=time_limit, stop=stop)
-    bounds = best_possible_bounds(problem)
+    bounds = best_possible_bounds(problem, stop)
     cpa = cutting_planes(problem, True, gap_tolerance, time_limit, max_iterations, bounds, stop)
     deadline = time.perf_counter() + time_limit
     for point in (cut.point for cut in reversed(cpa.cuts)):

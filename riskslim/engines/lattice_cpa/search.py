@@ -331,7 +331,9 @@ class LatticeSearch:
     ) -> tuple[NDArray[np.int64], float] | None:
         settings = self.settings
         if self.subsampling is None:
-            return round_and_polish(self.problem, point, self.objective, polish=settings.polishing)
+            return round_and_polish(
+                self.problem, point, self.objective, polish=settings.polishing, stop=self.stop
+            )
         return self.subsampling.round_and_polish(
             self.problem,
             point,
@@ -340,6 +342,7 @@ class LatticeSearch:
             cutoff=self.objective,
             polish=settings.polishing,
             swaps=settings.swaps,
+            stop=self.stop,
         )
 
     def _has_moved(self) -> bool:
@@ -403,8 +406,11 @@ class LatticeSearch:
     def _update_bounds(self, bounds: ObjectiveBounds) -> None:
         if self.settings.chained_updates:
             bounds = chained_updates(bounds, self._penalties)
-            self.problem.loss.tighten(bounds.size_max)
+            self.problem.loss.tighten(bounds.size_max, should_stop=self._is_flagged)
         self.bounds = bounds
+
+    def _is_flagged(self) -> bool:
+        return bool(self.stop[0])
 
     def _record(self) -> None:
         record = TraceRecord(

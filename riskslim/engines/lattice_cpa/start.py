@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,20 +70,24 @@ def widened(
     return np.minimum(box[0], coef), np.maximum(box[1], coef)
 
 
-def best_possible_bounds(problem: RiskScoreProblem) -> ObjectiveBounds:
+def best_possible_bounds(
+    problem: RiskScoreProblem, should_stop: Callable[[], bool] | None = None
+) -> ObjectiveBounds:
     """Bounds that follow from the data and the coefficient set alone (Proposition 1).
 
     Parameters
     ----------
     problem : RiskScoreProblem
         Must be feasible.
+    should_stop : callable, optional
+        Asked between parts of the rows; True leaves the bounds wider.
 
     Returns
     -------
     ObjectiveBounds
     """
     require_feasible(problem)
-    loss_min, loss_max = problem.loss.bounds()
+    loss_min, loss_max = problem.loss.bounds(should_stop=should_stop)
     required = int(np.count_nonzero(problem.required))
     bounds = ObjectiveBounds(
         0.0, math.inf, loss_min, loss_max, max(problem.min_size, required), problem.max_size

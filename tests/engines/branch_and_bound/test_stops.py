@@ -128,7 +128,7 @@ PARTS = [
     (rows, "_digest"),
     (incumbents, "_spread"),
     (incumbents, "discrete_coordinate_descent"),
-    (packed, "_has_two_values"),
+    (packed, "_n_planes"),
     (packed, "_packed"),
     (tables, "saturated_losses"),
     (tables.kernels, "scan"),

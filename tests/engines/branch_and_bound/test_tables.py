@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -32,10 +33,11 @@ from riskslim import (
 from riskslim.engines.branch_and_bound import search, stage, tables
 from riskslim.engines.branch_and_bound.tables import (
     SupportTables,
+    Task,
     count_supports,
     predicted_seconds,
 )
-from small_problems import items_sample, twin_problem
+from small_problems import few_values, mixed_sample, twin_problem
 from variants import variant
 
 
@@ -46,6 +48,21 @@ def binary(small, rng):
     for j in np.flatnonzero(np.ptp(small.X, axis=0) == 0):
         small.X[0, j] = low + high - small.X[0, j]
     return small
+
+
+def mixed(small, rng):
+    """The same problem with columns of two to eight values, integers and real ones."""
+    small = binary(small, rng)
+    for j in range(small.d):
+        if rng.random() < 0.6:
+            small.X[:, j] = few_values(rng, len(small.y))
+    return small
+
+
+def drawn_mixed(seed, max_slopes=2000):
+    rng = np.random.default_rng([seed, 98])
+    kind = (random_problem, random_constrained_problem)[seed % 2]
+    return mixed(kind(rng, max_slopes), rng)
 
 
 def drawn(seed, max_slopes=2000):
@@ -82,11 +99,32 @@ def test_the_enumerated_optimum_is_found(first_seed):
     assert completed > 20
 
 
+@pytest.mark.parametrize("first_seed", range(0, 240, 60))
+def test_items_of_several_values(first_seed):
+    failures, completed, excluded = [], 0, 0
+    for seed in range(first_seed, first_seed + 60):
+        small = drawn_mixed(seed)
+        best, problem = enumerate_optimum(small), small.build()
+        for mode in (*MODES, "never"):
+            solution = branch_and_bound(problem, settings=with_tables(seed, mode))
+            wrong = constrained_faults(small, best, problem, solution)
+            wrong += strict_faults(best, solution)
+            counts = solution.statistics
+            completed += counts.table_nodes
+            excluded += counts.table_supports - counts.table_left
+            if wrong:
+                failures.append(report(seed, mode, wrong))
+    assert not failures, "\n".join(failures)
+    assert completed > 20
+    assert excluded > 200
+
+
+@pytest.mark.parametrize("draw", [drawn, drawn_mixed])
 @pytest.mark.parametrize("first_seed", range(0, 90, 45))
-def test_lists_of_the_best_scores(first_seed):
+def test_lists_of_the_best_scores(first_seed, draw):
     failures = []
     for seed in range(first_seed, first_seed + 45):
-        small = drawn(seed, 150)
+        small = draw(seed, 150)
         small.intercept = (-3, 3)
         problem = small.build()
         n_solutions, within = REQUESTS[seed % len(REQUESTS)]
@@ -102,12 +140,13 @@ def test_lists_of_the_best_scores(first_seed):
 SCALES = ([0.7, 1.0, 2.5], (0.5, 3.0), 2.0, (1.0, 8.0))
 
 
+@pytest.mark.parametrize("of_items", [binary, mixed])
 @pytest.mark.parametrize("first_seed", range(0, 60, 30))
-def test_scales(first_seed):
+def test_scales(first_seed, of_items):
     failures = []
     for seed in range(first_seed, first_seed + 30):
         rng = np.random.default_rng([seed, 31])
-        small = binary(random_problem(rng, 300), rng)
+        small = of_items(random_problem(rng, 300), rng)
         small.scale, small.intercept = SCALES[seed % 4], (-6, 6)
         _, values = enumerate_over_scales(small)
         best, problem = values.min(initial=math.inf), small.build()
@@ -145,11 +184,12 @@ def cut_off_after(n_checks):
 
 
 @pytest.mark.usefixtures("small_steps")
+@pytest.mark.parametrize("draw", [drawn, drawn_mixed])
 @pytest.mark.parametrize("n_steps", [0, 1, 2])
-def test_a_run_that_is_cut_off_has_a_valid_bound(monkeypatch, n_steps):
+def test_a_run_that_is_cut_off_has_a_valid_bound(monkeypatch, n_steps, draw):
     cut_off = 0
     for seed in range(60):
-        small = drawn(seed)
+        small = draw(seed)
         best, problem = enumerate_optimum(small), small.build()
         if not best.feasible:
             continue
@@ -168,9 +208,10 @@ def test_a_run_that_is_cut_off_has_a_valid_bound(monkeypatch, n_steps):
 
 
 @pytest.mark.usefixtures("small_steps")
-def test_steps_end_where_the_whole_does():
+@pytest.mark.parametrize("draw", [drawn, drawn_mixed])
+def test_steps_end_where_the_whole_does(draw):
     for seed in range(45):
-        small = drawn(seed)
+        small = draw(seed)
         best, problem = enumerate_optimum(small), small.build()
         solution = branch_and_bound(problem, settings=with_tables(seed, "always"))
         wrong = constrained_faults(small, best, problem, solution) + strict_faults(best, solution)
@@ -188,13 +229,130 @@ def test_too_many_supports_are_left_to_relaxations(monkeypatch):
         assert not wrong, report(seed, "always", wrong)
 
 
-def items_problem(rng, n=600, d=24, **options):
-    X, y, _ = items_sample(rng, n, d, "none")
+@pytest.mark.usefixtures("small_steps")
+def test_the_share_of_supports_that_are_done_is_told():
+    records = []
+    settings = BranchAndBoundSettings(tables="always", batch_size=1)
+    solution = branch_and_bound(
+        items_problem(np.random.default_rng(5), n_wide=4), settings=settings,
+        progress=records.append,
+    )  # fmt: skip
+    shares = [record.table_share for record in records]
+    assert solution.statistics.table_share == shares[-1] == 1.0
+    assert sum(0 < share < 1 for share in shares) >= 3
+    assert shares == sorted(shares)
+    assert len(set(shares)) >= 5
+    np.testing.assert_array_equal(solution.trace["table_share"], shares)
+    told = [record.summary() for record in records if "supports " in record.summary()]
+    assert len(told) == sum(0 < share < 1 for share in shares)
+    assert all(len(line) <= 80 for line in told)
+
+
+def test_shares_are_those_of_enumeration():
+    """Of every task, the supports that come before it."""
+    rng = np.random.default_rng(2)
+    problem = items_problem(rng, d=9, n_wide=3)
+    box = np.array([problem.lower, problem.upper], float)
+    box[0, 4] = 1.0
+    completion = SupportTables(problem).completion(box, 1.0, 1.0)
+    assert completion.n_in == 1
+
+    def listed(prefix, first):
+        yield prefix
+        if len(prefix) < completion.max_size:
+            for item in range(first, completion.n_items):
+                yield from listed((*prefix, item), item + 1)
+
+    supports = list(listed((0,), 1))
+    assert len(supports) == completion.n_supports
+    for k, support in enumerate(supports):
+        task = Task(support, support[-1] + 1, completion.max_size, 0.0)
+        assert completion.share_before(task) == pytest.approx(k / len(supports))
+
+
+@pytest.mark.parametrize("n_wide", [0, 4])
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_tables_obey_the_memory_limit(n_wide, n_threads):
+    """Where the work of a scan does not fit, relaxations prove the same."""
+    problem = items_problem(np.random.default_rng(5), n_wide=n_wide)
+    solutions = [
+        branch_and_bound(
+            problem, n_threads=n_threads,
+            settings=BranchAndBoundSettings(tables="always", memory_limit=limit),
+        )
+        for limit in (2**31, 2**20, 2)
+    ]  # fmt: skip
+    assert solutions[0].statistics.table_nodes > 0
+    for solution in solutions:
+        assert solution.certificate.status is Status.OPTIMAL
+        assert solution.certificate.objective == pytest.approx(
+            solutions[0].certificate.objective, abs=EQUAL_NATIVE
+        )
+    assert solutions[1].statistics.table_supports == 0
+    assert solutions[2].statistics.table_supports == 0
+
+
+def test_the_memory_of_a_scan_is_what_it_is_said_to_be(monkeypatch):
+    """No node is completed with more memory than the limit."""
+    problem = items_problem(np.random.default_rng(5), n_wide=4)
+    box = np.array([problem.lower, problem.upper], float)
+    asked = []
+
+    def scan(*arguments, original=tables.kernels.scan):
+        asked.append(sum(a.nbytes for a in (arguments[0], *arguments[-6:])))
+        return original(*arguments)
+
+    monkeypatch.setattr(tables.kernels, "scan", scan)
+    stop = np.zeros(1, np.int64)
+    for limit in (1e6, 5e6, 2e7, 1e9):
+        completion = SupportTables(problem, memory=limit).completion(box, 1.0, 1.0)
+        if completion is not None:
+            completion.scan(completion.whole(), 0.0, stop)
+            assert asked[-1] <= limit
+    assert 0 < len(asked) < 4
+
+
+def test_threads_wait_for_memory():
+    memory, order = tables.Memory(10), []
+    entered = threading.Event()
+
+    def later():
+        entered.set()
+        with memory.taken(6):
+            order.append("later")
+
+    with ThreadPoolExecutor(1) as pool:
+        with memory.taken(5), memory.taken(5):
+            waiting = pool.submit(later)
+            entered.wait()
+            order.append("first")
+        waiting.result()
+    assert order == ["first", "later"]
+
+
+def test_supports_of_too_many_cells_are_left_to_relaxations():
+    """Three items of eight values and two of two values are 11 planes."""
+    problem = items_problem(np.random.default_rng(4), n_wide=4, max_size=5)
+    found = SupportTables(problem)
+    box = np.array([problem.lower, problem.upper], float)
+    found.planes[:4] = 3  # as of eight values
+    assert not found.can_complete(box)
+    assert found.predicted_seconds(box) == math.inf
+    box[:, 1:3] = 0.0
+    assert found.can_complete(box)
+    box[0, 3] = 1.0
+    assert found.can_complete(box)
+    box[0, 5:8] = 1.0
+    assert found.can_complete(box)
+
+
+def items_problem(rng, n=600, d=24, n_wide=0, max_size=4, **options):
+    X, y, _ = mixed_sample(rng, n, d, "none", n_wide)
     y = np.where(rng.random(n) < 1 / (1 + np.exp(1.5 - 2 * X[:, 1] + X[:, 2] - X[:, 3])), 1, -1)
     data = TrainingData(X, y, feature_names=[f"x{j}" for j in range(d)])
     coefficients = CoefficientSet(data.feature_names, -5, 5)
     return RiskScoreProblem(
-        LogisticLoss(data, coefficients), coefficients, max_size=4, **options
+        LogisticLoss(data, coefficients), coefficients, max_size=max_size, **options
     )  # fmt: skip
 
 
@@ -305,3 +463,7 @@ def test_predictions_grow_with_the_work():
     sizes = [predicted_seconds(n, 0, 5, 100, 2) for n in (10, 50, 100)]
     assert sizes == sorted(sizes)
     assert predicted_seconds(50, 0, 5, 100, 2) < predicted_seconds(50, 0, 5, 1000, 2)
+    wide = [predicted_seconds(50, 0, 4, 100, 2, [2] * n) for n in (0, 1, 5, 50)]
+    assert wide == sorted(wide)
+    assert wide[0] < wide[1]
+    assert predicted_seconds(50, 2, 4, 100, 2) < predicted_seconds(50, 2, 4, 100, 2, beyond=4)

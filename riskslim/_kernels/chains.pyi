@@ -1,0 +1,30 @@
+import numpy as np
+from numpy.typing import NDArray
+
+def find_chains(
+    planes: NDArray[np.uint64],
+    order: NDArray[np.int64],
+    reach: int,
+    longest: int,
+    chain: NDArray[np.int64],
+    length: NDArray[np.int64],
+    is_last: NDArray[np.uint8],
+) -> int: ...
+def fill_ranks(
+    planes: NDArray[np.uint64], members: NDArray[np.int64], rank: NDArray[np.uint16]
+) -> None: ...
+def fill_groups(masks: NDArray[np.uint64], group: NDArray[np.uint8]) -> None: ...
+def sweep_chains(
+    ranks: NDArray[np.uint16],
+    group: NDArray[np.uint8],
+    chosen: NDArray[np.int64],
+    first: NDArray[np.int64],
+    members: NDArray[np.int64],
+    first_word: NDArray[np.int64],
+    side: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    scratch: NDArray[np.int32],
+    out: NDArray[np.float64],
+    stop: NDArray[np.int64],
+    n_threads: int,
+) -> None: ...

@@ -1,0 +1,170 @@
+"""Chains of packed items: found in the rows, and counted by ranks as by bits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from riskslim import TrainingData
+from riskslim._kernels import load
+from riskslim.data import chains as module
+from riskslim.data.chains import FEWEST, REACH, find_chains
+from riskslim.data.distinct import all_rows
+from riskslim.data.packed import pack
+
+BACKENDS = ["cython", "numba"]
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request, monkeypatch):
+    kernels = load(request.param)
+    monkeypatch.setattr(module, "kernels", kernels["chains"])
+    monkeypatch.setattr(module, "supports", kernels["supports"])
+    monkeypatch.setattr("riskslim.data.packed.kernels", kernels["supports"])
+    return kernels
+
+
+def cut_offs(values, n, *, below=False):
+    """Items ``value >= c``, or ``value < c``; a missing value has none of them."""
+    cuts = np.nanquantile(values, np.linspace(0.02, 0.98, n))
+    return [values < c if below else values >= c for c in cuts]
+
+
+def table(rng, kind, n=900):
+    """0/1 columns of some kinds of chains."""
+    age, pressure = rng.normal(size=n), rng.normal(size=n)
+    noise = list(rng.random((5, n)) < 0.3)
+    if kind == "missing":
+        age[rng.random(n) < 0.2] = np.nan
+        return [*cut_offs(age, 40), np.isnan(age), *cut_offs(pressure, 30), *noise]
+    if kind == "complements":
+        pairs = zip(cut_offs(age, 40), cut_offs(age, 40, below=True), strict=True)
+        return [column for pair in pairs for column in pair] + noise
+    if kind == "duplicates":
+        return [column for column in cut_offs(age, 20) for _ in range(3)] + noise
+    if kind == "directions":
+        return [*cut_offs(age, 40), *cut_offs(pressure, 30)[::-1], *noise]
+    if kind == "shuffled":
+        columns = [*cut_offs(age, 20), *cut_offs(pressure, 20), *noise]
+        return [columns[i] for i in rng.permutation(len(columns))]
+    assert kind == "alone"
+    return [*noise, *cut_offs(age, FEWEST - 1)]
+
+
+def packed_items(columns, rng, weights):
+    X = np.column_stack(columns).astype(float)
+    y = np.where(rng.random(len(X)) < 0.4, 1, -1)
+    w = {
+        "none": None,
+        "few": rng.choice([0.5, 1.5, 4.0], len(X)),
+        "many": rng.uniform(0.1, 3.0, len(X)),
+    }[weights]
+    data = TrainingData(X, y, w)
+    return pack(all_rows(data), np.ones(data.n_features, np.bool_))
+
+
+def bits(planes):
+    return np.unpackbits(planes.view(np.uint8), axis=1, bitorder="little").astype(bool)
+
+
+KINDS = {
+    "missing": [30, 40], "complements": [40, 40], "duplicates": [60], "directions": [30, 40],
+    "shuffled": [20, 20], "alone": [],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_chains_are_those_of_the_rows(backend, kind):
+    rng = np.random.default_rng(3)
+    packed = packed_items(table(rng, kind), rng, "none")
+    chains = find_chains(packed)
+    has = bits(packed.planes)
+    assert (chains.n_rows == has.sum(axis=1)).all()
+    for c in range(len(chains)):
+        planes = has[chains.planes_of(c)]
+        assert len(planes) >= FEWEST
+        assert (planes[1:] <= planes[:-1]).all()
+        assert (chains.ranks[c] == planes.sum(axis=0)).all()
+    # Every plane is in one chain, or among the others.
+    assert sorted([*chains.members, *chains.others]) == list(range(len(has)))
+    # A rare item that happens to be in another chain may end it early: not many do.
+    lengths = sorted(np.diff(chains.first).tolist())
+    assert len(lengths) == len(KINDS[kind])
+    assert sum(lengths) >= sum(KINDS[kind]) - 4
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("weights", ["none", "few", "many"])
+def test_ranks_count_as_bits_do(backend, monkeypatch, kind, weights):
+    rng = np.random.default_rng(5)
+    packed = packed_items(table(rng, kind), rng, weights)
+    chains = find_chains(packed)
+    valid = bits(packed.valid[None])[0]
+    side = np.repeat(packed.side, np.diff(packed.first_word) * 64)
+    weight = np.repeat(packed.weight, np.diff(packed.first_word) * 64)
+    has = bits(packed.planes)
+    for n_groups in (1, 7, 96):
+        group = np.where(valid, rng.integers(0, n_groups, len(valid)), -1)
+        masks = np.array(
+            [np.packbits(group == r, bitorder="little").view(np.uint64) for r in range(n_groups)]
+        )
+        found = []
+        for worthwhile, n_threads in ((0, 1), (0, 2), (10**9, 1)):
+            monkeypatch.setattr(module, "WORTHWHILE", worthwhile)
+            out = np.full((len(has), 2, n_groups), np.nan)
+            chains.count(packed, masks, out, np.zeros(1, np.int64), n_threads)
+            found.append(out)
+        assert (found[0] == found[1]).all()
+        assert (found[0] == found[2]).all()
+        for plane in rng.choice(len(has), 8):
+            for s in (0, 1):
+                rows = has[plane] & valid & (side == s)
+                expected = np.bincount(group[rows], weight[rows], n_groups)
+                np.testing.assert_allclose(found[0][plane, s], expected, rtol=1e-12, atol=1e-15)
+        for c in range(len(chains)):
+            monkeypatch.setattr(module, "WORTHWHILE", 0)
+            out = np.full((len(has), 2, n_groups), np.nan)
+            chains.count(packed, masks, out, np.zeros(1, np.int64), 1, only=c)
+            planes = chains.planes_of(c)
+            assert (out[planes] == found[0][planes]).all()
+            assert np.isnan(np.delete(out, planes, axis=0)).all()
+
+
+def test_stop_leaves_counts_undone(backend, monkeypatch):
+    rng = np.random.default_rng(7)
+    packed = packed_items(table(rng, "directions"), rng, "none")
+    chains = find_chains(packed)
+    monkeypatch.setattr(module, "WORTHWHILE", 0)
+    out = np.full((len(packed.values), 2, 1), np.nan)
+    chains.count(packed, packed.valid[None], out, np.ones(1, np.int64), 1)
+    assert np.isnan(out).all()
+
+
+def test_backends_find_the_same_chains():
+    rng = np.random.default_rng(9)
+    packed = packed_items(table(rng, "shuffled", n=200), rng, "none")
+    order = np.argsort(-bits(packed.planes).sum(axis=1), kind="stable")
+    found = []
+    for backend in BACKENDS:
+        for longest in (5, 1000):
+            n = len(order)
+            chain, length = np.full(n, -1), np.zeros(n, np.int64)
+            n_chains = load(backend)["chains"].find_chains(
+                packed.planes, order, REACH, longest, chain, length, np.empty(n, np.uint8)
+            )
+            assert length.max() <= longest
+            assert (np.bincount(chain) == length[:n_chains]).all()
+            found.append((chain, length))
+    for a, b in zip(found[:2], found[2:], strict=True):
+        assert (a[0] == b[0]).all()
+        assert (a[1] == b[1]).all()
+
+
+def test_items_of_several_values_are_in_no_chain(backend):
+    rng = np.random.default_rng(11)
+    columns = [c.astype(float) for c in cut_offs(rng.normal(size=500), 20)]
+    columns.insert(10, rng.integers(0, 4, 500).astype(float))
+    packed = packed_items(columns, rng, "none")
+    chains = find_chains(packed)
+    assert np.diff(chains.first).tolist() == [20]
+    assert chains.others.tolist() == [10, 11, 12]
