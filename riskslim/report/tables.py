@@ -149,7 +149,7 @@ def note_on_intervals(rows: Sequence[Rows]) -> list[str]:
         "What \u201c95%\u201d says: how far loss and AUC may be off by chance, because only so "
         "many rows were seen. With other rows of the same kind, this same score would most often "
         "have a value in about this range. For that, rows were drawn anew with replacement "
-        f"{times} times, as many of each class as there are{weights} (bootstrap, seed {SEED}).",
+        f"{times} times, whatever their class{weights} (bootstrap, seed {SEED}).",
         "What \u201ca perfectly calibrated score\u201d says: observed risks scatter, so that CAL "
         "and MCAL are above 0 even where every risk is true. In 95% of cases they would then be in "
         "this range, and so would the observed risk: outcomes were drawn from the predicted risks "
