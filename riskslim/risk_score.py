@@ -38,6 +38,7 @@ from riskslim.scale import PAPER_SCALE, checked_scale
 from riskslim.score import json as score_json
 from riskslim.score.fields import check_known
 from riskslim.score.reasons import Reasons
+from riskslim.score.recalibration import Recalibration, checked_prevalence
 from riskslim.score.training import agreeing_items, check_scores_of_training
 from riskslim.solution import Certificate
 
@@ -86,6 +87,11 @@ class RiskScore(Reasons, Exports):
         Of conditions on one variable it is known which can hold together. Names alone state
         nothing: "symptom = cough" and "symptom = fever" may both hold. With ``variables``,
         features of which nothing is stated are what their names say of these.
+    prevalence : float, optional
+        Share of the training rows that had the positive label, by the weights that the score was
+        fitted with: what :meth:`recalibrated` starts from.
+    recalibration : Recalibration, optional
+        Real numbers in the place of intercept and scale in all risks: see :meth:`recalibrated`.
 
     Attributes
     ----------
@@ -104,6 +110,8 @@ class RiskScore(Reasons, Exports):
     class_weighting : ClassWeighting or None
     items : mapping from str to Item
         Read-only, of features with points.
+    prevalence : float or None
+    recalibration : Recalibration or None
 
     Raises
     ------
@@ -192,6 +200,8 @@ class RiskScore(Reasons, Exports):
     variables: Mapping[str, RawVariable] = dataclasses.field(default_factory=dict)
     class_weighting: ClassWeighting | None = None
     items: Mapping[str, Item] = dataclasses.field(default_factory=dict)
+    prevalence: float | None = None
+    recalibration: Recalibration | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.feature_names, str):
@@ -216,6 +226,10 @@ class RiskScore(Reasons, Exports):
             raise TypeError(
                 f"class_weighting must be a ClassWeighting, got {self.class_weighting!r}"
             )
+        if not isinstance(self.recalibration, Recalibration | None):
+            raise TypeError(f"recalibration must be a Recalibration, got {self.recalibration!r}")
+        if self.prevalence is not None:
+            _set(self, prevalence=checked_prevalence(self.prevalence, "prevalence"))
         _set(
             self,
             intercept=checked_points(self.intercept, "intercept"),
@@ -339,6 +353,7 @@ class RiskScore(Reasons, Exports):
             certificate=certificate,
             scale=scale,
             class_weighting=data.class_weighting,
+            prevalence=data.prevalence,
             items=agreeing_items(data, ranges),
         )
         check_scores_of_training(score, data)
@@ -346,6 +361,8 @@ class RiskScore(Reasons, Exports):
 
     def __repr__(self) -> str:
         scale = "" if self.scale == 1.0 else f", scale={self.scale!r}"
+        if self.recalibration is not None:
+            scale += f", recalibration={self.recalibration!r}"
         return (
             f"RiskScore(intercept={self.intercept}, points={dict(self.points)}, "
             f"outcome_name={self.outcome_name!r}, classes={self.classes!r}{scale})"

@@ -1178,7 +1178,7 @@ def test_missing_keys(score, key):
         (["format"], "other", "not a risk score: expected a JSON object"),
         (["version"], 2, "the risk score is incomplete: it lacks scale"),
         (["version"], 3, "the risk score is incomplete: it lacks scale"),
-        (["version"], 4, "version 4 of the format, this riskslim reads up to version 3: update"),
+        (["version"], 5, "version 5 of the format, this riskslim reads up to version 4: update"),
         (["version"], 0, "version of the format must be a positive integer, got 0"),
         (["version"], "1", "version of the format must be a positive integer, got '1'"),
         (["version"], True, "version of the format must be a positive integer, got True"),

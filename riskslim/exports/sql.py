@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from riskslim._wording import listing, near
 from riskslim.exports.common import LARGEST_NUMBER, free_name, headline_of, tabled_risks
 from riskslim.exports.terms import Term, chosen_inputs, is_truth_value, terms_of
+from riskslim.score.link import link_of
 
 if TYPE_CHECKING:
     from riskslim.score.protocol import ScoreLike
@@ -334,13 +335,15 @@ def _sql_level(level: Any, syntax: _Dialect) -> str:
 
 def _sql_risk(score: ScoreLike, total: str, syntax: _Dialect, *, is_closed: bool) -> list[str]:
     """Lines of an expression for the risk of a score, which is a column or in parentheses."""
-    middle, margin = -score.intercept, _MOST_LOG_ODDS * score.scale
+    link = link_of(score)
+    middle, margin = -link.intercept, _MOST_LOG_ODDS * link.scale
+    intercept = link.intercept if score.recalibration is None else syntax.literal(link.intercept)
     low, high = (_approximate_literal(middle + side * margin) for side in (-1, 1))
-    zero, one, scale = map(syntax.literal, (0.0, 1.0, score.scale))
+    zero, one, scale = map(syntax.literal, (0.0, 1.0, link.scale))
     formula = [
         "CASE",
         f"  WHEN {total} BETWEEN {low} AND {high} THEN",
-        f"    {one} / ({one} + EXP(-({score.intercept} + {total}) / {scale}))",
+        f"    {one} / ({one} + EXP(-({intercept} + {total}) / {scale}))",
         f"  WHEN {total} BETWEEN -{LARGEST_NUMBER} AND {low} THEN {zero}",
         f"  WHEN {total} BETWEEN {high} AND {LARGEST_NUMBER} THEN {one}",
         "END",

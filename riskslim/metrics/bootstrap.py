@@ -75,9 +75,8 @@ def bootstrap_interval(
     Parameters
     ----------
     metric : callable
-        Called as ``metric(y_true, prediction, sample_weight=...)``: :func:`calibration_error`,
-        :func:`auc`, or one of scikit-learn's. Equal rows of a resample stand side by side: the
-        metric must not depend on the order of rows.
+        Called as ``metric(y_true, prediction, sample_weight=...)``: :func:`auc`, or one of
+        scikit-learn's. It must not depend on the order of rows: equal ones stand side by side.
     y_true : array-like of shape (n,)
     prediction : array-like of shape (n,) or (n, m)
         Whatever the metric takes: risks, scores.
@@ -92,9 +91,8 @@ def bootstrap_interval(
     n_resamples : int, default 1000
     level : float, default 0.95
     stratified : bool, default False
-        True gives each resample as many rows of each label as ``y_true`` has. By default rows are
-        drawn without regard to labels, as a sample of a population is, and how many of them are
-        positive varies; of two labels a resample has both, or is drawn again.
+        True: each resample has as many rows of each label as ``y_true``. By default rows are drawn
+        without regard to labels; where there are two, a resample without both is drawn anew.
     random_state : int, default 0
         Seed of NumPy's default generator: the same seed gives the same interval, and the same
         resamples of log-odds as in :func:`bootstrap_intervals`, if the positive label is the last
@@ -119,7 +117,7 @@ def bootstrap_interval(
 
     Notes
     -----
-    The interval is about these predictions on other rows, not about a model that is fitted anew.
+    The interval is about these predictions on other rows, not about a model fitted anew.
 
     With percentiles :math:`q` of the resamples and the value v of all rows, the interval is
     :math:`[q_{2.5\%}, q_{97.5\%}]` by "percentile", and :math:`[2 v - q_{97.5\%},
@@ -129,14 +127,10 @@ def bootstrap_interval(
     Calibration errors need the latter. Observed risks scatter, so that the CAL of n rows is above
     the one that all rows of their kind would have together; on a resample they scatter
     twice, and the error is too large by about as much again. The basic interval takes that off: it
-    estimates the calibration error that any number of rows would show. Where that is close to
-    0 it would be too short. An error that calibrated risks show by chance, by
-    :func:`calibration_consistency` at the same level, may be 0: the interval then begins at 0.
-
-    Stratified resamples are for rows that were sampled by their labels, so many cases and so many
-    controls. Of other rows they leave out that the share of cases varies, from which most of a
-    shift of all risks comes: 95% intervals of a CAL of 0.1 then held it in 70 to 80% of samples,
-    and those of the loss in 82 to 95%, in place of about 94%.
+    estimates the calibration error that any number of rows would show. An error that calibrated
+    risks show by chance (:func:`calibration_consistency`) may be 0: the interval begins at 0 then.
+    Stratified resamples are for rows that were sampled by label. Of others they leave out that the
+    share of cases varies: 95% intervals of a CAL of 0.1 then held it in 74% of samples, not 94%.
 
     Examples
     --------
@@ -171,11 +165,9 @@ def bootstrap_interval(
     _check_defined(values)
     value = of_rows(slice(None))
     if method == "basic":
-        may_be_none = _is_calibration_error(metric) and _is_chance(
-            metric, value, predictions, weight,
-            n_resamples=n_resamples, level=level, random_state=random_state,
-        )  # fmt: skip
-        return _mirrored(value, values, level, bounds, may_be_none=may_be_none)
+        options = {"n_resamples": n_resamples, "level": level, "random_state": random_state}
+        is_chance = _is_chance(metric, value, predictions, weight, **options)
+        return _mirrored(value, values, level, bounds, may_be_none=is_chance)
     interval = _percentiles(value, values, level)
     if not interval.lower <= interval.value <= interval.upper:
         warnings.warn(
@@ -232,6 +224,8 @@ def _is_chance(
     **options: Any,
 ) -> bool:
     """Say whether calibrated risks show such a calibration error by chance."""
+    if not _is_calibration_error(metric):
+        return False
     function, keywords = _unwrapped(metric)
     chance = calibration_consistency(risk, weight, bins=keywords.get("bins"), **options)
     return value <= chance["cal" if function is calibration_error else "mcal"].upper

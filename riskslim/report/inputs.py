@@ -13,6 +13,7 @@ from riskslim.exceptions import ConstantFeatureWarning
 from riskslim.items.rules import computed_items
 from riskslim.report.protocols import CrossValidationLike
 from riskslim.report.rows import Rows, is_same_loss
+from riskslim.score.observations import class_labels
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
@@ -95,8 +96,8 @@ def is_same_score(one: ScoreLike, other: ScoreLike) -> bool:
     -------
     bool
     """
-    same = (one.intercept, dict(one.points), one.scale)
-    return same == (other.intercept, dict(other.points), other.scale)
+    same = (one.intercept, dict(one.points), one.scale, one.recalibration)
+    return same == (other.intercept, dict(other.points), other.scale, other.recalibration)
 
 
 def stated_problem(score: ScoreLike, problem: Any, rows: Rows) -> RiskScoreProblem:
@@ -126,10 +127,15 @@ def stated_problem(score: ScoreLike, problem: Any, rows: Rows) -> RiskScoreProbl
     if isinstance(problem, EstimatorLike):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConstantFeatureWarning)
-            labels = rows.positive.astype(np.int8)
+            labels = class_labels(score.classes)[rows.positive.astype(np.intp)]
             given = isinstance(rows.X, TrainingData)
             X = rows.X if given else _all_features(score, rows.X)
-            data = X if given else TrainingData(X, labels, rows.weight)
+            data = X
+            if not given:  # in the words of the score
+                data = TrainingData(
+                    X, labels, rows.weight,
+                    outcome_name=score.outcome_name, positive_label=score.classes[1],
+                )  # fmt: skip
             stated = problem.problem_on(data)
     if not isinstance(stated, RiskScoreProblem):
         raise TypeError(

@@ -42,11 +42,13 @@ def remarks(
     -------
     list of str
     """
+    outcome = f"{score.outcome_name} = {score.classes[1]}"
     weighting, certificate = score.class_weighting, score.certificate
-    of_score = []
-    if weighting is not None:
-        of_score.append(weighting.describe(f"{score.outcome_name} = {score.classes[1]}"))
+    of_score = [] if weighting is None else [weighting.describe(outcome)]
     found = [] if problem is None else list(problem.remarks(vector_of(score)))
+    if score.recalibration is not None:  # what weights of classes did to risks is mended
+        found = [remark for remark in found if remark not in of_score]
+        of_score = [score.recalibration.describe(outcome, score.intercept, score.scale)]
     if certificate is not None and rows[0].name != "training data":
         found.append(
             f"The certificate is about other rows or weights than these: {certificate.n_samples} "

@@ -19,10 +19,12 @@ from riskslim.metrics.calibration import (
     calibration_consistency,
     maximum_calibration_error,
 )
+from riskslim.metrics.discrimination import logistic_loss
 from riskslim.metrics.performance import Performance, metric_text
 from riskslim.metrics.performance import performance as measured
 from riskslim.score.observations import observations_of
 from riskslim.score.rows import ScoredRows
+from riskslim.score.table import RiskScale
 
 if TYPE_CHECKING:
     from riskslim.score.protocol import ScoreLike
@@ -172,7 +174,15 @@ def rows_of(
     found = measured(positive, risk, log_odds, weight, len(score.points), gap, bins)
     name = "test data"
     if key == "given":
-        name = "training data" if _is_certified(score, found) else "given data"
+        loss = found.loss
+        if score.recalibration is not None:  # the certificate is about the risks before
+            before = RiskScale(score.intercept, score.scale)
+            loss = logistic_loss(
+                positive, before.log_odds(observed.scores.astype(np.float64)), weight
+            )
+        name = "given data"
+        if _is_certified(score, found.n_samples, loss):
+            name = "training data"
     if n_resamples is None:
         n_resamples = _default_resamples(log_odds, weight)
     intervals: dict[str, Interval | ConsistencyRange] = {}
@@ -216,13 +226,13 @@ def _default_resamples(log_odds: NDArray[Any], weight: NDArray[np.float64] | Non
     return FEWER_RESAMPLES if n_kinds > MANY_KINDS else N_RESAMPLES
 
 
-def _is_certified(score: ScoreLike, found: Performance) -> bool:
+def _is_certified(score: ScoreLike, n_samples: int, loss: float) -> bool:
     """Say whether the certificate is about these rows and weights."""
     certificate = score.certificate
     return (
         certificate is not None
-        and certificate.n_samples == found.n_samples
-        and is_same_loss(certificate.loss, found.loss)
+        and certificate.n_samples == n_samples
+        and is_same_loss(certificate.loss, loss)
     )
 
 

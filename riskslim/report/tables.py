@@ -37,7 +37,7 @@ from riskslim.report.rows import (
     vector_of,
     weighted_mean,
 )
-from riskslim.score.table import RiskScale
+from riskslim.score.link import link_of
 from riskslim.score.typesetting import typeset
 from riskslim.solution import percent
 
@@ -95,7 +95,10 @@ def certificate_table(score: ScoreLike) -> ReportTable | None:
     ]
     if certificate.message:
         rows.append([Cell("How the search ended"), Cell(certificate.message)])
-    return ReportTable("Certificate in numbers", ("What", "Value"), rows)
+    note = ""
+    if score.recalibration is not None:
+        note = score.recalibration.note_on_certificate(score.intercept)
+    return ReportTable("Certificate in numbers", ("What", "Value"), rows, note)
 
 
 def metrics_table(rows: Sequence[Rows], cv: CrossValidationLike | None) -> ReportTable:
@@ -245,9 +248,7 @@ def operating_table(score: ScoreLike, rows: Rows) -> ReportTable:
     if len(finite) < len(points) - 1:
         note += f" {len(points) - 1} scores occur; the table has some of them."
     shares = _called_positive(points)
-    risks = RiskScale(score.intercept, score.scale).printed(
-        points.thresholds[finite].tolist(), EXTREME
-    )
+    risks = link_of(score).printed(points.thresholds[finite].tolist(), EXTREME)
     table = [
         [
             Cell(f"\u2265 {typeset(f'{points.thresholds[k]:.6g}')}", float(points.thresholds[k])),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from riskslim.data.feature_ranges import FeatureRange
     from riskslim.items.item import Item
     from riskslim.items.variables import RawVariable
+    from riskslim.score.recalibration import Recalibration
     from riskslim.solution import Certificate
 
 __all__ = ["ScoreFields", "check_known"]
@@ -51,6 +52,8 @@ class ScoreFields:
     variables: Mapping[str, RawVariable]
     class_weighting: ClassWeighting | None
     items: Mapping[str, Item]
+    prevalence: float | None
+    recalibration: Recalibration | None
 
     def _replaced(self, **changes: Any) -> Self:
         """The same score with other fields."""

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from riskslim._checks import checked_integer, checked_number, checked_points
 from riskslim._version import __version__
+from riskslim._wording import listing
 from riskslim.data.class_weights import ClassWeighting
 from riskslim.data.feature_ranges import FeatureRange
 from riskslim.items.item import COMPARISONS, Item
 from riskslim.items.variables import RawVariable
 from riskslim.scale import ScaleSet, checked_scale
+from riskslim.score.recalibration import Recalibration, checked_prevalence
 from riskslim.solution import Certificate
 
 if TYPE_CHECKING:
@@ -25,8 +27,9 @@ if TYPE_CHECKING:
 __all__ = ["NotAScoreError", "read", "write", "write_atomically"]
 
 FORMAT = "riskslim.risk_score"
-# The oldest version that holds a score is written: 1 knows no scale but 1, 2 no items.
-VERSION = 3
+# The oldest version that holds a score is written: 1 knows no scale but 1, 2 no items, 3 no
+# recalibration.
+VERSION = 4
 
 
 class NotAScoreError(ValueError):
@@ -66,7 +69,9 @@ def _to_plain(score: ScoreLike) -> dict[str, Any]:
     certificate = score.certificate
     _check_subject(certificate, score.points.values(), score.scale)
     variables = [variable.to_plain() for variable in score.variables.values()]
-    version = VERSION if score.items else 1 if score.scale == 1.0 else 2
+    version = 3 if score.items else 1 if score.scale == 1.0 else 2
+    if score.recalibration is not None:
+        version = VERSION
     return {
         "format": FORMAT,
         "version": version,
@@ -88,6 +93,9 @@ def _to_plain(score: ScoreLike) -> dict[str, Any]:
         # They change no prediction from features: readers may ignore them, in any version.
         **({"variables": variables} if variables else {}),
         **_weighting_to_plain(score.class_weighting),
+        # No prediction depends on it.
+        **({} if score.prevalence is None else {"prevalence": score.prevalence}),
+        **_recalibration_to_plain(score.recalibration),
         "certificate": None if certificate is None else _certificate_to_plain(certificate),
     }
 
@@ -145,6 +153,36 @@ def _weighting_from_plain(plain: Any) -> ClassWeighting | None:
         return ClassWeighting(*(plain[name] for name in names))
     except ValueError as error:
         raise ValueError(f"'class_weighting': {error}") from None
+
+
+def _recalibration_to_plain(recalibration: Recalibration | None) -> dict[str, Any]:
+    return {} if recalibration is None else {"recalibration": dataclasses.asdict(recalibration)}
+
+
+def _recalibration_from_plain(plain: Any, version: int) -> Recalibration | None:
+    if plain is None:
+        return None
+    if version < VERSION:
+        raise ValueError(
+            f"version {version} of the format has no 'recalibration': readers of it would ignore "
+            "it and predict other risks"
+        )
+    wanted = [field.name for field in dataclasses.fields(Recalibration)]
+    if not isinstance(plain, dict) or not set(wanted[:-1]) <= set(plain):
+        raise ValueError(f"'recalibration' must have {listing(wanted[:-1])}, got {plain!r}")
+    try:
+        return Recalibration(**{name: plain[name] for name in wanted if name in plain})
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"'recalibration': {error}") from None
+
+
+def _prevalence_from_plain(plain: Any) -> float | None:
+    if plain is None:
+        return None
+    try:
+        return checked_prevalence(plain, "'prevalence'")
+    except TypeError as error:
+        raise ValueError(str(error)) from None
 
 
 def _certificate_to_plain(certificate: Certificate) -> dict[str, Any]:
@@ -252,6 +290,8 @@ def read(text: str | bytes) -> dict[str, Any]:
         "variables": _variables_from_plain(plain.get("variables", [])),
         "class_weighting": _weighting_from_plain(plain.get("class_weighting")),
         "items": items,
+        "prevalence": _prevalence_from_plain(plain.get("prevalence")),
+        "recalibration": _recalibration_from_plain(plain.get("recalibration"), version),
     }
 
 

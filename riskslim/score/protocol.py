@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from riskslim.data.feature_ranges import FeatureRange
     from riskslim.items.item import Item
     from riskslim.items.variables import RawVariable
+    from riskslim.score.recalibration import Recalibration
     from riskslim.score.sheet import ScoreSheet
     from riskslim.score.table import RiskRow
     from riskslim.solution import Certificate
@@ -71,6 +72,14 @@ class ScoreLike(Protocol):
     @property
     def class_weighting(self) -> ClassWeighting | None:
         """Return what weights of classes made of the prevalence."""
+
+    @property
+    def prevalence(self) -> float | None:
+        """Share of the training rows with the positive label."""
+
+    @property
+    def recalibration(self) -> Recalibration | None:
+        """Return what takes the place of intercept and scale in risks."""
 
     def score_samples(self, X: Any) -> NDArray[Any]:
         """Scores of rows."""

@@ -538,7 +538,7 @@ def test_number_of_resamples():
     X, y = frame()
     score = RiskScore(-2, {"age >= 60": 2, "visits": 1}, classes=("no", "yes"))
     fewer = parsed(render(score, X, y, n_resamples=20))
-    assert "replacement 20 times, as many of each class as there are (bootstrap" in text_of(fewer)
+    assert "replacement 20 times, whatever their class (bootstrap" in text_of(fewer)
     assert "If the score was chosen on these rows" in text_of(fewer)
     assert intervals(fewer)["AUC"] != intervals(parsed(page_of("plain")))["AUC"]
     none = parsed(render(score, X, y, n_resamples=0))
