@@ -133,14 +133,21 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     within : float, optional
         Find all risk scores with an objective of at most (1 + within) times the best one, or the
         best ``n_solutions`` of them; needs ``branch_and_bound``.
+    positive_label : optional
+        The label whose risk the score is about, such as "dead" of "alive" and "dead". Default: the
+        last one in sorted order, with a warning where two texts do not say themselves which is
+        meant.
 
     Attributes
     ----------
     coef_ : ndarray of int64, shape (1, d)
-        Points of each feature.
+        Points of each feature, for the positive label.
     intercept_ : ndarray of int64, shape (1,)
     classes_ : ndarray of shape (2,)
-        The two labels in sorted order: predictions are about the second one.
+        The two labels in sorted order, which is that of the columns of ``predict_proba``.
+    positive_label_ : object
+        The label whose risk ``risk_score_`` is about: the second of ``classes_`` unless
+        ``positive_label`` says otherwise.
     risk_score_ : RiskScore
         Points table, risk table, predictions from the features with points alone, files.
     certificate_ : Certificate
@@ -164,7 +171,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    Log-odds are ``(X @ coef_[0] + intercept_) / risk_score_.scale``. A fitted classifier keeps
+    Log-odds of the positive label are ``(X @ coef_[0] + intercept_) / risk_score_.scale``. A
+    fitted classifier keeps
     no training data, neither in memory nor in a pickle. Ctrl-C ends the search and keeps the best
     score so far, with a ``ConvergenceWarning``; a second one raises ``KeyboardInterrupt``.
 
@@ -213,6 +221,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         node_limit: int | None = None,
         n_solutions: int | None = None,
         within: float | None = None,
+        positive_label: Any = None,
     ) -> None:
         self.max_size = max_size
         self.max_coef = max_coef
@@ -237,6 +246,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.node_limit = node_limit
         self.n_solutions = n_solutions
         self.within = within
+        self.positive_label = positive_label
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> RiskSLIMClassifier:
         """Find the best risk score for the training data.
@@ -248,8 +258,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             library that narwhals understands. Values that are integers in -128..127 take one byte
             each, whatever their dtype.
         y : array-like of shape (n,)
-            Two distinct labels of any kind. The risk is that of the last one in sorted order: fit
-            to ``y == "dead"`` where "survived" would be it.
+            Two distinct labels of any kind. The risk is that of ``positive_label``, by default the
+            last one in sorted order.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights of the rows. Whole numbers mean repeated rows.
 
@@ -276,9 +286,16 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The search ended at a limit or by Ctrl-C, with a gap that is stated.
         ConstantFeatureWarning
             Features have one value in all rows.
+        PositiveLabelWarning
+            The sorted order of two texts decides whose risk it is.
         """
         limits = self._limits()
-        data = TrainingData(_with_columns(X), _one_column(self, y), sample_weight)
+        data = TrainingData(
+            _with_columns(X),
+            _one_column(self, y),
+            sample_weight,
+            positive_label=self.positive_label,
+        )
         validate_data(self, X, skip_check_array=True)  # takes names and number of features
         problem, arguments = self._stated(data, limits)
         log = VerboseLog("riskslim.classifier", "RiskSLIMClassifier", self.verbose)
@@ -308,7 +325,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n,)
-            The second of ``classes_`` where its risk is above 50%, else the first one.
+            The positive label where its risk is above 50%, else the other one.
         """
         score, rows = self._score_and_rows(X)
         return score.predict(rows)
@@ -326,7 +343,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Columns in the order of ``classes_``.
         """
         score, rows = self._score_and_rows(X)
-        return score.predict_proba(rows)
+        risks = score.predict_proba(rows)
+        return risks if self._is_last() else risks[:, ::-1]
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Compute the logarithm of the probability of each class.
@@ -353,10 +371,12 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of float64, shape (n,)
-            (score + intercept) / scale, of the second of ``classes_``.
+            Of the second of ``classes_``, as scikit-learn has it: (score + intercept) / scale, or
+            minus that where ``positive_label`` is the first of them.
         """
         score, rows = self._score_and_rows(X)
-        return score.decision_function(rows)
+        log_odds = score.decision_function(rows)
+        return log_odds if self._is_last() else 0.0 - log_odds
 
     def score_samples(self, X: Any) -> NDArray[Any]:
         """Compute the score of each row: the sum of its points, the intercept not included.
@@ -500,9 +520,14 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.loss_ = solution.certificate.loss
         self.risk_score_ = RiskScore.from_solution(solution, data)
         self.remarks_ = problem.remarks(solution.coef)
-        self.classes_ = class_labels(data.classes)
+        self.classes_ = class_labels(_in_order(data.classes))
+        self.positive_label_ = data.classes[1]
         self.coef_ = solution.coef[np.newaxis, 1:]
         self.intercept_ = solution.coef[:1]
+
+    def _is_last(self) -> bool:
+        """Say whether the positive label is the second of ``classes_``."""
+        return bool(self.classes_[1] == self.positive_label_)
 
     def _score_and_rows(self, X: Any) -> tuple[RiskScore, Table]:
         """The risk score, and rows with all columns of the training data, all of them checked."""
@@ -544,6 +569,15 @@ class _Coefficients(CoefficientSet):
     """A coefficient set whose errors speak of the classifier's parameters."""
 
     _called = ParameterNames("min_coef", "max_coef", "coef_values")
+
+
+def _in_order(classes: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Labels in sorted order, if they have one: metrics of scikit-learn rely on it."""
+    try:
+        first, last = sorted(classes)
+    except TypeError:
+        return classes
+    return first, last
 
 
 def _line_of_progress(log: VerboseLog, record: TraceRecord) -> None:

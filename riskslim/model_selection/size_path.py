@@ -441,7 +441,7 @@ def _stated(
             f"{', '.join(engine_arguments)}: with a classifier these are its own parameters, "
             "RiskSLIMClassifier(time_limit=...)"
         )
-    data = TrainingData(X, y, sample_weight)
+    data = TrainingData(X, y, sample_weight, positive_label=problem.positive_label)
     stated, arguments = stated_by(problem, data)
     return stated, data, arguments
 

@@ -287,7 +287,7 @@ class RiskScoreProblem:
         >>> from riskslim import false_positive_rate_at_most
         >>> data = TrainingData({"a": [0, 1, 1, 0]}, [0, 1, 1, 0])
         >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
-        >>> limit = false_positive_rate_at_most(0.1)
+        >>> limit = false_positive_rate_at_most(0.1, 0.5)
         >>> problem = RiskScoreProblem(
         ...     LogisticLoss(data, coefficients), coefficients, constraints=[limit])
         >>> problem.is_feasible([0, 0]), problem.without_rates().is_feasible([0, 0])
@@ -577,8 +577,9 @@ class RiskScoreProblem:
             a bound that forces the feature into the score; the scale is at an end of its interval;
             at the scale 1, all of several 0/1 features have 1 or -1 points though more are allowed;
             classes were weighted, or weights of the rows change the odds of the outcome by a
-            factor of 1.5 or more, so that risks are those of the weighted rows. Empty if there is
-            nothing to say.
+            factor of 1.5 or more, so that risks are those of the weighted rows; all rows with a
+            feature have one outcome; constraints on rates make all risks too high or too low, or
+            are met by predicting nearly all rows alike. Empty if there is nothing to say.
 
         Raises
         ------

@@ -11,9 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskslim._wording import listing
 from riskslim.data.class_weights import share
+from riskslim.problem.rate_remarks import remarks_on_rates
+from riskslim.problem.separation import remark_on as separation_remark
+from riskslim.problem.separation import separations
 
 if TYPE_CHECKING:
     from riskslim.coefficients import CoefficientSet
+    from riskslim.constraints.base import Constraint
+    from riskslim.data.training_data import TrainingData
     from riskslim.loss.logistic import LogisticLoss
     from riskslim.scale import ScaleSet
 
@@ -34,6 +39,7 @@ class _Problem(Protocol):
     """The parts of a risk score problem that remarks are about."""
 
     coefficients: CoefficientSet
+    constraints: tuple[Constraint, ...]
     l0_penalty: NDArray[np.float64]
     loss: LogisticLoss
     lower: NDArray[np.int64]
@@ -70,23 +76,39 @@ def remarks_on(
     tuple of str
         As in :meth:`RiskScoreProblem.remarks`.
     """
+    data = problem.loss.data
+    separated = separations(data, vector)
     remarks = (
         _weighted(problem),
         _empty(problem, vector),
         _too_wide(problem),
-        _at_bounds(problem, vector, given_intercepts),
+        separation_remark(separated, _outcome(data)),
+        _at_bounds(problem, vector, given_intercepts, {one.feature for one in separated}),
         _at_end_of_scales(problem, vector),
         _only_ones(problem, vector),
+        *remarks_on_rates(problem.constraints, data, vector, _scale_of(problem, vector)),
     )
     return tuple(remark for remark in remarks if remark)
 
 
+def _outcome(data: TrainingData) -> str:
+    return f"{data.outcome_name} = {data.classes[1]}"
+
+
+def _scale_of(problem: _Problem, vector: NDArray[Any]) -> float:
+    scales = problem.scales
+    return scales.high if scales.is_single else problem.loss.best_scale(vector)
+
+
 def _weighted(problem: _Problem) -> str:
     data = problem.loss.data
-    outcome = f"{data.outcome_name} = {data.classes[1]}"
+    outcome = _outcome(data)
     if data.class_weighting is not None:
         return data.class_weighting.describe(outcome)
-    by_weight, of_rows = data.prevalence, float(np.mean(data.labels > 0))
+    labels = data.labels
+    if data.sample_weight is not None:  # rows of weight 0 do not count
+        labels = labels[data.sample_weight > 0]
+    by_weight, of_rows = data.prevalence, float(np.mean(labels > 0))
     change = by_weight / (1 - by_weight) * (1 - of_rows) / of_rows
     if max(change, 1 / change) < _LARGE_CHANGE_OF_ODDS:
         return ""
@@ -176,14 +198,23 @@ def _only_ones(problem: _Problem, vector: NDArray[Any]) -> str:
     )
 
 
-def _at_bounds(problem: _Problem, vector: NDArray[Any], given_intercepts: Collection[int]) -> str:
+def _at_bounds(
+    problem: _Problem,
+    vector: NDArray[Any],
+    given_intercepts: Collection[int],
+    separated: Collection[str],
+) -> str:
     names = problem.coefficients.feature_names
     at_lower, at_upper = vector == problem.lower, vector == problem.upper
     # A bound beyond 0 is there to force the feature in.
     at_lower[1:] &= problem.lower[1:] <= 0
     at_upper[1:] &= problem.upper[1:] >= 0
     chosen = (at_lower | at_upper) & (vector != 0) & (problem.lower < problem.upper)
-    found = [f"{names[j]!r} ({vector[j + 1]})" for j in np.flatnonzero(chosen[1:]).tolist()]
+    found = [
+        f"{names[j]!r} ({vector[j + 1]})"
+        for j in np.flatnonzero(chosen[1:]).tolist()
+        if names[j] not in separated  # no bound is wide enough for these
+    ]
     if chosen[0] and vector[0] in given_intercepts:  # derived bounds cost nothing
         found.append(f"the intercept ({vector[0]})")
     if not found:
