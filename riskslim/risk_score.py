@@ -342,7 +342,8 @@ class RiskScore(Reasons, Exports):
             )
         used = np.flatnonzero(vector[1:]).tolist()
         names = data.feature_names
-        ranges = {names[j]: FeatureRange.of(data.column(j)) for j in used}
+        counted = data.counted
+        ranges = {names[j]: FeatureRange.of(data.column(j)[counted]) for j in used}
         score = cls(
             vector[0].item(),
             {names[j]: vector[1 + j].item() for j in used},

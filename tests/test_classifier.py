@@ -974,6 +974,5 @@ def test_a_report_has_the_words_of_the_user():
     text = render(classifier.risk_score_, X, y, problem=classifier, n_resamples=0)
     assert "harm = injury" in text
     assert "outcome = " not in text
-    assert (
-        text.count("Not calibrated: the classes were weighted. harm = injury") == 2
-    )  # head and sheet
+    # At the head, and on the sheet.
+    assert text.count("Not calibrated: the classes were weighted. harm = injury") == 2

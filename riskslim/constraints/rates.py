@@ -206,14 +206,16 @@ class _RateGap(RateConstraint):
                     f"the constraint ({self.label}) has groups of {len(codes)} rows, the data "
                     f"have {data.n_samples}: give one label per row, or the name of a feature"
                 )
-            return [(f"of {label!r}", codes == k) for k, label in enumerate(labels)]
+            # Labels that only rows of weight 0 have do not count.
+            known = np.unique(codes[data.counted])
+            return [(f"of {labels[k]!r}", codes == k) for k in known.tolist()]
         if self.groups not in setting.feature_names:
             raise ValueError(
                 f"the constraint ({self.label}) names a feature that does not exist: "
                 f"{self.groups!r}{near(self.groups, setting.feature_names)}"
             )
         column = data.column(setting.feature_names.index(self.groups))
-        values = np.unique(column)
+        values = np.unique(column[data.counted])
         if not np.array_equal(values, [0, 1]):
             raise ValueError(
                 f"the constraint ({self.label}) needs a feature of zeros and ones, and "

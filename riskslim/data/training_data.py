@@ -382,6 +382,20 @@ class TrainingData:
         return other
 
     @property
+    def counted(self) -> NDArray[np.intp] | slice:
+        """Rows that count: those of positive weight, all of them without weights."""
+        if self.sample_weight is None or self.sample_weight.all():
+            return slice(None)
+        return np.flatnonzero(self.sample_weight)
+
+    @property
+    def n_counted(self) -> int:
+        """Number of rows of positive weight."""
+        if self.sample_weight is None:
+            return self.n_samples
+        return int(np.count_nonzero(self.sample_weight))
+
+    @property
     def prevalence(self) -> float:
         """Share of the positive class, by the weights of the rows."""
         return self._prevalence((1.0, 1.0))

@@ -105,10 +105,7 @@ def _weighted(problem: _Problem) -> str:
     outcome = _outcome(data)
     if data.class_weighting is not None:
         return data.class_weighting.describe(outcome)
-    labels = data.labels
-    if data.sample_weight is not None:  # rows of weight 0 do not count
-        labels = labels[data.sample_weight > 0]
-    by_weight, of_rows = data.prevalence, float(np.mean(labels > 0))
+    by_weight, of_rows = data.prevalence, float(np.mean(data.labels[data.counted] > 0))
     change = by_weight / (1 - by_weight) * (1 - of_rows) / of_rows
     if max(change, 1 / change) < _LARGE_CHANGE_OF_ODDS:
         return ""
@@ -138,7 +135,7 @@ def _empty(problem: _Problem, vector: NDArray[Any]) -> str:
 
 def _too_wide(problem: _Problem) -> str:
     data = problem.loss.data
-    low, high = data.feature_min, data.feature_max
+    low, high = _ranges(data)
     with np.errstate(over="ignore"):
         span = (high - low) / problem.scales.high  # what one point spans at least
     free = problem.coefficients.lower < problem.coefficients.upper
@@ -158,11 +155,21 @@ def _too_wide(problem: _Problem) -> str:
         for j in wide.tolist()
     ]
     spans[0] = spans[0].replace(" for ", " units of log-odds for ", 1)
-    cut = f"{names[first]} >= {np.median(data.column(first)):.3g}"
+    cut = f"{names[first]} >= {np.median(data.column(first)[data.counted]):.3g}"
     return (
         f"One point per unit spans {listing(spans)}. That is too coarse: divide, or use "
         f"cut-offs such as {cut!r}."
     )
+
+
+def _ranges(data: TrainingData) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Smallest and largest values of the features in rows that count."""
+    counted = data.counted
+    if isinstance(counted, slice):
+        return data.feature_min, data.feature_max
+    columns = [data.column(j)[counted] for j in range(data.n_features)]
+    low, high = ([end(column) for column in columns] for end in (np.min, np.max))
+    return np.array(low, np.float64), np.array(high, np.float64)
 
 
 def _at_end_of_scales(problem: _Problem, vector: NDArray[Any]) -> str:
@@ -187,7 +194,8 @@ def _only_ones(problem: _Problem, vector: NDArray[Any]) -> str:
     used = np.flatnonzero(vector[1:]) + 1
     allowed = np.maximum(np.abs(problem.lower[used]), np.abs(problem.upper[used]))
     # With a feature of more values, one point per unit is what divides it.
-    span = (problem.loss.data.feature_max - problem.loss.data.feature_min)[used - 1]
+    low, high = _ranges(problem.loss.data)
+    span = (high - low)[used - 1]
     are_ones = len(used) > 1 and (np.abs(vector[used]) == 1).all() and (span <= 1).all()
     are_ones = are_ones and (allowed > 1).all()
     if not are_ones or not problem.scales.is_single or problem.scales.high != 1:

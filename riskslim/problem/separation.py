@@ -49,9 +49,7 @@ def separations(data: TrainingData, vector: NDArray[np.int64]) -> list[Separatio
     list of Separation
         In the order of the features.
     """
-    counted: NDArray[np.bool_] | slice = slice(None)
-    if data.sample_weight is not None and not data.sample_weight.all():
-        counted = data.sample_weight > 0
+    counted = data.counted
     positive = data.labels[counted] > 0
     found = []
     for j in np.flatnonzero(vector[1:]).tolist():

@@ -13,7 +13,6 @@ from riskslim.exceptions import ConstantFeatureWarning
 from riskslim.items.rules import computed_items
 from riskslim.report.protocols import CrossValidationLike
 from riskslim.report.rows import Rows, is_same_loss
-from riskslim.score.observations import class_labels
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
@@ -127,13 +126,11 @@ def stated_problem(score: ScoreLike, problem: Any, rows: Rows) -> RiskScoreProbl
     if isinstance(problem, EstimatorLike):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConstantFeatureWarning)
-            labels = class_labels(score.classes)[rows.positive.astype(np.intp)]
-            given = isinstance(rows.X, TrainingData)
-            X = rows.X if given else _all_features(score, rows.X)
+            X, y, weight = rows.given
             data = X
-            if not given:  # in the words of the score
+            if not isinstance(X, TrainingData):  # in the words of the score
                 data = TrainingData(
-                    X, labels, rows.weight,
+                    _all_features(score, X), y, weight,
                     outcome_name=score.outcome_name, positive_label=score.classes[1],
                 )  # fmt: skip
             stated = problem.problem_on(data)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.data.class_weights import share
 from riskslim.data.training_data import TrainingData
-from riskslim.items.rules import computed_items
+from riskslim.items.rules import computed_items, raw_table
 from riskslim.metrics.bootstrap import Interval, bootstrap_intervals
 from riskslim.metrics.calibration import (
     ConsistencyRange,
@@ -74,6 +74,14 @@ SEED = 0
 SAME_SHARE = 1e-12
 
 
+class Given(NamedTuple):
+    """Rows, labels and weights as they were given."""
+
+    X: Any
+    y: Any
+    sample_weight: Any
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Rows:
     """Rows that the score is judged by, and what it predicts for them.
@@ -98,6 +106,8 @@ class Rows:
         observed risk of a perfectly calibrated score would be; empty without resamples.
     n_resamples : int
         How many they are from.
+    given : Given
+        The rows as they were given, with those of weight 0, which do not count elsewhere.
     """
 
     name: str
@@ -112,6 +122,7 @@ class Rows:
     bins: Any
     intervals: Mapping[str, Interval | ConsistencyRange]
     n_resamples: int
+    given: Given
 
     def metric(self, name: str) -> float:
         """One of :data:`METRIC_NAMES`."""
@@ -167,6 +178,8 @@ def rows_of(
     observed = observations_of(score, X, y, sample_weight)
     if observed is None:
         raise ValueError("X is None, but a report needs rows and labels: report(path, X, y)")
+    given = Given(X, y, sample_weight)
+    X = _counted(score, X, sample_weight)
     log_odds, risk = score.decision_function(X), score.predict_proba(X)[:, 1]
     positive, weight = observed.is_positive, observed.weights
     certificate = score.certificate
@@ -195,8 +208,21 @@ def rows_of(
     return Rows(
         name, key, X, positive, weight, observed.scores, risk, found,
         maximum_calibration_error(positive, risk, weight, log_odds, bins=bins), bins,
-        intervals, n_resamples,
+        intervals, n_resamples, given,
     )  # fmt: skip
+
+
+def _counted(score: ScoreLike, X: Any, sample_weight: Any) -> Any:
+    """X without the rows of weight 0."""
+    if sample_weight is None:
+        return X
+    rows = np.flatnonzero(np.asarray(sample_weight, dtype=np.float64))
+    table = raw_table(X, {*score.points, *score.feature_names, *score.variables})
+    if len(rows) == table.n_samples:
+        return X
+    return dataclasses.replace(
+        table, n_samples=len(rows), values=lambda j: np.asarray(table.values(j))[rows]
+    )
 
 
 def check_resamples(n_resamples: Any) -> None:

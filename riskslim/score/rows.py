@@ -27,7 +27,7 @@ from riskslim.items.families import Family, condition_families
 from riskslim.items.item import Item, readings
 from riskslim.items.variables import RawVariable
 
-__all__ = ["ScoredRows", "as_row", "is_positive", "remarks_on_ranges"]
+__all__ = ["ScoredRows", "are_whole", "as_row", "is_positive", "remarks_on_ranges"]
 
 # What the columns are that a table to be scored has to have.
 _WANTED = "features with points"
@@ -113,10 +113,7 @@ class ScoredRows:
                 integral = integral and (is_integer or np.array_equal(values, np.rint(values)))
                 total += points[name] * values
         _check_totals(total)
-        # Beyond 2**53 float64 does not hold every integer.
-        if integral and np.abs(total).max(initial=0.0) < 2.0**53:
-            return total.astype(np.int64)
-        return total
+        return total.astype(np.int64) if integral and are_whole(total) else total
 
     def values(self) -> dict[str, NDArray[np.float64]]:
         """Values of the features with points.
@@ -292,6 +289,14 @@ def _advice_on_items(error: MissingColumnsError) -> str:
         return ""
     columns = dict.fromkeys(repr(rule.variable) for rule in rules)
     return f" X has no column {' or '.join(columns)} either to compute conditions from."
+
+
+def are_whole(scores: NDArray[np.float64]) -> bool:
+    """Say whether scores are integers that float64 tells apart."""
+    # Beyond 2**53 it does not hold every integer.
+    return bool(
+        np.abs(scores).max(initial=0.0) < 2.0**53 and np.array_equal(scores, np.rint(scores))
+    )
 
 
 def _check_totals(total: NDArray[np.float64]) -> None:
