@@ -30,6 +30,7 @@ from riskslim.coefficients import (
     checked_integer,
 )
 from riskslim.constraints.base import Constraint
+from riskslim.data.statements import state, stated
 from riskslim.data.tables import Table, check_columns, is_sparse, open_table
 from riskslim.data.training_data import TrainingData
 from riskslim.engines.choice import choose_engine, engine_arguments, solve
@@ -537,7 +538,9 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not _is_finite_array(X):
             check_columns(table, self.risk_score_.feature_names)
         # Columns are in the order of the training data; their names have been compared.
-        return self.risk_score_, dataclasses.replace(table, names=None)
+        rows = dataclasses.replace(table, names=None)
+        state(rows, stated(X))  # what an encoder made, it has looked at
+        return self.risk_score_, rows
 
 
 def stated_by(

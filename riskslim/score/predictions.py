@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._wording import listing
+from riskslim.data.extrapolation import far_values, warn_of_far_values
+from riskslim.data.faults import ColumnError
+from riskslim.data.statements import stated
 from riskslim.data.tables import Table
-from riskslim.data.training_data import user_stacklevel
 from riskslim.data.weights import checked_weights
-from riskslim.exceptions import ExtrapolationWarning
 from riskslim.items.rules import HandleUnknown, check_names, computed_items
 from riskslim.items.variables import RawVariable
 from riskslim.score.fields import ScoreFields
@@ -26,7 +26,7 @@ from riskslim.score.recalibration import (
     to_mean_risk,
     to_observations,
 )
-from riskslim.score.rows import ScoredRows, remarks_on_ranges
+from riskslim.score.rows import ScoredRows, numbers_of, remarks_on_ranges
 from riskslim.score.table import logistic
 
 if TYPE_CHECKING:
@@ -68,7 +68,9 @@ class Predictions(ScoreFields):
         Warns
         -----
         ExtrapolationWarning
-            As :meth:`with_items` does.
+            Features, or raw columns that they are computed from, have values far outside of their
+            range in the training data, by more than its width: the unit may be another one. One
+            warning names them all.
 
         Examples
         --------
@@ -226,8 +228,9 @@ class Predictions(ScoreFields):
         Warns
         -----
         ExtrapolationWarning
-            A raw column that items are computed from has values outside of its range in the
-            training data: it says how many, and both ranges. The unit may be another one.
+            Raw columns that items are computed from have values far outside of their range in the
+            training data (:func:`riskslim.data.extrapolation.far_values`): the unit may be another
+            one. One warning names them all.
 
         See Also
         --------
@@ -243,11 +246,22 @@ class Predictions(ScoreFields):
         array([1, 2, 3])
         """
         table, sources = self._with_items(X, handle_unknown)
+        warn_of_far_values(self._far_columns(table, sources))
+        return table
+
+    def _far_columns(self, table: Table, sources: Mapping[str, str]) -> Iterator[str]:
+        """Say which raw columns that items are computed from have values far outside."""
         computed_from = set(sources.values())
         used = [one for name, one in self.variables.items() if name in computed_from]
-        for remark in remarks_on_ranges(table, used):
-            warnings.warn(remark, ExtrapolationWarning, stacklevel=user_stacklevel())
-        return table
+        for variable, values in numbers_of(table, used):
+            yield variable.far(values)
+
+    def _far_features(self, rows: ScoredRows, made: Container[str]) -> Iterator[str]:
+        """Say which features have values far outside, but for those that an encoder looked at."""
+        for name, known in self.feature_ranges.items():
+            if not known.is_binary and name not in made:
+                values = np.asarray(rows.table.column(rows.positions[name]), dtype=np.float64)
+                yield far_values(name, known.minimum, known.maximum, values)
 
     def _with_items(self, X: Any, handle_unknown: HandleUnknown) -> tuple[Table, dict[str, str]]:
         return computed_items(
@@ -452,6 +466,15 @@ class Predictions(ScoreFields):
         return score
 
     def _rows(self, X: Any) -> ScoredRows:
+        made = {one.name for one in stated(X)}
+        table, sources = X, {}
         if self.variables:
-            X = self.with_items(X)
-        return ScoredRows.open(X, tuple(self.points), self.feature_names)
+            table, sources = self._with_items(X, "error")
+        rows = ScoredRows.open(table, tuple(self.points), self.feature_names)
+        far = [] if not sources else [*self._far_columns(rows.table, sources)]
+        try:
+            far += self._far_features(rows, made)
+        except ColumnError:
+            return rows  # whoever adds up the scores says what is wrong, and in which rows
+        warn_of_far_values(far)
+        return rows

@@ -27,7 +27,7 @@ from riskslim.items.families import Family, condition_families
 from riskslim.items.item import Item, readings
 from riskslim.items.variables import RawVariable
 
-__all__ = ["ScoredRows", "are_whole", "as_row", "is_positive", "remarks_on_ranges"]
+__all__ = ["ScoredRows", "are_whole", "as_row", "is_positive", "numbers_of", "remarks_on_ranges"]
 
 # What the columns are that a table to be scored has to have.
 _WANTED = "features with points"
@@ -186,6 +186,15 @@ def remarks_on_ranges(table: Table, variables: Iterable[RawVariable]) -> Iterato
     str
         A sentence with the number of rows, and both ranges.
     """
+    for variable, values in numbers_of(table, variables):
+        if remark := variable.remark(values):
+            yield remark
+
+
+def numbers_of(
+    table: Table, variables: Iterable[RawVariable]
+) -> Iterator[tuple[RawVariable, NDArray[Any]]]:
+    """Raw columns of numbers with their values in a table, as far as it has them."""
     names = [str(name) for name in table.names or ()]
     for variable in variables:
         if not variable.range_text or variable.name not in names:
@@ -195,8 +204,7 @@ def remarks_on_ranges(table: Table, variables: Iterable[RawVariable]) -> Iterato
             column = encoder.read(table.values(names.index(variable.name)), "error")
         except ColumnError:
             continue  # its items were given: nothing is computed from it
-        if remark := variable.remark(column.values):
-            yield remark
+        yield variable, column.values
 
 
 def as_row(record: Any) -> Any:
