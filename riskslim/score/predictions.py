@@ -259,8 +259,14 @@ class Predictions(ScoreFields):
     def _far_features(self, rows: ScoredRows, made: Container[str]) -> Iterator[str]:
         """Say which features have values far outside, but for those that an encoder looked at."""
         for name, known in self.feature_ranges.items():
-            if not known.is_binary and name not in made:
-                values = np.asarray(rows.table.column(rows.positions[name]), dtype=np.float64)
+            variable = self.variables.get(name)
+            has_range = variable is not None and bool(variable.range_text)
+            if name in made or (known.is_binary and not has_range):
+                continue
+            values = np.asarray(rows.table.column(rows.positions[name]), dtype=np.float64)
+            if variable is not None and has_range:
+                yield variable.far(values)
+            else:
                 yield far_values(name, known.minimum, known.maximum, values)
 
     def _with_items(self, X: Any, handle_unknown: HandleUnknown) -> tuple[Table, dict[str, str]]:

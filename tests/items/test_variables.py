@@ -311,7 +311,7 @@ def test_an_encoder_reports_other_units_in_the_words_of_a_score(numeric):
         "extrapolate."
     )
     with pytest.warns(ExtrapolationWarning) as caught:
-        score.with_items(micromoles)
+        score.predict_proba(micromoles)
     assert [str(warning.message) for warning in caught] == [expected]
     for method in (encoder.transform, pipeline.predict_proba):
         with pytest.warns(ExtrapolationWarning) as caught:
@@ -362,9 +362,8 @@ def test_other_units_are_reported():
         with pytest.warns(ExtrapolationWarning) as caught:
             table = method(micromoles)
         (warning,) = caught
-        assert f"'creatinine' ({lower} to {upper} in training; here {low} to" in str(
-            warning.message
-        )
+        ranges = f"'creatinine' ({lower} to {upper} in training; here {low} to {high}, "
+        assert ranges in str(warning.message)
         assert warning.filename == __file__
     assert score.predict_proba(table).shape == (N, 2)  # it was said
     assert score.remarks(table) == (remark,)

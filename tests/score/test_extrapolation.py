@@ -31,8 +31,8 @@ def in_other_units(X):
 
 MESSAGE = (
     r"^Values far outside of those in training, as in another unit: 'bmi' \(1\.2\d* to 3\.\d+ in "
-    r"training; here 8\d.* to 27\d.*, 300 of 300 rows far outside\); 'visits' \(0 to 3 in training; "
-    r"here 0 to 156, \d+ of 300 rows far outside\)\. The predictions extrapolate\.$"
+    r"training; here 8\d.* to 27\d.*, 300 of 300 rows far outside\); 'visits' \(0 to 3 in "
+    r"training; here 0 to 156, \d+ of 300 rows far outside\)\. The predictions extrapolate\.$"
 )
 
 
