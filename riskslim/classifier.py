@@ -519,7 +519,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.solution_ = solution
         self.certificate_ = solution.certificate
         self.loss_ = solution.certificate.loss
-        self.risk_score_ = RiskScore.from_solution(solution, data)
+        self.risk_score_ = RiskScore.from_solution(solution, data, problem=problem)
         self.remarks_ = problem.remarks(solution.coef)
         self.classes_ = class_labels(_in_order(data.classes))
         self.positive_label_ = data.classes[1]

@@ -39,6 +39,7 @@ from riskslim.score import json as score_json
 from riskslim.score.fields import check_known
 from riskslim.score.reasons import Reasons
 from riskslim.score.recalibration import Recalibration, checked_prevalence
+from riskslim.score.requirements import Requirement, checked_requirements
 from riskslim.score.training import agreeing_items, check_scores_of_training
 from riskslim.solution import Certificate
 
@@ -92,6 +93,9 @@ class RiskScore(Reasons, Exports):
         fitted with: what :meth:`recalibrated` starts from.
     recalibration : Recalibration, optional
         Real numbers in the place of intercept and scale in all risks: see :meth:`recalibrated`.
+    requirements : sequence of Requirement, optional
+        What the score was found under, in words, each with a mark
+        (:meth:`RiskScoreProblem.requirements`).
 
     Attributes
     ----------
@@ -112,6 +116,7 @@ class RiskScore(Reasons, Exports):
         Read-only, of features with points.
     prevalence : float or None
     recalibration : Recalibration or None
+    requirements : tuple of Requirement
 
     Raises
     ------
@@ -202,6 +207,7 @@ class RiskScore(Reasons, Exports):
     items: Mapping[str, Item] = dataclasses.field(default_factory=dict)
     prevalence: float | None = None
     recalibration: Recalibration | None = None
+    requirements: Sequence[Requirement] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.feature_names, str):
@@ -228,6 +234,7 @@ class RiskScore(Reasons, Exports):
             )
         if not isinstance(self.recalibration, Recalibration | None):
             raise TypeError(f"recalibration must be a Recalibration, got {self.recalibration!r}")
+        _set(self, requirements=checked_requirements(self.requirements))
         if self.prevalence is not None:
             _set(self, prevalence=checked_prevalence(self.prevalence, "prevalence"))
         _set(
@@ -247,7 +254,14 @@ class RiskScore(Reasons, Exports):
         _set(self, items=MappingProxyType(items), variables=MappingProxyType(variables))
 
     @classmethod
-    def from_solution(cls, solution: Solution, data: TrainingData, *, rank: int = 0) -> RiskScore:
+    def from_solution(
+        cls,
+        solution: Solution,
+        data: TrainingData,
+        *,
+        rank: int = 0,
+        problem: RiskScoreProblem | None = None,
+    ) -> RiskScore:
         """Build the risk score of an engine's solution.
 
         Parameters
@@ -258,6 +272,8 @@ class RiskScore(Reasons, Exports):
         rank : int, default 0
             Which score of ``solution.pool``, 0 for the best. The certificate is about the best
             one: others have none.
+        problem : RiskScoreProblem, optional
+            The problem that was solved: the score then knows its ``requirements``.
 
         Returns
         -------
@@ -294,7 +310,12 @@ class RiskScore(Reasons, Exports):
             )
         coef, scale = _ranked(solution, rank)
         certificate = None if rank else solution.certificate
-        return cls.from_coefficients(coef, data, scale=scale, certificate=certificate)
+        requirements: tuple[Requirement, ...] = ()
+        if problem is not None:
+            single = problem if problem.scales.is_single else problem.at_scale(scale)
+            requirements = single.requirements(coef)
+        score = cls.from_coefficients(coef, data, scale=scale, certificate=certificate)
+        return dataclasses.replace(score, requirements=requirements)
 
     @classmethod
     def from_coefficients(

@@ -405,7 +405,7 @@ class _Results:
         if certificate.status is Status.INFEASIBLE:
             typer.echo(certificate.explain(), err=True)
             raise typer.Exit(EXIT_INFEASIBLE)
-        score = riskslim.RiskScore.from_solution(solution, problem.loss.data)
+        score = riskslim.RiskScore.from_solution(solution, problem.loss.data, problem=problem)
         if self.encoder is not None and score.points:
             score = score.with_variables(self.encoder)
         try:

@@ -492,8 +492,8 @@ def _path_on_rows(
     found = _PathOnRows(
         tuple(solutions),
         tuple(
-            _measured(solution, problem, train, test, test_rows, plan.bins)
-            for solution in solutions
+            _measured(solution, problem.restated(max_size=size), train, test, test_rows, plan.bins)
+            for size, solution in zip(plan.sizes, solutions, strict=False)
         ),
     )
     # Scores of folds that were interrupted are no fits; those of all rows have their certificate.
@@ -576,7 +576,7 @@ def _measured(
 ) -> Fold | None:
     if solution.coefficients is None:
         return None
-    score = RiskScore.from_solution(solution, problem.loss.data)
+    score = RiskScore.from_solution(solution, problem.loss.data, problem=problem)
     risk, log_odds = _predictions(score, test)
     on_test = _performance(score, test, risk, log_odds, bins)
     on_train = on_test if test is train else _performance(

@@ -147,7 +147,7 @@ def _page(
             for k, one in enumerate(rows)
         ],
         operating=[operating_table(score, one) for one in rows],
-        requirements=None if stated is None else requirements(score, stated),
+        requirements=requirements(score, stated) or None,
         sizes=None if size_path is None else path_tables(score, size_path),
         path_diagram=None if size_path is None else diagrams.path_diagram(size_path),
         data=data_table(score, rows),

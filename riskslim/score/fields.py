@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from riskslim.items.item import Item
     from riskslim.items.variables import RawVariable
     from riskslim.score.recalibration import Recalibration
+    from riskslim.score.requirements import Requirement
     from riskslim.solution import Certificate
 
 __all__ = ["ScoreFields", "check_known"]
@@ -54,6 +55,7 @@ class ScoreFields:
     items: Mapping[str, Item]
     prevalence: float | None
     recalibration: Recalibration | None
+    requirements: tuple[Requirement, ...]
 
     def _replaced(self, **changes: Any) -> Self:
         """The same score with other fields."""

@@ -19,6 +19,7 @@ from riskslim.items.item import COMPARISONS, Item
 from riskslim.items.variables import RawVariable
 from riskslim.scale import ScaleSet, checked_scale
 from riskslim.score.recalibration import Recalibration, checked_prevalence
+from riskslim.score.requirements import requirements_from_plain, requirements_to_plain
 from riskslim.solution import Certificate
 
 if TYPE_CHECKING:
@@ -96,6 +97,11 @@ def _to_plain(score: ScoreLike) -> dict[str, Any]:
         # No prediction depends on it.
         **({} if score.prevalence is None else {"prevalence": score.prevalence}),
         **_recalibration_to_plain(score.recalibration),
+        **(
+            {"requirements": requirements_to_plain(score.requirements)}
+            if score.requirements
+            else {}
+        ),
         "certificate": None if certificate is None else _certificate_to_plain(certificate),
     }
 
@@ -290,6 +296,7 @@ def read(text: str | bytes) -> dict[str, Any]:
         "variables": _variables_from_plain(plain.get("variables", [])),
         "class_weighting": _weighting_from_plain(plain.get("class_weighting")),
         "items": items,
+        "requirements": requirements_from_plain(plain.get("requirements", [])),
         "prevalence": _prevalence_from_plain(plain.get("prevalence")),
         "recalibration": _recalibration_from_plain(plain.get("recalibration"), version),
     }

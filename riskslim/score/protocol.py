@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from riskslim.items.item import Item
     from riskslim.items.variables import RawVariable
     from riskslim.score.recalibration import Recalibration
+    from riskslim.score.requirements import Requirement
     from riskslim.score.sheet import ScoreSheet
     from riskslim.score.table import RiskRow
     from riskslim.solution import Certificate
@@ -80,6 +81,10 @@ class ScoreLike(Protocol):
     @property
     def recalibration(self) -> Recalibration | None:
         """Return what takes the place of intercept and scale in risks."""
+
+    @property
+    def requirements(self) -> tuple[Requirement, ...]:
+        """Return what the score was found under."""
 
     def score_samples(self, X: Any) -> NDArray[Any]:
         """Scores of rows."""
