@@ -591,9 +591,9 @@ class RiskScoreProblem:
         >>> for requirement in problem.requirements([-1, 2, -1]):
         ...     print(requirement)
         ✗ not met: model size 0 to 1 (model size is 2)
-        ✓ met: points of every feature not named below from -5 to 5; intercept from -9 to 9
+        ✓ met: intercept from -9 to 9
+        ✓ met: points from -5 to 5: 'age >= 60'
         ✗ not met: sign +, points from 0 to 5: 'smoker' (broken by 'smoker' (-1))
-        ✓ met: price of each feature: 1e-06 of the loss
         """
         vector = np.asarray(coef)
         if vector.shape != self.lower.shape:

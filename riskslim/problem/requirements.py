@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["requirements_of"]
 
+# A price that decides among scores of equal loss only, which is no requirement.
+_TIE_BREAK = 1e-6
+
 
 class _Problem(Protocol):
     """The parts of a risk score problem that are requirements."""
@@ -154,6 +157,8 @@ def _prices(problem: _Problem) -> Iterator[Requirement]:
         return
     usual = Counter(prices.values()).most_common(1)[0][0]
     others = {j: price for j, price in prices.items() if price != usual}
+    if not others and usual <= _TIE_BREAK:
+        return
     which = "each other feature" if others else "each feature"
     yield Requirement(f"price of {which}: {usual:.4g} of the loss")
     names = problem.coefficients.feature_names

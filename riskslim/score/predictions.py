@@ -355,12 +355,19 @@ class Predictions(ScoreFields):
         >>> score = RiskScore(-2, {"smoker": 2}, prevalence=0.2)
         >>> print(score.recalibrated(prevalence=0.05))
         RISK SCORE: probability that outcome = 1
-        +-----------------------------+----------+-------+
-        | 1. smoker                   | 2 points |   ... |
-        +-----------------------------+----------+-------+
-        |    ADD THE POINTS OF ROW 1  |    SCORE | = ... |
-        +-----------------------------+----------+-------+
+        +-----------+----------+-------+
+        | 1. smoker | 2 points |   ... |
+        +-----------+----------+-------+
+        |                SCORE | = ... |
+        +-----------+----------+-------+
         <BLANKLINE>
+        +-------+------+-------+
+        | SCORE |    0 |     2 |
+        | RISK  | 2.8% | 17.4% |
+        +-------+------+-------+
+        risk = 1 / (1 + exp(3.55814 - score))
+        Recalibrated to rows of which 5.0% have outcome = 1: intercept -3.55814 in place of
+        -2. The points are as they were.
         """
         link = link_of(self)
         if prevalence is not None:
