@@ -39,6 +39,7 @@ from riskslim.score import json as score_json
 from riskslim.score.fields import check_known
 from riskslim.score.reasons import Reasons
 from riskslim.score.recalibration import Recalibration, checked_prevalence
+from riskslim.score.recalibrations import Recalibrations
 from riskslim.score.requirements import Requirement, checked_requirements
 from riskslim.score.training import agreeing_items, check_scores_of_training
 from riskslim.solution import Certificate
@@ -52,7 +53,7 @@ __all__ = ["RiskScore"]
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class RiskScore(Reasons, Exports):
+class RiskScore(Reasons, Recalibrations, Exports):
     r"""A risk score: points per feature, an intercept, and the risk of every score.
 
     Parameters

@@ -359,8 +359,9 @@ class _Resampler:
             _, first, counts = np.unique(codes[rows], return_index=True, return_counts=True)
             self.strata.append(_Kinds(rows[first], counts))
         # With strata each resample has the rows of both that there are.
-        has_both = classes is not None and len(strata) == 1
-        self._is_second = classes[self.strata[0].rows] == 1 if has_both else None
+        self._is_second: NDArray[np.bool_] | None = None
+        if classes is not None and len(strata) == 1:
+            self._is_second = classes[self.strata[0].rows] == 1
 
     @classmethod
     def of(

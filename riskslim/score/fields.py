@@ -55,7 +55,7 @@ class ScoreFields:
     items: Mapping[str, Item]
     prevalence: float | None
     recalibration: Recalibration | None
-    requirements: tuple[Requirement, ...]
+    requirements: Sequence[Requirement]
 
     def _replaced(self, **changes: Any) -> Self:
         """The same score with other fields."""

@@ -204,7 +204,7 @@ class Presentation(Predictions):
             notes=tuple(
                 one_line(note) for note in self._notes(risks, is_weighted=sample_weight is not None)
             ),
-            requirements=self.requirements,
+            requirements=tuple(self.requirements),
         )
 
     def _notes(self, risks: tuple[RiskRow, ...], *, is_weighted: bool) -> Iterator[str]:

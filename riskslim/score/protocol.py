@@ -83,7 +83,7 @@ class ScoreLike(Protocol):
         """Return what takes the place of intercept and scale in risks."""
 
     @property
-    def requirements(self) -> tuple[Requirement, ...]:
+    def requirements(self) -> Sequence[Requirement]:
         """Return what the score was found under."""
 
     def score_samples(self, X: Any) -> NDArray[Any]:
