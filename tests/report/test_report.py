@@ -998,6 +998,7 @@ def test_browser_would_block_what_is_smuggled_in(shown, browser):
     assert browser.title == "Risk score: probability that died = yes"
 
 
+@pytest.mark.filterwarnings("ignore::riskslim.exceptions.ExtrapolationWarning")
 def test_calculator_predicts_the_same(shown, browser, full):
     score = full[0].risk_score
     shown(full[1])
@@ -1076,6 +1077,7 @@ def test_calculator_with_names_of_any_kind(shown, browser):
     np.testing.assert_allclose([float(one[1]) for one in found], risk, rtol=1e-14)
 
 
+@pytest.mark.filterwarnings("ignore::riskslim.exceptions.ExtrapolationWarning")
 @pytest.mark.parametrize("scale", [1, 2.5])
 def test_calculator_with_numbers_of_any_kind(shown, browser, scale):
     """Decimal, negative and out of range: computed; no number: asked for."""
