@@ -24,6 +24,9 @@ from riskslim.exports.sql import _sqlite_literal, to_sql
 from riskslim.items.variables import RawVariable
 from riskslim.scale import ScaleSet
 
+# What is odd about values beyond the training data is said elsewhere.
+pytestmark = pytest.mark.filterwarnings("ignore::riskslim.exceptions.ExtrapolationWarning")
+
 LABELS = [
     (0, 1),
     (-1, 1),
