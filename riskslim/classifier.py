@@ -31,6 +31,7 @@ from riskslim.coefficients import (
 )
 from riskslim.constraints.base import Constraint
 from riskslim.constraints.linear import at_most_per_variable
+from riskslim.data.statements import state, stated
 from riskslim.data.tables import Table, check_columns, is_sparse, open_table
 from riskslim.data.training_data import TrainingData
 from riskslim.engines.choice import choose_engine, engine_arguments, solve
@@ -145,14 +146,21 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     items_per_variable : int, optional
         At most so many items of each variable have points. Without ``items`` the variable of
         "age >= 60" is what its name says.
+    positive_label : optional
+        The label whose risk the score is about, such as "dead" of "alive" and "dead". Default: the
+        last one in sorted order, with a warning where two texts do not say themselves which is
+        meant.
 
     Attributes
     ----------
     coef_ : ndarray of int64, shape (1, d)
-        Points of each feature, of each item where there are ``items``.
+        Points of each feature, of each item where there are ``items``, for the positive label.
     intercept_ : ndarray of int64, shape (1,)
     classes_ : ndarray of shape (2,)
-        The two labels in sorted order: predictions are about the second one.
+        The two labels in sorted order, which is that of the columns of ``predict_proba``.
+    positive_label_ : object
+        The label whose risk ``risk_score_`` is about: the second of ``classes_`` unless
+        ``positive_label`` says otherwise.
     risk_score_ : RiskScore
         Points table, risk table, predictions from the features with points alone, files.
     certificate_ : Certificate
@@ -178,7 +186,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    Log-odds are ``(X @ coef_[0] + intercept_) / risk_score_.scale``. A fitted classifier keeps
+    Log-odds of the positive label are ``(X @ coef_[0] + intercept_) / risk_score_.scale``. A
+    fitted classifier keeps
     no training data, neither in memory nor in a pickle. Ctrl-C ends the search and keeps the best
     score so far, with a ``ConvergenceWarning``; a second one raises ``KeyboardInterrupt``.
 
@@ -243,6 +252,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         within: float | None = None,
         items: ItemEncoder | None = None,
         items_per_variable: int | None = None,
+        positive_label: Any = None,
     ) -> None:
         self.max_size = max_size
         self.max_coef = max_coef
@@ -269,6 +279,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.within = within
         self.items = items
         self.items_per_variable = items_per_variable
+        self.positive_label = positive_label
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> RiskSLIMClassifier:
         """Find the best risk score for the training data.
@@ -280,8 +291,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             library that narwhals understands. Values that are integers in -128..127 take one byte
             each, whatever their dtype. With ``items``, raw columns as the encoder takes them.
         y : array-like of shape (n,)
-            Two distinct labels of any kind. The risk is that of the last one in sorted order: fit
-            to ``y == "dead"`` where "survived" would be it.
+            Two distinct labels of any kind. The risk is that of ``positive_label``, by default the
+            last one in sorted order.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights of the rows. Whole numbers mean repeated rows.
 
@@ -308,6 +319,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The search ended at a limit or by Ctrl-C, with a gap that is stated.
         ConstantFeatureWarning
             Features have one value in all rows.
+        PositiveLabelWarning
+            The sorted order of two texts decides whose risk it is.
         """
         limits = self._limits()
         y = _one_column(self, y)
@@ -341,7 +354,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n,)
-            The second of ``classes_`` where its risk is above 50%, else the first one.
+            The positive label where its risk is above 50%, else the other one.
         """
         score, rows = self._score_and_rows(X)
         return score.predict(rows)
@@ -359,7 +372,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Columns in the order of ``classes_``.
         """
         score, rows = self._score_and_rows(X)
-        return score.predict_proba(rows)
+        risks = score.predict_proba(rows)
+        return risks if self._is_last() else risks[:, ::-1]
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Compute the logarithm of the probability of each class.
@@ -386,10 +400,12 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of float64, shape (n,)
-            (score + intercept) / scale, of the second of ``classes_``.
+            Of the second of ``classes_``, as scikit-learn has it: (score + intercept) / scale, or
+            minus that where ``positive_label`` is the first of them.
         """
         score, rows = self._score_and_rows(X)
-        return score.decision_function(rows)
+        log_odds = score.decision_function(rows)
+        return log_odds if self._is_last() else 0.0 - log_odds
 
     def score_samples(self, X: Any) -> NDArray[Any]:
         """Compute the score of each row: the sum of its points, the intercept not included.
@@ -542,12 +558,19 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.certificate_ = solution.certificate
         self.loss_ = solution.certificate.loss
         raw = None if self.encoder_ is None else self._raw(open_table(X))
-        score = RiskScore.from_solution(solution, data, encoder=self.encoder_, raw=raw)
+        score = RiskScore.from_solution(
+            solution, data, problem=problem, encoder=self.encoder_, raw=raw
+        )
         self.risk_score_ = score
         self.remarks_ = tuple(dict.fromkeys((*problem.remarks(solution.coef), *score.remarks())))
-        self.classes_ = class_labels(data.classes)
+        self.classes_ = class_labels(_in_order(data.classes))
+        self.positive_label_ = data.classes[1]
         self.coef_ = solution.coef[np.newaxis, 1:]
         self.intercept_ = solution.coef[:1]
+
+    def _is_last(self) -> bool:
+        """Say whether the positive label is the second of ``classes_``."""
+        return bool(self.classes_[1] == self.positive_label_)
 
     def _raw(self, table: Table) -> Table:
         """Raw columns with the names that the encoder has for them."""
@@ -567,7 +590,9 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not _is_finite_array(X):
             check_columns(table, score.feature_names)
         # Columns are in the order of the training data; their names have been compared.
-        return score, dataclasses.replace(table, names=None)
+        rows = dataclasses.replace(table, names=None)
+        state(rows, stated(X))  # what an encoder made, it has looked at
+        return score, rows
 
 
 def training_data_of(
@@ -593,12 +618,14 @@ def training_data_of(
         As in :meth:`RiskSLIMClassifier.fit`.
     """
     X = _with_columns(X)
-    if classifier.items is None:
-        return TrainingData(X, y, sample_weight), None
-    if not isinstance(classifier.items, ItemEncoder):
-        raise TypeError(f"items must be an ItemEncoder or None, got {classifier.items!r}")
-    encoder = clone(classifier.items)
-    return TrainingData(fit_items(encoder, X, sample_weight), y, sample_weight), encoder
+    encoder = None
+    if classifier.items is not None:
+        if not isinstance(classifier.items, ItemEncoder):
+            raise TypeError(f"items must be an ItemEncoder or None, got {classifier.items!r}")
+        encoder = clone(classifier.items)
+        X = fit_items(encoder, X, sample_weight)
+    data = TrainingData(X, y, sample_weight, positive_label=classifier.positive_label)
+    return data, encoder
 
 
 def stated_by(
@@ -630,6 +657,15 @@ class _Coefficients(CoefficientSet):
     """A coefficient set whose errors speak of the classifier's parameters."""
 
     _called = ParameterNames("min_coef", "max_coef", "coef_values")
+
+
+def _in_order(classes: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Labels in sorted order, if they have one: metrics of scikit-learn rely on it."""
+    try:
+        first, last = sorted(classes)
+    except TypeError:
+        return classes
+    return first, last
 
 
 def _line_of_progress(log: VerboseLog, record: TraceRecord) -> None:

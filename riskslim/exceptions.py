@@ -8,6 +8,7 @@ __all__ = [
     "ExtrapolationWarning",
     "InfeasibleProblemError",
     "KernelsUnavailableError",
+    "PositiveLabelWarning",
     "ProblemSizeError",
     "RiskSLIMError",
     "SolverUnavailableError",
@@ -59,6 +60,10 @@ class CertificateError(RiskSLIMError):
 
 class ConstantFeatureWarning(UserWarning):
     """A feature has one value in all rows: the intercept carries it, it is never selected."""
+
+
+class PositiveLabelWarning(UserWarning):
+    """The risk is that of the last of two texts in sorted order, which may be the wrong one."""
 
 
 class ExtrapolationWarning(UserWarning):

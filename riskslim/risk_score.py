@@ -41,6 +41,9 @@ from riskslim.score.cutoff_ranges import CutoffRange
 from riskslim.score.cutoff_sweep import cutoff_ranges, ranges_with_other_points
 from riskslim.score.fields import check_known
 from riskslim.score.reasons import Reasons
+from riskslim.score.recalibration import Recalibration, checked_prevalence
+from riskslim.score.recalibrations import Recalibrations
+from riskslim.score.requirements import Requirement, checked_requirements
 from riskslim.score.training import agreeing_items, check_scores_of_training
 from riskslim.solution import Certificate
 
@@ -54,7 +57,7 @@ __all__ = ["RiskScore"]
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class RiskScore(Reasons, Exports):
+class RiskScore(Reasons, Recalibrations, Exports):
     r"""A risk score: points per feature, an intercept, and the risk of every score.
 
     Parameters
@@ -96,6 +99,14 @@ class RiskScore(Reasons, Exports):
     cutoff_ranges : mapping from str to CutoffRange, optional
         How far cut-offs can be moved before the objective changes, by feature, as
         :meth:`with_cutoff_ranges` finds it.
+    prevalence : float, optional
+        Share of the training rows that had the positive label, by the weights that the score was
+        fitted with: what :meth:`recalibrated` starts from.
+    recalibration : Recalibration, optional
+        Real numbers in the place of intercept and scale in all risks: see :meth:`recalibrated`.
+    requirements : sequence of Requirement, optional
+        What the score was found under, in words, each with a mark
+        (:meth:`RiskScoreProblem.requirements`).
 
     Attributes
     ----------
@@ -118,6 +129,9 @@ class RiskScore(Reasons, Exports):
     csv_format : CsvFormat or None
     cutoff_ranges : mapping from str to CutoffRange
         Read-only, of features with points.
+    prevalence : float or None
+    recalibration : Recalibration or None
+    requirements : tuple of Requirement
 
     Raises
     ------
@@ -208,6 +222,9 @@ class RiskScore(Reasons, Exports):
     items: Mapping[str, Item] = dataclasses.field(default_factory=dict)
     csv_format: CsvFormat | None = None
     cutoff_ranges: Mapping[str, CutoffRange] = dataclasses.field(default_factory=dict)
+    prevalence: float | None = None
+    recalibration: Recalibration | None = None
+    requirements: Sequence[Requirement] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.feature_names, str):
@@ -234,6 +251,11 @@ class RiskScore(Reasons, Exports):
             )
         if not isinstance(self.csv_format, CsvFormat | None):
             raise TypeError(f"csv_format must be a CsvFormat, got {self.csv_format!r}")
+        if not isinstance(self.recalibration, Recalibration | None):
+            raise TypeError(f"recalibration must be a Recalibration, got {self.recalibration!r}")
+        _set(self, requirements=checked_requirements(self.requirements))
+        if self.prevalence is not None:
+            _set(self, prevalence=checked_prevalence(self.prevalence, "prevalence"))
         _set(
             self,
             intercept=checked_points(self.intercept, "intercept"),
@@ -263,6 +285,7 @@ class RiskScore(Reasons, Exports):
         data: TrainingData,
         *,
         rank: int = 0,
+        problem: RiskScoreProblem | None = None,
         encoder: ItemEncoder | None = None,
         raw: Any = None,
     ) -> RiskScore:
@@ -276,6 +299,8 @@ class RiskScore(Reasons, Exports):
         rank : int, default 0
             Which score of ``solution.pool``, 0 for the best. The certificate is about the best
             one: others have none.
+        problem : RiskScoreProblem, optional
+            The problem that was solved: the score then knows its ``requirements``.
         encoder : ItemEncoder, optional
             The fitted encoder that made the features of ``data``: the score then applies to raw
             records, as :meth:`with_variables` says.
@@ -318,7 +343,12 @@ class RiskScore(Reasons, Exports):
             )
         coef, scale = _ranked(solution, rank)
         certificate = None if rank else solution.certificate
+        requirements: tuple[Requirement, ...] = ()
+        if problem is not None:
+            single = problem if problem.scales.is_single else problem.at_scale(scale)
+            requirements = single.requirements(coef)
         score = cls.from_coefficients(coef, data, scale=scale, certificate=certificate)
+        score = dataclasses.replace(score, requirements=requirements)
         if raw is not None:
             ranges = cutoff_ranges(
                 score,
@@ -380,7 +410,8 @@ class RiskScore(Reasons, Exports):
             )
         used = np.flatnonzero(vector[1:]).tolist()
         names = data.feature_names
-        ranges = {names[j]: FeatureRange.of(data.column(j)) for j in used}
+        counted = data.counted
+        ranges = {names[j]: FeatureRange.of(data.column(j)[counted]) for j in used}
         score = cls(
             vector[0].item(),
             {names[j]: vector[1 + j].item() for j in used},
@@ -391,6 +422,7 @@ class RiskScore(Reasons, Exports):
             certificate=certificate,
             scale=scale,
             class_weighting=data.class_weighting,
+            prevalence=data.prevalence,
             items=agreeing_items(data, ranges),
             csv_format=data.csv_format,
         )
@@ -399,6 +431,8 @@ class RiskScore(Reasons, Exports):
 
     def __repr__(self) -> str:
         scale = "" if self.scale == 1.0 else f", scale={self.scale!r}"
+        if self.recalibration is not None:
+            scale += f", recalibration={self.recalibration!r}"
         return (
             f"RiskScore(intercept={self.intercept}, points={dict(self.points)}, "
             f"outcome_name={self.outcome_name!r}, classes={self.classes!r}{scale})"

@@ -54,8 +54,11 @@ from riskslim.datasets import load_breast_cancer_binary
 from riskslim.exceptions import (
     ConstantFeatureWarning,
     InfeasibleProblemError,
+    PositiveLabelWarning,
     RiskSLIMError,
 )
+from riskslim.model_selection import cross_validate_risk_score, model_size_path
+from riskslim.report import render
 
 NAMES = ["age >= 60", "smoker", "exercise", "hypertension", "diabetes", "visits"]
 
@@ -166,7 +169,8 @@ def test_the_steps_by_hand_give_the_same(fitted):
     assert fitted.intercept_.tolist() == [solution.intercept]
     assert fitted.certificate_ == solution.certificate
     assert fitted.solution_.certificate is fitted.certificate_
-    assert fitted.risk_score_ == RiskScore.from_solution(solution, data)
+    problem = fitted.problem_on(data)
+    assert fitted.risk_score_ == RiskScore.from_solution(solution, data, problem=problem)
     assert fitted.certificate_.status is Status.OPTIMAL
     assert np.count_nonzero(fitted.coef_) == 3
 
@@ -279,6 +283,7 @@ def test_scores_of_real_values_are_real():
     assert_same_predictions(classifier, rows)
 
 
+@pytest.mark.filterwarnings("ignore::riskslim.exceptions.ExtrapolationWarning")
 def test_log_probabilities_of_extreme_rows():
     classifier = RiskSLIMClassifier(max_size=1, min_coef={"x6": 1}).fit(X, Y)
     rows = np.zeros((2, 6))
@@ -320,7 +325,7 @@ def test_labels_of_any_kind(fitted, negative, positive, container):
 
 def test_categories_and_names_of_outcomes():
     outcome = pd.Series(np.where(Y, "sick", "ill"), name="state", dtype="category")
-    classifier = RiskSLIMClassifier(max_size=1).fit(FRAME, outcome)
+    classifier = RiskSLIMClassifier(max_size=1, positive_label="sick").fit(FRAME, outcome)
     assert classifier.classes_.tolist() == ["ill", "sick"]
     assert "probability that state = sick" in str(classifier.risk_score_)
 
@@ -886,11 +891,11 @@ def test_pickles_hold_no_training_data():
 
 
 def test_refitting_forgets(fitted):
-    classifier = clone(fitted).fit(FRAME, Y).fit(X[:, :3], np.where(Y, "b", "a"))
+    classifier = clone(fitted).fit(FRAME, Y).fit(X[:, :3], np.where(Y, "y", "n"))
     assert classifier.n_features_in_ == 3
     assert not hasattr(classifier, "feature_names_in_")
     assert classifier.coef_.shape == (1, 3)
-    assert classifier.classes_.tolist() == ["a", "b"]
+    assert classifier.classes_.tolist() == ["n", "y"]
 
 
 def test_the_demos_score():
@@ -899,3 +904,77 @@ def test_the_demos_score():
     classifier = RiskSLIMClassifier(max_size=3).fit(rows, data.labels)
     assert classifier.certificate_.objective == pytest.approx(0.205017018, abs=1e-9)
     assert classifier.score(rows, data.labels) > 0.9
+
+
+# ---- the positive label ------------------------------------------------------------------------
+
+
+def injured(n=300):
+    rng = np.random.default_rng(11)
+    X = rng.integers(0, 2, (n, 3))
+    return X, np.where(rng.random(n) < 1 / (1 + np.exp(2 - 2 * X[:, 0])), "injury", "no injury")
+
+
+def test_a_positive_label_is_modelled_and_scikit_learn_keeps_its_order():
+    from sklearn.metrics import get_scorer
+
+    X, y = injured()
+    told = RiskSLIMClassifier(max_size=2, positive_label="injury").fit(X, y)
+    same = RiskSLIMClassifier(max_size=2).fit(X, (y == "injury").astype(int))
+    assert told.risk_score_.points == same.risk_score_.points
+    assert told.risk_score_.classes == ("no injury", "injury")
+    assert told.positive_label_ == "injury"
+    assert same.positive_label_ == 1
+    assert "probability that outcome = injury" in str(told.risk_score_)
+    # Columns and signs are those of classes_, which are sorted: scorers rely on it.
+    assert told.classes_.tolist() == ["injury", "no injury"]
+    np.testing.assert_array_equal(told.predict_proba(X), same.predict_proba(X)[:, ::-1])
+    np.testing.assert_array_equal(told.decision_function(X), -same.decision_function(X))
+    np.testing.assert_allclose(np.exp(told.predict_log_proba(X)), told.predict_proba(X))
+    np.testing.assert_array_equal(told.score_samples(X), same.score_samples(X))
+    np.testing.assert_array_equal(told.predict(X) == "injury", same.predict(X) == 1)
+    for name in ("roc_auc", "neg_log_loss", "accuracy"):
+        scorer = get_scorer(name)
+        expected = scorer(same, X, (y == "injury").astype(int))
+        assert scorer(told, X, y) == pytest.approx(expected), name
+
+
+def test_sorted_order_of_two_texts_is_warned_of():
+    X, y = injured()
+    message = "The risk is that of 'no injury', .* positive_label='injury'; positive_label='no inj"
+    with pytest.warns(PositiveLabelWarning, match=message) as caught:
+        classifier = RiskSLIMClassifier(max_size=1).fit(X, y)
+    assert [warning.filename for warning in caught] == [__file__]
+    assert classifier.risk_score_.classes == ("injury", "no injury")
+    with pytest.warns(PositiveLabelWarning, match="'no injury'") as caught:
+        TrainingData(X, y)
+    assert [warning.filename for warning in caught] == [__file__]
+    for labels in (("no", "yes"), ("no sepsis", "sepsis"), (0, 1), ("0", "1"), (False, True)):
+        named = np.array(labels, dtype=object)[(y == "injury").astype(int)]
+        TrainingData(X, named)  # a warning is an error here
+    TrainingData(X, y, positive_label="no injury")
+
+
+def test_cross_validation_is_about_the_positive_label():
+    X, y = injured()
+    series = pd.Series(y, name="harm")
+    told = RiskSLIMClassifier(max_size=2, positive_label="injury")
+    found = cross_validate_risk_score(told, X, series, cv=3)
+    np.testing.assert_array_equal(found.positive, y == "injury")
+    assert found.mean("auc") > 0.6
+    # The user's words are kept: models are fitted to labels with their name.
+    assert "probability that harm = injury" in str(found.final.model.risk_score_)
+    path = model_size_path(told, X, series, sizes=[1, 2])
+    assert all(entry.risk_score.classes[1] == "injury" for entry in path.entries)
+
+
+def test_a_report_has_the_words_of_the_user():
+    X, y = injured()
+    classifier = RiskSLIMClassifier(
+        max_size=2, positive_label="injury", class_weight={"injury": 3.0}
+    ).fit(X, pd.Series(y, name="harm"))
+    text = render(classifier.risk_score_, X, y, problem=classifier, n_resamples=0)
+    assert "harm = injury" in text
+    assert "outcome = " not in text
+    # At the head, and on the sheet.
+    assert text.count("Not calibrated: the classes were weighted. harm = injury") == 2

@@ -98,7 +98,7 @@ for call in (
 def test_scip_is_chosen_for_want_of_cplex():
     code = f"""{STATED}
 from riskslim.engines.choice import choose_engine, solve
-problem = stated(false_negative_rate_at_most(0.5))
+problem = stated(false_negative_rate_at_most(0.5, 0.5))
 print(choose_engine(problem).reason)
 print(solve(problem).certificate.is_optimal)
 print(lattice_cpa(stated(), solver="scip").certificate.engine)

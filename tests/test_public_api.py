@@ -67,7 +67,7 @@ LogisticLoss.n_samples property
 LogisticLoss.n_rows property
 LogisticLoss.n_threads property
 LogisticLoss.given_coefficients property
-RiskSLIMClassifier (*, max_size=5, max_coef=5, max_intercept=None, l0_penalty=1e-06, time_limit=60.0, gap_tolerance=0.0, engine='auto', scale=1.0, constraints=(), n_threads=1, random_state=0, verbose=0, min_size=0, min_coef=None, sign=None, fixed=None, coef_values=None, class_weight=None, solver='cplex', settings=None, node_limit=None, n_solutions=None, within=None, items=None, items_per_variable=None)
+RiskSLIMClassifier (*, max_size=5, max_coef=5, max_intercept=None, l0_penalty=1e-06, time_limit=60.0, gap_tolerance=0.0, engine='auto', scale=1.0, constraints=(), n_threads=1, random_state=0, verbose=0, min_size=0, min_coef=None, sign=None, fixed=None, coef_values=None, class_weight=None, solver='cplex', settings=None, node_limit=None, n_solutions=None, within=None, items=None, items_per_variable=None, positive_label=None)
 RiskSLIMClassifier.fit (self, X, y, sample_weight=None)
 RiskSLIMClassifier.predict (self, X)
 RiskSLIMClassifier.predict_proba (self, X)
@@ -75,7 +75,7 @@ RiskSLIMClassifier.predict_log_proba (self, X)
 RiskSLIMClassifier.decision_function (self, X)
 RiskSLIMClassifier.score_samples (self, X)
 RiskSLIMClassifier.problem_on (self, data)
-RiskScore (intercept, points, *, outcome_name='outcome', classes=(0, 1), feature_names=(), feature_ranges=<factory>, certificate=None, scale=1.0, variables=<factory>, class_weighting=None, items=<factory>, csv_format=None, cutoff_ranges=<factory>)
+RiskScore (intercept, points, *, outcome_name='outcome', classes=(0, 1), feature_names=(), feature_ranges=<factory>, certificate=None, scale=1.0, variables=<factory>, class_weighting=None, items=<factory>, csv_format=None, cutoff_ranges=<factory>, prevalence=None, recalibration=None, requirements=())
 RiskScore.score_samples (self, X)
 RiskScore.decision_function (self, X)
 RiskScore.predict_proba (self, X)
@@ -94,11 +94,12 @@ RiskScore.to_python (self, *, function_name='predict_risk', inputs=None)
 RiskScore.to_javascript (self, *, function_name='predictRisk', inputs=None)
 RiskScore.to_sql (self, dialect='ansi', *, table=None, boolean_columns=(), inputs=None, score_column=None, risk_column=None)
 RiskScore.to_pmml (self, *, inputs=None)
+RiskScore.recalibrated (self, X=None, y=None, sample_weight=None, *, prevalence=None, from_prevalence=None, with_scale=False)
 RiskScore.explain (self, record, threshold=None, *, fixed=())
 RiskScore.with_cutoff_ranges (self, X, y, sample_weight=None, *, share=0.001)
 RiskScore.operating_points (self, X, y, sample_weight=None)
 RiskScore.boolean_rule (self, threshold, *, max_terms=1000)
-RiskScore.from_solution (cls, solution, data, *, rank=0, encoder=None, raw=None)
+RiskScore.from_solution (cls, solution, data, *, rank=0, problem=None, encoder=None, raw=None)
 RiskScore.from_coefficients (cls, coef, data, *, scale=1.0, certificate=None)
 RiskScore.report (self, path, X, y=None, sample_weight=None, *, X_test=None, y_test=None, sample_weight_test=None, cv=None, problem=None, size_path=None, bins=None, n_resamples=None, title=None)
 RiskScore.to_json (self)
@@ -116,6 +117,7 @@ RiskScoreProblem.penalty (self, coef)
 RiskScoreProblem.model_size (self, coef)
 RiskScoreProblem.is_feasible (self, coef)
 RiskScoreProblem.violations (self, coef)
+RiskScoreProblem.requirements (self, coef)
 RiskScoreProblem.remarks (self, coef)
 RiskScoreProblem.is_constrained_per_scale property
 RiskScoreProblem.rates property
@@ -164,6 +166,8 @@ TrainingData.from_file (cls, path, outcome, *, weights=None, positive_label=None
 TrainingData.reweighted (self, sample_weight)
 TrainingData.with_class_weight (self, class_weight)
 TrainingData.column (self, j)
+TrainingData.counted property
+TrainingData.n_counted property
 TrainingData.prevalence property
 TrainingData.class_weighting property
 at_least (n, features, *, name=None)

@@ -174,7 +174,7 @@ def test_rows_that_are_odd(fitted):
     assert any(item.kind == ">=" for item in fitted.risk_score_.items.values())
     used = next(iter(fitted.risk_score_.variables))
     other = RAW.assign(**{used: RAW[used] * 1000})
-    with pytest.warns(ExtrapolationWarning, match="training range"):
+    with pytest.warns(ExtrapolationWarning, match="far outside of those in training"):
         fitted.predict(other)
     with pytest.raises(ValueError, match="feature names"):
         fitted.predict(RAW[["age"]])

@@ -31,6 +31,7 @@ from riskslim.constraints.base import Constraint, Setting
 from riskslim.constraints.rows import ConstraintRows, checked_constraints
 from riskslim.data.tables import series_name
 from riskslim.data.training_data import TrainingData, user_stacklevel
+from riskslim.exceptions import PositiveLabelWarning
 from riskslim.loss.logistic import LogisticLoss
 from riskslim.problem.problem import RiskScoreProblem
 from riskslim.risk_score import RiskScore
@@ -78,13 +79,15 @@ class Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _elastic_nets(self, X: Any, y: Any, sample_weight: Any) -> ElasticNets:
         name = series_name(y)
         X, y = validate_data(self, X, y, dtype=np.float64)
-        data = TrainingData(
-            X,
-            y,
-            sample_weight,
-            feature_names=getattr(self, "feature_names_in_", None),
-            outcome_name=name,
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PositiveLabelWarning)  # baselines give no choice
+            data = TrainingData(
+                X,
+                y,
+                sample_weight,
+                feature_names=getattr(self, "feature_names_in_", None),
+                outcome_name=name,
+            )
         return ElasticNets(X, data, self._settings())
 
     def _settings(self) -> PoolSettings:

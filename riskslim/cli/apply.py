@@ -101,6 +101,8 @@ def show(*, score: ScoreFile) -> None:
         typer.echo(str(risk_score))
         if risk_score.certificate is not None:
             typer.echo(f"\n{risk_score.certificate.explain()}")
+            if risk_score.recalibration is not None:
+                typer.echo(risk_score.recalibration.note_on_certificate(risk_score.intercept))
 
 
 def report(

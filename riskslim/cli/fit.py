@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import shlex
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,7 +34,9 @@ from riskslim.cli.progress import SearchProgress, display
 from riskslim.cli.selection import Selection
 from riskslim.cli.session import check_report, check_target, logger, print_remarks, session
 from riskslim.data.faults import UnusableColumnsError
+from riskslim.data.labels import is_plain_order
 from riskslim.engines.choice import choose_engine, solve
+from riskslim.exceptions import PositiveLabelWarning
 from riskslim.solution import Status
 
 if TYPE_CHECKING:
@@ -53,12 +56,6 @@ __all__ = ["demo", "fit"]
 
 # Scores of a list that are shown where --n-solutions does not say how many.
 _LISTED = 10
-
-# Pairs of labels of which the second, also in sorted order, is the one whose risk is meant.
-_PLAIN_LABELS = {
-    ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("negative", "positive"),
-    ("neg", "pos"), ("absent", "present"),
-}  # fmt: skip
 
 
 def fit(
@@ -231,16 +228,18 @@ class _Source:
     def read(self) -> TrainingData:
         """Read the rows; of columns that cannot be used, say which options would help."""
         try:
-            data = riskslim.TrainingData.from_file(
-                self.path,
-                self.outcome,
-                weights=self.weights,
-                positive_label=self.positive,
-                features=self.features or None,
-                exclude=self.exclude,
-                encode=None if self.raw is None else self.raw.fit_items,
-                csv_format=self.csv_format,
-            )
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", PositiveLabelWarning)  # it is said in words of ours
+                data = riskslim.TrainingData.from_file(
+                    self.path,
+                    self.outcome,
+                    weights=self.weights,
+                    positive_label=self.positive,
+                    features=self.features or None,
+                    exclude=self.exclude,
+                    encode=None if self.raw is None else self.raw.fit_items,
+                    csv_format=self.csv_format,
+                )
         except UnusableColumnsError as error:
             raise type(error)(self._advice(error)) from None
         if self.class_weight is None:
@@ -288,7 +287,7 @@ def _say_which_label(data: TrainingData, *, quiet: bool) -> None:
         return
     other, predicted = map(str, data.classes)
     choice = f"for {other}: --positive {shlex.quote(other)}"
-    if (other.casefold(), predicted.casefold()) not in _PLAIN_LABELS:
+    if not is_plain_order((other, predicted)):
         typer.echo(
             f"Warning: the risk predicted is that of {data.outcome_name} = {predicted}, the last "
             f"of both values in sorted order; {choice}",
@@ -445,9 +444,9 @@ class _Results:
         if certificate.status is Status.INFEASIBLE:
             typer.echo(certificate.explain(), err=True)
             raise typer.Exit(EXIT_INFEASIBLE)
-        made: dict[str, Any] = {}
+        made: dict[str, Any] = {"problem": problem}
         if self.raw is not None:
-            made = {"encoder": self.raw.encoder, "raw": self.raw.columns}
+            made |= {"encoder": self.raw.encoder, "raw": self.raw.columns}
         score = riskslim.RiskScore.from_solution(solution, problem.loss.data, **made)
         try:
             if self.output is not None:

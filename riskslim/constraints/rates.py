@@ -26,7 +26,12 @@ from riskslim.score.table import RiskScale, logistic
 if TYPE_CHECKING:
     from riskslim.data.training_data import TrainingData
 
-__all__ = ["false_negative_rate_at_most", "false_positive_rate_at_most", "rate_gap_at_most"]
+__all__ = [
+    "RateConstraint",
+    "false_negative_rate_at_most",
+    "false_positive_rate_at_most",
+    "rate_gap_at_most",
+]
 
 # Labels of the records that each rate is about.
 _CLASSES = {"false_positive": (-1,), "false_negative": (1,), "positive": (-1, 1)}
@@ -70,6 +75,11 @@ class _Threshold:
         predicted = logistic(log_odds) if self.is_risk else log_odds
         return bool(predicted[0] >= self.value)
 
+    def reached_by(self, link: RiskScale, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Say which scores are predicted positive."""
+        log_odds = link.log_odds(scores)
+        return np.asarray((logistic(log_odds) if self.is_risk else log_odds) >= self.value)
+
     def describe(self) -> str:
         return f"{'risks' if self.is_risk else 'log-odds'} of at least {self.value:.10g}"
 
@@ -99,7 +109,7 @@ class _RowGroups:
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class _RateConstraint(Constraint):
+class RateConstraint(Constraint):
     """The base of constraints on rates."""
 
     limit: float
@@ -108,6 +118,7 @@ class _RateConstraint(Constraint):
 
     @property
     def depends_on_scale(self) -> bool:
+        """Say whether the threshold is another score at another scale."""
         return self.threshold.log_odds != 0.0  # a score of 0 at every scale
 
     def _check_for(
@@ -143,7 +154,7 @@ class _RateConstraint(Constraint):
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class _RateLimit(_RateConstraint):
+class _RateLimit(RateConstraint):
     """Requirement of :func:`false_positive_rate_at_most` and its like."""
 
     name: str | None = None
@@ -163,7 +174,7 @@ class _RateLimit(_RateConstraint):
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class _RateGap(_RateConstraint):
+class _RateGap(RateConstraint):
     """Requirement of :func:`rate_gap_at_most`."""
 
     groups: str | _RowGroups
@@ -195,14 +206,16 @@ class _RateGap(_RateConstraint):
                     f"the constraint ({self.label}) has groups of {len(codes)} rows, the data "
                     f"have {data.n_samples}: give one label per row, or the name of a feature"
                 )
-            return [(f"of {label!r}", codes == k) for k, label in enumerate(labels)]
+            # Labels that only rows of weight 0 have do not count.
+            known = np.unique(codes[data.counted])
+            return [(f"of {labels[k]!r}", codes == k) for k in known.tolist()]
         if self.groups not in setting.feature_names:
             raise ValueError(
                 f"the constraint ({self.label}) names a feature that does not exist: "
                 f"{self.groups!r}{near(self.groups, setting.feature_names)}"
             )
         column = data.column(setting.feature_names.index(self.groups))
-        values = np.unique(column)
+        values = np.unique(column[data.counted])
         if not np.array_equal(values, [0, 1]):
             raise ValueError(
                 f"the constraint ({self.label}) needs a feature of zeros and ones, and "
@@ -231,11 +244,12 @@ def false_positive_rate_at_most(
     ----------
     rate : float
         Between 0 and 1, compared to within 1e-9.
-    threshold : float, optional
+    threshold : float
         A record is predicted positive if its predicted risk is at least this, between 0 and 1, both
-        excluded. Default: 0.5.
-    log_odds : float, optional
-        The same as log-odds: of a score with the scale 1, points with the intercept.
+        excluded. There is no default: it follows from the harm of a miss against that of a false
+        alarm, see the notes.
+    log_odds : float
+        The same as log-odds, in its place: of a score with the scale 1, points with the intercept.
     name : str, optional
         How messages call the constraint.
 
@@ -246,10 +260,17 @@ def false_positive_rate_at_most(
     Raises
     ------
     TypeError, ValueError
-        Something else than numbers, or out of range; both thresholds; a name that is no str.
+        Something else than numbers, or out of range; both thresholds, or none; a name that is no
+        str.
 
     Notes
     -----
+    Of risks that are true it is best to act from :math:`a / (a + b)` on, where a false alarm does
+    the harm a and a miss the harm b: from 1/10 on where a miss is 9 times as bad. With a
+    threshold far above the prevalence, such as 0.5 for a rare outcome, only risks that are all too
+    high leave few misses; with one far below it, everybody is predicted positive. What
+    :meth:`RiskScoreProblem.remarks` says names both.
+
     Records count by their weights. Integer scores are compared with the threshold as
     ``score.predict_proba(X)[:, 1] >= threshold`` would do, or
     ``score.decision_function(X) >= log_odds``, ties included. Where a record has values other than
@@ -260,8 +281,8 @@ def false_positive_rate_at_most(
     Examples
     --------
     >>> from riskslim import false_positive_rate_at_most
-    >>> false_positive_rate_at_most(0.1)
-    false_positive_rate_at_most(0.1, threshold=0.5)
+    >>> false_positive_rate_at_most(0.1, 0.3)
+    false_positive_rate_at_most(0.1, threshold=0.3)
     >>> print(false_positive_rate_at_most(0.1, log_odds=-2).describe())
     false positive rate at most 0.1 with log-odds of at least -2 predicted positive
     """
@@ -284,8 +305,8 @@ def false_negative_rate_at_most(
     ----------
     rate : float
         Between 0 and 1: 1 minus the sensitivity that is asked for.
-    threshold, log_odds : float, optional
-        As in :func:`false_positive_rate_at_most`.
+    threshold, log_odds : float
+        One of them, as in :func:`false_positive_rate_at_most`.
     name : str, optional
         How messages call the constraint.
 
@@ -332,8 +353,8 @@ def rate_gap_at_most(
         A feature of zeros and ones in the training data, which the score need not be allowed to
         use; or a label for each row, kept outside of the features. Of more than two labels every
         two are compared.
-    threshold, log_odds : float, optional
-        As in :func:`false_positive_rate_at_most`.
+    threshold, log_odds : float
+        One of them, as in :func:`false_positive_rate_at_most`.
     name : str, optional
         How messages call the constraint.
 
@@ -350,9 +371,9 @@ def rate_gap_at_most(
     Examples
     --------
     >>> from riskslim import rate_gap_at_most
-    >>> rate_gap_at_most(0.05, "false_negative", groups=["f", "m", "m", "f"])
-    rate_gap_at_most(0.05, 'false_negative', groups=<4 rows: 'f', 'm'>, threshold=0.5)
-    >>> print(rate_gap_at_most(0, "positive", groups="male").describe())
+    >>> rate_gap_at_most(0.05, "false_negative", groups=["f", "m", "m", "f"], threshold=0.2)
+    rate_gap_at_most(0.05, 'false_negative', groups=<4 rows: 'f', 'm'>, threshold=0.2)
+    >>> print(rate_gap_at_most(0, "positive", groups="male", threshold=0.5).describe())
     positive rates of 'male' differ by at most 0 with risks of at least 0.5 predicted positive
     """
     if not isinstance(rate, str) or rate not in _CLASSES:
@@ -415,7 +436,14 @@ def _checked_share(value: Any, what: str) -> float:
 
 def _checked_threshold(threshold: Any, log_odds: Any) -> _Threshold:
     if log_odds is None:
-        risk = checked_number(0.5 if threshold is None else threshold, "threshold")
+        if threshold is None:
+            raise TypeError(
+                "a constraint on rates needs the threshold (a risk, or log_odds) from which on "
+                "records are predicted positive. It has no default: if a false alarm does the harm "
+                "a and a miss the harm b, it is a / (a + b), such as 0.1 where a miss is 9 times "
+                "as bad"
+            )
+        risk = checked_number(threshold, "threshold")
         if not 0 < risk < 1:
             raise ValueError(
                 f"threshold must be a risk between 0 and 1, both excluded, got {threshold!r}; "

@@ -12,7 +12,40 @@ from riskslim.data.faults import Column, missing_among, object_fault
 from riskslim.data.tables import as_series, values_of
 from riskslim.data.weights import check_length
 
-__all__ = ["encode_labels"]
+__all__ = ["encode_labels", "is_plain_order"]
+
+# Pairs of labels of which the second, also in sorted order, is the one whose risk is meant.
+_PLAIN_LABELS = {
+    ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("negative", "positive"),
+    ("neg", "pos"), ("absent", "present"), ("0", "1"), ("-1", "1"), ("-1", "+1"),
+}  # fmt: skip
+
+
+def is_plain_order(classes: tuple[Any, Any]) -> bool:
+    """Say whether labels say themselves which is the positive one, or are no two texts.
+
+    Parameters
+    ----------
+    classes : (negative label, positive label)
+        In sorted order.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from riskslim.data.labels import is_plain_order
+    >>> is_plain_order(("no", "yes")), is_plain_order(("injury", "no injury"))
+    (True, False)
+    >>> is_plain_order(("no sepsis", "sepsis")), is_plain_order((0, 1))
+    (True, True)
+    """
+    if not all(isinstance(label, str) for label in classes):
+        return True
+    other, positive = (label.strip().casefold() for label in classes)
+    negations = [f"{no}{mark}{positive}" for no in ("no", "not", "non") for mark in " -_"]
+    return (other, positive) in _PLAIN_LABELS or other in negations
 
 
 def encode_labels(

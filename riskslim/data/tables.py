@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,6 +51,15 @@ class Table:
     def column(self, j: int) -> Column:
         """Return a column of numbers, or raise ColumnError."""
         return check_numeric(self.values(j))
+
+    def counted(self, sample_weight: Any) -> Table:
+        """Return the rows of positive weight, all of them where no weights are given."""
+        if sample_weight is None:
+            return self
+        rows = np.flatnonzero(np.asarray(sample_weight, dtype=np.float64))
+        if len(rows) == self.n_samples:
+            return self
+        return replace(self, n_samples=len(rows), values=lambda j: np.asarray(self.values(j))[rows])
 
 
 def open_table(X: Any) -> Table:

@@ -47,7 +47,7 @@ from riskslim.data.faults import (
     Column,
 )
 from riskslim.data.files import as_arrow, open_file
-from riskslim.data.labels import encode_labels
+from riskslim.data.labels import encode_labels, is_plain_order
 from riskslim.data.packing import pack
 from riskslim.data.panels import read_column
 from riskslim.data.statements import Statement, stated
@@ -59,7 +59,7 @@ from riskslim.data.tables import (
     the_only_column,
 )
 from riskslim.data.weights import checked_weights, weights_of_rows
-from riskslim.exceptions import ConstantFeatureWarning
+from riskslim.exceptions import ConstantFeatureWarning, PositiveLabelWarning
 
 if TYPE_CHECKING:
     import pyarrow
@@ -88,7 +88,8 @@ class TrainingData:
     positive_label : optional
         The label of the positive class, whose risk is predicted. It is looked up among the labels
         by equality, then by its text (so that "1" from a command line finds 1). Default: the
-        larger of the two labels in sorted order, thus 1, True, or "yes" rather than "no".
+        larger of the two labels in sorted order, thus 1, True, or "yes" rather than "no"; with a
+        ``PositiveLabelWarning`` where two texts such as "injury" and "no injury" do not say it.
     items : iterable of Item, or mapping from str to Item, optional
         What features are: conditions on raw columns, as :class:`riskslim.items.Item`. Default: what
         an :class:`~riskslim.ItemEncoder` stated of the data frame that it made; nothing of others.
@@ -211,6 +212,8 @@ class TrainingData:
         self.items = _stated_items(X, items, self.feature_names)
         self.outcome_name = outcome_name or series_name(y) or "outcome"
         self.labels, self.classes = encode_labels(y, self.n_samples, positive_label)
+        if positive_label is None and not is_plain_order(self.classes):
+            _warn_order(self.classes)
         self._set_weights(sample_weight)
 
         packed = pack(table, self.feature_names)
@@ -388,6 +391,20 @@ class TrainingData:
         return other
 
     @property
+    def counted(self) -> NDArray[np.intp] | slice:
+        """Rows that count: those of positive weight, all of them without weights."""
+        if self.sample_weight is None or self.sample_weight.all():
+            return slice(None)
+        return np.flatnonzero(self.sample_weight)
+
+    @property
+    def n_counted(self) -> int:
+        """Number of rows of positive weight."""
+        if self.sample_weight is None:
+            return self.n_samples
+        return int(np.count_nonzero(self.sample_weight))
+
+    @property
     def prevalence(self) -> float:
         """Share of the positive class, by the weights of the rows."""
         return self._prevalence((1.0, 1.0))
@@ -487,6 +504,16 @@ def stored_values(data: TrainingData, j: int, start: int, stop: int) -> NDArray[
     values = read_column(data.real_panels, k, start, stop)
     values.setflags(write=False)
     return values
+
+
+def _warn_order(classes: tuple[Any, Any]) -> None:
+    warnings.warn(
+        f"The risk is that of {classes[1]!r}, the last of the two labels in sorted order. If that "
+        f"of {classes[0]!r} is meant, pass positive_label={classes[0]!r}; "
+        f"positive_label={classes[1]!r} leaves it as it is, without this warning.",
+        PositiveLabelWarning,
+        stacklevel=user_stacklevel(),
+    )
 
 
 def user_stacklevel() -> int:

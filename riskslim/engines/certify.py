@@ -128,7 +128,7 @@ def certify(
         gap_tolerance=gap_tolerance,
         bound_tolerance=bound_tolerance,
         engine=engine,
-        n_samples=problem.loss.data.n_samples,
+        n_samples=problem.loss.data.n_counted,
         message=message,
         scale=scale,
         scales=scales,

@@ -291,7 +291,7 @@ class EngineRun(Generic[_Settings]):
             gap_tolerance=self.limits["gap_tolerance"],
             bound_tolerance=0.0,
             engine=self.name,
-            n_samples=self.problem.loss.data.n_samples,
+            n_samples=self.problem.loss.data.n_counted,
             message=reason,
         )
         names = self.problem.coefficients.feature_names

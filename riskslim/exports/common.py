@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riskslim._version import __version__
-from riskslim.score.table import RiskScale, logistic
+from riskslim.score.link import link_of
+from riskslim.score.table import logistic
 
 if TYPE_CHECKING:
     from riskslim.score.protocol import ScoreLike
@@ -47,7 +48,7 @@ def tabled_risks(score: ScoreLike) -> dict[int, float]:
         if len(totals) > MAX_TABLED_SCORES:
             return {}
     ordered = sorted(totals)
-    log_odds = RiskScale(score.intercept, score.scale).log_odds(np.array(ordered, np.float64))
+    log_odds = link_of(score).log_odds(np.array(ordered, np.float64))
     risks = logistic(log_odds)
     return dict(zip(ordered, risks.tolist(), strict=True))
 
@@ -56,11 +57,20 @@ def headline_of(score: ScoreLike) -> str:
     """Say in one line of printable text what is predicted, and who says so."""
     label = score.classes[1]
     shown = label if isinstance(label, (bool, int, float, str)) else str(label)
-    weighting = score.class_weighting
     return (
         f"Risk that {score.outcome_name!r} = {shown!r}, from a risk score of riskslim {__version__}"
-        + ("" if weighting is None else f". {weighting.describe('The outcome').removesuffix('.')}")
+        f"{_of_risks(score)}"
     )
+
+
+def _of_risks(score: ScoreLike) -> str:
+    """Say which rows the risks are for, where that is not rows like the training rows."""
+    text = ""
+    if score.recalibration is not None:
+        text = score.recalibration.describe("the outcome", score.intercept, score.scale)
+    elif score.class_weighting is not None:
+        text = score.class_weighting.describe("The outcome")
+    return text and f". {text.removesuffix('.')}"
 
 
 def check_function_name(name: Any, language: str, is_valid: Callable[[str], bool]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from riskslim.exports.common import check_function_name, headline_of, tabled_risks
 from riskslim.exports.terms import Term, chosen_inputs, terms_of
+from riskslim.score.link import link_of
 
 if TYPE_CHECKING:
     from riskslim.score.protocol import ScoreLike
@@ -157,6 +158,7 @@ def to_javascript(
     """
     check_function_name(function_name, "JavaScript", _is_free_in_javascript)
     chosen = chosen_inputs(score, inputs)
+    link = link_of(score)
     all_terms = terms_of(score, chosen)
     has_conditions = any(term.kind != "number" for term in all_terms)
     terms = "".join(f"\n    [{term.points}, {_javascript_value(term)}]," for term in all_terms)
@@ -178,8 +180,8 @@ def to_javascript(
         helpers=_JAVASCRIPT_NUMBER + (_JAVASCRIPT_RAW if has_conditions else ""),
         terms=f"{terms}\n  " if terms else "",
         risks=f"{risks}\n  " if risks else "",
-        intercept=score.intercept,
-        scale=score.scale,
+        intercept=link.intercept,
+        scale=link.scale,
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from riskslim._version import __version__
 from riskslim.exports.common import LARGEST_NUMBER, free_name, headline_of, tabled_risks
 from riskslim.exports.terms import Term, chosen_inputs, is_truth_value, terms_of
+from riskslim.score.link import link_of
 
 if TYPE_CHECKING:
     from riskslim.score.protocol import ScoreLike
@@ -289,8 +290,9 @@ def _add_derived_fields(
     exponential = _apply(_apply(quotient, "+", 1.0), "exp")
     # Divided by -scale: one rounding, as in predictions.
     log_odds = _add(exponential, "Apply", function="/")
-    _apply(log_odds, "+", score.intercept, total)
-    _add_constants(log_odds, -score.scale)
+    link = link_of(score)
+    _apply(log_odds, "+", link.intercept, total)
+    _add_constants(log_odds, -link.scale)
     if not tabled:
         return
     known = free_name("riskslim risk of known score", taken)

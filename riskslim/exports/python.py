@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from riskslim.exports.common import check_function_name, headline_of, tabled_risks
 from riskslim.exports.terms import Term, chosen_inputs, terms_of
+from riskslim.score.link import link_of
 
 if TYPE_CHECKING:
     from riskslim.score.protocol import ScoreLike
@@ -149,6 +150,7 @@ def to_python(
         return f"\n{text}    " if text else ""
 
     chosen = chosen_inputs(score, inputs)
+    link = link_of(score)
     all_terms = terms_of(score, chosen)
     has_conditions = any(term.kind != "number" for term in all_terms)
     refused = "Raises ValueError where a value is missing or anything else than a finite number."
@@ -165,6 +167,6 @@ def to_python(
         helpers=_PYTHON_NUMBER + (_PYTHON_RAW if has_conditions else ""),
         terms=lines(f"({term.points}, {_python_value(term)})" for term in all_terms),
         risks=lines(f"{total}: {risk!r}" for total, risk in tabled_risks(score).items()),
-        intercept=score.intercept,
-        scale=score.scale,
+        intercept=link.intercept,
+        scale=link.scale,
     )

@@ -9,6 +9,7 @@ from riskslim._wording import listing, near
 from riskslim.exports.common import free_name, headline_of, tabled_risks
 from riskslim.exports.dialects import SQL_DIALECTS, Dialect, dialect_of
 from riskslim.exports.terms import Term, chosen_inputs, is_truth_value, terms_of
+from riskslim.score.link import link_of
 
 if TYPE_CHECKING:
     from riskslim.score.protocol import ScoreLike
@@ -262,13 +263,15 @@ def _sql_comparison(term: Term, column: str, syntax: Dialect) -> str:
 
 def _sql_risk(score: ScoreLike, total: str, syntax: Dialect, *, is_closed: bool) -> list[str]:
     """Lines of an expression for the risk of a score, which is a column or in parentheses."""
-    middle, margin = -score.intercept, _MOST_LOG_ODDS * score.scale
+    link = link_of(score)
+    middle, margin = -link.intercept, _MOST_LOG_ODDS * link.scale
+    intercept = link.intercept if score.recalibration is None else syntax.literal(link.intercept)
     low, high = (syntax.approximate(middle + side * margin) for side in (-1, 1))
-    zero, one, scale = map(syntax.literal, (0.0, 1.0, score.scale))
+    zero, one, scale = map(syntax.literal, (0.0, 1.0, link.scale))
     formula = [
         "CASE",
         f"  WHEN {total} BETWEEN {low} AND {high} THEN",
-        f"    {one} / ({one} + EXP(-({score.intercept} + {total}) / {scale}))",
+        f"    {one} / ({one} + EXP(-({intercept} + {total}) / {scale}))",
         f"  WHEN {total} BETWEEN -{syntax.largest} AND {low} THEN {zero}",
         f"  WHEN {total} BETWEEN {high} AND {syntax.largest} THEN {one}",
         "END",

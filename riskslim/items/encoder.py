@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import numbers
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,11 +23,10 @@ from sklearn.utils.validation import (
 )
 
 from riskslim._wording import listing, near
+from riskslim.data.extrapolation import warn_of_far_values
 from riskslim.data.faults import ColumnError, raise_faults
 from riskslim.data.statements import state
 from riskslim.data.tables import Table, check_present, open_records, open_table
-from riskslim.data.training_data import user_stacklevel
-from riskslim.exceptions import ExtrapolationWarning
 from riskslim.items.columns import (
     Column,
     ColumnEncoder,
@@ -306,8 +304,9 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Warns
         -----
         ExtrapolationWarning
-            A column of numbers has values outside of its range in fit: it says how many, and both
-            ranges. The unit may be another one. Columns without items are not looked at.
+            Columns of numbers have values far outside of their range in fit
+            (:func:`riskslim.data.extrapolation.far_values`): the unit may be another one. One
+            warning names them all. Columns without items are not looked at.
         """
         check_is_fitted(self)
         table, container = self._open(X)
@@ -315,7 +314,7 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         given: dict[int, Column] = {}  # columns of numbers that stay as they are, by item
         faults: list[tuple[int, ColumnError]] = []
         k = 0
-        remarks: list[str] = []
+        far: list[str] = []
         for j, encoder in enumerate(self._encoders):
             try:
                 column = encoder.read(table.values(j), self.handle_unknown)
@@ -323,7 +322,7 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 faults.append((j, fault))
                 continue
             if encoder.variable is not None and encoder.items:
-                remarks.append(encoder.variable.remark(column.values))
+                far.append(encoder.variable.far(column.values))
             for item in encoder.items:
                 if item.kind == "numeric":
                     given[k] = column.values
@@ -331,8 +330,7 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                     encoder.write(item, column, block[:, k])
                 k += 1
         raise_faults(faults, self._columns, table.n_samples, _TRANSFORM_ADVICE)
-        for remark in filter(None, remarks):
-            warnings.warn(remark, ExtrapolationWarning, stacklevel=user_stacklevel())
+        warn_of_far_values(far)
         return self._in_container(block, given, container)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:

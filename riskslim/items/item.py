@@ -418,6 +418,10 @@ def unknown_feature(name: str, feature_names: Sequence[str]) -> str:
     "'sexx' (did you mean 'sex'?)"
     >>> print(unknown_feature("age", ["age >= 60", "sex = female"]))
     'age' (a variable, with features 'age >= 60'; in constraints variable('age') stands for them)
+    >>> print(unknown_feature("age >= 50", ["age >= 60", "bmi"]))  # doctest: +NORMALIZE_WHITESPACE
+    'age >= 50' (did you mean 'age >= 60'?) (features of 'age' are 'age >= 60' in these rows, and
+    others in each fold of a cross-validation; in constraints variable('age') stands for all of
+    them)
     """
     variables = [source_variable(feature) for feature in feature_names]
     of_variable = [
@@ -426,7 +430,21 @@ def unknown_feature(name: str, feature_names: Sequence[str]) -> str:
         if variable == name
     ]
     if not of_variable:
-        return f"{name!r}{near(name, [*feature_names, *variables])}"
+        text = f"{name!r}{near(name, [*feature_names, *variables])}"
+        source = source_variable(name)
+        others = [
+            feature
+            for feature, variable in zip(feature_names, variables, strict=True)
+            if variable == source != feature
+        ]
+        if not others:
+            return text
+        # An encoder that is fitted anew, as in each fold, makes other items of a variable.
+        return (
+            f"{text} (features of {source!r} are {listing(map(repr, others))} in these rows, and "
+            "others in each fold of a cross-validation; in constraints "
+            f"variable({source!r}) stands for all of them)"
+        )
     return (
         f"{name!r} (a variable, with features {listing(map(repr, of_variable))}; in constraints "
         f"variable({name!r}) stands for them)"

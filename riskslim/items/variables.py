@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._checks import checked_number
+from riskslim.data.extrapolation import far_values
 from riskslim.data.feature_ranges import remark_on_rows, short
 from riskslim.items.item import Item
 
@@ -139,6 +140,23 @@ class RawVariable:
         here = low if len(values) == 1 else f"{low} to {high}"
         where = f"outside of the training range of {self.name!r} ({self.range_text}; here {here})"
         return remark_on_rows(outside, f"values {where}", f"a value {where}")
+
+    def far(self, values: NDArray[Any]) -> str:
+        """Say that values are far outside of the range, as in another unit.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n,)
+            Numbers, NaN where they are missing.
+
+        Returns
+        -------
+        str
+            As :func:`riskslim.data.extrapolation.far_values` says; empty if they are not.
+        """
+        if self.minimum is None or self.maximum is None:
+            return ""
+        return far_values(self.name, self.minimum, self.maximum, values)
 
     @classmethod
     def from_plain(cls, plain: Any) -> RawVariable:

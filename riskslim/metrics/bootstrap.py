@@ -15,7 +15,11 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskslim.metrics.calibration import calibration_error, maximum_calibration_error
+from riskslim.metrics.calibration import (
+    calibration_consistency,
+    calibration_error,
+    maximum_calibration_error,
+)
 from riskslim.metrics.rows import (
     check_both_classes,
     check_resamples,
@@ -63,7 +67,7 @@ def bootstrap_interval(
     bounds: tuple[float, float] | None = None,
     n_resamples: int = 1000,
     level: float = 0.95,
-    stratified: bool = True,
+    stratified: bool = False,
     random_state: int = 0,
 ) -> Interval:
     r"""Compute a bootstrap interval of any metric, from resampled rows.
@@ -71,9 +75,8 @@ def bootstrap_interval(
     Parameters
     ----------
     metric : callable
-        Called as ``metric(y_true, prediction, sample_weight=...)``: :func:`calibration_error`,
-        :func:`auc`, or one of scikit-learn's. Equal rows of a resample stand side by side: the
-        metric must not depend on the order of rows.
+        Called as ``metric(y_true, prediction, sample_weight=...)``: :func:`auc`, or one of
+        scikit-learn's. It must not depend on the order of rows: equal ones stand side by side.
     y_true : array-like of shape (n,)
     prediction : array-like of shape (n,) or (n, m)
         Whatever the metric takes: risks, scores.
@@ -87,12 +90,13 @@ def bootstrap_interval(
         and 1 for the two calibration errors, else none.
     n_resamples : int, default 1000
     level : float, default 0.95
-    stratified : bool, default True
-        Whether each resample has as many rows of each label as ``y_true``.
+    stratified : bool, default False
+        True: each resample has as many rows of each label as ``y_true``. By default rows are drawn
+        without regard to labels; where there are two, a resample without both is drawn anew.
     random_state : int, default 0
         Seed of NumPy's default generator: the same seed gives the same interval, and the same
-        resamples of log-odds as in :func:`bootstrap_intervals`, if they are stratified and the
-        positive label is the last one in order.
+        resamples of log-odds as in :func:`bootstrap_intervals`, if the positive label is the last
+        one in order.
 
     Returns
     -------
@@ -113,7 +117,7 @@ def bootstrap_interval(
 
     Notes
     -----
-    The interval is about these predictions on other rows, not about a model that is fitted anew.
+    The interval is about these predictions on other rows, not about a model fitted anew.
 
     With percentiles :math:`q` of the resamples and the value v of all rows, the interval is
     :math:`[q_{2.5\%}, q_{97.5\%}]` by "percentile", and :math:`[2 v - q_{97.5\%},
@@ -123,9 +127,10 @@ def bootstrap_interval(
     Calibration errors need the latter. Observed risks scatter, so that the CAL of n rows is above
     the one that all rows of their kind would have together; on a resample they scatter
     twice, and the error is too large by about as much again. The basic interval takes that off: it
-    estimates the calibration error that any number of rows would show. Where that is close to
-    0 the interval is too short, and often ends at the value: whether an error is more than chance
-    is said by :func:`calibration_consistency`.
+    estimates the calibration error that any number of rows would show. An error that calibrated
+    risks show by chance (:func:`calibration_consistency`) may be 0: the interval begins at 0 then.
+    Stratified resamples are for rows that were sampled by label. Of others they leave out that the
+    share of cases varies: 95% intervals of a CAL of 0.1 then held it in 74% of samples, not 94%.
 
     Examples
     --------
@@ -160,7 +165,9 @@ def bootstrap_interval(
     _check_defined(values)
     value = of_rows(slice(None))
     if method == "basic":
-        return _mirrored(value, values, level, bounds)
+        options = {"n_resamples": n_resamples, "level": level, "random_state": random_state}
+        is_chance = _is_chance(metric, value, predictions, weight, **options)
+        return _mirrored(value, values, level, bounds, may_be_none=is_chance)
     interval = _percentiles(value, values, level)
     if not interval.lower <= interval.value <= interval.upper:
         warnings.warn(
@@ -176,7 +183,7 @@ def _check_defined(values: NDArray[np.float64]) -> None:
     if np.isnan(values).any():
         raise ValueError(
             f"the metric is undefined (NaN) on {np.count_nonzero(np.isnan(values))} of "
-            f"{len(values)} resamples; stratified=True keeps the classes as they are"
+            f"{len(values)} resamples; stratified=True keeps the numbers of rows of each class"
         )
 
 
@@ -197,9 +204,31 @@ def _checked_interval(
 
 
 def _is_calibration_error(metric: Any) -> bool:
+    return _unwrapped(metric)[0] in (calibration_error, maximum_calibration_error)
+
+
+def _unwrapped(metric: Any) -> tuple[Any, dict[str, Any]]:
+    """Return the function behind partial ones, and the parameters that these set."""
+    keywords: dict[str, Any] = {}
     while isinstance(metric, functools.partial):
+        keywords = {**metric.keywords, **keywords}
         metric = metric.func
-    return metric in (calibration_error, maximum_calibration_error)
+    return metric, keywords
+
+
+def _is_chance(
+    metric: Any,
+    value: float,
+    risk: NDArray[Any],
+    weight: NDArray[Any] | None,
+    **options: Any,
+) -> bool:
+    """Say whether calibrated risks show such a calibration error by chance."""
+    if not _is_calibration_error(metric):
+        return False
+    function, keywords = _unwrapped(metric)
+    chance = calibration_consistency(risk, weight, bins=keywords.get("bins"), **options)
+    return value <= chance["cal" if function is calibration_error else "mcal"].upper
 
 
 def bootstrap_intervals(
@@ -210,14 +239,15 @@ def bootstrap_intervals(
     bins: int | Literal["auto"] | None = None,
     n_resamples: int = 1000,
     level: float = 0.95,
+    stratified: bool = False,
     random_state: int = 0,
     pos_label: Any = None,
 ) -> dict[str, Interval]:
     r"""Compute bootstrap intervals of loss, AUC, CAL and MCAL, all from the same resamples.
 
-    Rows are drawn by :func:`bootstrap_interval`'s resampling, within each class and with equal
-    probabilities, and keep their weights: with the same seed its intervals of these metrics are the
-    same but for rounding. What is drawn are the numbers of rows with the same score, label and
+    Rows are drawn by :func:`bootstrap_interval`'s resampling, with equal probabilities, and keep
+    their weights: with the same seed its intervals of these metrics are the same but for
+    rounding. What is drawn are the numbers of rows with the same score, label and
     weight, from their multinomial distribution: the time of a resample depends on how many of these
     differ, not on the number of rows.
 
@@ -230,7 +260,7 @@ def bootstrap_intervals(
         A row counts as one observation, however large its weight; rows of weight 0 count as none.
     bins : int or "auto" or None
         As in :func:`calibration_error`; each resample has bins of its own.
-    n_resamples, level, random_state
+    n_resamples, level, stratified, random_state
         As in :func:`bootstrap_interval`.
     pos_label : optional
         As in :func:`calibration_error`.
@@ -253,8 +283,8 @@ def bootstrap_intervals(
     of the rows already are. Their intervals are therefore mirrored at the value of all rows,
     :math:`[2 v - q_{97.5\%}, 2 v - q_{2.5\%}]` (the basic bootstrap, Davison & Hinkley, 1997,
     section 5.2), cut off at 0 and 1, and extended to the value itself where all of it would lie
-    on one side. They estimate the errors that any number of such rows would show, and are too short
-    where these are close to 0, see :func:`bootstrap_interval`.
+    on one side. They estimate the errors that any number of such rows would show, and begin at 0
+    where calibrated risks show such errors by chance, see :func:`bootstrap_interval`.
 
     Examples
     --------
@@ -265,24 +295,28 @@ def bootstrap_intervals(
     >>> y = rng.random(500) < 1 / (1 + np.exp(-scores))
     >>> intervals = bootstrap_intervals(y, scores)
     >>> [f"{end:.3f}" for end in intervals["auc"]]
-    ['0.897', '0.870', '0.924']
+    ['0.897', '0.871', '0.922']
     >>> [f"{end:.3f}" for end in intervals["cal"]]
-    ['0.036', '0.007', '0.043']
+    ['0.036', '0.000', '0.045']
     """
     level = checked_level(level)
     check_resamples(n_resamples)
     positive, z, weight = checked_rows(y_true, log_odds, sample_weight, pos_label, "log_odds")
     check_both_classes(positive, weight, "ROC AUC score")
-    table = _ScoreTable(positive, z, weight, bins)
+    table = _ScoreTable(positive, z, weight, bins, stratified=stratified)
     generator = np.random.default_rng(random_state)
     values = [table.metrics(table.resampled(generator)) for _ in range(n_resamples)]
     found = table.metrics(table.rows())
     loss, auc_, cal, mcal = zip(found, np.transpose(values), strict=True)
+    chance = calibration_consistency(
+        np.exp(-np.logaddexp(0.0, -z)), weight, z,
+        bins=bins, n_resamples=n_resamples, level=level, random_state=random_state,
+    )  # fmt: skip
     return {
         "loss": _percentiles(*loss, level),
         "auc": _percentiles(*auc_, level),
-        "cal": _mirrored(*cal, level, (0.0, 1.0)),
-        "mcal": _mirrored(*mcal, level, (0.0, 1.0)),
+        "cal": _mirrored(*cal, level, (0.0, 1.0), may_be_none=cal[0] <= chance["cal"].upper),
+        "mcal": _mirrored(*mcal, level, (0.0, 1.0), may_be_none=mcal[0] <= chance["mcal"].upper),
     }
 
 
@@ -310,13 +344,24 @@ class _Resampler:
         Rows of one code differ in nothing.
     strata : sequence of arrays of row numbers
         In the order in which they are drawn from; kinds are drawn in the order of their codes.
+    classes : ndarray of int64, shape (n,), optional
+        0 or 1 for each row: resamples without rows of both are drawn again.
     """
 
-    def __init__(self, codes: NDArray[np.intp], strata: Sequence[NDArray[np.intp]]) -> None:
-        self.strata = []
+    def __init__(
+        self,
+        codes: NDArray[np.intp],
+        strata: Sequence[NDArray[np.intp]],
+        classes: NDArray[np.intp] | None = None,
+    ) -> None:
+        self.strata: list[_Kinds] = []
         for rows in strata:
             _, first, counts = np.unique(codes[rows], return_index=True, return_counts=True)
             self.strata.append(_Kinds(rows[first], counts))
+        # With strata each resample has the rows of both that there are.
+        self._is_second: NDArray[np.bool_] | None = None
+        if classes is not None and len(strata) == 1:
+            self._is_second = classes[self.strata[0].rows] == 1
 
     @classmethod
     def of(
@@ -330,6 +375,7 @@ class _Resampler:
         """Tell rows apart by label, prediction and weight, ordered in this order."""
         n_rows = len(labels)
         distinct, codes = np.unique(labels, return_inverse=True)
+        classes = codes if len(distinct) == 2 else None
         strata = [np.arange(n_rows)]
         if stratified:
             strata = [np.flatnonzero(codes == k) for k in range(len(distinct))]
@@ -341,11 +387,18 @@ class _Resampler:
         for column in columns:
             values, code = np.unique(column, return_inverse=True)
             codes = codes * len(values) + code
-        return cls(codes, strata)
+        return cls(codes, strata, classes)
 
     def drawn(self, generator: np.random.Generator) -> list[NDArray[np.int64]]:
         """Draw how many rows of each kind, for each stratum."""
-        return [kinds.drawn(generator) for kinds in self.strata]
+        while True:
+            drawn = [kinds.drawn(generator) for kinds in self.strata]
+            if self._is_second is None or self._are_both(drawn[0]):
+                return drawn
+
+    def _are_both(self, drawn: NDArray[np.int64]) -> bool:
+        of_second = int(drawn[self._is_second].sum())
+        return 0 < of_second < int(drawn.sum())
 
     def rows(self, generator: np.random.Generator) -> NDArray[np.intp]:
         """Draw rows; of a kind they are all the first one."""
@@ -369,6 +422,8 @@ class _ScoreTable:
         log_odds: NDArray[np.float64],
         weight: NDArray[np.float64],
         bins: Any,
+        *,
+        stratified: bool,
     ) -> None:
         rows = weight > 0
         scores, score = np.unique(log_odds[rows], return_inverse=True)
@@ -377,28 +432,30 @@ class _ScoreTable:
         self._n_scores, self._bins = len(scores), bins
         self._losses = _ByScore(np.logaddexp(0.0, scores), np.logaddexp(0.0, -scores))
         self._risk = np.exp(-self._losses.positive)
-        used = (~positive[rows], positive[rows])
-        self._resampler = _Resampler(score * len(weights) + kind, [*map(np.flatnonzero, used)])
-        self._cells = [
-            (score[kinds.rows], weights[kind[kinds.rows]]) for kinds in self._resampler.strata
-        ]
+        label = positive[rows].astype(np.intp)
+        strata = [np.arange(len(label))]
+        if stratified:
+            strata = [np.flatnonzero(label == k) for k in (0, 1)]
+        codes = (label * len(scores) + score) * len(weights) + kind
+        self._resampler = _Resampler(codes, strata, label)
+        # Of each kind: where it is counted, negative rows before positive ones, and its weight.
+        drawn = np.concatenate([kinds.rows for kinds in self._resampler.strata])
+        self._cell = label[drawn] * len(scores) + score[drawn]
+        self._weight = weights[kind[drawn]]
 
     def rows(self) -> _ByScore:
         """Add up the rows themselves."""
         return self._added([kinds.counts for kinds in self._resampler.strata])
 
     def resampled(self, generator: np.random.Generator) -> _ByScore:
-        """Add up as many rows of each class, drawn from it with replacement."""
+        """Add up as many rows, drawn from them with replacement."""
         return self._added(self._resampler.drawn(generator))
 
     def _added(self, counts: list[NDArray[np.int64]]) -> _ByScore:
-        cells = zip(self._cells, counts, strict=True)
-        return _ByScore(*(self._by_score(*cell, drawn) for cell, drawn in cells))
-
-    def _by_score(
-        self, score: NDArray[np.intp], weight: NDArray[np.float64], counts: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        return np.bincount(score, counts * weight, self._n_scores).astype(np.float64, copy=False)
+        total = np.bincount(
+            self._cell, np.concatenate(counts) * self._weight, 2 * self._n_scores
+        ).astype(np.float64, copy=False)
+        return _ByScore(total[: self._n_scores], total[self._n_scores :])
 
     def metrics(self, table: _ByScore) -> tuple[float, float, float, float]:
         """Loss, AUC, CAL and MCAL."""
@@ -433,12 +490,18 @@ def _percentiles(value: float, values: NDArray[np.float64], level: float) -> Int
 
 
 def _mirrored(
-    value: float, values: NDArray[np.float64], level: float, bounds: tuple[float, float]
+    value: float,
+    values: NDArray[np.float64],
+    level: float,
+    bounds: tuple[float, float],
+    *,
+    may_be_none: bool,
 ) -> Interval:
-    """The basic bootstrap within bounds; the interval holds the value."""
+    """The basic bootstrap within bounds; it holds the value, and 0 where there may be no error."""
     value, lower, upper = _percentiles(value, values, level)
+    least = min(max(2 * value - upper, bounds[0]), value)
     return Interval(
         value,
-        min(max(2 * value - upper, bounds[0]), value),
+        min(least, max(0.0, bounds[0])) if may_be_none else least,
         max(min(2 * value - lower, bounds[1]), value),
     )

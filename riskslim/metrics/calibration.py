@@ -64,7 +64,8 @@ def calibration_error(
     sample_weight : array-like of shape (n,), optional
         Non-negative.
     scores : array-like of shape (n,), optional
-        The scores whose rows are taken together. Default: the risks, which are as distinct.
+        The scores whose rows are taken together. Default: the risks, which are as distinct. Each
+        row counts with its own distance, should rows of one score differ in their risk.
     bins : int or "auto", optional
         None: each distinct score by itself, which is the paper's CAL. A number: that many bins of
         about equally many rows, with the mean risk of each bin in the place of :math:`p_i`.
@@ -123,6 +124,8 @@ def maximum_calibration_error(
 ) -> float:
     r"""Compute the maximum calibration error MCAL, :math:`\max_s |p_s - \bar{p}_s|`.
 
+    Should rows of one score differ in their risk, it is the mean distance of the score's rows.
+
     Parameters
     ----------
     y_true, risk, sample_weight, scores, bins, pos_label
@@ -163,6 +166,9 @@ class ReliabilityCurve:
         Their weights together, positive.
     predicted, observed : ndarray of float64, shape (m,)
         Mean predicted risk and share of positive rows, weighted.
+    errors : ndarray of float64, shape (m,)
+        Weighted mean distance of the predicted risks of the rows from the observed one; of bins,
+        the distance of the mean predicted risk.
     lower, upper : ndarray of float64, shape (m,)
         Ends of the confidence interval of the observed risk.
     level : float
@@ -178,6 +184,7 @@ class ReliabilityCurve:
     weights: NDArray[np.float64]
     predicted: NDArray[np.float64]
     observed: NDArray[np.float64]
+    errors: NDArray[np.float64]
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
     level: float
@@ -189,12 +196,12 @@ class ReliabilityCurve:
     @property
     def calibration_error(self) -> float:
         """Weighted mean of the distance of predicted and observed risk."""
-        return float(np.average(np.abs(self.predicted - self.observed), weights=self.weights))
+        return float(np.average(self.errors, weights=self.weights))
 
     @property
     def maximum_calibration_error(self) -> float:
         """Largest distance of predicted and observed risk."""
-        return float(np.abs(self.predicted - self.observed).max())
+        return float(self.errors.max())
 
     def records(self) -> list[dict[str, Any]]:
         """List one mapping for each score: a table for any data frame library.
@@ -267,6 +274,11 @@ def reliability_curve(
     m = int(group.max()) + 1
     total: NDArray[np.float64] = np.bincount(group, weight, m).astype(np.float64, copy=False)
     observed = np.bincount(group, weight * positive, m) / total
+    predicted = np.bincount(group, weight * p, m) / total
+    errors = np.abs(predicted - observed)
+    if n_bins is None:  # only means of bins hide what rows differ in
+        distances = np.bincount(group, weight * np.abs(p - observed[group]), m) / total
+        errors = np.where(_differ(p, group, m), distances, errors)
     # Shares of each group, whose squares do not vanish where its weights are small.
     effective = 1 / np.bincount(group, (weight / total[group]) ** 2, m)
     lower, upper = _INTERVALS[interval](observed, effective, level)
@@ -279,13 +291,22 @@ def reliability_curve(
         highest=highest,
         counts=np.bincount(group, minlength=m),
         weights=total,
-        predicted=np.bincount(group, weight * p, m) / total,
+        predicted=predicted,
         observed=observed,
+        errors=errors,
         lower=lower,
         upper=upper,
         level=level,
         is_binned=n_bins is not None,
     )
+
+
+def _differ(values: NDArray[np.float64], group: NDArray[np.intp], m: int) -> NDArray[np.bool_]:
+    """Groups whose rows do not all have the same value."""
+    low, high = np.full(m, np.inf), np.full(m, -np.inf)
+    np.minimum.at(low, group, values)
+    np.maximum.at(high, group, values)
+    return np.asarray(low < high)
 
 
 def _groups(
@@ -439,7 +460,7 @@ class _Simulation:
         weight: NDArray[np.float64],
         bins: Any,
     ) -> None:
-        group, _ = _groups(scores, weight, bins)
+        group, n_bins = _groups(scores, weight, bins)
         self._total = np.bincount(group, weight)
         self._predicted = np.bincount(group, weight * risk)
         # Rows of one group, risk and weight differ in nothing: how many are positive is drawn.
@@ -451,6 +472,9 @@ class _Simulation:
         self._risk, self._weight = rows[1, first], rows[2, first]
         # Cells are in the order of their groups.
         self._starts = np.searchsorted(rows[0, first], np.arange(len(self._total)))
+        self._group = rows[0, first].astype(np.intp)
+        differ = _differ(risk, group, len(self._total))
+        self._by_row = bool(n_bins is None and differ.any())
 
     def errors(
         self, n_resamples: int, generator: np.random.Generator
@@ -462,11 +486,19 @@ class _Simulation:
             part = slice(k, min(k + n_at_once, n_resamples))
             drawn = self._drawn(part.stop - k, generator) * self._weight
             positive = np.add.reduceat(drawn, self._starts, axis=1)
-            error = np.abs(positive - self._predicted)
+            error = self._error(positive)
             cal[part] = error.sum(axis=1) / self._total.sum()
             mcal[part] = (error / self._total).max(axis=1)
             observed[part] = positive.sum(axis=1) / self._total.sum()
         return cal, mcal, observed
+
+    def _error(self, positive: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Weighted distances of predicted and observed risk, for each simulation and group."""
+        if not self._by_row:
+            return np.abs(positive - self._predicted)
+        observed = (positive / self._total)[:, self._group]
+        distances = np.abs(self._risk - observed) * (self._counts * self._weight)
+        return np.add.reduceat(distances, self._starts, axis=1)
 
     def _drawn(self, n: int, generator: np.random.Generator) -> NDArray[Any]:
         """Positive rows of each cell, n times."""

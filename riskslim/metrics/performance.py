@@ -129,7 +129,7 @@ def performance(
         else log_loss(positive, risk, weight)
     )
     return Performance(
-        len(positive),
+        len(positive) if weight is None else int(np.count_nonzero(weight)),
         loss,
         auc(positive, scores, weight),
         # Risks of distinct scores can be equal in float64, and scores of equal risks differ.

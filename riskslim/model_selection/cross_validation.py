@@ -19,8 +19,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskslim.data.tables import series_name
 from riskslim.data.training_data import TrainingData
-from riskslim.exceptions import ConstantFeatureWarning, ExtrapolationWarning
+from riskslim.exceptions import (
+    ConstantFeatureWarning,
+    ExtrapolationWarning,
+    PositiveLabelWarning,
+)
 from riskslim.metrics.calibration import ReliabilityCurve, reliability_curve
 from riskslim.metrics.discrimination import OperatingPoints, operating_points
 from riskslim.metrics.performance import (
@@ -345,6 +350,8 @@ class _Data:
     """Rows as a user gave them, and what metrics need to know of them."""
 
     X: Any
+    # As they were given: models name the outcome after them.
+    labels: Any
     y: NDArray[Any]
     positive: NDArray[np.bool_]
     weight: NDArray[np.float64] | None
@@ -353,7 +360,13 @@ class _Data:
         from sklearn.utils import _safe_indexing
 
         weight = None if self.weight is None else self.weight[rows]
-        return _Data(_safe_indexing(self.X, rows), self.y[rows], self.positive[rows], weight)
+        return _Data(
+            _safe_indexing(self.X, rows),
+            _safe_indexing(self.labels, rows),
+            self.y[rows],
+            self.positive[rows],
+            weight,
+        )
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -461,10 +474,13 @@ def cross_validate_risk_score(
     from sklearn.utils import check_consistent_length
 
     _check_input(estimator, X)
+    if pos_label is None:
+        pos_label = _innermost(estimator, "positive_label")
     positive = positive_rows(y, pos_label)
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     check_consistent_length(X, positive, weight)
-    data = _Data(X, np.asarray(y).ravel(), positive, weight)
+    flat = np.asarray(y).ravel()
+    data = _Data(X, flat if series_name(y) is None else y, flat, positive, weight)
     splits = splits_of(cv, X, positive, weight, groups=groups, random_state=random_state)
     tuning = None
     if param_grid is not None:
@@ -510,7 +526,7 @@ def _fit_and_measure(plan: _Plan, data: _Data, split: Split | None) -> Fold | No
     with warnings.catch_warnings():
         # Rare values, and the largest one, are missing in the training rows of some folds; all rows
         # together have them.
-        for usual in (ConstantFeatureWarning, ExtrapolationWarning):
+        for usual in (ConstantFeatureWarning, ExtrapolationWarning, PositiveLabelWarning):
             warnings.simplefilter("ignore", usual)
         return _measured(plan, data.rows(split.train), data.rows(split.test), split.test)
 
@@ -533,7 +549,7 @@ def _fitted(estimator: Any, parameters: Mapping[str, Any] | None, data: _Data) -
     from sklearn.base import clone
 
     model = clone(estimator).set_params(**(parameters or {}))
-    model.fit(data.X, data.y, **_weights(model, data.weight))
+    model.fit(data.X, data.labels, **_weights(model, data.weight))
     return model
 
 

@@ -500,7 +500,10 @@ def _path_on_rows(
     solutions = _solve_sizes(plan, name, problem)
     found = _PathOnRows(
         tuple(solutions),
-        tuple(_measured(solution, plan, problem, train, test, test_rows) for solution in solutions),
+        tuple(
+            _measured(solution, plan, problem.restated(max_size=size), train, test, test_rows)
+            for size, solution in zip(plan.sizes, solutions, strict=False)
+        ),
     )
     # Scores of folds that were interrupted are no fits; those of all rows have their certificate.
     return None if split is not None and found.interrupted else found
@@ -584,7 +587,8 @@ def _measured(
     if solution.coefficients is None:
         return None
     bins = plan.bins
-    score = RiskScore.from_solution(solution, problem.loss.data, encoder=plan.encoder)
+    data = problem.loss.data
+    score = RiskScore.from_solution(solution, data, problem=problem, encoder=plan.encoder)
     risk, log_odds = _predictions(score, test)
     on_test = _performance(score, test, risk, log_odds, bins)
     on_train = on_test if test is train else _performance(

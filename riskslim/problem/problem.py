@@ -20,10 +20,12 @@ from riskslim.data.training_data import TrainingData
 from riskslim.loss.logistic import LogisticLoss
 from riskslim.loss.sharing import take_over_work
 from riskslim.problem.remarks import remarks_on
+from riskslim.problem.requirements import requirements_of
 from riskslim.scale import ScaleLike, ScaleSet, fewest_digits
 
 if TYPE_CHECKING:
     from riskslim.constraints.rate_checks import RateCheck
+    from riskslim.score.requirements import Requirement
 
 __all__ = ["DEFAULT_L0_PENALTY", "RiskScoreProblem", "checked_size"]
 
@@ -154,6 +156,8 @@ class RiskScoreProblem:
         self.l0_penalty = _resolved_penalty(self.coefficients, l0_penalty)
         self.loss = copy.copy(loss)
         self.loss.tighten(self.max_size)
+        # Of a problem at one of them as well.
+        self.stated_scales = self.loss.scales
         self._set_constraints(constraints)
         # The loss derives tighter intercept bounds from the size limit, where none were given.
         derived = self.loss.coefficients
@@ -287,7 +291,7 @@ class RiskScoreProblem:
         >>> from riskslim import false_positive_rate_at_most
         >>> data = TrainingData({"a": [0, 1, 1, 0]}, [0, 1, 1, 0])
         >>> coefficients = CoefficientSet(data.feature_names, -3, 3)
-        >>> limit = false_positive_rate_at_most(0.1)
+        >>> limit = false_positive_rate_at_most(0.1, 0.5)
         >>> problem = RiskScoreProblem(
         ...     LogisticLoss(data, coefficients), coefficients, constraints=[limit])
         >>> problem.is_feasible([0, 0]), problem.without_rates().is_feasible([0, 0])
@@ -556,6 +560,46 @@ class RiskScoreProblem:
             found += self.constraint_rows.violations(vector)
         return found
 
+    def requirements(self, coef: ArrayLike) -> tuple[Requirement, ...]:
+        """Say in words what is asked of a risk score, and whether one meets it.
+
+        Parameters
+        ----------
+        coef : array-like of shape (d + 1,)
+            Intercept first, as in ``solution.coef``.
+
+        Returns
+        -------
+        tuple of Requirement
+            With ``text``, ``is_met`` and ``violation``: size, bounds and signs, points that are
+            fixed or given, prices, scales, and constraints in their order. Of a problem with
+            several scales and constraints that depend on them, of :meth:`at_scale` alone.
+
+        Raises
+        ------
+        ValueError
+            Wrong length.
+
+        Examples
+        --------
+        >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+        >>> data = TrainingData({"age >= 60": [0, 1, 1, 0], "smoker": [0, 1, 0, 1]}, [0, 1, 1, 0])
+        >>> coefficients = CoefficientSet(
+        ...     data.feature_names, sign={"smoker": "+"}, intercept_lower=-9, intercept_upper=9
+        ... )
+        >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=1)
+        >>> for requirement in problem.requirements([-1, 2, -1]):
+        ...     print(requirement)
+        ✗ not met: model size 0 to 1 (model size is 2)
+        ✓ met: intercept from -9 to 9
+        ✓ met: points from -5 to 5: 'age >= 60'
+        ✗ not met: sign +, points from 0 to 5: 'smoker' (broken by 'smoker' (-1))
+        """
+        vector = np.asarray(coef)
+        if vector.shape != self.lower.shape:
+            raise ValueError(f"coef has shape {vector.shape}, expected {self.lower.shape}")
+        return requirements_of(self, vector)
+
     def remarks(self, coef: ArrayLike) -> tuple[str, ...]:
         """Say in words what is worth knowing about a risk score of this problem.
 
@@ -577,8 +621,9 @@ class RiskScoreProblem:
             a bound that forces the feature into the score; the scale is at an end of its interval;
             at the scale 1, all of several 0/1 features have 1 or -1 points though more are allowed;
             classes were weighted, or weights of the rows change the odds of the outcome by a
-            factor of 1.5 or more, so that risks are those of the weighted rows. Empty if there is
-            nothing to say.
+            factor of 1.5 or more, so that risks are those of the weighted rows; all rows with a
+            feature have one outcome; constraints on rates make all risks too high or too low, or
+            are met by predicting nearly all rows alike. Empty if there is nothing to say.
 
         Raises
         ------

@@ -11,9 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskslim._wording import listing
 from riskslim.data.class_weights import share
+from riskslim.problem.rate_remarks import remarks_on_rates
+from riskslim.problem.separation import remark_on as separation_remark
+from riskslim.problem.separation import separations
 
 if TYPE_CHECKING:
     from riskslim.coefficients import CoefficientSet
+    from riskslim.constraints.base import Constraint
+    from riskslim.data.training_data import TrainingData
     from riskslim.loss.logistic import LogisticLoss
     from riskslim.scale import ScaleSet
 
@@ -34,6 +39,7 @@ class _Problem(Protocol):
     """The parts of a risk score problem that remarks are about."""
 
     coefficients: CoefficientSet
+    constraints: tuple[Constraint, ...]
     l0_penalty: NDArray[np.float64]
     loss: LogisticLoss
     lower: NDArray[np.int64]
@@ -70,23 +76,36 @@ def remarks_on(
     tuple of str
         As in :meth:`RiskScoreProblem.remarks`.
     """
+    data = problem.loss.data
+    separated = separations(data, vector)
     remarks = (
         _weighted(problem),
         _empty(problem, vector),
         _too_wide(problem),
-        _at_bounds(problem, vector, given_intercepts),
+        separation_remark(separated, _outcome(data)),
+        _at_bounds(problem, vector, given_intercepts, {one.feature for one in separated}),
         _at_end_of_scales(problem, vector),
         _only_ones(problem, vector),
+        *remarks_on_rates(problem.constraints, data, vector, _scale_of(problem, vector)),
     )
     return tuple(remark for remark in remarks if remark)
 
 
+def _outcome(data: TrainingData) -> str:
+    return f"{data.outcome_name} = {data.classes[1]}"
+
+
+def _scale_of(problem: _Problem, vector: NDArray[Any]) -> float:
+    scales = problem.scales
+    return scales.high if scales.is_single else problem.loss.best_scale(vector)
+
+
 def _weighted(problem: _Problem) -> str:
     data = problem.loss.data
-    outcome = f"{data.outcome_name} = {data.classes[1]}"
+    outcome = _outcome(data)
     if data.class_weighting is not None:
         return data.class_weighting.describe(outcome)
-    by_weight, of_rows = data.prevalence, float(np.mean(data.labels > 0))
+    by_weight, of_rows = data.prevalence, float(np.mean(data.labels[data.counted] > 0))
     change = by_weight / (1 - by_weight) * (1 - of_rows) / of_rows
     if max(change, 1 / change) < _LARGE_CHANGE_OF_ODDS:
         return ""
@@ -116,7 +135,7 @@ def _empty(problem: _Problem, vector: NDArray[Any]) -> str:
 
 def _too_wide(problem: _Problem) -> str:
     data = problem.loss.data
-    low, high = data.feature_min, data.feature_max
+    low, high = _ranges(data)
     with np.errstate(over="ignore"):
         span = (high - low) / problem.scales.high  # what one point spans at least
     free = problem.coefficients.lower < problem.coefficients.upper
@@ -136,11 +155,21 @@ def _too_wide(problem: _Problem) -> str:
         for j in wide.tolist()
     ]
     spans[0] = spans[0].replace(" for ", " units of log-odds for ", 1)
-    cut = f"{names[first]} >= {np.median(data.column(first)):.3g}"
+    cut = f"{names[first]} >= {np.median(data.column(first)[data.counted]):.3g}"
     return (
         f"One point per unit spans {listing(spans)}. That is too coarse: divide, or use "
         f"cut-offs such as {cut!r}."
     )
+
+
+def _ranges(data: TrainingData) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Smallest and largest values of the features in rows that count."""
+    counted = data.counted
+    if isinstance(counted, slice):
+        return data.feature_min, data.feature_max
+    columns = [data.column(j)[counted] for j in range(data.n_features)]
+    low, high = ([end(column) for column in columns] for end in (np.min, np.max))
+    return np.array(low, np.float64), np.array(high, np.float64)
 
 
 def _at_end_of_scales(problem: _Problem, vector: NDArray[Any]) -> str:
@@ -165,7 +194,8 @@ def _only_ones(problem: _Problem, vector: NDArray[Any]) -> str:
     used = np.flatnonzero(vector[1:]) + 1
     allowed = np.maximum(np.abs(problem.lower[used]), np.abs(problem.upper[used]))
     # With a feature of more values, one point per unit is what divides it.
-    span = (problem.loss.data.feature_max - problem.loss.data.feature_min)[used - 1]
+    low, high = _ranges(problem.loss.data)
+    span = (high - low)[used - 1]
     are_ones = len(used) > 1 and (np.abs(vector[used]) == 1).all() and (span <= 1).all()
     are_ones = are_ones and (allowed > 1).all()
     if not are_ones or not problem.scales.is_single or problem.scales.high != 1:
@@ -176,14 +206,23 @@ def _only_ones(problem: _Problem, vector: NDArray[Any]) -> str:
     )
 
 
-def _at_bounds(problem: _Problem, vector: NDArray[Any], given_intercepts: Collection[int]) -> str:
+def _at_bounds(
+    problem: _Problem,
+    vector: NDArray[Any],
+    given_intercepts: Collection[int],
+    separated: Collection[str],
+) -> str:
     names = problem.coefficients.feature_names
     at_lower, at_upper = vector == problem.lower, vector == problem.upper
     # A bound beyond 0 is there to force the feature in.
     at_lower[1:] &= problem.lower[1:] <= 0
     at_upper[1:] &= problem.upper[1:] >= 0
     chosen = (at_lower | at_upper) & (vector != 0) & (problem.lower < problem.upper)
-    found = [f"{names[j]!r} ({vector[j + 1]})" for j in np.flatnonzero(chosen[1:]).tolist()]
+    found = [
+        f"{names[j]!r} ({vector[j + 1]})"
+        for j in np.flatnonzero(chosen[1:]).tolist()
+        if names[j] not in separated  # no bound is wide enough for these
+    ]
     if chosen[0] and vector[0] in given_intercepts:  # derived bounds cost nothing
         found.append(f"the intercept ({vector[0]})")
     if not found:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from riskslim.metrics.bootstrap import Interval
 from riskslim.metrics.calibration import ConsistencyRange
 
-__all__ = ["Cell", "ReportTable", "Requirement", "finite_or_none", "number_cell"]
+__all__ = ["Cell", "ReportTable", "finite_or_none", "number_cell"]
 
 
 class Cell(NamedTuple):
@@ -28,13 +28,6 @@ class ReportTable(NamedTuple):
     heads: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     note: str = ""
-
-
-class Requirement(NamedTuple):
-    """A requirement on the score, and how the score breaks it; None if it does not."""
-
-    text: str
-    violation: str | None
 
 
 def number_cell(value: float, form: str) -> Cell:

@@ -15,7 +15,8 @@ from riskslim.metrics.drift import population_stability_index
 from riskslim.metrics.rows import MOST_DISTINCT_SCORES, N_BINS
 from riskslim.report.cells import Cell, ReportTable
 from riskslim.report.rows import EXTREME, Rows, feature_values, weighted_mean
-from riskslim.score.table import AttainableScores, Observations, RiskScale, risk_rows
+from riskslim.score.link import link_of
+from riskslim.score.table import AttainableScores, Observations, risk_rows
 from riskslim.score.typesetting import typeset
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def _drift_of_scores(score: ScoreLike, rows: Sequence[Rows]) -> Drift:
     )
     entries = risk_rows(
         AttainableScores(score.points, score.feature_ranges, score.items),
-        RiskScale(score.intercept, score.scale),
+        link_of(score),
         extreme=EXTREME,
         max_rows=MOST_DISTINCT_SCORES,
         observations=Observations(scores, positive),

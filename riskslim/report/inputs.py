@@ -95,8 +95,8 @@ def is_same_score(one: ScoreLike, other: ScoreLike) -> bool:
     -------
     bool
     """
-    same = (one.intercept, dict(one.points), one.scale)
-    return same == (other.intercept, dict(other.points), other.scale)
+    same = (one.intercept, dict(one.points), one.scale, one.recalibration)
+    return same == (other.intercept, dict(other.points), other.scale, other.recalibration)
 
 
 def stated_problem(score: ScoreLike, problem: Any, rows: Rows) -> RiskScoreProblem:
@@ -126,10 +126,13 @@ def stated_problem(score: ScoreLike, problem: Any, rows: Rows) -> RiskScoreProbl
     if isinstance(problem, EstimatorLike):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConstantFeatureWarning)
-            labels = rows.positive.astype(np.int8)
-            given = isinstance(rows.X, TrainingData)
-            X = rows.X if given else _all_features(score, rows.X)
-            data = X if given else TrainingData(X, labels, rows.weight)
+            X, y, weight = rows.given
+            data = X
+            if not isinstance(X, TrainingData):  # in the words of the score
+                data = TrainingData(
+                    _all_features(score, X), y, weight,
+                    outcome_name=score.outcome_name, positive_label=score.classes[1],
+                )  # fmt: skip
             stated = problem.problem_on(data)
     if not isinstance(stated, RiskScoreProblem):
         raise TypeError(

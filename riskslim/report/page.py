@@ -12,10 +12,13 @@ import base64
 import datetime
 import hashlib
 import importlib.util
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
+
+from riskslim.exceptions import ExtrapolationWarning
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -74,6 +77,26 @@ def render(
     >>> page.startswith("<!DOCTYPE html>"), "https:" in page
     (True, False)
     """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExtrapolationWarning)  # remarks say it, of each column
+        return _page(
+            score, (X, y, sample_weight), (X_test, y_test, sample_weight_test), cv=cv,
+            problem=problem, size_path=size_path, bins=bins, n_resamples=n_resamples, title=title,
+        )  # fmt: skip
+
+
+def _page(
+    score: ScoreLike,
+    given: tuple[Any, Any, Any],
+    test: tuple[Any, Any, Any],
+    *,
+    cv: CrossValidationLike | None,
+    problem: RiskScoreProblem | EstimatorLike | None,
+    size_path: SizePathLike | None,
+    bins: Any,
+    n_resamples: int | None,
+    title: str | None,
+) -> str:
     check_packages()
     from riskslim.report import diagrams
     from riskslim.report.calculator import calculator_families, calculator_items
@@ -98,9 +121,8 @@ def render(
     if size_path is not None:
         check_path(size_path)
     settings: dict[str, Any] = {"bins": bins, "n_resamples": n_resamples}
-    rows = [rows_of(score, X, y, sample_weight, key="given", **settings)]
-    if any(given is not None for given in (X_test, y_test, sample_weight_test)):
-        test = (X_test, y_test, sample_weight_test)
+    rows = [rows_of(score, *given, key="given", **settings)]
+    if any(one is not None for one in test):
         with _about("test data (X_test, y_test, sample_weight_test)"):
             rows.append(rows_of(score, *test, key="test", **settings))
     if cv is not None:
@@ -125,7 +147,7 @@ def render(
             for k, one in enumerate(rows)
         ],
         operating=[operating_table(score, one) for one in rows],
-        requirements=None if stated is None else requirements(score, stated),
+        requirements=requirements(score, stated) or None,
         sizes=None if size_path is None else path_tables(score, size_path),
         path_diagram=None if size_path is None else diagrams.path_diagram(size_path),
         data=data_table(score, rows),

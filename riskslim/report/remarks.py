@@ -42,9 +42,12 @@ def remarks(
     -------
     list of str
     """
-    certificate = score.certificate
+    weighting, certificate = score.class_weighting, score.certificate
     of_score = list(score.remarks())
     found = [] if problem is None else list(problem.remarks(vector_of(score)))
+    if score.recalibration is not None and weighting is not None:  # what it did is mended
+        of_weights = weighting.describe(f"{score.outcome_name} = {score.classes[1]}")
+        found = [remark for remark in found if remark != of_weights]
     if certificate is not None and rows[0].name != "training data":
         found.append(
             f"The certificate is about other rows or weights than these: {certificate.n_samples} "

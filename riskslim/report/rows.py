@@ -5,24 +5,26 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.data.class_weights import share
 from riskslim.data.training_data import TrainingData
-from riskslim.items.rules import computed_items
+from riskslim.items.rules import computed_items, raw_table
 from riskslim.metrics.bootstrap import Interval, bootstrap_intervals
 from riskslim.metrics.calibration import (
     ConsistencyRange,
     calibration_consistency,
     maximum_calibration_error,
 )
+from riskslim.metrics.discrimination import logistic_loss
 from riskslim.metrics.performance import Performance, metric_text
 from riskslim.metrics.performance import performance as measured
 from riskslim.score.observations import observations_of
 from riskslim.score.rows import ScoredRows, named_rows
+from riskslim.score.table import RiskScale
 
 if TYPE_CHECKING:
     from riskslim.score.protocol import ScoreLike
@@ -72,6 +74,14 @@ SEED = 0
 SAME_SHARE = 1e-12
 
 
+class Given(NamedTuple):
+    """Rows, labels and weights as they were given."""
+
+    X: Any
+    y: Any
+    sample_weight: Any
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Rows:
     """Rows that the score is judged by, and what it predicts for them.
@@ -96,6 +106,8 @@ class Rows:
         observed risk of a perfectly calibrated score would be; empty without resamples.
     n_resamples : int
         How many they are from.
+    given : Given
+        The rows as they were given, with those of weight 0, which do not count elsewhere.
     """
 
     name: str
@@ -110,6 +122,7 @@ class Rows:
     bins: Any
     intervals: Mapping[str, Interval | ConsistencyRange]
     n_resamples: int
+    given: Given
 
     def metric(self, name: str) -> float:
         """One of :data:`METRIC_NAMES`."""
@@ -165,8 +178,10 @@ def rows_of(
     observed = observations_of(score, X, y, sample_weight)
     if observed is None:
         raise ValueError("X is None, but a report needs rows and labels: report(path, X, y)")
+    given = Given(X, y, sample_weight)
     if score.variables:
         X = named_rows(X, score.points, score.variables, score.items)
+    X = _counted(score, X, sample_weight)
     log_odds, risk = score.decision_function(X), score.predict_proba(X)[:, 1]
     positive, weight = observed.is_positive, observed.weights
     certificate = score.certificate
@@ -174,7 +189,15 @@ def rows_of(
     found = measured(positive, risk, log_odds, weight, len(score.points), gap, bins)
     name = "test data"
     if key == "given":
-        name = "training data" if _is_certified(score, found) else "given data"
+        loss = found.loss
+        if score.recalibration is not None:  # the certificate is about the risks before
+            before = RiskScale(score.intercept, score.scale)
+            loss = logistic_loss(
+                positive, before.log_odds(observed.scores.astype(np.float64)), weight
+            )
+        name = "given data"
+        if _is_certified(score, found.n_samples, loss):
+            name = "training data"
     if n_resamples is None:
         n_resamples = _default_resamples(log_odds, weight)
     intervals: dict[str, Interval | ConsistencyRange] = {}
@@ -187,8 +210,17 @@ def rows_of(
     return Rows(
         name, key, X, positive, weight, observed.scores, risk, found,
         maximum_calibration_error(positive, risk, weight, log_odds, bins=bins), bins,
-        intervals, n_resamples,
+        intervals, n_resamples, given,
     )  # fmt: skip
+
+
+def _counted(score: ScoreLike, X: Any, sample_weight: Any) -> Any:
+    """X without the rows of weight 0."""
+    if sample_weight is None:
+        return X
+    table = raw_table(X, {*score.points, *score.feature_names, *score.variables})
+    counted = table.counted(sample_weight)
+    return X if counted is table else counted
 
 
 def check_resamples(n_resamples: Any) -> None:
@@ -218,13 +250,13 @@ def _default_resamples(log_odds: NDArray[Any], weight: NDArray[np.float64] | Non
     return FEWER_RESAMPLES if n_kinds > MANY_KINDS else N_RESAMPLES
 
 
-def _is_certified(score: ScoreLike, found: Performance) -> bool:
+def _is_certified(score: ScoreLike, n_samples: int, loss: float) -> bool:
     """Say whether the certificate is about these rows and weights."""
     certificate = score.certificate
     return (
         certificate is not None
-        and certificate.n_samples == found.n_samples
-        and is_same_loss(certificate.loss, found.loss)
+        and certificate.n_samples == n_samples
+        and is_same_loss(certificate.loss, loss)
     )
 
 

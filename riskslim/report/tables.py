@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from riskslim._wording import listing
 from riskslim.config import show_config
-from riskslim.constraints.linear import model_size
 from riskslim.data.feature_ranges import FeatureRange, printed_range, short
 from riskslim.data.tables import Table
 from riskslim.items.columns import missing_in
@@ -23,7 +22,7 @@ from riskslim.metrics.calibration import ConsistencyRange
 from riskslim.metrics.discrimination import operating_points
 from riskslim.metrics.performance import METRICS, metric_text
 from riskslim.metrics.rows import MOST_DISTINCT_SCORES
-from riskslim.report.cells import Cell, ReportTable, Requirement, finite_or_none, number_cell
+from riskslim.report.cells import Cell, ReportTable, finite_or_none, number_cell
 from riskslim.report.inputs import is_same_score
 from riskslim.report.protocols import CrossValidationLike
 from riskslim.report.rows import (
@@ -37,7 +36,8 @@ from riskslim.report.rows import (
     vector_of,
     weighted_mean,
 )
-from riskslim.score.table import RiskScale
+from riskslim.score.link import link_of
+from riskslim.score.requirements import Requirement
 from riskslim.score.typesetting import typeset
 from riskslim.solution import percent
 
@@ -95,7 +95,10 @@ def certificate_table(score: ScoreLike) -> ReportTable | None:
     ]
     if certificate.message:
         rows.append([Cell("How the search ended"), Cell(certificate.message)])
-    return ReportTable("Certificate in numbers", ("What", "Value"), rows)
+    note = ""
+    if score.recalibration is not None:
+        note = score.recalibration.note_on_certificate(score.intercept)
+    return ReportTable("Certificate in numbers", ("What", "Value"), rows, note)
 
 
 def metrics_table(rows: Sequence[Rows], cv: CrossValidationLike | None) -> ReportTable:
@@ -149,7 +152,7 @@ def note_on_intervals(rows: Sequence[Rows]) -> list[str]:
         "What \u201c95%\u201d says: how far loss and AUC may be off by chance, because only so "
         "many rows were seen. With other rows of the same kind, this same score would most often "
         "have a value in about this range. For that, rows were drawn anew with replacement "
-        f"{times} times, as many of each class as there are{weights} (bootstrap, seed {SEED}).",
+        f"{times} times, whatever their class{weights} (bootstrap, seed {SEED}).",
         "What \u201ca perfectly calibrated score\u201d says: observed risks scatter, so that CAL "
         "and MCAL are above 0 even where every risk is true. In 95% of cases they would then be in "
         "this range, and so would the observed risk: outcomes were drawn from the predicted risks "
@@ -245,9 +248,7 @@ def operating_table(score: ScoreLike, rows: Rows) -> ReportTable:
     if len(finite) < len(points) - 1:
         note += f" {len(points) - 1} scores occur; the table has some of them."
     shares = _called_positive(points)
-    risks = RiskScale(score.intercept, score.scale).printed(
-        points.thresholds[finite].tolist(), EXTREME
-    )
+    risks = link_of(score).printed(points.thresholds[finite].tolist(), EXTREME)
     table = [
         [
             Cell(f"\u2265 {typeset(f'{points.thresholds[k]:.6g}')}", float(points.thresholds[k])),
@@ -282,55 +283,22 @@ def _called_positive(points: OperatingPoints) -> NDArray[np.float64]:
     return np.asarray(called / called[-1])
 
 
-def requirements(score: ScoreLike, problem: RiskScoreProblem) -> list[Requirement]:
+def requirements(score: ScoreLike, problem: RiskScoreProblem | None) -> Sequence[Requirement]:
     """Return what was asked of the score, each checked on its points.
 
     Parameters
     ----------
     score : RiskScore
-    problem : RiskScoreProblem
+    problem : RiskScoreProblem or None
+        None: what the score itself knows of it.
 
     Returns
     -------
-    list of Requirement
-        Limits of the size and bounds first, then constraints in their order.
+    sequence of Requirement
     """
-    vector = vector_of(score)
-    size = problem.model_size(vector)
-    found = [
-        Requirement(
-            model_size(problem.min_size, problem.max_size).describe(),
-            None if problem.min_size <= size <= problem.max_size else f"model size is {size}",
-        ),
-        _bounds(problem, vector),
-    ]
-    rows = problem.constraint_rows
-    if rows is None:
-        return found
-    culprits = rows.culprits(vector)
-    for k, constraint in enumerate(rows.constraints):
-        name = "" if constraint.name is None else f"{constraint.name}: "
-        found.append(Requirement(f"{name}{constraint.describe()}", culprits.get(k)))
-    return found
-
-
-def _bounds(problem: RiskScoreProblem, vector: NDArray[np.int64]) -> Requirement:
-    lower, upper = problem.lower, problem.upper
-    ends = sorted({(lower[1 + j], upper[1 + j]) for j in np.flatnonzero(problem.usable)})
-    if len(ends) == 1:
-        text = f"points of every feature from {ends[0][0]} to {ends[0][1]}"
-    else:
-        text = (
-            "points of every feature within bounds of its own, from "
-            f"{min((low for low, _ in ends), default=0)} to "
-            f"{max((high for _, high in ends), default=0)} at most"
-        )
-    derived = " (derived from the data)" if problem.intercept_is_derived else ""
-    text += f"; intercept from {lower[0]} to {upper[0]}{derived}"
-    outside = np.flatnonzero((vector < lower) | (vector > upper))
-    names = ("(intercept)", *problem.coefficients.feature_names)
-    broken = ", ".join(f"{names[j]!r} ({vector[j]})" for j in outside)
-    return Requirement(text, f"broken by {broken}" if broken else None)
+    if problem is None:
+        return score.requirements
+    return problem.requirements(vector_of(score))
 
 
 def path_tables(score: ScoreLike, path: SizePathLike) -> list[ReportTable]:

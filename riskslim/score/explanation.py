@@ -411,7 +411,7 @@ def _differences(family: Family, pattern: Pattern, values: Mapping[str, float]) 
 
 
 def _target(
-    score: float, threshold: float | None, even: int
+    score: float, threshold: float | None, even: float
 ) -> tuple[str, Callable[[float], bool], int]:
     """The other side of the threshold: in words, as a check, and in which direction it lies."""
     if threshold is None:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from riskslim.items.item import Item
     from riskslim.items.variables import RawVariable
     from riskslim.score.cutoff_ranges import CutoffRange
+    from riskslim.score.recalibration import Recalibration
+    from riskslim.score.requirements import Requirement
     from riskslim.solution import Certificate
 
 __all__ = ["ScoreFields", "check_known"]
@@ -55,6 +57,9 @@ class ScoreFields:
     items: Mapping[str, Item]
     csv_format: CsvFormat | None
     cutoff_ranges: Mapping[str, CutoffRange]
+    prevalence: float | None
+    recalibration: Recalibration | None
+    requirements: Sequence[Requirement]
 
     def _replaced(self, **changes: Any) -> Self:
         """The same score with other fields."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from riskslim._checks import checked_integer, checked_number, checked_points
 from riskslim._version import __version__
+from riskslim._wording import listing
 from riskslim.data.class_weights import ClassWeighting
 from riskslim.data.csv_format import CsvFormat
 from riskslim.data.feature_ranges import FeatureRange
@@ -19,6 +20,8 @@ from riskslim.items.item import COMPARISONS, Item
 from riskslim.items.variables import RawVariable
 from riskslim.scale import ScaleSet, checked_scale
 from riskslim.score.cutoff_ranges import CutoffRange
+from riskslim.score.recalibration import Recalibration, checked_prevalence
+from riskslim.score.requirements import requirements_from_plain, requirements_to_plain
 from riskslim.solution import Certificate
 
 if TYPE_CHECKING:
@@ -27,8 +30,9 @@ if TYPE_CHECKING:
 __all__ = ["NotAScoreError", "read", "write", "write_atomically"]
 
 FORMAT = "riskslim.risk_score"
-# The oldest version that holds a score is written: 1 knows no scale but 1, 2 no items.
-VERSION = 3
+# The oldest version that holds a score is written: 1 knows no scale but 1, 2 no items, 3 no
+# recalibration.
+VERSION = 4
 
 
 class NotAScoreError(ValueError):
@@ -68,7 +72,9 @@ def _to_plain(score: ScoreLike) -> dict[str, Any]:
     certificate = score.certificate
     _check_subject(certificate, score.points.values(), score.scale)
     variables = [variable.to_plain() for variable in score.variables.values()]
-    version = VERSION if score.items else 1 if score.scale == 1.0 else 2
+    version = 3 if score.items else 1 if score.scale == 1.0 else 2
+    if score.recalibration is not None:
+        version = VERSION
     return {
         "format": FORMAT,
         "version": version,
@@ -92,6 +98,14 @@ def _to_plain(score: ScoreLike) -> dict[str, Any]:
         **({"variables": variables} if variables else {}),
         **_weighting_to_plain(score.class_weighting),
         **({} if score.csv_format is None else {"csv_format": score.csv_format.to_plain()}),
+        # No prediction depends on it.
+        **({} if score.prevalence is None else {"prevalence": score.prevalence}),
+        **_recalibration_to_plain(score.recalibration),
+        **(
+            {"requirements": requirements_to_plain(score.requirements)}
+            if score.requirements
+            else {}
+        ),
         "certificate": None if certificate is None else _certificate_to_plain(certificate),
     }
 
@@ -179,6 +193,36 @@ def _csv_format_from_plain(plain: Any) -> CsvFormat | None:
         return CsvFormat.from_plain(plain)
     except ValueError as error:
         raise ValueError(f"'csv_format': {error}") from None
+
+
+def _recalibration_to_plain(recalibration: Recalibration | None) -> dict[str, Any]:
+    return {} if recalibration is None else {"recalibration": dataclasses.asdict(recalibration)}
+
+
+def _recalibration_from_plain(plain: Any, version: int) -> Recalibration | None:
+    if plain is None:
+        return None
+    if version < VERSION:
+        raise ValueError(
+            f"version {version} of the format has no 'recalibration': readers of it would ignore "
+            "it and predict other risks"
+        )
+    wanted = [field.name for field in dataclasses.fields(Recalibration)]
+    if not isinstance(plain, dict) or not set(wanted[:-1]) <= set(plain):
+        raise ValueError(f"'recalibration' must have {listing(wanted[:-1])}, got {plain!r}")
+    try:
+        return Recalibration(**{name: plain[name] for name in wanted if name in plain})
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"'recalibration': {error}") from None
+
+
+def _prevalence_from_plain(plain: Any) -> float | None:
+    if plain is None:
+        return None
+    try:
+        return checked_prevalence(plain, "'prevalence'")
+    except TypeError as error:
+        raise ValueError(str(error)) from None
 
 
 def _certificate_to_plain(certificate: Certificate) -> dict[str, Any]:
@@ -288,6 +332,9 @@ def read(text: str | bytes) -> dict[str, Any]:
         "items": items,
         "csv_format": _csv_format_from_plain(plain.get("csv_format")),
         "cutoff_ranges": cutoffs,
+        "requirements": requirements_from_plain(plain.get("requirements", [])),
+        "prevalence": _prevalence_from_plain(plain.get("prevalence")),
+        "recalibration": _recalibration_from_plain(plain.get("recalibration"), version),
     }
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from riskslim.data.weights import checked_weights
 from riskslim.score.protocol import ScoreLike
-from riskslim.score.rows import is_positive
+from riskslim.score.rows import are_whole, is_positive
 from riskslim.score.table import Observations
 
 __all__ = ["class_labels", "observations_of"]
@@ -43,7 +43,7 @@ def observations_of(score: ScoreLike, X: Any, y: Any, sample_weight: Any) -> Obs
     Returns
     -------
     Observations or None
-        None if nothing is given.
+        Of rows of positive weight: others do not count. None if nothing is given.
 
     Raises
     ------
@@ -61,8 +61,14 @@ def observations_of(score: ScoreLike, X: Any, y: Any, sample_weight: Any) -> Obs
     scores = score.score_samples(X)
     if not len(scores):
         raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
-    return Observations(
-        scores,
-        is_positive(y, score.classes, len(scores)),
-        None if sample_weight is None else checked_weights(sample_weight, len(scores)),
-    )
+    positive = is_positive(y, score.classes, len(scores))
+    if sample_weight is None:
+        return Observations(scores, positive)
+    weights = checked_weights(sample_weight, len(scores))
+    counted = weights > 0
+    if not counted.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    scores = scores[counted]
+    if scores.dtype.kind == "f" and are_whole(scores):  # others were not
+        scores = scores.astype(np.int64)
+    return Observations(scores, positive[counted], weights[counted])

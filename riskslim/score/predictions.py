@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._wording import listing
+from riskslim.data.extrapolation import far_values, warn_of_far_values
+from riskslim.data.faults import ColumnError
+from riskslim.data.statements import stated
 from riskslim.data.tables import Table
-from riskslim.data.training_data import user_stacklevel
-from riskslim.exceptions import ExtrapolationWarning
 from riskslim.items.rules import HandleUnknown, check_names, computed_items, in_kind_of
 from riskslim.items.variables import RawVariable
 from riskslim.score.cutoff_ranges import remark_on_ranges_of_cutoffs
 from riskslim.score.fields import ScoreFields
+from riskslim.score.link import link_of
 from riskslim.score.observations import class_labels
-from riskslim.score.rows import ScoredRows, named_rows, remarks_on_ranges
-from riskslim.score.table import (
-    RiskScale,
-    logistic,
-)
+from riskslim.score.rows import ScoredRows, named_rows, numbers_of, remarks_on_ranges
+from riskslim.score.table import logistic
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -66,7 +64,9 @@ class Predictions(ScoreFields):
         Warns
         -----
         ExtrapolationWarning
-            As :meth:`with_items` does.
+            Features, or raw columns that they are computed from, have values far outside of their
+            range in the training data, by more than its width: the unit may be another one. One
+            warning names them all.
 
         Examples
         --------
@@ -97,9 +97,7 @@ class Predictions(ScoreFields):
         >>> RiskScore(-3, {"smoker": 5}, scale=2.5).decision_function([[0], [1]])
         array([-1.2,  0.8])
         """
-        return RiskScale(self.intercept, self.scale).log_odds(
-            self.score_samples(X).astype(np.float64)
-        )
+        return link_of(self).log_odds(self.score_samples(X).astype(np.float64))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         r"""Compute the probability of each class.
@@ -153,7 +151,8 @@ class Predictions(ScoreFields):
         Returns
         -------
         tuple of str
-            One sentence if the classes were weighted in training, so that risks are not calibrated.
+            One sentence if the classes were weighted in training, so that risks are not calibrated;
+            in its place, one that says for which rows the score was recalibrated.
             Without rows, one on how far cut-offs can be moved before the objective changes, where
             that is known (:meth:`with_cutoff_ranges`). With rows, one for each feature with points
             that has values outside of its range in the training data, and for each raw column of
@@ -179,17 +178,20 @@ class Predictions(ScoreFields):
         """
         if X is None:
             of_cutoffs = remark_on_ranges_of_cutoffs(self.cutoff_ranges)
-            return (*self._weighting(), *filter(None, [of_cutoffs]))
+            return (*self._of_risks(), *filter(None, [of_cutoffs]))
         if self.variables:
             X, _ = self._with_items(X, "error")
         rows = self._opened(X)
         return (
-            *self._weighting(),
+            *self._of_risks(),
             *rows.remarks(self.feature_ranges, self.items),
             *remarks_on_ranges(rows.table, self._columns_of_items()),
         )
 
-    def _weighting(self) -> tuple[str, ...]:
+    def _of_risks(self) -> tuple[str, ...]:
+        """Say which rows the risks are for, where that is not rows like the training rows."""
+        if self.recalibration is not None:
+            return (self.recalibration.describe(self._positive, self.intercept, self.scale),)
         if self.class_weighting is None:
             return ()
         return (self.class_weighting.describe(self._positive),)
@@ -228,8 +230,9 @@ class Predictions(ScoreFields):
         Warns
         -----
         ExtrapolationWarning
-            A raw column that items are computed from has values outside of its range in the
-            training data: it says how many, and both ranges. The unit may be another one.
+            Raw columns that items are computed from have values far outside of their range in the
+            training data (:func:`riskslim.data.extrapolation.far_values`): the unit may be another
+            one. One warning names them all.
 
         See Also
         --------
@@ -251,11 +254,28 @@ class Predictions(ScoreFields):
     def _table_with_items(self, X: Any, handle_unknown: HandleUnknown = "error") -> Table:
         """As :meth:`with_items`, as columns that are read one at a time."""
         table, sources = self._with_items(X, handle_unknown)
+        warn_of_far_values(self._far_columns(table, sources))
+        return table
+
+    def _far_columns(self, table: Table, sources: Mapping[str, str]) -> Iterator[str]:
+        """Say which raw columns that items are computed from have values far outside."""
         computed_from = set(sources.values())
         used = [one for name, one in self.variables.items() if name in computed_from]
-        for remark in remarks_on_ranges(table, used):
-            warnings.warn(remark, ExtrapolationWarning, stacklevel=user_stacklevel())
-        return table
+        for variable, values in numbers_of(table, used):
+            yield variable.far(values)
+
+    def _far_features(self, rows: ScoredRows, made: Container[str]) -> Iterator[str]:
+        """Say which features have values far outside, but for those that an encoder looked at."""
+        for name, known in self.feature_ranges.items():
+            variable = self.variables.get(name)
+            has_range = variable is not None and bool(variable.range_text)
+            if name in made or (known.is_binary and not has_range):
+                continue
+            values = np.asarray(rows.table.column(rows.positions[name]), dtype=np.float64)
+            if variable is not None and has_range:
+                yield variable.far(values)
+            else:
+                yield far_values(name, known.minimum, known.maximum, values)
 
     def _with_items(self, X: Any, handle_unknown: HandleUnknown) -> tuple[Table, dict[str, str]]:
         return computed_items(
@@ -338,9 +358,19 @@ class Predictions(ScoreFields):
         return score
 
     def _rows(self, X: Any) -> ScoredRows:
+        made = {one.name for one in stated(X)}
+        table: Any = X
+        sources: dict[str, str] = {}
         if self.variables:
-            X = self._table_with_items(X)
-        return self._opened(X)
+            table, sources = self._with_items(X, "error")
+        rows = self._opened(table)
+        far = [] if not sources else [*self._far_columns(rows.table, sources)]
+        try:
+            far += self._far_features(rows, made)
+        except ColumnError:
+            return rows  # whoever adds up the scores says what is wrong, and in which rows
+        warn_of_far_values(far)
+        return rows
 
     def _opened(self, X: Any) -> ScoredRows:
         return ScoredRows.open(X, tuple(self.points), self.feature_names, self.items)

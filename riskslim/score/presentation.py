@@ -14,13 +14,13 @@ from riskslim.items.item import Item
 from riskslim.items.variables import note_on_missing
 from riskslim.scale import PAPER_SCALE, scale_text
 from riskslim.score.fields import check_known
+from riskslim.score.link import link_of
 from riskslim.score.observations import observations_of
 from riskslim.score.predictions import Predictions
 from riskslim.score.sheet import ScoreSheet
 from riskslim.score.table import (
     AttainableScores,
     RiskRow,
-    RiskScale,
     checked_extreme,
     checked_max_rows,
     risk_rows,
@@ -129,7 +129,7 @@ class Presentation(Predictions):
         """
         return risk_rows(
             self._attainable,
-            RiskScale(self.intercept, self.scale),
+            link_of(self),
             extreme=checked_extreme(extreme),
             max_rows=checked_max_rows(max_rows),
             observations=observations_of(self, X, y, sample_weight),
@@ -205,15 +205,16 @@ class Presentation(Predictions):
             notes=tuple(
                 one_line(note) for note in self._notes(risks, is_weighted=sample_weight is not None)
             ),
+            requirements=tuple(self.requirements),
         )
 
     def _notes(self, risks: tuple[RiskRow, ...], *, is_weighted: bool) -> Iterator[str]:
-        yield from self._weighting()
+        yield from self._of_risks()
         for family in condition_families(self.points, self.feature_ranges, self.items):
             if note := note_on_sums(family, self.items):
                 yield note
         chosen = self.certificate is not None and self.certificate.scales != PAPER_SCALE
-        if chosen or self.scale != 1.0:
+        if chosen or link_of(self).scale != 1.0:
             yield self._worth_of_a_point()
         yield from _notes_on_scores(risks, self._attainable)
         if risks[0].n_samples is not None:
@@ -231,6 +232,8 @@ class Presentation(Predictions):
             yield "[a to b]: the values of the feature in the training data."
         if self.certificate is not None:
             yield str(self.certificate)
+            if self.recalibration is not None:
+                yield self.recalibration.note_on_certificate(self.intercept)
 
     def _note_on_cutoffs(self) -> str:
         items = [self.items[name] for name in self.points if name in self.items]
@@ -334,17 +337,25 @@ class Presentation(Predictions):
         return self._replaced(feature_ranges=ranges)
 
     def _formula(self) -> str:
-        if self.scale != 1.0:
-            sign = "-" if self.intercept < 0 else "+"
-            sum_of_all = f"(score {sign} {abs(self.intercept)})" if self.intercept else "score"
-            return f"risk = 1 / (1 + exp(-{sum_of_all} / {scale_text(self.scale)}))"
-        if self.intercept == 0:
+        link = link_of(self)
+        if link.scale != 1.0:
+            sign = "-" if link.intercept < 0 else "+"
+            sum_of_all = "score"
+            if link.intercept:
+                sum_of_all = f"(score {sign} {self._printed(abs(link.intercept))})"
+            return f"risk = 1 / (1 + exp(-{sum_of_all} / {self._printed(link.scale)}))"
+        if link.intercept == 0:
             return "risk = 1 / (1 + exp(-score))"
-        return f"risk = 1 / (1 + exp({-self.intercept} - score))"
+        return f"risk = 1 / (1 + exp({self._printed(-link.intercept)} - score))"
+
+    def _printed(self, number: float) -> str:
+        """Intercept or scale for people: fitted ones have more digits than a sheet has use for."""
+        return scale_text(number) if self.recalibration is None else f"{number:.6g}"
 
     def _worth_of_a_point(self) -> str:
-        worth = 1.0 / self.scale
-        text = f"Scale {scale_text(self.scale)}: one point adds {worth:.4g} to the log-odds"
+        scale = link_of(self).scale
+        worth = 1.0 / scale
+        text = f"Scale {self._printed(scale)}: one point adds {worth:.4g} to the log-odds"
         if _LEAST_POINT <= worth <= _MOST_POINT:
             text += f" and multiplies the odds by {math.exp(worth):.4g}"
         return f"{text}."

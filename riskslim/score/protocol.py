@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from riskslim.items.item import Item
     from riskslim.items.variables import RawVariable
     from riskslim.score.cutoff_ranges import CutoffRange
+    from riskslim.score.recalibration import Recalibration
+    from riskslim.score.requirements import Requirement
     from riskslim.score.sheet import ScoreSheet
     from riskslim.score.table import RiskRow
     from riskslim.solution import Certificate
@@ -77,6 +79,18 @@ class ScoreLike(Protocol):
     @property
     def csv_format(self) -> CsvFormat | None:
         """Return how the file of the training data was written."""
+
+    @property
+    def prevalence(self) -> float | None:
+        """Share of the training rows with the positive label."""
+
+    @property
+    def recalibration(self) -> Recalibration | None:
+        """Return what takes the place of intercept and scale in risks."""
+
+    @property
+    def requirements(self) -> Sequence[Requirement]:
+        """Return what the score was found under."""
 
     def score_samples(self, X: Any) -> NDArray[Any]:
         """Scores of rows."""

@@ -15,13 +15,11 @@ from riskslim.score.boolean_rule import BooleanRule, boolean_rule
 from riskslim.score.cutoff_ranges import SHARE
 from riskslim.score.cutoff_sweep import cutoff_ranges
 from riskslim.score.explanation import Explanation, explanation, fixed_features
+from riskslim.score.link import link_of
 from riskslim.score.observations import observations_of
 from riskslim.score.presentation import Presentation
 from riskslim.score.rows import as_row
-from riskslim.score.table import (
-    RiskScale,
-    logistic,
-)
+from riskslim.score.table import logistic
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -95,7 +93,7 @@ class Reasons(Presentation):
             points=self.points,
             feature_ranges=self.feature_ranges,
             items=self.items,
-            risks=RiskScale(self.intercept, self.scale),
+            risks=link_of(self),
             outcome=self._positive,
             threshold=None if threshold is None else checked_number(threshold, "threshold"),
             missing=self._missing_in(record),
@@ -171,7 +169,7 @@ class Reasons(Presentation):
         assert observed is not None
         ranges = cutoff_ranges(
             self,
-            table,
+            table.counted(sample_weight),
             observed.scores,
             observed.is_positive,
             observed.weights,
@@ -227,7 +225,7 @@ class Reasons(Presentation):
             raise ValueError("X and y are None, but rows and labels are needed")
         points = operating_points(observed.is_positive, observed.scores, observed.weights)
         scores = np.where(np.isinf(points.thresholds), np.nan, points.thresholds)
-        log_odds = RiskScale(self.intercept, self.scale).log_odds(scores)
+        log_odds = link_of(self).log_odds(scores)
         return dataclasses.replace(points, risk=logistic(log_odds))
 
     def boolean_rule(self, threshold: float, *, max_terms: int = 1000) -> BooleanRule:

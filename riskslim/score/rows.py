@@ -30,7 +30,15 @@ from riskslim.items.families import Family, condition_families
 from riskslim.items.item import Item, readings
 from riskslim.items.variables import RawVariable
 
-__all__ = ["ScoredRows", "as_row", "is_positive", "named_rows", "remarks_on_ranges"]
+__all__ = [
+    "ScoredRows",
+    "are_whole",
+    "as_row",
+    "is_positive",
+    "named_rows",
+    "numbers_of",
+    "remarks_on_ranges",
+]
 
 # What the columns are that a table to be scored has to have.
 _WANTED = "features with points"
@@ -134,10 +142,7 @@ class ScoredRows:
                 integral = integral and (is_integer or np.array_equal(values, np.rint(values)))
                 total += points[name] * values
         _check_totals(total)
-        # Beyond 2**53 float64 does not hold every integer.
-        if integral and np.abs(total).max(initial=0.0) < 2.0**53:
-            return total.astype(np.int64)
-        return total
+        return total.astype(np.int64) if integral and are_whole(total) else total
 
     def values(self) -> dict[str, NDArray[np.float64]]:
         """Values of the features with points.
@@ -212,6 +217,15 @@ def remarks_on_ranges(table: Table, variables: Iterable[RawVariable]) -> Iterato
     str
         A sentence with the number of rows, and both ranges.
     """
+    for variable, values in numbers_of(table, variables):
+        if remark := variable.remark(values):
+            yield remark
+
+
+def numbers_of(
+    table: Table, variables: Iterable[RawVariable]
+) -> Iterator[tuple[RawVariable, NDArray[Any]]]:
+    """Raw columns of numbers with their values in a table, as far as it has them."""
     names = [str(name) for name in table.names or ()]
     for variable in variables:
         if not variable.range_text or variable.name not in names:
@@ -221,8 +235,7 @@ def remarks_on_ranges(table: Table, variables: Iterable[RawVariable]) -> Iterato
             column = encoder.read(table.values(names.index(variable.name)), "error")
         except ColumnError:
             continue  # its items were given: nothing is computed from it
-        if remark := variable.remark(column.values):
-            yield remark
+        yield variable, column.values
 
 
 def named_rows(
@@ -381,6 +394,14 @@ def _faults_of_condition(values: NDArray[np.float64]) -> Iterator[ColumnError]:
     other = (values != 0) & (values != 1) & np.isfinite(values)
     if other.any():
         yield ColumnError.at("not boolean", other, short(values[np.argmax(other)].item()))
+
+
+def are_whole(scores: NDArray[np.float64]) -> bool:
+    """Say whether scores are integers that float64 tells apart."""
+    # Beyond 2**53 it does not hold every integer.
+    return bool(
+        np.abs(scores).max(initial=0.0) < 2.0**53 and np.array_equal(scores, np.rint(scores))
+    )
 
 
 def _check_totals(total: NDArray[np.float64]) -> None:

@@ -50,6 +50,8 @@ class ScoreSheet(SheetContent):
         How the risk is computed from the score.
     notes : sequence of str
         What else is to be said beneath the tables, one sentence or two each.
+    requirements : sequence of Requirement
+        What the score was found under, each with a mark. Not printed with the sheet.
 
     Notes
     -----

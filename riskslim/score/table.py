@@ -93,11 +93,12 @@ class RiskScale:
 
     Parameters
     ----------
-    intercept : int
+    intercept : int or float
+        An integer unless the score is recalibrated.
     scale : float
     """
 
-    intercept: int
+    intercept: float
     scale: float
 
     def log_odds(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:

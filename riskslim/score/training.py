@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +58,8 @@ def agreeing_items(
             del items[name]
     position = {name: j for j, name in enumerate(data.feature_names)}
     related = condition_families(feature_ranges, feature_ranges, items)
-    for family in contradicted(related, lambda name: data.column(position[name])):
+    counted = data.counted
+    for family in contradicted(related, lambda name: data.column(position[name])[counted]):
         logger.warning(
             "the training rows contradict what is stated of %s: some row has a combination of "
             "them that cannot be; they are taken for unrelated features",
@@ -94,8 +95,11 @@ def check_scores_of_training(score: ScoreLike, data: TrainingData) -> None:
         return
     position = {name: j for j, name in enumerate(data.feature_names)}
     columns = [(points, data.column(position[name])) for name, points in score.points.items()]
+    counts = None if isinstance(data.counted, slice) else np.asarray(data.sample_weight) > 0
     for start in range(0, data.n_samples, _ROWS_AT_A_TIME):
-        rows = slice(start, start + _ROWS_AT_A_TIME)
+        rows: Any = slice(start, start + _ROWS_AT_A_TIME)
+        if counts is not None:
+            rows = start + np.flatnonzero(counts[rows])
         scores: NDArray[np.int64] = np.zeros(len(data.labels[rows]), dtype=np.int64)
         for points, column in columns:
             scores += points * column[rows].astype(np.int64)

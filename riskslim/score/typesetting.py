@@ -5,10 +5,13 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from riskslim.data.feature_ranges import FeatureRange, printed_range
 from riskslim.score.table import RiskRow
+
+if TYPE_CHECKING:
+    from riskslim.score.requirements import Requirement
 
 __all__ = [
     "MAX_NAME_WIDTH",
@@ -67,7 +70,7 @@ class SheetContent:
 
     Parameters
     ----------
-    outcome, lines, risks, formula, notes
+    outcome, lines, risks, formula, notes, requirements
         As in :class:`~riskslim.score.sheet.ScoreSheet`.
     """
 
@@ -76,6 +79,7 @@ class SheetContent:
     risks: tuple[RiskRow, ...]
     formula: str
     notes: tuple[str, ...] = ()
+    requirements: tuple[Requirement, ...] = ()
 
     @property
     def title(self) -> str:

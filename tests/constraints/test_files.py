@@ -245,3 +245,9 @@ def test_files_that_cannot_be_read(tmp_path):
     (tmp_path / "latin.toml").write_bytes("name = 'é'".encode("latin-1"))
     with pytest.raises(ValueError, match=r"latin\.toml is not encoded in UTF-8"):
         read_constraints(tmp_path / "latin.toml")
+
+
+def test_rates_without_a_threshold_are_refused_by_table(tmp_path):
+    path = written(tmp_path, "[[false_positive_rate_at_most]]\nrate = 0.1\n")
+    with pytest.raises(ValueError, match=r"constraints\.toml.*needs the threshold"):
+        read_constraints(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib.util
 import itertools
 import pickle
@@ -280,7 +281,7 @@ def test_the_rates_of_predict_are_those_of_log_odds_one():
     problem = problem_of(X4, Y4, false_positive_rate_at_most(0, log_odds=1))
     assert problem.is_feasible([-1, 1])  # a negative record has the score 0
     assert RiskScore(-1, {"x1": 1}).predict(np.array(X4)).tolist() == [0, 0, 1, 1]
-    at_half = problem_of(X4, Y4, false_positive_rate_at_most(0))
+    at_half = problem_of(X4, Y4, false_positive_rate_at_most(0, 0.5))
     assert not at_half.is_feasible([-1, 1])
 
 
@@ -288,10 +289,10 @@ def test_the_rates_of_predict_are_those_of_log_odds_one():
 def test_real_scores_next_to_the_threshold_reach_it(solver):
     # 3 x 0.1 - 0.3 is not quite 0 in binary; the record counts as positive.
     X, y = [[0.1, 0.3], [0.7, 0.2], [0.9, 0.1], [0.4, 0.3]], [0, 1, 1, 0]
-    problem = problem_of(X, y, false_positive_rate_at_most(0))
+    problem = problem_of(X, y, false_positive_rate_at_most(0, 0.5))
     assert not problem.is_feasible([0, 3, -1])
     assert not problem.is_feasible([0, 0, 0])
-    far = problem_of(X, y, false_positive_rate_at_most(0), weights=[1, 2, 1, 3])
+    far = problem_of(X, y, false_positive_rate_at_most(0, 0.5), weights=[1, 2, 1, 3])
     solution = lattice_cpa(far, solver=solver)
     assert solution.certificate.status is Status.OPTIMAL
     assert far.is_feasible(solution.coef)
@@ -299,18 +300,20 @@ def test_real_scores_next_to_the_threshold_reach_it(solver):
 
 def test_rates_are_compared_to_within_rounding():
     X, y = [[k] for k in range(10)] + [[20]], [0] * 10 + [1]
-    problem = problem_of(X, y, false_positive_rate_at_most(0.3))
+    problem = problem_of(X, y, false_positive_rate_at_most(0.3, 0.5))
     assert problem.constraint_rows.violations([-7, 1]) == []  # 3 of 10
     assert problem.constraint_rows.violations([-6, 1]) != []
-    weighted = problem_of(X, y, false_positive_rate_at_most(0.3), weights=[0.1] * 11)
+    weighted = problem_of(X, y, false_positive_rate_at_most(0.3, 0.5), weights=[0.1] * 11)
     assert weighted.constraint_rows.violations([-7, 1]) == []
 
 
 def test_groups_have_different_rates():
-    gap = rate_gap_at_most(0.1, "false_negative", groups=["f", "m", "f", "m"], name="fair")
+    gap = rate_gap_at_most(
+        0.1, "false_negative", groups=["f", "m", "f", "m"], name="fair", threshold=0.5
+    )
     problem = problem_of(X4, Y4, gap)
     assert problem.violations([-3, 1]) == ["fair: the rates are 1 (of 'f') and 0 (of 'm')"]
-    by_feature = rate_gap_at_most(0, "positive", groups="x2")
+    by_feature = rate_gap_at_most(0, "positive", groups="x2", threshold=0.5)
     problem = problem_of([[0, 0], [1, 1], [2, 0], [3, 1]], Y4, by_feature)
     assert problem.violations([-1, 1, 0])[0].endswith(
         "the rates are 0.5 (with 'x2' = 0) and 1 (with 'x2' = 1)"
@@ -331,14 +334,14 @@ def test_derived_intercepts_reach_where_rates_push_them():
 
 def test_equality_and_copies():
     groups = ["b", "a", "a"]
-    one = rate_gap_at_most(0.1, groups=groups)
+    one = rate_gap_at_most(0.1, groups=groups, threshold=0.5)
     assert one == rate_gap_at_most(0.1, groups=np.array(groups), threshold=0.5)
-    assert hash(one) == hash(rate_gap_at_most(0.1, groups=pd.Series(groups)))
+    assert hash(one) == hash(rate_gap_at_most(0.1, groups=pd.Series(groups), threshold=0.5))
     assert one == pickle.loads(pickle.dumps(one))
-    assert one != rate_gap_at_most(0.1, groups=["a", "a", "b"])
-    assert one != rate_gap_at_most(0.1, groups=groups, name="n")
-    assert one != rate_gap_at_most(0.1, "positive", groups=groups)
-    assert false_positive_rate_at_most(0.1) != false_negative_rate_at_most(0.1)
+    assert one != rate_gap_at_most(0.1, groups=["a", "a", "b"], threshold=0.5)
+    assert one != rate_gap_at_most(0.1, groups=groups, name="n", threshold=0.5)
+    assert one != rate_gap_at_most(0.1, "positive", groups=groups, threshold=0.5)
+    assert false_positive_rate_at_most(0.1, 0.5) != false_negative_rate_at_most(0.1, 0.5)
     assert false_positive_rate_at_most(0.1, 0.5) != false_positive_rate_at_most(0.1, log_odds=0)
 
 
@@ -347,38 +350,44 @@ def test_equality_and_copies():
     [
         false_positive_rate_at_most(0.1, 0.25, name="fpr"),
         false_negative_rate_at_most(0.1, log_odds=-3),
-        rate_gap_at_most(0.0, "positive", groups="sex"),
+        rate_gap_at_most(0.0, "positive", groups="sex", threshold=0.5),
     ],
 )
 def test_repr_is_the_constraint(constraint):
     assert eval(repr(constraint)) == constraint
 
 
+gap_at_most = functools.partial(rate_gap_at_most, threshold=0.5)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: false_positive_rate_at_most(1.5), ValueError, "rate must be between 0 and 1"),
-        (lambda: false_positive_rate_at_most("1"), ValueError, "rate must be a number"),
+        (lambda: false_positive_rate_at_most(1.5, 0.5), ValueError, "rate must be between 0 and 1"),
+        (lambda: false_positive_rate_at_most("1", 0.5), ValueError, "rate must be a number"),
         (lambda: false_positive_rate_at_most(0.1, 1), ValueError, "threshold must be a risk"),
+        (lambda: false_positive_rate_at_most(0.1), TypeError, "needs the threshold .* no default"),
+        (lambda: false_negative_rate_at_most(0.1), TypeError, "a miss the harm b, it is a / \\(a"),
+        (lambda: rate_gap_at_most(0.1, groups="a"), TypeError, "needs the threshold"),
         (lambda: false_positive_rate_at_most(0.1, 0.5, log_odds=0), ValueError, "not both"),
         (lambda: false_positive_rate_at_most(0.1, log_odds=1e9), ValueError, "log_odds must be"),
-        (lambda: false_positive_rate_at_most(0.1, name=1), TypeError, "name must be a str"),
-        (lambda: rate_gap_at_most(0.1, "negative", groups="a"), ValueError, "rate must be one of"),
-        (lambda: rate_gap_at_most(-1, groups="a"), ValueError, "gap must be between 0 and 1"),
-        (lambda: rate_gap_at_most(0.1, groups=["a", None]), ValueError, "no label in 1 of 2 rows"),
-        (lambda: rate_gap_at_most(0.1, groups=[1.0, float("nan")]), ValueError, "first at row 1"),
-        (lambda: rate_gap_at_most(0.1, groups=[1, 1]), ValueError, "needs two labels at least"),
-        (lambda: rate_gap_at_most(0.1, groups=range(MAX_GROUPS + 1)), ValueError, "11 labels"),
-        (lambda: problem_of(X4, Y4, rate_gap_at_most(0, groups=[0, 1])), ValueError,
+        (lambda: false_positive_rate_at_most(0.1, 0.5, name=1), TypeError, "name must be a str"),
+        (lambda: gap_at_most(0.1, "negative", groups="a"), ValueError, "rate must be one of"),
+        (lambda: gap_at_most(-1, groups="a"), ValueError, "gap must be between 0 and 1"),
+        (lambda: gap_at_most(0.1, groups=["a", None]), ValueError, "no label in 1 of 2 rows"),
+        (lambda: gap_at_most(0.1, groups=[1.0, float("nan")]), ValueError, "first at row 1"),
+        (lambda: gap_at_most(0.1, groups=[1, 1]), ValueError, "needs two labels at least"),
+        (lambda: gap_at_most(0.1, groups=range(MAX_GROUPS + 1)), ValueError, "11 labels"),
+        (lambda: problem_of(X4, Y4, gap_at_most(0, groups=[0, 1])), ValueError,
          "groups of 2 rows, the data have 4"),
-        (lambda: problem_of(X4, Y4, rate_gap_at_most(0, groups="x")), ValueError, "x1"),
-        (lambda: problem_of(X4, Y4, rate_gap_at_most(0, groups="x1")), ValueError,
+        (lambda: problem_of(X4, Y4, gap_at_most(0, groups="x")), ValueError, "x1"),
+        (lambda: problem_of(X4, Y4, gap_at_most(0, groups="x1")), ValueError,
          "needs a feature of zeros and ones.*4 values"),
-        (lambda: problem_of(X4, Y4, rate_gap_at_most(0, groups=[0, 0, 1, 1])), ValueError,
+        (lambda: problem_of(X4, Y4, gap_at_most(0, groups=[0, 0, 1, 1])), ValueError,
          "about the negative records of 1, and there are none"),
         (lambda: problem_of(X4, Y4, false_positive_rate_at_most(0.1, 0.2), scale=(1, 3)),
          ValueError, "says another thing at every scale"),
-        (lambda: ConstraintRows([false_positive_rate_at_most(0.1)], ["x1"]), ValueError,
+        (lambda: ConstraintRows([false_positive_rate_at_most(0.1, 0.5)], ["x1"]), ValueError,
          "needs training data"),
     ],
 )  # fmt: skip
@@ -394,7 +403,9 @@ def many_records(n, d=6, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 4, (n, d))
     total = X @ rng.choice([-1, 1], d) + rng.normal(0, 2, n)
-    return problem_of(X, total > np.median(total), false_positive_rate_at_most(0.1), max_size=3)
+    return problem_of(
+        X, total > np.median(total), false_positive_rate_at_most(0.1, 0.5), max_size=3
+    )
 
 
 def test_other_engines():
@@ -405,7 +416,7 @@ def test_other_engines():
     with pytest.raises(ValueError, match="branch_and_bound does not support constraints on rates"):
         branch_and_bound(problem)
     assert problem.is_feasible(solve(problem, time_limit=2).coef)
-    at_half = problem_of(X4, Y4, false_positive_rate_at_most(0.1), scale=(1, 3))
+    at_half = problem_of(X4, Y4, false_positive_rate_at_most(0.1, 0.5), scale=(1, 3))
     with pytest.raises(ValueError, match="where rates are not constrained"):
         lattice_cpa(at_half)
 
@@ -435,7 +446,7 @@ def test_too_many_records_for_the_community_edition():
 @pytest.mark.skipif(not has_limited_size(), reason="CPLEX has no limit of size")
 def test_too_many_records_and_no_score_that_meets_the_rates():
     problem = many_records(3000)
-    both = [false_positive_rate_at_most(0.01), false_negative_rate_at_most(0.01)]
+    both = [false_positive_rate_at_most(0.01, 0.5), false_negative_rate_at_most(0.01, 0.5)]
     strict = RiskScoreProblem(problem.loss, problem.coefficients, max_size=3, constraints=both)
     with pytest.raises(ProblemSizeError, match=r"over \d{4} different records.*solver='scip'"):
         lattice_cpa(strict)
@@ -447,7 +458,11 @@ def test_too_many_records_and_no_score_that_meets_the_rates():
 def test_without_rates():
     others = [at_most(1, ["x1", "x2"]), monotone("x1", "+")]
     problem = problem_of(
-        [[0, 1], [1, 0], [2, 1], [3, 0]], Y4, others[0], false_positive_rate_at_most(0), others[1]
+        [[0, 1], [1, 0], [2, 1], [3, 0]],
+        Y4,
+        others[0],
+        false_positive_rate_at_most(0, 0.5),
+        others[1],
     )
     free = problem.without_rates()
     assert free.constraints == tuple(others)
@@ -544,7 +559,7 @@ def test_stopped_while_the_model_of_outcomes_is_built(solver, monkeypatch):
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_stopped_before_any_score_was_found(solver, monkeypatch):
     problem = many_records(300)
-    both = [false_positive_rate_at_most(0.01), false_negative_rate_at_most(0.01)]
+    both = [false_positive_rate_at_most(0.01, 0.5), false_negative_rate_at_most(0.01, 0.5)]
     strict = RiskScoreProblem(problem.loss, problem.coefficients, max_size=3, constraints=both)
     stated, wanted = Outcomes.add, []
 
@@ -561,7 +576,10 @@ def test_stopped_before_any_score_was_found(solver, monkeypatch):
 def test_variables_are_shared_and_settled_records_have_none():
     rng = np.random.default_rng(1)
     X, y = rng.integers(0, 2, (40, 3)), rng.integers(0, 2, 40)
-    constraints = false_positive_rate_at_most(0.2), rate_gap_at_most(0.3, "positive", groups=y)
+    constraints = (
+        false_positive_rate_at_most(0.2, 0.5),
+        rate_gap_at_most(0.3, "positive", groups=y, threshold=0.5),
+    )
     problem = problem_of(X, y, *constraints)
     model = Formulation(problem, best_possible_bounds(problem))
     assert len(model.outcomes) == len(np.unique(X, axis=0))
@@ -638,7 +656,7 @@ def test_mammo(shared_data, solver):
         free.loss,
         free.coefficients,
         max_size=3,
-        constraints=[false_positive_rate_at_most(0.1)],
+        constraints=[false_positive_rate_at_most(0.1, 0.5)],
     )
     solution = lattice_cpa(problem, solver=solver, time_limit=120)
     assert solution.certificate.is_optimal

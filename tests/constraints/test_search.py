@@ -166,7 +166,7 @@ def make(constraints, names="abc", reach=200, **arguments):
 
 
 def test_rates_are_refused():
-    problem = make([false_positive_rate_at_most(0.1)])
+    problem = make([false_positive_rate_at_most(0.1, 0.5)])
     with pytest.raises(ValueError, match="constraints on rates are no rows"):
         search_vector(problem.rows_with_size, problem.lower, problem.upper)
 

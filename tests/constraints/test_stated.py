@@ -507,7 +507,7 @@ def test_scales_without_a_score():
 
 
 def test_checks_on_the_records():
-    problem = make(false_positive_rate_at_most(0, name="nobody"), at_most(4, NAMES))
+    problem = make(false_positive_rate_at_most(0, 0.5, name="nobody"), at_most(4, NAMES))
     assert len(problem.rates) == 1
     assert problem.violations([0, 0, 0, 0, 0, 0]) == ["nobody: it is 1"]
     assert problem.is_feasible([-1, 0, 0, 0, 0, 0])

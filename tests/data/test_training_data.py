@@ -966,6 +966,7 @@ def test_a_column_without_a_name(tmp_path):
         TrainingData.from_file(path, "died", features=["a", ""])
 
 
+@pytest.mark.filterwarnings("ignore::riskslim.exceptions.PositiveLabelWarning")
 @pytest.mark.parametrize(
     ("text", "encoding", "message"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import random
 
@@ -16,6 +17,7 @@ from riskslim.data.feature_ranges import FeatureRange
 from riskslim.exports import SQL_DIALECTS
 from riskslim.exports.dialects import DIALECTS
 from riskslim.items.variables import RawVariable
+from riskslim.score.recalibration import Recalibration
 
 pytestmark = pytest.mark.filterwarnings("ignore::riskslim.exceptions.ExtrapolationWarning")
 
@@ -40,6 +42,8 @@ def in_duckdb(text, dialect):
     """SQL of a dialect as DuckDB understands it; text is compared by octets there anyway."""
 
     def simpler(node):
+        if isinstance(node, expressions.DataType) and node.this == expressions.DataType.Type.FLOAT:
+            return expressions.DataType.build("double")  # all of these databases mean float64
         if isinstance(node, expressions.Cast) and isinstance(node.this, expressions.HexString):
             return expressions.Literal.string(bytes.fromhex(node.this.this).decode())
         while isinstance(node, expressions.Cast) and "VAR" in node.to.sql("tsql"):
@@ -108,6 +112,42 @@ def test_other_databases_mean_the_same(dialect, duck):
         alone = in_duckdb(expression, dialect)
         found = duck.execute(f"SELECT {alone} FROM patients ORDER BY position").fetchall()
         assert [risk for (risk,) in found] == [risk for risk, _ in expected_of(score, records)]
+
+
+def recalibrated(score):
+    """With other risks: an intercept and a scale of many digits."""
+    intercept = score.intercept / 3 - 2.3456789012345
+    return dataclasses.replace(score, recalibration=Recalibration(intercept, 1.3700000001, 0.05))
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", *TRANSLATED])
+def test_recalibrated_risks_of_raw_columns(dialect, duck):
+    for score, kinds, records in models(28, 15, names_for(dialect)):
+        found = recalibrated(score)
+        booleans = booleans_in(kinds, dialect, records)
+        fill_duck(duck, kinds, records, are_bits=not booleans)
+        query = found.to_sql(dialect, table="patients", boolean_columns=booleans)
+        if dialect in TRANSLATED:
+            query = in_duckdb(query, dialect)
+        rows = duck.execute(f"SELECT * FROM ({query}) ORDER BY position").fetchall()
+        assert [(row[-1], row[0]) for row in rows] == expected_of(found, records)
+        assert expected_of(found, records) != expected_of(score, records)
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", *TRANSLATED])
+def test_recalibrated_risks_beyond_the_training_data(dialect, duck):
+    rng = random.Random(29)
+    for _ in range(15):
+        score, kinds, records = of_items(rng, names_for(dialect))
+        kinds = {name: kinds[name] for name in score.points}
+        score = recalibrated(score)
+        booleans = [name for name in booleans_in(kinds, dialect, records) if name in score.points]
+        fill_duck(duck, kinds, records, are_bits=not booleans)
+        query = score.to_sql(dialect, table="patients", boolean_columns=booleans)
+        if dialect in TRANSLATED:
+            query = in_duckdb(query, dialect)
+        rows = duck.execute(f"SELECT * FROM ({query}) ORDER BY position").fetchall()
+        check_items(score, records, [(row[-1], row[0]) for row in rows])
 
 
 DUCK_TYPES = {
@@ -185,6 +225,9 @@ def test_mariadb_predicts_the_same(patients):
         assert [(row[-1], row[0]) for row in found] == expected_of(score, records)
         found = run(f"SELECT {score.to_sql('mysql')} FROM patients ORDER BY position")
         assert [risk for (risk,) in found] == [risk for risk, _ in expected_of(score, records)]
+        other = recalibrated(score)
+        found = run(f"{other.to_sql('mariadb', table='patients')} ORDER BY position")
+        assert [(row[-1], row[0]) for row in found] == expected_of(other, records)
     assert n_run > 10
 
 

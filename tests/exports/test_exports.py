@@ -28,6 +28,9 @@ from riskslim.items.variables import RawVariable
 from riskslim.scale import ScaleSet
 from riskslim.score.cutoff_ranges import CutoffRange
 
+# What is odd about values beyond the training data is said elsewhere.
+pytestmark = pytest.mark.filterwarnings("ignore::riskslim.exceptions.ExtrapolationWarning")
+
 LABELS = [
     (0, 1),
     (-1, 1),

@@ -17,10 +17,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from riskslim import ItemEncoder, RiskScore, RiskSLIMClassifier, TrainingData, at_most
+from riskslim import (
+    CoefficientSet,
+    ItemEncoder,
+    RiskScore,
+    RiskSLIMClassifier,
+    TrainingData,
+    at_most,
+    monotone,
+    variable,
+)
 from riskslim.items.item import Item, source_variable
 
 
@@ -183,10 +193,10 @@ def test_items_are_what_their_names_say(
         assert result.implementation.value == library
         np.testing.assert_array_equal(result.to_numpy(), oracle(encoder, rows, columns))
         assert {str(kind) for kind in result.schema.values()} == {"Int8"}
-    for variable, names in encoder.groups_.items():
-        assert {source_variable(name) for name in names} == {variable}
-        counts = sum(name.startswith(f"{variable} ") and " is " not in name for name in names)
-        if variable in ("age", "lab"):
+    for column, names in encoder.groups_.items():
+        assert {source_variable(name) for name in names} == {column}
+        counts = sum(name.startswith(f"{column} ") and " is " not in name for name in names)
+        if column in ("age", "lab"):
             assert counts <= max(n_thresholds, 1)
 
 
@@ -659,3 +669,31 @@ def test_folds_that_lack_a_level_are_cross_validated():
     encoder = ItemEncoder(n_thresholds=3).fit(X[X["ward"] != "burns"])
     with pytest.raises(ValueError, match="training rows of a fold lack a level"):
         encoder.transform(X)
+
+
+def test_names_of_one_fold_are_none_of_another():
+    """Constraints by names of items fail in a grid, and say what to write; variables do not."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"age": rng.normal(60, 15, 150), "sex": rng.choice(["f", "m"], 150)})
+    died = rng.random(150) < 1 / (1 + np.exp(6 - 0.1 * frame["age"]))
+    encoder = ItemEncoder().fit(frame)
+
+    def grid(*constraints):
+        model = make_pipeline(
+            ItemEncoder(), RiskSLIMClassifier(max_size=2, constraints=constraints, time_limit=5)
+        )
+        return GridSearchCV(
+            model, {"riskslimclassifier__max_coef": [2, 3]}, cv=3, error_score="raise"
+        )
+
+    message = r"in each fold of a cross-validation; in constraints variable\('age'\) stands for all"
+    for named in (
+        at_most(1, encoder.groups_["age"]),
+        monotone(list(encoder.groups_["age"]), "+"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            grid(named).fit(frame, died)
+    with pytest.raises(ValueError, match=message):
+        CoefficientSet(encoder.get_feature_names_out(), sign={"age >= 12.34": "+"})
+    found = grid(at_most(1, variable("age")), monotone(variable("age"), "+")).fit(frame, died)
+    assert found.best_score_ > 0.5

@@ -382,19 +382,23 @@ def test_an_encoder_reports_other_units_in_the_words_of_a_score(numeric):
     micromoles = frame.assign(creatinine=frame["creatinine"] * 88.4)
     item = next(name for name in encoder.groups_["creatinine"] if "missing" not in name)
     score = RiskScore(-1, {item: 1}).with_variables(encoder)
-    if not numeric:
-        (expected,) = score.remarks(micromoles)
-    else:
-        expected = encoder.variables_["creatinine"].remark(micromoles["creatinine"].to_numpy())
+    far = encoder.variables_["creatinine"].far(micromoles["creatinine"].to_numpy())
+    expected = (
+        f"Values far outside of those in training, as in another unit: {far}. The predictions "
+        "extrapolate."
+    )
+    with pytest.warns(ExtrapolationWarning) as caught:
+        score.predict_proba(micromoles)
+    assert [str(warning.message) for warning in caught] == [expected]
     for method in (encoder.transform, pipeline.predict_proba):
         with pytest.warns(ExtrapolationWarning) as caught:
             method(micromoles)
         (warning,) = caught
         assert str(warning.message) == expected
         assert warning.filename == __file__
-    assert "training range of 'creatinine'" in expected
+    assert far.startswith("'creatinine' (")
     record = {**frame.iloc[0].to_dict(), "age": 500}
-    with pytest.warns(ExtrapolationWarning, match=r"1 of 1 row has a value .* here 500\)"):
+    with pytest.warns(ExtrapolationWarning, match=r"'age' \(.* in training; here 500\)"):
         encoder.transform(record)
 
 
@@ -435,7 +439,8 @@ def test_other_units_are_reported():
         with pytest.warns(ExtrapolationWarning) as caught:
             table = method(micromoles)
         (warning,) = caught
-        assert str(warning.message) == remark
+        ranges = f"'creatinine' ({lower} to {upper} in training; here {low} to {high}, "
+        assert ranges in str(warning.message)
         assert warning.filename == __file__
     assert score.predict_proba(table).shape == (N, 2)  # it was said
     assert score.remarks(table) == (remark,)

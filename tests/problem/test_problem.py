@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from enumeration import enumerate_optimum, loss, objective, random_problem, violations
-from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData, at_most
+from riskslim import (
+    CoefficientSet,
+    LogisticLoss,
+    RiskScoreProblem,
+    RiskSLIMClassifier,
+    TrainingData,
+    at_most,
+    false_negative_rate_at_most,
+    false_positive_rate_at_most,
+    rate_gap_at_most,
+)
 from riskslim.exceptions import ConstantFeatureWarning
 
 X = np.array([[0, 1, 2], [1, 0, 2], [1, 1, 0], [0, 0, 1], [1, 1, 1], [0, 1, 0]])
 Y = np.array([0, 1, 1, 0, 1, 0])
 NAMES = ("age", "smoker", "bmi")
 DATA = TrainingData(X, Y, feature_names=NAMES)
+# The same with labels that no feature separates.
+MIXED = TrainingData(X, [1, 1, 1, 0, 0, 0], feature_names=NAMES)
 
 
 def make(coefficients=None, outer=None, data=DATA, **sizes) -> RiskScoreProblem:
@@ -289,7 +303,7 @@ def test_nothing_to_remark():
     ("values", "expected"),
     [
         ([18, 58, 24, 30], "40 units of log-odds for 'x' (18 to 58, divide it by 10)."),
-        ([20, 92, 60, 40], "72 units of log-odds for 'x' (20 to 92, divide it by 20)."),
+        ([20, 92, 20, 40], "72 units of log-odds for 'x' (20 to 92, divide it by 20)."),
         ([0, 10.5, 1, 2], "10.5 units of log-odds for 'x' (0 to 10.5, divide it by 5)."),
         ([0, 0, 25, 0], "25 units of log-odds for 'x' (0 to 25, divide it by 5)."),
         ([0, 50_001, 7, 9], "5e+04 units of log-odds for 'x' (0 to 50001, divide it by 20000)."),
@@ -357,7 +371,7 @@ def test_points_at_a_bound():
     coefficients = CoefficientSet(
         NAMES, -3, 3, sign={"bmi": "+"}, fixed={"smoker": 3}, intercept_lower=-2, intercept_upper=9
     )
-    problem = make(coefficients)
+    problem = make(coefficients, data=MIXED)
     assert problem.remarks([-1, 0, 3, 0]) == ()  # 0 is a sign's doing, 3 a fixed value
     assert problem.remarks([-2, -3, 3, 3]) == (
         "At a bound of the coefficient set: 'age' (-3), 'bmi' (3), the intercept (-2). Wider "
@@ -366,12 +380,13 @@ def test_points_at_a_bound():
     # The bound of the intercept may have been given to the loss alone.
     inner = CoefficientSet(NAMES, -3, 3)
     outer = CoefficientSet(NAMES, -3, 3, intercept_lower=-2, intercept_upper=2)
-    assert "the intercept (2)" in make(inner, outer=outer).remarks([2, 1, 0, 0])[0]
+    assert "the intercept (2)" in make(inner, outer=outer, data=MIXED).remarks([2, 1, 0, 0])[0]
 
 
 def test_bounds_that_force_a_feature_in_are_no_obstacle():
     lower, upper = {"age": 1, "smoker": -5}, {"age": 3, "smoker": -2}
-    problem = make(CoefficientSet(NAMES, lower, upper, intercept_lower=1, intercept_upper=9))
+    coefficients = CoefficientSet(NAMES, lower, upper, intercept_lower=1, intercept_upper=9)
+    problem = make(coefficients, data=MIXED)
     assert problem.remarks([2, 1, -2, 0]) == ()
     (remark,) = problem.remarks([1, 3, -5, 0])
     assert remark.startswith(
@@ -473,3 +488,115 @@ def test_restated_keeps_every_requirement_and_derives_the_rest_anew():
     assert problem.restated(max_size=1).max_size == 1
     with pytest.raises(ValueError, match="max_size 0 is smaller than min_size 1"):
         problem.restated(max_size=0)
+
+
+# ---- separation --------------------------------------------------------------------------------
+
+
+def separable(n=400):
+    """Rows with a sign that three of the cases have, and a copy of the outcome."""
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 2, (n, 2))
+    y = rng.random(n) < 1 / (1 + np.exp(2 - 2 * X[:, 0]))
+    sign = np.zeros(n, int)
+    sign[np.flatnonzero(y)[:3]] = 1
+    columns = {"a": X[:, 0], "sign": sign, "copy": y.astype(int), "level": 40 + 3 * y + X[:, 1]}
+    return columns, np.where(y, "yes", "no")
+
+
+@pytest.mark.parametrize("most", [5, 50])
+def test_separation_is_said_whatever_the_bounds(most):
+    columns, y = separable()
+    X = pd.DataFrame({name: columns[name] for name in ("a", "sign")})
+    classifier = RiskSLIMClassifier(max_size=2, max_coef=most).fit(X, pd.Series(y, name="died"))
+    assert set(classifier.risk_score_.points) == {"a", "sign"}
+    (remark,) = classifier.remarks_
+    assert remark.startswith("All 3 rows with 'sign' have the outcome (died = yes). More points")
+    assert "Wider bounds" not in remark
+    assert "allow fewer points" in remark
+
+
+def test_kinds_of_separation():
+    columns, y = separable()
+    data = TrainingData(columns | {"not": 1 - columns["sign"], "no": 1 - columns["copy"]}, y)
+    coefficients = CoefficientSet(data.feature_names, -5, 5)
+    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+
+    def said(*names):
+        vector = [-1] + [int(name in names) for name in data.feature_names]
+        return " ".join(problem.remarks(vector))
+
+    assert "have the outcome" not in said("a")
+    assert "All 3 rows without 'not' have the outcome" in said("not")
+    assert "All rows with 'copy', and no others, have the outcome" in said("copy")
+    assert "All rows without 'no', and no others, have the outcome" in said("no")
+    assert "Is it known before the outcome is?" in said("no", "a")
+    assert "'level' alone tells all rows with the outcome from those without" in said("level")
+    assert "All 3 rows with 'sign' have the outcome; all 3 rows without 'not'" in said(
+        "sign", "not"
+    )
+    # Rows of weight 0 do not count: then there is one row with the sign, or none that differs.
+    weights = np.ones(len(y))
+    weights[np.flatnonzero(columns["sign"])[1:]] = 0
+    weighted = TrainingData(columns, y, weights)
+    problem = RiskScoreProblem(LogisticLoss(weighted, CoefficientSet(weighted.feature_names)),
+                               CoefficientSet(weighted.feature_names))  # fmt: skip
+    assert "The one row with 'sign' has the outcome" in " ".join(problem.remarks([0, 0, 1, 0, 0]))
+
+
+# ---- constraints on rates ----------------------------------------------------------------------
+
+
+def rare(n=600):
+    rng = np.random.default_rng(7)
+    X = rng.integers(0, 2, (n, 4))
+    return X, rng.random(n) < 1 / (1 + np.exp(3.3 - 1.6 * X[:, 0] - X[:, 1] - X[:, 2]))
+
+
+def test_rates_that_inflate_risks_are_named():
+    X, y = rare()
+    limit = false_negative_rate_at_most(0.05, 0.5)
+    classifier = RiskSLIMClassifier(max_size=3, constraints=[limit]).fit(X, y)
+    risk = classifier.predict_proba(X)[:, 1].mean()
+    assert risk > 2 * y.mean()
+    (remark,) = (one for one in classifier.remarks_ if "makes risks wrong" in one)
+    assert f"the mean predicted risk is {risk:.1%}, where {y.mean():.1%} of the rows" in remark
+    assert f"the loss {classifier.loss_:.4g}" in remark
+    # What it says of the same points without the constraint is true.
+    (intercept,) = map(int, re.findall(r"with the intercept (-?\d+) have", remark))
+    other = dataclasses.replace(classifier.risk_score_, intercept=intercept, certificate=None)
+    assert f"a mean risk of {other.predict_proba(X)[:, 1].mean():.1%}" in remark
+    margins = np.where(y, -1, 1) * other.decision_function(X)
+    assert f"and a loss of {np.logaddexp(0, margins).mean():.4g}." in remark
+    losses = [np.logaddexp(0, margins + np.where(y, -k, k)).mean() for k in range(-8, 9)]
+    assert np.argmin(losses) == 8  # no other intercept has a smaller one
+
+
+@pytest.mark.parametrize(
+    ("constraint", "how"),
+    [
+        (false_negative_rate_at_most(0.05, 0.01), "all of the rows positive"),
+        (false_positive_rate_at_most(0.05, 0.99), "all of the rows negative"),
+        (false_positive_rate_at_most(0.05, log_odds=20), "all of the rows negative"),
+        (
+            rate_gap_at_most(0.0, "positive", groups="x1", threshold=0.99),
+            "all of the rows negative",
+        ),
+    ],
+)
+def test_rates_that_are_met_without_a_score_are_named(constraint, how):
+    X, y = rare()
+    data = TrainingData(X, y)
+    coefficients = CoefficientSet(data.feature_names, -5, 5)
+    problem = RiskScoreProblem(
+        LogisticLoss(data, coefficients), coefficients, constraints=[constraint]
+    )
+    (remark,) = (one for one in problem.remarks([-3, 1, 1, 2, 0]) if "is met by" in one)
+    assert f"({constraint.describe()}) is met by predicting {how}" in remark
+
+
+def test_rates_that_a_score_meets_are_not_remarked_on():
+    X, y = rare()
+    limit = false_negative_rate_at_most(0.2, 0.1)
+    classifier = RiskSLIMClassifier(max_size=3, constraints=[limit]).fit(X, y)
+    assert not any("rates" in remark or "rate at most" in remark for remark in classifier.remarks_)

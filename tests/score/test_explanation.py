@@ -19,6 +19,9 @@ from riskslim.data.feature_ranges import FeatureRange
 from riskslim.items import read_items
 from riskslim.score.boolean_rule import BooleanRule, Literal
 
+# What is odd about values beyond the training data is said elsewhere.
+pytestmark = pytest.mark.filterwarnings("ignore::riskslim.exceptions.ExtrapolationWarning")
+
 POINTS = st.lists(st.integers(-6, 6).filter(bool), max_size=10)
 
 

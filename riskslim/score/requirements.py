@@ -1,0 +1,94 @@
+"""Requirements that a score was found under, in words, each with a mark: met or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+__all__ = [
+    "Requirement",
+    "checked_requirements",
+    "requirements_from_plain",
+    "requirements_to_plain",
+]
+
+
+class Requirement(NamedTuple):
+    """A requirement on a score.
+
+    Attributes
+    ----------
+    text : str
+        In words.
+    violation : str or None
+        How the score breaks it; None if it meets it.
+    """
+
+    text: str
+    violation: str | None = None
+
+    @property
+    def is_met(self) -> bool:
+        """Say whether the score meets it."""
+        return self.violation is None
+
+    @property
+    def mark(self) -> str:
+        """The mark that stands beside it."""
+        return "\u2713 met" if self.is_met else "\u2717 not met"
+
+    def __str__(self) -> str:
+        broken = "" if self.violation is None else f" ({self.violation})"
+        return f"{self.mark}: {self.text}{broken}"
+
+
+def checked_requirements(given: Iterable[Requirement]) -> tuple[Requirement, ...]:
+    """Refuse what are no requirements.
+
+    Parameters
+    ----------
+    given : iterable of Requirement
+
+    Returns
+    -------
+    tuple of Requirement
+
+    Raises
+    ------
+    TypeError
+    """
+    found = tuple(given)
+    wrong = next((one for one in found if not isinstance(one, Requirement)), None)
+    if wrong is not None:
+        raise TypeError(f"requirements must be Requirement, got {wrong!r}")
+    return found
+
+
+def requirements_to_plain(requirements: Sequence[Requirement]) -> list[dict[str, Any]]:
+    """Values that JSON has: text, is_met and violation of each."""
+    return [
+        {"text": one.text, "is_met": one.is_met, "violation": one.violation} for one in requirements
+    ]
+
+
+def requirements_from_plain(plain: Any) -> tuple[Requirement, ...]:
+    """The inverse of :func:`requirements_to_plain`.
+
+    Raises
+    ------
+    ValueError
+        Something else.
+    """
+    if not isinstance(plain, list):
+        raise ValueError(f"'requirements' must be a list, got {plain!r}")
+    found = []
+    for k, one in enumerate(plain):
+        text, violation = (
+            (one.get("text"), one.get("violation")) if isinstance(one, dict) else (None, None)
+        )
+        if not isinstance(text, str) or not isinstance(violation, str | None):
+            raise ValueError(f"entry {k} of 'requirements' must have a text, got {one!r}")
+        if one.get("is_met", violation is None) is not (violation is None):
+            raise ValueError(f"entry {k} of 'requirements' contradicts itself, got {one!r}")
+        found.append(Requirement(text, violation))
+    return tuple(found)
