@@ -451,7 +451,7 @@ def test_certificates_are_equal_to_the_last_digit(seed, weighted, d_real):
     assert plain.objective == merged.objective
     assert plain.loss == merged.loss
     assert plain.lower_bound == merged.lower_bound
-    assert plain.n_samples == merged.n_samples == 250
+    assert plain.n_samples == merged.n_samples == data.n_counted
 
 
 def test_certificates_are_checked_on_every_row():
