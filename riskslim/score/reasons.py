@@ -166,7 +166,7 @@ class Reasons(Presentation):
         """
         if X is None or y is None:
             raise ValueError("rows and labels are needed, got None")
-        table = self.with_items(X)
+        table = self._table_with_items(X, "error")
         observed = observations_of(self, table, y, sample_weight)
         assert observed is not None
         ranges = cutoff_ranges(
