@@ -50,7 +50,7 @@ CONSTRAINT_SHARE = 0.5
 SUPPORT_SHARE = 0.2
 FIRST_EFFORT, SECOND_EFFORT, WIDE_EFFORT = 1, 2, 3
 MANY_ITEMS = 50
-MANY_PATIENCE, FEW_PATIENCE = 3.0, 10.0
+MANY_PATIENCE, FEW_PATIENCE = 5.0, 10.0
 # Entries of the data (rows times features) from which the relaxation of the root takes seconds, or
 # minutes, in which no better score is found: there the wide search comes before it.
 LARGE_ENTRIES = 5 * 10**7
