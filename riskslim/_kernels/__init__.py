@@ -42,7 +42,9 @@ from typing import NamedTuple
 
 from riskslim.exceptions import KernelsUnavailableError
 
-MODULES = ("distinct", "heuristics", "integer", "nodes", "ranges", "real", "supports", "tables")
+MODULES = (
+    "cutoffs", "distinct", "heuristics", "integer", "nodes", "ranges", "real", "supports", "tables",
+)  # fmt: skip
 BACKENDS = ("cython", "numba")
 VARIABLE = "RISKSLIM_KERNELS"
 

@@ -7,20 +7,23 @@ nothing but the time.
 
 from __future__ import annotations
 
+import dataclasses
 import heapq
 import logging
 import math
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import nodes as kernels
+from riskslim.engines.branch_and_bound.cutoffs import CutoffCounts, CutoffSearch, Unit
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.engines.branch_and_bound.multipliers import MAX_PRICED, Sides, priced
+from riskslim.engines.branch_and_bound.nodes import Child, Expansion, Node, Root, Worth, signs
 from riskslim.engines.branch_and_bound.rows import NodeRows, RowsBySupport, find_twins
 from riskslim.engines.branch_and_bound.settings import BRANCHING, BranchAndBoundSettings
 from riskslim.engines.branch_and_bound.stage import Stage
@@ -38,7 +41,7 @@ from riskslim.solution import Certificate, Trace, TraceRecord, optimality_gap
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["BOUND_TOLERANCE", "Root", "Search"]
+__all__ = ["BOUND_TOLERANCE", "Search"]
 
 logger = logging.getLogger("riskslim.branch_and_bound")
 
@@ -65,60 +68,10 @@ TRIED_SHARE = 0.1
 INTERVAL_FACTOR = 2.5
 # More doublings of the number of nodes than this are as good as infinitely many.
 MOST_DOUBLINGS = 40.0
+# Seconds of preparing a search over cut-offs, with the root of the number of items.
+PREPARATION_SECONDS = 5e-3
 # Predicted time of a node's tables from which on threads share them.
 LONG_SECONDS = 0.2
-
-
-class _Worth(NamedTuple):
-    """The worth of one point, t = 1 / scale, and the interval that it may lie in."""
-
-    t: float
-    low: float
-    high: float
-
-
-class _Node(NamedTuple):
-    """An open node, in little memory: heaps compare bound and order only."""
-
-    bound: float
-    order: int
-    box: NDArray[np.integer]
-    coef: NDArray[np.float32]
-    intercept: float  # its derivative is multiplied by a wide box: float32 would cost bound
-    multiplier: float
-    worth: _Worth
-    features: bytes
-    by_relaxation: bool  # tables have seen it, or cannot complete it
-
-
-class _Child(NamedTuple):
-    bound: float
-    box: NDArray[np.float64]
-    coef: NDArray[np.float64]
-    multiplier: float
-    worth: _Worth
-
-
-class _Expansion(NamedTuple):
-    """The outcome of a node."""
-
-    children: list[_Child]
-    leaf: NDArray[np.float64] | None  # its only integer vector
-    features: bytes
-    scanned: Scanned | None = None  # by tables, which leave nothing but the children
-
-
-class Root(NamedTuple):
-    """Findings of a relaxation that hold for all vectors.
-
-    Every vector that is better than the best one so far, by more than its tolerance, lies in
-    ``box`` (shape (2, d + 1)); none is better than both ``lower_bound`` and the best one.
-    ``points`` are solutions of relaxations, empty where nothing is left to search.
-    """
-
-    box: NDArray[np.float64]
-    lower_bound: float
-    points: list[NDArray[np.float64]]
 
 
 class Search:
@@ -169,24 +122,26 @@ class Search:
         self.nodes = 0
         self._order = 0
         self._rounded = 0
-        self._heap: list[_Node] = []
-        self._dive: list[_Node] = []
+        self._heap: list[Node] = []
+        self._dive: list[Node] = []
         self._recorded_gap = math.inf
         self._recorded_updates = -1
         self.table_counts = TableCounts()
-        self._tables: SupportTables | None = None
-        if settings.tables != "never":
-            self._tables = SupportTables(
-                problem,
-                cost=settings.table_cost,
-                counts=self.table_counts,
-                should_stop=self._is_stopped,
-            )
+        self._items = SupportTables(
+            problem,
+            cost=settings.table_cost,
+            counts=self.table_counts,
+            should_stop=self._is_stopped,
+        )
+        self._tables = None if settings.tables == "never" else self._items
+        self.cutoff_counts = CutoffCounts()
+        self._cutoffs: list[CutoffSearch] = []
+        self._wants_cutoffs = settings.cutoffs != "never"
         self._stage: Stage | None = None
         self._completes_all = settings.tables == "always"
         self._next_choice = 0
         self._bound_before = 0.0
-        self._roots: list[_Node] = []
+        self._roots: list[Node] = []
         self._workers: list[Worker] = []
         self._box = np.array([problem.lower, problem.upper], dtype=np.float64)
         self._box_type = smallest_type(self._box)
@@ -308,13 +263,13 @@ class Search:
         self._update_bound()
         self._record()
 
-    def _untouched(self) -> _Child:
+    def _untouched(self) -> Child:
         """The root as it is before anything is known of it."""
         scales = self.problem.scales
-        worth = _Worth(1.0 / scales.high, 1.0 / scales.high, 1.0 / scales.low)
-        return _Child(0.0, self._box.copy(), np.zeros(self._box.shape[1]), 0.0, worth)
+        worth = Worth(1.0 / scales.high, 1.0 / scales.high, 1.0 / scales.low)
+        return Child(0.0, self._box.copy(), np.zeros(self._box.shape[1]), 0.0, worth)
 
-    def _solved_root(self, low: float, high: float) -> _Child | None:
+    def _solved_root(self, low: float, high: float) -> Child | None:
         """Relaxation over one interval of t, None if it has nothing to offer."""
         coef = np.zeros(self._box.shape[1])
         box = self._box.copy()
@@ -328,7 +283,7 @@ class Search:
             self.incumbents.round(coef, 1.0 / worth[0])
             if self.stop[0] or self.incumbents.cutoff == cutoff:
                 break
-        return _Child(self._bound(result), box, coef, result[2], _Worth(*worth.tolist()))
+        return Child(self._bound(result), box, coef, result[2], Worth(*worth.tolist()))
 
     def _bound(self, result: NDArray[np.float64]) -> float:
         """Bound on the objective that the kernel's result means, which is at least 0."""
@@ -391,7 +346,7 @@ class Search:
                 continue
             if self.stop[0] or time.perf_counter() >= deadline:
                 break
-            parts = [self._part(box, coef, int(j), ends) for ends in _signs(*box[:, j])]
+            parts = [self._part(box, coef, int(j), ends) for ends in signs(*box[:, j])]
             open_parts = [part for part in parts if part is not None]
             if not open_parts:
                 return Root(box, self.incumbents.cutoff, [])
@@ -445,7 +400,7 @@ class Search:
         coef: NDArray[np.float64],
         j: int,
         ends: tuple[float, float],
-    ) -> _Child | None:
+    ) -> Child | None:
         """Relaxation with one coefficient between two ends, None if it has nothing to offer."""
         box, coef = box.copy(), coef.copy()
         worth = np.full(3, 1.0 / self.problem.loss.scale)
@@ -454,7 +409,7 @@ class Search:
         tolerance = self._tolerance(self.incumbents.cutoff, self.lower_bound)
         if not self._relaxed(box, coef, worth, result, tolerance, STEPS):
             return None
-        return _Child(self._bound(result), box, coef, result[2], _Worth(*worth.tolist()))
+        return Child(self._bound(result), box, coef, result[2], Worth(*worth.tolist()))
 
     def run(self, gap_tolerance: float, node_limit: int | None, deadline: float) -> str:
         """Search until nothing is left or a limit is reached; says which."""
@@ -473,10 +428,13 @@ class Search:
                     return "gap tolerance reached"
                 if self.incumbents.is_full:
                     return "as many scores as memory is meant for"
+                self._choose()
+                if self._cutoffs:
+                    self._advance_cutoffs(pool)
+                    continue
                 if self._stage is not None:
                     self._advance(self._stage, pool)
                     continue
-                self._choose_tables()
                 batch = self._next_batch()
                 if batch:
                     self._merge(batch, self._expanded(batch, pool))
@@ -489,13 +447,16 @@ class Search:
             self._heap.clear()
         if self._stage is not None and self._stage.bound >= cutoff:
             self._stage = None
-        self.complete = self.complete or not (self._heap or self._dive or self._stage)
+        self._cutoffs = [one for one in self._cutoffs if not one.is_done and one.bound < cutoff]
+        is_left = self._heap or self._dive or self._stage or self._cutoffs
+        self.complete = self.complete or not is_left
         bounds = [node.bound for node in (*self._heap[:1], *self._dive)]
+        bounds += [one.bound for one in self._cutoffs]
         if self._stage is not None:
             bounds.append(self._stage.bound)
         self.lower_bound = max(self.lower_bound, min([cutoff, *bounds]))
 
-    def _next_batch(self) -> list[_Node]:
+    def _next_batch(self) -> list[Node]:
         """The nodes with the best bounds, or the latest ones of a dive."""
         size = self.settings.batch_size
         if self._dive:
@@ -512,11 +473,11 @@ class Search:
             batch.append(heapq.heappop(self._heap))
         return batch
 
-    def _expanded(self, batch: list[_Node], pool: ThreadPoolExecutor) -> Iterator[_Expansion]:
+    def _expanded(self, batch: list[Node], pool: ThreadPoolExecutor) -> Iterator[Expansion]:
         cutoff, lower_bound = self.incumbents.cutoff, self.lower_bound
         workers = self._workers
 
-        def work(first: int) -> list[_Expansion]:
+        def work(first: int) -> list[Expansion]:
             return [
                 self._expand(node, workers[first], cutoff, lower_bound)
                 for node in batch[first :: len(workers)]
@@ -527,7 +488,7 @@ class Search:
         parts = list(pool.map(work, range(len(workers))))
         return (parts[i % len(workers)][i // len(workers)] for i in range(len(batch)))
 
-    def _expand(self, node: _Node, worker: Worker, cutoff: float, lower_bound: float) -> _Expansion:
+    def _expand(self, node: Node, worker: Worker, cutoff: float, lower_bound: float) -> Expansion:
         """Branch on a node and relax its children; touches nothing but the worker."""
         box = node.box.astype(np.float64)
         coef = node.coef.astype(np.float64)
@@ -549,12 +510,12 @@ class Search:
         )  # fmt: skip
         if n_open == -3:
             least = max(node.bound, self._bound(result))
-            return self._unexpanded(node, box, coef, least, _Worth(*worth.tolist()))
+            return self._unexpanded(node, box, coef, least, Worth(*worth.tolist()))
         children = [
-            _Child(
+            Child(
                 max(node.bound, self._bound(worker.result[i])),
                 worker.box[i].copy(), worker.coef[i].copy(),
-                float(worker.result[i, 2]), _Worth(*worker.worth[i].tolist()),
+                float(worker.result[i, 2]), Worth(*worker.worth[i].tolist()),
             )
             for i in range(n_open)
         ]  # fmt: skip
@@ -562,50 +523,95 @@ class Search:
             raise CertificateError(
                 "a node with several vectors was taken for one of a single vector"
             )
-        return _Expansion(children, box[0] if n_open == -2 else None, features)
+        return Expansion(children, box[0] if n_open == -2 else None, features)
 
     @staticmethod
     def _unexpanded(
-        node: _Node,
+        node: Node,
         box: NDArray[np.float64],
         coef: NDArray[np.float64],
         bound: float,
-        worth: _Worth,
-    ) -> _Expansion:
+        worth: Worth,
+    ) -> Expansion:
         """A node that a stop leaves open, with the box and the bound that it has by now."""
-        child = _Child(bound, box, coef, node.multiplier, worth)
-        return _Expansion([child], None, node.features)
+        child = Child(bound, box, coef, node.multiplier, worth)
+        return Expansion([child], None, node.features)
 
     # ---- tables of supports ------------------------------------------------------------------
 
-    def _choose_tables(self) -> None:
-        """Decide whether all that is left is to be completed by tables.
+    def _choose(self) -> None:
+        """Decide whether all that is left is completed by tables, or by a search over cut-offs.
 
         Times are predicted from sizes, not measured, so that the search does not depend on the
         load of the machine.
         """
-        cutoff = self.incumbents.cutoff
-        if self._completes_all or self._tables is None or self.settings.tables != "auto":
+        if self._stage is not None or not math.isfinite(self.incumbents.cutoff):
             return
-        if self.nodes < self._next_choice or not math.isfinite(cutoff):
+        if self.settings.cutoffs == "always" and self._wants_cutoffs:
+            self._begin_cutoffs(math.inf)
+        if self._completes_all or self._cutoffs or self.nodes < self._next_choice:
             return
         self._next_choice = max(2 * self.nodes, 1)
         relaxation = self._relaxation_seconds(self._box)
         spent = self.nodes * relaxation
         limit = min(self._remaining_seconds(spent), spent / TRIED_SHARE)
         limit = max(limit, RELAXATIONS * relaxation)
-        of_roots = sum(self._tables.predicted_seconds(node.box) for node in self._roots)
+        if self._tables is not None and self.settings.tables == "auto":
+            self._choose_tables(self._tables, limit)
+        if not self._completes_all and self._wants_cutoffs:
+            self._begin_cutoffs(limit)
+
+    def _choose_tables(self, tables: SupportTables, limit: float) -> None:
+        of_roots = sum(tables.predicted_seconds(node.box) for node in self._roots)
         total = 0.0
         for node in (*self._heap, *self._dive):
             if not node.by_relaxation:
-                total += self._tables.predicted_seconds(node.box)
+                total += tables.predicted_seconds(node.box)
             if total > of_roots:
                 break
         self._completes_all = min(total, of_roots) <= limit
         if self._completes_all and of_roots < total:
-            # Every open node is part of a root, and so is what is left of those it came from.
-            self._heap, self._dive = list(self._roots), []
-            heapq.heapify(self._heap)
+            self._take_roots()
+
+    def _take_roots(self) -> None:
+        """Every open node is part of a root, and so is what is left of those it came from."""
+        self._heap, self._dive = list(self._roots), []
+        heapq.heapify(self._heap)
+
+    def _begin_cutoffs(self, limit: float) -> None:
+        """Search over cut-offs where that is possible, and predicted to take less than a limit."""
+        if limit < PREPARATION_SECONDS * self._items.n_items**0.5:
+            return
+        self._wants_cutoffs = False
+        found = [
+            CutoffSearch.of(self.problem, node, self._items, self._is_stopped)
+            for node in self._roots
+        ]
+        searches = [one for one in found if one is not None]
+        if len(searches) == len(found) and sum(one.seconds for one in searches) <= limit:
+            self._heap, self._dive, self._cutoffs = [], [], searches
+
+    def _advance_cutoffs(self, pool: ThreadPoolExecutor) -> None:
+        """Divide the next nodes of a search over cut-offs; supports that are left become nodes."""
+        cutoff, workers, one = self.incumbents.cutoff, self._workers, self._cutoffs[0]
+        units = one.next_units(self.settings.batch_size, cutoff, self.settings.memory_limit)
+
+        def work(first: int) -> list[list[Unit]]:
+            return [one.run(unit, cutoff, self.stop) for unit in units[first :: len(workers)]]
+
+        parts = list(pool.map(work, range(len(workers))))
+        before = dataclasses.replace(one.counts)
+        one.merge(units, [parts[i % len(workers)][i // len(workers)] for i in range(len(units))])
+        self.cutoff_counts.add(one.counts, before)
+        supports = one.newly_left(units)
+        # A leaf has a part of its support's points: its bound says nothing of the others.
+        scanned = Scanned(supports, np.zeros(len(supports)), np.zeros(4, np.int64))
+        for child in self._supported(
+            one.node, one.box, scanned, workers[0], cutoff, self.lower_bound
+        ):
+            if self._propagate(child.box):
+                self._consider(child.coef, 1.0 / child.worth.t)
+                self._push(child, self._rows.all_features, by_relaxation=True)
 
     def _remaining_seconds(self, spent: float) -> float:
         """Predict the time that relaxations need for the rest.
@@ -643,12 +649,12 @@ class Search:
 
     def _completed(
         self,
-        node: _Node,
+        node: Node,
         box: NDArray[np.float64],
         worker: Worker,
         cutoff: float,
         lower_bound: float,
-    ) -> _Expansion | None:
+    ) -> Expansion | None:
         """What is left of a node of which tables look at every support; None if they cannot."""
         assert self._tables is not None
         completion = self._tables.completion(box, node.worth.low, node.worth.high)
@@ -658,17 +664,17 @@ class Search:
         if scanned is None:
             return None
         children = self._supported(node, box, scanned, worker, cutoff, lower_bound)
-        return _Expansion(children, None, node.features, scanned)
+        return Expansion(children, None, node.features, scanned)
 
     def _supported(
         self,
-        node: _Node,
+        node: Node,
         box: NDArray[np.float64],
         scanned: Scanned,
         worker: Worker,
         cutoff: float,
         lower_bound: float,
-    ) -> list[_Child]:
+    ) -> list[Child]:
         """Relax what is left of a box for each of the supports that tables leave."""
         children = []
         tolerance = self._tolerance(cutoff, lower_bound)
@@ -684,17 +690,17 @@ class Search:
                 self.stop, worker.counters, worker.work, worker.index,
             ):  # fmt: skip
                 least = max(node.bound, bound, self._bound(result))
-                worth_left = _Worth(*worth.tolist())
-                children.append(_Child(least, own, coef, float(result[2]), worth_left))
+                worth_left = Worth(*worth.tolist())
+                children.append(Child(least, own, coef, float(result[2]), worth_left))
         return children
 
-    def _begins_stage(self, node: _Node) -> bool:
+    def _begins_stage(self, node: Node) -> bool:
         """Whether a node's supports are so many that all threads should share them."""
         if node.by_relaxation or self._tables is None or not math.isfinite(self.incumbents.cutoff):
             return False
         return LONG_SECONDS < self._tables.predicted_seconds(node.box) < math.inf
 
-    def _begin_stage(self, node: _Node) -> None:
+    def _begin_stage(self, node: Node) -> None:
         assert self._tables is not None
         box = node.box.astype(np.float64)
         completion = self._tables.completion(box, node.worth.low, node.worth.high)
@@ -708,7 +714,7 @@ class Search:
         cutoff, lower_bound, workers = self.incumbents.cutoff, self.lower_bound, self._workers
         units = stage.next_units(self.settings.batch_size)
 
-        def work(first: int) -> list[list[tuple[Scanned, list[_Child]]] | None]:
+        def work(first: int) -> list[list[tuple[Scanned, list[Child]]] | None]:
             return [
                 self._scanned_unit(stage, unit, workers[first], cutoff, lower_bound)
                 for unit in units[first :: len(workers)]
@@ -740,7 +746,7 @@ class Search:
 
     def _scanned_unit(
         self, stage: Stage, unit: list[Task], worker: Worker, cutoff: float, lower_bound: float
-    ) -> list[tuple[Scanned, list[_Child]]] | None:
+    ) -> list[tuple[Scanned, list[Child]]] | None:
         found = []
         for task in unit:
             scanned = stage.completion.scan(task, cutoff, self.stop)
@@ -777,7 +783,7 @@ class Search:
             self.problem.min_size, self.problem.max_size, cutoff - self._constant, tolerance,
         )  # fmt: skip
 
-    def _merge(self, batch: list[_Node], expansions: Iterator[_Expansion]) -> None:
+    def _merge(self, batch: list[Node], expansions: Iterator[Expansion]) -> None:
         """Take over what a batch found, in its order."""
         diving = self._dive or len(self._heap) * self._node_bytes(batch[0]) > (
             self.settings.memory_limit
@@ -820,7 +826,7 @@ class Search:
 
     def _push(
         self,
-        child: _Child,
+        child: Child,
         features: bytes,
         *,
         dive: bool = False,
@@ -829,7 +835,7 @@ class Search:
         if child.bound >= self.incumbents.cutoff:
             return
         self._order += 1
-        node = _Node(
+        node = Node(
             child.bound,
             self._order,
             np.rint(child.box).astype(self._box_type),
@@ -846,7 +852,7 @@ class Search:
             heapq.heappush(self._heap, node)
 
     @staticmethod
-    def _node_bytes(node: _Node) -> int:
+    def _node_bytes(node: Node) -> int:
         return node.box.nbytes + node.coef.nbytes + 400
 
     # ---- trace -----------------------------------------------------------------------------
@@ -887,9 +893,3 @@ class Search:
         """
         self.lower_bound = certificate.lower_bound
         self._record()
-
-
-def _signs(lower: float, upper: float) -> list[tuple[float, float]]:
-    """A range around zero, cut into what is negative, zero and positive."""
-    parts = [(lower, -1.0), (0.0, 0.0), (1.0, upper)]
-    return [part for part in parts if part[0] <= part[1]]

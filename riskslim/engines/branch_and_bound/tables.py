@@ -298,6 +298,11 @@ class SupportTables:
         """Features with two values, that may have points, shape (d,)."""
         return binary_features(self._problem.loss, self._should_stop) & self._problem.usable
 
+    @property
+    def n_items(self) -> int:
+        """Number of features that are items."""
+        return int(self.is_item.sum())
+
     def _pack(self) -> tuple[TableItems, NDArray[np.uint8]] | None:
         """The items, most promising first, and which of all features are apart; None after a stop.
 

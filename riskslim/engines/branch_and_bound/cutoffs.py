@@ -1,0 +1,602 @@
+r"""Supports of nested items: a search over all cut-offs and points together.
+
+The cut-offs of a measurement are nested: each holds a part of the rows of the one before. A node of
+this search is a set of *elements*, each of which stands for one item of a range of such a chain,
+with points of one sign within a range. It is bounded by the relaxation in which an element shares
+its points among the items of its range, and divided at ranges and at points; a node of one item in
+each range is a support. What :mod:`riskslim._kernels.cutoffs` does not exclude of these becomes
+nodes of branch and bound whose other features are out, as after tables of supports.
+
+Open nodes are taken in rounds. Within one, nodes below a level are divided, depth first, until
+none is left below it: the least bound of the open ones rises, and holds for all scores.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim._kernels import cutoffs as kernels
+if TYPE_CHECKING:
+    from riskslim.engines.branch_and_bound.nodes import Node
+    from riskslim.engines.branch_and_bound.packed import TableItems
+    from riskslim.engines.branch_and_bound.tables import Completion, SupportTables
+    from riskslim.problem.problem import RiskScoreProblem
+
+__all__ = ["Chains", "CutoffCounts", "CutoffSearch", "Unit", "predicted_seconds"]
+
+# More chains than this have too many combinations, and so have more combinations than that.
+MOST_CHAINS = 400
+MOST_ROOTS = 200_000
+# Numbers of 8 bytes that ranks and orders of rows may take.
+MOST_WORDS = 2**26
+# Nodes of one call of the kernel, those that it bounds at most, and that it may leave.
+UNIT_NODES = 64
+UNIT_EVALUATED = 4000
+UNIT_OPEN = 8192
+UNIT_FOUND = 4096
+# Of the way from the least bound to the cutoff, the part that a round covers; and nodes that it
+# begins with at least.
+ROUND_SHARE = 1.0 / 16.0
+ROUND_NODES = 256
+# Seconds of bounding a node: whatever it has, and for each row and element.
+NODE_SECONDS = (1.2e-5, 1e-9)
+# Nodes that are bounded for each combination of chains that there is, as a rule.
+NODES_PER_ROOT = 30.0
+# Positions in a node's integers: size, ends of the intercept, split; then the elements.
+_HEAD = 6
+
+
+@dataclasses.dataclass
+class CutoffCounts:
+    """What searches over cut-offs did.
+
+    Parameters
+    ----------
+    nodes : int
+        Nodes that were bounded.
+    leaves : int
+        Supports that were looked at.
+    left : int
+        Of them, those that were not excluded.
+    """
+
+    nodes: int = 0
+    leaves: int = 0
+    left: int = 0
+
+    def add(self, now: CutoffCounts, before: CutoffCounts) -> None:
+        """Count what has been done since.
+
+        Parameters
+        ----------
+        now, before : CutoffCounts
+        """
+        self.nodes += now.nodes - before.nodes
+        self.leaves += now.leaves - before.leaves
+        self.left += now.left - before.left
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Chains:
+    """Nested items.
+
+    Attributes
+    ----------
+    items : list of int64 arrays
+        Items of each chain; each has a part of the rows of the one before.
+    labels : uint16 array of shape (n,)
+    multiples : int32 array of shape (n,)
+        Rows that each row stands for.
+    rank : int16 array of shape (number of chains, n)
+        Items of the chain that a row has.
+    order : int32 array of shape (number of chains, n)
+        Rows by rank.
+    start : int32 array of shape (number of chains, largest rank + 2)
+        Where the rows of a rank begin.
+    """
+
+    items: list[NDArray[np.int64]]
+    labels: NDArray[np.uint16]
+    multiples: NDArray[np.int32]
+    rank: NDArray[np.int16]
+    order: NDArray[np.int32]
+    start: NDArray[np.int32]
+
+    @property
+    def longest(self) -> int:
+        """Most items of a chain."""
+        return max(len(chain) for chain in self.items)
+
+    @classmethod
+    def of(
+        cls,
+        packed: TableItems,
+        kind: NDArray[np.int64],
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> Chains | None:
+        """Find chains among packed items.
+
+        Parameters
+        ----------
+        packed : TableItems
+        kind : int64 array of shape (m,)
+            Only items of one kind form a chain.
+        should_stop : callable, optional
+
+        Returns
+        -------
+        Chains or None
+            None if they are too many, need too much memory, or the work was to end.
+        """
+        m = len(packed.features)
+        words = packed.words.transpose(0, 2, 1).reshape(-1, packed.n_words)[:m]
+        items = _chains(np.ascontiguousarray(words), kind, should_stop)
+        n = int(packed.bits.sum())
+        if items is None or len(items) * n * 6 > 8 * MOST_WORDS or n > 2**31 - 1:
+            return None
+        rows, labels, multiples, word = [], [], [], 0
+        for bits, label, shift in zip(packed.bits, packed.labels, packed.shifts, strict=True):
+            rows.append(np.arange(64 * word, 64 * word + int(bits)))
+            labels.append(np.full(int(bits), label, np.uint16))
+            multiples.append(np.full(int(bits), 1 << int(shift), np.int32))
+            word += -(-int(bits) // 64)
+        kept = np.concatenate(rows)
+        longest = max(len(chain) for chain in items)
+        rank = np.zeros((len(items), n), np.int16)
+        order = np.empty((len(items), n), np.int32)
+        start = np.empty((len(items), longest + 2), np.int32)
+        for c, chain in enumerate(items):
+            if should_stop():
+                return None
+            for j in chain:
+                own = np.ascontiguousarray(words[j]).view(np.uint8)
+                rank[c] += np.unpackbits(own, bitorder="little")[kept]
+            order[c] = np.argsort(rank[c], kind="stable")
+            start[c] = np.searchsorted(rank[c][order[c]], np.arange(longest + 2))
+        return cls(
+            items, np.concatenate(labels), np.concatenate(multiples), rank, order, start
+        )
+
+
+def _chains(
+    words: NDArray[np.uint64], kind: NDArray[np.int64], should_stop: Callable[[], bool]
+) -> list[NDArray[np.int64]] | None:
+    """Put every item at the end of the chain whose last item has the fewest rows beyond its own."""
+    count = np.bitwise_count(words).sum(axis=1, dtype=np.int64)
+    chains: list[list[int]] = []
+    last = np.empty((0, words.shape[1]), np.uint64)
+    of_kind = np.empty(0, np.int64)
+    for j in np.argsort(-count, kind="stable").tolist():
+        if should_stop():
+            return None
+        own = np.flatnonzero(of_kind == kind[j])
+        fits = own[~(words[j] & ~last[own]).any(axis=1)] if own.size else own
+        if fits.size:
+            ends = np.array([count[chains[c][-1]] for c in fits])
+            c = int(fits[np.argmin(ends)])
+            chains[c].append(j)
+            last[c] = words[j]
+            continue
+        if len(chains) == MOST_CHAINS:
+            return None
+        chains.append([j])
+        last = np.vstack((last, words[j]))
+        of_kind = np.append(of_kind, kind[j])
+    return [np.array(chain, np.int64) for chain in chains]
+
+
+class Unit:
+    """Nodes of one call of the kernel, and what it left of them."""
+
+    def __init__(self, whole: NDArray[np.int32], real: NDArray[np.float64]) -> None:
+        self.whole = whole
+        self.real = real
+        self.supports: list[NDArray[np.int64]] = []
+        self.counted = np.zeros(3, np.int64)
+
+    @functools.cached_property
+    def bound(self) -> float:
+        """Least bound of its nodes."""
+        return float(self.real[:, 0].min(initial=math.inf))
+
+
+class CutoffSearch:
+    """All supports of a root, as ranges of nested items.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    node : Node
+        The root.
+    completion : Completion
+        Its items.
+    chains : Chains
+        Of these items.
+    """
+
+    def __init__(
+        self, problem: RiskScoreProblem, node: Node, completion: Completion, chains: Chains
+    ) -> None:
+        self.node = node
+        self.box = node.box.astype(np.float64)
+        self.completion = completion
+        self.chains = chains
+        self.lower_bound = node.bound
+        self.counts = CutoffCounts()
+        features = completion.packed.features
+        self._ends = node.box[:, 1 + features].astype(np.int64)
+        self._intercept = node.box[:, 0].astype(np.int64)
+        self._item = np.full((len(chains.items), chains.longest), -1, np.int64)
+        for c, chain in enumerate(chains.items):
+            self._item[c, : len(chain)] = chain
+        self._price = np.array([completion.price[chain].min() for chain in chains.items])
+        self._limits = _Limits.of(problem, completion, chains)
+        self._signed = list(self._signed_chains())
+        self._roots: Iterator[tuple[int, ...]] | None = self._combinations()
+        self._now: list[Unit] = []
+        self._later: list[Unit] = []
+        self._level = 0.0
+        self._n_open = 0
+        self._has_empty = completion.min_size == 0
+        self._seen: set[bytes] = set()
+
+    def _signed_chains(self) -> Iterator[tuple[int, int, int, int, int, int]]:
+        """Chain, first and last item, sign, least and most points of every chain with a sign."""
+        for c, chain in enumerate(self.chains.items):
+            for sign in (0, 1):
+                most = -self._ends[0, chain] if sign else self._ends[1, chain]
+                least = -self._ends[1, chain] if sign else self._ends[0, chain]
+                use = np.flatnonzero(most > 0)
+                if use.size:
+                    low = int(np.maximum(least[use], 1).min())
+                    yield c, int(use[0]), int(use[-1]), sign, low, int(most[use].max())
+
+    @classmethod
+    def of(
+        cls,
+        problem: RiskScoreProblem,
+        node: Node,
+        tables: SupportTables,
+        should_stop: Callable[[], bool],
+    ) -> CutoffSearch | None:
+        """Prepare the search of a root.
+
+        Parameters
+        ----------
+        problem : RiskScoreProblem
+        node : Node
+        tables : SupportTables
+        should_stop : callable
+
+        Returns
+        -------
+        CutoffSearch or None
+            None where it is not possible: features of more than two values, items other than 0
+            and 1, items that have to be used, too large supports, or too many chains.
+        """
+        completion = tables.completion(node.box.astype(np.float64), node.worth.low, node.worth.high)
+        if completion is None or completion.n_in or completion.max_size > kernels.MOST_ELEMENTS:
+            return None
+        if completion.max_size < 1 or (completion.packed.value != (0.0, 1.0)).any():
+            return None
+        kind = kinds(problem, completion.packed.features)
+        chains = Chains.of(completion.packed, kind, should_stop)
+        return None if chains is None else cls(problem, node, completion, chains)
+
+    @property
+    def seconds(self) -> float:
+        """Predicted time of all of it."""
+        rows = len(self.chains.labels)
+        return predicted_seconds(self.n_roots, rows, self.completion.max_size)
+
+    @property
+    def n_roots(self) -> int:
+        """Combinations of chains and signs, those that constraints exclude included."""
+        done = self.completion
+        n = len(self._signed)
+        return sum(
+            math.comb(n + k - 1, k) for k in range(max(done.min_size, 1), done.max_size + 1)
+        )
+
+    def _combinations(self) -> Iterator[tuple[int, ...]]:
+        done = self.completion
+        for size in range(max(done.min_size, 1), done.max_size + 1):
+            for chosen in itertools.combinations_with_replacement(range(len(self._signed)), size):
+                if self._limits.allow([self._signed[i][0] for i in chosen]):
+                    yield chosen
+
+    def _root_unit(self) -> Unit | None:
+        """The next combinations, not bounded yet."""
+        if self._roots is None:
+            return None
+        chosen = list(itertools.islice(self._roots, UNIT_NODES))
+        if len(chosen) < UNIT_NODES:
+            self._roots = None
+        if not chosen:
+            return None
+        whole = np.zeros((len(chosen), kernels.NODE_INTS), np.int32)
+        real = np.zeros((len(chosen), kernels.NODE_REALS))
+        real[:, 0] = -1.0
+        for row, (combination, node) in enumerate(zip(chosen, whole, strict=True)):
+            node[:3] = len(combination), *self._intercept
+            for i, signed in enumerate(combination):
+                c, first, last, sign, low, high = self._signed[signed]
+                twins, before = combination.count(signed), combination[:i].count(signed)
+                begin, end = self.chains.start[c, first + 1], self.chains.start[c, last + 1]
+                wanted = begin + (end - begin) * (before + 1) // (twins + 1)
+                at = int(np.searchsorted(self.chains.start[c, : last + 2], wanted, "right")) - 2
+                at = min(max(at, first), last)
+                place = _HEAD + i * kernels.ELEMENT_INTS
+                node[place : place + 8] = c, first, last, sign, low, high, 1, at
+                real[row, 2 + kernels.MOST_ACTIVE * i] = self.completion.t_low
+        return Unit(whole, real)
+
+    # ---- rounds ----------------------------------------------------------------------------
+
+    @property
+    def bound(self) -> float:
+        """Lower bound of the objectives of all that is left, infinite after the last one."""
+        if self._roots is not None or self._has_empty:
+            return self.lower_bound
+        units = (*self._now, *self._later)
+        return max(self.lower_bound, min((unit.bound for unit in units), default=math.inf))
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left."""
+        return not (self._roots is not None or self._has_empty or self._now or self._later)
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the open nodes."""
+        return self._n_open * (4 * kernels.NODE_INTS + 8 * kernels.NODE_REALS)
+
+    def next_units(self, n_units: int, cutoff: float, memory_limit: int) -> list[Unit]:
+        """Take the next nodes, in units of similar length.
+
+        Parameters
+        ----------
+        n_units : int
+            Most units.
+        cutoff : float
+            Nodes with bounds from here on are forgotten.
+        memory_limit : int
+            Bytes of open nodes beyond which nodes are divided to the end.
+
+        Returns
+        -------
+        list of Unit
+        """
+        units: list[Unit] = []
+        while self._roots is not None and len(units) < n_units:
+            unit = self._root_unit()
+            if unit is not None:
+                units.append(unit)
+        if units:
+            return units
+        if not self._now:
+            self._next_round(cutoff)
+        if self.n_bytes > memory_limit:
+            self._level = math.inf
+        units, self._now = self._now[:n_units], self._now[n_units:]
+        return units
+
+    def _next_round(self, cutoff: float) -> None:
+        whole = [unit.whole for unit in self._later]
+        real = [unit.real for unit in self._later]
+        self._later = []
+        if not whole:
+            return
+        wholes, reals = np.concatenate(whole), np.concatenate(real)
+        order = np.argsort(reals[:, 0], kind="stable")
+        order = order[reals[order, 0] < cutoff]
+        self._n_open = len(order)
+        if not order.size:
+            return
+        bounds = reals[order, 0]
+        level = bounds[0] + ROUND_SHARE * (cutoff - bounds[0])
+        self._level = max(float(level), float(bounds[min(ROUND_NODES, len(bounds)) - 1]))
+        n_now = max(int(np.searchsorted(bounds, self._level)), 1)
+        now, later = order[:n_now], order[n_now:]
+        if later.size:
+            self._later.append(Unit(wholes[later], reals[later]))
+        for first in range(0, n_now, UNIT_NODES):
+            rows = now[first : first + UNIT_NODES]
+            self._now.append(Unit(wholes[rows], reals[rows]))
+
+    def run(self, unit: Unit, cutoff: float, stop: NDArray[np.int64]) -> list[Unit]:
+        """Divide the nodes of a unit; touches nothing else.
+
+        Parameters
+        ----------
+        unit : Unit
+        cutoff : float
+        stop : int64 array of shape (1,)
+
+        Returns
+        -------
+        list of Unit
+            Nodes with bounds of at least the level; then those that are left below it. The
+            supports that are left are ``supports`` of the unit.
+        """
+        done, chains = self.completion, self.chains
+        whole = np.empty((UNIT_OPEN, kernels.NODE_INTS), np.int32)
+        real = np.empty((UNIT_OPEN, kernels.NODE_REALS))
+        found = np.empty((UNIT_FOUND, done.max_size), np.int64)
+        n_done, n_open, n_found = kernels.search(
+            chains.labels, chains.multiples, done.packed.unit, chains.rank, chains.order,
+            chains.start, self._item, self._price, done.price, done.low, done.high, done.apart,
+            done.t_low, done.t_high, cutoff, min(self._level, cutoff), UNIT_EVALUATED, stop,
+            unit.whole, unit.real, whole, real, found, unit.counted,
+            np.empty(kernels.room(len(chains.labels), chains.longest), np.uint64),
+        )  # fmt: skip
+        features = done.packed.features
+        supports = [features[row[row >= 0]] for row in found[:n_found]]
+        unit.supports = supports
+        is_later = real[:n_open, 0] >= self._level
+        later = Unit(whole[:n_open][is_later], real[:n_open][is_later])
+        parts = [
+            Unit(whole[:n_open][~is_later], real[:n_open][~is_later]),
+            Unit(unit.whole[n_done:], unit.real[n_done:]),
+        ]
+        again = Unit(
+            np.concatenate([part.whole for part in parts]),
+            np.concatenate([part.real for part in parts]),
+        )
+        return [later, again]
+
+    def merge(self, units: list[Unit], left: list[list[Unit]]) -> None:
+        """Take over what became of units, in their order.
+
+        Parameters
+        ----------
+        units : list of Unit
+        left : list of lists of Unit
+            What :meth:`run` returned for each.
+        """
+        again = []
+        for unit, (later, below) in zip(units, left, strict=True):
+            self._n_open += len(later.real) + len(below.real) - len(unit.real)
+            self.counts.nodes += int(unit.counted[0])
+            self.counts.leaves += int(unit.counted[1])
+            self.counts.left += int(unit.counted[2])
+            if len(later.real):
+                self._later.append(later)
+            for first in range(0, len(below.real), UNIT_NODES):
+                rows = slice(first, first + UNIT_NODES)
+                again.append(Unit(below.whole[rows], below.real[rows]))
+        self._now = again + self._now
+
+    def newly_left(self, units: list[Unit]) -> list[NDArray[np.int64]]:
+        """Features of the supports that are left and have not been before.
+
+        Parameters
+        ----------
+        units : list of Unit
+        """
+        supports = [np.zeros(0, np.int64)] if self._has_empty else []
+        self._has_empty = False
+        for unit in units:
+            supports += unit.supports
+        fresh = []
+        for support in supports:
+            key = np.sort(support).tobytes()
+            if key not in self._seen:
+                self._seen.add(key)
+                fresh.append(support)
+        return fresh
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Limits:
+    """Which chains can be together, as far as linear constraints on used features tell.
+
+    Attributes
+    ----------
+    share : float64 array of shape (L, number of chains)
+        What an item of a chain adds to a constraint at least.
+    upper : float64 array of shape (L,)
+    length : int64 array
+        Items of each chain.
+    apart : bool array of shape (number of chains, number of chains)
+        Every two items of them are apart.
+    """
+
+    share: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    length: NDArray[np.int64]
+    apart: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, problem: RiskScoreProblem, completion: Completion, chains: Chains) -> _Limits:
+        used, upper = count_limits(problem)
+        used = used[:, completion.packed.features]
+        share = np.array([used[:, chain].min(axis=1) for chain in chains.items]).reshape(
+            len(chains.items), len(upper)
+        )
+        length = np.array([len(chain) for chain in chains.items])
+        apart = np.zeros((len(length), len(length)), np.bool_)
+        for (a, one), (b, other) in itertools.product(enumerate(chains.items), repeat=2):
+            together = completion.apart[np.ix_(one, other)] > 0
+            if a == b:
+                np.fill_diagonal(together, True)
+            apart[a, b] = together.all()
+        return cls(share.T, upper, length, apart)
+
+    def allow(self, chosen: list[int]) -> bool:
+        """Say whether items of these chains can be together."""
+        if len(self.upper) and (self.share[:, chosen].sum(axis=1) > self.upper + 1e-9).any():
+            return False
+        for i, c in enumerate(chosen):
+            if chosen.count(c) > self.length[c] or any(self.apart[c, b] for b in chosen[:i]):
+                return False
+        return True
+
+
+def count_limits(problem: RiskScoreProblem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Linear constraints on used features alone that only more features break.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+
+    Returns
+    -------
+    used : float64 array of shape (L, d)
+        None is negative.
+    upper : float64 array of shape (L,)
+    """
+    rows = problem.constraint_rows
+    if rows is None:
+        return np.zeros((0, problem.n_features)), np.zeros(0)
+    alone = (rows.points == 0).all(axis=1) & (rows.any_used == 0).all(axis=1)
+    chosen = alone & (rows.used >= 0).all(axis=1) & np.isfinite(rows.upper)
+    return rows.used[chosen], rows.upper[chosen]
+
+
+def kinds(problem: RiskScoreProblem, features: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number features so that only those which the same constraints count alike are equal.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    features : int64 array of shape (m,)
+
+    Returns
+    -------
+    int64 array of shape (m,)
+    """
+    used, _ = count_limits(problem)
+    if not len(used):
+        return np.zeros(len(features), np.int64)
+    _, kind = np.unique(used[:, features], axis=1, return_inverse=True)
+    return np.asarray(kind, np.int64).ravel()
+
+
+def predicted_seconds(n_roots: int, n_rows: int, max_size: int) -> float:
+    """Predict the time of a search over cut-offs.
+
+    Parameters
+    ----------
+    n_roots : int
+        Combinations of chains and signs.
+    n_rows : int
+    max_size : int
+
+    Returns
+    -------
+    float
+        Infinite where they are too many.
+    """
+    if n_roots > MOST_ROOTS:
+        return math.inf
+    each, row = NODE_SECONDS
+    return NODES_PER_ROOT * n_roots * (each + row * n_rows * max_size)

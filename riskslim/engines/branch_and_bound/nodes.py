@@ -1,0 +1,81 @@
+"""Nodes of the search and what becomes of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim.engines.branch_and_bound.tables import Scanned
+
+__all__ = ["Child", "Expansion", "Node", "Root", "Worth", "signs"]
+
+
+class Worth(NamedTuple):
+    """The worth of one point, t = 1 / scale, and the interval that it may lie in."""
+
+    t: float
+    low: float
+    high: float
+
+
+class Node(NamedTuple):
+    """An open node, in little memory: heaps compare bound and order only."""
+
+    bound: float
+    order: int
+    box: NDArray[np.integer]
+    coef: NDArray[np.float32]
+    intercept: float  # its derivative is multiplied by a wide box: float32 would cost bound
+    multiplier: float
+    worth: Worth
+    features: bytes
+    by_relaxation: bool  # tables have seen it, or cannot complete it
+
+
+class Child(NamedTuple):
+    """A node that has not been put among the open ones."""
+
+    bound: float
+    box: NDArray[np.float64]
+    coef: NDArray[np.float64]
+    multiplier: float
+    worth: Worth
+
+
+class Expansion(NamedTuple):
+    """The outcome of a node."""
+
+    children: list[Child]
+    leaf: NDArray[np.float64] | None  # its only integer vector
+    features: bytes
+    scanned: Scanned | None = None  # by tables, which leave nothing but the children
+
+
+class Root(NamedTuple):
+    """Findings of a relaxation that hold for all vectors.
+
+    Every vector that is better than the best one so far, by more than its tolerance, lies in
+    ``box`` (shape (2, d + 1)); none is better than both ``lower_bound`` and the best one.
+    ``points`` are solutions of relaxations, empty where nothing is left to search.
+    """
+
+    box: NDArray[np.float64]
+    lower_bound: float
+    points: list[NDArray[np.float64]]
+
+
+def signs(lower: float, upper: float) -> list[tuple[float, float]]:
+    """Cut a range around zero into what is negative, zero and positive.
+
+    Parameters
+    ----------
+    lower, upper : float
+
+    Returns
+    -------
+    list of pairs
+    """
+    parts = [(lower, -1.0), (0.0, 0.0), (1.0, upper)]
+    return [part for part in parts if part[0] <= part[1]]
