@@ -370,6 +370,12 @@ class SolveStatistics:
         Of them, those that the saturated loss did not exclude.
     table_left : int
         Of them, those that bounds on their cells did not exclude, either.
+    cutoff_nodes : int
+        Nodes of searches over cut-offs: sets of ranges of nested items.
+    cutoff_supports : int
+        Sets of single items that these searches looked at.
+    cutoff_left : int
+        Of them, those that were not excluded.
     """
 
     total_seconds: float = 0.0
@@ -387,6 +393,9 @@ class SolveStatistics:
     table_supports: int = 0
     table_saturated: int = 0
     table_left: int = 0
+    cutoff_nodes: int = 0
+    cutoff_supports: int = 0
+    cutoff_left: int = 0
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)

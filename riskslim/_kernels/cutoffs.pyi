@@ -6,7 +6,6 @@ MOST_ACTIVE: int
 ELEMENT_INTS: int
 NODE_INTS: int
 NODE_REALS: int
-LEAST_ROOM: int
 
 def room(n_rows: int, most_rank: int) -> int: ...
 def search(

@@ -85,8 +85,6 @@ MOST_ACTIVE = RS_ACTIVE
 ELEMENT_INTS = RS_ELEMENT_INTS
 NODE_INTS = RS_NODE_INTS
 NODE_REALS = RS_NODE_REALS
-# Open nodes and supports that a call has to have room for.
-LEAST_ROOM = 4 * RS_CHILDREN
 
 
 cdef Py_ssize_t words(Py_ssize_t n_bytes) noexcept:

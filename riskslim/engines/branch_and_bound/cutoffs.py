@@ -24,6 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import cutoffs as kernels
+from riskslim.engines.branch_and_bound.tables import count_limits
+
 if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.nodes import Node
     from riskslim.engines.branch_and_bound.packed import TableItems
@@ -161,9 +163,7 @@ class Chains:
                 rank[c] += np.unpackbits(own, bitorder="little")[kept]
             order[c] = np.argsort(rank[c], kind="stable")
             start[c] = np.searchsorted(rank[c][order[c]], np.arange(longest + 2))
-        return cls(
-            items, np.concatenate(labels), np.concatenate(multiples), rank, order, start
-        )
+        return cls(items, np.concatenate(labels), np.concatenate(multiples), rank, order, start)
 
 
 def _chains(
@@ -245,6 +245,7 @@ class CutoffSearch:
         self._later: list[Unit] = []
         self._level = 0.0
         self._n_open = 0
+        self._required = set(features[: completion.n_in].tolist())
         self._has_empty = completion.min_size == 0
         self._seen: set[bytes] = set()
 
@@ -280,10 +281,10 @@ class CutoffSearch:
         -------
         CutoffSearch or None
             None where it is not possible: features of more than two values, items other than 0
-            and 1, items that have to be used, too large supports, or too many chains.
+            and 1, too large supports, or too many chains.
         """
         completion = tables.completion(node.box.astype(np.float64), node.worth.low, node.worth.high)
-        if completion is None or completion.n_in or completion.max_size > kernels.MOST_ELEMENTS:
+        if completion is None or completion.max_size > kernels.MOST_ELEMENTS:
             return None
         if completion.max_size < 1 or (completion.packed.value != (0.0, 1.0)).any():
             return None
@@ -302,9 +303,7 @@ class CutoffSearch:
         """Combinations of chains and signs, those that constraints exclude included."""
         done = self.completion
         n = len(self._signed)
-        return sum(
-            math.comb(n + k - 1, k) for k in range(max(done.min_size, 1), done.max_size + 1)
-        )
+        return sum(math.comb(n + k - 1, k) for k in range(max(done.min_size, 1), done.max_size + 1))
 
     def _combinations(self) -> Iterator[tuple[int, ...]]:
         done = self.completion
@@ -489,7 +488,7 @@ class CutoffSearch:
         fresh = []
         for support in supports:
             key = np.sort(support).tobytes()
-            if key not in self._seen:
+            if key not in self._seen and self._required.issubset(support.tolist()):
                 self._seen.add(key)
                 fresh.append(support)
         return fresh
@@ -508,12 +507,15 @@ class _Limits:
         Items of each chain.
     apart : bool array of shape (number of chains, number of chains)
         Every two items of them are apart.
+    required : list of int
+        Chains of items that are in, as often as there are such items.
     """
 
     share: NDArray[np.float64]
     upper: NDArray[np.float64]
     length: NDArray[np.int64]
     apart: NDArray[np.bool_]
+    required: list[int]
 
     @classmethod
     def of(cls, problem: RiskScoreProblem, completion: Completion, chains: Chains) -> _Limits:
@@ -523,43 +525,27 @@ class _Limits:
             len(chains.items), len(upper)
         )
         length = np.array([len(chain) for chain in chains.items])
+        of_item = np.empty(completion.n_items, np.int64)
+        for c, chain in enumerate(chains.items):
+            of_item[chain] = c
         apart = np.zeros((len(length), len(length)), np.bool_)
         for (a, one), (b, other) in itertools.product(enumerate(chains.items), repeat=2):
             together = completion.apart[np.ix_(one, other)] > 0
             if a == b:
                 np.fill_diagonal(together, True)
             apart[a, b] = together.all()
-        return cls(share.T, upper, length, apart)
+        return cls(share.T, upper, length, apart, of_item[: completion.n_in].tolist())
 
     def allow(self, chosen: list[int]) -> bool:
         """Say whether items of these chains can be together."""
         if len(self.upper) and (self.share[:, chosen].sum(axis=1) > self.upper + 1e-9).any():
             return False
+        if any(chosen.count(c) < self.required.count(c) for c in self.required):
+            return False
         for i, c in enumerate(chosen):
             if chosen.count(c) > self.length[c] or any(self.apart[c, b] for b in chosen[:i]):
                 return False
         return True
-
-
-def count_limits(problem: RiskScoreProblem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Linear constraints on used features alone that only more features break.
-
-    Parameters
-    ----------
-    problem : RiskScoreProblem
-
-    Returns
-    -------
-    used : float64 array of shape (L, d)
-        None is negative.
-    upper : float64 array of shape (L,)
-    """
-    rows = problem.constraint_rows
-    if rows is None:
-        return np.zeros((0, problem.n_features)), np.zeros(0)
-    alone = (rows.points == 0).all(axis=1) & (rows.any_used == 0).all(axis=1)
-    chosen = alone & (rows.used >= 0).all(axis=1) & np.isfinite(rows.upper)
-    return rows.used[chosen], rows.upper[chosen]
 
 
 def kinds(problem: RiskScoreProblem, features: NDArray[np.int64]) -> NDArray[np.int64]:
