@@ -81,7 +81,10 @@ class Sample:
     def columns(self, support):
         chain = [next(c for c in range(3) if j in self.chains[c]) for j in support]
         return np.array(
-            [self.rank[c] > np.flatnonzero(self.chains[c] == j) for c, j in zip(chain, support)]
+            [
+                self.rank[c] > np.flatnonzero(self.chains[c] == j)
+                for c, j in zip(chain, support, strict=True)
+            ]
         ).astype(float)
 
     def objective(self, support, t, signs=None):

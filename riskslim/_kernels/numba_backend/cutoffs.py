@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import float64, int16, int32, int64, uint8, uint16, uint64
+from numba import float64, int16, int32, int64, uint8, uint16
 
 from riskslim._kernels.numba_backend import blocks, tables
 from riskslim._kernels.numba_backend.compiled import helper, inlined, kernel, read, write
@@ -53,7 +53,7 @@ class _Room(NamedTuple):
     """Workspace."""
 
     cell_of: np.ndarray  # (n_rows,)
-    count: np.ndarray  # (2 * _CELLS,)
+    counts: np.ndarray  # (2 * _CELLS,)
     code: np.ndarray  # (_CELLS,)
     level_of: np.ndarray  # (MOST_ELEMENTS, _CELLS)
     weights: np.ndarray  # (2, _CELLS)
@@ -88,7 +88,7 @@ def room(n_rows, most_rank):
     return 1
 
 
-# ---- loops over cells ---------------------------------------------------------------------------
+# ---- loops over cells --------------------------------------------------------------------------
 
 
 @inlined
@@ -162,7 +162,7 @@ def _place(i):
     return _HEAD + i * ELEMENT_INTS
 
 
-# ---- the cells of a node ------------------------------------------------------------------------
+# ---- the cells of a node -----------------------------------------------------------------------
 
 
 @helper
@@ -183,15 +183,15 @@ def _cells(rows, w, node):
                 if rank[r] > item:
                     w.cell_of[r] += by
     for code in range(2 * codes):
-        w.count[code] = 0
+        w.counts[code] = 0
     for r in range(n_rows):
-        w.count[w.cell_of[r]] += rows.multiple[r]
+        w.counts[w.cell_of[r]] += rows.multiple[r]
     n = 0
     for code in range(codes):
-        if w.count[code] == 0 and w.count[code + codes] == 0:
+        if w.counts[code] == 0 and w.counts[code + codes] == 0:
             continue
-        w.weights[0, n] = w.count[code] * rows.unit[0]
-        w.weights[1, n] = w.count[code + codes] * rows.unit[1]
+        w.weights[0, n] = w.counts[code] * rows.unit[0]
+        w.weights[1, n] = w.counts[code + codes] * rows.unit[1]
         w.code[n] = code
         n += 1
     padded = (n + 7) // 8 * 8
@@ -220,7 +220,7 @@ def _scores(w, node, intercept, u, score):
             score[c] += part[w.level_of[i, c]]
 
 
-# ---- Newton steps on the active items -------------------------------------------------------------
+# ---- Newton steps on the active items ----------------------------------------------------------
 
 
 @helper
@@ -460,7 +460,7 @@ def _minimise(w, node):
     return _loss(w.weights, score, padded, lanes)
 
 
-# ---- bound, and what leaves the node --------------------------------------------------------------
+# ---- bound, and what leaves the node -----------------------------------------------------------
 
 
 @helper
@@ -752,15 +752,15 @@ def _evaluate(rows, w, node, real):
     return True
 
 
-# ---- leaves and children --------------------------------------------------------------------------
+# ---- leaves and children -----------------------------------------------------------------------
 
 
 @helper
 def _is_leaf(node):
+    open_ranges = 0
     for i in range(node[_SIZE]):
-        if node[_place(i) + _FIRST] < node[_place(i) + _LAST]:
-            return False
-    return True
+        open_ranges += node[_place(i) + _FIRST] < node[_place(i) + _LAST]
+    return open_ranges == 0
 
 
 @helper

@@ -50,8 +50,9 @@ ROUND_SHARE = 1.0 / 16.0
 ROUND_NODES = 256
 # Seconds of bounding a node: whatever it has, and for each row and element.
 NODE_SECONDS = (1.2e-5, 1e-9)
-# Nodes that are bounded for each combination of chains that there is, as a rule.
-NODES_PER_ROOT = 30.0
+# Nodes that are bounded for each combination of chains that there is, as a rule, by the square of
+# the size.
+NODES_PER_ROOT = 1.2
 # Positions in a node's integers: size, ends of the intercept, split; then the elements.
 _HEAD = 6
 
@@ -585,4 +586,4 @@ def predicted_seconds(n_roots: int, n_rows: int, max_size: int) -> float:
     if n_roots > MOST_ROOTS:
         return math.inf
     each, row = NODE_SECONDS
-    return NODES_PER_ROOT * n_roots * (each + row * n_rows * max_size)
+    return NODES_PER_ROOT * max_size**2 * n_roots * (each + row * n_rows * max_size)

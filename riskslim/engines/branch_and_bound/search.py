@@ -64,6 +64,8 @@ MULTIPLIER_TOLERANCE = 1e-6
 RELAXATIONS = 3.0
 # Of the predicted time of tables, the share that the search by relaxations is tried for first.
 TRIED_SHARE = 0.1
+# The same of a search over cut-offs: relaxations seldom tell hundreds of nested items apart.
+CUTOFFS_TRIED_SHARE = 0.03
 # Times as long as at one scale that a relaxation over an interval of scales takes.
 INTERVAL_FACTOR = 2.5
 # More doublings of the number of nodes than this are as good as infinitely many.
@@ -136,6 +138,7 @@ class Search:
         self._tables = None if settings.tables == "never" else self._items
         self.cutoff_counts = CutoffCounts()
         self._cutoffs: list[CutoffSearch] = []
+        self._prepared: list[CutoffSearch | None] | None = None
         self._wants_cutoffs = settings.cutoffs != "never"
         self._stage: Stage | None = None
         self._completes_all = settings.tables == "always"
@@ -554,12 +557,12 @@ class Search:
         self._next_choice = max(2 * self.nodes, 1)
         relaxation = self._relaxation_seconds(self._box)
         spent = self.nodes * relaxation
-        limit = min(self._remaining_seconds(spent), spent / TRIED_SHARE)
-        limit = max(limit, RELAXATIONS * relaxation)
+        remaining, least = self._remaining_seconds(spent), RELAXATIONS * relaxation
         if self._tables is not None and self.settings.tables == "auto":
+            limit = max(min(remaining, spent / TRIED_SHARE), least)
             self._choose_tables(self._tables, limit)
         if not self._completes_all and self._wants_cutoffs:
-            self._begin_cutoffs(limit)
+            self._begin_cutoffs(max(min(remaining, spent / CUTOFFS_TRIED_SHARE), least))
 
     def _choose_tables(self, tables: SupportTables, limit: float) -> None:
         of_roots = sum(tables.predicted_seconds(node.box) for node in self._roots)
@@ -582,13 +585,15 @@ class Search:
         """Search over cut-offs where that is possible, and predicted to take less than a limit."""
         if limit < PREPARATION_SECONDS * self._items.n_items**0.5:
             return
-        self._wants_cutoffs = False
-        found = [
-            CutoffSearch.of(self.problem, node, self._items, self._is_stopped)
-            for node in self._roots
-        ]
-        searches = [one for one in found if one is not None]
-        if len(searches) == len(found) and sum(one.seconds for one in searches) <= limit:
+        if self._prepared is None:
+            self._prepared = [
+                CutoffSearch.of(self.problem, node, self._items, self._is_stopped)
+                for node in self._roots
+            ]
+        searches = [one for one in self._prepared if one is not None]
+        self._wants_cutoffs = len(searches) == len(self._prepared)
+        if self._wants_cutoffs and sum(one.seconds for one in searches) <= limit:
+            self._wants_cutoffs = False
             self._heap, self._dive, self._cutoffs = [], [], searches
 
     def _advance_cutoffs(self, pool: ThreadPoolExecutor) -> None:

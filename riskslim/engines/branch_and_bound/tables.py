@@ -560,9 +560,9 @@ def _apart(problem: RiskScoreProblem) -> NDArray[np.uint8]:
     rows = problem.constraint_rows
     if rows is None:
         return apart
-    used, upper = count_limits(problem)
+    used, most = count_limits(problem)
     two = np.sort(used, axis=1)[:, -2:].sum(axis=1)
-    if len(used) == len(rows.upper) and (two <= upper).all() and not rows.allowed_points:
+    if len(used) == len(rows.upper) and (two <= most).all() and not rows.allowed_points:
         return apart  # such as at most two of many: to ask each of thousands of items takes long
     named = rows.columns[rows.columns > 0] - 1
     for j in named[problem.usable[named]].tolist():
