@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -193,7 +192,7 @@ def test_bounds_are_below_every_score_of_a_node():
             assert numbers[0] <= least + 1e-12, seed
 
 
-def test_room_and_constants_are_those_of_both_backends():
+def test_constants_are_those_of_both_backends():
     names = (
         "MOST_ELEMENTS",
         "MOST_ACTIVE",
@@ -204,4 +203,3 @@ def test_room_and_constants_are_those_of_both_backends():
     )
     for name in names:
         assert getattr(CYTHON, name) == getattr(NUMBA, name)
-    assert import_module("riskslim._kernels.cutoffs") is CYTHON

@@ -32,11 +32,14 @@ if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.tables import Completion, SupportTables
     from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["Chains", "CutoffCounts", "CutoffSearch", "Unit", "predicted_seconds"]
+__all__ = ["MOST_ROOTS", "Chains", "CutoffCounts", "CutoffSearch", "Unit", "find_chains", "kinds"]
 
-# More chains than this have too many combinations, and so have more combinations than that.
+# More chains than this have too many combinations.
 MOST_CHAINS = 400
-MOST_ROOTS = 200_000
+# Most combinations of chains with signs to begin with, by setting.
+MOST_ROOTS = {"auto": 200_000, "always": 20_000_000}
+# Points that are looked at one by one.
+MOST_POINTS = 10_000
 # Numbers of 8 bytes that ranks and orders of rows may take.
 MOST_WORDS = 2**26
 # Nodes of one call of the kernel, those that it bounds at most, and that it may leave.
@@ -122,28 +125,25 @@ class Chains:
     def of(
         cls,
         packed: TableItems,
-        kind: NDArray[np.int64],
+        items: list[NDArray[np.int64]],
         should_stop: Callable[[], bool] = lambda: False,
     ) -> Chains | None:
-        """Find chains among packed items.
+        """Sort the rows of packed items by each chain.
 
         Parameters
         ----------
         packed : TableItems
-        kind : int64 array of shape (m,)
-            Only items of one kind form a chain.
+        items : list of int64 arrays
+            As :func:`find_chains` returns them.
         should_stop : callable, optional
 
         Returns
         -------
         Chains or None
-            None if they are too many, need too much memory, or the work was to end.
+            None if they need too much memory, or the work was to end.
         """
-        m = len(packed.features)
-        words = packed.words.transpose(0, 2, 1).reshape(-1, packed.n_words)[:m]
-        items = _chains(np.ascontiguousarray(words), kind, should_stop)
-        n = int(packed.bits.sum())
-        if items is None or len(items) * n * 6 > 8 * MOST_WORDS or n > 2**31 - 1:
+        words, n = _words(packed), int(packed.bits.sum())
+        if not items or len(items) * n * 6 > 8 * MOST_WORDS or n > 2**31 - 1:
             return None
         rows, labels, multiples, word = [], [], [], 0
         for bits, label, shift in zip(packed.bits, packed.labels, packed.shifts, strict=True):
@@ -153,6 +153,8 @@ class Chains:
             word += -(-int(bits) // 64)
         kept = np.concatenate(rows)
         longest = max(len(chain) for chain in items)
+        if longest > np.iinfo(np.int16).max:
+            return None
         rank = np.zeros((len(items), n), np.int16)
         order = np.empty((len(items), n), np.int32)
         start = np.empty((len(items), longest + 2), np.int32)
@@ -167,10 +169,34 @@ class Chains:
         return cls(items, np.concatenate(labels), np.concatenate(multiples), rank, order, start)
 
 
-def _chains(
-    words: NDArray[np.uint64], kind: NDArray[np.int64], should_stop: Callable[[], bool]
+def _words(packed: TableItems) -> NDArray[np.uint64]:
+    """Words of the items, one after the other, shape (m, number of words)."""
+    m = len(packed.features)
+    words = packed.words.transpose(0, 2, 1).reshape(-1, packed.n_words)[:m]
+    return np.ascontiguousarray(words)
+
+
+def find_chains(
+    packed: TableItems,
+    kind: NDArray[np.int64],
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> list[NDArray[np.int64]] | None:
-    """Put every item at the end of the chain whose last item has the fewest rows beyond its own."""
+    """Put every item at the end of the chain whose last item has the fewest rows beyond its own.
+
+    Parameters
+    ----------
+    packed : TableItems
+    kind : int64 array of shape (m,)
+        Only items of one kind form a chain.
+    should_stop : callable, optional
+
+    Returns
+    -------
+    list of int64 arrays or None
+        Items of each chain; each has a part of the rows of the one before. None if chains are too
+        many, or the work was to end.
+    """
+    words = _words(packed)
     count = np.bitwise_count(words).sum(axis=1, dtype=np.int64)
     chains: list[list[int]] = []
     last = np.empty((0, words.shape[1]), np.uint64)
@@ -267,6 +293,7 @@ class CutoffSearch:
         problem: RiskScoreProblem,
         node: Node,
         tables: SupportTables,
+        most_roots: int,
         should_stop: Callable[[], bool],
     ) -> CutoffSearch | None:
         """Prepare the search of a root.
@@ -276,21 +303,31 @@ class CutoffSearch:
         problem : RiskScoreProblem
         node : Node
         tables : SupportTables
+        most_roots : int
+            Most combinations of chains and signs.
         should_stop : callable
 
         Returns
         -------
         CutoffSearch or None
             None where it is not possible: features of more than two values, items other than 0
-            and 1, too large supports, or too many chains.
+            and 1, too large supports or points, or too many chains.
         """
         completion = tables.completion(node.box.astype(np.float64), node.worth.low, node.worth.high)
         if completion is None or completion.max_size > kernels.MOST_ELEMENTS:
             return None
         if completion.max_size < 1 or (completion.packed.value != (0.0, 1.0)).any():
             return None
-        kind = kinds(problem, completion.packed.features)
-        chains = Chains.of(completion.packed, kind, should_stop)
+        items = completion.packed.features
+        if (
+            max(np.abs(node.box[:, 1 + items]).max(), np.abs(node.box[:, 0]).max() / 1e4)
+            > MOST_POINTS
+        ):
+            return None
+        found = find_chains(completion.packed, kinds(problem, items), should_stop)
+        if found is None or count_roots(2 * len(found), completion) > most_roots:
+            return None  # before rows are sorted, which takes long where they are many
+        chains = Chains.of(completion.packed, found, should_stop)
         return None if chains is None else cls(problem, node, completion, chains)
 
     @property
@@ -568,6 +605,22 @@ def kinds(problem: RiskScoreProblem, features: NDArray[np.int64]) -> NDArray[np.
     return np.asarray(kind, np.int64).ravel()
 
 
+def count_roots(n_signed: int, completion: Completion) -> int:
+    """Count combinations of chains with signs, for supports of all permitted sizes.
+
+    Parameters
+    ----------
+    n_signed : int
+    completion : Completion
+
+    Returns
+    -------
+    int
+    """
+    sizes = range(max(completion.min_size, 1), completion.max_size + 1)
+    return sum(math.comb(n_signed + size - 1, size) for size in sizes)
+
+
 def predicted_seconds(n_roots: int, n_rows: int, max_size: int) -> float:
     """Predict the time of a search over cut-offs.
 
@@ -581,9 +634,6 @@ def predicted_seconds(n_roots: int, n_rows: int, max_size: int) -> float:
     Returns
     -------
     float
-        Infinite where they are too many.
     """
-    if n_roots > MOST_ROOTS:
-        return math.inf
     each, row = NODE_SECONDS
     return NODES_PER_ROOT * max_size**2 * n_roots * (each + row * n_rows * max_size)

@@ -20,7 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import nodes as kernels
-from riskslim.engines.branch_and_bound.cutoffs import CutoffCounts, CutoffSearch, Unit
+from riskslim.engines.branch_and_bound.cutoffs import (
+    MOST_ROOTS,
+    CutoffCounts,
+    CutoffSearch,
+    Unit,
+)
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.engines.branch_and_bound.multipliers import MAX_PRICED, Sides, priced
 from riskslim.engines.branch_and_bound.nodes import Child, Expansion, Node, Root, Worth, signs
@@ -574,20 +579,18 @@ class Search:
                 break
         self._completes_all = min(total, of_roots) <= limit
         if self._completes_all and of_roots < total:
-            self._take_roots()
-
-    def _take_roots(self) -> None:
-        """Every open node is part of a root, and so is what is left of those it came from."""
-        self._heap, self._dive = list(self._roots), []
-        heapq.heapify(self._heap)
+            # Every open node is part of a root, and so is what is left of those it came from.
+            self._heap, self._dive = list(self._roots), []
+            heapq.heapify(self._heap)
 
     def _begin_cutoffs(self, limit: float) -> None:
         """Search over cut-offs where that is possible, and predicted to take less than a limit."""
         if limit < PREPARATION_SECONDS * self._items.n_items**0.5:
             return
         if self._prepared is None:
+            most = MOST_ROOTS[self.settings.cutoffs]
             self._prepared = [
-                CutoffSearch.of(self.problem, node, self._items, self._is_stopped)
+                CutoffSearch.of(self.problem, node, self._items, most, self._is_stopped)
                 for node in self._roots
             ]
         searches = [one for one in self._prepared if one is not None]

@@ -28,7 +28,7 @@ from riskslim import (
     branch_and_bound,
 )
 from riskslim.engines.branch_and_bound import cutoffs, search
-from riskslim.engines.branch_and_bound.cutoffs import Chains, kinds
+from riskslim.engines.branch_and_bound.cutoffs import Chains, find_chains, kinds
 from riskslim.engines.branch_and_bound.packed import TableItems
 from variants import variant
 
@@ -251,7 +251,7 @@ def test_chains_are_nested_and_hold_every_item():
     problem = small.build()
     features = np.flatnonzero(np.ptp(small.X, axis=0) > 0)
     packed = TableItems.of(problem.loss, features)
-    chains = Chains.of(packed, kinds(problem, packed.features))
+    chains = Chains.of(packed, find_chains(packed, kinds(problem, packed.features)))
     assert sorted(np.concatenate(chains.items).tolist()) == list(range(len(features)))
     for chain, rank in zip(chains.items, chains.rank, strict=True):
         columns = small.X[:, features[chain]]
