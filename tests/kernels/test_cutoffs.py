@@ -199,7 +199,6 @@ def test_constants_are_those_of_both_backends():
         "ELEMENT_INTS",
         "NODE_INTS",
         "NODE_REALS",
-        "LEAST_ROOM",
     )
     for name in names:
         assert getattr(CYTHON, name) == getattr(NUMBA, name)

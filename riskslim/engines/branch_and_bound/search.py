@@ -29,7 +29,12 @@ from riskslim.engines.branch_and_bound.cutoffs import (
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.engines.branch_and_bound.multipliers import MAX_PRICED, Sides, priced
 from riskslim.engines.branch_and_bound.nodes import Child, Expansion, Node, Root, Worth, signs
-from riskslim.engines.branch_and_bound.rows import NodeRows, RowsBySupport, find_twins
+from riskslim.engines.branch_and_bound.rows import (
+    NodeRows,
+    RowsBySupport,
+    exchangeable,
+    find_twins,
+)
 from riskslim.engines.branch_and_bound.settings import BRANCHING, BranchAndBoundSettings
 from riskslim.engines.branch_and_bound.stage import Stage
 from riskslim.engines.branch_and_bound.tables import (
@@ -170,7 +175,7 @@ class Search:
         self._twin, self._ends = np.full(p, -1, np.int64), np.zeros((2, p))
         if self.settings.order_twins and self.incumbents.is_single and not problem.min_size:
             self._twin, self._ends = find_twins(
-                loss, problem.lower, problem.upper, self._penalty, self._eligible(),
+                loss, problem.lower, problem.upper, self._penalty, exchangeable(problem),
                 complements=problem.intercept_is_derived, should_stop=self._is_stopped,
             )  # fmt: skip
         # What a bound of the kernel lacks: the constant part of constraints with multipliers.
@@ -205,22 +210,6 @@ class Search:
             self._rows = RowsBySupport(
                 found.rows, merge=self.settings.merge_rows, should_stop=self._is_stopped
             )
-
-    def _eligible(self) -> NDArray[np.bool_]:
-        """Features that can be exchanged for one that says the same."""
-        constraints = self.problem.constraint_rows
-        if constraints is None:
-            return self.problem.usable
-        involved = np.zeros(self.problem.n_features, np.bool_)
-        for terms in (constraints.points[:, 1:], constraints.used):
-            involved |= (terms != 0).any(axis=0)
-        for group in constraints.groups:
-            involved[group] = True
-        for _, j, _ in constraints.allowed_points:
-            involved[j - 1] = True
-        if (constraints.points[:, 0] != 0).any():
-            involved[:] = True  # an exchange may move the intercept
-        return self.problem.usable & ~involved
 
     # ---- bounds ----------------------------------------------------------------------------
 
