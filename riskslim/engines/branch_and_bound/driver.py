@@ -368,7 +368,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
 
     def _statistics(self, search: Search) -> SolveStatistics:
         evaluations, gradients, _, _, seconds = search.statistics
-        loss, tables = self.problem.loss, search.table_counts
+        loss, tables, cutoffs = self.problem.loss, search.table_counts, search.cutoff_counts
         return SolveStatistics(
             total_seconds=self.seconds,
             data_seconds=loss.seconds + float(seconds),
@@ -382,6 +382,9 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             table_saturated=tables.saturated,
             table_left=tables.left,
             table_share=tables.share,
+            cutoff_nodes=cutoffs.nodes,
+            cutoff_supports=cutoffs.leaves,
+            cutoff_left=cutoffs.left,
         )
 
     def _without_score(self, message: str) -> Solution:
