@@ -16,10 +16,11 @@ from setuptools.errors import CompileError, OptionError
 
 KERNELS = [
     "build", "chains", "distinct", "integer", "real", "ranges", "heuristics", "nodes", "supports",
-    "tables",
+    "tables", "cutoffs",
 ]  # fmt: skip
 HEADERS = [
     "bits", "numerics", "blocks", "panels", "odds", "threads", "rows", "build", "nodes", "tables",
+    "cutoffs",
 ]  # fmt: skip
 
 # Results must not depend on which instructions a machine has: no fast-math, no

@@ -414,6 +414,12 @@ class SolveStatistics:
     table_share : float
         Of the last node that tables took long for, the share of supports that are looked at or
         excluded: 1 if the run did not end within it, 0 if there was none.
+    cutoff_nodes : int
+        Nodes of searches over cut-offs: sets of ranges of nested items.
+    cutoff_supports : int
+        Sets of single items that these searches looked at.
+    cutoff_left : int
+        Of them, those that were not excluded.
     """
 
     total_seconds: float = 0.0
@@ -432,6 +438,9 @@ class SolveStatistics:
     table_saturated: int = 0
     table_left: int = 0
     table_share: float = 0.0
+    cutoff_nodes: int = 0
+    cutoff_supports: int = 0
+    cutoff_left: int = 0
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)

@@ -23,6 +23,8 @@ panels (:mod:`riskslim.data.panels`); an empty weight array means that every row
     Nodes of the branch and bound: relaxation, bound, branching, each node compiled as a whole.
 ``tables``
     Bounds of all scores of given 0/1 items, for many sets of items at once.
+``cutoffs``
+    Bounds of all scores that use one of each of several ranges of nested items.
 
 The Cython modules drive blocks of rows through the loops of ``blocks.h``, which compilers
 vectorise; ``panels.h`` has those over real columns, ``numerics.h`` the scalar functions that these
@@ -45,7 +47,8 @@ from typing import NamedTuple
 from riskslim.exceptions import KernelsUnavailableError
 
 MODULES = (
-    "chains", "distinct", "heuristics", "integer", "nodes", "ranges", "real", "supports", "tables",
+    "chains", "cutoffs", "distinct", "heuristics", "integer", "nodes", "ranges", "real", "supports",
+    "tables",
 )  # fmt: skip
 BACKENDS = ("cython", "numba")
 VARIABLE = "RISKSLIM_KERNELS"

@@ -50,7 +50,7 @@ CONSTRAINT_SHARE = 0.5
 SUPPORT_SHARE = 0.2
 FIRST_EFFORT, SECOND_EFFORT, WIDE_EFFORT = 1, 2, 3
 MANY_ITEMS = 50
-MANY_PATIENCE, FEW_PATIENCE = 3.0, 10.0
+MANY_PATIENCE, FEW_PATIENCE = 5.0, 10.0
 # Entries of the data (rows times features) from which the relaxation of the root takes seconds, or
 # minutes, in which no better score is found: there the wide search comes before it.
 LARGE_ENTRIES = 5 * 10**7
@@ -368,7 +368,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
 
     def _statistics(self, search: Search) -> SolveStatistics:
         evaluations, gradients, _, _, seconds = search.statistics
-        loss, tables = self.problem.loss, search.table_counts
+        loss, tables, cutoffs = self.problem.loss, search.table_counts, search.cutoff_counts
         return SolveStatistics(
             total_seconds=self.seconds,
             data_seconds=loss.seconds + float(seconds),
@@ -382,6 +382,9 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             table_saturated=tables.saturated,
             table_left=tables.left,
             table_share=tables.share,
+            cutoff_nodes=cutoffs.nodes,
+            cutoff_supports=cutoffs.leaves,
+            cutoff_left=cutoffs.left,
         )
 
     def _without_score(self, message: str) -> Solution:

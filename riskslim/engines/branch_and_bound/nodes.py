@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.tables import Scanned
 
-__all__ = ["Child", "Expansion", "Node", "Root", "Worth"]
+__all__ = ["Child", "Expansion", "Node", "Root", "Worth", "signs", "unexpanded"]
 
 
 class Worth(NamedTuple):
@@ -66,3 +66,36 @@ class Root(NamedTuple):
     box: NDArray[np.float64]
     lower_bound: float
     points: list[NDArray[np.float64]]
+
+
+def signs(lower: float, upper: float) -> list[tuple[float, float]]:
+    """Cut a range around zero into what is negative, zero and positive.
+
+    Parameters
+    ----------
+    lower, upper : float
+
+    Returns
+    -------
+    list of pairs
+    """
+    parts = [(lower, -1.0), (0.0, 0.0), (1.0, upper)]
+    return [part for part in parts if part[0] <= part[1]]
+
+
+def unexpanded(
+    node: Node, box: NDArray[np.float64], coef: NDArray[np.float64], bound: float, worth: Worth
+) -> Expansion:
+    """Leave a node open, as it is at a stop, with the box and the bound that it has by now.
+
+    Parameters
+    ----------
+    node : Node
+    box, coef, bound, worth
+        As in :class:`Child`.
+
+    Returns
+    -------
+    Expansion
+    """
+    return Expansion([Child(bound, box, coef, node.multiplier, worth)], None, node.features)

@@ -27,8 +27,9 @@ from riskslim.data.panels import as_columns, read_column
 
 if TYPE_CHECKING:
     from riskslim.loss.logistic import LogisticLoss
+    from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["NodeRows", "RowsBySupport", "find_twins"]
+__all__ = ["NodeRows", "RowsBySupport", "exchangeable", "find_twins"]
 
 _Value = TypeVar("_Value", bound=np.generic)
 
@@ -417,3 +418,29 @@ def _shape(column: NDArray[np.int8], complements: bool) -> tuple[bytes, int]:
 def _digest(column: NDArray[Any]) -> bytes:
     """Equal for equal columns only: columns of millions of rows are not kept to compare them."""
     return sha256(column.tobytes()).digest()
+
+
+def exchangeable(problem: RiskScoreProblem) -> NDArray[np.bool_]:
+    """Find the features that can be exchanged for one that says the same.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+
+    Returns
+    -------
+    bool array of shape (d,)
+    """
+    constraints = problem.constraint_rows
+    if constraints is None:
+        return problem.usable
+    involved = np.zeros(problem.n_features, np.bool_)
+    for terms in (constraints.points[:, 1:], constraints.used):
+        involved |= (terms != 0).any(axis=0)
+    for group in constraints.groups:
+        involved[group] = True
+    for _, j, _ in constraints.allowed_points:
+        involved[j - 1] = True
+    if (constraints.points[:, 0] != 0).any():
+        involved[:] = True  # an exchange may move the intercept
+    return problem.usable & ~involved

@@ -7,6 +7,7 @@ nothing but the time.
 
 from __future__ import annotations
 
+import dataclasses
 import heapq
 import logging
 import math
@@ -19,10 +20,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import nodes as kernels
+from riskslim.engines.branch_and_bound.cutoffs import CutoffCounts, CutoffSearch, Unit
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.engines.branch_and_bound.multipliers import MAX_PRICED, Sides, priced
-from riskslim.engines.branch_and_bound.nodes import Child, Expansion, Node, Root, Worth
-from riskslim.engines.branch_and_bound.rows import NodeRows, RowsBySupport, find_twins
+from riskslim.engines.branch_and_bound.nodes import (
+    Child,
+    Expansion,
+    Node,
+    Root,
+    Worth,
+    signs,
+    unexpanded,
+)
+from riskslim.engines.branch_and_bound.pace import Pace
+from riskslim.engines.branch_and_bound.rows import (
+    NodeRows,
+    RowsBySupport,
+    exchangeable,
+    find_twins,
+)
 from riskslim.engines.branch_and_bound.settings import BRANCHING, BranchAndBoundSettings
 from riskslim.engines.branch_and_bound.stage import Stage
 from riskslim.engines.branch_and_bound.tables import (
@@ -66,10 +82,12 @@ MULTIPLIER_TOLERANCE = 1e-6
 RELAXATIONS = 3.0
 # Of the predicted time of tables, the share that the search by relaxations is tried for first.
 TRIED_SHARE = 0.1
+# The same of a search over cut-offs: relaxations seldom tell hundreds of nested items apart.
+CUTOFFS_TRIED_SHARE = 0.03
 # Times as long as at one scale that a relaxation over an interval of scales takes.
 INTERVAL_FACTOR = 2.5
-# More doublings of the number of nodes than this are as good as infinitely many.
-MOST_DOUBLINGS = 40.0
+# Seconds of preparing a search over cut-offs, with the root of the number of items.
+PREPARATION_SECONDS = 5e-3
 # Predicted time of a node's tables from which on threads share them.
 LONG_SECONDS = 0.2
 
@@ -131,19 +149,22 @@ class Search:
         self._recorded_updates = -1
         self._recorded_share = 0.0
         self.table_counts = TableCounts()
-        self._tables: SupportTables | None = None
-        if settings.tables != "never":
-            self._tables = SupportTables(
-                problem,
-                cost=settings.table_cost,
-                memory=settings.memory_limit,
-                counts=self.table_counts,
-                should_stop=self._is_stopped,
-            )
+        self._items = SupportTables(
+            problem,
+            cost=settings.table_cost,
+            memory=settings.memory_limit,
+            counts=self.table_counts,
+            should_stop=self._is_stopped,
+        )
+        self._tables = None if settings.tables == "never" else self._items
+        self.cutoff_counts = CutoffCounts()
+        self._cutoffs: list[CutoffSearch] = []
+        self._prepared: list[CutoffSearch] | None = None
+        self._wants_cutoffs = settings.cutoffs != "never"
         self._stage: Stage | None = None
         self._completes_all = settings.tables == "always"
         self._next_choice = 0
-        self._bound_before = 0.0
+        self._pace = Pace()
         self._roots: list[Node] = []
         self._workers: list[Worker] = []
         self._box = np.array([problem.lower, problem.upper], dtype=np.float64)
@@ -165,7 +186,7 @@ class Search:
         self._twin, self._ends = np.full(p, -1, np.int64), np.zeros((2, p))
         if self.settings.order_twins and self.incumbents.is_single and not problem.min_size:
             self._twin, self._ends = find_twins(
-                loss, problem.lower, problem.upper, self._penalty, self._eligible(),
+                loss, problem.lower, problem.upper, self._penalty, exchangeable(problem),
                 complements=problem.intercept_is_derived, should_stop=self._is_stopped,
             )  # fmt: skip
         # What a bound of the kernel lacks: the constant part of constraints with multipliers.
@@ -200,22 +221,6 @@ class Search:
             self._rows = RowsBySupport(
                 found.rows, merge=self.settings.merge_rows, should_stop=self._is_stopped
             )
-
-    def _eligible(self) -> NDArray[np.bool_]:
-        """Features that can be exchanged for one that says the same."""
-        constraints = self.problem.constraint_rows
-        if constraints is None:
-            return self.problem.usable
-        involved = np.zeros(self.problem.n_features, np.bool_)
-        for terms in (constraints.points[:, 1:], constraints.used):
-            involved |= (terms != 0).any(axis=0)
-        for group in constraints.groups:
-            involved[group] = True
-        for _, j, _ in constraints.allowed_points:
-            involved[j - 1] = True
-        if (constraints.points[:, 0] != 0).any():
-            involved[:] = True  # an exchange may move the intercept
-        return self.problem.usable & ~involved
 
     # ---- bounds ----------------------------------------------------------------------------
 
@@ -349,7 +354,7 @@ class Search:
                 continue
             if self.stop[0] or time.perf_counter() >= deadline:
                 break
-            parts = [self._part(box, coef, int(j), ends) for ends in _signs(*box[:, j])]
+            parts = [self._part(box, coef, int(j), ends) for ends in signs(*box[:, j])]
             open_parts = [part for part in parts if part is not None]
             if not open_parts:
                 return Root(box, self.incumbents.cutoff, [])
@@ -442,10 +447,13 @@ class Search:
                     return "as many scores as memory is meant for"
                 if self.seconds >= patience:
                     return OUT_OF_PATIENCE
+                self._choose()
+                if self._cutoffs:
+                    self._advance_cutoffs(pool)
+                    continue
                 if self._stage is not None:
                     self._advance(self._stage, pool)
                     continue
-                self._choose_tables()
                 batch = self._next_batch()
                 if batch:
                     self._merge(batch, self._expanded(batch, pool))
@@ -459,8 +467,11 @@ class Search:
         if self._stage is not None and self._stage.bound >= cutoff:
             self._stage = None
             self.table_counts.share = 1.0
-        self.complete = self.complete or not (self._heap or self._dive or self._stage)
+        self._cutoffs = [one for one in self._cutoffs if not one.is_done and one.bound < cutoff]
+        is_left = self._heap or self._dive or self._stage or self._cutoffs
+        self.complete = self.complete or not is_left
         bounds = [node.bound for node in (*self._heap[:1], *self._dive)]
+        bounds += [one.bound for one in self._cutoffs]
         if self._stage is not None:
             bounds.append(self._stage.bound)
         self.lower_bound = max(self.lower_bound, min([cutoff, *bounds]))
@@ -504,7 +515,7 @@ class Search:
         coef[0] = node.intercept
         worth = np.array(node.worth)
         if self.stop[0]:
-            return self._unexpanded(node, box, coef, node.bound, node.worth)
+            return unexpanded(node, box, coef, node.bound, node.worth)
         if not node.by_relaxation and self._is_cheap(node, box):
             completed = self._completed(node, box, worker, cutoff, lower_bound)
             if completed is not None:
@@ -519,7 +530,7 @@ class Search:
         )  # fmt: skip
         if n_open == -3:
             least = max(node.bound, self._bound(result))
-            return self._unexpanded(node, box, coef, least, Worth(*worth.tolist()))
+            return unexpanded(node, box, coef, least, Worth(*worth.tolist()))
         children = [
             Child(
                 max(node.bound, self._bound(worker.result[i])),
@@ -535,40 +546,37 @@ class Search:
         seconds = self._relaxation_seconds(box, rows.n_rows)
         return Expansion(children, box[0] if n_open == -2 else None, features, None, seconds)
 
-    @staticmethod
-    def _unexpanded(
-        node: Node,
-        box: NDArray[np.float64],
-        coef: NDArray[np.float64],
-        bound: float,
-        worth: Worth,
-    ) -> Expansion:
-        """A node that a stop leaves open, with the box and the bound that it has by now."""
-        child = Child(bound, box, coef, node.multiplier, worth)
-        return Expansion([child], None, node.features)
-
     # ---- tables of supports ------------------------------------------------------------------
 
-    def _choose_tables(self) -> None:
-        """Decide whether all that is left is to be completed by tables.
+    def _choose(self) -> None:
+        """Decide whether all that is left is completed by tables, or by a search over cut-offs.
 
         Times are predicted from sizes, not measured, so that the search does not depend on the
         load of the machine.
         """
-        cutoff = self.incumbents.cutoff
-        if self._completes_all or self._tables is None or self.settings.tables != "auto":
+        if self._stage is not None or not math.isfinite(self.incumbents.cutoff):
             return
-        if self.nodes < self._next_choice or not math.isfinite(cutoff):
+        if self.settings.cutoffs == "always" and self._wants_cutoffs:
+            self._begin_cutoffs(math.inf)
+        if self._completes_all or self._cutoffs or self.nodes < self._next_choice:
             return
         self._next_choice = max(2 * self.nodes, 1)
         spent = self.seconds
-        limit = min(self._remaining_seconds(spent), spent / TRIED_SHARE)
-        limit = max(limit, RELAXATIONS * self._relaxation_seconds(self._box))
-        of_roots = sum(self._tables.predicted_seconds(node.box) for node in self._roots)
+        cutoff = self.incumbents.cutoff
+        remaining = self._pace.remaining_seconds(spent, cutoff, self.lower_bound)
+        least = RELAXATIONS * self._relaxation_seconds(self._box)
+        if self._tables is not None and self.settings.tables == "auto":
+            limit = max(min(remaining, spent / TRIED_SHARE), least)
+            self._choose_tables(self._tables, limit)
+        if not self._completes_all and self._wants_cutoffs:
+            self._begin_cutoffs(max(min(remaining, spent / CUTOFFS_TRIED_SHARE), least))
+
+    def _choose_tables(self, tables: SupportTables, limit: float) -> None:
+        of_roots = sum(tables.predicted_seconds(node.box) for node in self._roots)
         total = 0.0
         for node in (*self._heap, *self._dive):
             if not node.by_relaxation:
-                total += self._tables.predicted_seconds(node.box)
+                total += tables.predicted_seconds(node.box)
             if total > of_roots:
                 break
         self._completes_all = min(total, of_roots) <= limit
@@ -577,17 +585,41 @@ class Search:
             self._heap, self._dive = list(self._roots), []
             heapq.heapify(self._heap)
 
-    def _remaining_seconds(self, spent: float) -> float:
-        """Predict the time that relaxations need for the rest.
+    def _begin_cutoffs(self, limit: float) -> None:
+        """Search over cut-offs where that is possible, and predicted to take less than a limit."""
+        if limit < PREPARATION_SECONDS * self._items.n_items**0.5:
+            return
+        if self._prepared is None:
+            self._prepared = CutoffSearch.of_roots(
+                self.problem, self._roots, self._items, self.settings.cutoffs, self._is_stopped
+            )
+        searches = self._prepared
+        self._wants_cutoffs = bool(searches)
+        if searches and sum(one.seconds for one in searches) <= limit:
+            self._wants_cutoffs = False
+            self._heap, self._dive, self._cutoffs = [], [], searches
 
-        With twice as many nodes the bound rises by as much as with the last doubling, as a rule.
-        """
-        before, now = self._bound_before, self.lower_bound
-        self._bound_before = now
-        left, gained = self.incumbents.cutoff - now, now - before
-        if gained <= 0.0 or left > MOST_DOUBLINGS * gained:
-            return math.inf
-        return float(spent * (2.0 ** (left / gained) - 1.0))
+    def _advance_cutoffs(self, pool: ThreadPoolExecutor) -> None:
+        """Divide the next nodes of a search over cut-offs; supports that are left become nodes."""
+        cutoff, workers, one = self.incumbents.cutoff, self._workers, self._cutoffs[0]
+        units = one.next_units(self.settings.batch_size, cutoff, self.settings.memory_limit)
+
+        def work(first: int) -> list[list[Unit]]:
+            return [one.run(unit, cutoff, self.stop) for unit in units[first :: len(workers)]]
+
+        parts = list(pool.map(work, range(len(workers))))
+        before = dataclasses.replace(one.counts)
+        one.merge(units, [parts[i % len(workers)][i // len(workers)] for i in range(len(units))])
+        self.cutoff_counts.add(one.counts, before)
+        supports = one.newly_left(units)
+        # A leaf has a part of its support's points: its bound says nothing of the others.
+        scanned = Scanned(supports, np.zeros(len(supports)), np.zeros(4, np.int64))
+        for child in self._supported(
+            one.node, one.box, scanned, workers[0], cutoff, self.lower_bound
+        ):
+            if self._propagate(child.box):
+                self._consider(child.coef, 1.0 / child.worth.t)
+                self._push(child, self._rows.all_features, by_relaxation=True)
 
     def _relaxation_seconds(self, box: NDArray[np.float64], n_rows: int | None = None) -> float:
         """Predict the time of a node's relaxation, by default of one that reads all rows."""
@@ -866,9 +898,3 @@ class Search:
         """
         self.lower_bound = certificate.lower_bound
         self._record()
-
-
-def _signs(lower: float, upper: float) -> list[tuple[float, float]]:
-    """A range around zero, cut into what is negative, zero and positive."""
-    parts = [(lower, -1.0), (0.0, 0.0), (1.0, upper)]
-    return [part for part in parts if part[0] <= part[1]]

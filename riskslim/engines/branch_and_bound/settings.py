@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import math
 
-__all__ = ["BRANCHING", "TABLES", "BranchAndBoundSettings"]
+__all__ = ["BRANCHING", "CUTOFFS", "TABLES", "BranchAndBoundSettings"]
 
 BRANCHING = {"curvature": 0, "look_ahead": 2}
 TABLES = ("auto", "always", "nodes", "never")
+CUTOFFS = ("auto", "always", "never")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,6 +48,11 @@ class BranchAndBoundSettings:
         to take less time than the rest of the search; "always": all nodes, where it is possible.
     table_cost : float, default 1.0
         Factor of the predicted time of tables. The prediction was fitted on one machine.
+    cutoffs : {"auto", "always", "never"}
+        Where many items are nested, as cut-offs of one measurement are, search over ranges of them
+        and of their points together: "auto": once that is predicted to take less time than the
+        rest of the search and than tables; "always": where it is possible, with 0/1 items alone
+        and up to 6 of them in a score.
 
     Raises
     ------
@@ -71,6 +77,7 @@ class BranchAndBoundSettings:
     memory_limit: int = 2**31
     tables: str = "auto"
     table_cost: float = 1.0
+    cutoffs: str = "auto"
 
     def __post_init__(self) -> None:
         if self.branching not in BRANCHING:
@@ -81,6 +88,10 @@ class BranchAndBoundSettings:
         if self.tables not in TABLES:
             raise ValueError(
                 f"tables must be one of {', '.join(map(repr, TABLES))}, got {self.tables!r}"
+            )
+        if self.cutoffs not in CUTOFFS:
+            raise ValueError(
+                f"cutoffs must be one of {', '.join(map(repr, CUTOFFS))}, got {self.cutoffs!r}"
             )
         for name in ("node_tolerance", "max_node_tolerance", "table_cost"):
             if not 0 < getattr(self, name) < math.inf:

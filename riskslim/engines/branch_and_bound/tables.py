@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TASK_SECONDS", "Completion", "Scanned", "SupportTables", "TableCounts", "Task",
-    "relaxation_seconds",
+    "count_limits", "relaxation_seconds",
 ]  # fmt: skip
 
 # Planes of a support's items, of which each has at least one. With more of them cells are too many
@@ -423,6 +423,11 @@ class SupportTables:
             found[:] = 0
         return found
 
+    @property
+    def n_items(self) -> int:
+        """Number of features that are items."""
+        return int(np.count_nonzero(self.planes))
+
     def _pack(self) -> tuple[TableItems, NDArray[np.uint8]] | None:
         """The items, most promising first, and which of all features are apart; None after a stop.
 
@@ -739,6 +744,27 @@ def _entropy(negative: NDArray[np.float64], positive: NDArray[np.float64]) -> ND
     return both
 
 
+def count_limits(problem: RiskScoreProblem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Linear constraints on used features alone that only more features break.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+
+    Returns
+    -------
+    used : float64 array of shape (L, d)
+        None is negative.
+    upper : float64 array of shape (L,)
+    """
+    rows = problem.constraint_rows
+    if rows is None:
+        return np.zeros((0, problem.n_features)), np.zeros(0)
+    alone = (rows.points == 0).all(axis=1) & (rows.any_used == 0).all(axis=1)
+    chosen = alone & (rows.used >= 0).all(axis=1) & np.isfinite(rows.upper)
+    return rows.used[chosen], rows.upper[chosen]
+
+
 def _apart(problem: RiskScoreProblem) -> NDArray[np.uint8]:
     """Which features no feasible score has both, as far as propagation of constraints tells."""
     d = problem.n_features
@@ -746,6 +772,10 @@ def _apart(problem: RiskScoreProblem) -> NDArray[np.uint8]:
     rows = problem.constraint_rows
     if rows is None:
         return apart
+    used, most = count_limits(problem)
+    two = np.sort(used, axis=1)[:, -2:].sum(axis=1)
+    if len(used) == len(rows.upper) and (two <= most).all() and not rows.allowed_points:
+        return apart  # such as at most two of many: to ask each of thousands of items takes long
     named = rows.columns[rows.columns > 0] - 1
     for j in named[problem.usable[named]].tolist():
         excluded = np.ones(d, np.bool_)

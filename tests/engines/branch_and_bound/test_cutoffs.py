@@ -1,0 +1,277 @@
+"""Search over cut-offs and points together, against enumeration."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from checked_solutions import EQUAL_NATIVE, constrained_faults, report, strict_faults
+from enumeration import (
+    enumerate_optimum,
+    enumerate_over_scales,
+    random_constrained_problem,
+    random_problem,
+    violations,
+)
+from pools import REQUESTS, pool_faults
+from riskslim import (
+    BranchAndBoundSettings,
+    CoefficientSet,
+    LogisticLoss,
+    RiskScoreProblem,
+    Status,
+    TrainingData,
+    at_most,
+    branch_and_bound,
+)
+from riskslim.engines.branch_and_bound import cutoffs, search
+from riskslim.engines.branch_and_bound.cutoffs import Chains, find_chains, kinds
+from riskslim.engines.branch_and_bound.packed import TableItems
+from variants import variant
+
+
+def nested(small, rng):
+    """The same problem with items of a raw table: cut-offs, levels, missing values, copies."""
+    n, j = len(small.y), 0
+    while j < small.d:
+        kind = rng.integers(5)
+        values = rng.integers(0, rng.integers(2, 30), n).astype(float)
+        if rng.random() < 0.5:
+            values += 3.0 * (small.y > 0) * (rng.random(n) < 0.6)
+        missing = rng.random(n) < 0.1
+        if kind == 0:  # levels of one question
+            for level in range(int(min(3, small.d - j))):
+                small.X[:, j] = values % 4 == level
+                j += 1
+            continue
+        cuts = np.quantile(values, rng.random(int(rng.integers(1, small.d + 1))))
+        for cut in np.sort(cuts)[: small.d - j]:
+            small.X[:, j] = (values >= cut) & ~missing
+            j += 1
+        if kind == 1 and j < small.d:
+            small.X[:, j] = missing
+            j += 1
+        if kind == 2 and j < small.d:
+            small.X[:, j] = small.X[:, rng.integers(j)]
+            j += 1
+        if kind == 3 and j < small.d:  # one row, or all rows of a class
+            small.X[:, j] = (np.arange(n) == 3) if rng.random() < 0.5 else (small.y > 0)
+            j += 1
+    for j in np.flatnonzero(np.ptp(small.X, axis=0) == 0):
+        small.X[0, j] = 1.0 - small.X[0, j]
+    return small
+
+
+def drawn(seed, max_slopes=2000):
+    rng = np.random.default_rng([seed, 171])
+    if seed % 2:
+        small = nested(random_constrained_problem(rng, max_slopes), rng)
+    else:
+        small = nested(random_problem(rng, max_slopes), rng)
+    if seed % 5 == 0 and small.d > 2:
+        extra = at_most(int(rng.integers(1, 3)), small.names[: rng.integers(2, small.d + 1)])
+        small.constraints = (*small.constraints, extra)
+    return small
+
+
+def with_cutoffs(seed, **changes):
+    return dataclasses.replace(variant(seed), cutoffs="always", **changes)
+
+
+@pytest.mark.parametrize("first_seed", range(0, 600, 60))
+def test_the_enumerated_optimum_is_found(first_seed):
+    failures, bounded = [], 0
+    for seed in range(first_seed, first_seed + 60):
+        small = drawn(seed)
+        best, problem = enumerate_optimum(small), small.build()
+        solution = branch_and_bound(problem, settings=with_cutoffs(seed))
+        wrong = constrained_faults(small, best, problem, solution) + strict_faults(best, solution)
+        bounded += solution.statistics.cutoff_nodes > 0
+        if wrong:
+            failures.append(report(seed, "cutoffs", wrong))
+    assert not failures, "\n".join(failures)
+    assert bounded > 30
+
+
+@pytest.mark.parametrize("first_seed", range(0, 90, 45))
+def test_lists_of_the_best_scores(first_seed):
+    failures = []
+    for seed in range(first_seed, first_seed + 45):
+        small = drawn(seed, 150)
+        small.intercept = (-3, 3)
+        problem = small.build()
+        n_solutions, within = REQUESTS[seed % len(REQUESTS)]
+        solution = branch_and_bound(
+            problem, n_solutions=n_solutions, within=within, settings=with_cutoffs(seed)
+        )
+        if wrong := pool_faults(small, problem, solution, n_solutions, within):
+            failures.append(report(seed, (n_solutions, within), wrong))
+    assert not failures, "\n".join(failures)
+
+
+SCALES = ([0.7, 1.0, 2.5], (0.5, 3.0), 2.0, (1.0, 8.0))
+
+
+@pytest.mark.parametrize("first_seed", range(0, 80, 40))
+def test_scales(first_seed):
+    failures = []
+    for seed in range(first_seed, first_seed + 40):
+        rng = np.random.default_rng([seed, 37])
+        small = nested(random_problem(rng, 300), rng)
+        small.scale, small.intercept = SCALES[seed % 4], (-6, 6)
+        _, values = enumerate_over_scales(small)
+        best, problem = values.min(initial=math.inf), small.build()
+        certificate = branch_and_bound(problem, settings=with_cutoffs(seed)).certificate
+        if certificate.status is Status.INFEASIBLE:
+            continue
+        within = best * 1e-5 if problem.scales.is_interval else 0.0
+        if not best - EQUAL_NATIVE <= certificate.objective <= best + within + EQUAL_NATIVE:
+            failures.append((seed, certificate.objective, best))
+        if certificate.lower_bound > best + EQUAL_NATIVE:
+            failures.append((seed, certificate.lower_bound, best))
+    assert not failures, failures
+
+
+@pytest.fixture
+def small_steps(monkeypatch):
+    """A few nodes at a time, so that calls of the kernel end in the middle of everything."""
+    monkeypatch.setattr(cutoffs, "UNIT_NODES", 2)
+    monkeypatch.setattr(cutoffs, "UNIT_EVALUATED", 3)
+    monkeypatch.setattr(cutoffs, "ROUND_NODES", 1)
+
+
+@pytest.mark.usefixtures("small_steps")
+def test_steps_end_where_the_whole_does():
+    for seed in range(60):
+        small = drawn(seed)
+        best, problem = enumerate_optimum(small), small.build()
+        solution = branch_and_bound(problem, settings=with_cutoffs(seed))
+        wrong = constrained_faults(small, best, problem, solution) + strict_faults(best, solution)
+        assert not wrong, report(seed, "cutoffs", wrong)
+
+
+@pytest.mark.usefixtures("small_steps")
+@pytest.mark.parametrize("n_steps", [0, 1, 2, 5, 12])
+def test_a_run_that_is_cut_off_has_a_valid_bound(monkeypatch, n_steps):
+    cut_off = 0
+    for seed in range(80):
+        small = drawn(seed)
+        best, problem = enumerate_optimum(small), small.build()
+        if not best.feasible:
+            continue
+        left = [n_steps]
+
+        def advanced(self, pool, left=left, original=search.Search._advance_cutoffs):
+            left[0] -= 1
+            if left[0] < 0:
+                self.stop[0] = 1
+            original(self, pool)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(search.Search, "_advance_cutoffs", advanced)
+            settings = BranchAndBoundSettings(cutoffs="always", batch_size=2, swaps=False)
+            solution = branch_and_bound(problem, settings=settings)
+        if solution.coef is None:
+            continue
+        cut_off += solution.certificate.status is Status.FEASIBLE
+        assert not violations(small, solution.coef), seed
+        assert np.all(solution.trace["lower_bound"] <= best.objective + EQUAL_NATIVE), seed
+        assert solution.certificate.lower_bound <= best.objective + EQUAL_NATIVE, seed
+        assert np.all(np.diff(solution.trace["lower_bound"]) >= 0), seed
+    assert cut_off > 0
+
+
+def raw_problem(seed, n=300, max_size=3, **options):
+    """Every cut-off of three measurements."""
+    rng = np.random.default_rng(seed)
+    raw = np.column_stack((rng.normal(size=n), rng.normal(size=n).round(1), rng.integers(0, 9, n)))
+    y = np.where(rng.random(n) < 1 / (1 + np.exp(1 - 2 * (raw[:, 0] > 0.3) - raw[:, 1])), 1, -1)
+    columns, names = [], []
+    for k in range(3):
+        for cut in np.unique(raw[:, k])[1:]:
+            columns.append(raw[:, k] >= cut)
+            names.append(f"x{k} >= {cut:g}")
+    data = TrainingData(np.column_stack(columns).astype(float), y, feature_names=names)
+    coefficients = CoefficientSet(names, -5, 5)
+    return RiskScoreProblem(
+        LogisticLoss(data, coefficients), coefficients, max_size=max_size, l0_penalty=1e-6,
+        **options,
+    )  # fmt: skip
+
+
+def test_every_cut_off_is_compared():
+    """All pairs of several hundred cut-offs, against tables, which look at each."""
+    problem = raw_problem(3, max_size=2)
+    ways = [
+        BranchAndBoundSettings(cutoffs="always"),
+        BranchAndBoundSettings(cutoffs="never", tables="always"),
+    ]
+    found = [branch_and_bound(problem, settings=settings) for settings in ways]
+    assert all(one.certificate.status is Status.OPTIMAL for one in found)
+    assert found[0].certificate.objective == pytest.approx(
+        found[1].certificate.objective, abs=EQUAL_NATIVE
+    )
+    statistics = found[0].statistics
+    assert statistics.cutoff_left <= statistics.cutoff_supports <= statistics.cutoff_nodes
+    assert statistics.cutoff_nodes < found[1].statistics.table_supports / 5
+    assert found[1].statistics.cutoff_nodes == 0
+
+
+def test_it_is_chosen_where_items_are_nested_and_many():
+    chosen = branch_and_bound(raw_problem(4, max_size=4))
+    assert chosen.certificate.status is Status.OPTIMAL
+    assert chosen.statistics.cutoff_nodes > 0
+
+
+def test_threads_change_nothing_but_the_time():
+    settings = BranchAndBoundSettings(cutoffs="always", batch_size=4)
+    one, three = (branch_and_bound(raw_problem(5), n_threads=n, settings=settings) for n in (1, 3))
+    assert one.certificate == three.certificate
+    np.testing.assert_array_equal(one.coef, three.coef)
+    for name in ("nodes", "cutoff_nodes", "cutoff_supports", "cutoff_left"):
+        assert getattr(one.statistics, name) == getattr(three.statistics, name)
+    np.testing.assert_array_equal(one.trace["lower_bound"], three.trace["lower_bound"])
+
+
+def test_little_memory_leads_to_the_same_score():
+    problem = raw_problem(6)
+    much = branch_and_bound(problem, settings=BranchAndBoundSettings(cutoffs="always"))
+    little = BranchAndBoundSettings(cutoffs="always", memory_limit=1)
+    assert branch_and_bound(problem, settings=little).certificate.objective == pytest.approx(
+        much.certificate.objective, abs=EQUAL_NATIVE
+    )
+
+
+def test_chains_are_nested_and_hold_every_item():
+    rng = np.random.default_rng(8)
+    small = drawn(int(rng.integers(100)) * 2)
+    problem = small.build()
+    features = np.flatnonzero(np.ptp(small.X, axis=0) > 0)
+    packed = TableItems.of(problem.loss, features)
+    chains = Chains.of(packed, find_chains(packed, kinds(problem, packed.features)))
+    assert sorted(np.concatenate(chains.items).tolist()) == list(range(len(features)))
+    for chain, rank in zip(chains.items, chains.rank, strict=True):
+        columns = small.X[:, features[chain]]
+        assert np.all(np.diff(columns, axis=1) <= 0)
+        assert rank.min() >= 0
+        assert rank.max() == len(chain)
+
+
+def test_items_of_other_values_are_left_to_relaxations():
+    rng = np.random.default_rng(9)
+    X = np.where(rng.random((80, 4)) < 0.4, 2.0, -1.0)
+    y = np.where(rng.random(80) < 0.3 + 0.1 * X[:, 1], 1, -1)
+    data = TrainingData(X, y, feature_names=list("abcd"))
+    coefficients = CoefficientSet(data.feature_names, -3, 3)
+    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
+    solution = branch_and_bound(problem, settings=BranchAndBoundSettings(cutoffs="always"))
+    assert solution.certificate.status is Status.OPTIMAL
+    assert solution.statistics.cutoff_nodes == 0
+
+
+def test_settings_are_checked():
+    with pytest.raises(ValueError, match="cutoffs"):
+        BranchAndBoundSettings(cutoffs="sometimes")
