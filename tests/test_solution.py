@@ -279,6 +279,7 @@ def test_trace():
     assert trace.to_dict() == {
         "time": [0.0, 1.5], "upper_bound": [0.5, 0.4], "lower_bound": [0.1, 0.3],
         "gap": [0.8, 0.25], "nodes": [0, 7], "cuts": [3, 9], "incumbent_updates": [1, 2],
+        "table_share": [0.0, 0.0],
     }  # fmt: skip
     assert json.loads(json.dumps(trace.to_dict())) == trace.to_dict()
     assert repr(trace) == "Trace(2 records)"
