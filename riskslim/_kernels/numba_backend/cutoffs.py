@@ -811,7 +811,7 @@ def _leaf_excluded(rows, w, node, real):
         w.pattern[c] = w.code[c]
     if tables._saturated(w.weights[1], w.weights[0], cells) + price >= cutoff:
         return True
-    excluded, bound = tables._is_excluded(
+    excluded, bound, _ = tables._is_excluded(
         cells, w.pattern, w.weights, w.value, w.stack, size + 1, t_low, t_high, cutoff - price,
         w.work, w.never,
     )  # fmt: skip
@@ -925,7 +925,8 @@ _ROOM = (
     write(uint16), write(int32), write(int32), write(uint8, 2), write(float64, 2), write(float64),
     write(float64, 2), write(float64), write(float64), write(float64, 2), write(float64, 2),
     write(float64, 2), write(float64, 2), write(int64, 2), write(int64), write(float64),
-    write(float64, 3), write(float64, 2), write(float64, 3), write(int64), write(int64), write(int64),
+    write(float64, 3), write(float64, 2), write(float64, 3), write(int64), write(int64),
+    write(int64),
 )  # fmt: skip
 
 
