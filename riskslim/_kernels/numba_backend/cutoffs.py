@@ -72,6 +72,7 @@ class _Room(NamedTuple):
     value: np.ndarray
     work: np.ndarray
     pattern: np.ndarray
+    never: np.ndarray  # a flag that ends nothing
     counted: np.ndarray
 
 
@@ -810,9 +811,9 @@ def _leaf_excluded(rows, w, node, real):
         w.pattern[c] = w.code[c]
     if tables._saturated(w.weights[1], w.weights[0], cells) + price >= cutoff:
         return True
-    excluded, bound = tables._is_excluded(
+    excluded, bound, _ = tables._is_excluded(
         cells, w.pattern, w.weights, w.value, w.stack, size + 1, t_low, t_high, cutoff - price,
-        w.work,
+        w.work, w.never,
     )  # fmt: skip
     if not excluded and bound + price > real[0]:
         real[0] = bound + price
@@ -925,6 +926,7 @@ _ROOM = (
     write(float64, 2), write(float64), write(float64), write(float64, 2), write(float64, 2),
     write(float64, 2), write(float64, 2), write(int64, 2), write(int64), write(float64),
     write(float64, 3), write(float64, 2), write(float64, 3), write(int64), write(int64),
+    write(int64),
 )  # fmt: skip
 
 
@@ -935,7 +937,7 @@ _ROOM = (
 def _run(
     label, multiple, unit, rank, order, start, item, chain_price, price, low, high, apart, scalars,
     cell_of, count, code, level_of, weights, slope, score, gradient, curvature, column, derivative,
-    system, small, whole_small, integers, reals, stack, value, work, pattern, counted,
+    system, small, whole_small, integers, reals, stack, value, work, pattern, never, counted,
     most, stop, whole, real, whole_out, real_out, found, waiting, waiting_real, ends,
 ):  # fmt: skip
     rows = _Rows(
@@ -945,7 +947,7 @@ def _run(
     w = _Room(
         cell_of, count, code, level_of, weights, slope, score, gradient, curvature, column,
         derivative, system, small, whole_small, integers, reals, stack, value, work, pattern,
-        counted,
+        never, counted,
     )  # fmt: skip
     capacity, found_capacity = whole_out.shape[0], found.shape[0]
     child, child_real = waiting[_WAITING:], waiting_real[_WAITING:]
@@ -1010,8 +1012,8 @@ def search(
         np.empty((MOST_ELEMENTS, item.shape[1])), np.empty((_COEF, _COEF)), np.empty((13, _COEF)),
         np.zeros((8, _COEF), np.int64), np.zeros(5, np.int64), np.empty(5),
         np.empty((257, 3, most_coef)), value, np.empty((3, most_coef, most_coef)),
-        np.empty(_CELLS, np.int64), counted, most_evaluated, stop, whole, real, whole_out,
-        real_out, found, np.empty((_WAITING + _CHILDREN, NODE_INTS), np.int32),
+        np.empty(_CELLS, np.int64), np.zeros(1, np.int64), counted, most_evaluated, stop, whole,
+        real, whole_out, real_out, found, np.empty((_WAITING + _CHILDREN, NODE_INTS), np.int32),
         np.empty((_WAITING + _CHILDREN, NODE_REALS)), ends,
     )  # fmt: skip
     return int(done), int(ends[0]), int(ends[1])
