@@ -344,7 +344,9 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         )
         search.finish(certificate)
         logger.info("%s: %s", certificate.status, certificate.explain())
-        return self.assembled(coef, certificate, search.trace, self._statistics(search), pool)
+        # The objective that was computed again can be lower by a rounding error, and so is the bound.
+        trace = search.trace.lowered(certificate.lower_bound)
+        return self.assembled(coef, certificate, trace, self._statistics(search), pool)
 
     def _pool(self, search: Search) -> SolutionPool:
         chosen = search.incumbents.chosen()
