@@ -344,7 +344,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         )
         search.finish(certificate)
         logger.info("%s: %s", certificate.status, certificate.explain())
-        # The objective that was computed again can be lower by a rounding error, and so is the bound.
+        # The objective computed again can be lower by a rounding error: no bound is above it.
         trace = search.trace.lowered(certificate.lower_bound)
         return self.assembled(coef, certificate, trace, self._statistics(search), pool)
 
