@@ -643,6 +643,9 @@ class Solution:
         The best scores, where several were asked for.
     scale : float, default 1.0
         Scale m: a total of s points means a risk of 1 / (1 + exp(-s / m)).
+    is_interrupted : bool, default False
+        The user asked for the end of the search. It may have come to its end by then: the
+        certificate's status says that.
 
     Examples
     --------
@@ -663,6 +666,7 @@ class Solution:
     settings: dict[str, Any] = dataclasses.field(default_factory=dict)
     pool: SolutionPool | None = None
     scale: float = 1.0
+    is_interrupted: bool = False
 
     @property
     def coef(self) -> NDArray[np.int64]:
