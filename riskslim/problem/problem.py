@@ -449,8 +449,8 @@ class RiskScoreProblem:
         """The smallest points that say the same as a feasible vector.
 
         Points and scale can be divided by the same number without a change of any risk, if both
-        scales are in the set. That the smaller points are as good is not enough: where their best
-        scale is another one, theirs are other risks.
+        scales are in the set. Smaller points whose best scale is another one have other risks,
+        however little their objective differs: they are another score.
 
         Parameters
         ----------
@@ -459,32 +459,34 @@ class RiskScoreProblem:
         Returns
         -------
         ndarray of int64, shape (d + 1,)
-            Divided by the largest common divisor that leaves the vector feasible, and its
-            scale within the set.
+            Divided by the largest common divisor that leaves the vector feasible, and all risks as
+            they are, each vector at its best scale.
         """
         divisor = int(np.gcd.reduce(coef))
         if self.scales.is_single or divisor < 2:
             return coef
-        limit = self.objective(coef) * (1.0 + _SAME_OBJECTIVE)
         for k in range(divisor, 1, -1):
             if divisor % k == 0:
                 smaller = coef // k
-                if self.is_feasible(smaller) and self._divided(smaller, k) <= limit:
+                if self.is_feasible(smaller) and self._has_risks_of(smaller, k, coef):
                     return smaller
         return coef
 
-    def _divided(self, smaller: NDArray[np.int64], k: int) -> float:
-        """Objective of a vector at the best of the scales that are in the set k times, too."""
-        scales, best = self.scales, self.loss.best_scale(smaller)
-        if scales.values is None:  # the loss is convex in 1 / scale
-            both = [min(best, scales.high / k)] if scales.low <= scales.high / k else []
+    def _has_risks_of(self, smaller: NDArray[np.int64], k: int, coef: NDArray[np.int64]) -> bool:
+        """Say whether points that are a k-th of others have their risks, both at a best scale.
+
+        Those of the smaller points are risks of the larger ones if these can have k times the
+        scale. That they are the best of the larger ones, too, is seen from the objective: where it
+        is flat, scales that are told apart by rounding errors are equally good.
+        """
+        scales = self.scales
+        scale = k * self.loss.best_scale(smaller)
+        if scales.values is None:
+            is_allowed = scale <= scales.high * (1.0 + _SAME_OBJECTIVE)
         else:
-            values = np.array(scales.values)
-            both = values[
-                np.isclose(k * values[:, None], values, rtol=1e-12, atol=0).any(1)
-            ].tolist()
-            both = [best] if best in both else both
-        return min((self.objective(smaller, scale=scale) for scale in both), default=math.inf)
+            is_allowed = bool(np.isclose(scale, scales.values, rtol=1e-12, atol=0).any())
+        limit = self.objective(coef) * (1.0 + _SAME_OBJECTIVE)
+        return is_allowed and self.objective(smaller) <= limit
 
     def penalty(self, coef: ArrayLike) -> float:
         r""":math:`\sum_j C_{0,j} \mathbb{1}[\lambda_j \ne 0]`, the intercept left out.
