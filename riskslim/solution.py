@@ -465,6 +465,9 @@ class SolutionPool:
         search was stopped early, the listed ones below it are certainly the best.
     scales : ndarray of float64, shape (m,), optional
         Scale of each score. None: all have the scale 1.
+    intercepts : tuple of two int, optional
+        Least and largest intercept of those that were looked at, where the list is incomplete for
+        no other reason: its bounds were left open, and fewer scores were found than were asked for.
 
     Examples
     --------
@@ -487,6 +490,7 @@ class SolutionPool:
     complete: bool
     bound: float
     scales: NDArray[np.float64] | None = None
+    intercepts: tuple[int, int] | None = None
 
     def __len__(self) -> int:
         return len(self.objectives)
@@ -553,7 +557,14 @@ class SolutionPool:
         below 0.41, of which there is 1; from there on others may be missing.
         """
         if not self.complete:
-            return f"The list is incomplete: the search ended early. {self._known_part()}"
+            why = "the search ended early"
+            if self.intercepts is not None:
+                low, high = self.intercepts
+                why = (
+                    f"it has all scores with an intercept from {low} to {high}, and others may meet "
+                    "the requirements as well, because no bounds of the intercept were given"
+                )
+            return f"The list is incomplete: {why}. {self._known_part()}"
         if math.isinf(self.bound):
             return "The list is complete: no other risk score meets the requirements."
         return (

@@ -167,8 +167,8 @@ class RiskScoreProblem:
             for end in (given.intercept_lower, given.intercept_upper)
             if end is not None
         }
-        low = _tighter(self.coefficients.intercept_lower, derived.intercept_lower, max)
-        high = _tighter(self.coefficients.intercept_upper, derived.intercept_upper, min)
+        low = _tighter(coefficients.intercept_lower, derived.intercept_lower, max)
+        high = _tighter(coefficients.intercept_upper, derived.intercept_upper, min)
         if low > high:
             raise ValueError(
                 f"the intercept's bounds {coefficients.intercept_lower}.."
@@ -176,6 +176,9 @@ class RiskScoreProblem:
                 f"({derived.intercept_lower}..{derived.intercept_upper}); build "
                 "the LogisticLoss with this CoefficientSet"
             )
+        self._bound_intercept(low, high)
+
+    def _bound_intercept(self, low: int, high: int) -> None:
         self.coefficients = self.coefficients.replace(intercept_lower=low, intercept_upper=high)
         self.lower = _prepend(low, self.coefficients.lower)
         self.upper = _prepend(high, self.coefficients.upper)
@@ -270,6 +273,54 @@ class RiskScoreProblem:
         other.loss = self.loss.at_scale(scale)
         if self.is_constrained_per_scale:
             other._use_constraints()
+        return other
+
+    @property
+    def open_intercepts(self) -> tuple[bool, bool]:
+        """Say of the intercept's lower and upper bound whether it is derived, not given."""
+        given = (self._stated_coefficients, self.loss.given_coefficients)
+        return (
+            all(one.intercept_lower is None for one in given),
+            all(one.intercept_upper is None for one in given),
+        )
+
+    def reaching(self, least: int, most: int) -> RiskScoreProblem:
+        """The same problem with derived intercept bounds that hold some intercepts at least.
+
+        Parameters
+        ----------
+        least, most : int
+            The intercepts. Bounds that were given stay as they are.
+
+        Returns
+        -------
+        RiskScoreProblem
+
+        Raises
+        ------
+        ValueError
+            They are too large.
+
+        Examples
+        --------
+        >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+        >>> data = TrainingData({"a": [0, 1, 1, 0]}, [0, 1, 1, 0])
+        >>> coefficients = CoefficientSet(data.feature_names, -3, 3, intercept_upper=2)
+        >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+        >>> wide = problem.reaching(-20, 20).coefficients
+        >>> wide.intercept_lower, wide.intercept_upper
+        (-20, 2)
+        """
+        own = self.coefficients.intercept_lower, self.coefficients.intercept_upper
+        assert own[0] is not None
+        assert own[1] is not None
+        lower_is_open, upper_is_open = self.open_intercepts
+        low = min(own[0], least) if lower_is_open else own[0]
+        high = max(own[1], most) if upper_is_open else own[1]
+        other = copy.copy(self)
+        if (low, high) != own:
+            other.loss = self.loss.reaching(low, high)
+            other._bound_intercept(low, high)
         return other
 
     def without_rates(self) -> RiskScoreProblem:
