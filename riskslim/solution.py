@@ -448,7 +448,8 @@ class SolutionPool:
     """Several of the best risk scores, and what is proven about all others.
 
     Printed, it is a table of the first ten with what :meth:`explain` says. Vectors that differ in
-    the intercept alone are two scores.
+    the intercept alone are two scores; over several scales, multiples of others that have the same
+    risks are left out.
 
     Parameters
     ----------
@@ -561,8 +562,8 @@ class SolutionPool:
             if self.intercepts is not None:
                 low, high = self.intercepts
                 why = (
-                    f"it has all scores with an intercept from {low} to {high}, and others may meet "
-                    "the requirements as well, because no bounds of the intercept were given"
+                    f"it has all scores with an intercept from {low} to {high}, and others may "
+                    "meet the requirements as well, because no bounds of the intercept were given"
                 )
             return f"The list is incomplete: {why}. {self._known_part()}"
         if math.isinf(self.bound):

@@ -19,7 +19,6 @@ what is wrong makes the bounds of the loss smaller, hence the intercepts more.
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -33,6 +32,9 @@ from riskslim.scale import ScaleSet
 
 if TYPE_CHECKING:
     from riskslim.loss.logistic import LogisticLoss
+
+    _Array = NDArray[np.float64]
+    _Extremes = tuple[_Array, _Array, _Array, _Array]
 
 __all__ = ["InterceptReach"]
 
@@ -74,17 +76,19 @@ class InterceptReach:
         InterceptReach or None
             None if ``should_stop`` ended that.
         """
-        total, both = loss.rows.total_weight, []
-        for sign in (-1, 1):
-            found = extreme_scores(
+        total = loss.rows.total_weight
+
+        def extremes(label: int) -> _Extremes | None:
+            return extreme_scores(
                 loss.data, loss.rows, loss.given_coefficients, loss.max_size, loss.n_threads,
-                should_stop, sign,
+                should_stop, label,
             )  # fmt: skip
-            if found is None:
-                return None
-            low, weight_low, high, weight_high = found
-            both += [low, weight_low / total] if sign < 0 else [-high, weight_high / total]
-        return cls(*both, scales=loss.scales)
+
+        without = extremes(-1)
+        having = None if without is None else extremes(1)
+        if without is None or having is None:
+            return None
+        return cls(without[0], without[1] / total, -having[2], having[3] / total, loss.scales)
 
     def least_loss_from(self, intercept: int) -> float:
         """Lower bound of the loss of every score with this intercept or a larger one.

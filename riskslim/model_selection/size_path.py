@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import math
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -535,15 +535,12 @@ def _chosen(data: TrainingData, rows: NDArray[np.intp]) -> TrainingData:
     return chosen
 
 
-def _solve_sizes(
-    plan: _Plan, name: str, problem: RiskScoreProblem
-) -> tuple[list[Solution], bool]:
+def _solve_sizes(plan: _Plan, name: str, problem: RiskScoreProblem) -> tuple[list[Solution], bool]:
     """Solve the sizes until Ctrl-C, which can also come between two searches."""
     found: list[tuple[RiskScoreProblem, Solution]] = []
     is_broken_off = False
     try:
-        for one in _each_size(plan, name, problem):
-            found.append(one)
+        _solve_each(plan, name, problem, found)
     except KeyboardInterrupt:
         if not found:
             raise
@@ -552,10 +549,13 @@ def _solve_sizes(
     return _with_bounds_of_larger(problems, solutions), is_broken_off
 
 
-def _each_size(
-    plan: _Plan, name: str, problem: RiskScoreProblem
-) -> Iterator[tuple[RiskScoreProblem, Solution]]:
-    """Solve the sizes one after the other, each from the score before."""
+def _solve_each(
+    plan: _Plan,
+    name: str,
+    problem: RiskScoreProblem,
+    found: list[tuple[RiskScoreProblem, Solution]],
+) -> None:
+    """Solve the sizes one after the other, each from the score before, and append them."""
     start: NDArray[np.int64] | None = None
     for size in plan.sizes:
         # Features that are constant in these rows can leave fewer than were asked for.
@@ -566,7 +566,7 @@ def _each_size(
         if plan.search_progress is not None:
             arguments["progress"] = functools.partial(plan.search_progress, name, size)
         solution = solve(stated, **arguments)
-        yield stated, solution
+        found.append((stated, solution))
         if solution.coefficients is not None:
             start = solution.coef
         if solution.is_interrupted:

@@ -31,7 +31,7 @@ def intercepts_beyond(small, problem, pool) -> tuple[int, int]:
 def _stated_faults(small, pool) -> list[str]:
     """Everything wrong with a list that has all scores with some intercepts, and states these."""
     low, high = pool.intercepts
-    vectors, objectives = enumerate_ranked(small, low, high)
+    vectors = enumerate_ranked(small, low, high)[0]
     found = ["it says that it is complete"] if pool.complete else []
     if set(map(tuple, pool.coefficients.tolist())) != set(map(tuple, vectors.tolist())):
         found.append(f"{len(pool)} scores; there are {len(vectors)}")

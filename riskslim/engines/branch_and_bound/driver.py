@@ -97,7 +97,8 @@ def branch_and_bound(
         Find this many of the best risk scores; ``solution.pool`` has them.
     within : float, optional
         Find all risk scores with an objective of at most (1 + within) times the optimum, or the
-        best ``n_solutions`` of them.
+        best ``n_solutions`` of them. For lists, derived bounds of the intercept are widened until
+        they cut off nothing that belongs to it.
     settings : BranchAndBoundSettings, optional
     progress : callable, optional
         Called with a :class:`~riskslim.solution.TraceRecord` at each change of a bound.
