@@ -448,7 +448,8 @@ class SolutionPool:
     """Several of the best risk scores, and what is proven about all others.
 
     Printed, it is a table of the first ten with what :meth:`explain` says. Vectors that differ in
-    the intercept alone are two scores.
+    the intercept alone are two scores; over several scales, multiples of others that have the same
+    risks are left out.
 
     Parameters
     ----------
@@ -465,6 +466,9 @@ class SolutionPool:
         search was stopped early, the listed ones below it are certainly the best.
     scales : ndarray of float64, shape (m,), optional
         Scale of each score. None: all have the scale 1.
+    intercepts : tuple of two int, optional
+        Least and largest intercept of those that were looked at, where the list is incomplete for
+        no other reason: its bounds were left open, and fewer scores were found than were asked for.
 
     Examples
     --------
@@ -487,6 +491,7 @@ class SolutionPool:
     complete: bool
     bound: float
     scales: NDArray[np.float64] | None = None
+    intercepts: tuple[int, int] | None = None
 
     def __len__(self) -> int:
         return len(self.objectives)
@@ -553,7 +558,14 @@ class SolutionPool:
         below 0.41, of which there is 1; from there on others may be missing.
         """
         if not self.complete:
-            return f"The list is incomplete: the search ended early. {self._known_part()}"
+            why = "the search ended early"
+            if self.intercepts is not None:
+                low, high = self.intercepts
+                why = (
+                    f"it has all scores with an intercept from {low} to {high}, and others may "
+                    "meet the requirements as well, because no bounds of the intercept were given"
+                )
+            return f"The list is incomplete: {why}. {self._known_part()}"
         if math.isinf(self.bound):
             return "The list is complete: no other risk score meets the requirements."
         return (
@@ -643,6 +655,9 @@ class Solution:
         The best scores, where several were asked for.
     scale : float, default 1.0
         Scale m: a total of s points means a risk of 1 / (1 + exp(-s / m)).
+    is_interrupted : bool, default False
+        The user asked for the end of the search. It may have come to its end by then: the
+        certificate's status says that.
 
     Examples
     --------
@@ -663,6 +678,7 @@ class Solution:
     settings: dict[str, Any] = dataclasses.field(default_factory=dict)
     pool: SolutionPool | None = None
     scale: float = 1.0
+    is_interrupted: bool = False
 
     @property
     def coef(self) -> NDArray[np.int64]:

@@ -108,6 +108,7 @@ RiskScore.save (self, path)
 RiskScore.load (cls, path)
 RiskScoreProblem (loss, coefficients, *, max_size=None, min_size=0, l0_penalty=1e-06, constraints=(), scale=None)
 RiskScoreProblem.at_scale (self, scale)
+RiskScoreProblem.reaching (self, least, most)
 RiskScoreProblem.without_rates (self)
 RiskScoreProblem.restated (self, data=None, *, max_size=None)
 RiskScoreProblem.objective (self, coef, *, scale=None)
@@ -123,6 +124,7 @@ RiskScoreProblem.is_constrained_per_scale property
 RiskScoreProblem.rates property
 RiskScoreProblem.n_features property
 RiskScoreProblem.scales property
+RiskScoreProblem.open_intercepts property
 RiskScoreProblem.intercept_is_derived property
 RiskScoreProblem.required property
 RiskScoreProblem.usable property
@@ -151,10 +153,10 @@ RiskSlimMIP.cut_row (self, cut)
 RiskSlimMIP.add_cuts (self, cuts, *, lazy=False)
 RiskSlimMIP.indicators property
 RiskSlimMIP.max_cuts property
-Solution (coefficients, intercept, certificate, feature_names, trace=<factory>, statistics=<factory>, settings=<factory>, pool=None, scale=1.0)
+Solution (coefficients, intercept, certificate, feature_names, trace=<factory>, statistics=<factory>, settings=<factory>, pool=None, scale=1.0, is_interrupted=False)
 Solution.coef property
 Solution.points property
-SolutionPool (coefficients, objectives, feature_names, complete, bound, scales=None)
+SolutionPool (coefficients, objectives, feature_names, complete, bound, scales=None, intercepts=None)
 SolutionPool.points (self, rank)
 SolutionPool.intercept (self, rank)
 SolutionPool.scale (self, rank)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import warnings
 from decimal import Decimal
@@ -11,8 +10,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import expit
 
-from enumeration import SmallProblem, enumerate_over_scales, objective, random_scaled_problem
+from enumeration import (
+    SmallProblem,
+    enumerate_over_scales,
+    meets_constraints,
+    objective,
+    random_scaled_problem,
+    slopes,
+)
 from riskslim import (
     BranchAndBoundSettings,
     CoefficientSet,
@@ -397,27 +404,157 @@ def test_a_run_that_is_cut_off_has_a_valid_bound():
         )
 
 
+def all_scores(small, low, high):
+    """Every feasible vector with an intercept of a range, its objective and all its best scales.
+
+    An interval's best scale is one number, found by bisection: as exact as 1e-9.
+    """
+    grid = slopes(small)
+    weights = np.ones(len(small.y)) if small.weights is None else small.weights
+    weights = weights / weights.sum()
+    found = {}
+    for intercept in range(low, high + 1):
+        vectors = np.insert(grid, 0, intercept, axis=1)
+        for vector in vectors[meets_constraints(small, vectors)]:
+            margins = small.y * (vector[0] + small.X @ vector[1:])
+            value, scales = best_of_margins(margins, weights, small.scale)
+            if not margins.any():
+                scales = []  # all are as good
+            found[tuple(vector.tolist())] = value + small.prices()[vector[1:] != 0].sum(), scales
+    return found
+
+
+def best_of_margins(margins, weights, scale):
+    def loss(m):
+        return float(weights @ np.logaddexp(0.0, -margins / m))
+
+    if not isinstance(scale, tuple):
+        values = [loss(m) for m in scale]
+        near = min(values) * (1 + 1e-12)
+        return min(values), [m for m, value in zip(scale, values, strict=True) if value <= near]
+    low, high = 1 / scale[1], 1 / scale[0]
+    for _ in range(60):
+        t = 0.5 * (low + high)
+        slope = weights @ (-margins * expit(-t * margins))
+        low, high = (t, high) if slope < 0 else (low, t)
+    t = 0.5 * (low + high)
+    return loss(1 / t), [1 / t]
+
+
+def classes_of(scores, scale):
+    """Vectors that are scores of their own, and those that are multiples of another one.
+
+    Neither where that hangs on rounding errors.
+    """
+    own, multiples = set(), set()
+    for vector, (value, _) in scores.items():
+        verdicts = set()
+        for k in range(2, math.gcd(*vector) + 1):
+            smaller = tuple(x // k for x in vector)
+            if math.gcd(*vector) % k or smaller not in scores:
+                continue
+            least, scales = scores[smaller]
+            if not scales:
+                verdicts.add("unclear")
+                continue
+            if isinstance(scale, tuple):
+                allowed = {k * scales[0] <= scale[1] * (1 + e) for e in (-1e-7, 1e-7)}
+            else:
+                allowed = {bool(np.isclose(k * m, scale, rtol=1e-12).any()) for m in scales}
+            excess = least / value - 1
+            equal = {True} if excess < 1e-14 else {False} if excess > 1e-10 else {True, False}
+            verdicts.add("no" if allowed == {False} or equal == {False} else
+                         "yes" if allowed == equal == {True} else "unclear")  # fmt: skip
+        if verdicts <= {"no"}:
+            own.add(vector)
+        elif "yes" in verdicts:
+            multiples.add(vector)
+    return own, multiples
+
+
+def list_faults(small, **request):
+    """What is wrong with a list over several scales, by enumeration of all scores near it."""
+    pool = branch_and_bound(small.build(), **request).pool
+    if pool is None:
+        return [], False
+    if not pool.complete:
+        return ["not complete"], True
+    first, last = small.intercept
+    more = math.ceil(8 * np.max(small.scale))
+    low = int(pool.coefficients[:, 0].min()) - more if first is None else first
+    high = int(pool.coefficients[:, 0].max()) + more if last is None else last
+    scores = all_scores(small, low, high)
+    own, multiples = classes_of(scores, small.scale)
+    listed = set(map(tuple, pool.coefficients.tolist()))
+    found = [f"{one} is no feasible score" for one in listed - set(scores)]
+    found += [f"{one} is a multiple of another one" for one in listed & multiples]
+    level = min(value for value, _ in scores.values()) * (1 + request.get("within", math.inf))
+    if "n_solutions" in request and len(listed) == request["n_solutions"]:
+        level = min(level, max(scores[one][0] for one in listed))
+    found += [f"{one} is missing" for one in own - listed if scores[one][0] < level - 1e-9]
+    found += [f"{one} is too much" for one in listed if scores[one][0] > level + 1e-9]
+    if len(listed) != len(pool):
+        found.append("a score is listed twice")
+    for rank, coef in enumerate(pool.coefficients):
+        stated = objective(small, coef, pool.scale(rank))
+        if abs(pool.objectives[rank] - stated) > 1e-13:
+            found.append(f"objective {pool.objectives[rank]}, really {stated}")
+    if (np.diff(pool.objectives) < 0).any():
+        found.append("not sorted")
+    return found, True
+
+
+def small_over_scales(seed):
+    """Some columns of 0/1 or small integers, a pair of equal ones now and then."""
+    rng = np.random.default_rng([seed, 19])
+    d = int(rng.integers(1, 4))
+    X = rng.integers(0, rng.integers(2, 4), (12, d)).astype(float)
+    if d > 1 and rng.random() < 0.5:
+        X[:, 1] = X[:, 0]
+    y = np.where(np.arange(12) % 12 < rng.integers(2, 9), 1, -1)
+    rng.shuffle(y)
+    scale = [(0.5, 2.0), (1.24, 2.55), [0.5, 1.0], [1.24, 2.55], [1.0, 2.0, 4.0], [0.7, 1.4, 2.1]]
+    most = int(rng.integers(1, 4 if d == 3 else 5))
+    return SmallProblem(
+        X, y, None, np.full(d, -most), np.full(d, most), [0] * d, {}, np.full(d, np.nan),
+        float(rng.choice([0.0, 1e-6, 0.01])), 0, d,
+        ((-6, 6), (None, None), (None, 3))[seed % 3], (), scale[seed // 3 % len(scale)],
+    )  # fmt: skip
+
+
 @pytest.mark.slow
-def test_several_of_the_best_scores():
-    met = 0
-    for seed in range(60):
-        small = random_scaled_problem(np.random.default_rng(seed), 100)
-        small.intercept = (-6, 6)
-        vectors, objectives = enumerate_over_scales(small)
-        distinct = without_equivalents(small, vectors, objectives)
-        if len(distinct) < 5:
-            continue
-        problem = small.build()
-        pool = branch_and_bound(problem, n_solutions=5).pool
-        assert pool.complete
-        at_best_scales = [problem.objective(coef) for coef in pool.coefficients]
-        np.testing.assert_allclose(np.sort(at_best_scales), np.sort(distinct)[:5], atol=1e-9)
-        assert (np.diff(pool.objectives) >= 0).all()
-        for rank, coef in enumerate(pool.coefficients):
-            stated = objective(small, coef, pool.scale(rank))
-            assert pool.objectives[rank] == pytest.approx(stated, abs=1e-13)
-        met += 1
-    assert met > 30
+@pytest.mark.parametrize("first", range(0, 240, 60))
+def test_lists_over_scales_hold_all_distinct_scores_and_no_multiples(first):
+    failures, met = [], 0
+    for seed in range(first, first + 60):
+        small = small_over_scales(seed)
+        request = ({"within": 0.3}, {"within": 0.05}, {"n_solutions": 12})[seed // 7 % 3]
+        faults, is_feasible = list_faults(small, **request)
+        met += is_feasible
+        if faults:
+            failures.append(f"{seed} {request} {small.scale} {small.intercept}: {faults[:4]}")
+    assert not failures, "\n".join(failures)
+    assert met > 50
+
+
+def test_lists_over_scales_are_complete():
+    for seed in range(0, 240, 12):
+        assert list_faults(small_over_scales(seed), within=0.1) == ([], True), seed
+
+
+def test_a_score_at_the_same_scale_as_its_half_is_another_score():
+    # b and c twice are b and c at half the scale: which is not the best one of b and c.
+    a, c = np.repeat([[1, 1, 0, 0], [1, 0, 1, 0]], 3, axis=1).astype(float)
+    y = np.array([-1, -1, -1, -1, -1, 1, -1, -1, 1, -1, 1, 1])
+    X = np.column_stack((a, a, c))
+    small = SmallProblem(
+        X, y, None, np.full(3, -2), np.full(3, 2), [0] * 3, {}, np.full(3, np.nan), 1e-6, 0, 2,
+        (0, 0), (), [0.5, 1.0],
+    )  # fmt: skip
+    pool = branch_and_bound(small.build(), within=0.3).pool
+    listed = {tuple(coef): pool.scale(k) for k, coef in enumerate(pool.coefficients.tolist())}
+    assert (listed[0, 0, -1, -1], listed[0, 0, -2, -2]) == (1.0, 1.0)
+    assert list_faults(small, within=0.3) == ([], True)
 
 
 def test_the_first_of_a_list_is_the_solution():
@@ -433,35 +570,6 @@ def test_the_first_of_a_list_is_the_solution():
     assert pool.objectives[0] == pytest.approx(certificate.objective, abs=1e-15)
     assert certificate.status is Status.OPTIMAL
     assert certificate.lower_bound <= min(exact) + 1e-10
-
-
-def without_equivalents(small, vectors, objectives):
-    """Objectives of all vectors but those that are a smaller one at a scale of the set."""
-
-    def over_scales_that_allow(k):
-        if isinstance(small.scale, tuple):
-            low, high = small.scale[0], small.scale[1] / k
-            scales = (low, high) if low <= high else []
-        else:
-            scales = [m for m in small.scale if np.isclose(k * m, small.scale).any()]
-        if not scales:
-            return {}
-        return dict(listed(*enumerate_over_scales(dataclasses.replace(small, scale=scales))))
-
-    def listed(vectors, objectives):
-        return zip(map(tuple, vectors.tolist()), objectives.tolist(), strict=True)
-
-    divided, kept = {}, []
-    for vector, value in listed(vectors, objectives):
-        for k in range(2, math.gcd(*vector) + 1):
-            if k not in divided:
-                divided[k] = over_scales_that_allow(k)
-            smaller = tuple(x // k for x in vector)
-            if math.gcd(*vector) % k == 0 and divided[k].get(smaller, math.inf) <= value + 1e-12:
-                break
-        else:
-            kept.append(value)
-    return np.array(kept)
 
 
 @pytest.mark.slow

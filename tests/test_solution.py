@@ -389,6 +389,16 @@ def test_a_pool_is_printed_as_a_table():
     assert nothing.table().endswith("  none")
 
 
+def test_a_list_states_which_intercepts_it_holds():
+    pool = dataclasses.replace(pool_of(complete=False, bound=0.415), intercepts=(-12, -10))
+    assert pool.explain() == (
+        "The list is incomplete: it has all scores with an intercept from -12 to -10, and others "
+        "may meet the requirements as well, because no bounds of the intercept were given. It has "
+        "every risk score with an objective below 0.415, of which there are 2; from there on "
+        "others may be missing."
+    )
+
+
 @pytest.mark.parametrize(
     ("complete", "bound", "expected"),
     [

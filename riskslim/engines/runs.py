@@ -100,6 +100,8 @@ def run_interruptibly(run: InterruptibleRun) -> Solution:
     Returns
     -------
     Solution
+        Ctrl-C that comes too late to end anything is noted in it all the same: whoever has more
+        searches to do must not go on.
 
     Raises
     ------
@@ -107,7 +109,7 @@ def run_interruptibly(run: InterruptibleRun) -> Solution:
         A second Ctrl-C.
     """
     if threading.current_thread() is not threading.main_thread():
-        return run.solve()
+        return _marked(run.solve(), run)
     # Not Thread.join: interrupted, it can take a running thread for one that has ended.
     done = threading.Event()
     outcome: list[Solution] = []
@@ -134,7 +136,13 @@ def run_interruptibly(run: InterruptibleRun) -> Solution:
                 run.interrupt()
     if failure:
         raise failure[0]
-    return outcome[0]
+    return _marked(outcome[0], run)
+
+
+def _marked(solution: Solution, run: InterruptibleRun) -> Solution:
+    if not run.interrupted.is_set():
+        return solution
+    return dataclasses.replace(solution, is_interrupted=True)
 
 
 @contextlib.contextmanager

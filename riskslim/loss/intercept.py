@@ -44,7 +44,7 @@ from riskslim.loss.ranges import (
 )
 from riskslim.scale import ScaleSet
 
-__all__ = ["bounds_reaching", "with_intercept_bounds"]
+__all__ = ["bounds_reaching", "extreme_scores", "with_intercept_bounds"]
 
 # Bins of the distribution of row-wise extreme scores, from which intercept bounds follow.
 _MAX_BINS = 2**20
@@ -74,7 +74,7 @@ def with_intercept_bounds(
         # Each class by itself: a difference would lose a class of little weight.
         weight_positive = math.fsum(data.sample_weight[positive])
         weight_negative = math.fsum(data.sample_weight[~positive])
-    found = _extreme_score_distributions(data, rows, coefficients, max_size, n_threads, should_stop)
+    found = extreme_scores(data, rows, coefficients, max_size, n_threads, should_stop)
     if found is None:
         return None
     low, weight_low, high, weight_high = found
@@ -120,17 +120,38 @@ def _within_integers(intercept: float) -> int:
     return int(intercept)
 
 
-def _extreme_score_distributions(
+def extreme_scores(
     data: TrainingData,
     rows: KernelRows,
     coefficients: CoefficientSet,
     max_size: int,
     n_threads: int,
     should_stop: Callable[[], bool] | None,
+    label: int | None = None,
 ) -> (
     tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]] | None
 ):
-    """Weight of the rows at each value of the least and largest score, rounded outwards."""
+    """Weight of the rows at each value of the least and largest score, rounded outwards.
+
+    Parameters
+    ----------
+    data : TrainingData
+    rows : KernelRows
+    coefficients : CoefficientSet
+    max_size : int
+        Most non-zero coefficients.
+    n_threads : int
+    should_stop : callable, optional
+        Asked between parts of the rows.
+    label : int, optional
+        1 or -1: of the rows with this label alone.
+
+    Returns
+    -------
+    tuple of four ndarray of float64, or None
+        Least scores, their weights, largest scores, their weights; the intercept is left out.
+        None if ``should_stop`` ended that.
+    """
     without = coefficients.replace(intercept_lower=0, intercept_upper=0)
     lowest, highest = score_range(data, without, max_size)
     lowest, highest = math.floor(lowest), math.ceil(highest)
@@ -142,6 +163,9 @@ def _extreme_score_distributions(
             return None
         slack = score_slack(rows, low, high)
         weights = rows.weights[chunk] if len(rows.weights) else None
+        if label is not None:
+            of_label = ((rows.labels[chunk] > 0) == (label > 0)).astype(np.float64)
+            weights = of_label if weights is None else weights * of_label
         # Bin k of `below` stands for lowest + (k - 1) step, of `above` for lowest + k step.
         k_low = np.floor((low - slack - lowest) / step).astype(np.intp) + 1
         k_high = np.ceil((high + slack - lowest) / step).astype(np.intp)

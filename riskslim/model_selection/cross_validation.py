@@ -81,6 +81,11 @@ class Fold:
     test_scores: NDArray[np.float64] = dataclasses.field(repr=False)
     parameters: Mapping[str, Any] | None = None
 
+    @property
+    def interrupted(self) -> bool:
+        """Say whether Ctrl-C came when the model was all but found: no other one is begun then."""
+        return bool(getattr(_innermost(self.model, "solution_"), "is_interrupted", False))
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class CrossValidation:

@@ -399,7 +399,7 @@ def model_size_path(
         entries,
         len(paths) == 1 + len(splits)
         and all(len(path.solutions) == len(wanted) for path in paths)
-        and not any(path.interrupted for path in paths),
+        and not any(path.is_partial for path in paths),
     )
 
 
@@ -481,9 +481,15 @@ class _PathOnRows:
 
     solutions: tuple[Solution, ...]
     models: tuple[Fold | None, ...]  # None where nothing meets the constraints
+    is_broken_off: bool = False  # by Ctrl-C between two searches
 
     @property
     def interrupted(self) -> bool:
+        return self.is_broken_off or any(one.is_interrupted for one in self.solutions)
+
+    @property
+    def is_partial(self) -> bool:
+        """Say whether a search was not finished; Ctrl-C can come too late for that."""
         return any(one.certificate.status is Status.INTERRUPTED for one in self.solutions)
 
 
@@ -497,16 +503,18 @@ def _path_on_rows(
         train, test, test_rows = _chosen(train, split.train), _chosen(test, split.test), split.test
     if problem is None:
         problem = plan.problem_on(train)
-    solutions = _solve_sizes(plan, name, problem)
+    solutions, is_broken_off = _solve_sizes(plan, name, problem)
     found = _PathOnRows(
         tuple(solutions),
         tuple(
             _measured(solution, plan, problem.restated(max_size=size), train, test, test_rows)
             for size, solution in zip(plan.sizes, solutions, strict=False)
         ),
+        is_broken_off,
     )
     # Scores of folds that were interrupted are no fits; those of all rows have their certificate.
-    return None if split is not None and found.interrupted else found
+    is_partial = found.is_partial or len(solutions) < len(plan.sizes)
+    return None if split is not None and is_partial else found
 
 
 def _chosen(data: TrainingData, rows: NDArray[np.intp]) -> TrainingData:
@@ -527,10 +535,27 @@ def _chosen(data: TrainingData, rows: NDArray[np.intp]) -> TrainingData:
     return chosen
 
 
-def _solve_sizes(plan: _Plan, name: str, problem: RiskScoreProblem) -> list[Solution]:
-    """Solve the sizes one after the other, each from the score before."""
-    found: list[Solution] = []
-    problems: list[RiskScoreProblem] = []
+def _solve_sizes(plan: _Plan, name: str, problem: RiskScoreProblem) -> tuple[list[Solution], bool]:
+    """Solve the sizes until Ctrl-C, which can also come between two searches."""
+    found: list[tuple[RiskScoreProblem, Solution]] = []
+    is_broken_off = False
+    try:
+        _solve_each(plan, name, problem, found)
+    except KeyboardInterrupt:
+        if not found:
+            raise
+        is_broken_off = True
+    problems, solutions = [one for one, _ in found], [one for _, one in found]
+    return _with_bounds_of_larger(problems, solutions), is_broken_off
+
+
+def _solve_each(
+    plan: _Plan,
+    name: str,
+    problem: RiskScoreProblem,
+    found: list[tuple[RiskScoreProblem, Solution]],
+) -> None:
+    """Solve the sizes one after the other, each from the score before, and append them."""
     start: NDArray[np.int64] | None = None
     for size in plan.sizes:
         # Features that are constant in these rows can leave fewer than were asked for.
@@ -541,13 +566,11 @@ def _solve_sizes(plan: _Plan, name: str, problem: RiskScoreProblem) -> list[Solu
         if plan.search_progress is not None:
             arguments["progress"] = functools.partial(plan.search_progress, name, size)
         solution = solve(stated, **arguments)
-        found.append(solution)
-        problems.append(stated)
+        found.append((stated, solution))
         if solution.coefficients is not None:
             start = solution.coef
-        if solution.certificate.status is Status.INTERRUPTED:
-            break
-    return _with_bounds_of_larger(problems, found)
+        if solution.is_interrupted:
+            return
 
 
 def _with_bounds_of_larger(

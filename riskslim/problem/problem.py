@@ -167,8 +167,8 @@ class RiskScoreProblem:
             for end in (given.intercept_lower, given.intercept_upper)
             if end is not None
         }
-        low = _tighter(self.coefficients.intercept_lower, derived.intercept_lower, max)
-        high = _tighter(self.coefficients.intercept_upper, derived.intercept_upper, min)
+        low = _tighter(coefficients.intercept_lower, derived.intercept_lower, max)
+        high = _tighter(coefficients.intercept_upper, derived.intercept_upper, min)
         if low > high:
             raise ValueError(
                 f"the intercept's bounds {coefficients.intercept_lower}.."
@@ -176,6 +176,9 @@ class RiskScoreProblem:
                 f"({derived.intercept_lower}..{derived.intercept_upper}); build "
                 "the LogisticLoss with this CoefficientSet"
             )
+        self._bound_intercept(low, high)
+
+    def _bound_intercept(self, low: int, high: int) -> None:
         self.coefficients = self.coefficients.replace(intercept_lower=low, intercept_upper=high)
         self.lower = _prepend(low, self.coefficients.lower)
         self.upper = _prepend(high, self.coefficients.upper)
@@ -270,6 +273,54 @@ class RiskScoreProblem:
         other.loss = self.loss.at_scale(scale)
         if self.is_constrained_per_scale:
             other._use_constraints()
+        return other
+
+    @property
+    def open_intercepts(self) -> tuple[bool, bool]:
+        """Say of the intercept's lower and upper bound whether it is derived, not given."""
+        given = (self._stated_coefficients, self.loss.given_coefficients)
+        return (
+            all(one.intercept_lower is None for one in given),
+            all(one.intercept_upper is None for one in given),
+        )
+
+    def reaching(self, least: int, most: int) -> RiskScoreProblem:
+        """The same problem with derived intercept bounds that hold some intercepts at least.
+
+        Parameters
+        ----------
+        least, most : int
+            The intercepts. Bounds that were given stay as they are.
+
+        Returns
+        -------
+        RiskScoreProblem
+
+        Raises
+        ------
+        ValueError
+            They are too large.
+
+        Examples
+        --------
+        >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+        >>> data = TrainingData({"a": [0, 1, 1, 0]}, [0, 1, 1, 0])
+        >>> coefficients = CoefficientSet(data.feature_names, -3, 3, intercept_upper=2)
+        >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+        >>> wide = problem.reaching(-20, 20).coefficients
+        >>> wide.intercept_lower, wide.intercept_upper
+        (-20, 2)
+        """
+        own = self.coefficients.intercept_lower, self.coefficients.intercept_upper
+        assert own[0] is not None
+        assert own[1] is not None
+        lower_is_open, upper_is_open = self.open_intercepts
+        low = min(own[0], least) if lower_is_open else own[0]
+        high = max(own[1], most) if upper_is_open else own[1]
+        other = copy.copy(self)
+        if (low, high) != own:
+            other.loss = self.loss.reaching(low, high)
+            other._bound_intercept(low, high)
         return other
 
     def without_rates(self) -> RiskScoreProblem:
@@ -449,8 +500,8 @@ class RiskScoreProblem:
         """The smallest points that say the same as a feasible vector.
 
         Points and scale can be divided by the same number without a change of any risk, if both
-        scales are in the set. That the smaller points are as good is not enough: where their best
-        scale is another one, theirs are other risks.
+        scales are in the set. Smaller points whose best scale is another one have other risks,
+        however little their objective differs: they are another score.
 
         Parameters
         ----------
@@ -459,32 +510,34 @@ class RiskScoreProblem:
         Returns
         -------
         ndarray of int64, shape (d + 1,)
-            Divided by the largest common divisor that leaves the vector feasible, and its
-            scale within the set.
+            Divided by the largest common divisor that leaves the vector feasible, and all risks as
+            they are, each vector at its best scale.
         """
         divisor = int(np.gcd.reduce(coef))
         if self.scales.is_single or divisor < 2:
             return coef
-        limit = self.objective(coef) * (1.0 + _SAME_OBJECTIVE)
         for k in range(divisor, 1, -1):
             if divisor % k == 0:
                 smaller = coef // k
-                if self.is_feasible(smaller) and self._divided(smaller, k) <= limit:
+                if self.is_feasible(smaller) and self._has_risks_of(smaller, k, coef):
                     return smaller
         return coef
 
-    def _divided(self, smaller: NDArray[np.int64], k: int) -> float:
-        """Objective of a vector at the best of the scales that are in the set k times, too."""
-        scales, best = self.scales, self.loss.best_scale(smaller)
-        if scales.values is None:  # the loss is convex in 1 / scale
-            both = [min(best, scales.high / k)] if scales.low <= scales.high / k else []
+    def _has_risks_of(self, smaller: NDArray[np.int64], k: int, coef: NDArray[np.int64]) -> bool:
+        """Say whether points that are a k-th of others have their risks, both at a best scale.
+
+        Those of the smaller points are risks of the larger ones if these can have k times the
+        scale. That they are the best of the larger ones, too, is seen from the objective: where it
+        is flat, scales that are told apart by rounding errors are equally good.
+        """
+        scales = self.scales
+        scale = k * self.loss.best_scale(smaller)
+        if scales.values is None:
+            is_allowed = scale <= scales.high * (1.0 + _SAME_OBJECTIVE)
         else:
-            values = np.array(scales.values)
-            both = values[
-                np.isclose(k * values[:, None], values, rtol=1e-12, atol=0).any(1)
-            ].tolist()
-            both = [best] if best in both else both
-        return min((self.objective(smaller, scale=scale) for scale in both), default=math.inf)
+            is_allowed = bool(np.isclose(scale, scales.values, rtol=1e-12, atol=0).any())
+        limit = self.objective(coef) * (1.0 + _SAME_OBJECTIVE)
+        return is_allowed and self.objective(smaller) <= limit
 
     def penalty(self, coef: ArrayLike) -> float:
         r""":math:`\sum_j C_{0,j} \mathbb{1}[\lambda_j \ne 0]`, the intercept left out.

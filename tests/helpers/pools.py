@@ -15,16 +15,52 @@ REQUESTS = ((2, None), (7, None), (30, None), (MORE_THAN_ALL, None), (None, 0.0)
             (None, 0.3), (5, 0.05), (1, 0.1))  # fmt: skip
 
 
+def intercepts_beyond(small, problem, pool) -> tuple[int, int]:
+    """Those of the problem, and of the list, and more where no bound was given."""
+    low, high = int(problem.lower[0]), int(problem.upper[0])
+    if pool is not None:
+        low, high = min(low, *pool.coefficients[:, 0]), max(high, *pool.coefficients[:, 0])
+    more = math.ceil(12 * np.max(small.scale))
+    first, last = small.intercept
+    return (
+        int(low - more) if first is None else int(low),
+        int(high + more) if last is None else int(high),
+    )
+
+
+def _stated_faults(small, pool) -> list[str]:
+    """Everything wrong with a list that has all scores with some intercepts, and states these."""
+    low, high = pool.intercepts
+    vectors = enumerate_ranked(small, low, high)[0]
+    found = ["it says that it is complete"] if pool.complete else []
+    if set(map(tuple, pool.coefficients.tolist())) != set(map(tuple, vectors.tolist())):
+        found.append(f"{len(pool)} scores; there are {len(vectors)}")
+    beyond = [
+        enumerate_ranked(small, *ends)[1].min(initial=math.inf)
+        for end, ends in zip(
+            small.intercept, ((low - 20, low - 1), (high + 1, high + 20)), strict=True
+        )
+        if end is None
+    ]
+    if not 0.0 < pool.bound <= min(beyond) + EQUAL_NATIVE:
+        found.append(f"bound {pool.bound}, beyond the intercepts there is {min(beyond)}")
+    return found
+
+
 def pool_faults(small, problem, solution, n_solutions, within) -> list[str]:
     """Everything wrong with a list of the best scores; ties at its end may be any of them."""
-    vectors, objectives = enumerate_ranked(small, int(problem.lower[0]), int(problem.upper[0]))
+    pool = solution.pool
+    stated = None if pool is None else pool.intercepts
+    if stated is not None and (n_solutions or 0) >= MORE_THAN_ALL and None in small.intercept:
+        return _stated_faults(small, pool)
+    vectors, objectives = enumerate_ranked(small, *intercepts_beyond(small, problem, pool))
     if not len(vectors):
         status = solution.certificate.status
         return [] if status is Status.INFEASIBLE and solution.pool is None else [repr(solution)]
     ceiling = math.inf if within is None else objectives[0] * (1 + within)
     expected = np.count_nonzero(objectives <= ceiling + 1e-13)
     expected = expected if n_solutions is None else min(expected, n_solutions)
-    pool, found = solution.pool, []
+    found = []
     if solution.certificate.status is not Status.OPTIMAL or not pool.complete:
         found.append(f"{solution!r}, list complete: {pool.complete}")
     if len(pool) != expected:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import math
+import signal
 
 import numpy as np
 import pandas as pd
@@ -33,6 +34,7 @@ from riskslim import (
     model_size_path,
 )
 from riskslim.datasets import load_breast_cancer_binary
+from riskslim.engines.branch_and_bound import driver
 from riskslim.metrics.performance import Performance, metric_text
 from riskslim.model_selection import (
     CrossValidation,
@@ -403,6 +405,67 @@ def test_an_interruption_returns_what_is_finished(spied):
     assert not result.is_complete
     with pytest.raises(KeyboardInterrupt):
         cross_validate_risk_score(Spy(interrupt_at=0), X, y, cv=4)
+
+
+@pytest.fixture
+def late_ctrl_c(ctrl_c, monkeypatch):
+    """Press Ctrl-C when the second search is over, but for its certificate."""
+    seen = []
+
+    def certify(*args, **kwargs):
+        seen.append(args)
+        if len(seen) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return driver.certify.__wrapped__(*args, **kwargs)
+
+    certify.__wrapped__ = driver.certify
+    monkeypatch.setattr(driver, "certify", certify)
+
+
+@pytest.mark.usefixtures("late_ctrl_c")
+def test_a_path_ends_at_a_ctrl_c_that_comes_when_a_search_is_over():
+    path = model_size_path(problem_of(DATA, 4), engine="branch_and_bound")
+    assert [entry.solution.is_interrupted for entry in path.entries] == [False, True]
+    # The score itself lacks nothing.
+    assert [entry.is_interrupted for entry in path.entries] == [False, False]
+    assert all(entry.solution.certificate.is_optimal for entry in path.entries)
+    assert not path.is_complete
+
+
+@pytest.mark.usefixtures("late_ctrl_c")
+def test_folds_end_at_a_ctrl_c_that_comes_when_a_search_is_over():
+    path = model_size_path(problem_of(DATA, 2), sizes=[2], cv=4, engine="branch_and_bound")
+    assert path.entries[0].cross_validation.n_folds == 4
+    assert len(path.entries[0].cross_validation.folds) == 1
+    assert not path.is_complete
+
+
+@pytest.mark.usefixtures("late_ctrl_c")
+def test_cross_validation_ends_at_a_ctrl_c_that_comes_when_a_search_is_over():
+    model = RiskSLIMClassifier(max_size=2, engine="branch_and_bound")
+    result = cross_validate_risk_score(model, X, Y, cv=4)
+    assert len(result.folds) == 1
+    assert not result.is_complete
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_a_path_keeps_what_is_finished_at_a_ctrl_c_between_two_searches(monkeypatch):
+    problem, sizes = problem_of(DATA, 4), []
+    restated = type(problem).restated
+
+    def between(self, data=None, *, max_size=None):
+        sizes.append(max_size)
+        if len(sizes) == 3:
+            raise KeyboardInterrupt
+        return restated(self, data, max_size=max_size)
+
+    monkeypatch.setattr(type(problem), "restated", between)
+    path = model_size_path(problem, engine="branch_and_bound")
+    assert [entry.max_size for entry in path.entries] == [1, 2]
+    assert not path.is_complete
+    sizes[:] = [1, 2]  # before anything is finished
+    with pytest.raises(KeyboardInterrupt):
+        model_size_path(problem, engine="branch_and_bound")
 
 
 def test_diagrams_of_folds(monkeypatch):

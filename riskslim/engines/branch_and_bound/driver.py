@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from riskslim._checks import as_number, int_between
 from riskslim.constraints.rows import clash
 from riskslim.constraints.search import search_vector
+from riskslim.engines.branch_and_bound.beyond import Beyond
 from riskslim.engines.branch_and_bound.incumbents import MAX_SOLUTIONS, Incumbents
 from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, OUT_OF_PATIENCE, Search
 from riskslim.engines.branch_and_bound.settings import BranchAndBoundSettings
@@ -96,7 +97,8 @@ def branch_and_bound(
         Find this many of the best risk scores; ``solution.pool`` has them.
     within : float, optional
         Find all risk scores with an objective of at most (1 + within) times the optimum, or the
-        best ``n_solutions`` of them.
+        best ``n_solutions`` of them. For lists, derived bounds of the intercept are widened until
+        they cut off nothing that belongs to it.
     settings : BranchAndBoundSettings, optional
     progress : callable, optional
         Called with a :class:`~riskslim.solution.TraceRecord` at each change of a bound.
@@ -191,6 +193,8 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         self.ended = threading.Event()
         self.failure: BaseException | None = None
         self.is_impossible = False
+        self.is_proven = False
+        self.beyond: Beyond | None = None
         self.conflict: list[str] = []
 
     def interrupt(self) -> None:
@@ -205,25 +209,8 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         watch = threading.Thread(target=self._watch, name="branch_and_bound limits", daemon=True)
         watch.start()
         try:
-            incumbents = Incumbents(
-                self.problem,
-                self.limits["n_solutions"],
-                self.limits["within"],
-                swaps=self.settings.swaps,
-                tolerance=BOUND_TOLERANCE,
-                stop=self.stop,
-                on_score=self.on_score,
-            )
-            search = Search(
-                self.problem,
-                self.settings,
-                incumbents,
-                self.limits["n_threads"],
-                self.stop,
-                self.began,
-                self.progress,
-            )
-            message = self._search(search)
+            search, message = self._searched()
+            incumbents = search.incumbents
             if incumbents.best is None and (search.complete or self.is_impossible):
                 self.conflict = conflicting_constraints(self.problem, self._is_stopped)
         finally:
@@ -236,6 +223,54 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         if incumbents.best is None:
             return self._without_score(message)
         return self._solution(search, message)
+
+    def _searched(self) -> tuple[Search, str]:
+        """Search; for a list again and again, until no intercept beyond its bounds belongs to it.
+
+        The optimum is known after the first search: derived bounds hold it.
+        """
+        wanted = self.limits["n_solutions"], self.limits["within"]
+        if wanted == (1, None):
+            search = self._new_search()
+            return search, self._search(search)
+        self.beyond = Beyond(self.problem, *wanted, self._is_stopped)
+        self.problem = self.beyond.first(self.problem)
+        search = self._new_search()
+        message = self._search(search)
+        while search.complete and not self.stop[0]:
+            wider = self.beyond.wider(self.problem, search.incumbents)
+            if wider is None:
+                break
+            self.is_proven = True
+            bound = min(search.incumbents.cutoff, self.beyond.least_loss(self.problem))
+            known, nodes = search.incumbents.chosen(), search.nodes
+            self.problem = wider
+            search = self._new_search()
+            search.lower_bound, search.nodes = bound, nodes
+            for _, coef in known:
+                search.incumbents.offer(np.array(coef, np.int64))
+            message = self._search(search)
+        return search, message
+
+    def _new_search(self) -> Search:
+        incumbents = Incumbents(
+            self.problem,
+            self.limits["n_solutions"],
+            self.limits["within"],
+            swaps=self.settings.swaps,
+            tolerance=BOUND_TOLERANCE,
+            stop=self.stop,
+            on_score=self.on_score,
+        )
+        return Search(
+            self.problem,
+            self.settings,
+            incumbents,
+            self.limits["n_threads"],
+            self.stop,
+            self.began,
+            self.progress,
+        )
 
     def _watch(self) -> None:
         """Set the flag that ends the search, when time is over or the user wants it."""
@@ -330,10 +365,11 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         assert coef is not None
         scale = problem.reported_scale(coef)
         accuracy = loss_accuracy(problem.at_scale(scale), coef, search.objective)
+        is_proven = search.complete or self.is_proven
         certificate = certify(
             problem,
             coef,
-            search.objective if search.complete else min(search.lower_bound, search.objective),
+            search.objective if is_proven else min(search.lower_bound, search.objective),
             gap_tolerance=max(self.limits["gap_tolerance"], problem.scales.tolerance),
             # The objective that bounds were compared with is itself known to so many digits only.
             bound_tolerance=max(BOUND_TOLERANCE, accuracy),
@@ -352,6 +388,9 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         chosen = search.incumbents.chosen()
         # Infinite if there are fewer feasible vectors than were asked for.
         outside = search.incumbents.cutoff if search.complete else search.lower_bound
+        assert self.beyond is not None
+        least_beyond = self.beyond.least_loss(self.problem)
+        lacks_intercepts = search.complete and least_beyond < outside
         problem, vectors = self.problem, np.array([coef for _, coef in chosen], np.int64)
         scales = np.array([problem.reported_scale(coef) for coef in vectors])
         objectives = np.array([objective for objective, _ in chosen])
@@ -364,8 +403,9 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             objectives=objectives[order],
             scales=scales[order],
             feature_names=self.problem.coefficients.feature_names,
-            complete=search.complete,
-            bound=outside,
+            complete=search.complete and not lacks_intercepts,
+            bound=min(outside, least_beyond),
+            intercepts=(int(problem.lower[0]), int(problem.upper[0])) if lacks_intercepts else None,
         )
 
     def _statistics(self, search: Search) -> SolveStatistics:

@@ -27,7 +27,7 @@ from enumeration import (
     random_problem,
     violations,
 )
-from pools import MORE_THAN_ALL, REQUESTS, pool_faults
+from pools import MORE_THAN_ALL, REQUESTS, intercepts_beyond, pool_faults
 from riskslim import BranchAndBoundSettings, Status, branch_and_bound, lattice_cpa
 from riskslim.engines.branch_and_bound import search
 from riskslim.engines.branch_and_bound.multipliers import priced
@@ -218,13 +218,13 @@ def test_lists_that_a_limit_ends_have_a_valid_bound():
         rng = np.random.default_rng([seed, 9])
         small = random_problem(rng, 300)
         problem = small.build()
-        vectors, objectives = enumerate_ranked(small, int(problem.lower[0]), int(problem.upper[0]))
         request = ({"n_solutions": 10}, {"within": 0.1})[seed % 2]
         solution = branch_and_bound(
             problem, node_limit=3, settings=BranchAndBoundSettings(batch_size=2), **request
         )
         pool = solution.pool
         cut_off += not pool.complete
+        vectors, objectives = enumerate_ranked(small, *intercepts_beyond(small, problem, pool))
         listed = set(map(tuple, pool.coefficients.tolist()))
         is_other = [tuple(vector) not in listed for vector in vectors.tolist()]
         assert pool.bound <= objectives[is_other].min(initial=math.inf) + EQUAL_NATIVE, seed
