@@ -244,8 +244,9 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
         if self.problem.infeasibility is not None:
             return self.infeasible(self.problem.infeasibility)
         engine = self._engine()  # fails here, before any work, without the solver
+        # Refuses here what the surrogate would refuse later.
+        accuracy_of(self.problem, SOLVER_NAMES[self.solver])
         if self.problem.rates:
-            accuracy_of(self.problem)  # refuses here what the surrogate would refuse later
             self.relaxation = self._without_rates()
             if self.relaxation.infeasibility is not None:
                 return self.infeasible(self.relaxation.infeasibility)
@@ -285,10 +286,11 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
             search.consider(self.start, self.problem.loss.value(self.start))
             search.polish(self.start, self.problem.loss.value(self.start))
         self.initialization_seconds = self.seconds
-        message = self._ended_early()
-        if message != INTERRUPTED and (initial.complete or self._is_settled(search)):
+        if not self.stop_requested() and (initial.complete or self._is_settled(search)):
             message = "search completed"
-        elif not self.out_of_time():
+        elif self.out_of_time():
+            message = self._ended_early()
+        else:
             message = self._search_tree(search, initial)
         return self._solution(search, message, engine)
 
@@ -388,7 +390,6 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
         return bool(self.stop[0])
 
     def _initialize_by_root(self, start: NDArray[np.int64]) -> Initialization:
-        accuracy_of(self.problem)  # refuses here what the surrogate would refuse later
         starts = [start]
         if self.start is not None and self.start is not start:
             starts.append(self.start)
