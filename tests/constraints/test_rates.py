@@ -35,12 +35,17 @@ from riskslim import (
 from riskslim.constraints.rate_checks import TIE_TOLERANCE
 from riskslim.constraints.rates import MAX_GROUPS
 from riskslim.constraints.rows import ConstraintRows
+from riskslim.engines.branch_and_bound.driver import BranchAndBoundRun
 from riskslim.engines.choice import choose_engine, solve
+from riskslim.engines.lattice_cpa import driver, listing
 from riskslim.engines.lattice_cpa.formulation import Formulation
+from riskslim.engines.lattice_cpa.listing import Listing
 from riskslim.engines.lattice_cpa.model import has_limited_size
 from riskslim.engines.lattice_cpa.outcomes import Outcomes
+from riskslim.engines.lattice_cpa.relaxation import Relaxation
 from riskslim.engines.lattice_cpa.start import best_possible_bounds
 from riskslim.exceptions import ConstantFeatureWarning, ProblemSizeError, RiskSLIMError
+from riskslim.solution import SolveStatistics, Trace
 from searches import StopAfter
 
 HAS_SCIP = importlib.util.find_spec("pyscipopt") is not None
@@ -181,6 +186,23 @@ def test_the_feasible_vectors_are_those_of_the_oracle():
     assert min(n_feasible, n_infeasible) > 500
 
 
+@pytest.fixture
+def no_lists(monkeypatch):
+    """All that the search without rates leaves is up to the solver."""
+
+    def no_list(*args):
+        return Listing(False, SolveStatistics())
+
+    monkeypatch.setattr(driver, "list_in_order", no_list)
+
+
+@pytest.fixture
+def no_trees(monkeypatch):
+    """All that the list leaves stays open."""
+    monkeypatch.setattr(driver.LatticeCPARun, "_search_tree", lambda *args: driver.TIME_LIMIT)
+
+
+@pytest.mark.usefixtures("no_lists")
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("real", [False, True])
 def test_the_enumerated_optimum_is_found(solver, real):
@@ -506,9 +528,109 @@ def test_the_score_without_rates_is_returned_where_it_meets_them():
     assert len(engines) - engines.count(WITHOUT_RATES) >= 15
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("no_trees")
+@pytest.mark.parametrize("first_seed", range(0, 300, 75))
+def test_scores_in_order_have_the_enumerated_optimum(first_seed):
+    n_listed = 0
+    for seed in range(first_seed, first_seed + 75):
+        small = draw(seed, real=seed % 3 == 0)
+        vectors, met, objectives = small.enumerate()
+        best = objectives[met].min(initial=np.inf)
+        if best == np.inf:
+            continue
+        solution = lattice_cpa(small.build())
+        certificate = solution.certificate
+        assert certificate.status is Status.OPTIMAL, (seed, certificate.message)
+        assert certificate.objective == pytest.approx(best, rel=1e-9), seed
+        assert certificate.lower_bound <= best + certificate.bound_tolerance, seed
+        assert met[(vectors == solution.coef).all(axis=1)].all(), seed
+        n_listed += driver.RATES_CHECKED in certificate.message
+    assert n_listed >= 25
+
+
+@pytest.mark.usefixtures("no_trees")
+@pytest.mark.parametrize("most", [1, 2, 4, 8, 16])
+def test_bounds_of_lists_that_end_early(monkeypatch, most):
+    """Wherever a list ends, what is left has no score below its bound."""
+
+    class Interrupted(BranchAndBoundRun):
+        def __init__(self, call, accepts):
+            super().__init__(call, accepts=self.counted)
+            self.asked, self.asks = 0, accepts
+
+        def counted(self, coef):
+            self.asked += 1
+            if self.asked >= most:
+                self.interrupt()
+            return self.asks(coef)
+
+    monkeypatch.setattr(listing, "BranchAndBoundRun", Interrupted)
+    # The list alone has found out what the bound says.
+    monkeypatch.setattr(driver.LatticeCPARun, "_without_rates", unknown)
+    statuses, bounds = [], []
+    for seed in range(40):
+        small = draw(seed, real=seed % 3 == 0)
+        _, met, objectives = small.enumerate()
+        best = objectives[met].min(initial=np.inf)
+        if best == np.inf:
+            continue
+        records = []
+        solution = lattice_cpa(small.build(), progress=records.append)
+        certificate = solution.certificate
+        assert certificate.objective >= best * (1 - 1e-9), seed
+        assert certificate.lower_bound <= best + certificate.bound_tolerance, seed
+        assert records == list(solution.trace)
+        for column, sign in (("upper_bound", -1), ("lower_bound", 1), ("nodes", 1)):
+            assert (sign * np.diff(solution.trace[column]) >= 0).all(), (seed, column)
+        assert (solution.trace["lower_bound"] <= best + certificate.bound_tolerance).all()
+        statuses.append(certificate.status)
+        bounds.append(certificate.lower_bound)
+    assert max(bounds) > 0
+    assert Status.FEASIBLE in statuses
+
+
+def unknown(run):
+    """What a search without rates says that has come to nothing."""
+    return Relaxation(0.0, 0.0, None, False, "", None, SolveStatistics(), Trace(), run.progress)
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_certificates_of_searches_that_end_early(solver):
+def test_the_solver_goes_on_where_the_list_grows_too_long(solver, monkeypatch):
+    trees = []
+    search_tree = driver.LatticeCPARun._search_tree
+
+    def counted(*args):
+        trees.append(True)
+        return search_tree(*args)
+
+    monkeypatch.setattr(driver.LatticeCPARun, "_search_tree", counted)
+    monkeypatch.setattr(listing, "MAX_CHECKED", 0)
+    for seed in range(12):
+        small = draw(seed)
+        _, met, objectives = small.enumerate()
+        if met.any():
+            certificate = lattice_cpa(small.build(), solver=solver).certificate
+            assert certificate.status is Status.OPTIMAL, (seed, certificate.message)
+            assert certificate.objective == pytest.approx(objectives[met].min(), rel=1e-9), seed
+    assert trees
+
+
+def test_a_list_ends_at_the_gap_that_is_allowed():
+    problem = many_records(300)
+    whole = lattice_cpa(problem).certificate
+    assert driver.RATES_CHECKED in whole.message
+    assert whole.is_optimal
+    rough = lattice_cpa(problem, gap_tolerance=0.1).certificate
+    assert rough.lower_bound <= whole.objective <= rough.objective
+    assert rough.optimality_gap <= 0.1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lists", [True, False])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_certificates_of_searches_that_end_early(solver, lists, request):
+    if not lists:
+        request.getfixturevalue("no_lists")
     statuses = set()
     for seed in range(24):
         small = draw(seed, real=seed % 3 == 0)
@@ -537,6 +659,7 @@ def test_certificates_of_searches_that_end_early(solver):
     assert statuses == {Status.OPTIMAL, Status.FEASIBLE, Status.INTERRUPTED}
 
 
+@pytest.mark.usefixtures("no_lists")
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_stopped_while_the_model_of_outcomes_is_built(solver, monkeypatch):
     problem = many_records(300)

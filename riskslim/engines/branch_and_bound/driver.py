@@ -181,15 +181,20 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         Its limits name ``n_solutions`` and ``within``, too.
     on_score : callable, optional
         Told of every feasible vector that is met, with its objective.
+    accepts : callable, optional
+        As :class:`Incumbents` has it. The limits then ask for several scores, or all ``within`` 0:
+        a search for one score relies on all requirements being stated.
     """
 
     def __init__(
         self,
         call: EngineCall[BranchAndBoundSettings],
         on_score: Callable[[NDArray[np.int64], float], None] | None = None,
+        accepts: Callable[[NDArray[np.int64]], bool] | None = None,
     ) -> None:
         super().__init__(ENGINE, call)
         self.on_score = on_score
+        self.accepts = accepts
         self.ended = threading.Event()
         self.failure: BaseException | None = None
         self.is_impossible = False
@@ -261,6 +266,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             tolerance=BOUND_TOLERANCE,
             stop=self.stop,
             on_score=self.on_score,
+            accepts=self.accepts,
         )
         return Search(
             self.problem,

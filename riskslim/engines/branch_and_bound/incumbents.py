@@ -64,6 +64,9 @@ class Incumbents:
         Not zero: round and polish no more, it can take seconds where there are many rows.
     on_score : callable, optional
         Told of every feasible vector that is offered, with its objective.
+    accepts : callable, optional
+        Asked about every vector that would be kept: whether it meets requirements that the problem
+        does not state. The others leave no trace, so that the cutoff stays above them.
 
     Attributes
     ----------
@@ -83,6 +86,7 @@ class Incumbents:
         polishing: bool = True,
         exchange_margin: float = EXCHANGE_MARGIN,
         on_score: Callable[[NDArray[np.int64], float], None] | None = None,
+        accepts: Callable[[NDArray[np.int64]], bool] | None = None,
     ) -> None:
         self.problem = problem
         self.n_solutions = n_solutions
@@ -93,6 +97,7 @@ class Incumbents:
         self.tolerance = tolerance
         self.stop = stop
         self.on_score = on_score
+        self.accepts = accepts
         self.n_updates = 0
         self._sorted: list[tuple[float, tuple[int, ...]]] = []
         self._offered: set[bytes] = set()
@@ -176,7 +181,7 @@ class Incumbents:
         objective = self.problem.objective(coef)
         if self.on_score is not None:
             self.on_score(coef, objective)
-        if self._is_wanted(objective):
+        if self._is_wanted(objective) and (self.accepts is None or self.accepts(coef)):
             before = self._sorted[:1]
             bisect.insort(self._sorted, (objective, tuple(coef.tolist())))
             self.n_updates += self._sorted[:1] != before

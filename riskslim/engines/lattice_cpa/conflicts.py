@@ -28,12 +28,15 @@ from riskslim.exceptions import InfeasibleProblemError, RiskSLIMError
 from riskslim.problem.conflicts import conflicting_constraints
 from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["NOT_FOUND", "confirmed", "found_in_time", "without_loss"]
+__all__ = ["NOT_FOUND", "SLICE", "confirmed", "found_in_time", "without_loss"]
 
 NOT_FOUND = (
     "no points that meet the constraints were found so far, and it is not known whether there are "
     "any: give the search more time, or points to start from"
 )
+
+# Seconds between two looks at whether a search for a feasible vector is still wanted.
+SLICE = 0.5
 
 _INFEASIBLE = 2  # as SciPy has it
 

@@ -11,6 +11,7 @@ import logging
 import math
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +20,7 @@ from riskslim.engines.certify import certify
 from riskslim.engines.lattice_cpa.feasibility import feasible_start
 from riskslim.engines.lattice_cpa.formulation import BuildStoppedError, accuracy_of
 from riskslim.engines.lattice_cpa.initialization import initialize, initialize_by_root
+from riskslim.engines.lattice_cpa.listing import list_in_order
 from riskslim.engines.lattice_cpa.model import new_cplex
 from riskslim.engines.lattice_cpa.relaxation import Relaxation, RelaxationRun
 from riskslim.engines.lattice_cpa.scales import ScalesRun
@@ -61,6 +63,7 @@ TOO_LARGE = (
     "the problem is too large for the Community Edition of CPLEX: use solver='scip', or features "
     "that fewer records differ in"
 )
+RATES_CHECKED = "scores were met in order of their objective, and their rates counted"
 RATES_LEFT_OUT = "constraints on rates, which this score meets, were left out of the search"
 
 
@@ -205,6 +208,7 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
         self.solver: str = self.limits["solver"]
         self.abort: Callable[[], None] | None = None
         self.relaxation: Relaxation | None = None
+        self.listing = SolveStatistics()  # of scores whose rates were checked
         self.early = Trace()  # of scores that the initialization meets
         self.early_objective = math.inf
 
@@ -244,8 +248,9 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
         if self.problem.infeasibility is not None:
             return self.infeasible(self.problem.infeasibility)
         engine = self._engine()  # fails here, before any work, without the solver
+        # Refuses here what the surrogate would refuse later.
+        accuracy_of(self.problem, SOLVER_NAMES[self.solver])
         if self.problem.rates:
-            accuracy_of(self.problem)  # refuses here what the surrogate would refuse later
             self.relaxation = self._without_rates()
             if self.relaxation.infeasibility is not None:
                 return self.infeasible(self.relaxation.infeasibility)
@@ -285,11 +290,12 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
             search.consider(self.start, self.problem.loss.value(self.start))
             search.polish(self.start, self.problem.loss.value(self.start))
         self.initialization_seconds = self.seconds
-        message = self._ended_early()
-        if message != INTERRUPTED and (initial.complete or self._is_settled(search)):
+        if not self.stop_requested() and (initial.complete or self._is_settled(search)):
             message = "search completed"
-        elif not self.out_of_time():
-            message = self._search_tree(search, initial)
+        elif self.out_of_time():
+            message = self._ended_early()
+        else:
+            message = self._listed(search) or self._search_tree(search, initial)
         return self._solution(search, message, engine)
 
     def _ended_early(self) -> str:
@@ -388,7 +394,6 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
         return bool(self.stop[0])
 
     def _initialize_by_root(self, start: NDArray[np.int64]) -> Initialization:
-        accuracy_of(self.problem)  # refuses here what the surrogate would refuse later
         starts = [start]
         if self.start is not None and self.start is not start:
             starts.append(self.start)
@@ -435,6 +440,19 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
             solver=self.solver,
         )
 
+    def _listed(self, search: LatticeSearch) -> str:
+        """Go through scores in order, where rates are constrained; empty if the tree is needed."""
+        if self.relaxation is None:
+            return ""
+        listing = list_in_order(search, self._limits_left(), self.remaining, self.out_of_time)
+        self.listing = listing.statistics
+        if listing.complete or self._is_settled(search):
+            return f"search completed; {RATES_CHECKED}"
+        return self._ended_early() if self.out_of_time() else ""
+
+    def _limits_left(self) -> dict[str, Any]:
+        return self.limits | {"node_limit": self._nodes_left()}
+
     def _search_tree(self, search: LatticeSearch, initial: Initialization) -> str:
         """Branch and bound on RiskSlimMIP; says how it ended."""
         try:
@@ -470,7 +488,7 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
         limit: int | None = self.limits["node_limit"]
         if limit is None or self.relaxation is None:
             return limit
-        return max(limit - self.relaxation.statistics.nodes, 0)
+        return max(limit - self.relaxation.statistics.nodes - self.listing.nodes, 0)
 
     def _tree_started(self, abort: Callable[[], None] | None) -> None:
         """Remember how to end the solver's work; None when it has ended."""
@@ -519,14 +537,17 @@ class LatticeCPARun(EngineRun[LatticeCPASettings]):
     def _statistics(self, search: LatticeSearch) -> SolveStatistics:
         loss = self.problem.loss
         before = SolveStatistics() if self.relaxation is None else self.relaxation.statistics
+        listing = self.listing
         return SolveStatistics(
             total_seconds=self.seconds,
-            data_seconds=before.data_seconds + loss.seconds,
+            data_seconds=before.data_seconds + listing.data_seconds + loss.seconds,
             initialization_seconds=self.initialization_seconds,
             nodes=search.nodes_before + search.nodes,
-            cuts=search.n_cuts,
+            cuts=listing.cuts + search.n_cuts,
             incumbent_updates=search.incumbent_updates,
-            loss_evaluations=before.loss_evaluations + loss.n_evaluations,
+            loss_evaluations=(
+                before.loss_evaluations + listing.loss_evaluations + loss.n_evaluations
+            ),
             refused_candidates=search.refused,
             **({} if self.subsampling is None else self.subsampling.statistics()),
         )

@@ -9,7 +9,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.engines.lattice_cpa.conflicts import NOT_FOUND, confirmed, found_in_time, without_loss
+from riskslim.engines.lattice_cpa.conflicts import (
+    NOT_FOUND,
+    SLICE,
+    confirmed,
+    found_in_time,
+    without_loss,
+)
 from riskslim.engines.lattice_cpa.model import RiskSlimMIP, translated_errors
 from riskslim.engines.lattice_cpa.start import require_feasible
 from riskslim.exceptions import RiskSLIMError
@@ -17,9 +23,6 @@ from riskslim.heuristics.descent import discrete_coordinate_descent, sequential_
 from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["feasible_start"]
-
-# Seconds between two looks at whether a search for a feasible vector is still wanted.
-SLICE = 0.5
 
 
 def feasible_start(
@@ -41,7 +44,7 @@ def feasible_start(
     time_limit : float, default infinity
         Seconds for the solver.
     stop : callable, optional
-        Asked now and then while CPLEX searches.
+        Asked now and then while the solver searches.
     flag : int64 array of shape (1,), optional
         Not zero: no vector is improved any more.
     solver : {"cplex", "scip"}

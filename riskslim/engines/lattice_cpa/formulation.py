@@ -99,14 +99,14 @@ class Cut:
 
 @dataclasses.dataclass(frozen=True)
 class Accuracy:
-    """Accuracy of CPLEX's arithmetic on one problem.
+    """Accuracy of a solver's arithmetic on one problem.
 
     Parameters
     ----------
     row_error : float
         Absolute error of a bound that comes from the size of the features' values.
     caution : bool
-        Whether the values are so large that CPLEX must not transform the model.
+        Whether the values are so large that the solver must not transform the model.
     """
 
     row_error: float
@@ -127,12 +127,14 @@ class Accuracy:
         return BOUND_TOLERANCE * size + self.row_error
 
 
-def accuracy_of(problem: RiskScoreProblem) -> Accuracy:
-    """Find out how far CPLEX can be trusted on a problem.
+def accuracy_of(problem: RiskScoreProblem, solver: str = "the solver") -> Accuracy:
+    """Find out how far a solver can be trusted on a problem.
 
     Parameters
     ----------
     problem : RiskScoreProblem
+    solver : str, default "the solver"
+        How the refusal calls it.
 
     Returns
     -------
@@ -141,8 +143,8 @@ def accuracy_of(problem: RiskScoreProblem) -> Accuracy:
     Raises
     ------
     ValueError
-        A usable feature has values beyond 1e6 times the scale: in double precision CPLEX would cut
-        off optimal solutions, and return a false certificate.
+        A usable feature has values beyond 1e6 times the scale: in double precision a solver would
+        cut off optimal solutions, and return a false certificate.
     """
     data, usable = problem.loss.data, problem.usable
     # Cuts of a loss of score / scale are those of features that are divided by it.
@@ -156,7 +158,7 @@ def accuracy_of(problem: RiskScoreProblem) -> Accuracy:
         )
         more = f" and {too_large.size - 5} more" if too_large.size > 5 else ""
         raise ValueError(
-            f"the values of {named}{more} are too large for CPLEX, which would return a false "
+            f"the values of {named}{more} are too large for {solver}, which would return a false "
             f"certificate: the largest allowed is {scale * LARGEST_FEATURE:.0f}. Divide these "
             "features (points count per unit), cut them at thresholds, or leave them out (fixed at "
             "0)"

@@ -48,16 +48,31 @@ class _Plugin:
     search: LatticeSearch
     events: TreeEvents
     failure: BaseException | None = None
+    is_ending: bool = False
+    # What SCIP has proven while all its nodes were treated as they have to be.
+    dual_bound: float = -math.inf
     returns: dict[tuple[int, bytes], int] = dataclasses.field(default_factory=dict)
 
     def observe(self) -> bool:
         """Take over counts and bound; True if the search is to end."""
         scip = self.model.scip
-        if self.failure is not None or self.events.observe(int(scip.getNTotalNodes())):
-            scip.interruptSolve()
+        if self.is_ending or self.events.observe(int(scip.getNTotalNodes())):
+            self.end()
             return True
-        self.events.take_bound(scip.getDualbound())
+        self.dual_bound = scip.getDualbound()
+        self.events.take_bound(self.dual_bound)
         return False
+
+    def end(self) -> None:
+        """End the search as soon as SCIP allows.
+
+        It refuses while it gets ready for the search, where it has candidates checked; every later
+        call of the handler asks again.
+        """
+        self.is_ending = True
+        scip = self.model.scip
+        if scip.getStage() != pyscipopt.SCIP_STAGE.INITSOLVE:
+            scip.interruptSolve()
 
     def at_candidate(self, solution: Any) -> str:
         """Refuse a candidate whose loss is understated; any other may be our incumbent, too."""
@@ -106,7 +121,7 @@ class _Plugin:
         if self.returns[key] > MAX_RETURNS:
             # The row is there, and SCIP's arithmetic does not see it.
             self.events.distrust()
-            self.model.scip.interruptSolve()
+            self.end()
         return "cutoff" if self.add_row(cut) else "separated"
 
     def separate(self) -> str:
@@ -150,7 +165,7 @@ def _guarded(shared: _Plugin, work: Callable[[], str], otherwise: str) -> dict[s
         return {"result": _RESULTS[otherwise if shared.observe() else work()]}
     except BaseException as error:
         shared.failure = error
-        shared.model.scip.interruptSolve()
+        shared.end()
         return {"result": _RESULTS[otherwise]}
 
 
@@ -257,17 +272,24 @@ def _solve(model: ScipMIP, search: LatticeSearch, should_stop: Callable[[], bool
     try:
         scip.optimizeNogil()
     except Exception as error:  # pyscipopt has no class of its own
-        if shared.failure is None:
+        if shared.failure is None and not shared.is_ending:
             logger.warning("SCIP gave up: %s", error)
             return TreeResult(f"SCIP gave up ({error})", failed=True)
     if shared.failure is not None:
         raise shared.failure
+    if shared.is_ending:
+        # What SCIP says now rests on answers that it got while the search was to end.
+        return _result("time limit reached", shared.dual_bound, model)
     search.nodes = max(search.nodes, int(scip.getNTotalNodes()))
     if scip.getStatus() == "infeasible":
         # The incumbent satisfies every row: what SCIP says is not to be trusted.
         return TreeResult("SCIP lost a solution that is known", failed=True)
-    bound = scip.getDualbound() / model.objective_scale
-    return TreeResult(_ending(scip.getStatus()), bound if abs(bound) < 1e15 else -math.inf)
+    return _result(_ending(scip.getStatus()), scip.getDualbound(), model)
+
+
+def _result(message: str, dual_bound: float, model: ScipMIP) -> TreeResult:
+    bound = dual_bound / model.objective_scale
+    return TreeResult(message, bound if abs(bound) < 1e15 else -math.inf)
 
 
 def _set_limits(scip: Any, limits: TreeLimits) -> None:

@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.bounds import ObjectiveBounds
-from riskslim.engines.lattice_cpa.conflicts import NOT_FOUND, confirmed, found_in_time, without_loss
+from riskslim.engines.lattice_cpa.conflicts import (
+    NOT_FOUND,
+    SLICE,
+    confirmed,
+    found_in_time,
+    without_loss,
+)
 from riskslim.engines.lattice_cpa.formulation import Cut, Formulation
 from riskslim.engines.lattice_cpa.solvers import import_pyscipopt
 from riskslim.engines.lattice_cpa.tree import MAX_SECONDS
@@ -156,7 +162,7 @@ def found_by_scip(
     time_limit : float
         Seconds.
     stop : callable, optional
-        Asked before the search; SCIP is not interrupted in it.
+        Asked before the search, and twice a second in it.
 
     Returns
     -------
@@ -175,7 +181,7 @@ def found_by_scip(
     model.scip.setObjective(0.0)
     model.scip.setParam("limits/solutions", 1)
     if stop is None or not stop():
-        _solve_for_feasibility(model, max(deadline - time.perf_counter(), 0.0))
+        _solve_for_feasibility(model.scip, deadline, stop)
     if model.scip.getStatus() == "infeasible":
         remaining = deadline - time.perf_counter()
         return confirmed(problem, "SCIP", seconds=remaining, stop=stop)
@@ -191,6 +197,15 @@ def found_by_scip(
     return found
 
 
-def _solve_for_feasibility(model: ScipMIP, time_limit: float) -> None:
-    model.scip.setParam("limits/time", min(max(time_limit, 0.01), MAX_SECONDS))
-    model.scip.optimizeNogil()
+def _solve_for_feasibility(scip: Any, deadline: float, stop: Callable[[], bool] | None) -> None:
+    """Run SCIP in slices, between which it may be stopped."""
+    while True:
+        remaining = deadline - time.perf_counter()
+        seconds = min(max(remaining, 0.01), SLICE)
+        scip.setParam("limits/time", min(scip.getSolvingTime() + seconds, MAX_SECONDS))
+        try:
+            scip.optimizeNogil()
+        except Exception as error:  # pyscipopt has no class of its own
+            raise RiskSLIMError(f"SCIP gave up ({error}); {NOT_FOUND}") from error
+        if scip.getStatus() != "timelimit" or remaining <= SLICE or (stop is not None and stop()):
+            return

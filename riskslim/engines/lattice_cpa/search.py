@@ -375,6 +375,20 @@ class LatticeSearch:
             self._record()
         return True
 
+    def raise_floor(self, bound: float) -> None:
+        """Take over a lower bound that holds as it is, and in which the solver has no part.
+
+        Parameters
+        ----------
+        bound : float
+        """
+        self.floor = max(self.floor, bound)
+        safe = min(self.floor, self.objective)
+        if safe > self.bounds.objective_min:
+            self._update_bounds(dataclasses.replace(self.bounds, objective_min=safe))
+            if self._recorded_gap - self.gap >= RECORDED_CHANGE:
+                self._record()
+
     def distrust(self, bounds: ObjectiveBounds) -> None:
         """Take back every lower bound that came from the solver, in the trace as well.
 

@@ -532,6 +532,8 @@ class TestLargeFeatures:
         ):
             lattice_cpa(p)
         with pytest.raises(ValueError, match="too large for CPLEX"):
+            lattice_cpa(p)
+        with pytest.raises(ValueError, match="too large for the solver"):
             standard_cpa(p)
 
     def test_the_limit_is_that_of_features_divided_by_the_scale(self):

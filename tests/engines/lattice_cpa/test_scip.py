@@ -23,7 +23,17 @@ from enumeration import (
 )
 from paths import HELPERS
 from problems import OPTIMUM, make_problem, paper_problem
-from riskslim import LatticeCPASettings, LinearConstraint, Status, branch_and_bound, lattice_cpa
+from riskslim import (
+    CoefficientSet,
+    LatticeCPASettings,
+    LinearConstraint,
+    LogisticLoss,
+    RiskScoreProblem,
+    Status,
+    TrainingData,
+    branch_and_bound,
+    lattice_cpa,
+)
 from riskslim.exceptions import RiskSLIMError, SolverUnavailableError
 
 pytest.importorskip("pyscipopt")
@@ -169,6 +179,89 @@ def test_should_stop(problem):
     assert problem.is_feasible(solution.coef)
 
 
+@pytest.fixture(scope="module")
+def noise():
+    """Rows of 0 and 1 that say little of the outcome: SCIP has a lot to do."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (200, 8)), rng.integers(0, 2, 200)
+    return problem_of(X, y)
+
+
+def problem_of(X, y):
+    data = TrainingData(X, y)
+    coefficients = CoefficientSet(data.feature_names, -5, 5)
+    return RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=5)
+
+
+class StopFrom:
+    """True from the k-th call on."""
+
+    def __init__(self, k):
+        self.k, self.calls = k, 0
+
+    def __call__(self):
+        self.calls += 1
+        return self.calls >= self.k
+
+
+def test_a_stop_at_any_call_leaves_the_best_score(noise, capfd):
+    """SCIP refuses to be interrupted while it gets ready for its search."""
+    optimum = branch_and_bound(noise).certificate.objective
+    seen = set()
+    for k in range(41):
+        records, stop = [], StopFrom(k)
+        solution = lattice_cpa(noise, solver="scip", should_stop=stop, progress=records.append)
+        certificate = solution.certificate
+        assert noise.is_feasible(solution.coef)
+        assert certificate.status is Status.INTERRUPTED
+        assert certificate.message == "interrupted by the user"
+        assert certificate.lower_bound <= optimum + certificate.bound_tolerance
+        assert certificate.objective == min(record.upper_bound for record in records)
+        seen.add(certificate.lower_bound)
+    assert len(seen) > 1
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("k", range(5, 20))
+def test_a_fault_of_should_stop_reaches_the_caller_from_any_call(noise, capfd, k):
+    stop = StopFrom(k)
+
+    def fail():
+        if stop():
+            raise OSError("no more calls")
+        return False
+
+    with pytest.raises(OSError, match="no more calls"):
+        lattice_cpa(noise, solver="scip", should_stop=fail)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_time_is_over_while_scip_gets_ready(noise, monkeypatch, capfd):
+    """As above, by the limit: no later call may take SCIP for finished."""
+    observe = scip._Plugin.observe
+    getting_ready = []
+
+    def late(self):
+        if self.model.scip.getStage() == scip.pyscipopt.SCIP_STAGE.INITSOLVE:
+            getting_ready.append(True)
+            self.events.should_stop = lambda: True
+        return observe(self)
+
+    monkeypatch.setattr(scip._Plugin, "observe", late)
+    certificate = lattice_cpa(noise, solver="scip").certificate
+    assert getting_ready
+    assert certificate.status is Status.FEASIBLE
+    assert certificate.message == "time limit reached"
+    assert certificate.lower_bound < certificate.objective
+    assert capfd.readouterr() == ("", "")
+
+
+def test_refusals_name_the_solver():
+    large = problem_of([[3e8, 0], [1e8, 1], [2e8, 1], [-1e8, 0]], [0, 1, 1, 0])
+    with pytest.raises(ValueError, match="too large for SCIP"):
+        lattice_cpa(large, solver="scip")
+
+
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_the_search():
     script = """
@@ -276,9 +369,42 @@ def test_contradictions_are_named():
 
 
 def test_no_start_in_time(problem, monkeypatch):
-    monkeypatch.setattr(scip_model, "_solve_for_feasibility", lambda model, time_limit: None)
+    monkeypatch.setattr(scip_model, "_solve_for_feasibility", lambda scip, deadline, stop: None)
     with pytest.raises(RiskSLIMError, match="not known whether"):
         scip_model.found_by_scip(problem, 1.0, None)
+
+
+class Busy:
+    """A model that no slice of time is enough for, or that SCIP gives up."""
+
+    def __init__(self, fault=None):
+        self.fault, self.limits = fault, []
+
+    def setParam(self, name, value):  # noqa: N802
+        assert name == "limits/time"
+        self.limits.append(value)
+
+    def getSolvingTime(self):  # noqa: N802
+        return self.limits[-1] if self.limits else 0.0
+
+    def optimizeNogil(self):  # noqa: N802
+        if self.fault is not None:
+            raise self.fault
+
+    def getStatus(self):  # noqa: N802
+        return "timelimit"
+
+
+def test_the_search_for_a_start_looks_at_the_stop():
+    model, stop = Busy(), StopFrom(3)
+    scip_model._solve_for_feasibility(model, math.inf, stop)
+    assert stop.calls == 3
+    assert model.limits == [0.5, 1.0, 1.5]
+    late = Busy()
+    scip_model._solve_for_feasibility(late, -math.inf, None)
+    assert late.limits == [0.01]
+    with pytest.raises(RiskSLIMError, match=r"SCIP gave up \(out of luck\).*not known whether"):
+        scip_model._solve_for_feasibility(Busy(Exception("out of luck")), math.inf, None)
 
 
 def test_solvers_that_there_are_not(problem):
