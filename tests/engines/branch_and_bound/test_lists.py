@@ -80,7 +80,7 @@ def test_lists_with_derived_bounds_lack_nothing(first_seed):
         n_solutions, within = REQUESTS[seed % len(REQUESTS)]
         small = open_problem(seed)
         problem = small.build()
-        solution = branch_and_bound(problem, n_solutions=n_solutions, within=within)
+        solution = branch_and_bound(problem, n_solutions=n_solutions, within=within, time_limit=600)
         if wrong := pool_faults(small, problem, solution, n_solutions, within):
             failures.append(report(seed, (n_solutions, within), wrong))
         if solution.pool is not None:
@@ -105,7 +105,7 @@ def test_a_search_is_repeated_where_its_first_level_was_too_low(monkeypatch):
         n_solutions, within = REQUESTS[seed % len(REQUESTS)]
         small = open_problem(seed)
         problem = small.build()
-        solution = branch_and_bound(problem, n_solutions=n_solutions, within=within)
+        solution = branch_and_bound(problem, n_solutions=n_solutions, within=within, time_limit=600)
         if wrong := pool_faults(small, problem, solution, n_solutions, within):
             failures.append(report(seed, (n_solutions, within), wrong))
     assert not failures, "\n".join(failures)
