@@ -446,6 +446,7 @@ def test_other_engines():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_lists")
 @pytest.mark.skipif(not has_limited_size(), reason="CPLEX has no limit of size")
 def test_too_many_records_for_the_community_edition():
     problem = many_records(3000)
