@@ -7,6 +7,8 @@ import functools
 import importlib.util
 import itertools
 import pickle
+import time
+import types
 import warnings
 
 import numpy as np
@@ -444,6 +446,7 @@ def test_other_engines():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_lists")
 @pytest.mark.skipif(not has_limited_size(), reason="CPLEX has no limit of size")
 def test_too_many_records_for_the_community_edition():
     problem = many_records(3000)
@@ -613,6 +616,26 @@ def test_the_solver_goes_on_where_the_list_grows_too_long(solver, monkeypatch):
             assert certificate.status is Status.OPTIMAL, (seed, certificate.message)
             assert certificate.objective == pytest.approx(objectives[met].min(), rel=1e-9), seed
     assert trees
+
+
+@pytest.mark.parametrize(
+    ("spent", "floor", "ends"),
+    [
+        (500, 0.5, False),  # too early to say
+        (1500, 0.5, True),
+        (1500, 0.55, True),  # a tenth of the way
+        (1500, 0.6, False),  # a fifth of it
+        (9000, 0.9, True),
+        (10_500, 0.99, True),  # time is over
+    ],
+)
+def test_a_list_ends_where_its_pace_gives_no_hope(spent, floor, ends):
+    search = types.SimpleNamespace(floor=0.5, objective=1.0, nodes_before=0, gap=0.5)
+    now = time.perf_counter()
+    checks = listing._Checks(search, 0.0, now - spent + 10_000, lambda: False)
+    checks.began = now - spent
+    search.floor = floor
+    assert checks.should_stop() == ends
 
 
 def test_a_list_ends_at_the_gap_that_is_allowed():

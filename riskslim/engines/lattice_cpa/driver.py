@@ -144,8 +144,10 @@ def lattice_cpa(
     satisfy rows to within a tolerance; bound and objective that agree to within it count as equal.
     Where rates are constrained, :func:`~riskslim.branch_and_bound` first solves the problem without
     these constraints, for 0.4 of the time limit or for as long as its best score meets them. Its
-    bound holds for the whole problem, and such a score is returned with it; otherwise the solver's
-    search starts from that bound, and from the best score met on the way that meets the rates.
+    bound holds for the whole problem, and such a score is returned with it. Otherwise it goes on to
+    meet all scores below the best one that meets the rates, and counts the rates of each, for half
+    of the time that is left and 200,000 scores at most, and no longer than its pace gives hope;
+    then the solver's search starts from that bound and that score.
     A list of scales is searched one after the other. Each search starts from the best score so far,
     ends where its bound reaches that score's objective, and has its share of the time that is left.
     A second Ctrl-C raises KeyboardInterrupt at once.

@@ -27,6 +27,9 @@ __all__ = ["MAX_CHECKED", "Listing", "list_in_order"]
 
 # Of the time that is left.
 SHARE = 0.5
+# Of that time, what passes before its pace is judged. Scores become more with their objective, so
+# that the list takes longer than its pace so far predicts.
+TRIED = 0.1
 # Scores whose rates are counted; each is remembered.
 MAX_CHECKED = 200_000
 
@@ -58,7 +61,9 @@ class _Checks:
     ) -> None:
         self.search = search
         self.gap_tolerance = gap_tolerance
+        self.began = time.perf_counter()
         self.ends = ends
+        self.first_floor = search.floor
         self.user_stop = should_stop
         self.n_checked = 0
         self.nodes_before = search.nodes_before
@@ -73,9 +78,17 @@ class _Checks:
 
     def should_stop(self) -> bool:
         """Asked from another thread."""
-        if self.user_stop() or self.n_checked >= MAX_CHECKED or time.perf_counter() >= self.ends:
+        if self.user_stop() or self.n_checked >= MAX_CHECKED or self._takes_too_long():
             return True
         return self.gap_tolerance > 0 and self.search.gap <= self.gap_tolerance
+
+    def _takes_too_long(self) -> bool:
+        """Say whether time is over, or would be at the pace so far before the bound gets there."""
+        spent, whole = time.perf_counter() - self.began, self.ends - self.began
+        if spent < TRIED * whole:
+            return False
+        way = self.search.objective - self.first_floor
+        return spent >= whole or whole * (self.search.floor - self.first_floor) < spent * way
 
     def record(self, record: TraceRecord) -> None:
         """Take over bound and count of nodes."""
