@@ -24,7 +24,7 @@ from riskslim.data.faults import (
     object_fault,
 )
 from riskslim.items.cutoffs import Placement, all_cutoffs, equivalent_cutoffs, placed_cutoff
-from riskslim.items.item import Item, plain_number
+from riskslim.items.item import Item, bound_for, plain_number
 from riskslim.items.variables import RawVariable, VariableKind
 
 __all__ = [
@@ -125,9 +125,9 @@ class ColumnEncoder:
         if item.kind == "missing":
             met[:] = False if column.missing is None else column.missing
         elif item.kind == ">=":
-            np.greater_equal(column.values, item.value, out=met)
+            np.greater_equal(column.values, bound_for(column.values, item.value), out=met)
         elif item.kind == "<=":
-            np.less_equal(column.values, item.value, out=met)
+            np.less_equal(column.values, bound_for(column.values, item.value), out=met)
         elif item.kind == "boolean":
             np.equal(column.values, 1, out=met)
         else:
@@ -177,14 +177,24 @@ def fit_column(
     return encoder.without_constants(column)
 
 
+def _range(known: Column) -> tuple[float | None, float | None]:
+    """Least and largest value; of float32 with their short texts, which are in other files."""
+    if not len(known):
+        return None, None
+    least, most = known.min(), known.max()
+    if known.dtype.kind == "b":
+        return int(least), int(most)
+    return min(least.item(), plain_number(least)), max(most.item(), plain_number(most))
+
+
 def _variable(encoder: ColumnEncoder, column: ReadColumn) -> RawVariable:
     kind, known = _KINDS[encoder.reading], column.known
-    has_range = kind == "numeric" and len(known) > 0
+    minimum, maximum = _range(known) if kind == "numeric" else (None, None)
     return RawVariable(
         encoder.column,
         kind,
-        minimum=known.min().item() if has_range else None,
-        maximum=known.max().item() if has_range else None,
+        minimum=minimum,
+        maximum=maximum,
         levels=tuple(sorted(encoder.codes)),
         n_missing=len(column.values) - len(known),
         n_samples=len(column.values),
@@ -201,6 +211,8 @@ def _fit_numbers(
     ):
         return ColumnEncoder(name, "numbers", (Item.of(name, "numeric"),))
     distinct, weight = _distinct(column, weights)
+    if distinct.dtype.kind == "b":
+        distinct = distinct.astype(np.int8)  # thresholds are asked for: as of 0 and 1
     if isinstance(given, list):
         every = (equivalent_cutoffs(distinct, direction, value) for value in given)
         items = (Item.of(name, direction, *both) for both in zip(given, every, strict=True))

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.items.item import COMPARISONS, Item, lies_between, plain_number, value_text
+from riskslim.items.item import COMPARISONS, Item, bound_for, lies_between, plain_number, value_text
 from riskslim.items.variables import RawVariable
 
 __all__ = [
@@ -51,7 +51,7 @@ class Neighbours(NamedTuple):
     def holds(self, cutoff: float) -> bool:
         """Say whether a cut-off splits rows as the value does, in the column's type and beyond it.
 
-        Columns of float32 are compared in float32 where they are encoded, and in float64 by others.
+        Columns of float32 are compared in float64, by others perhaps in float32.
         """
         kind = type(self.value)
         if issubclass(kind, np.floating):
@@ -114,6 +114,8 @@ def placed_cutoff(between: Neighbours, placement: Placement, *, integers: bool) 
     [51.37, 49.785, 50.0]
     """
     value = plain_number(between.value)
+    if not between.holds(value):  # the short text of a float32 can lie beyond it
+        value = between.value.item()
     if placement == "value":
         return value  # type: ignore[no-any-return]
     lower, upper = plain_number(between.lower), plain_number(between.upper)
@@ -228,8 +230,7 @@ def equivalent_cutoffs(
     Returns
     -------
     (float, float) or None
-        Neighbouring values. None if all values meet the condition, or none of them, and where the
-        column's type is too coarse to tell the cut-off from one of them.
+        Neighbouring values. None if all values meet the condition, or none of them.
 
     Examples
     --------
@@ -238,12 +239,16 @@ def equivalent_cutoffs(
     >>> equivalent_cutoffs(np.array([38, 48, 51, 72]), ">=", 50)
     (48, 51)
     """
-    met = COMPARISONS[kind](distinct, cutoff)
+    met = COMPARISONS[kind](distinct, bound_for(distinct, cutoff))
     below = int(np.count_nonzero(met if kind in ("<=", "<") else ~met))
     if not 0 < below < len(distinct):
         return None
-    lower, upper = plain_number(distinct[below - 1]), plain_number(distinct[below])
-    return (lower, upper) if lies_between(cutoff, lower, upper, kind) else None
+    ends = distinct[below - 1], distinct[below]
+    lower, upper = map(plain_number, ends)
+    if lies_between(cutoff, lower, upper, kind):
+        return lower, upper
+    # The short text of a float32 can lie beyond the cut-off, the number itself does not.
+    return ends[0].item(), ends[1].item()
 
 
 def note_on_cutoffs(

@@ -14,6 +14,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from riskslim._wording import listing, near
 from riskslim.data.statements import Statement
 
@@ -21,6 +24,7 @@ __all__ = [
     "COMPARISONS",
     "Item",
     "ItemKind",
+    "bound_for",
     "conditions",
     "lies_between",
     "number_of",
@@ -449,6 +453,19 @@ def unknown_feature(name: str, feature_names: Sequence[str]) -> str:
         f"{name!r} (a variable, with features {listing(map(repr, of_variable))}; in constraints "
         f"variable({name!r}) stands for them)"
     )
+
+
+def bound_for(values: NDArray[Any], threshold: float) -> Any:
+    """The threshold as it is compared with values: in 64 bits, as everywhere beyond their table.
+
+    A float32 of 0.7 is less than 0.7, in a database as well as in exported code.
+    """
+    if values.dtype.kind != "f":
+        return threshold
+    try:
+        return np.float64(threshold)
+    except OverflowError:  # a whole number of more digits
+        return np.float64(math.inf if threshold > 0 else -math.inf)
 
 
 def plain_number(value: Any) -> Any:

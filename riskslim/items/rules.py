@@ -26,7 +26,7 @@ from riskslim.items.columns import (
     missing_in,
     plain_rows,
 )
-from riskslim.items.item import COMPARISONS, Item, number_of, read_item, value_text
+from riskslim.items.item import COMPARISONS, Item, bound_for, number_of, read_item, value_text
 from riskslim.items.variables import RawVariable
 
 if TYPE_CHECKING:
@@ -61,7 +61,8 @@ def _met(item: Item, raw: NDArray[Any], *, may_lack: bool) -> NDArray[np.int8]:
         rows = missing_in(raw)
     elif item.kind in COMPARISONS:
         encoder = ColumnEncoder(item.variable, "numbers", indicator=may_lack)
-        rows = COMPARISONS[item.kind](encoder.read(raw, "error").values, item.value)
+        values = encoder.read(raw, "error").values
+        rows = COMPARISONS[item.kind](values, bound_for(values, item.value))
     else:
         codes = {one: 0 for one in distinct_objects(plain_rows(raw)) if is_level(one, item.levels)}
         encoder = ColumnEncoder(item.variable, "levels", codes=codes, indicator=may_lack)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from riskslim.data.faults import ColumnError
 from riskslim.data.tables import Table
 from riskslim.items.columns import ColumnEncoder
-from riskslim.items.item import COMPARISONS, Item, plain_number
+from riskslim.items.item import COMPARISONS, Item, bound_for, plain_number
 from riskslim.score.cutoff_ranges import SHARE, CutoffRange
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def cutoff_ranges(
         if column is None:
             continue
         points = score.points[name]
-        met = COMPARISONS[item.kind](column.values, item.value)
+        met = COMPARISONS[item.kind](column.values, bound_for(column.values, item.value))
         without = total - points * met
         losses = [
             weight * np.logaddexp(0.0, -sign * (without + added) / score.scale)

@@ -235,10 +235,12 @@ def test_equivalent_cutoffs_are_the_neighbours(values, cutoff, kind):
     assert (COMPARISONS[kind](np.array(found), cutoff)).sum() == 1
 
 
-def test_a_cutoff_that_float32_cannot_tell_from_a_value_has_no_interval():
-    column = np.array([0.5, 0.7, 0.9], np.float32)
-    assert equivalent_cutoffs(column, ">=", 0.7) == (0.5, 0.7)
-    assert equivalent_cutoffs(column, ">=", 0.7000000001) is None
+def test_intervals_of_float32_are_those_of_the_numbers_themselves():
+    column = np.array([0.5, 0.7, 0.9], np.float32)  # 0.699999988 and 0.899999976
+    exact = tuple(column[1:].astype(float).tolist())
+    assert equivalent_cutoffs(column, ">=", 0.7) == exact
+    assert equivalent_cutoffs(column, ">=", 0.7000000001) == (0.7, 0.9)
+    assert equivalent_cutoffs(column, ">=", exact[0]) == (0.5, 0.7)
     X = pd.DataFrame({"v": column})
     assert len(ItemEncoder(thresholds={"v": [0.7000000001]}).fit(X).items_) == 1
 
@@ -384,3 +386,33 @@ def test_what_a_note_says_is_within_the_interval(one, other, kind):
     first, last = float(words[1]), float(words[-6])
     assert low <= first < last <= high
     assert last - first >= 0.97 * (high - low)
+
+
+@pytest.mark.parametrize("direction", [">=", "<="])
+@pytest.mark.parametrize("cutoffs", [None, [0.2, 0.7]])
+def test_floats_of_32_bits_are_compared_as_others_compare_them(direction, cutoffs):
+    """0.7 in 32 bits is less than 0.7: rows at the cut-off had another risk in exports."""
+    values = np.array([0.1, 0.2, 0.3, 0.7, 0.9, 0.7, 0.3, 0.1] * 5, np.float32)
+    frame = pd.DataFrame({"f": values})
+    thresholds = None if cutoffs is None else {"f": cutoffs}
+    encoder = ItemEncoder(n_thresholds="all", direction=direction, thresholds=thresholds)
+    items = encoder.fit_transform(frame)
+    wide = encoder.transform(frame.astype(np.float64))
+    np.testing.assert_array_equal(items, wide)
+    for item in encoder.items_:
+        exact = COMPARISONS[direction](values.astype(np.float64), item.value)
+        np.testing.assert_array_equal(items[item.name], exact)
+    kept = encoder.variables_["f"]
+    assert not kept.outside(values.astype(np.float64)).any()
+    assert not kept.outside(np.array([0.1, 0.9])).any()
+
+
+@pytest.mark.parametrize("threshold", ["all", 3, [1], [0.5]])
+@pytest.mark.parametrize("how", ["value", "middle"])
+def test_thresholds_of_true_and_false(threshold, how):
+    frame = pd.DataFrame({"x": [False, True, True, False], "z": [1, 2, 3, 4]})
+    encoder = ItemEncoder(thresholds={"x": threshold}, threshold_position=how)
+    items = encoder.fit_transform(frame)
+    name = next(item.name for item in encoder.items_ if item.variable == "x")
+    assert items[name].tolist() == [0, 1, 1, 0]
+    assert (encoder.variables_["x"].minimum, encoder.variables_["x"].maximum) == (0, 1)
