@@ -22,6 +22,7 @@ from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from riskslim._checks import as_int
 from riskslim.coefficients import (
     MAX_ABSOLUTE_COEFFICIENT,
     CoefficientSet,
@@ -512,10 +513,10 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _all_constraints(self, data: TrainingData) -> Sequence[Constraint]:
         if self.items_per_variable is None:
             return self.constraints
-        return [
-            *self.constraints,
-            *at_most_per_variable(self.items_per_variable, data.feature_names, data.items),
-        ]
+        most = as_int(self.items_per_variable, "items_per_variable")
+        if most < 1:
+            raise ValueError(f"items_per_variable must be at least 1, got {most}")
+        return [*self.constraints, *at_most_per_variable(most, data.feature_names, data.items)]
 
     def _coefficients(self, names: tuple[str, ...]) -> CoefficientSet:
         lower = self.min_coef

@@ -285,3 +285,11 @@ def test_few_items_of_each_variable():
     for most, error in ((0, ValueError), (-1, ValueError), (1.5, TypeError), ("one", TypeError)):
         with pytest.raises(error):
             RiskSLIMClassifier(items=encoder, items_per_variable=most).fit(RAW, Y)
+
+
+@pytest.mark.parametrize(("most", "error"), [(0, ValueError), (1.5, TypeError), (True, TypeError)])
+def test_items_per_variable_is_a_number_of_items(most, error):
+    X, y = pd.DataFrame({"age": [30, 40, 50, 60]}), [0, 1, 0, 1]
+    model = RiskSLIMClassifier(items=ItemEncoder(), items_per_variable=most)
+    with pytest.raises(error, match="items_per_variable must be"):
+        model.fit(X, y)
