@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 
 from riskslim._checks import as_int
 from riskslim.data.training_data import TrainingData
+from riskslim.exceptions import PositiveLabelWarning
 from riskslim.simulation.seizure import Values, seizure_columns, seizure_outcomes, seizure_signs
 
 __all__ = ["SeizureData", "SimulatedData", "simulate", "simulate_seizure", "source_data"]
@@ -313,7 +315,9 @@ def _stream(seed: int, *key: int) -> np.random.Generator:
 def _checked_source(source: tuple[Any, Any]) -> TrainingData:
     if not isinstance(source, (tuple, list)) or len(source) != 2:
         raise TypeError(f"source must be a pair (X, y), got {type(source).__name__}")
-    data = TrainingData(*source)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PositiveLabelWarning)  # rows keep their labels as they are
+        data = TrainingData(*source)
     outside = (data.feature_min < _LOWER) | (data.feature_max > _UPPER)
     if outside.any():
         j = int(np.flatnonzero(outside)[0])
