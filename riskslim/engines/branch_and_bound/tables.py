@@ -443,21 +443,6 @@ class SupportTables:
             self._packed = packed.taken(order), _apart(self._problem)
         return self._packed
 
-    def can_complete(self, box: NDArray[Any]) -> bool:
-        """Whether tables can look at all supports of a box.
-
-        Parameters
-        ----------
-        box : ndarray of shape (2, d + 1)
-            In points, intercept first.
-
-        Returns
-        -------
-        bool
-        """
-        shape = self._shape(box)
-        return shape is not None and shape.most_planes <= MOST_PLANES
-
     def _shape(self, box: NDArray[Any]) -> _Shape | None:
         """Items of a box by kind, None where it has other features."""
         live = np.flatnonzero((box[:, 1:] != 0).any(axis=0))

@@ -336,14 +336,13 @@ def test_supports_of_too_many_cells_are_left_to_relaxations():
     found = SupportTables(problem)
     box = np.array([problem.lower, problem.upper], float)
     found.planes[:4] = 3  # as of eight values
-    assert not found.can_complete(box)
     assert found.predicted_seconds(box) == math.inf
     box[:, 1:3] = 0.0
-    assert found.can_complete(box)
+    assert found.predicted_seconds(box) < math.inf
     box[0, 3] = 1.0
-    assert found.can_complete(box)
+    assert found.predicted_seconds(box) < math.inf
     box[0, 5:8] = 1.0
-    assert found.can_complete(box)
+    assert found.predicted_seconds(box) < math.inf
 
 
 def items_problem(rng, n=600, d=24, n_wide=0, max_size=4, **options):
@@ -433,9 +432,9 @@ def test_features_of_many_values_are_left_to_relaxations():
     problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=3)
     found = SupportTables(problem)
     box = np.array([problem.lower, problem.upper], float)
-    assert not found.can_complete(box)
+    assert found.predicted_seconds(box) == math.inf
     box[:, 4] = 0.0
-    assert found.can_complete(box)
+    assert found.predicted_seconds(box) < math.inf
     solution = branch_and_bound(problem, settings=BranchAndBoundSettings(tables="always"))
     assert solution.certificate.status is Status.OPTIMAL
 
