@@ -14,7 +14,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RATE_TOLERANCE", "TIE_TOLERANCE", "Rate", "RateCheck", "ScoreLevel", "score_ranges"]
+__all__ = [
+    "RATE_TOLERANCE",
+    "SCORE_ERROR",
+    "TIE_TOLERANCE",
+    "Rate",
+    "RateCheck",
+    "ScoreLevel",
+    "score_ranges",
+]
 
 # Rates that differ by less are equal: far more than rounding errors, far less than one record.
 RATE_TOLERANCE = 1e-9
@@ -23,6 +31,10 @@ RATE_TOLERANCE = 1e-9
 TIE_TOLERANCE = 1e-6
 # Numbers of records that a solver tells apart.
 MAX_COUNT = 1e6
+# Share of the size of a score that its rounding errors, and those of its range, stay below.
+SCORE_ERROR = 1e-9
+# Integers of a size that float64 adds up without rounding errors, however many of them there are.
+MAX_EXACT = 2.0**48
 
 
 class Rate(NamedTuple):
@@ -193,6 +205,61 @@ class RateCheck:
             f"{_text(value)} ({rate.label})" for value, rate in zip(values, self.rates, strict=True)
         )
         return f"the rates are {named}"
+
+    def ranges(
+        self, lower: NDArray[np.int64], upper: NDArray[np.int64], max_size: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Least and largest score of each record over a box, with room for rounding errors.
+
+        Parameters
+        ----------
+        lower, upper : ndarray of int64, shape (d + 1,)
+            Intercept first.
+        max_size : int
+            Most points that are not zero.
+
+        Returns
+        -------
+        least, most : ndarray of float64, shape (m,)
+        """
+        low, high = lower[self.columns], upper[self.columns]
+        live = np.flatnonzero((low != 0) | (high != 0))
+        least, most = score_ranges(self.records[:, live], low[live], high[live], max_size)
+        least, most = least + lower[0], most + upper[0]
+        size = np.maximum(np.maximum(np.abs(least), np.abs(most)), 1.0)
+        error = np.where(self.is_integer & (size <= MAX_EXACT), 0.0, SCORE_ERROR * size)
+        return least - error, most + error
+
+    def is_possible(
+        self, lower: NDArray[np.int64], upper: NDArray[np.int64], max_size: int
+    ) -> bool:
+        """Say whether some predictions that a box leaves open meet the requirement.
+
+        Parameters
+        ----------
+        lower, upper : ndarray of int64, shape (d + 1,)
+            The box, intercept first.
+        max_size : int
+            Most points that are not zero.
+
+        Returns
+        -------
+        bool
+            False is a proof that no vector of the box meets it: records whose scores reach the
+            threshold everywhere in the box are positive, those whose scores do nowhere are
+            negative, and the others are taken as suits the requirement best.
+        """
+        least, most = self.ranges(lower, upper, max_size)
+        positive, is_open = least >= self.positive_from, most >= self.positive_from
+        is_open &= ~positive
+        settled, open_shares = self.shares[positive].sum(), self.shares[is_open]
+        room = 0.0
+        if not self.has_integer_shares:
+            room = len(self.shares) * np.finfo(np.float64).eps * np.abs(self.shares).sum()
+        return bool(
+            settled + np.minimum(open_shares, 0.0).sum() <= self.high + room
+            and settled + np.maximum(open_shares, 0.0).sum() >= self.low - room
+        )
 
     def intercept_reach(
         self, lower: NDArray[np.int64], upper: NDArray[np.int64], max_size: int

@@ -321,8 +321,6 @@ def beyond_branch_and_bound(problem: RiskScoreProblem) -> str | None:
     str or None
         None if there is nothing.
     """
-    if problem.rates:
-        return "constraints on rates"
     if problem.is_constrained_per_scale:
         return "constraints on risks with a list of scales"
     return None

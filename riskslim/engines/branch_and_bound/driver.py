@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import threading
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -15,6 +16,7 @@ from riskslim.constraints.rows import clash
 from riskslim.constraints.search import search_vector
 from riskslim.engines.branch_and_bound.beyond import Beyond
 from riskslim.engines.branch_and_bound.incumbents import MAX_SOLUTIONS, Incumbents
+from riskslim.engines.branch_and_bound.rates import Rates
 from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, OUT_OF_PATIENCE, Search
 from riskslim.engines.branch_and_bound.settings import BranchAndBoundSettings
 from riskslim.engines.certify import certify, loss_accuracy
@@ -44,6 +46,8 @@ ENGINE = "branch_and_bound"
 MAX_WAIT = 1e6
 # Of the time that is left, for a vector that meets the constraints, where rounding has found none.
 CONSTRAINT_SHARE = 0.5
+# Of the time limit, for descents to vectors that meet constraints on rates.
+RATES_SHARE = 0.2
 # Of the time limit, in predicted work, for each search of supports: a short one before the
 # relaxation of the root, of fewer than MANY_ITEMS a beam alone; a second one where many items leave
 # a gap open; and a wide one, which takes longer than most problems, once nodes have been relaxed
@@ -182,8 +186,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
     on_score : callable, optional
         Told of every feasible vector that is met, with its objective.
     accepts : callable, optional
-        As :class:`Incumbents` has it. The limits then ask for several scores, or all ``within`` 0:
-        a search for one score relies on all requirements being stated.
+        As :class:`Incumbents` has it. Of a problem without constraints on rates.
     """
 
     def __init__(
@@ -195,6 +198,11 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         super().__init__(ENGINE, call)
         self.on_score = on_score
         self.accepts = accepts
+        self.rates: Rates | None = None
+        if self.problem.rates:
+            self.rates = Rates(self.problem)
+            self.problem = self.problem.without_rates()
+            self.on_score, self.accepts = self.rates.consider, self.rates.accepts
         self.ended = threading.Event()
         self.failure: BaseException | None = None
         self.is_impossible = False
@@ -217,7 +225,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             search, message = self._searched()
             incumbents = search.incumbents
             if incumbents.best is None and (search.complete or self.is_impossible):
-                self.conflict = conflicting_constraints(self.problem, self._is_stopped)
+                self.conflict = self._conflicting_constraints()
         finally:
             self.ended.set()
             watch.join()
@@ -267,6 +275,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             stop=self.stop,
             on_score=self.on_score,
             accepts=self.accepts,
+            allows=None if self.rates is None else self.rates.allows,
         )
         return Search(
             self.problem,
@@ -304,10 +313,12 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         search.solve_root()
         if not search.complete:
             search.incumbents.offer_smallest()
-        if search.incumbents.best is None and not search.complete:
+        if search.incumbents.best is None and not search.complete and not self._is_near():
             self._meet_constraints(search.incumbents)
             if self.is_impossible:
                 return ""
+        if not search.complete:
+            self._meet_rates(search)
         if many and not is_large and not search.complete and search.incumbents.best is not None:
             self._search_supports(search, SECOND_EFFORT)
         if not search.complete:
@@ -323,6 +334,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             if not (is_large and has_ended):
                 self._search_supports(search, WIDE_EFFORT)
             self._search_mixed(search, SECOND_EFFORT)
+            self._meet_rates(search)
         return search.run(gap_tolerance, node_limit, self.deadline)
 
     def _search_supports(self, search: Search, effort: int) -> bool:
@@ -360,12 +372,44 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         if found.coef is not None:
             incumbents.polish(found.coef)
 
+    def _is_near(self) -> bool:
+        """Say whether a vector is known that meets all constraints but those on rates."""
+        return self.rates is not None and self.rates.nearest is not None
+
+    def _meet_rates(self, search: Search) -> None:
+        """Find vectors that meet constraints on rates, next to the best ones without them."""
+        if self.rates is None:
+            return
+        deadline = time.perf_counter() + RATES_SHARE * self.remaining
+        for found in self.rates.found_near(
+            search.incumbents.best,
+            swaps=self.settings.swaps,
+            stop=self.stop,
+            should_stop=lambda: time.perf_counter() > deadline,
+        ):
+            search.incumbents.offer(found)
+            search.maybe_record()
+
+    def _conflicting_constraints(self) -> list[str]:
+        """Names of constraints that cannot be met together."""
+        if self.rates is None or self.is_impossible:
+            return conflicting_constraints(self.problem, self._is_stopped)
+        from riskslim.engines.lattice_cpa.conflicts import conflicting_with_rates
+
+        return conflicting_with_rates(self.rates.problem, self._is_stopped)
+
     def _is_stopped(self) -> bool:
         return bool(self.stop[0])
 
+    def _whole(self) -> RiskScoreProblem:
+        """The problem with its constraints on rates, within the bounds that were searched."""
+        if self.rates is None:
+            return self.problem
+        return self.rates.problem.reaching(int(self.problem.lower[0]), int(self.problem.upper[0]))
+
     def _solution(self, search: Search, message: str) -> Solution:
-        coef, problem = search.incumbents.best, self.problem
-        pool = None if search.incumbents.is_single else self._pool(search)
+        coef, problem = search.incumbents.best, self._whole()
+        pool = None if search.incumbents.is_one else self._pool(search)
         if pool is not None:  # scales that are rounded can put another one of equals first
             coef = pool.coefficients[0]
         assert coef is not None

@@ -67,6 +67,9 @@ class Incumbents:
     accepts : callable, optional
         Asked about every vector that would be kept: whether it meets requirements that the problem
         does not state. The others leave no trace, so that the cutoff stays above them.
+    allows : callable, optional
+        Asked about boxes, two int64 arrays of shape (d + 1,): False where ``accepts`` refuses every
+        vector.
 
     Attributes
     ----------
@@ -87,6 +90,7 @@ class Incumbents:
         exchange_margin: float = EXCHANGE_MARGIN,
         on_score: Callable[[NDArray[np.int64], float], None] | None = None,
         accepts: Callable[[NDArray[np.int64]], bool] | None = None,
+        allows: Callable[[NDArray[np.int64], NDArray[np.int64]], bool] | None = None,
     ) -> None:
         self.problem = problem
         self.n_solutions = n_solutions
@@ -98,6 +102,7 @@ class Incumbents:
         self.stop = stop
         self.on_score = on_score
         self.accepts = accepts
+        self.allows = allows
         self.n_updates = 0
         self._sorted: list[tuple[float, tuple[int, ...]]] = []
         self._offered: set[bytes] = set()
@@ -119,9 +124,14 @@ class Incumbents:
         return np.concatenate(([1.0], _spread(self.problem, self._is_stopped)))
 
     @property
-    def is_single(self) -> bool:
-        """Say whether one optimal vector is enough."""
+    def is_one(self) -> bool:
+        """Say whether one vector was asked for, not a list."""
         return self.n_solutions == 1 and self.within is None
+
+    @property
+    def is_single(self) -> bool:
+        """Say whether one optimal vector is enough, whichever of equals it is."""
+        return self.is_one and self.accepts is None
 
     @property
     def is_full(self) -> bool:
@@ -176,7 +186,8 @@ class Incumbents:
             return math.inf
         self._offered.add(key)
         smallest = self.problem.smallest_points(coef)
-        if smallest is not coef:
+        # Next to a threshold smaller points can be refused where the larger ones are not.
+        if smallest is not coef and (self.accepts is None or self.accepts(smallest)):
             return self.offer(smallest)
         objective = self.problem.objective(coef)
         if self.on_score is not None:

@@ -441,7 +441,7 @@ class Search:
                     return "time limit reached"
                 if self.nodes >= limit:
                     return "node limit reached"
-                if self.incumbents.is_single and self.gap <= gap_tolerance:
+                if self.incumbents.is_one and self.gap <= gap_tolerance:
                     return "gap tolerance reached"
                 if self.incumbents.is_full:
                     return "as many scores as memory is meant for"
@@ -816,14 +816,14 @@ class Search:
 
     def _propagate(self, box: NDArray[np.float64]) -> bool:
         """Shrink a box by the constraints; False if no vector of it meets them."""
-        constraints = self.problem.constraint_rows
-        if constraints is None:
+        constraints, allows = self.problem.constraint_rows, self.incumbents.allows
+        if constraints is None and allows is None:
             return True
         lower, upper = np.rint(box).astype(np.int64)
-        if not constraints.propagate(lower, upper):
+        if constraints is not None and not constraints.propagate(lower, upper):
             return False
-        box[0], box[1] = lower, upper
-        return True
+        box[:] = lower, upper
+        return allows is None or allows(lower, upper)
 
     def _push(
         self,

@@ -28,7 +28,14 @@ from riskslim.exceptions import InfeasibleProblemError, RiskSLIMError
 from riskslim.problem.conflicts import conflicting_constraints
 from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["NOT_FOUND", "SLICE", "confirmed", "found_in_time", "without_loss"]
+__all__ = [
+    "NOT_FOUND",
+    "SLICE",
+    "confirmed",
+    "conflicting_with_rates",
+    "found_in_time",
+    "without_loss",
+]
 
 NOT_FOUND = (
     "no points that meet the constraints were found so far, and it is not known whether there are "
@@ -103,7 +110,7 @@ def confirmed(
         Neither a vector nor a proof was found in time.
     """
     if problem.rates:
-        raise InfeasibleProblemError(clash(_conflicting_with_rates(problem)))
+        raise InfeasibleProblemError(clash(conflicting_with_rates(problem, stop or _never)))
     rows = problem.rows_with_size
     assert rows is not None
     should_stop = _never if stop is None else stop
@@ -124,15 +131,32 @@ def _never() -> bool:
     return False
 
 
-def _conflicting_with_rates(problem: RiskScoreProblem) -> list[str]:
-    """Constraints that HiGHS finds to contradict each other, none superfluous for all it knows."""
+def conflicting_with_rates(
+    problem: RiskScoreProblem, should_stop: Callable[[], bool]
+) -> list[str]:
+    """Constraints that HiGHS finds to contradict each other, none superfluous for all it knows.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+        With constraints on rates that cannot be met together with all others.
+    should_stop : callable
+        True ends the search for superfluous ones.
+
+    Returns
+    -------
+    list of str
+    """
     rows = problem.rows_with_size
     assert rows is not None
-    parts = _Parts(problem.at_scale(problem.loss.scale))
+    try:
+        parts = _Parts(problem.at_scale(problem.loss.scale), should_stop)
+    except BuildStoppedError:
+        return list(rows.names)
     every = set(range(len(rows.names)))
 
     def is_impossible(kept: list[int], seconds: float) -> bool:
-        return parts.is_impossible(every.difference(kept), seconds)
+        return not should_stop() and parts.is_impossible(every.difference(kept), seconds)
 
     return irreducible(rows.names, is_impossible)
 
@@ -140,7 +164,7 @@ def _conflicting_with_rates(problem: RiskScoreProblem) -> list[str]:
 class _Parts:
     """The rows of a model, in which some constraints may be left out."""
 
-    def __init__(self, problem: RiskScoreProblem) -> None:
+    def __init__(self, problem: RiskScoreProblem, should_stop: Callable[[], bool]) -> None:
         from scipy.sparse import csr_array
 
         # Features of any size are allowed: the loss is left out. No row may rely on the limits of
@@ -151,6 +175,7 @@ class _Parts:
                 without_loss(problem), size_min=0, size_max=int(np.count_nonzero(problem.usable))
             ),
             accuracy=Accuracy(row_error=0.0, caution=True),
+            should_stop=should_stop,
         )
         self.model = model
         self.owned = model.constraint_rows

@@ -23,15 +23,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.constraints.rate_checks import score_ranges
+from riskslim.constraints.rate_checks import SCORE_ERROR
 
 if TYPE_CHECKING:
     from riskslim.constraints.rate_checks import RateCheck
 
 __all__ = ["OutcomeSum", "Outcomes"]
-
-# Share of the size of a score that its rounding errors, and those of its range, stay below.
-SCORE_ERROR = 1e-9
 
 
 class OutcomeSum(NamedTuple):
@@ -107,7 +104,7 @@ class Outcomes:
         OutcomeSum
             Of the open records, those that are settled subtracted from the bounds.
         """
-        least, most = self._ranges(check)
+        least, most = check.ranges(self.lower, self.upper, self.max_size)
         matters = check.shares != 0
         positive, negative = least >= check.positive_from, most < check.positive_from
         settled = float(check.shares[matters & positive].sum())
@@ -125,15 +122,6 @@ class Outcomes:
         return OutcomeSum(
             variables, check.shares[records].tolist(), check.low - settled, check.high - settled
         )
-
-    def _ranges(self, check: RateCheck) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Least and largest score of each record, with room for rounding where it is needed."""
-        lower, upper = self.lower[check.columns], self.upper[check.columns]
-        least, most = score_ranges(check.records, lower, upper, self.max_size)
-        least, most = least + self.lower[0], most + self.upper[0]
-        error = SCORE_ERROR * np.maximum(np.maximum(np.abs(least), np.abs(most)), 1.0)
-        error[check.is_integer] = 0.0
-        return least - error, most + error
 
     def _variable(self, check: RateCheck, i: int) -> int:
         """The variable of a record, the same in all checks with the same threshold."""

@@ -1,0 +1,132 @@
+"""Constraints on the rates of predicted outcomes: scores in order, each with its rates counted.
+
+The search sees a problem without these constraints. A score that breaks them is no incumbent and
+leaves no trace, so that the cutoff stays at the best score that meets them, and every score with an
+objective below it is met. A box in which no predictions that it leaves open meet the constraints is
+left. Whatever bound the search has holds for the scores that meet them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim.heuristics.descent import discrete_coordinate_descent, sequential_rounding
+
+if TYPE_CHECKING:
+    from riskslim.problem.problem import RiskScoreProblem
+
+__all__ = ["Rates"]
+
+
+class Rates:
+    """The constraints on rates of a problem, and first scores that meet them.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+        With constraints on rates.
+
+    Attributes
+    ----------
+    nearest : ndarray of int64, shape (d + 1,), or None
+        The best vector that was met without regard to rates.
+    """
+
+    def __init__(self, problem: RiskScoreProblem) -> None:
+        self.problem = problem
+        self.checks = problem.rates
+        self.nearest: NDArray[np.int64] | None = None
+        self._least = math.inf
+        self._tried: set[bytes] = set()
+
+    def accepts(self, coef: NDArray[np.int64]) -> bool:
+        """Say whether a vector meets the constraints.
+
+        Parameters
+        ----------
+        coef : ndarray of int64, shape (d + 1,)
+
+        Returns
+        -------
+        bool
+        """
+        return all(check.violation(coef) is None for check in self.checks)
+
+    def allows(self, lower: NDArray[np.int64], upper: NDArray[np.int64]) -> bool:
+        """Say whether some predictions that a box leaves open meet each constraint.
+
+        Parameters
+        ----------
+        lower, upper : ndarray of int64, shape (d + 1,)
+
+        Returns
+        -------
+        bool
+        """
+        size = self.problem.max_size
+        return all(check.is_possible(lower, upper, size) for check in self.checks)
+
+    def consider(self, coef: NDArray[np.int64], objective: float) -> None:
+        """Keep the best vector that meets the other requirements.
+
+        Parameters
+        ----------
+        coef : ndarray of int64, shape (d + 1,)
+        objective : float
+        """
+        if objective < self._least:
+            self.nearest, self._least = coef.copy(), objective
+
+    def found_near(
+        self,
+        best: NDArray[np.int64] | None,
+        *,
+        swaps: bool,
+        stop: NDArray[np.int64],
+        should_stop: Callable[[], bool],
+    ) -> Iterator[NDArray[np.int64]]:
+        """Vectors that meet all constraints, descended to from roundings that do.
+
+        Parameters
+        ----------
+        best : ndarray of int64, shape (d + 1,), optional
+            The best one that is known to meet them.
+        swaps : bool
+            Whether features may be exchanged.
+        stop : int64 array of shape (1,)
+            Not zero: improve nothing any more.
+        should_stop : callable
+            The same, asked between moves.
+
+        Yields
+        ------
+        ndarray of int64, shape (d + 1,)
+        """
+        problem = self.problem
+        for near in (best, self.nearest, np.zeros(len(problem.lower), np.int64)):
+            if near is None or near.tobytes() in self._tried or stop[0] or should_stop():
+                continue
+            self._tried.add(near.tobytes())
+            start = near if near is best else self._rounded(near, stop)
+            if start is None or not problem.is_feasible(start):
+                continue
+            yield start
+            improved = discrete_coordinate_descent(
+                problem, start, swaps=swaps, stop=stop, should_stop=should_stop
+            ).coefficients
+            assert improved is not None
+            yield improved
+
+    def _rounded(
+        self, near: NDArray[np.int64], stop: NDArray[np.int64]
+    ) -> NDArray[np.int64] | None:
+        problem, scales = self.problem, self.problem.scales
+        if not scales.is_single:
+            problem = problem.at_scale(scales.nearest_to_one)
+        point = np.clip(near, problem.lower, problem.upper).astype(np.float64)
+        return sequential_rounding(problem, point, stop=stop).coefficients
