@@ -378,13 +378,10 @@ class _SearchOptions:
     reason: str = ""
 
     def with_engine_for(self, problem: RiskScoreProblem) -> _SearchOptions:
-        """Choose the engine where that is left open, and its solver."""
+        """Choose the engine where that is left open."""
         choice = choose_engine(problem, self.engine)
         logger.info("engine: %s (%s)", choice.name, choice.reason)
-        arguments = self.arguments
-        if choice.name == "lattice_cpa":
-            arguments = {"solver": choice.solver, **arguments}
-        return replace(self, engine=choice.name, reason=choice.reason, arguments=arguments)
+        return replace(self, engine=choice.name, reason=choice.reason)
 
     def solve(self, problem: RiskScoreProblem) -> Solution:
         """Search for one score, or a list of the best ones."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from riskslim.engines.lattice_cpa.solvers import is_installed
-from riskslim.engines.runs import DEFAULT_SOLVER, beyond_branch_and_bound
+from riskslim.engines.runs import DEFAULT_SOLVER
 from riskslim.problem.problem import RiskScoreProblem
 
 if TYPE_CHECKING:
@@ -19,11 +17,10 @@ ENGINES = ("auto", "branch_and_bound", "lattice_cpa")
 
 
 class EngineChoice(NamedTuple):
-    """An engine's name, why this one, and the solver that it works on if it needs one."""
+    """An engine's name, and why this one."""
 
     name: str
     reason: str
-    solver: str = DEFAULT_SOLVER
 
 
 def choose_engine(problem: RiskScoreProblem, engine: str = "auto") -> EngineChoice:
@@ -33,10 +30,7 @@ def choose_engine(problem: RiskScoreProblem, engine: str = "auto") -> EngineChoi
     ----------
     problem : RiskScoreProblem
     engine : {"auto", "branch_and_bound", "lattice_cpa"}
-        "auto": branch and bound, if it supports all that the problem asks for. It does not
-        support constraints on rates, nor constraints on risks with a list of scales. lattice_cpa
-        works on SCIP where that is installed and CPLEX is not, or where rates of so many different
-        records are constrained that the installed CPLEX may not take them.
+        "auto": branch and bound, which supports all that a problem can ask for.
 
     Returns
     -------
@@ -61,45 +55,10 @@ def choose_engine(problem: RiskScoreProblem, engine: str = "auto") -> EngineChoi
         raise ValueError(f"engine must be one of {', '.join(map(repr, ENGINES))}, got {engine!r}")
     if engine != "auto":
         return EngineChoice(engine, "asked for")
-    unsupported = beyond_branch_and_bound(problem)
-    if unsupported is not None:
-        reason = f"since branch_and_bound does not support {unsupported}"
-        if is_installed("scip"):
-            if not is_installed("cplex"):
-                return EngineChoice("lattice_cpa", f"{reason}, on SCIP for want of CPLEX", "scip")
-            if problem.rates and _is_beyond_cplex(problem):
-                return EngineChoice("lattice_cpa", f"{reason}, on SCIP for its size", "scip")
-        return EngineChoice("lattice_cpa", reason)
     return EngineChoice(
         "branch_and_bound",
         "which supports all requirements of this problem and needs no solver",
     )
-
-
-def _is_beyond_cplex(problem: RiskScoreProblem) -> bool:
-    """Say whether the installed CPLEX is too small for constraints on rates."""
-    if problem.infeasibility is not None:
-        return False
-    from riskslim.engines.lattice_cpa.formulation import (
-        ROWS_BETWEEN_STOPS,
-        BuildStoppedError,
-        Formulation,
-    )
-    from riskslim.engines.lattice_cpa.model import COMMUNITY_EDITION_LIMIT, has_limited_size
-    from riskslim.engines.lattice_cpa.start import best_possible_bounds
-
-    part = problem.at_scale(problem.loss.scale)
-    asked = itertools.count()
-    try:
-        model = Formulation(
-            part,
-            best_possible_bounds(part),
-            should_stop=lambda: next(asked) * ROWS_BETWEEN_STOPS > COMMUNITY_EDITION_LIMIT,
-        )
-    except BuildStoppedError:  # no need to build it all, which takes long with many records
-        return has_limited_size()
-    size = max(len(model.variables), len(model.rows))
-    return size > COMMUNITY_EDITION_LIMIT and has_limited_size()
 
 
 def engine_arguments(
@@ -115,7 +74,7 @@ def engine_arguments(
     ----------
     choice : EngineChoice
     solver : str, optional
-        None: the one that suits the problem.
+        None: the default.
     n_solutions, within : optional
         As in :func:`~riskslim.branch_and_bound`.
 
@@ -137,7 +96,7 @@ def engine_arguments(
                 f"{' and '.join(arguments)} need engine='branch_and_bound': lattice_cpa finds one "
                 "risk score"
             )
-        return {"solver": choice.solver if solver is None else solver}
+        return {"solver": DEFAULT_SOLVER if solver is None else solver}
     if solver is not None:
         raise ValueError(
             f"solver={solver!r} needs engine='lattice_cpa': branch_and_bound has no solver"
@@ -167,8 +126,6 @@ def solve(problem: RiskScoreProblem, engine: str = "auto", **arguments: Any) -> 
         What the engine raises.
     """
     choice = choose_engine(problem, engine)
-    if choice.name == "lattice_cpa":
-        arguments.setdefault("solver", choice.solver)
     return _engine(choice.name)(problem, **arguments)
 
 

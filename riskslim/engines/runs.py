@@ -42,7 +42,6 @@ __all__ = [
     "EngineCall",
     "EngineRun",
     "InterruptibleRun",
-    "beyond_branch_and_bound",
     "check_solver",
     "checked_limits",
     "checked_settings",
@@ -307,23 +306,6 @@ class EngineRun(Generic[_Settings]):
 
     def _stated(self) -> dict[str, Any]:
         return {"engine": self.name, **self.limits, **dataclasses.asdict(self.settings)}
-
-
-def beyond_branch_and_bound(problem: RiskScoreProblem) -> str | None:
-    """Name what a problem asks for that branch and bound does not support.
-
-    Parameters
-    ----------
-    problem : RiskScoreProblem
-
-    Returns
-    -------
-    str or None
-        None if there is nothing.
-    """
-    if problem.is_constrained_per_scale:
-        return "constraints on risks with a list of scales"
-    return None
 
 
 def checked_limits(

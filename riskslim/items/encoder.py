@@ -64,6 +64,17 @@ _TRANSFORM_ADVICE = {
         "these columns and missing='indicator', or remove these rows, or impute the values."
     )
 }
+# Of the rows of fit, once those that count have been read.
+_WEIGHTLESS_ADVICE = {
+    "missing": (
+        "Rows of weight 0 do not count, but have to be such as the score can be applied to: remove "
+        "these rows or impute the values."
+    ),
+    "unknown": (
+        "Rows of weight 0 do not count, so that no item knows levels that they alone have: remove "
+        "these rows, or set handle_unknown='ignore', which makes all items of theirs 0."
+    ),
+}
 
 
 class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -173,7 +184,7 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     having, and what rounding does, is in docs/cutoffs.md.
 
     With ``sample_weight`` quantiles and frequencies are weighted, and rows with weight 0 do not
-    count at all.
+    count at all. A classifier with items refuses them where ``transform`` would.
 
     Examples
     --------
@@ -536,7 +547,7 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return array
 
 
-def check_rows(encoder: ItemEncoder, table: Table) -> None:
+def check_rows(encoder: ItemEncoder, table: Table, *, of_fit: bool = False) -> None:
     """Refuse rows that the encoder would not encode, without encoding them.
 
     Parameters
@@ -545,6 +556,8 @@ def check_rows(encoder: ItemEncoder, table: Table) -> None:
         Which is fitted.
     table : Table
         With the columns of fit.
+    of_fit : bool, default False
+        They are the rows of fit, those without a weight among them.
 
     Raises
     ------
@@ -557,7 +570,8 @@ def check_rows(encoder: ItemEncoder, table: Table) -> None:
             one.read(table.values(j), encoder.handle_unknown)
         except ColumnError as fault:
             faults.append((j, fault))
-    raise_faults(faults, encoder._columns, table.n_samples, _TRANSFORM_ADVICE)
+    advice = _WEIGHTLESS_ADVICE if of_fit else _TRANSFORM_ADVICE
+    raise_faults(faults, encoder._columns, table.n_samples, advice)
 
 
 def item_table(encoder: ItemEncoder, X: Any) -> Table:

@@ -391,8 +391,9 @@ def fit_items(encoder: ItemEncoder, X: Any, sample_weight: Any = None) -> Table:
 
     Raises
     ------
-    ValueError
-        As :func:`check_names`.
+    ValueError, TypeError
+        As :meth:`ItemEncoder.fit` and :func:`check_names`; and as :meth:`ItemEncoder.transform` of
+        rows without a weight, which have items as all others have.
 
     Examples
     --------
@@ -404,9 +405,11 @@ def fit_items(encoder: ItemEncoder, X: Any, sample_weight: Any = None) -> Table:
     >>> items.names, items.values(0)
     (['age >= 60', 'sex = male'], array([0, 1, 1], dtype=int8))
     """
-    from riskslim.items.encoder import item_table
+    from riskslim.items.encoder import check_rows, item_table
 
     encoder.fit(X, sample_weight=sample_weight)
+    if sample_weight is not None and not np.asarray(sample_weight).all():
+        check_rows(encoder, open_table(X), of_fit=True)
     check_names(encoder.items_, encoder.variables_)
     return item_table(encoder, X)
 

@@ -5,24 +5,20 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib.util
-import itertools
 import pickle
 import time
 import types
-import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from problems import paper_problem
+from rated import INTERCEPTS, Demand, draw, many_records, problem_of
 from riskslim import (
-    CoefficientSet,
-    LogisticLoss,
     RiskScore,
     RiskScoreProblem,
     Status,
-    TrainingData,
     at_most,
     branch_and_bound,
     discrete_coordinate_descent,
@@ -34,7 +30,6 @@ from riskslim import (
     risk_at_most,
     sequential_rounding,
 )
-from riskslim.constraints.rate_checks import TIE_TOLERANCE
 from riskslim.constraints.rates import MAX_GROUPS
 from riskslim.constraints.rows import ConstraintRows
 from riskslim.engines.branch_and_bound.driver import BranchAndBoundRun
@@ -46,131 +41,12 @@ from riskslim.engines.lattice_cpa.model import has_limited_size
 from riskslim.engines.lattice_cpa.outcomes import Outcomes
 from riskslim.engines.lattice_cpa.relaxation import Relaxation
 from riskslim.engines.lattice_cpa.start import best_possible_bounds
-from riskslim.exceptions import ConstantFeatureWarning, ProblemSizeError, RiskSLIMError
+from riskslim.exceptions import ProblemSizeError, RiskSLIMError
 from riskslim.solution import SolveStatistics, Trace
 from searches import StopAfter
 
 HAS_SCIP = importlib.util.find_spec("pyscipopt") is not None
 SOLVERS = ["cplex", pytest.param("scip", marks=pytest.mark.skipif(not HAS_SCIP, reason="no SCIP"))]
-KINDS = ("false_positive", "false_negative", "positive")
-INTERCEPTS = 30
-
-
-# ---- an oracle in plain NumPy --------------------------------------------------------------
-
-
-@dataclasses.dataclass
-class Demand:
-    """What one constraint asks for, in the words of the oracle."""
-
-    kind: str
-    limit: float
-    risk: float
-    groups: np.ndarray | None = None
-
-    def constraint(self):
-        if self.groups is not None:
-            return rate_gap_at_most(self.limit, self.kind, groups=self.groups, threshold=self.risk)
-        make = {
-            "false_positive": false_positive_rate_at_most,
-            "false_negative": false_negative_rate_at_most,
-        }[self.kind]
-        return make(self.limit, self.risk)
-
-    def is_met(self, y, weights, scores, tie):
-        """scores (k, n) -> (k,)"""
-        if tie:
-            positive = scores >= np.log(self.risk / (1 - self.risk)) - tie
-        else:
-            positive = 1 / (1 + np.exp(-scores)) >= self.risk
-        counted = {"false_positive": y < 0, "false_negative": y > 0}.get(self.kind, y != 0)
-        predicted = ~positive if self.kind == "false_negative" else positive
-
-        def rate(rows):
-            w = weights * (counted & rows)
-            return predicted @ w / w.sum()
-
-        if self.groups is None:
-            return rate(np.ones(len(y), bool)) <= self.limit + 1e-9
-        values = [rate(self.groups == label) for label in np.unique(self.groups)]
-        gaps = [abs(a - b) for a, b in itertools.combinations(values, 2)]
-        return np.max(gaps, axis=0) <= self.limit + 1e-9
-
-
-@dataclasses.dataclass
-class Small:
-    """A problem small enough to be enumerated."""
-
-    X: np.ndarray
-    y: np.ndarray
-    weights: np.ndarray | None
-    most: int
-    max_size: int
-    demands: list[Demand]
-    others: list  # further constraints, with what they mean
-    is_integer: bool
-
-    def build(self, **settings):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConstantFeatureWarning)
-            data = TrainingData(self.X, self.y, self.weights)
-        coefficients = CoefficientSet(data.feature_names, -self.most, self.most)
-        constraints = [d.constraint() for d in self.demands] + [c for c, _ in self.others]
-        return RiskScoreProblem(
-            LogisticLoss(data, coefficients),
-            coefficients,
-            max_size=self.max_size,
-            constraints=constraints,
-            **settings,
-        )
-
-    def enumerate(self):
-        """Vectors that are feasible, and their objectives."""
-        n, d = self.X.shape
-        weights = np.ones(n) if self.weights is None else self.weights
-        points = np.array(list(itertools.product(range(-self.most, self.most + 1), repeat=d)))
-        points = points[(points != 0).sum(axis=1) <= self.max_size]
-        slopes = np.repeat(points, 2 * INTERCEPTS + 1, axis=0)
-        intercepts = np.tile(np.arange(-INTERCEPTS, INTERCEPTS + 1), len(points))
-        vectors = np.column_stack((intercepts, slopes))
-        scores = intercepts[:, None] + slopes @ self.X.T
-        tie = 0.0 if self.is_integer else TIE_TOLERANCE * max(1.0, np.abs(self.X).max())
-        met = np.ones(len(vectors), bool)
-        for demand in self.demands:
-            met &= demand.is_met(self.y, weights, scores, tie)
-        for _, meaning in self.others:
-            met &= meaning(vectors)
-        losses = np.logaddexp(0, -self.y * scores) @ weights / weights.sum()
-        return vectors, met, losses + 1e-6 * (slopes != 0).sum(axis=1)
-
-
-def draw(seed, *, real=False):
-    rng = np.random.default_rng([seed, 11])
-    n, d = int(rng.integers(20, 70)), int(rng.integers(2, 4))
-    X = rng.integers(0, 3, (n, d)).astype(float)
-    if real:
-        X[:, 0] = rng.choice([np.round(rng.uniform(0, 2, n), 1), rng.normal(0, 1, n)])
-    y = np.where(X @ rng.choice([-1, 1], d) + rng.normal(0, 1.5, n) > 0.5, 1, -1)
-    groups = rng.integers(0, int(rng.choice([2, 2, 3])), n)
-    # Every group has records of both classes.
-    y[:6], groups[:6] = [-1, 1] * 3, [0, 0, 1, 1, 2 % (groups.max() + 1), 2 % (groups.max() + 1)]
-    weights = None
-    if rng.random() < 0.6:
-        weights = rng.choice([rng.integers(1, 4, n).astype(float), rng.uniform(0.5, 2, n)])
-    demands = []
-    for _ in range(int(rng.integers(1, 5))):
-        risk = float(rng.choice([0.5, 0.5, 0.3, 0.7]))
-        if rng.random() < 0.5:
-            kind = str(rng.choice(KINDS))
-            demands.append(Demand(kind, float(rng.choice([0, 0.03, 0.1])), risk, groups))
-        else:
-            kind = str(rng.choice(KINDS[:2]))
-            demands.append(Demand(kind, float(rng.uniform(0, 0.3)), risk))
-    others = []
-    if rng.random() < 0.4:
-        others.append((at_most(1, ["x1", "x2"]), lambda v: (v[:, 1:3] != 0).sum(axis=1) <= 1))
-        others.append((monotone("x2", "+"), lambda v: v[:, 2] >= 0))
-    return Small(X, y, weights, 2, int(rng.integers(1, d + 1)), demands, others, not real)
 
 
 def test_the_feasible_vectors_are_those_of_the_oracle():
@@ -256,17 +132,6 @@ def test_named_constraints_contradict_and_none_is_superfluous(solver):
 
 
 # ---- ties and thresholds -------------------------------------------------------------------
-
-
-def problem_of(X, y, *constraints, weights=None, **options):
-    names = [f"x{j}" for j in range(1, np.shape(X)[1] + 1)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConstantFeatureWarning)
-        data = TrainingData(np.array(X), y, weights, feature_names=names)
-    coefficients = CoefficientSet(names, -3, 3)
-    return RiskScoreProblem(
-        LogisticLoss(data, coefficients), coefficients, constraints=constraints, **options
-    )
 
 
 X4, Y4 = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
@@ -423,22 +288,9 @@ def test_refused(call, error, message):
 # ---- engines and heuristics ----------------------------------------------------------------
 
 
-def many_records(n, d=6, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.integers(0, 4, (n, d))
-    total = X @ rng.choice([-1, 1], d) + rng.normal(0, 2, n)
-    return problem_of(
-        X, total > np.median(total), false_positive_rate_at_most(0.1, 0.5), max_size=3
-    )
-
-
 def test_other_engines():
     problem = many_records(50)
-    assert choose_engine(problem) == (
-        "lattice_cpa", "since branch_and_bound does not support constraints on rates", "cplex",
-    )  # fmt: skip
-    with pytest.raises(ValueError, match="branch_and_bound does not support constraints on rates"):
-        branch_and_bound(problem)
+    assert choose_engine(problem).name == "branch_and_bound"
     assert problem.is_feasible(solve(problem, time_limit=2).coef)
     at_half = problem_of(X4, Y4, false_positive_rate_at_most(0.1, 0.5), scale=(1, 3))
     with pytest.raises(ValueError, match="where rates are not constrained"):
@@ -461,8 +313,7 @@ def test_too_many_records_for_the_community_edition():
     assert certificate.lower_bound == pytest.approx(relaxed.objective, abs=1e-8)
     assert relaxed.objective < certificate.objective - 1e-3
     if HAS_SCIP:
-        assert choose_engine(problem).solver == "scip"
-        solution = solve(problem, time_limit=3)
+        solution = solve(problem, "lattice_cpa", solver="scip", time_limit=3)
         assert solution.settings["solver"] == "scip"
         assert problem.is_feasible(solution.coef)
         assert solution.certificate.lower_bound >= relaxed.objective - 1e-8

@@ -473,17 +473,16 @@ def test_risks_with_a_list_of_scales(solver):
     drawn = [risk_at_least(0.85, {"age": 3}), risk_at_most(0.3, profile={}), at_most(3, NAMES)]
     problem = make(*drawn, scale=scales)
     assert problem.is_constrained_per_scale
-    assert choose_engine(problem).name == "lattice_cpa"
-    with pytest.raises(ValueError, match="does not support constraints on risks with a list"):
-        branch_and_bound(problem)
+    assert choose_engine(problem).name == "branch_and_bound"
     each = [branch_and_bound(make(*drawn, scale=m)) for m in scales]
     best = min(each, key=lambda one: one.certificate.objective)
-    solution = solve(problem, solver=solver)
-    assert solution.certificate.is_optimal
-    assert solution.certificate.objective == pytest.approx(best.certificate.objective, abs=2e-9)
-    assert solution.scale == best.scale
-    old = (X[X[:, 0] == 3] @ solution.coefficients + solution.intercept) / solution.scale
-    assert (1 / (1 + np.exp(-old)) >= 0.85 - 1e-9).all()
+    for solution in (solve(problem), solve(problem, "lattice_cpa", solver=solver)):
+        assert solution.certificate.is_optimal
+        found = solution.certificate.objective
+        assert found == pytest.approx(best.certificate.objective, abs=2e-9)
+        assert solution.scale == best.scale
+        old = (X[X[:, 0] == 3] @ solution.coefficients + solution.intercept) / solution.scale
+        assert (1 / (1 + np.exp(-old)) >= 0.85 - 1e-9).all()
 
 
 def test_scales_without_a_score():
@@ -491,14 +490,15 @@ def test_scales_without_a_score():
     few = CoefficientSet(NAMES, -1, 1, intercept_lower=-1, intercept_upper=1)
     bound = risk_at_least(0.99, {"age": 3}, name="old")
     problem = make(bound, coefficients=few, scale=[0.5, 4.0], max_size=1)
-    solution = lattice_cpa(problem)
-    assert solution.certificate.is_optimal
-    assert solution.scale == 0.5
-    alone = branch_and_bound(make(bound, coefficients=few, scale=0.5, max_size=1))
-    assert solution.certificate.objective == pytest.approx(alone.certificate.objective, abs=2e-9)
-    none = lattice_cpa(make(bound, coefficients=few, scale=[4.0, 5.0], max_size=1))
-    assert none.certificate.status.value == "infeasible"
-    assert "(old)" in none.certificate.message
+    alone = branch_and_bound(make(bound, coefficients=few, scale=0.5, max_size=1)).certificate
+    for engine in (branch_and_bound, lattice_cpa):
+        solution = engine(problem)
+        assert solution.certificate.is_optimal
+        assert solution.scale == 0.5
+        assert solution.certificate.objective == pytest.approx(alone.objective, abs=2e-9)
+        none = engine(make(bound, coefficients=few, scale=[4.0, 5.0], max_size=1))
+        assert none.certificate.status.value == "infeasible"
+        assert "(old)" in none.certificate.message
 
 
 # ---------------------------------------------------------------------------------------------
@@ -511,9 +511,7 @@ def test_checks_on_the_records():
     assert len(problem.rates) == 1
     assert problem.violations([0, 0, 0, 0, 0, 0]) == ["nobody: it is 1"]
     assert problem.is_feasible([-1, 0, 0, 0, 0, 0])
-    assert choose_engine(problem).name == "lattice_cpa"
-    with pytest.raises(ValueError, match="does not support constraints on rates: use lattice_cpa"):
-        branch_and_bound(problem)
+    assert problem.is_feasible(branch_and_bound(problem).coef)
     found = discrete_coordinate_descent(problem, [-1, 0, 0, 0, 0, 0], swaps=True)
     assert problem.is_feasible(found.coefficients)
     assert make(at_most(4, NAMES)).rates == ()

@@ -26,12 +26,12 @@ from riskslim.engines.runs import (
     INTERRUPTED,
     EngineCall,
     EngineRun,
-    beyond_branch_and_bound,
     checked_limits,
     checked_settings,
     checked_start,
     run_interruptibly,
 )
+from riskslim.engines.scales import ScalesRun
 from riskslim.exceptions import RiskSLIMError
 from riskslim.problem.conflicts import conflicting_constraints
 from riskslim.problem.problem import RiskScoreProblem
@@ -46,8 +46,11 @@ ENGINE = "branch_and_bound"
 MAX_WAIT = 1e6
 # Of the time that is left, for a vector that meets the constraints, where rounding has found none.
 CONSTRAINT_SHARE = 0.5
-# Of the time limit, for descents to vectors that meet constraints on rates.
-RATES_SHARE = 0.2
+NO_BETTER = "there is no better score than one that is known"
+# Of the time that is left, for descents to vectors that meet constraints on rates, each time that
+# they are tried; and predicted seconds of nodes until they are tried again, doubled every time.
+RATES_SHARE = 0.1
+RATES_PATIENCE = 1.0
 # Of the time limit, in predicted work, for each search of supports: a short one before the
 # relaxation of the root, of fewer than MANY_ITEMS a beam alone; a second one where many items leave
 # a gap open; and a wide one, which takes longer than most problems, once nodes have been relaxed
@@ -154,16 +157,19 @@ def branch_and_bound(
     """
     limits = checked_limits(time_limit, gap_tolerance, node_limit, n_threads, random_state)
     settings = checked_settings(problem, settings, BranchAndBoundSettings)
-    unsupported = beyond_branch_and_bound(problem)
-    if unsupported is not None:
-        raise ValueError(
-            f"branch_and_bound does not support {unsupported}: use lattice_cpa, which the engine "
-            "'auto' chooses"
-        )
     limits["n_solutions"], limits["within"] = _checked_pool(n_solutions, within)
     vector = checked_start(problem, start)
     call = EngineCall(problem, settings, limits, vector, progress, should_stop)
-    return run_interruptibly(BranchAndBoundRun(call))
+    if not problem.is_constrained_per_scale:
+        return run_interruptibly(BranchAndBoundRun(call))
+    if (limits["n_solutions"], limits["within"]) != (1, None):
+        raise ValueError(
+            "a list of scores needs one scale where constraints are about risks: they differ "
+            f"between the scales {problem.scales.describe()}"
+        )
+    return run_interruptibly(
+        ScalesRun(ENGINE, call, lambda part, cutoff: BranchAndBoundRun(part, cutoff=cutoff))
+    )
 
 
 def _checked_pool(n_solutions: int | None, within: float | None) -> tuple[int | None, float | None]:
@@ -187,6 +193,9 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         Told of every feasible vector that is met, with its objective.
     accepts : callable, optional
         As :class:`Incumbents` has it. Of a problem without constraints on rates.
+    cutoff : float, default infinity
+        The objective of a known score: others are of no use, and a problem without a better one
+        may be called infeasible.
     """
 
     def __init__(
@@ -194,10 +203,12 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         call: EngineCall[BranchAndBoundSettings],
         on_score: Callable[[NDArray[np.int64], float], None] | None = None,
         accepts: Callable[[NDArray[np.int64]], bool] | None = None,
+        cutoff: float = math.inf,
     ) -> None:
         super().__init__(ENGINE, call)
         self.on_score = on_score
         self.accepts = accepts
+        self.cutoff = cutoff
         self.rates: Rates | None = None
         if self.problem.rates:
             self.rates = Rates(self.problem)
@@ -224,7 +235,10 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         try:
             search, message = self._searched()
             incumbents = search.incumbents
-            if incumbents.best is None and (search.complete or self.is_impossible):
+            is_over = search.complete or self.is_impossible
+            if incumbents.best is None and search.complete and math.isfinite(self.cutoff):
+                return self.infeasible(NO_BETTER)
+            if incumbents.best is None and is_over:
                 self.conflict = self._conflicting_constraints()
         finally:
             self.ended.set()
@@ -276,6 +290,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             on_score=self.on_score,
             accepts=self.accepts,
             allows=None if self.rates is None else self.rates.allows,
+            known=self.cutoff,
         )
         return Search(
             self.problem,
@@ -313,12 +328,12 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         search.solve_root()
         if not search.complete:
             search.incumbents.offer_smallest()
-        if search.incumbents.best is None and not search.complete and not self._is_near():
+        is_near = self.rates is not None and self.rates.is_near
+        if search.incumbents.best is None and not search.complete and not is_near:
             self._meet_constraints(search.incumbents)
             if self.is_impossible:
                 return ""
-        if not search.complete:
-            self._meet_rates(search)
+        self._meet_rates(search)
         if many and not is_large and not search.complete and search.incumbents.best is not None:
             self._search_supports(search, SECOND_EFFORT)
         if not search.complete:
@@ -334,8 +349,20 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             if not (is_large and has_ended):
                 self._search_supports(search, WIDE_EFFORT)
             self._search_mixed(search, SECOND_EFFORT)
+        return self._run(search)
+
+    def _run(self, search: Search) -> str:
+        """Search until a limit is reached, or nothing is left; look for rates now and then."""
+        gap_tolerance, node_limit = self.limits["gap_tolerance"], self.limits["node_limit"]
+        if self.rates is None:
+            return search.run(gap_tolerance, node_limit, self.deadline)
+        patience = search.seconds + RATES_PATIENCE
+        while True:
+            message = search.run(gap_tolerance, node_limit, self.deadline, patience)
+            if message != OUT_OF_PATIENCE:
+                return message
             self._meet_rates(search)
-        return search.run(gap_tolerance, node_limit, self.deadline)
+            patience *= 2.0
 
     def _search_supports(self, search: Search, effort: int) -> bool:
         """Search for supports; False if the budget was spent before that came to an end."""
@@ -372,13 +399,9 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         if found.coef is not None:
             incumbents.polish(found.coef)
 
-    def _is_near(self) -> bool:
-        """Say whether a vector is known that meets all constraints but those on rates."""
-        return self.rates is not None and self.rates.nearest is not None
-
     def _meet_rates(self, search: Search) -> None:
         """Find vectors that meet constraints on rates, next to the best ones without them."""
-        if self.rates is None:
+        if self.rates is None or search.complete:
             return
         deadline = time.perf_counter() + RATES_SHARE * self.remaining
         for found in self.rates.found_near(
@@ -419,7 +442,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         certificate = certify(
             problem,
             coef,
-            search.objective if is_proven else min(search.lower_bound, search.objective),
+            min(search.objective, self.cutoff if is_proven else search.lower_bound),
             gap_tolerance=max(self.limits["gap_tolerance"], problem.scales.tolerance),
             # The objective that bounds were compared with is itself known to so many digits only.
             bound_tolerance=max(BOUND_TOLERANCE, accuracy),

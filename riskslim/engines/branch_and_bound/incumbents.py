@@ -70,6 +70,8 @@ class Incumbents:
     allows : callable, optional
         Asked about boxes, two int64 arrays of shape (d + 1,): False where ``accepts`` refuses every
         vector.
+    known : float, default infinity
+        An objective from which on vectors are of no use.
 
     Attributes
     ----------
@@ -91,6 +93,7 @@ class Incumbents:
         on_score: Callable[[NDArray[np.int64], float], None] | None = None,
         accepts: Callable[[NDArray[np.int64]], bool] | None = None,
         allows: Callable[[NDArray[np.int64], NDArray[np.int64]], bool] | None = None,
+        known: float = math.inf,
     ) -> None:
         self.problem = problem
         self.n_solutions = n_solutions
@@ -103,6 +106,7 @@ class Incumbents:
         self.on_score = on_score
         self.accepts = accepts
         self.allows = allows
+        self.known = known
         self.n_updates = 0
         self._sorted: list[tuple[float, tuple[int, ...]]] = []
         self._offered: set[bytes] = set()
@@ -151,7 +155,7 @@ class Incumbents:
     @property
     def cutoff(self) -> float:
         """Bound from which on a node has nothing to offer."""
-        limits = [math.inf]
+        limits = [self.known]
         if self.n_solutions is not None and len(self._sorted) >= self.n_solutions:
             limits.append(self._sorted[self.n_solutions - 1][0] - self.tolerance)
         if self.within is not None and self._sorted:

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Rates"]
 
+# Vectors that break the constraints and are kept to start from, each the best one of its features,
+# and how many of them are started from at a time.
+MOST_KEPT = 200
+STARTS = 10
+
 
 class Rates:
     """The constraints on rates of a problem, and first scores that meet them.
@@ -31,18 +36,19 @@ class Rates:
     problem : RiskScoreProblem
         With constraints on rates.
 
-    Attributes
-    ----------
-    nearest : ndarray of int64, shape (d + 1,), or None
-        The best vector that was met without regard to rates.
     """
 
     def __init__(self, problem: RiskScoreProblem) -> None:
         self.problem = problem
         self.checks = problem.rates
-        self.nearest: NDArray[np.int64] | None = None
-        self._least = math.inf
+        self._best: dict[bytes, tuple[float, NDArray[np.int64]]] = {}
+        self._worst = math.inf
         self._tried: set[bytes] = set()
+
+    @property
+    def is_near(self) -> bool:
+        """Say whether a vector was met that meets all constraints but those on rates."""
+        return bool(self._best)
 
     def accepts(self, coef: NDArray[np.int64]) -> bool:
         """Say whether a vector meets the constraints.
@@ -72,15 +78,22 @@ class Rates:
         return all(check.is_possible(lower, upper, size) for check in self.checks)
 
     def consider(self, coef: NDArray[np.int64], objective: float) -> None:
-        """Keep the best vector that meets the other requirements.
+        """Keep a vector that meets the other requirements, if it is one of the best ones.
 
         Parameters
         ----------
         coef : ndarray of int64, shape (d + 1,)
         objective : float
         """
-        if objective < self._least:
-            self.nearest, self._least = coef.copy(), objective
+        if not objective < self._worst:
+            return
+        support = (coef[1:] != 0).tobytes()
+        known = self._best.get(support)
+        if known is None or objective < known[0]:
+            self._best[support] = objective, coef.copy()
+        if len(self._best) > 2 * MOST_KEPT:
+            kept = sorted(self._best.items(), key=_objective)[:MOST_KEPT]
+            self._best, self._worst = dict(kept), _objective(kept[-1])
 
     def found_near(
         self,
@@ -108,13 +121,18 @@ class Rates:
         ndarray of int64, shape (d + 1,)
         """
         problem = self.problem
-        for near in (best, self.nearest, np.zeros(len(problem.lower), np.int64)):
-            if near is None or near.tobytes() in self._tried or stop[0] or should_stop():
+        nearest = [coef for _, (_, coef) in sorted(self._best.items(), key=_objective)]
+        nearest = [coef for coef in nearest if coef.tobytes() not in self._tried][:STARTS]
+        for near in (best, *nearest, np.zeros(len(problem.lower), np.int64)):
+            if near is None or near.tobytes() in self._tried:
                 continue
+            if stop[0] or should_stop():
+                return
             self._tried.add(near.tobytes())
             start = near if near is best else self._rounded(near, stop)
             if start is None or not problem.is_feasible(start):
                 continue
+            self._tried.add(start.tobytes())
             yield start
             improved = discrete_coordinate_descent(
                 problem, start, swaps=swaps, stop=stop, should_stop=should_stop
@@ -130,3 +148,7 @@ class Rates:
             problem = problem.at_scale(scales.nearest_to_one)
         point = np.clip(near, problem.lower, problem.upper).astype(np.float64)
         return sequential_rounding(problem, point, stop=stop).coefficients
+
+
+def _objective(entry: tuple[bytes, tuple[float, NDArray[np.int64]]]) -> float:
+    return entry[1][0]

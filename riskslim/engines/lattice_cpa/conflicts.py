@@ -131,9 +131,7 @@ def _never() -> bool:
     return False
 
 
-def conflicting_with_rates(
-    problem: RiskScoreProblem, should_stop: Callable[[], bool]
-) -> list[str]:
+def conflicting_with_rates(problem: RiskScoreProblem, should_stop: Callable[[], bool]) -> list[str]:
     """Constraints that HiGHS finds to contradict each other, none superfluous for all it knows.
 
     Parameters

@@ -23,7 +23,6 @@ from riskslim.engines.lattice_cpa.initialization import initialize, initialize_b
 from riskslim.engines.lattice_cpa.listing import list_in_order
 from riskslim.engines.lattice_cpa.model import new_cplex
 from riskslim.engines.lattice_cpa.relaxation import Relaxation, RelaxationRun
-from riskslim.engines.lattice_cpa.scales import ScalesRun
 from riskslim.engines.lattice_cpa.search import LatticeSearch, report
 from riskslim.engines.lattice_cpa.settings import LatticeCPASettings
 from riskslim.engines.lattice_cpa.start import Initialization, best_possible_bounds
@@ -41,6 +40,7 @@ from riskslim.engines.runs import (
     checked_start,
     run_interruptibly,
 )
+from riskslim.engines.scales import ScalesRun
 from riskslim.exceptions import CertificateError, InfeasibleProblemError, ProblemSizeError
 from riskslim.heuristics.subsampling import Subsampling, pays
 from riskslim.problem.problem import RiskScoreProblem
@@ -179,7 +179,7 @@ def lattice_cpa(
     call = EngineCall(problem, settings, limits, vector, progress, should_stop)
     if problem.scales.is_single:
         return run_interruptibly(LatticeCPARun(call))
-    return run_interruptibly(ScalesRun(call, LatticeCPARun))
+    return run_interruptibly(ScalesRun(ENGINE, call, LatticeCPARun))
 
 
 class LatticeCPARun(EngineRun[LatticeCPASettings]):

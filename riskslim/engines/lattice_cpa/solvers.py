@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from typing import Any
 
 from riskslim.exceptions import SolverUnavailableError
 
-__all__ = ["import_cplex", "import_pyscipopt", "is_installed"]
-
-_PACKAGES = {"cplex": "cplex", "scip": "pyscipopt"}
-
-
-def is_installed(solver: str) -> bool:
-    """Say whether the package of a solver is there; it is not imported.
-
-    Parameters
-    ----------
-    solver : {"cplex", "scip"}
-
-    Returns
-    -------
-    bool
-    """
-    return importlib.util.find_spec(_PACKAGES[solver]) is not None
+__all__ = ["import_cplex", "import_pyscipopt"]
 
 
 def import_cplex() -> Any:

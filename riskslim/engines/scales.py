@@ -1,4 +1,4 @@
-"""LCPA over a list of scales: one search after the other, with shared bounds."""
+"""A search over a list of scales: one search after the other, with shared bounds."""
 
 from __future__ import annotations
 
@@ -10,39 +10,47 @@ from typing import TYPE_CHECKING, Any
 
 from riskslim.engines.certify import certify
 from riskslim.engines.runs import INTERRUPTED
+from riskslim.exceptions import (
+    CertificateError,
+    ProblemSizeError,
+    RiskSLIMError,
+    SolverUnavailableError,
+)
 from riskslim.solution import Solution, SolveStatistics, Status, Trace, TraceRecord, optimality_gap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from riskslim.engines.lattice_cpa.settings import LatticeCPASettings
     from riskslim.engines.runs import EngineCall, InterruptibleRun
 
 __all__ = ["ScalesRun"]
 
 
 class ScalesRun:
-    """One call of :func:`~riskslim.lattice_cpa` on a problem with several scales.
+    """One call of an engine on a problem with several scales.
 
     Every search starts from the best score of those before it, and ends as soon as its lower bound
     reaches that score's objective. It has its share of the time that is left.
 
     Parameters
     ----------
+    name : str
+        The engine's.
     call : EngineCall
         Of a problem with a list of scales.
     new_run : callable
-        Makes the run of one scale from a call and an objective to beat.
+        Makes the run of one scale from a call and an objective to beat. It may call a scale
+        infeasible that has no score below this objective.
     """
-
-    name = "lattice_cpa"
 
     def __init__(
         self,
-        call: EngineCall[LatticeCPASettings],
-        new_run: Callable[[EngineCall[LatticeCPASettings], float], InterruptibleRun],
+        name: str,
+        call: EngineCall[Any],
+        new_run: Callable[[EngineCall[Any], float], InterruptibleRun],
     ) -> None:
         assert call.problem.scales.values is not None
+        self.name = name
         self.call = call
         self.problem = call.problem
         self.scales = call.problem.scales.values
@@ -55,6 +63,7 @@ class ScalesRun:
         self.trace = Trace()
         self.solutions: list[Solution] = []
         self.n_infeasible = 0
+        self._failure: RiskSLIMError | None = None  # of a scale of which nothing is known
         self._running: InterruptibleRun | None = None
         self._finished = (0, 0, 0)  # nodes, cuts, incumbents of the searches that have ended
         self._present = 0.0  # lower bound of the one that runs
@@ -71,7 +80,15 @@ class ScalesRun:
             limits = self._limits_left(len(self.scales) - k)
             if limits is None:
                 break
-            solution = self._solved(scale, limits)
+            try:
+                solution = self._solved(scale, limits)
+            except (CertificateError, ProblemSizeError, SolverUnavailableError):
+                raise
+            except RiskSLIMError as error:
+                if not self.problem.is_constrained_per_scale:
+                    raise
+                self._failure = error
+                continue
             if solution.certificate.status is Status.INFEASIBLE:
                 if not self.problem.is_constrained_per_scale or self._is_last(k):
                     return solution
@@ -84,7 +101,7 @@ class ScalesRun:
 
     def _is_last(self, k: int) -> bool:
         """Say whether there is no scale left that could have a score, and none had."""
-        return not self.solutions and k == len(self.scales) - 1
+        return not self.solutions and self._failure is None and k == len(self.scales) - 1
 
     def _limits_left(self, n_left: int) -> dict[str, Any] | None:
         """Limits of the next search; None if there is nothing left to spend."""
@@ -162,7 +179,9 @@ class ScalesRun:
 
     def _combined(self) -> Solution:
         best = self._best()
-        assert best is not None
+        if best is None:
+            assert self._failure is not None
+            raise self._failure
         objective = best.certificate.objective
         bound = min(self._lower_bound(math.inf), objective) if self._is_complete() else 0.0
         certificate = certify(

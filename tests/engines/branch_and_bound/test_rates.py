@@ -1,0 +1,298 @@
+"""Constraints on rates, settled by scores in order: against enumeration, lists, limits, scales."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rated import draw, many_records, problem_of
+from riskslim import (
+    RiskScoreProblem,
+    Status,
+    at_most,
+    branch_and_bound,
+    false_negative_rate_at_most,
+    false_positive_rate_at_most,
+    rate_gap_at_most,
+    risk_at_least,
+)
+from riskslim.engines.branch_and_bound import driver
+from riskslim.engines.branch_and_bound.rates import Rates
+from riskslim.engines.choice import choose_engine, solve
+from riskslim.exceptions import RiskSLIMError
+from searches import StopAfter
+
+
+@pytest.mark.parametrize("real", [False, True])
+@pytest.mark.parametrize("first_seed", [0, 50])
+def test_the_enumerated_optimum_is_found(first_seed, real):
+    statuses = []
+    for seed in range(first_seed, first_seed + 50):
+        small = draw(seed, real=real)
+        vectors, met, objectives = small.enumerate()
+        best = objectives[met].min(initial=np.inf)
+        solution = branch_and_bound(small.build())
+        certificate = solution.certificate
+        statuses.append(certificate.status)
+        if best == np.inf:
+            assert certificate.status is Status.INFEASIBLE, seed
+            continue
+        assert certificate.status is Status.OPTIMAL, (seed, certificate.message)
+        assert certificate.objective == pytest.approx(best, rel=1e-9), seed
+        assert met[(vectors == solution.coef).all(axis=1)].all(), seed
+        assert solution.pool is None
+    assert statuses.count(Status.INFEASIBLE) >= 3
+    assert statuses.count(Status.OPTIMAL) >= 30
+
+
+@pytest.fixture
+def no_heuristics(monkeypatch):
+    """What is found is found by the search alone."""
+    monkeypatch.setattr(Rates, "found_near", lambda *args, **settings: iter(()))
+
+
+@pytest.mark.usefixtures("no_heuristics")
+def test_the_search_alone_finds_the_optimum():
+    for seed in range(40):
+        small = draw(seed, real=seed % 3 == 0)
+        _, met, objectives = small.enumerate()
+        best = objectives[met].min(initial=np.inf)
+        certificate = branch_and_bound(small.build()).certificate
+        assert certificate.objective == pytest.approx(best, rel=1e-9), seed
+        assert certificate.is_optimal == np.isfinite(best), seed
+
+
+def test_no_box_with_a_feasible_vector_is_left():
+    n_left = 0
+    for seed in range(40):
+        small = draw(seed, real=seed % 2 == 1)
+        vectors, met, _ = small.enumerate()
+        rates = Rates(small.build())
+        rng = np.random.default_rng(seed)
+        for _ in range(60):
+            ends = np.sort(vectors[rng.integers(len(vectors), size=2)], axis=0)
+            if rng.random() < 0.5:  # one vector with a range of intercepts
+                ends[1, 1:] = ends[0, 1:]
+            inside = ((vectors >= ends[0]) & (vectors <= ends[1])).all(axis=1)
+            if not rates.allows(ends[0], ends[1]):
+                demands = met if not small.others else _met_by_rates(small, vectors)
+                assert not (inside & demands).any(), (seed, ends)
+                n_left += 1
+    assert n_left > 300
+
+
+def _met_by_rates(small, vectors):
+    n = len(small.y)
+    weights = np.ones(n) if small.weights is None else small.weights
+    scores = vectors[:, :1] + vectors[:, 1:] @ small.X.T
+    tie = small.tie
+    return np.all([d.is_met(small.y, weights, scores, tie) for d in small.demands], axis=0)
+
+
+def test_boxes_of_one_vector_are_decided():
+    """Where records have integer values, what is left open is nothing."""
+    for seed in range(20):
+        small = draw(seed)
+        problem = small.build()
+        rates = Rates(problem)
+        vectors, _, _ = small.enumerate()
+        for vector in vectors[:: len(vectors) // 50]:
+            assert rates.allows(vector, vector) == rates.accepts(vector), (seed, vector)
+
+
+# ---- lists ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first_seed", [0, 30])
+@pytest.mark.parametrize("asked", [{"n_solutions": 7}, {"within": 0.03}])
+def test_lists_hold_all_that_meet_the_rates(first_seed, asked):
+    n_lists = 0
+    for seed in range(first_seed, first_seed + 30):
+        small = draw(seed, real=seed % 3 == 0)
+        vectors, met, objectives = small.enumerate()
+        if not met.any():
+            continue
+        solution = branch_and_bound(small.build(), **asked)
+        assert solution.certificate.is_optimal, seed
+        pool = solution.pool
+        order = np.argsort(objectives[met], kind="stable")
+        best = objectives[met][order]
+        expected = best[:7] if "n_solutions" in asked else best[best <= best[0] * 1.03 + 1e-11]
+        assert len(pool) == len(expected), seed
+        np.testing.assert_allclose(pool.objectives, expected, rtol=1e-9)
+        feasible = {tuple(vector) for vector in vectors[met].tolist()}
+        assert {tuple(vector) for vector in pool.coefficients.tolist()} <= feasible
+        # Where all intercepts from some on are feasible the list says which it holds.
+        assert pool.complete or pool.intercepts is not None
+        rest = best[len(expected) :]
+        assert not len(rest) or pool.bound <= rest[0] + 1e-9
+        n_lists += 1
+    assert n_lists >= 15
+
+
+def test_one_score_has_the_bounds_of_its_problem(monkeypatch):
+    """The intercept is not searched beyond what holds an optimal score."""
+
+    def refuse(*args):
+        raise AssertionError("bounds of a list were derived")
+
+    monkeypatch.setattr(driver, "Beyond", refuse)
+    assert branch_and_bound(many_records(60)).certificate.is_optimal
+
+
+# ---- limits --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"node_limit": 0}, {"node_limit": 3}, {"gap_tolerance": 0.1}, {"time_limit": 0.02}, "stop"],
+)
+def test_bounds_of_searches_that_end_early(options):
+    statuses, n_without = set(), 0
+    for seed in range(40):
+        small = draw(seed, real=seed % 3 == 0)
+        _, met, objectives = small.enumerate()
+        best = objectives[met].min(initial=np.inf)
+        if best == np.inf:
+            continue
+        stated = {"should_stop": StopAfter(1 + seed % 4)} if options == "stop" else options
+        problem, records = small.build(), []
+        try:
+            solution = branch_and_bound(problem, progress=records.append, **stated)
+        except RiskSLIMError:  # before any score was found
+            n_without += 1
+            continue
+        certificate = solution.certificate
+        statuses.add(certificate.status)
+        assert problem.is_feasible(solution.coef)
+        assert certificate.objective >= best * (1 - 1e-9), seed
+        assert certificate.lower_bound <= best + certificate.bound_tolerance, seed
+        assert records == list(solution.trace)
+        for column, sign in (("upper_bound", -1), ("lower_bound", 1), ("nodes", 1)):
+            assert (sign * np.diff(solution.trace[column]) >= 0).all(), (seed, column)
+        if "gap_tolerance" in stated:
+            assert certificate.optimality_gap <= 0.1
+    assert statuses
+    assert n_without <= 5
+
+
+def test_the_gap_that_is_allowed_ends_the_search():
+    problem = many_records(400)
+    whole, rough = branch_and_bound(problem), branch_and_bound(problem, gap_tolerance=0.2)
+    assert whole.certificate.is_optimal
+    assert rough.statistics.nodes < whole.statistics.nodes
+    assert rough.certificate.message == "gap tolerance reached"
+
+
+def test_a_start_is_kept():
+    problem = many_records(200)
+    best = branch_and_bound(problem)
+    solution = branch_and_bound(problem, start=best.coef, node_limit=0)
+    assert solution.certificate.objective == pytest.approx(best.certificate.objective)
+    with pytest.raises(ValueError, match="start is not feasible: false positive rate"):
+        branch_and_bound(problem, start=[9, 0, 0, 0, 0, 0, 0])
+
+
+def test_the_result_does_not_depend_on_threads():
+    problem = many_records(300)
+    one, two = branch_and_bound(problem), branch_and_bound(problem, n_threads=2)
+    assert (one.coef == two.coef).all()
+    assert one.certificate.objective == two.certificate.objective
+
+
+# ---- what cannot be met --------------------------------------------------------------------------
+
+
+def test_named_constraints_contradict():
+    both = [
+        false_positive_rate_at_most(0.01, 0.5, name="specific"),
+        false_negative_rate_at_most(0.01, 0.5, name="sensitive"),
+        at_most(2, ["x1", "x2"], name="few"),
+    ]
+    problem = many_records(60)
+    strict = RiskScoreProblem(problem.loss, problem.coefficients, max_size=3, constraints=both)
+    certificate = branch_and_bound(strict).certificate
+    assert certificate.status is Status.INFEASIBLE
+    assert "(specific)" in certificate.message
+    assert "(sensitive)" in certificate.message
+
+
+def test_what_clashes_without_rates_is_named_alone():
+    problem = problem_of(
+        [[0, 1], [1, 0], [2, 1], [3, 0]],
+        [0, 0, 1, 1],
+        risk_at_least(0.9, profile={"x1": 1}, name="high"),
+        risk_at_least(0.9, profile={}, name="also"),
+        false_positive_rate_at_most(1, 0.5, name="anything"),
+        intercept_upper=-9,
+        intercept_lower=-9,
+    )
+    certificate = branch_and_bound(problem).certificate
+    assert certificate.status is Status.INFEASIBLE
+    assert "(also)" in certificate.message
+    assert "(anything)" not in certificate.message
+
+
+# ---- scales --------------------------------------------------------------------------------------
+
+
+def test_lists_of_scales_are_searched_one_after_the_other():
+    base = many_records(80)
+    limit = base.constraints[0]
+    shifted = false_positive_rate_at_most(0.1, 0.3)
+    for constraint, per_scale in ((limit, False), (shifted, True)):
+        listed = RiskScoreProblem(
+            base.loss, base.coefficients, max_size=2, constraints=[constraint], scale=[0.5, 1, 3]
+        )
+        assert listed.is_constrained_per_scale == per_scale
+        alone = [
+            RiskScoreProblem(
+                base.loss, base.coefficients, max_size=2, constraints=[constraint], scale=m
+            )
+            for m in (0.5, 1, 3)
+        ]
+        best = min(branch_and_bound(one).certificate.objective for one in alone)
+        certificate = branch_and_bound(listed).certificate
+        assert certificate.is_optimal
+        assert certificate.objective == pytest.approx(best, abs=1e-9)
+
+
+def test_an_interval_of_scales():
+    base = many_records(80)
+    free = RiskScoreProblem(
+        base.loss, base.coefficients, max_size=2, constraints=base.constraints, scale=(0.5, 4)
+    )
+    solution = branch_and_bound(free)
+    assert solution.certificate.is_optimal
+    fixed = [
+        branch_and_bound(
+            RiskScoreProblem(
+                base.loss, base.coefficients, max_size=2, constraints=base.constraints, scale=m
+            )
+        ).certificate.objective
+        for m in (0.5, 1.0, 2.0, 4.0)
+    ]
+    assert solution.certificate.lower_bound <= min(fixed)
+    assert solution.certificate.objective <= min(fixed) * (1 + 1e-3)
+    assert free.is_feasible(solution.coef)
+
+
+def test_lists_of_scores_need_one_scale():
+    base = many_records(80)
+    listed = RiskScoreProblem(
+        base.loss, base.coefficients, max_size=2, scale=[1, 2],
+        constraints=[false_positive_rate_at_most(0.1, 0.3)],
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="a list of scores needs one scale"):
+        branch_and_bound(listed, n_solutions=3)
+
+
+def test_auto_needs_no_solver():
+    problem = many_records(50)
+    assert choose_engine(problem).name == "branch_and_bound"
+    assert solve(problem).certificate.engine == "branch_and_bound"
+    gap = problem_of(
+        [[0, 1], [1, 0], [2, 1], [3, 0]], [0, 0, 1, 1],
+        rate_gap_at_most(0, "positive", groups="x2", threshold=0.5),
+    )  # fmt: skip
+    assert branch_and_bound(gap).certificate.is_optimal
