@@ -191,7 +191,7 @@ class _Layout:
             self._paragraph(NO_POINTS)
         for lines, widths in blocks:
             self._risk_block(lines, widths)
-        for note in [typeset(sheet.formula), *sheet.notes]:
+        for note in [typeset(sheet.formula), *sheet.footnotes]:
             self._paragraph(note)
         self.height = self._y + _MARGIN
 

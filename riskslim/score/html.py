@@ -42,7 +42,7 @@ def sheet_html(sheet: SheetContent) -> str:
     """
     notes = "\n".join(
         f'<p style="margin:0.2em 0">{_escaped(note)}</p>'
-        for note in [typeset(sheet.formula), *sheet.notes]
+        for note in [typeset(sheet.formula), *sheet.footnotes]
     )
     return (
         '<figure class="riskslim-score" style="margin:1em 0">\n'

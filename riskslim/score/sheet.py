@@ -51,7 +51,7 @@ class ScoreSheet(SheetContent):
     notes : sequence of str
         What else is to be said beneath the tables, one sentence or two each.
     requirements : sequence of Requirement
-        What the score was found under, each with a mark. Not printed with the sheet.
+        What the score was found under: the last lines beneath the tables.
 
     Notes
     -----
@@ -80,7 +80,7 @@ class ScoreSheet(SheetContent):
     def __str__(self) -> str:
         risks = "\n".join(map(_boxed, fitting_blocks(self, _MAX_WIDTH - len("|"), 1, len(" | "))))
         head = one_line(f"RISK SCORE: {self.outcome}")
-        return "\n".join([head, _points_text(self), "", risks, self.formula, *self.notes])
+        return "\n".join([head, _points_text(self), "", risks, self.formula, *self.footnotes])
 
     def to_markdown(self) -> str:
         """Write the sheet in Markdown, with the tables of GitHub Flavored Markdown.
@@ -117,7 +117,7 @@ class ScoreSheet(SheetContent):
             f"**{_markdown(self.title)}**",
             _points_markdown(self),
             _markdown_table(heads, ["--:"] * len(heads), zip(*columns, strict=True)),
-            *map(_markdown, [self.formula, *self.notes]),
+            *map(_markdown, [self.formula, *self.footnotes]),
         ]
         return "\n\n".join(parts) + "\n"
 
@@ -128,8 +128,8 @@ class ScoreSheet(SheetContent):
         -------
         str
             A ``figure`` with two tables, whose rows and columns have heads and captions, so that
-            screen readers can follow, and a caption with formula and notes. Colours are those of
-            the page.
+            screen readers can follow, and a caption with formula, notes and requirements. Colours
+            are those of the page.
 
         Examples
         --------

@@ -87,6 +87,18 @@ class SheetContent:
         return one_line(f"Risk score: {self.outcome}").rstrip()
 
     @property
+    def footnotes(self) -> tuple[str, ...]:
+        """Return what stands beneath the tables and the formula: notes and requirements."""
+        met = [one_line(one.text) for one in self.requirements if one.is_met]
+        every = "Requirements, all met" if len(met) == len(self.requirements) else "Met"
+        broken = [
+            one_line(f"Not met: {one.text} ({one.violation}).")
+            for one in self.requirements
+            if not one.is_met
+        ]
+        return (*self.notes, *([f"{every}: {'; '.join(met)}."] if met else []), *broken)
+
+    @property
     def instruction(self) -> str:
         """Return what to do with the points: nothing to add where there is one item."""
         n_lines = len(self.lines)
