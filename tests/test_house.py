@@ -38,6 +38,7 @@ FLOORS = (
 FLOORS_OF_ENGINES = (
     ("runs",),
     ("certify",),
+    ("scales",),
     ("branch_and_bound",),
     ("lattice_cpa",),
     ("choice",),

@@ -1,4 +1,4 @@
-"""The command line: ``riskslim fit``, ``predict``, ``show``, ``report``, ``export`` and ``demo``.
+"""The command line: ``riskslim fit``, what is done with a risk score, and ``riskslim demo``.
 
 It reads arguments, calls the library, and prints what comes back: the result on standard output,
 everything else on standard error. :mod:`riskslim.cli.exit_codes` has the exit codes.
@@ -49,7 +49,7 @@ def application() -> typer.Typer:
     """
     import typer
 
-    from riskslim.cli.apply import export, predict, report, show
+    from riskslim.cli.apply import export, predict, recalibrate, report, show
     from riskslim.cli.fit import demo, fit
     from riskslim.cli.options import root
 
@@ -64,6 +64,6 @@ def application() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(root)
-    for command in (fit, predict, show, report, export, demo):
+    for command in (fit, predict, show, recalibrate, report, export, demo):
         app.command()(command)
     return app

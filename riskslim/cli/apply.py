@@ -1,4 +1,4 @@
-"""The commands on a risk score that is there: ``predict``, ``show``, ``report``, ``export``."""
+"""The commands on a risk score that is there, from ``predict`` to ``export``."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from riskslim.cli.options import (
     Decimal,
     Dialect,
     Encoding,
+    FromPrevalence,
     FunctionName,
     Identifier,
     Inputs,
@@ -29,17 +30,21 @@ from riskslim.cli.options import (
     OutcomeOfRows,
     PageOutput,
     PredictionsOutput,
+    Prevalence,
     QueriedTable,
     Resamples,
     RiskColumn,
+    RowsFile,
     ScoreColumn,
     ScoreFile,
+    ScoreOutput,
     Separator,
     Target,
     TestFile,
     TextOutput,
     UnknownLevels,
     Weights,
+    WithScale,
 )
 from riskslim.cli.session import check_report, check_target, print_remarks, session, write_text
 
@@ -50,7 +55,7 @@ if TYPE_CHECKING:
     from riskslim.items.rules import HandleUnknown
     from riskslim.risk_score import RiskScore
 
-__all__ = ["export", "predict", "report", "show"]
+__all__ = ["export", "predict", "recalibrate", "report", "show"]
 
 
 def predict(
@@ -105,6 +110,80 @@ def show(*, score: ScoreFile) -> None:
                 typer.echo(risk_score.recalibration.note_on_certificate(risk_score.intercept))
 
 
+def recalibrate(
+    *,
+    score: ScoreFile,
+    data: RowsFile = None,
+    outcome: OutcomeOfRows = None,
+    weights: Weights = None,
+    prevalence: Prevalence = None,
+    from_prevalence: FromPrevalence = None,
+    with_scale: WithScale = False,
+    output: ScoreOutput = None,
+    unknown_levels: UnknownLevels = "error",
+    missing_text: MissingText = None,
+    separator: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+) -> None:
+    """Fit the risks to rows of another kind: points stay as they are, risks change.
+
+    To the labels of the rows of DATA; or to --prevalence, by the rows of DATA, or without any by
+    Bayes' rule. Prints the score with its new risks, and saves it where --output says.
+    """
+    with session():
+        for source, what in ((score, "risk score"), (data, "data")):
+            if source is not None:
+                check_target(output, source, what)
+        _check_recalibration(data, outcome, weights, prevalence, from_prevalence, with_scale)
+        risk_score = riskslim.RiskScore.load(score)
+        unknown = checked_unknown_levels(unknown_levels)
+        csv_format = csv_format_of(
+            missing_text, separator, decimal, encoding, risk_score.csv_format
+        )
+        rows: tuple[Any, Any, Any] = None, None, None
+        if data is not None:
+            columns = (outcome, weights)
+            labelled = prevalence is None
+            rows = _rows(data, risk_score, columns, unknown, csv_format, labelled=labelled)
+        recalibrated = risk_score.recalibrated(
+            *rows, prevalence=prevalence, from_prevalence=from_prevalence, with_scale=with_scale
+        )
+        typer.echo(str(recalibrated))
+        if output is not None:
+            recalibrated.save(output)
+        if data is not None:
+            print_remarks(risk_score.remarks(rows[0]))
+
+
+def _check_recalibration(
+    data: Path | None,
+    outcome: str | None,
+    weights: str | None,
+    prevalence: float | None,
+    from_prevalence: float | None,
+    with_scale: bool,
+) -> None:
+    """Refuse options that do not go together, before any file is read."""
+    if prevalence is None:
+        if data is None:
+            raise ValueError(
+                "recalibrate needs DATA with a column of the outcome, or --prevalence with or "
+                "without DATA"
+            )
+        if from_prevalence is not None:
+            raise ValueError("--from-prevalence needs --prevalence, and no DATA")
+        return
+    if outcome is not None:
+        raise ValueError("--outcome and --prevalence cannot both be given: labels say the share")
+    if with_scale:
+        raise ValueError("--with-scale needs DATA with labels, not --prevalence")
+    if data is None and weights is not None:
+        raise ValueError("--weights needs DATA")
+    if data is not None and from_prevalence is not None:
+        raise ValueError("--from-prevalence needs --prevalence without DATA")
+
+
 def report(
     *,
     score: ScoreFile,
@@ -137,11 +216,11 @@ def report(
             missing_text, separator, decimal, encoding, risk_score.csv_format
         )
         columns = (outcome, weights)
-        rows = _labelled_rows(data, risk_score, columns, unknown, csv_format)
+        rows = _rows(data, risk_score, columns, unknown, csv_format)
         tested: dict[str, Any] = {}
         if test is not None:
             names = ("X_test", "y_test", "sample_weight_test")
-            rows_of_test = _labelled_rows(test, risk_score, columns, unknown, csv_format)
+            rows_of_test = _rows(test, risk_score, columns, unknown, csv_format)
             tested = dict(zip(names, rows_of_test, strict=True))
         risk_score.report(output, *rows, **tested, n_resamples=resamples)
         for path, X in ((data, rows[0]), (test, tested.get("X_test"))):
@@ -193,26 +272,28 @@ def export(
         write_text(text if text.endswith("\n") else f"{text}\n", output)
 
 
-def _labelled_rows(
+def _rows(
     path: Path,
     score: RiskScore,
     columns: tuple[str | None, str | None],
     handle_unknown: HandleUnknown,
     csv_format: CsvFormat | None,
+    *,
+    labelled: bool = True,
 ) -> tuple[Any, Any, Any]:
-    """Rows, labels and weights of a file, the latter in these columns."""
+    """Rows, labels and weights of a file, the latter two in these columns."""
     from riskslim.data.files import check_one_column, read_table
 
     read = read_table(path, csv_format)
     outcome, weights = columns
-    if outcome is None:
+    if outcome is None and labelled:
         outcome = score.outcome_name
     for name in (outcome, weights):
         if name is not None:
             check_one_column(path, read.column_names, name)
     return (
         _with_features(read, score, path, handle_unknown),
-        read[outcome],
+        None if outcome is None else read[outcome],
         None if weights is None else read[weights],
     )
 

@@ -75,6 +75,12 @@ DataFile = Annotated[
         metavar="DATA", help="File that ends in .csv, .csv.gz or .parquet.", show_default=False
     ),
 ]
+RowsFile = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[DATA]", help="File that ends in .csv, .csv.gz or .parquet.", show_default=False
+    ),
+]
 Weights = Annotated[str | None, typer.Option(metavar="NAME", help="Column of sample weights.")]
 Scale = Annotated[
     str,
@@ -404,6 +410,26 @@ OutcomeOfRows = Annotated[
     typer.Option(
         metavar="NAME", help="Column of the outcome. Default: named as that of the score."
     ),
+]
+Prevalence = Annotated[
+    float | None,
+    typer.Option(
+        **_REAL,
+        metavar="P",
+        help="Share of rows with the outcome where the score will be used, in place of labels.",
+    ),
+]
+FromPrevalence = Annotated[
+    float | None,
+    typer.Option(
+        **_REAL,
+        metavar="P",
+        help="With --prevalence and no DATA: the share that the present risks are for. Default: "
+        "as the score knows it.",
+    ),
+]
+WithScale = Annotated[
+    bool, typer.Option("--with-scale", help="Fit the scale as well, not the intercept alone.")
 ]
 TestFile = Annotated[
     Path | None,

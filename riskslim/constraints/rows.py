@@ -170,7 +170,7 @@ class ConstraintRows:
         self._bound_size = np.max(np.where(np.isfinite(ends), ends, 1.0), axis=0, initial=1.0)
 
     def _find_columns(self) -> None:
-        """Propagation looks at columns that a row names alone: most name a few features.
+        """Propagation looks at columns that a constraint names alone: most name a few features.
 
         After them comes a column for each group, a feature of its own that is used or not.
         """
@@ -180,6 +180,8 @@ class ConstraintRows:
             named[1 + group] = True
         for _, j, _ in self.allowed_points:
             named[j] = True
+        for check in self.checks:
+            named[check.columns] = named[0] = True
         self._columns = np.flatnonzero(named)
         column = {int(j): k for k, j in enumerate(self._columns)}
         self._members = np.zeros((len(self.groups), len(column)), dtype=bool)
@@ -208,7 +210,7 @@ class ConstraintRows:
 
     @property
     def columns(self) -> NDArray[np.intp]:
-        """Positions in the vector of coefficients that rows or allowed points name, shape (n,)."""
+        """Positions in the vector of coefficients that constraints name, shape (n,)."""
         return self._columns
 
     @property

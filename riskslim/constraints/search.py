@@ -3,9 +3,10 @@ r"""Say whether constraints can be met at all, and which of them contradict each
 Bounds of the loss do not lead to a vector that meets constraints which rounding does not meet,
 and they do not show that there is none. The search of this module looks at the constraints alone.
 That it finds nothing is a proof: every box of integers that it leaves is refuted by propagation, by
-the check of its only vector, or by a sum of rows whose least value in the box is too large, each
-with room for its rounding errors. Linear programs of HiGHS, which comes with SciPy, say where to
-look and which rows to add up; nothing rests on their being accurate.
+rates that no predictions it leaves open meet, by the check of its only vector, or by a sum of rows
+whose least value in the box is too large, each with room for its rounding errors. Linear programs
+of HiGHS, which comes with SciPy, say where to look and which rows to add up; nothing rests on their
+being accurate.
 """
 
 from __future__ import annotations
@@ -72,7 +73,6 @@ def search_vector(
     Parameters
     ----------
     rows : ConstraintRows
-        Without constraints on rates.
     lower, upper : ndarray of int64, shape (d + 1,)
         The box, intercept first.
     seconds : float, default infinity
@@ -85,11 +85,6 @@ def search_vector(
     Returns
     -------
     Feasibility
-
-    Raises
-    ------
-    ValueError
-        Rates are constrained.
 
     Notes
     -----
@@ -121,8 +116,6 @@ def search_vector(
     >>> search_vector(rows, np.array([0, 0, 0]), np.array([0, 9, 9])).is_impossible
     True
     """
-    if rows.checks:
-        raise ValueError("constraints on rates are no rows: this search does not decide about them")
     deadline = time.perf_counter() + seconds
     relaxation = _Relaxation(rows)
     boxes: list[_Box] = [(lower.copy(), upper.copy())]
@@ -147,7 +140,9 @@ def _examined(
     low, high = box
     if not rows.propagate(low, high):
         return None, []
-    vector = np.clip(0, low, high)  # what no row names may be anything
+    if not all(check.is_possible(low, high, len(low)) for check in rows.checks):
+        return None, []
+    vector = np.clip(0, low, high)  # what no constraint names may be anything
     if not rows.broken(vector).size:
         return vector, []
     if (low == high)[rows.columns].all():
@@ -240,6 +235,8 @@ class _Relaxation:
         from scipy.sparse import coo_array, csr_array, hstack, vstack
 
         box = _ColumnBox.of(self.rows, lower, upper)
+        if not len(self.bounds):
+            return _nearest_to_zero(box, len(self.rows.columns))
         n, m = len(self.rows.columns), len(self.bounds)
         # Variables: values, uses (of groups as well), and t.
         free = np.flatnonzero(box.can_drop[:n] & (box.low[:n] < box.high[:n]))
@@ -264,8 +261,7 @@ class _Relaxation:
             options={"time_limit": seconds},
         )  # fmt: skip
         if result.x is None:  # as good as any other point
-            values = np.clip(0.0, box.low[:n], box.high[:n])
-            return _Point(values, (values != 0).astype(np.float64))
+            return _nearest_to_zero(box, n)
         multipliers = np.maximum(-result.ineqlin.marginals[:m], 0.0)
         if self.is_refuted(multipliers, box):
             return None
@@ -318,6 +314,11 @@ class _ColumnBox(NamedTuple):
             (low <= 0) & (high >= 0),
             (low != 0) | (high != 0),
         )
+
+
+def _nearest_to_zero(box: _ColumnBox, n: int) -> _Point:
+    values = np.clip(0.0, box.low[:n], box.high[:n])
+    return _Point(values, (values != 0).astype(np.float64))
 
 
 def _links(rows: ConstraintRows) -> NDArray[np.float64]:

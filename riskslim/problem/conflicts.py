@@ -25,7 +25,7 @@ def conflicting_constraints(
     Parameters
     ----------
     problem : RiskScoreProblem
-        With constraints, none of them on rates.
+        With constraints.
     should_stop : callable, optional
         True ends the search for superfluous ones.
 

@@ -80,7 +80,13 @@ class ScoreSheet(SheetContent):
     def __str__(self) -> str:
         risks = "\n".join(map(_boxed, fitting_blocks(self, _MAX_WIDTH - len("|"), 1, len(" | "))))
         head = one_line(f"RISK SCORE: {self.outcome}")
-        return "\n".join([head, _points_text(self), "", risks, self.formula, *self.footnotes])
+        requirements = [
+            line
+            for note in self.notes_on_requirements
+            for line in textwrap.wrap(note, _MAX_WIDTH, break_long_words=False)
+        ]
+        tables = [head, _points_text(self), "", risks]
+        return "\n".join([*tables, self.formula, *self.notes, *requirements])
 
     def to_markdown(self) -> str:
         """Write the sheet in Markdown, with the tables of GitHub Flavored Markdown.

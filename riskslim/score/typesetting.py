@@ -87,16 +87,21 @@ class SheetContent:
         return one_line(f"Risk score: {self.outcome}").rstrip()
 
     @property
-    def footnotes(self) -> tuple[str, ...]:
-        """Return what stands beneath the tables and the formula: notes and requirements."""
+    def notes_on_requirements(self) -> tuple[str, ...]:
+        """Return the requirements that are met, in one sentence, and the others."""
         met = [one_line(one.text) for one in self.requirements if one.is_met]
-        every = "Requirements, all met" if len(met) == len(self.requirements) else "Met"
+        head = "Requirements, all met" if len(met) == len(self.requirements) else "Met"
         broken = [
             one_line(f"Not met: {one.text} ({one.violation}).")
             for one in self.requirements
             if not one.is_met
         ]
-        return (*self.notes, *([f"{every}: {'; '.join(met)}."] if met else []), *broken)
+        return (*([f"{head}: {'; '.join(met)}."] if met else []), *broken)
+
+    @property
+    def footnotes(self) -> tuple[str, ...]:
+        """Return what stands beneath the tables and the formula: notes and requirements."""
+        return (*self.notes, *self.notes_on_requirements)
 
     @property
     def instruction(self) -> str:

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
+from rated import draw
 from riskslim import (
     CoefficientSet,
     LinearConstraint,
@@ -18,7 +19,6 @@ from riskslim import (
     branch_and_bound,
     either_or,
     exactly,
-    false_positive_rate_at_most,
     if_then,
     lattice_cpa,
     model_size,
@@ -165,10 +165,23 @@ def make(constraints, names="abc", reach=200, **arguments):
     return RiskScoreProblem(loss, coefficients, constraints=constraints, **arguments)
 
 
-def test_rates_are_refused():
-    problem = make([false_positive_rate_at_most(0.1, 0.5)])
-    with pytest.raises(ValueError, match="constraints on rates are no rows"):
-        search_vector(problem.rows_with_size, problem.lower, problem.upper)
+def test_rates_are_decided():
+    """Of small problems with rates, by trying all vectors."""
+    n_found = n_impossible = 0
+    for seed in range(60):
+        small = draw(seed, real=seed % 3 == 0)
+        problem = small.build()
+        vectors, met, _ = small.enumerate()
+        inside = ((vectors >= problem.lower) & (vectors <= problem.upper)).all(axis=1)
+        found = search_vector(problem.rows_with_size, problem.lower, problem.upper)
+        assert found.is_proven, seed
+        assert (found.coef is not None) == (met & inside).any(), seed
+        if found.coef is not None:
+            assert problem.is_feasible(found.coef), seed
+        n_found += found.coef is not None
+        n_impossible += found.is_impossible
+    assert n_found >= 30
+    assert n_impossible >= 5
 
 
 def test_names_of_a_contradiction():

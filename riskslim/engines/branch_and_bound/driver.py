@@ -239,7 +239,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             if incumbents.best is None and search.complete and math.isfinite(self.cutoff):
                 return self.infeasible(NO_BETTER)
             if incumbents.best is None and is_over:
-                self.conflict = self._conflicting_constraints()
+                self.conflict = conflicting_constraints(self._whole(), self._is_stopped)
         finally:
             self.ended.set()
             watch.join()
@@ -328,12 +328,11 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         search.solve_root()
         if not search.complete:
             search.incumbents.offer_smallest()
-        is_near = self.rates is not None and self.rates.is_near
-        if search.incumbents.best is None and not search.complete and not is_near:
+        self._meet_rates(search)
+        if search.incumbents.best is None and not search.complete:
             self._meet_constraints(search.incumbents)
             if self.is_impossible:
                 return ""
-        self._meet_rates(search)
         if many and not is_large and not search.complete and search.incumbents.best is not None:
             self._search_supports(search, SECOND_EFFORT)
         if not search.complete:
@@ -386,7 +385,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
 
         Bounds of the loss do not lead there: the search could try all vectors in vain.
         """
-        rows = self.problem.rows_with_size
+        rows = self._whole().rows_with_size
         assert rows is not None
         found = search_vector(
             rows,
@@ -412,14 +411,6 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         ):
             search.incumbents.offer(found)
             search.maybe_record()
-
-    def _conflicting_constraints(self) -> list[str]:
-        """Names of constraints that cannot be met together."""
-        if self.rates is None or self.is_impossible:
-            return conflicting_constraints(self.problem, self._is_stopped)
-        from riskslim.engines.lattice_cpa.conflicts import conflicting_with_rates
-
-        return conflicting_with_rates(self.rates.problem, self._is_stopped)
 
     def _is_stopped(self) -> bool:
         return bool(self.stop[0])

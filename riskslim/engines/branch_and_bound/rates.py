@@ -45,11 +45,6 @@ class Rates:
         self._worst = math.inf
         self._tried: set[bytes] = set()
 
-    @property
-    def is_near(self) -> bool:
-        """Say whether a vector was met that meets all constraints but those on rates."""
-        return bool(self._best)
-
     def accepts(self, coef: NDArray[np.int64]) -> bool:
         """Say whether a vector meets the constraints.
 

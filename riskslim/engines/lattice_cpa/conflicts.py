@@ -1,28 +1,22 @@
-"""Say whether constraints can be met: what a solver says, confirmed; those on rates.
+"""Say whether constraints can be met: what a solver says, confirmed.
 
-That linear constraints cannot be met is proven by :mod:`riskslim.constraints.search`. Which ones
-clash with constraints on rates is found by HiGHS, which comes with SciPy, on RiskSlimMIP without
-the loss.
+That linear constraints cannot be met is proven by :mod:`riskslim.constraints.search`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.bounds import ObjectiveBounds
 from riskslim.constraints.rows import clash
-from riskslim.constraints.search import irreducible, search_vector
+from riskslim.constraints.search import search_vector
 from riskslim.engines.lattice_cpa.formulation import (
-    INFINITY,
-    Accuracy,
     BuildStoppedError,
-    Formulation,
 )
 from riskslim.exceptions import InfeasibleProblemError, RiskSLIMError
 from riskslim.problem.conflicts import conflicting_constraints
@@ -32,7 +26,6 @@ __all__ = [
     "NOT_FOUND",
     "SLICE",
     "confirmed",
-    "conflicting_with_rates",
     "found_in_time",
     "without_loss",
 ]
@@ -110,7 +103,7 @@ def confirmed(
         Neither a vector nor a proof was found in time.
     """
     if problem.rates:
-        raise InfeasibleProblemError(clash(conflicting_with_rates(problem, stop or _never)))
+        raise InfeasibleProblemError(clash(conflicting_constraints(problem, stop or _never)))
     rows = problem.rows_with_size
     assert rows is not None
     should_stop = _never if stop is None else stop
@@ -129,81 +122,3 @@ def confirmed(
 
 def _never() -> bool:
     return False
-
-
-def conflicting_with_rates(problem: RiskScoreProblem, should_stop: Callable[[], bool]) -> list[str]:
-    """Constraints that HiGHS finds to contradict each other, none superfluous for all it knows.
-
-    Parameters
-    ----------
-    problem : RiskScoreProblem
-        With constraints on rates that cannot be met together with all others.
-    should_stop : callable
-        True ends the search for superfluous ones.
-
-    Returns
-    -------
-    list of str
-    """
-    rows = problem.rows_with_size
-    assert rows is not None
-    try:
-        parts = _Parts(problem.at_scale(problem.loss.scale), should_stop)
-    except BuildStoppedError:
-        return list(rows.names)
-    every = set(range(len(rows.names)))
-
-    def is_impossible(kept: list[int], seconds: float) -> bool:
-        return not should_stop() and parts.is_impossible(every.difference(kept), seconds)
-
-    return irreducible(rows.names, is_impossible)
-
-
-class _Parts:
-    """The rows of a model, in which some constraints may be left out."""
-
-    def __init__(self, problem: RiskScoreProblem, should_stop: Callable[[], bool]) -> None:
-        from scipy.sparse import csr_array
-
-        # Features of any size are allowed: the loss is left out. No row may rely on the limits of
-        # the model size, which may be left out as well.
-        model = Formulation(
-            problem,
-            dataclasses.replace(
-                without_loss(problem), size_min=0, size_max=int(np.count_nonzero(problem.usable))
-            ),
-            accuracy=Accuracy(row_error=0.0, caution=True),
-            should_stop=should_stop,
-        )
-        self.model = model
-        self.owned = model.constraint_rows
-        self.size, self.n_indicators = model.size, len(model.alpha)
-        starts = np.cumsum([0, *(len(row.indices) for row in model.rows)])
-        indices = np.array([i for row in model.rows for i in row.indices], dtype=np.int64)
-        values = np.array([value for row in model.rows for value in row.values])
-        shape = (len(model.rows), len(model.variables))
-        self.matrix = csr_array((values, indices, starts), shape=shape)
-        self.row_ends = np.array([(row.low, row.high) for row in model.rows]).reshape(-1, 2)
-        ends = np.array([(variable.low, variable.high) for variable in model.variables])
-        self.ends = np.where(ends >= INFINITY, np.inf, ends)
-        self.ends[model.size] = problem.min_size, problem.max_size
-        self.is_integer = np.array([variable.kind != "C" for variable in model.variables])
-
-    def is_impossible(self, left_out: Iterable[int], seconds: float) -> bool:
-        """Say whether HiGHS finds that the other constraints contradict each other."""
-        from scipy.optimize import Bounds, LinearConstraint, milp
-
-        row_ends, ends = self.row_ends.copy(), self.ends.copy()
-        for i in left_out:
-            if i < len(self.owned):
-                row_ends[self.owned[i]] = -np.inf, np.inf
-            else:
-                ends[self.size] = 0.0, self.n_indicators
-        result = milp(
-            np.zeros(len(ends)),
-            integrality=self.is_integer,
-            bounds=Bounds(*ends.T),
-            constraints=LinearConstraint(self.matrix, *row_ends.T),
-            options={"time_limit": seconds},
-        )
-        return int(result.status) == _INFEASIBLE
