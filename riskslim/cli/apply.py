@@ -101,6 +101,8 @@ def predict(
 
 def show(*, score: ScoreFile) -> None:
     """Print the tables and the certificate of a risk score."""
+    from riskslim.score.cutoff_ranges import remark_on_ranges_of_cutoffs
+
     with session():
         risk_score = riskslim.RiskScore.load(score)
         typer.echo(str(risk_score))
@@ -108,6 +110,9 @@ def show(*, score: ScoreFile) -> None:
             typer.echo(f"\n{risk_score.certificate.explain()}")
             if risk_score.recalibration is not None:
                 typer.echo(risk_score.recalibration.note_on_certificate(risk_score.intercept))
+        # What else remarks say of a score without rows stands on the sheet.
+        if remark := remark_on_ranges_of_cutoffs(risk_score.cutoff_ranges, risk_score.items):
+            print_remarks((remark,))
 
 
 def recalibrate(

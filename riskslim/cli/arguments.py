@@ -147,8 +147,13 @@ def encoder_of(items: bool, **given: Any) -> ItemEncoder | None:
         if "n_thresholds" in options:
             raise ValueError("--thresholds all and --n-thresholds cannot both be given")
         options["n_thresholds"] = "all"
+    for text in texts:
+        if text != "all" and "=" not in text:
+            raise ValueError(
+                f"--thresholds must be all, NAME=all or NAME=V,V,... with numbers, got {text!r}"
+            )
     if named := [text for text in texts if text != "all"]:
-        options["thresholds"] = by_name(named, "--thresholds", _numbers, "numbers V,V,...")
+        options["thresholds"] = by_name(named, "--thresholds", _numbers, "all or numbers V,V,...")
     if "max_thresholds" in options and not any(
         text == "all" or text.endswith("=all") for text in texts
     ):

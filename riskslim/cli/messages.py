@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 __all__ = ["explained"]
+
+# Parameters of the library that options are named after, where an error says them.
+_PARAMETERS = (
+    "class_weight", "from_prevalence", "gap_tolerance", "items_per_variable", "l0_penalty",
+    "max_coef", "max_intercept", "max_size", "max_thresholds", "min_size", "n_jobs", "n_solutions",
+    "n_thresholds", "node_limit", "round_thresholds", "time_limit", "unknown_levels", "with_scale",
+)  # fmt: skip
+# The same of names that are words: as the first word alone.
+_WORDS = ("categorical", "missing", "numeric", "prevalence", "thresholds", "within")
+_OTHER_NAMES = {"n_threads": "--threads", "random_state": "--seed"}
+_NAMED = re.compile(rf"\b(?:{'|'.join((*_PARAMETERS, *_OTHER_NAMES))})\b(?!=)")
+_FIRST = re.compile(rf"(?:{'|'.join(_WORDS)})(?= (?:must|names|of '))")
 
 
 def explained(error: Exception) -> str:
@@ -15,7 +29,7 @@ def explained(error: Exception) -> str:
     Returns
     -------
     str
-        One line.
+        One line, with options in the place of parameters.
     """
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
@@ -26,4 +40,12 @@ def explained(error: Exception) -> str:
             f"riskslim requires the package {package}, which is not installed: `pip install "
             "riskslim` installs what is missing"
         )
-    return " ".join(str(error).split())
+    text = " ".join(str(error).split())
+    text = _NAMED.sub(lambda found: _option(found[0]), text)
+    return (
+        _FIRST.sub(lambda found: _option(found[0]), text, count=1) if _FIRST.match(text) else text
+    )
+
+
+def _option(name: str) -> str:
+    return _OTHER_NAMES.get(name, f"--{name.replace('_', '-')}")

@@ -27,6 +27,7 @@ __all__ = [
     "note_on_cutoffs",
     "placed_cutoff",
     "roundest_cutoff",
+    "texts_within",
 ]
 
 Placement: TypeAlias = Literal["value", "middle", "round"]
@@ -293,15 +294,37 @@ def note_on_cutoffs(
 
 
 def _words(item: Item, joint: str) -> str:
-    """The interval with as few digits as leave 98% of it: all that is printed lies within it."""
     assert item.interval is not None
-    low, high, decimals = _whole(*item.interval)
-    step = 10 ** max(0, len(str((high - low) // 100)) - 1) if high - low >= 100 else 1
-    ends = (_scaled(-(-low // step) * step, decimals), _scaled(high // step * step, decimals))
-    first, last = (value_text(int(end) if end == int(end) else float(end)) for end in ends)
+    first, last = texts_within(*item.interval)
     if item.kind in (">=", "<"):
         return f"above {first}{joint}up to {last}"
     return f"from {first} to below {last}"
+
+
+def texts_within(lower: float, upper: float) -> tuple[str, str]:
+    """Write the ends of an interval with as few digits as leave 98% of it.
+
+    Parameters
+    ----------
+    lower, upper : float
+        Finite, the first one not above the second one.
+
+    Returns
+    -------
+    (str, str)
+        Numbers within the interval.
+
+    Examples
+    --------
+    >>> from riskslim.items.cutoffs import texts_within
+    >>> texts_within(48.123456, 51.987654), texts_within(47, 54)
+    (('48.13', '51.98'), ('47', '54'))
+    """
+    low, high, decimals = _whole(lower, upper)
+    step = 10 ** max(0, len(str((high - low) // 100)) - 1) if high - low >= 100 else 1
+    ends = (_scaled(-(-low // step) * step, decimals), _scaled(high // step * step, decimals))
+    first, last = (value_text(int(end) if end == int(end) else float(end)) for end in ends)
+    return first, last
 
 
 def _is_wide(item: Item, variable: RawVariable | None) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import logging
 import math
 import numbers
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -39,9 +41,12 @@ from riskslim.items.columns import (
 from riskslim.items.item import Item, plain_number, variable_of
 from riskslim.items.variables import RawVariable
 
-__all__ = ["ItemEncoder", "check_rows", "item_table"]
+__all__ = ["ItemEncoder", "check_rows", "item_table", "notes_on_items_left_out"]
 
 logger = logging.getLogger(__name__)
+
+# Whether fits keep to themselves what they note on items.
+_is_quiet: contextvars.ContextVar[bool] = contextvars.ContextVar("_is_quiet", default=False)
 
 # Up to so many levels a column of text is taken as it is, however few rows there are; with more,
 # unless each has this many rows on average.
@@ -291,7 +296,8 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.constant_items_ = [item for encoder in encoders for item in encoder.constant]
         self.limited_ = {one.column: one.n_cutoffs for one in encoders if one.n_cutoffs}
         self._check_items()
-        self._report_levels(rows.n, rules.categorical)
+        if not _is_quiet.get():
+            self._report_levels(rows.n, rules.categorical)
         groups: dict[str, list[str]] = {}
         for item in self.items_:
             variable = variable_of(item.name, {item.name: item})
@@ -453,13 +459,13 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"Items of several columns have the same name: {twice}. Rename a column of X."
             )
-        if self.limited_:
+        if self.limited_ and not _is_quiet.get():
             logger.warning(
                 "took %d thresholds at quantiles, max_thresholds, of columns that have more: %s",
                 self.max_thresholds,
                 listing(f"{name!r} ({count})" for name, count in self.limited_.items()),
             )
-        if self.constant_items_:
+        if self.constant_items_ and not _is_quiet.get():
             logger.warning(
                 "left out %d items that are constant in the rows of fit: %s",
                 len(self.constant_items_),
@@ -545,6 +551,19 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for k, values in given.items():
             array[:, k] = values
         return array
+
+
+@contextlib.contextmanager
+def notes_on_items_left_out() -> Iterator[None]:
+    """Leave out what fits note on thresholds and constant items, in this thread.
+
+    Fits to parts of rows would repeat, in other numbers, what the fit to all of them says.
+    """
+    before = _is_quiet.set(True)
+    try:
+        yield
+    finally:
+        _is_quiet.reset(before)
 
 
 def check_rows(encoder: ItemEncoder, table: Table, *, of_fit: bool = False) -> None:

@@ -26,6 +26,7 @@ from riskslim.exceptions import (
     ExtrapolationWarning,
     PositiveLabelWarning,
 )
+from riskslim.items.encoder import notes_on_items_left_out
 from riskslim.metrics.calibration import ReliabilityCurve, reliability_curve
 from riskslim.metrics.discrimination import OperatingPoints, operating_points
 from riskslim.metrics.performance import (
@@ -84,7 +85,7 @@ class Fold:
     @property
     def interrupted(self) -> bool:
         """Say whether Ctrl-C came when the model was all but found: no other one is begun then."""
-        return bool(getattr(_innermost(self.model, "solution_"), "is_interrupted", False))
+        return _is_interrupted(self.model)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -533,11 +534,17 @@ def _fit_and_measure(plan: _Plan, data: _Data, split: Split | None) -> Fold | No
         # together have them.
         for usual in (ConstantFeatureWarning, ExtrapolationWarning, PositiveLabelWarning):
             warnings.simplefilter("ignore", usual)
-        return _measured(plan, data.rows(split.train), data.rows(split.test), split.test)
+        with notes_on_items_left_out():
+            return _measured(plan, data.rows(split.train), data.rows(split.test), split.test)
 
 
 def _measured(plan: _Plan, train: _Data, test: _Data, test_rows: NDArray[np.intp]) -> Fold | None:
-    parameters = None if plan.tuning is None else _tuned(plan, plan.tuning, train)
+    parameters = None
+    if plan.tuning is not None:
+        with notes_on_items_left_out():
+            parameters = _tuned(plan, plan.tuning, train)
+        if parameters is None:
+            return None
     model = _fitted(plan.estimator, parameters, train)
     certificate = _innermost(model, "certificate_")
     if certificate is not None and certificate.status is Status.INTERRUPTED:
@@ -643,8 +650,11 @@ def _check_tuning(estimator: Any, grid: Any, metric: str) -> None:
         )
 
 
-def _tuned(plan: _Plan, tuning: _Tuning, data: _Data) -> dict[str, Any]:
-    """The parameters with the best mean over inner folds of these rows, which are all it sees."""
+def _tuned(plan: _Plan, tuning: _Tuning, data: _Data) -> dict[str, Any] | None:
+    """The parameters with the best mean over inner folds of these rows, which are all it sees.
+
+    None where the user interrupted a fit: nothing else is fitted then.
+    """
     from sklearn.model_selection import ParameterGrid
 
     splits = splits_of(
@@ -652,13 +662,21 @@ def _tuned(plan: _Plan, tuning: _Tuning, data: _Data) -> dict[str, Any]:
     )
     parts = [(data.rows(split.train), data.rows(split.test)) for split in splits]
     sign = 1.0 if tuning.metric in LARGER_IS_BETTER else -1.0
-
-    def merit(parameters: Any) -> float:
+    best, most = None, -math.inf
+    for parameters in ParameterGrid(tuning.grid):
         values = []
         for train, test in parts:
             model = _fitted(plan.estimator, parameters, train)
+            if _is_interrupted(model):
+                return None
             found = _performance(model, None, test, *_predictions(model, test), plan.bins)
             values.append(getattr(found, tuning.metric))
-        return sign * float(np.mean(values))
+        merit = sign * float(np.mean(values))
+        if best is None or merit > most:
+            best, most = dict(parameters), merit
+    return best
 
-    return dict(max(ParameterGrid(tuning.grid), key=merit))
+
+def _is_interrupted(model: Any) -> bool:
+    """Say whether Ctrl-C came while a model was searched for, however late."""
+    return bool(getattr(_innermost(model, "solution_"), "is_interrupted", False))

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from riskslim._checks import checked_number
-from riskslim.items.item import value_text
+from riskslim.items.cutoffs import texts_within
+from riskslim.items.item import Item, value_text
 
 __all__ = ["SHARE", "CutoffRange", "remark_on_ranges_of_cutoffs"]
 
 # How much another cut-off may change the objective to be called as good.
 SHARE = 0.001
+# Digits of a cut-off that is named with others in a sentence.
+_DIGITS = 6
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,41 +67,72 @@ class CutoffRange:
         if not 0 < self.share < 1:
             raise ValueError(f"share must be between 0 and 1, got {self.share!r}")
 
-    def describe(self, name: str) -> str:
+    def describe(self, name: str, item: Item | None = None) -> str:
         """Say it in words.
 
         Parameters
         ----------
         name : str
             Of the feature.
+        item : Item, optional
+            What it is. A range that ends at its cut-off then ends where rows are split in another
+            way, as on the sheet.
 
         Returns
         -------
         str
-            A sentence.
+            A sentence. Ends have as few digits as leave 98% of the range, and lie within it.
         """
         within = f"within {100 * self.share:.4g}%"
-        which = f"any cut-off {self._ends()} gives"
-        if self.lower == self.upper:
+        which = f"any cut-off {self._ends(item)} gives"
+        if self._is_own(item):
             which = "no other cut-off nearby gives"
         return f"{name}: {which} an objective {within}, {_else(self.refitted)}{self._better()}."
 
-    def _ends(self) -> str:
-        return f"from {value_text(self.lower)} to {value_text(self.upper)}"
+    def _ends(self, item: Item | None) -> str:
+        lower, upper, leaves_out = self.lower, self.upper, ""
+        if item is not None and item.interval is not None:
+            first, last = item.interval
+            if item.kind in (">=", "<") and first < lower <= last:
+                lower, leaves_out = first, "lower"
+            elif item.kind in ("<=", ">") and first <= upper < last:
+                upper, leaves_out = last, "upper"
+        least, most = texts_within(lower, upper)
+        if leaves_out == "lower":
+            return f"above {least} and up to {most}"
+        return f"from {least} to {'below ' if leaves_out else ''}{most}"
+
+    def _nearby(self, item: Item | None) -> str:
+        return "none nearby" if self._is_own(item) else self._ends(item)
+
+    def _is_own(self, item: Item | None) -> bool:
+        """Say whether all cut-offs of the range split rows as the one of the feature does."""
+        if self.lower == self.upper or item is None or item.interval is None:
+            return self.lower == self.upper
+        first, last = item.interval
+        if item.kind in (">=", "<"):
+            return first < self.lower and self.upper <= last
+        return first <= self.lower and self.upper < last
 
     def _better(self) -> str:
         if self.change >= -self.share:
             return ""
-        return f"; {value_text(self.best)} would lower it by {-100 * self.change:.2g}%"
+        exact, short = value_text(self.best), f"{self.best:.{_DIGITS}g}"
+        which = exact if len(exact) <= len(short) else f"one of about {short}"
+        return f"; {which} would lower it by {-100 * self.change:.2g}%"
 
 
-def remark_on_ranges_of_cutoffs(ranges: Mapping[str, CutoffRange]) -> str:
+def remark_on_ranges_of_cutoffs(
+    ranges: Mapping[str, CutoffRange], items: Mapping[str, Item] = MappingProxyType({})
+) -> str:
     """Say how flat the objective is around all cut-offs of a score, in one sentence.
 
     Parameters
     ----------
     ranges : mapping from str to CutoffRange
         By feature.
+    items : mapping from str to Item, optional
+        What the features are.
 
     Returns
     -------
@@ -113,12 +148,11 @@ def remark_on_ranges_of_cutoffs(ranges: Mapping[str, CutoffRange]) -> str:
     BMI >= 30 (none nearby; 28 would lower it by 0.4%).
     """
     if len(ranges) < 2:
-        return "".join(one.describe(name) for name, one in ranges.items())
+        return "".join(one.describe(name, items.get(name)) for name, one in ranges.items())
     share = max(one.share for one in ranges.values())
     refitted = all(one.refitted for one in ranges.values())
     every = "; ".join(
-        f"{name} ({'none nearby' if one.lower == one.upper else one._ends()}{one._better()})"
-        for name, one in ranges.items()
+        f"{name} ({one._nearby(items.get(name))}{one._better()})" for name, one in ranges.items()
     )
     return (
         f"Other cut-offs that give an objective within {100 * share:.4g}%, {_else(refitted)}: "

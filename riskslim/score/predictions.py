@@ -177,7 +177,7 @@ class Predictions(ScoreFields):
         (rows counted from 0).
         """
         if X is None:
-            of_cutoffs = remark_on_ranges_of_cutoffs(self.cutoff_ranges)
+            of_cutoffs = remark_on_ranges_of_cutoffs(self.cutoff_ranges, self.items)
             return (*self._of_risks(), *filter(None, [of_cutoffs]))
         if self.variables:
             X, _ = self._with_items(X, "error")

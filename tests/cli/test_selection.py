@@ -263,7 +263,7 @@ def test_both_classes_weigh_the_same(table, tmp_path):
         (["--folds", "none.csv"], "none.csv: No such file"),
         (["--n-thresholds", "3"], "--n-thresholds needs --items"),
         (["--missing", "indicator"], "--missing needs --items"),
-        (["--items", "--n-thresholds", "0"], "n_thresholds must be at least 1, got 0"),
+        (["--items", "--n-thresholds", "0"], "--n-thresholds must be at least 1, got 0"),
         (["--items", "--missing", "drop"], "missing must be one of 'error', 'indicator'"),
         (
             ["--items", "--thresholds", "age"],

@@ -22,6 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 from riskslim import (
     CoefficientSet,
+    ItemEncoder,
     LogisticLoss,
     RiskScoreProblem,
     RiskSLIMClassifier,
@@ -407,6 +408,19 @@ def test_an_interruption_returns_what_is_finished(spied):
         cross_validate_risk_score(Spy(interrupt_at=0), X, y, cv=4)
 
 
+def test_notes_on_items_are_those_of_all_rows_alone(caplog):
+    rng = np.random.default_rng(2)
+    raw = pd.DataFrame({"age": rng.normal(50, 10, 120), "who": rng.permutation(120) + 10_000})
+    raw["once"] = (np.arange(120) == 7).astype(int)
+    y = raw["age"] + rng.normal(0, 10, 120) > 50
+    encoder = ItemEncoder(n_thresholds="all", max_thresholds=4)
+    model = RiskSLIMClassifier(max_size=2, items=encoder, time_limit=20)
+    result = cross_validate_risk_score(model, raw, y, cv=3, param_grid={"max_size": [1, 2]})
+    assert result.is_complete
+    assert [record.message[:6] for record in caplog.records].count("took 4") == 1
+    assert sum("items that are constant" in record.message for record in caplog.records) == 0
+
+
 @pytest.fixture
 def late_ctrl_c(ctrl_c, monkeypatch):
     """Press Ctrl-C when the second search is over, but for its certificate."""
@@ -446,6 +460,28 @@ def test_cross_validation_ends_at_a_ctrl_c_that_comes_when_a_search_is_over():
     result = cross_validate_risk_score(model, X, Y, cv=4)
     assert len(result.folds) == 1
     assert not result.is_complete
+
+
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.parametrize("at", [5, 6, 7, 8])
+def test_a_ctrl_c_in_an_inner_fold_ends_the_run(monkeypatch, at):
+    """Two parameters on two inner folds and the chosen one make five fits of each model."""
+    fitted, certify = [], driver.certify
+
+    def counted(*args, **kwargs):
+        fitted.append(args)
+        if len(fitted) == at + 1:
+            signal.raise_signal(signal.SIGINT)
+        return certify(*args, **kwargs)
+
+    monkeypatch.setattr(driver, "certify", counted)
+    model = RiskSLIMClassifier(engine="branch_and_bound")
+    grid = {"max_size": [1, 2]}
+    result = cross_validate_risk_score(model, X, Y, cv=3, param_grid=grid, inner_cv=2)
+    assert result.final is not None
+    assert len(result.folds) == 0
+    assert not result.is_complete
+    assert len(fitted) == at + 1
 
 
 @pytest.mark.usefixtures("ctrl_c")
