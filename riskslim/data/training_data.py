@@ -122,7 +122,8 @@ class TrainingData:
     is_integer : bool array of shape (d,)
         Which features are stored as int8.
     feature_min, feature_max : float64 array of shape (d,)
-        Smallest and largest value of each feature over all rows, those of weight zero included.
+        Smallest and largest value of each feature over all rows, those of weight zero included:
+        bounds of scores and intercepts that come from them hold, if they are wider for it.
     constant_features : intp array
         Indices of the features with one value in all rows.
     csv_format : CsvFormat or None

@@ -1029,8 +1029,13 @@ def test_all_cutoffs_of_one_column(measured):
         (["--items", "--max-thresholds", "9"], "--max-thresholds needs --thresholds all"),
         (["--items", "--thresholds", "all", "--n-thresholds", "9"], "cannot both be given"),
         (["--items", "--thresholds", "age=most"], "--thresholds must be NAME=V,V,..."),
+        (["--items", "--thresholds", "ALL"], "--thresholds must be all, NAME=all or NAME=V,V"),
+        (
+            ["--items", "--thresholds", "all", "--max-thresholds", "0"],
+            "--max-thresholds must be at least 1, got 0",
+        ),
+        (["--items", "--n-thresholds", "0"], "--n-thresholds must be at least 1, got 0"),
         (["--items", "--items-per-variable", "0"], "--items-per-variable must be at least 1"),
-        (["--items", "--thresholds", "all", "--max-thresholds", "0"], "at least 1"),
     ],
 )
 def test_options_of_cutoffs_that_make_no_sense(measured, options, message):

@@ -293,7 +293,7 @@ def test_other_engines():
     assert choose_engine(problem).name == "branch_and_bound"
     assert problem.is_feasible(solve(problem, time_limit=2).coef)
     at_half = problem_of(X4, Y4, false_positive_rate_at_most(0.1, 0.5), scale=(1, 3))
-    with pytest.raises(ValueError, match="where rates are not constrained"):
+    with pytest.raises(ValueError, match="branch_and_bound searches over intervals"):
         lattice_cpa(at_half)
 
 

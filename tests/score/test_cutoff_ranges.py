@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from riskslim import ItemEncoder, RiskScore, RiskSLIMClassifier
 from riskslim.items import Item
+from riskslim.items.cutoffs import texts_within
 from riskslim.report import render
 from riskslim.score.cutoff_ranges import CutoffRange, remark_on_ranges_of_cutoffs
 from riskslim.score.cutoff_sweep import ranges_with_other_points
@@ -265,3 +266,38 @@ def test_scores_without_raw_columns_have_no_ranges():
     X = {"age >= 50": [0, 1, 1, 0], "smoker": [0, 1, 0, 1]}
     assert score.with_cutoff_ranges(X, [0, 1, 1, 0]).cutoff_ranges == {}
     assert RiskScore(-1, {}).with_cutoff_ranges({"age": [1, 2]}, [0, 1]).cutoff_ranges == {}
+
+
+def test_ranges_are_said_as_on_the_sheet():
+    """A range that ends at the cut-off of a score goes on to where rows are split otherwise."""
+    own = Item("crp >= 50", "crp", ">=", 50.0, (48.123456789, 51.987654321))
+    one = CutoffRange(50.0, 61.123456789012, best=50.0, change=0.0)
+    assert one.describe("crp >= 50", own) == (
+        "crp >= 50: any cut-off above 48.2 and up to 61.1 gives an objective within 0.1%, all else "
+        "as it is."
+    )
+    assert "from 50 to 61.1 gives" in one.describe("crp >= 50")
+    below = CutoffRange(40.25, 51.987654321, best=33.333333333333336, change=-0.01)
+    assert below.describe("crp >= 50", own).split(": ")[1] == (
+        "any cut-off from 40.3 to 51.9 gives an objective within 0.1%, all else as it is; one of "
+        "about 33.3333 would lower it by 1%."
+    )
+    other = dataclasses.replace(own, name="crp <= 50", kind="<=")
+    assert "from 40.3 to below 51.9" in CutoffRange(40.25, 50.0, 50.0, 0.0).describe("", other)
+    # Nothing but what splits the rows alike.
+    for item, ends in ((own, (50.0, 51.987654321)), (other, (48.123456789, 50.0))):
+        alone = CutoffRange(*ends, best=50.0, change=0.0)
+        assert "no other cut-off nearby gives" in alone.describe(item.name, item)
+        assert (
+            remark_on_ranges_of_cutoffs({"a": alone, "b": alone}, {"a": item}).count("none nearby")
+            == 1
+        )
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))
+def test_printed_ends_lie_within(lower, width):
+    upper = lower + width
+    if lower < upper:
+        first, last = map(float, texts_within(lower, upper))
+        assert lower <= first <= last <= upper
+        assert last - first >= 0.97 * (upper - lower)

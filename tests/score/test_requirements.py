@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import jsonschema
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -127,3 +128,33 @@ def test_paths_and_the_command_line_keep_them(tmp_path):
     output = tmp_path / "score.json"
     run("fit", tmp_path / "rows.csv", "--outcome", "died", "--max-size", "2", "--output", output)
     assert RiskScore.load(output).requirements[0].text == "model size 0 to 2"
+
+
+def test_every_form_of_the_sheet_has_them():
+    score = fitted()[0].risk_score_
+    texts = [one.text for one in score.requirements]
+    assert all(one.is_met for one in score.requirements)
+    sentence = f"Requirements, all met: {'; '.join(texts)}."
+    sheet = score.sheet()
+    assert sheet.notes_on_requirements == (sentence,)
+    lines = str(sheet).splitlines()
+    assert max(map(len, lines[-3:])) <= 80
+    assert " ".join(str(sheet).split()).endswith(sentence)
+    for text in (sheet.to_markdown(), sheet.to_html(), sheet.to_latex()):
+        assert "Requirements, all met: model size 0 to 4" in text
+        assert text.index("Requirements") > text.index("optimal")
+    drawn = " ".join(text.get_text() for text in sheet.plot().texts)
+    assert "Requirements, all met: model size 0 to 4" in drawn
+    plt.close("all")
+    assert "Requirements" not in str(RiskScore(-3, {"smoker": 2}))
+
+
+def test_sheets_name_requirements_that_are_broken():
+    broken = Requirement("one of them", "both are used")
+    score = RiskScore(-3, {"a": 2}, requirements=[Requirement("model size 0 to 4"), broken])
+    assert score.sheet().notes_on_requirements == (
+        "Met: model size 0 to 4.", "Not met: one of them (both are used)."
+    )  # fmt: skip
+    assert str(score).endswith("Not met: one of them (both are used).")
+    alone = RiskScore(-3, {"a": 2}, requirements=[broken])
+    assert alone.sheet().notes_on_requirements == ("Not met: one of them (both are used).",)

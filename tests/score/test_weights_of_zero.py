@@ -10,6 +10,7 @@ import pytest
 
 from riskslim import (
     CoefficientSet,
+    ItemEncoder,
     LogisticLoss,
     RiskScore,
     RiskScoreProblem,
@@ -122,3 +123,28 @@ def test_groups_that_only_they_have_are_no_groups():
         )
         assert problem.is_feasible([-9, 0, 0, 0, 0])
         assert not problem.is_feasible([-2, 0, 0, 5, 0])
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("age", np.nan, r"contains NaN.*'age' \(1 of 80 rows, first at row 7\).*weight 0"),
+        ("age", np.inf, r"contains infinity.*'age' \(1 of 80 rows, first at row 7\)"),
+        ("ward", "Z", r"unknown categories 'Z'.*'ward' \(1 of 80 rows, first at row 7\).*weight 0"),
+        ("smoker", 2, r"Found 2.*'smoker' \(1 of 80 rows, first at row 7\)"),
+    ],
+)
+def test_values_that_no_item_can_have_are_refused_by_raw_column(column, value, message):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.integers(20, 80, 80).astype(float)})
+    X["ward"], X["smoker"] = rng.choice(["A", "B"], 80), rng.integers(0, 2, 80)
+    y, weight = rng.integers(0, 2, 80), np.ones(80)
+    X.loc[7, column], weight[7] = value, 0
+    with pytest.raises(ValueError, match=message) as error:
+        RiskSLIMClassifier(max_size=1, items=ItemEncoder()).fit(X, y, weight)
+    assert ">=" not in str(error.value)
+    encoder = ItemEncoder(handle_unknown="ignore")
+    if column == "ward":
+        fitted = RiskSLIMClassifier(max_size=1, items=encoder).fit(X, y, weight).encoder_
+        assert fitted.variables_["ward"].levels == ("A", "B")
+    assert encoder.fit(X, sample_weight=weight).items_  # the encoder alone does not look at them

@@ -125,8 +125,8 @@ def branch_and_bound(
     Raises
     ------
     ValueError, TypeError
-        Limits out of range; ``start`` not feasible; constraints on rates, or on risks where there
-        is a list of scales.
+        Limits out of range; ``start`` not feasible; a list of scores is wanted where constraints
+        say another thing at each of several scales.
     RiskSLIMError
         A limit was reached before any vector was found that meets the constraints.
     CertificateError
@@ -139,6 +139,10 @@ def branch_and_bound(
     relaxation; since the loss is convex it is valid however accurate that solution is, and the
     rounding errors of its sums are subtracted. Bound and objective that agree to within
     ``certificate.bound_tolerance`` (1e-10) count as equal. See docs/branch_and_bound.md.
+
+    Where rates are constrained, scores are met in order of their bounds, and the rates of each are
+    counted: docs/constraints.md. Where constraints say another thing at each scale of a list, one
+    scale is searched after the other, each with its share of the time that is left.
 
     Examples
     --------

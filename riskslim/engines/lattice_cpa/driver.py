@@ -171,8 +171,7 @@ def lattice_cpa(
     if problem.scales.is_interval:
         raise ValueError(
             f"the scale may be any number from {problem.scales.describe()}: lattice_cpa takes one "
-            "scale or a list of them; branch_and_bound searches over intervals where rates are not "
-            "constrained"
+            "scale or a list of them; branch_and_bound searches over intervals"
         )
     vector = checked_start(problem, start)
 
