@@ -7,6 +7,7 @@ import math
 import re
 from typing import TYPE_CHECKING, TypeAlias
 
+from riskslim._wording import listing
 from riskslim.data.feature_ranges import FeatureRange, printed_range
 from riskslim.score.table import RiskRow
 
@@ -27,6 +28,9 @@ __all__ = [
 ]
 
 NO_POINTS = "No feature has points: the score of every row is 0."
+
+# A name in quotation marks.
+_NAME = r"'[^']*'"
 
 # Longer names of features are wrapped.
 MAX_NAME_WIDTH = 64
@@ -89,8 +93,9 @@ class SheetContent:
     @property
     def notes_on_requirements(self) -> tuple[str, ...]:
         """Return the requirements that are met, in one sentence, and the others."""
-        met = [one_line(one.text) for one in self.requirements if one.is_met]
-        head = "Requirements, all met" if len(met) == len(self.requirements) else "Met"
+        met = _likewise([one_line(one.text) for one in self.requirements if one.is_met])
+        all_met = all(one.is_met for one in self.requirements)
+        head = "Requirements, all met" if all_met else "Met"
         broken = [
             one_line(f"Not met: {one.text} ({one.violation}).")
             for one in self.requirements
@@ -122,6 +127,19 @@ class SheetContent:
                 ("Cases", tuple(f"{row.n_positive}/{row.n_samples}" for row in self.risks)),
             ]
         return tuple(lines)
+
+
+def _likewise(texts: list[str]) -> list[str]:
+    """Put texts together that differ in the name of a feature or a variable alone."""
+    groups: dict[str, list[str]] = {}
+    for text in texts:
+        names = re.findall(_NAME, text)
+        groups.setdefault(re.sub(_NAME, "''", text) if len(names) == 1 else text, []).append(text)
+    found = []
+    for group in groups.values():
+        others = [re.findall(_NAME, text)[0] for text in group[1:]]
+        found.append(group[0] + (f", likewise of {listing(others)}" if others else ""))
+    return found
 
 
 def score_line(name: str, points: int, values: FeatureRange) -> ScoreLine:

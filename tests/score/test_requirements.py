@@ -13,6 +13,7 @@ import pytest
 from paths import DOCS
 from riskslim import (
     CoefficientSet,
+    ItemEncoder,
     LogisticLoss,
     RiskScore,
     RiskScoreProblem,
@@ -147,6 +148,19 @@ def test_every_form_of_the_sheet_has_them():
     assert "Requirements, all met: model size 0 to 4" in drawn
     plt.close("all")
     assert "Requirements" not in str(RiskScore(-3, {"smoker": 2}))
+
+
+def test_sheets_put_together_what_differs_in_a_name():
+    X, y = rows()
+    raw = X.assign(**{f"n{k}": np.arange(len(X)) % (5 + k) for k in range(9)})
+    encoder = ItemEncoder(n_thresholds=3)
+    classifier = RiskSLIMClassifier(max_size=2, items=encoder, items_per_variable=1, time_limit=20)
+    score = classifier.fit(raw, y).risk_score_
+    of_variables = [one.text for one in score.requirements if "at most 1 of" in one.text]
+    assert len(of_variables) == 9
+    (note,) = score.sheet().notes_on_requirements
+    assert note.count("at most 1 of") == 1
+    assert "at most 1 of the features of 'n0' is used, likewise of 'n1', 'n2'" in note
 
 
 def test_sheets_name_requirements_that_are_broken():
