@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskslim._checks import checked_points
 from riskslim._wording import listing
+from riskslim._writing import write_file
 from riskslim.data.class_weights import ClassWeighting
 from riskslim.data.csv_format import CsvFormat
 from riskslim.data.feature_ranges import FeatureRange
@@ -510,7 +511,7 @@ class RiskScore(Reasons, Recalibrations, Exports):
             sample_weight_test=sample_weight_test, cv=cv, problem=problem, size_path=size_path,
             bins=bins, n_resamples=n_resamples, title=title,
         )  # fmt: skip
-        score_json.write_atomically(Path(path), text)
+        write_file(path, text)
 
     # -----------------------------------------------------------------------------------------
     # Files
@@ -578,7 +579,7 @@ class RiskScore(Reasons, Recalibrations, Exports):
         TypeError
             As in :meth:`to_json`.
         """
-        score_json.write_atomically(Path(path), self.to_json())
+        write_file(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RiskScore:

@@ -7,9 +7,8 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 import riskslim
+from riskslim._writing import write_file
 from riskslim.cli.arguments import (
     EXPORTS,
     arguments_of_export,
@@ -41,7 +40,9 @@ from riskslim.cli.options import (
     UnknownLevels,
     Weights,
 )
-from riskslim.cli.session import check_report, check_target, print_remarks, session, write_text
+from riskslim.cli.outputs import check_outputs, write_text, writing
+from riskslim.cli.session import check_report, print_remarks, session
+from riskslim.cli.streams import emit
 
 if TYPE_CHECKING:
     import pyarrow
@@ -73,7 +74,7 @@ def predict(
     with session():
         if output is not None and output.suffix not in {".csv", ".parquet"}:
             raise ValueError(f"--output must end in .csv or .parquet, got {output}")
-        check_target(output, data)
+        check_outputs({"--output": output}, [("risk score", score), ("data", data)])
         if identifier in {"score", "risk"}:
             raise ValueError(f"--id {identifier}: the output has a column of this name already")
         from riskslim.data.files import read_table, read_verbatim
@@ -98,11 +99,11 @@ def show(*, score: ScoreFile) -> None:
     """Print the tables and the certificate of a risk score."""
     with session():
         risk_score = riskslim.RiskScore.load(score)
-        typer.echo(str(risk_score))
+        emit(str(risk_score))
         if risk_score.certificate is not None:
-            typer.echo(f"\n{risk_score.certificate.explain()}")
+            emit(f"\n{risk_score.certificate.explain()}")
             if risk_score.recalibration is not None:
-                typer.echo(risk_score.recalibration.note_on_certificate(risk_score.intercept))
+                emit(risk_score.recalibration.note_on_certificate(risk_score.intercept))
 
 
 def report(
@@ -127,9 +128,7 @@ def report(
     was fitted to, unless options say otherwise.
     """
     with session():
-        for source, what in ((score, "risk score"), (data, "data"), (test, "data")):
-            if source is not None:
-                check_target(output, source, what)
+        check_outputs({"--output": output}, [("risk score", score), ("data", data), ("data", test)])
         check_report(output)
         risk_score = riskslim.RiskScore.load(score)
         unknown = checked_unknown_levels(unknown_levels)
@@ -143,7 +142,8 @@ def report(
             names = ("X_test", "y_test", "sample_weight_test")
             rows_of_test = _labelled_rows(test, risk_score, columns, unknown, csv_format)
             tested = dict(zip(names, rows_of_test, strict=True))
-        risk_score.report(output, *rows, **tested, n_resamples=resamples)
+        with writing():
+            risk_score.report(output, *rows, **tested, n_resamples=resamples)
         for path, X in ((data, rows[0]), (test, tested.get("X_test"))):
             if X is not None:
                 print_remarks(tuple(f"{path}: {one}" for one in risk_score.remarks(X)))
@@ -175,7 +175,7 @@ def export(
             )
         if target not in EXPORTS:
             raise ValueError(f"--format must be one of {', '.join(EXPORTS)}, got {target!r}")
-        check_target(output, score, "risk score")
+        check_outputs({"--output": output}, [("risk score", score)])
         options = arguments_of_export(
             target,
             {
@@ -255,7 +255,10 @@ def _write_predictions(columns: dict[str, Any], path: Path | None) -> None:
     if path is not None and path.suffix == ".parquet":
         import pyarrow.parquet as parquet
 
-        parquet.write_table(table, path)
+        octets = io.BytesIO()
+        parquet.write_table(table, octets)
+        with writing():
+            write_file(path, octets.getvalue())
         return
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 __all__ = ["explained"]
 
 
@@ -26,4 +28,5 @@ def explained(error: Exception) -> str:
             f"riskslim requires the package {package}, which is not installed: `pip install "
             "riskslim` installs what is missing"
         )
-    return " ".join(str(error).split())
+    # Only line breaks: of other blanks, one too many can be what is wrong.
+    return re.sub(r"\s*[\r\n]\s*", " ", str(error).strip("\r\n"))

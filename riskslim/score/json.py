@@ -1,13 +1,11 @@
-"""Risk scores as JSON: format, versions, and files that are replaced as a whole."""
+"""Risk scores as JSON: format and versions."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import math
-import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riskslim._checks import checked_integer, checked_number, checked_points
@@ -27,7 +25,7 @@ from riskslim.solution import Certificate
 if TYPE_CHECKING:
     from riskslim.score.protocol import ScoreLike
 
-__all__ = ["NotAScoreError", "read", "write", "write_atomically"]
+__all__ = ["NotAScoreError", "read", "write"]
 
 FORMAT = "riskslim.risk_score"
 # The oldest version that holds a score is written: 1 knows no scale but 1, 2 no items, 3 no
@@ -426,31 +424,3 @@ def _points_from_plain(
         except (TypeError, ValueError) as error:
             raise ValueError(f"entry {k} of 'points', {name!r}: {error}") from None
     return points, ranges, items, cutoffs
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Replace a file as a whole: whoever reads it sees the old or the new content.
-
-    Parameters
-    ----------
-    path : Path
-    text : str
-
-    Raises
-    ------
-    OSError
-        The file cannot be written.
-    """
-    if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8")  # a device or a pipe cannot be replaced
-        return
-    path = path.resolve()  # a link stays a link
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
