@@ -22,7 +22,7 @@ logger = logging.getLogger("riskslim.model_selection.size_path")
 _LOOKS_EVERY = 0.1
 
 # Seconds that workers have, after Ctrl-C, to give back what they found.
-_GRACE = 10.0
+_GRACE = 15.0
 
 
 class Step(NamedTuple):
