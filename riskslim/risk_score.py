@@ -552,7 +552,14 @@ class RiskScore(Reasons, Recalibrations, Exports):
         ------
         ValueError
             The text is no JSON, no risk score, from a newer version of the format, or
-            incomplete, a value in it is out of range, or its certificate is about another score.
+            incomplete, a value in it is out of range, or its certificate contradicts itself.
+
+        Warns
+        -----
+        UnboundCertificateWarning
+            Points, intercept, scale, labels or certificate were changed since they were written, or
+            the text is in a version of the format that does not bind them to each other: the score
+            has no certificate.
 
         Examples
         --------
@@ -600,6 +607,11 @@ class RiskScore(Reasons, Recalibrations, Exports):
         ValueError
             As in :meth:`from_json`; the message names the file.
 
+        Warns
+        -----
+        UnboundCertificateWarning
+            As in :meth:`from_json`.
+
         Examples
         --------
         >>> import pathlib, tempfile
@@ -612,7 +624,7 @@ class RiskScore(Reasons, Recalibrations, Exports):
         """
         octets = Path(path).read_bytes()
         try:
-            return cls.from_json(octets)
+            return cls(**score_json.read(octets, str(path)))
         except score_json.NotAScoreError as error:
             raise ValueError(
                 f"{path}: {error}; expected a file that riskslim fit --output or RiskScore.save "

@@ -27,6 +27,7 @@ from riskslim.exceptions import (
     ConstantFeatureWarning,
     ExtrapolationWarning,
     RiskSLIMError,
+    UnboundCertificateWarning,
 )
 
 __all__ = ["check_report", "logger", "print_remarks", "session"]
@@ -61,7 +62,8 @@ def session(*, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
     try:
         with tolerant_streams(), ending_like_ctrl_c(), _exit_codes(verbose=verbose):
             with warnings.catch_warnings():
-                warnings.simplefilter("always", ConstantFeatureWarning)
+                for wanted in (ConstantFeatureWarning, UnboundCertificateWarning):
+                    warnings.simplefilter("always", wanted)
                 warnings.simplefilter("ignore", ExtrapolationWarning)  # a remark says it
                 warnings.showwarning = lambda message, *_, **__: logger.warning(
                     "Warning: %s", message
