@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim._wording import printable
 from riskslim.scale import PAPER_SCALE, ScaleSet, scale_text
 
 __all__ = [
@@ -648,7 +649,10 @@ class SolutionPool:
         scales = self._scale_column(len(objectives))
         lines = [f"rank   objective{scales[0]}  intercept  points"]
         for rank, objective in enumerate(objectives):
-            points = ", ".join(f"{name}: {value}" for name, value in self.points(rank).items())
+            points = ", ".join(
+                f"{printable(name, lines=False)}: {value}"
+                for name, value in self.points(rank).items()
+            )
             lines.append(
                 f"{rank:>4}  {objective:.8f}{scales[1 + rank]}  {self.intercept(rank):>9}  "
                 f"{points or 'none'}"

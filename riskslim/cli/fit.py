@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import functools
 import io
-import shlex
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 import riskslim
-from riskslim._wording import listing
+from riskslim._wording import listing, printable
 from riskslim._writing import write_file
 from riskslim.cli import options
 from riskslim.cli.arguments import (
@@ -34,6 +33,7 @@ from riskslim.cli.arguments import (
 )
 from riskslim.cli.exit_codes import EXIT_INFEASIBLE, EXIT_INTERRUPTED, EXIT_MEMORY
 from riskslim.cli.faults import identifiers_in, with_options
+from riskslim.cli.messages import shell_word
 from riskslim.cli.outputs import Delivery, check_outputs
 from riskslim.cli.progress import SearchProgress, display
 from riskslim.cli.selection import Selection
@@ -295,15 +295,17 @@ def _say_which_label(data: TrainingData, *, quiet: bool) -> None:
     if data.classes in {(0, 1), (-1, 1)}:
         return
     other, predicted = map(str, data.classes)
-    choice = f"for {other}: --positive {shlex.quote(other)}"
-    if not is_plain_order((other, predicted)):
+    is_plain = is_plain_order((other, predicted))
+    choice = f"for {printable(other, lines=False)}: --positive {shell_word(other)}"
+    outcome, predicted = (printable(text, lines=False) for text in (data.outcome_name, predicted))
+    if not is_plain:
         emit(
-            f"Warning: the risk predicted is that of {data.outcome_name} = {predicted}, the last "
+            f"Warning: the risk predicted is that of {outcome} = {predicted}, the last "
             f"of both values in sorted order; {choice}",
             err=True,
         )
     elif not quiet:
-        emit(f"Predicting {data.outcome_name} = {predicted}; {choice}", err=True)
+        emit(f"Predicting {outcome} = {predicted}; {choice}", err=True)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -462,7 +464,7 @@ class _Results:
         if certificate.status is Status.INFEASIBLE:
             for path, write in others.items():
                 delivery.file(path, write)
-            emit(certificate.explain(), err=True)
+            emit(printable(certificate.explain(), lines=False), err=True)
             delivery.finish()
             raise typer.Exit(EXIT_INFEASIBLE)
         interrupted = certificate.status is Status.INTERRUPTED

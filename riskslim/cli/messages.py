@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import shlex
 
-__all__ = ["explained"]
+__all__ = ["explained", "shell_word"]
 
 
 def explained(error: Exception) -> str:
@@ -30,3 +31,29 @@ def explained(error: Exception) -> str:
         )
     # Only line breaks: of other blanks, one too many can be what is wrong.
     return re.sub(r"\s*[\r\n]\s*", " ", str(error).strip("\r\n"))
+
+
+def shell_word(text: str) -> str:
+    r"""Quote a text for the shell; control characters are spelt out, as Bash and Zsh read them.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from riskslim.cli.messages import shell_word
+    >>> print(shell_word("age"), shell_word("date of birth"), shell_word("a\nb's"))
+    age 'date of birth' $'a\nb\'s'
+    """
+    if text.isprintable():
+        return shlex.quote(text)
+    escaped = "".join(
+        f"\\{c}" if c in "\\'" else c if c.isprintable() else c.encode("unicode_escape").decode()
+        for c in text
+    )
+    return f"$'{escaped}'"

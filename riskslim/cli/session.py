@@ -11,6 +11,7 @@ from pathlib import Path
 
 import typer
 
+from riskslim._wording import printable
 from riskslim.cli.exit_codes import (
     EXIT_INTERNAL,
     EXIT_INTERRUPTED,
@@ -66,7 +67,7 @@ def session(*, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
                     warnings.simplefilter("always", wanted)
                 warnings.simplefilter("ignore", ExtrapolationWarning)  # a remark says it
                 warnings.showwarning = lambda message, *_, **__: logger.warning(
-                    "Warning: %s", message
+                    "Warning: %s", printable(str(message), lines=False)
                 )
                 yield
             # Where the reader of a pipe has closed it, he has seen enough.
@@ -113,7 +114,7 @@ def _exit_codes(*, verbose: bool) -> Iterator[None]:
 def print_remarks(remarks: tuple[str, ...]) -> None:
     """Print remarks on a risk score or on rows, each on a line of standard error."""
     for remark in remarks:
-        emit(f"Remark: {remark}", err=True)
+        emit(f"Remark: {printable(remark, lines=False)}", err=True)
 
 
 def check_report(path: Path | None) -> None:
