@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-import sys
+from riskslim.cli.exit_codes import EXIT_INTERRUPTED, EXIT_OUTPUT
+from riskslim.cli.streams import emit, print_failure, tolerant_streams
 
 __all__ = ["main"]
 
 
 def main() -> None:
     """Run the command line; Ctrl-C while it is still being imported is no error, either."""
-    try:
-        from riskslim.cli.app import main as run
+    with tolerant_streams():
+        try:
+            from riskslim.cli.app import main as run
 
-        run()
-    except KeyboardInterrupt:
-        sys.stderr.write("Interrupted.\n")
-        raise SystemExit(130) from None
+            run()
+        except KeyboardInterrupt:
+            emit("Interrupted.", err=True)
+            raise SystemExit(EXIT_INTERRUPTED) from None
+        except SystemExit as end:
+            # What the commands do not print themselves, such as the help.
+            if not end.code and (reason := print_failure()):
+                emit(f"Error: {reason}", err=True)
+                raise SystemExit(EXIT_OUTPUT) from None
+            raise
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterable
 
-__all__ = ["listing", "near", "percent"]
+__all__ = ["listing", "near", "percent", "printable"]
 
 
 def percent(risk: float, extreme: float) -> str:
@@ -63,3 +63,30 @@ def near(name: object, names: Iterable[str]) -> str:
         found = [known for known in folded if re.match(rf"{re.escape(wanted)}[\W_]", known)][:3]
     meant = " or ".join(repr(folded[match]) for match in found)
     return f" (did you mean {meant}?)" if meant else ""
+
+
+def printable(text: str, *, lines: bool = True) -> str:
+    r"""Spell out what a terminal would obey rather than show: escape sequences, directions.
+
+    Parameters
+    ----------
+    text : str
+    lines : bool, default True
+        Leave line breaks as they are; a name has none.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from riskslim._wording import printable
+    >>> printable("age\x1b[2J\n>= 60", lines=False)
+    'age\\x1b[2J\\n>= 60'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or (lines and c == "\n") else c.encode("unicode_escape").decode()
+        for c in text
+    )

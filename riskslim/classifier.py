@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import dataclasses
 import numbers
+import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -190,7 +192,9 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Log-odds of the positive label are ``(X @ coef_[0] + intercept_) / risk_score_.scale``. A
     fitted classifier keeps
     no training data, neither in memory nor in a pickle. Ctrl-C ends the search and keeps the best
-    score so far, with a ``ConvergenceWarning``; a second one raises ``KeyboardInterrupt``.
+    score so far, with a ``ConvergenceWarning``; a second one raises ``KeyboardInterrupt``. In
+    scikit-learn's ``GridSearchCV``, and in all else of it that fits several copies, the first one
+    does: Ctrl-C ends the grid, not one fit.
 
     References
     ----------
@@ -333,6 +337,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         # Where the engines' own lines are heard, there is no need for any of progress.
         progress = partial(_line_of_progress, log) if log.is_alone else None
         solution = solve(problem, **arguments, progress=progress)
+        if solution.is_interrupted and _is_one_of_many():
+            raise KeyboardInterrupt
         certificate = solution.certificate
         if certificate.status is Status.INFEASIBLE:
             raise InfeasibleProblemError(certificate.message)
@@ -710,6 +716,24 @@ def _is_finite_array(X: Any) -> bool:
         return False
     with np.errstate(over="ignore", invalid="ignore"):
         return X.dtype.kind != "f" or bool(np.isfinite(X.sum()))
+
+
+# Packages of scikit-learn that fit many copies of a classifier, one after the other.
+_MANY_FITS = (
+    "calibration", "ensemble", "feature_selection", "inspection", "model_selection", "multiclass",
+    "multioutput",
+)  # fmt: skip
+
+
+def _is_one_of_many() -> bool:
+    """Say whether something in scikit-learn asked for this fit, which has others to do."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        root, _, rest = str(frame.f_globals.get("__name__", "")).partition(".")
+        if root == "sklearn" and rest.partition(".")[0] in _MANY_FITS:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _unfinished(certificate: Certificate) -> str:

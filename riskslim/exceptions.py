@@ -12,6 +12,7 @@ __all__ = [
     "ProblemSizeError",
     "RiskSLIMError",
     "SolverUnavailableError",
+    "UnboundCertificateWarning",
 ]
 
 
@@ -68,3 +69,7 @@ class PositiveLabelWarning(UserWarning):
 
 class ExtrapolationWarning(UserWarning):
     """Raw records have values outside of their range in the training data, or in another unit."""
+
+
+class UnboundCertificateWarning(UserWarning):
+    """A file's certificate is not bound to the points in it: the score is read without it."""

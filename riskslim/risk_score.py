@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskslim._checks import checked_points
 from riskslim._wording import listing
+from riskslim._writing import write_file
 from riskslim.data.class_weights import ClassWeighting
 from riskslim.data.csv_format import CsvFormat
 from riskslim.data.feature_ranges import FeatureRange
@@ -510,7 +511,7 @@ class RiskScore(Reasons, Recalibrations, Exports):
             sample_weight_test=sample_weight_test, cv=cv, problem=problem, size_path=size_path,
             bins=bins, n_resamples=n_resamples, title=title,
         )  # fmt: skip
-        score_json.write_atomically(Path(path), text)
+        write_file(path, text)
 
     # -----------------------------------------------------------------------------------------
     # Files
@@ -551,7 +552,14 @@ class RiskScore(Reasons, Recalibrations, Exports):
         ------
         ValueError
             The text is no JSON, no risk score, from a newer version of the format, or
-            incomplete, a value in it is out of range, or its certificate is about another score.
+            incomplete, a value in it is out of range, or its certificate contradicts itself.
+
+        Warns
+        -----
+        UnboundCertificateWarning
+            Points, intercept, scale, labels or certificate were changed since they were written, or
+            the text is in a version of the format that does not bind them to each other: the score
+            has no certificate.
 
         Examples
         --------
@@ -578,7 +586,7 @@ class RiskScore(Reasons, Recalibrations, Exports):
         TypeError
             As in :meth:`to_json`.
         """
-        score_json.write_atomically(Path(path), self.to_json())
+        write_file(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RiskScore:
@@ -599,6 +607,11 @@ class RiskScore(Reasons, Recalibrations, Exports):
         ValueError
             As in :meth:`from_json`; the message names the file.
 
+        Warns
+        -----
+        UnboundCertificateWarning
+            As in :meth:`from_json`.
+
         Examples
         --------
         >>> import pathlib, tempfile
@@ -611,7 +624,7 @@ class RiskScore(Reasons, Recalibrations, Exports):
         """
         octets = Path(path).read_bytes()
         try:
-            return cls.from_json(octets)
+            return cls(**score_json.read(octets, str(path)))
         except score_json.NotAScoreError as error:
             raise ValueError(
                 f"{path}: {error}; expected a file that riskslim fit --output or RiskScore.save "

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim._wording import printable
 from riskslim.scale import PAPER_SCALE, ScaleSet, scale_text
 
 __all__ = [
@@ -182,6 +183,40 @@ class Certificate:
             f"{ended}: objective {self.objective:.9g}, lower bound {self.lower_bound:.9g}, "
             f"gap {percent(self.optimality_gap)}, {self.n_samples} rows{scale}"
         )
+
+    def faults(self) -> tuple[str, ...]:
+        """Name what no certificate of a score can say: none of an engine has any.
+
+        Returns
+        -------
+        tuple of str
+
+        Examples
+        --------
+        >>> from riskslim import Certificate, Status
+        >>> Certificate(Status.OPTIMAL, 0.4, 0.39, 1, 99.0, 0.0, 0.0, "example", 100).faults()
+        ('the lower bound 99.0 is above the objective 0.4',)
+        """
+        objective, loss, bound = self.objective, self.loss, self.lower_bound
+        within = 0 <= self.gap_tolerance < 1 and 0 <= self.bound_tolerance < math.inf
+        gap = self.optimality_gap
+        is_true = {
+            "it is about no score": self.status is not Status.INFEASIBLE,
+            f"the loss {loss!r} is none": 0 <= loss < math.inf,
+            f"the objective {objective!r} is below the loss {loss!r}": not objective < loss,
+            f"the objective {objective!r} is none": math.isfinite(objective),
+            f"the lower bound {bound!r} is none": not (math.isnan(bound) or bound == math.inf),
+            f"the lower bound {bound!r} is above the objective {objective!r}": (
+                not bound > objective or not math.isfinite(bound)
+            ),
+            f"the tolerances {self.gap_tolerance!r} and {self.bound_tolerance!r} are none": within,
+            f"the gap {gap!r} of an optimal score is above {self.gap_tolerance!r}": (
+                self.status is not Status.OPTIMAL or gap <= self.gap_tolerance or bound > objective
+            ),
+            f"it is about {self.n_samples} rows": self.n_samples > 0,
+            f"the scale {self.scale!r} is not among {self.scales!r}": self.scale in self.scales,
+        }
+        return tuple(fault for fault, holds in is_true.items() if not holds)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, the gap among them."""
@@ -614,7 +649,10 @@ class SolutionPool:
         scales = self._scale_column(len(objectives))
         lines = [f"rank   objective{scales[0]}  intercept  points"]
         for rank, objective in enumerate(objectives):
-            points = ", ".join(f"{name}: {value}" for name, value in self.points(rank).items())
+            points = ", ".join(
+                f"{printable(name, lines=False)}: {value}"
+                for name, value in self.points(rank).items()
+            )
             lines.append(
                 f"{rank:>4}  {objective:.8f}{scales[1 + rank]}  {self.intercept(rank):>9}  "
                 f"{points or 'none'}"

@@ -24,6 +24,7 @@ from hypothesis import example, given
 
 from riskslim import Certificate, RiskScore, Solution, SolutionPool, Status, TrainingData
 from riskslim.data.feature_ranges import FeatureRange
+from riskslim.exceptions import UnboundCertificateWarning
 from riskslim.scale import ScaleSet
 
 CERTIFICATE = Certificate(
@@ -989,18 +990,18 @@ def test_from_a_solution_with_a_scale(data):
 def test_files_of_scores_with_a_scale(score, tmp_path):
     other = rescaled(score, 2.5)
     document = plain(other)
-    assert (document["version"], document["scale"]) == (2, 2.5)
+    assert (document["version"], document["scale"]) == (5, 2.5)
     assert (document["certificate"]["scale"], document["certificate"]["scales"]) == (2.5, 2.5)
     other.save(tmp_path / "s.json")
     assert RiskScore.load(tmp_path / "s.json") == other
     # Apart from version, scale and certificate it is the file of the same points.
     same = plain(score)
     for part in (document, same):
-        del part["version"], part["certificate"]
-    assert list(same) == [key for key in document if key != "scale"]
-    assert same == {key: document[key] for key in same}
+        del part["version"], part["certificate"], part["scale"], part["digest"]
+    assert document == same
     # A whole number is a scale, too; 1 may be written.
     bare = plain(dataclasses.replace(other, certificate=None))
+    assert bare["version"] == 2
     assert RiskScore.from_json(changed(bare, "scale", to=3)).scale == 3.0
     assert RiskScore.from_json(changed(bare, "scale", to=1)).scale == 1.0
     assert RiskScore.from_json(changed(plain(score), "scale", to=1.0)) == score
@@ -1008,11 +1009,15 @@ def test_files_of_scores_with_a_scale(score, tmp_path):
 
 def test_files_without_a_scale(score):
     """As they were written before there were scales."""
-    document = plain(score)
+    bare = dataclasses.replace(score, certificate=None)
+    document = plain(bare)
     assert document["version"] == 1
     assert "scale" not in document
+    assert RiskScore.from_json(json.dumps(document)) == bare
+    document["certificate"] = plain(score)["certificate"]
     del document["certificate"]["scale"], document["certificate"]["scales"]
-    assert RiskScore.from_json(json.dumps(document)) == score
+    with pytest.warns(UnboundCertificateWarning, match="version 1 of the format does not bind"):
+        assert RiskScore.from_json(json.dumps(document)) == bare
 
 
 @pytest.mark.parametrize(
@@ -1049,11 +1054,12 @@ def plain(score) -> dict:
 def test_the_format(score):
     assert plain(score) == {
         "format": "riskslim.risk_score",
-        "version": 1,
+        "version": 5,
         "created_by": plain(score)["created_by"],
         "outcome_name": "died",
         "classes": ["no", "yes"],
         "intercept": -4,
+        "scale": 1.0,
         "points": [
             {"feature": "smoker", "points": 3, "minimum": 0, "maximum": 1, "is_integer": True,
              "values": [0, 1]},
@@ -1078,6 +1084,7 @@ def test_the_format(score):
             "scales": 1.0,
             "optimality_gap": CERTIFICATE.optimality_gap,
         },
+        "digest": plain(score)["digest"],
     }  # fmt: skip
     assert plain(score)["created_by"].startswith("riskslim ")
 
@@ -1094,14 +1101,15 @@ def test_a_round_trip_loses_nothing(intercept, points, draw):
         name: FeatureRange(*draw.draw(ends), is_integer=False)
         for name in draw.draw(st.sets(st.sampled_from(list(points))))
     }
-    numbers = st.floats(allow_nan=False)
+    loss = draw.draw(st.floats(0, 1e300))
     scale = draw.draw(st.just(1.0) | st.floats(1e-6, 1e9))
     scales = draw.draw(st.sampled_from([scale, [scale, 1.0, 2.0], (scale, scale + 1.0)]))
     certificate = dataclasses.replace(
         CERTIFICATE,
-        objective=draw.draw(numbers),
+        loss=loss,
+        objective=draw.draw(st.floats(loss, 1e300)),
         model_size=sum(map(bool, points.values())),
-        lower_bound=draw.draw(numbers),
+        lower_bound=draw.draw(st.floats(-math.inf, loss)),
         scale=scale,
         scales=ScaleSet.of(scales),
     )
@@ -1178,9 +1186,7 @@ def test_missing_keys(score, key):
     ("path", "value", "message"),
     [
         (["format"], "other", "not a risk score: expected a JSON object"),
-        (["version"], 2, "the risk score is incomplete: it lacks scale"),
-        (["version"], 3, "the risk score is incomplete: it lacks scale"),
-        (["version"], 5, "version 5 of the format, this riskslim reads up to version 4: update"),
+        (["version"], 6, "version 6 of the format, this riskslim reads up to version 5: update"),
         (["version"], 0, "version of the format must be a positive integer, got 0"),
         (["version"], "1", "version of the format must be a positive integer, got '1'"),
         (["version"], True, "version of the format must be a positive integer, got True"),
@@ -1228,6 +1234,7 @@ def test_missing_keys(score, key):
         (["certificate", "scales"], {"low": 3, "high": 2}, "'scales' of the certificate: an inter"),
     ],
 )
+@pytest.mark.filterwarnings("ignore::riskslim.exceptions.UnboundCertificateWarning")
 def test_malformed_documents(score, path, value, message):
     assert message in error(RiskScore.from_json, changed(plain(score), *path, to=value))
 
@@ -1235,9 +1242,6 @@ def test_malformed_documents(score, path, value, message):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (["points", 0, "points"], 0, "its model_size is 3, but this score has 2 features with"),
-        (["certificate", "model_size"], 4, "its model_size is 4, but this score has 3 features"),
-        (["certificate", "scale"], 2, r"its scale is 2.0, but this score has the scale 1.0"),
         (["certificate", "model_size"], -3, "'model_size' of the certificate must not be negative"),
         (["certificate", "message"], None, "'message' of the certificate must be text, got None"),
         (["certificate", "engine"], {}, "'engine' of the certificate must be text, got {}"),
@@ -1248,6 +1252,23 @@ def test_malformed_documents(score, path, value, message):
 )
 def test_edited_documents(score, path, value, message):
     assert message in error(RiskScore.from_json, changed(plain(score), *path, to=value))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (["points", 0, "points"], 0, "its model_size is 3, but this score has 2 features with"),
+        (["certificate", "model_size"], 4, "its model_size is 4, but this score has 3 features"),
+        (["certificate", "scale"], 2, r"its scale is 2.0, but this score has the scale 1.0"),
+    ],
+)
+def test_edited_documents_of_earlier_versions(score, path, value, message):
+    document = {**plain(score), "version": 4}
+    if path[-1] == "scale":
+        document["certificate"]["scales"] = 2
+    assert message in error(RiskScore.from_json, changed(document, *path, to=value))
+    del document["scale"]
+    assert "it lacks scale" in error(RiskScore.from_json, json.dumps(document))
 
 
 def test_what_is_not_read_is_not_written(score):

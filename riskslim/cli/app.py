@@ -7,11 +7,11 @@ everything else on standard error. :mod:`riskslim.cli.exit_codes` has the exit c
 from __future__ import annotations
 
 import importlib.util
-import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from riskslim.cli.exit_codes import EXIT_USAGE
 from riskslim.cli.messages import explained
+from riskslim.cli.streams import emit
 
 if TYPE_CHECKING:
     import typer
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def _refuse(message: str) -> NoReturn:
-    sys.stderr.write(f"Error: {message}\n")
+    emit(f"Error: {message}", err=True)
     raise SystemExit(EXIT_USAGE)
 
 

@@ -7,9 +7,8 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 import riskslim
+from riskslim._writing import write_file
 from riskslim.cli.arguments import (
     EXPORTS,
     arguments_of_export,
@@ -46,7 +45,9 @@ from riskslim.cli.options import (
     Weights,
     WithScale,
 )
-from riskslim.cli.session import check_report, check_target, print_remarks, session, write_text
+from riskslim.cli.outputs import check_outputs, write_text, writing
+from riskslim.cli.session import check_report, print_remarks, session
+from riskslim.cli.streams import emit
 
 if TYPE_CHECKING:
     import pyarrow
@@ -78,7 +79,7 @@ def predict(
     with session():
         if output is not None and output.suffix not in {".csv", ".parquet"}:
             raise ValueError(f"--output must end in .csv or .parquet, got {output}")
-        check_target(output, data)
+        check_outputs({"--output": output}, [("risk score", score), ("data", data)])
         if identifier in {"score", "risk"}:
             raise ValueError(f"--id {identifier}: the output has a column of this name already")
         from riskslim.data.files import read_table, read_verbatim
@@ -105,11 +106,11 @@ def show(*, score: ScoreFile) -> None:
 
     with session():
         risk_score = riskslim.RiskScore.load(score)
-        typer.echo(str(risk_score))
+        emit(str(risk_score))
         if risk_score.certificate is not None:
-            typer.echo(f"\n{risk_score.certificate.explain()}")
+            emit(f"\n{risk_score.certificate.explain()}")
             if risk_score.recalibration is not None:
-                typer.echo(risk_score.recalibration.note_on_certificate(risk_score.intercept))
+                emit(risk_score.recalibration.note_on_certificate(risk_score.intercept))
         # What else remarks say of a score without rows stands on the sheet.
         if remark := remark_on_ranges_of_cutoffs(risk_score.cutoff_ranges, risk_score.items):
             print_remarks((remark,))
@@ -137,9 +138,7 @@ def recalibrate(
     Bayes' rule. Prints the score with its new risks, and saves it where --output says.
     """
     with session():
-        for source, what in ((score, "risk score"), (data, "data")):
-            if source is not None:
-                check_target(output, source, what)
+        check_outputs({"--output": output}, [("risk score", score), ("data", data)])
         _check_recalibration(data, outcome, weights, prevalence, from_prevalence, with_scale)
         risk_score = riskslim.RiskScore.load(score)
         unknown = checked_unknown_levels(unknown_levels)
@@ -154,9 +153,10 @@ def recalibrate(
         recalibrated = risk_score.recalibrated(
             *rows, prevalence=prevalence, from_prevalence=from_prevalence, with_scale=with_scale
         )
-        typer.echo(str(recalibrated))
         if output is not None:
-            recalibrated.save(output)
+            with writing():
+                recalibrated.save(output)
+        emit(str(recalibrated))
         if data is not None:
             print_remarks(risk_score.remarks(rows[0]))
 
@@ -211,9 +211,7 @@ def report(
     was fitted to, unless options say otherwise.
     """
     with session():
-        for source, what in ((score, "risk score"), (data, "data"), (test, "data")):
-            if source is not None:
-                check_target(output, source, what)
+        check_outputs({"--output": output}, [("risk score", score), ("data", data), ("data", test)])
         check_report(output)
         risk_score = riskslim.RiskScore.load(score)
         unknown = checked_unknown_levels(unknown_levels)
@@ -227,7 +225,8 @@ def report(
             names = ("X_test", "y_test", "sample_weight_test")
             rows_of_test = _rows(test, risk_score, columns, unknown, csv_format)
             tested = dict(zip(names, rows_of_test, strict=True))
-        risk_score.report(output, *rows, **tested, n_resamples=resamples)
+        with writing():
+            risk_score.report(output, *rows, **tested, n_resamples=resamples)
         for path, X in ((data, rows[0]), (test, tested.get("X_test"))):
             if X is not None:
                 print_remarks(tuple(f"{path}: {one}" for one in risk_score.remarks(X)))
@@ -259,7 +258,7 @@ def export(
             )
         if target not in EXPORTS:
             raise ValueError(f"--format must be one of {', '.join(EXPORTS)}, got {target!r}")
-        check_target(output, score, "risk score")
+        check_outputs({"--output": output}, [("risk score", score)])
         options = arguments_of_export(
             target,
             {
@@ -341,7 +340,10 @@ def _write_predictions(columns: dict[str, Any], path: Path | None) -> None:
     if path is not None and path.suffix == ".parquet":
         import pyarrow.parquet as parquet
 
-        parquet.write_table(table, path)
+        octets = io.BytesIO()
+        parquet.write_table(table, octets)
+        with writing():
+            write_file(path, octets.getvalue())
         return
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

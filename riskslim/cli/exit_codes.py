@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-__all__ = ["EXIT_INFEASIBLE", "EXIT_INTERNAL", "EXIT_INTERRUPTED", "EXIT_USAGE"]
+__all__ = [
+    "EXIT_INFEASIBLE",
+    "EXIT_INTERNAL",
+    "EXIT_INTERRUPTED",
+    "EXIT_MEMORY",
+    "EXIT_OUTPUT",
+    "EXIT_USAGE",
+]
 
-EXIT_INTERNAL = 1  # an internal check failed
+EXIT_INTERNAL = 1  # an internal check failed, or something that must not happen
 EXIT_USAGE = 2  # bad arguments or data
 EXIT_INFEASIBLE = 3  # no risk score meets the requirements
-EXIT_INTERRUPTED = 130
+EXIT_OUTPUT = 4  # the work is done, but an output could not be written
+EXIT_MEMORY = 5  # memory ran out, here or in the process of one of several models
+EXIT_INTERRUPTED = 130  # by Ctrl-C, SIGTERM or SIGHUP

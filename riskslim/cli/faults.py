@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from riskslim._wording import listing
+from riskslim.cli.messages import shell_word
 from riskslim.data.faults import FAULTS, NUMBER, ColumnError, UnusableColumnsError
 from riskslim.data.files import open_file
 from riskslim.data.tables import series_values
@@ -78,7 +78,7 @@ def with_options(
     if identifiers:
         listed = listing(map(repr, identifiers))
         lines.append(f"  another integer in every row of {listed}: {_IF_IDENTIFIERS}")
-        options += [f"--exclude {shlex.quote(name)}" for name in identifiers]
+        options += [f"--exclude {shell_word(name)}" for name in identifiers]
     wanted = [option for option in dict.fromkeys(options) if not (items and option == "--items")]
     if wanted:
         lines.append(f"To leave out or encode all of them, add: {' '.join(wanted)}")
@@ -125,7 +125,7 @@ def _advice(
     """Return what to do about columns with one kind of fault, and options that do it."""
     if kind == "mixed":
         texts = " ".join(
-            f"--missing-text {shlex.quote(fault.example[1:-1])}" for fault in columns.values()
+            f"--missing-text {shell_word(fault.example[1:-1])}" for fault in columns.values()
         )
         return (
             f"correct these values; or read them as missing, with an option for each: {texts}",
@@ -139,10 +139,10 @@ def _advice(
     if in_the_way or not can_be_items:
         advice = _REPAIRS.get(kind, _USUAL_REPAIR)
         option = "--numeric" if can_be_items else "--features"
-        given = [f"{option} {shlex.quote(name)}" for name in columns if name in in_the_way]
+        given = [f"{option} {shell_word(name)}" for name in columns if name in in_the_way]
         if given:
             return f"{advice}; without {' '.join(given)}", []
-        return advice, [f"--exclude {shlex.quote(name)}" for name in columns]
+        return advice, [f"--exclude {shell_word(name)}" for name in columns]
     if kind == "missing":
         item = f"{first} is missing"
         advice = f"--missing indicator makes items of them, such as {item!r}"

@@ -7,9 +7,10 @@ over the options that it takes.
 from __future__ import annotations
 
 import csv
-import shlex
+import functools
+import io
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -18,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 import riskslim
+from riskslim._wording import listing, printable
+from riskslim._writing import write_file
 from riskslim.cli import options
 from riskslim.cli.arguments import (
     arguments_of_pool,
@@ -28,11 +31,14 @@ from riskslim.cli.arguments import (
     scales_of,
     signs_of,
 )
-from riskslim.cli.exit_codes import EXIT_INFEASIBLE, EXIT_INTERRUPTED
+from riskslim.cli.exit_codes import EXIT_INFEASIBLE, EXIT_INTERRUPTED, EXIT_MEMORY
 from riskslim.cli.faults import identifiers_in, with_options
+from riskslim.cli.messages import shell_word
+from riskslim.cli.outputs import Delivery, check_outputs
 from riskslim.cli.progress import SearchProgress, display
 from riskslim.cli.selection import Selection
-from riskslim.cli.session import check_report, check_target, logger, print_remarks, session
+from riskslim.cli.session import check_report, logger, print_remarks, session
+from riskslim.cli.streams import emit
 from riskslim.data.faults import UnusableColumnsError
 from riskslim.data.labels import is_plain_order
 from riskslim.engines.choice import choose_engine, solve
@@ -123,8 +129,11 @@ def fit(
     with session(quiet=quiet, verbose=verbose):
         selection = Selection(path, cv, folds, rule, metric, n_jobs, path_output, cv_output)
         selection.check(several=n_solutions is not None or within is not None)
-        for target in (output, trace, path_output, cv_output, report_file):
-            check_target(target, data)
+        check_outputs(
+            {"--output": output, "--trace": trace, "--path-output": path_output,
+             "--cv-output": cv_output, "--report": report_file},
+            [("data", data), ("constraints", constraints), ("folds", folds)],
+        )  # fmt: skip
         check_report(report_file)
         encoder = encoder_of(
             items, n_thresholds=n_thresholds, thresholds=thresholds, max_thresholds=max_thresholds,
@@ -160,7 +169,7 @@ def fit(
         if positive is None:
             _say_which_label(training_data, quiet=quiet)
         if engine == "auto" and not search.hidden:
-            typer.echo(f"Engine: {search.engine}, {search.reason}.", err=True)
+            emit(f"Engine: {search.engine}, {search.reason}.", err=True)
         results = _Results(
             output=output, trace=trace, report_file=report_file, raw=raw, quiet=quiet
         )
@@ -286,15 +295,17 @@ def _say_which_label(data: TrainingData, *, quiet: bool) -> None:
     if data.classes in {(0, 1), (-1, 1)}:
         return
     other, predicted = map(str, data.classes)
-    choice = f"for {other}: --positive {shlex.quote(other)}"
-    if not is_plain_order((other, predicted)):
-        typer.echo(
-            f"Warning: the risk predicted is that of {data.outcome_name} = {predicted}, the last "
+    is_plain = is_plain_order((other, predicted))
+    choice = f"for {printable(other, lines=False)}: --positive {shell_word(other)}"
+    outcome, predicted = (printable(text, lines=False) for text in (data.outcome_name, predicted))
+    if not is_plain:
+        emit(
+            f"Warning: the risk predicted is that of {outcome} = {predicted}, the last "
             f"of both values in sorted order; {choice}",
             err=True,
         )
     elif not quiet:
-        typer.echo(f"Predicting {data.outcome_name} = {predicted}; {choice}", err=True)
+        emit(f"Predicting {outcome} = {predicted}; {choice}", err=True)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -400,14 +411,18 @@ class _SearchOptions:
             problem, seed=self.seed, hidden=self.hidden, engine=self.engine, **self.arguments
         )
         chosen, why = selection.choose(path)
-        before, after = selection.text(path, chosen, why)
-        try:
-            selection.write(path)
-        finally:
-            results.write(
-                problem, chosen.solution, before=before, after=after,
-                sections=selection.sections(path, chosen),
-            )  # fmt: skip
+        results.write(
+            problem, chosen.solution, others=selection.files(path),
+            around=lambda: selection.text(path, chosen, why),
+            sections=selection.sections(path, chosen),
+        )  # fmt: skip
+        if path.lost:
+            emit(
+                f"Error: without {listing(path.lost)}, whose processes were ended twice from "
+                "outside, as where memory runs out: use fewer --n-jobs",
+                err=True,
+            )
+            raise typer.Exit(EXIT_MEMORY)
         if not path.is_complete:
             raise typer.Exit(EXIT_INTERRUPTED)
 
@@ -432,33 +447,66 @@ class _Results:
         problem: RiskScoreProblem,
         solution: Solution,
         *,
-        before: str = "",
-        after: str = "",
+        others: Mapping[Path, Callable[[], None]] = MappingProxyType({}),
+        around: Callable[[], tuple[str, str]] = lambda: ("", ""),
         sections: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
-        """Save and print a result; leave with the exit code that it deserves."""
+        """Save and print a result; leave with the exit code that it deserves.
+
+        The score is saved before all else. No failure of an output is in the way of another, and
+        Ctrl-C leaves out what it takes time to write, not what was found.
+        """
         certificate = solution.certificate
+        delivery = Delivery(self.output)
         if certificate.status is Status.INFEASIBLE:
-            typer.echo(certificate.explain(), err=True)
+            for path, write in others.items():
+                delivery.file(path, write)
+            emit(printable(certificate.explain(), lines=False), err=True)
+            delivery.finish()
             raise typer.Exit(EXIT_INFEASIBLE)
+        interrupted = certificate.status is Status.INTERRUPTED
+        score, complete = self._score(problem, solution)
+        try:
+            delivery.save(score)
+            files = dict(others)
+            if self.trace is not None:
+                files[self.trace] = functools.partial(_write_trace, solution, self.trace)
+            if (page := self.report_file) is not None:
+                files[page] = functools.partial(
+                    score.report, page, problem.loss.data, problem=problem, **sections
+                )
+            for path, write in files.items():
+                delivery.file(path, write)
+        except KeyboardInterrupt:
+            interrupted = True
+        interrupted |= not complete
+        delivery.show(lambda: _text(around, solution, score))
+        if not delivery.is_kept:
+            delivery.recover(score)
+        if not self.quiet:
+            print_remarks(tuple(dict.fromkeys((*problem.remarks(solution.coef), *score.remarks()))))
+        delivery.finish()
+        if interrupted:
+            raise typer.Exit(EXIT_INTERRUPTED)
+
+    def _score(self, problem: RiskScoreProblem, solution: Solution) -> tuple[RiskScore, bool]:
+        """The score of a solution; without ranges of its cut-offs where their search is ended."""
         made: dict[str, Any] = {"problem": problem}
         if self.raw is not None:
             made |= {"encoder": self.raw.encoder, "raw": self.raw.columns}
-        score = riskslim.RiskScore.from_solution(solution, problem.loss.data, **made)
         try:
-            if self.output is not None:
-                score.save(self.output)
-            if self.trace is not None:
-                _write_trace(solution, self.trace)
-            if self.report_file is not None:
-                score.report(self.report_file, problem.loss.data, problem=problem, **sections)
-        finally:
-            # What took minutes to find is not lost because a disk is full.
-            typer.echo(f"{before}{_described(solution, score)}{after}")
-        if not self.quiet:
-            print_remarks(tuple(dict.fromkeys((*problem.remarks(solution.coef), *score.remarks()))))
-        if certificate.status is Status.INTERRUPTED:
-            raise typer.Exit(EXIT_INTERRUPTED)
+            return riskslim.RiskScore.from_solution(solution, problem.loss.data, **made), True
+        except (KeyboardInterrupt, MemoryError) as error:
+            if made.pop("raw", None) is None:
+                raise
+            logger.warning("how far cut-offs can be moved is not known: %r ended it", error)
+            complete = isinstance(error, MemoryError)
+            return riskslim.RiskScore.from_solution(solution, problem.loss.data, **made), complete
+
+
+def _text(around: Callable[[], tuple[str, str]], solution: Solution, score: RiskScore) -> str:
+    before, after = around()
+    return f"{before}{_described(solution, score)}{after}"
 
 
 def _described(solution: Solution, score: RiskScore) -> str:
@@ -478,7 +526,8 @@ def _described(solution: Solution, score: RiskScore) -> str:
 
 def _write_trace(solution: Solution, path: Path) -> None:
     columns = solution.trace.to_dict()
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    write_file(path, text.getvalue())

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import shlex
 
-__all__ = ["explained"]
+__all__ = ["explained", "shell_word"]
 
 # Parameters of the library that options are named after, where an error says them.
 _PARAMETERS = (
@@ -15,7 +16,7 @@ _PARAMETERS = (
 # The same of names that are words: as the first word alone.
 _WORDS = ("categorical", "missing", "numeric", "prevalence", "thresholds", "within")
 _OTHER_NAMES = {"n_threads": "--threads", "random_state": "--seed"}
-_NAMED = re.compile(rf"\b(?:{'|'.join((*_PARAMETERS, *_OTHER_NAMES))})\b(?!=)")
+_NAMED = re.compile(rf"(?<!['\"])\b(?:{'|'.join((*_PARAMETERS, *_OTHER_NAMES))})\b(?!=)")
 _FIRST = re.compile(rf"(?:{'|'.join(_WORDS)})(?= (?:must|names|of '))")
 
 
@@ -40,7 +41,8 @@ def explained(error: Exception) -> str:
             f"riskslim requires the package {package}, which is not installed: `pip install "
             "riskslim` installs what is missing"
         )
-    text = " ".join(str(error).split())
+    # Only line breaks: of other blanks, one too many can be what is wrong.
+    text = re.sub(r"\s*[\r\n]\s*", " ", str(error).strip("\r\n"))
     text = _NAMED.sub(lambda found: _option(found[0]), text)
     return (
         _FIRST.sub(lambda found: _option(found[0]), text, count=1) if _FIRST.match(text) else text
@@ -49,3 +51,29 @@ def explained(error: Exception) -> str:
 
 def _option(name: str) -> str:
     return _OTHER_NAMES.get(name, f"--{name.replace('_', '-')}")
+
+
+def shell_word(text: str) -> str:
+    r"""Quote a text for the shell; control characters are spelt out, as Bash and Zsh read them.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from riskslim.cli.messages import shell_word
+    >>> print(shell_word("age"), shell_word("date of birth"), shell_word("a\nb's"))
+    age 'date of birth' $'a\nb\'s'
+    """
+    if text.isprintable():
+        return shlex.quote(text)
+    escaped = "".join(
+        f"\\{c}" if c in "\\'" else c if c.isprintable() else c.encode("unicode_escape").decode()
+        for c in text
+    )
+    return f"$'{escaped}'"

@@ -13,6 +13,7 @@ import typer
 
 import riskslim
 from riskslim.cli.arguments import EXPORTS
+from riskslim.cli.streams import emit
 from riskslim.data.csv_format import MISSING_TEXTS
 from riskslim.exports.dialects import SQL_DIALECTS
 
@@ -46,7 +47,7 @@ _REAL = {"parser": number(float)}
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"riskslim {riskslim.__version__}")
+        emit(f"riskslim {riskslim.__version__}")
         raise typer.Exit
 
 

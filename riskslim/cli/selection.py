@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import io
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from riskslim._writing import write_file
 from riskslim.cli.progress import PathProgress, display
 
 if TYPE_CHECKING:
@@ -124,6 +126,8 @@ class Selection:
         ------
         KeyboardInterrupt
             Ctrl-C before any score was found.
+        MemoryError
+            The process of the searches on all rows was ended from outside, twice.
         """
         from riskslim.model_selection.size_path import model_size_path
 
@@ -137,6 +141,11 @@ class Selection:
                 progress=None if progress is None else progress.step,
                 search_progress=None if progress is None else progress.follow,
                 **arguments,
+            )
+        if not path.entries and path.lost:
+            raise MemoryError(
+                "the process that searched on all rows was ended twice from outside, as where "
+                "memory runs out"
             )
         if not path.entries:
             raise KeyboardInterrupt
@@ -214,27 +223,32 @@ class Selection:
             "cv": tested if tested is not None and tested.folds else None,
         }
 
-    def write(self, path: ModelSizePath) -> None:
-        """Write the files that were asked for.
+    def files(self, path: ModelSizePath) -> dict[Path, Callable[[], None]]:
+        """Return the files that were asked for, each with the function that writes it.
 
         Parameters
         ----------
         path : ModelSizePath
 
-        Raises
-        ------
-        OSError
+        Returns
+        -------
+        dict
         """
-        if self.path_output is not None:
-            _write_records(self.path_output, path.records())
-        if self.cv_output is not None:
-            records = [
-                {"max_size": entry.max_size, **record}
-                for entry in path.entries
-                if entry.cross_validation is not None
-                for record in entry.cross_validation.records()
-            ]
-            _write_records(self.cv_output, records)
+        files: dict[Path, Callable[[], None]] = {}
+        if (sizes := self.path_output) is not None:
+            files[sizes] = lambda: _write_records(sizes, path.records())
+        if (folds := self.cv_output) is not None:
+            files[folds] = lambda: _write_records(folds, _records_of_folds(path))
+        return files
+
+
+def _records_of_folds(path: ModelSizePath) -> list[dict[str, Any]]:
+    return [
+        {"max_size": entry.max_size, **record}
+        for entry in path.entries
+        if entry.cross_validation is not None
+        for record in entry.cross_validation.records()
+    ]
 
 
 def _write_records(file: Path, records: Sequence[dict[str, Any]]) -> None:
@@ -242,14 +256,15 @@ def _write_records(file: Path, records: Sequence[dict[str, Any]]) -> None:
     if file.suffix == ".json":
         plain = [{name: _finite(value) for name, value in one.items()} for one in records]
         text = json.dumps(plain, indent=1, ensure_ascii=False, allow_nan=False)
-        file.write_text(f"{text}\n", encoding="utf-8")
+        write_file(file, f"{text}\n")
         return
     columns = dict.fromkeys(name for record in records for name in record)
-    with file.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, [*columns], lineterminator="\n")
-        writer.writeheader()
-        for record in records:
-            writer.writerow({name: _cell(value) for name, value in record.items()})
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, [*columns], lineterminator="\n")
+    writer.writeheader()
+    for record in records:
+        writer.writerow({name: _cell(value) for name, value in record.items()})
+    write_file(file, stream.getvalue())
 
 
 def _finite(value: Any) -> Any:

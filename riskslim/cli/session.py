@@ -1,9 +1,8 @@
-"""Things that all commands share: messages, exit codes, files that can be written."""
+"""Things that all commands share: messages, signals, exit codes."""
 
 from __future__ import annotations
 
 import logging
-import sys
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -12,17 +11,27 @@ from pathlib import Path
 
 import typer
 
-from riskslim.cli.exit_codes import EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_USAGE
+from riskslim._wording import printable
+from riskslim.cli.exit_codes import (
+    EXIT_INTERNAL,
+    EXIT_INTERRUPTED,
+    EXIT_MEMORY,
+    EXIT_OUTPUT,
+    EXIT_USAGE,
+)
 from riskslim.cli.messages import explained
+from riskslim.cli.signals import ending_like_ctrl_c
+from riskslim.cli.streams import emit, print_failure, tolerant_streams
 from riskslim.data.faults import UnusableColumnsError
 from riskslim.exceptions import (
     CertificateError,
     ConstantFeatureWarning,
     ExtrapolationWarning,
     RiskSLIMError,
+    UnboundCertificateWarning,
 )
 
-__all__ = ["check_report", "check_target", "logger", "print_remarks", "session", "write_text"]
+__all__ = ["check_report", "logger", "print_remarks", "session"]
 
 logger = logging.getLogger("riskslim.cli")
 
@@ -31,8 +40,7 @@ class _Messages(logging.Handler):
     """Writes to what standard error is at the moment: above a live display, not into it."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        sys.stderr.write(f"{self.format(record)}\n")
-        sys.stderr.flush()
+        emit(self.format(record), err=True)
 
 
 @contextmanager
@@ -53,67 +61,60 @@ def session(*, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
     package.addHandler(handler)
     package.setLevel(logging.INFO if verbose else logging.ERROR if quiet else logging.WARNING)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("always", ConstantFeatureWarning)
-            warnings.simplefilter("ignore", ExtrapolationWarning)  # a remark says it
-            warnings.showwarning = lambda message, *_, **__: logger.warning("Warning: %s", message)
-            yield
-    except KeyboardInterrupt:
-        typer.echo("Interrupted.", err=True)
-        raise typer.Exit(EXIT_INTERRUPTED) from None
-    except BrokenPipeError:
-        raise  # whoever read the output has seen enough
-    except (ValueError, TypeError, OSError, ImportError, RiskSLIMError) as error:
-        internal = isinstance(error, CertificateError)
-        if verbose and internal:
-            traceback.print_exc()
-        # Of columns that cannot be used there is a line for each kind of fault.
-        text = str(error) if isinstance(error, UnusableColumnsError) else explained(error)
-        typer.echo(f"Error: {text}", err=True)
-        raise typer.Exit(EXIT_INTERNAL if internal else EXIT_USAGE) from None
+        with tolerant_streams(), ending_like_ctrl_c(), _exit_codes(verbose=verbose):
+            with warnings.catch_warnings():
+                for wanted in (ConstantFeatureWarning, UnboundCertificateWarning):
+                    warnings.simplefilter("always", wanted)
+                warnings.simplefilter("ignore", ExtrapolationWarning)  # a remark says it
+                warnings.showwarning = lambda message, *_, **__: logger.warning(
+                    "Warning: %s", printable(str(message), lines=False)
+                )
+                yield
+            # Where the reader of a pipe has closed it, he has seen enough.
+            if reason := print_failure():
+                emit(f"Error: {reason}", err=True)
+                raise typer.Exit(EXIT_OUTPUT)
     finally:
         package.removeHandler(handler)
         package.setLevel(before)
 
 
+@contextmanager
+def _exit_codes(*, verbose: bool) -> Iterator[None]:
+    """Say what went wrong in one line, and leave with the exit code that stands for it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        emit("Interrupted.", err=True)
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    except MemoryError as error:
+        needed = f" ({explained(error)})" if str(error) else ""
+        emit(f"Error: out of memory{needed}: use fewer rows, columns, threads or jobs", err=True)
+        raise typer.Exit(EXIT_MEMORY) from None
+    except (ValueError, TypeError, OSError, ImportError, RiskSLIMError) as error:
+        internal = isinstance(error, CertificateError)
+        if verbose and internal:
+            emit(traceback.format_exc().rstrip(), err=True)
+        # Of columns that cannot be used there is a line for each kind of fault.
+        text = str(error) if isinstance(error, UnusableColumnsError) else explained(error)
+        emit(f"Error: {text}", err=True)
+        raise typer.Exit(EXIT_INTERNAL if internal else EXIT_USAGE) from None
+    except (typer.Exit, typer.Abort):
+        raise
+    except Exception as error:
+        emit(traceback.format_exc().rstrip(), err=True)
+        emit(
+            f"Error: {type(error).__name__}: {explained(error)}. This is a fault of riskslim, "
+            "please report it with the lines above",
+            err=True,
+        )
+        raise typer.Exit(EXIT_INTERNAL) from None
+
+
 def print_remarks(remarks: tuple[str, ...]) -> None:
     """Print remarks on a risk score or on rows, each on a line of standard error."""
     for remark in remarks:
-        typer.echo(f"Remark: {remark}", err=True)
-
-
-def write_text(text: str, path: Path | None) -> None:
-    """Write a text to a file, or to standard output where there is none."""
-    if path is None:
-        typer.echo(text, nl=False)
-    else:
-        path.write_text(text, encoding="utf-8", newline="\n")
-
-
-def check_target(path: Path | None, source: Path, what: str = "data") -> None:
-    """Find out before the work that its result cannot be written.
-
-    Parameters
-    ----------
-    path : Path or None
-        To be written.
-    source : Path
-        That is read, and must not be replaced.
-    what : str
-        Is in it.
-
-    Raises
-    ------
-    ValueError
-    """
-    if path is None:
-        return
-    if not path.parent.is_dir():
-        raise ValueError(f"there is no folder {path.parent} to write {path.name} to")
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder, not a file to write to")
-    if path.resolve() == source.resolve():
-        raise ValueError(f"{path} would replace the {what}")
+        emit(f"Remark: {printable(remark, lines=False)}", err=True)
 
 
 def check_report(path: Path | None) -> None:

@@ -269,6 +269,8 @@ def read_constraints(path: str | os.PathLike[str]) -> list[Constraint]:
         document = tomllib.loads(text)
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not encoded in UTF-8: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{path} cannot be read as TOML: it is nested too deeply") from None
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path} cannot be read as TOML: {error}") from None
     found = [

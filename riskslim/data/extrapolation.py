@@ -53,7 +53,8 @@ def far_values(name: str, minimum: float, maximum: float, values: NDArray[Any]) 
     if not len(known):
         return ""
     width = float(maximum - minimum) or max(abs(float(maximum)), 1.0)
-    beyond = np.maximum(minimum - known, known - maximum) / width
+    with np.errstate(over="ignore"):  # as far out as can be
+        beyond = np.maximum(minimum - known, known - maximum) / width
     n_far = int(np.count_nonzero(beyond > 1))
     if not n_far or (n_far < _MANY_FAR * len(known) and beyond.max() <= _VERY_FAR):
         return ""

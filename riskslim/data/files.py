@@ -77,6 +77,8 @@ def read_table(path: str | os.PathLike[str], csv_format: CsvFormat | None = None
                 "in Python, --separator on the command line"
             )
         raise ValueError(f"{path} cannot be read as {kind}: {error}{hint}") from error
+    except OSError as error:
+        raise _unreadable(path, kind, error) from error
 
 
 def read_verbatim(
@@ -185,6 +187,13 @@ def _file_kind(path: Path) -> str:
     return kind
 
 
+def _unreadable(path: Path, kind: str, error: OSError) -> Exception:
+    """Return an error that names the file: what pyarrow raises of a damaged one does not."""
+    if error.errno is not None:  # the system's
+        return error
+    return ValueError(f"{path} cannot be read as {kind}: {error}. It seems to be damaged")
+
+
 def as_arrow(names: Sequence[str], columns: Sequence[pyarrow.ChunkedArray]) -> pyarrow.Table:
     """Return columns of a file as a table."""
     return _import_pyarrow().table(list(columns), names=list(names))
@@ -221,6 +230,17 @@ def open_file(
         file = parquet.ParquetFile(path)
     except pyarrow.ArrowInvalid as error:
         raise ValueError(f"{path} cannot be read as parquet: {error}") from error
+    except OSError as error:
+        raise _unreadable(path, "parquet", error) from error
     with file:
         names = list(file.schema_arrow.names)
-        yield names, lambda i: file.read(columns=[names[i]]).column(names[i])
+
+        def column(i: int) -> Any:
+            try:
+                return file.read(columns=[names[i]]).column(names[i])
+            except pyarrow.ArrowInvalid as error:
+                raise ValueError(f"{path} cannot be read as parquet: {error}") from error
+            except OSError as error:
+                raise _unreadable(path, "parquet", error) from error
+
+        yield names, column

@@ -22,6 +22,9 @@ __all__ = ["to_pmml"]
 # ---------------------------------------------------------------------------------------------
 
 _NUMBER = {"optype": "continuous", "dataType": "double"}
+# Features that are added up one after the other.
+_SUMMANDS = 100
+
 _NAMESPACE = "http://www.dmg.org/PMML-4_4"
 
 # What XML 1.0 cannot hold, escaped or not.
@@ -307,7 +310,17 @@ def _add_derived_fields(
 
 
 def _add_sum(parent: ET.Element, items: list[tuple[str, int]]) -> None:
-    """Add points times values, from the first to the last feature, as predictions do."""
+    """Add points times values, from the first to the last feature, as predictions do.
+
+    Sums of sums where there are many: elements within elements without end are more than readers
+    of XML, and recursion here, can take.
+    """
+    if len(items) > _SUMMANDS:
+        half = len(items) // 2
+        parent = _add(parent, "Apply", function="+")
+        _add_sum(parent, items[:half])
+        _add_sum(parent, items[half:])
+        return
     if not items:
         _add_constants(parent, 0.0)
         return

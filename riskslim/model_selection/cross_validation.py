@@ -499,11 +499,11 @@ def cross_validate_risk_score(
     finished = in_parallel(
         _fit_and_measure, tasks, n_jobs=n_jobs, progress=progress, should_stop=should_stop
     )
-    final = finished.pop(0, None)
+    final = finished.results.pop(0, None)
     return CrossValidation(
         final=final,
         folds=tuple(
-            dataclasses.replace(fold, number=k - 1) for k, fold in sorted(finished.items())
+            dataclasses.replace(fold, number=k - 1) for k, fold in sorted(finished.results.items())
         ),
         n_folds=len(splits),
         positive=positive,

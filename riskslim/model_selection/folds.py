@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim._checks import as_int, is_int
+from riskslim._writing import write_file
 from riskslim.metrics.rows import positive_rows
 
 __all__ = ["Split", "read_folds", "splits_of", "stratified_folds", "write_folds"]
@@ -91,10 +92,7 @@ def write_folds(path: str | os.PathLike[str], folds: ArrayLike) -> None:
         The file cannot be written.
     """
     numbers = _checked_folds(folds, None)
-    with Path(path).open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([_HEADER])
-        writer.writerows([number] for number in numbers.tolist())
+    write_file(path, "\n".join([_HEADER, *map(str, numbers.tolist()), ""]))
 
 
 def read_folds(path: str | os.PathLike[str], *, column: str | None = None) -> NDArray[np.int64]:
@@ -130,7 +128,10 @@ def read_folds(path: str | os.PathLike[str], *, column: str | None = None) -> ND
     array([0, 1, 1, 0])
     """
     with Path(path).open(newline="", encoding="utf-8-sig") as file:
-        lines = [(number, line) for number, line in enumerate(csv.reader(file), 1) if line]
+        try:
+            lines = [(number, line) for number, line in enumerate(csv.reader(file), 1) if line]
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise ValueError(f"{path} cannot be read as a CSV file of folds: {error}") from None
     if not lines:
         raise ValueError(f"{path} is empty; expected a line with the fold of each row")
     names = [name.strip() for name in lines[0][1]]

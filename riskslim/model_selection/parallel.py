@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import logging
-import warnings
-from collections.abc import Callable, Generator, Sequence
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from types import FrameType
 from typing import Any, NamedTuple
 
-__all__ = ["Step", "in_parallel"]
+__all__ = ["Finished", "Step", "in_parallel"]
 
 logger = logging.getLogger("riskslim.model_selection.size_path")
+
+# Seconds between two looks at what the user wants.
+_LOOKS_EVERY = 0.1
+
+# Seconds that workers have, after Ctrl-C, to give back what they found.
+_GRACE = 15.0
 
 
 class Step(NamedTuple):
@@ -28,6 +41,22 @@ class Step(NamedTuple):
     what: str
 
 
+@dataclasses.dataclass
+class Finished:
+    """Results of the work that was finished.
+
+    Attributes
+    ----------
+    results : dict
+        By position.
+    lost : list of str
+        Names of the work whose process was killed, also when it was tried once more alone.
+    """
+
+    results: dict[int, Any] = dataclasses.field(default_factory=dict)
+    lost: list[str] = dataclasses.field(default_factory=list)
+
+
 def in_parallel(
     work: Callable[..., Any],
     tasks: Sequence[tuple[str, tuple[Any, ...]]],
@@ -35,7 +64,7 @@ def in_parallel(
     n_jobs: int | None,
     progress: Callable[[Step], None] | None,
     should_stop: Callable[[], bool] | None,
-) -> dict[int, Any]:
+) -> Finished:
     """Do pieces of work, some at a time, until all are done or the user stops it.
 
     Parameters
@@ -45,48 +74,166 @@ def in_parallel(
         done until then is of use. Nothing else is done then.
     tasks : sequence of (name, arguments)
     n_jobs : int or None
+        As in joblib.
     progress : callable, optional
         Called with a :class:`Step` after each.
     should_stop : callable, optional
 
     Returns
     -------
-    dict
-        Results of finished tasks by position.
+    Finished
 
     Raises
     ------
     KeyboardInterrupt
-        Ctrl-C before any result.
-    """
-    from joblib import Parallel, delayed
+        Ctrl-C before any result; a second Ctrl-C.
 
-    finished: dict[int, Any] = {}
+    Notes
+    -----
+    A process that is killed costs the work that it was on; this is tried once more, alone, when all
+    other work is done. At Ctrl-C processes end their searches, and what they found is kept.
+    """
+    from joblib import effective_n_jobs
+
+    run = _Run(work, tasks, progress, should_stop)
+    n_workers = min(effective_n_jobs(n_jobs), len(tasks))
     if should_stop is not None and should_stop():
-        return finished
-    results: Generator[tuple[int, Any], None, None] = Parallel(
-        n_jobs=n_jobs, return_as="generator_unordered"
-    )(delayed(_numbered)(work, k, arguments) for k, (_, arguments) in enumerate(tasks))
-    try:
-        for k, result in results:
-            if result is None:
-                break
-            finished[k] = result
-            if progress is not None:
-                progress(Step(len(finished), len(tasks), tasks[k][0]))
-            if getattr(result, "interrupted", False) or (should_stop and should_stop()):
-                break
-    except KeyboardInterrupt:
-        if not finished:
-            raise
-    finally:
-        with warnings.catch_warnings():  # that work which was begun is given up: it is meant to be
-            warnings.simplefilter("ignore", UserWarning)
-            results.close()
-    if len(finished) < len(tasks):
-        logger.warning("stopped: %d of %d models are finished", len(finished), len(tasks))
+        return run.finished
+    if n_workers <= 1:
+        run.one_by_one()
+    else:
+        run.side_by_side(n_workers)
+    finished = run.finished
+    if finished.lost:
+        logger.warning(
+            "the process of %s was killed, twice, as happens where memory runs out",
+            ", ".join(finished.lost),
+        )
+    if len(finished.results) < len(tasks):
+        logger.warning("stopped: %d of %d models are finished", len(finished.results), len(tasks))
     return finished
 
 
-def _numbered(work: Callable[..., Any], k: int, arguments: tuple[Any, ...]) -> tuple[int, Any]:
-    return k, work(*arguments)
+class _Run:
+    """Work, and what is finished of it."""
+
+    def __init__(
+        self,
+        work: Callable[..., Any],
+        tasks: Sequence[tuple[str, tuple[Any, ...]]],
+        progress: Callable[[Step], None] | None,
+        should_stop: Callable[[], bool] | None,
+    ) -> None:
+        self.work, self.tasks = work, tasks
+        self.progress = progress
+        self.should_stop = should_stop
+        self.finished = Finished()
+        self.is_interrupted = False
+
+    def one_by_one(self) -> None:
+        """Do the work in this process."""
+        try:
+            for k, (_, arguments) in enumerate(self.tasks):
+                if not self._keeps(k, self.work(*arguments)):
+                    return
+        except KeyboardInterrupt:
+            if not self.finished.results:
+                raise
+
+    def side_by_side(self, n_workers: int) -> None:
+        """Do the work in other processes."""
+        from riskslim.model_selection.workers import Workers
+
+        with Workers(n_workers) as workers, self._interrupted_by_ctrl_c():
+            try:
+                killed = self._all_done(workers, deque(range(len(self.tasks))))
+                for k in killed or ():
+                    name = self.tasks[k][0]
+                    logger.warning("the process of %s was killed; it is tried again", name)
+                    again = self._all_done(workers, deque([k]))
+                    if again is None:
+                        break
+                    self.finished.lost += [name] * len(again)
+            except KeyboardInterrupt:
+                if not self.finished.results:
+                    raise
+        if self.is_interrupted and not self.finished.results:
+            raise KeyboardInterrupt
+
+    def _all_done(self, workers: Any, waiting: deque[int]) -> list[int] | None:
+        """Do work until it is done: what was killed is returned, None where the user ended it."""
+        from riskslim.model_selection.workers import TerminatedWorkerError
+
+        running: dict[Future[Any], int] = {}
+        killed: list[int] = []
+        while waiting or running:
+            while waiting and workers.has_free:
+                k = waiting.popleft()
+                running[workers.submit(self.work, self.tasks[k][1])] = k
+            with self._kept_interrupt():
+                done, _ = wait(running, _LOOKS_EVERY, FIRST_COMPLETED)
+            if self.is_interrupted:
+                self._collect(workers, running)
+                return None
+            for future in done:
+                k = running.pop(future)
+                workers.release(future)
+                if isinstance(future.exception(), TerminatedWorkerError):
+                    killed.append(k)
+                elif not self._keeps(k, future.result()):
+                    return None
+            if not done and self.should_stop is not None and self.should_stop():
+                return None
+        return killed
+
+    def _keeps(self, k: int, result: Any) -> bool:
+        """Keep a result, and say whether to go on."""
+        if result is None:
+            return False
+        finished = self.finished.results
+        finished[k] = result
+        if self.progress is not None:
+            self.progress(Step(len(finished), len(self.tasks), self.tasks[k][0]))
+        stops = self.should_stop is not None and self.should_stop()
+        return not (getattr(result, "interrupted", False) or stops)
+
+    def _collect(self, workers: Any, running: dict[Future[Any], int]) -> None:
+        """Have workers end their searches, and keep what they found."""
+        logger.warning("interrupted: ending the searches, what was found is kept")
+        workers.interrupt()
+        until = time.monotonic() + _GRACE
+        while running and time.monotonic() < until:
+            done, _ = wait(running, _LOOKS_EVERY, FIRST_COMPLETED)
+            for future in done:
+                k = running.pop(future)
+                if future.exception() is None and future.result() is not None:
+                    self.finished.results[k] = future.result()
+
+    @contextlib.contextmanager
+    def _kept_interrupt(self) -> Iterator[None]:
+        """Take a KeyboardInterrupt, of a handler that is not ours, for a first Ctrl-C."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            if self.is_interrupted:
+                raise
+            self.is_interrupted = True
+
+    @contextlib.contextmanager
+    def _interrupted_by_ctrl_c(self) -> Iterator[None]:
+        """Let the first Ctrl-C end the work, and the second raise KeyboardInterrupt."""
+
+        def handle(signum: int, frame: FrameType | None) -> None:
+            if self.is_interrupted:
+                raise KeyboardInterrupt
+            self.is_interrupted = True
+
+        is_main = threading.current_thread() is threading.main_thread()
+        if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+            yield
+            return
+        signal.signal(signal.SIGINT, handle)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, signal.default_int_handler)

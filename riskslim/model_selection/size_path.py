@@ -90,10 +90,14 @@ class ModelSizePath:
         In order of size; those that are finished.
     is_complete : bool
         Whether all sizes, and all of their folds, are finished.
+    lost : tuple of str
+        Sets of rows, such as "fold 3", whose process was killed, also when it was tried once more
+        alone: nothing is known of them.
     """
 
     entries: tuple[SizeOnPath, ...]
     is_complete: bool
+    lost: tuple[str, ...] = ()
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -331,8 +335,8 @@ def model_size_path(
         Called with the set of rows, such as "fold 3" or "all rows", the size, and each
         :class:`~riskslim.solution.TraceRecord` of its search; with ``n_jobs=1`` only.
     should_stop : callable, optional
-        Asked several times a second with ``n_jobs=1``, else after each set of rows; True ends the
-        run.
+        Asked several times a second; True ends the run. With ``n_jobs=1`` what the search has found
+        by then is kept.
     **engine_arguments
         ``engine``, ``time_limit`` for each size, ``gap_tolerance`` and so on, as in
         :func:`~riskslim.branch_and_bound`. With a classifier they are its parameters.
@@ -379,8 +383,8 @@ def model_size_path(
     finished = in_parallel(
         _path_on_rows, tasks, n_jobs=n_jobs, progress=progress, should_stop=should_stop
     )
-    final: _PathOnRows = finished.pop(0, _PathOnRows((), ()))
-    folds = {k - 1: found for k, found in sorted(finished.items())}
+    final: _PathOnRows = finished.results.pop(0, _PathOnRows((), ()))
+    folds = {k - 1: found for k, found in sorted(finished.results.items())}
     entries = tuple(
         SizeOnPath(
             size,
@@ -400,6 +404,7 @@ def model_size_path(
         len(paths) == 1 + len(splits)
         and all(len(path.solutions) == len(wanted) for path in paths)
         and not any(path.is_partial for path in paths),
+        tuple(finished.lost),
     )
 
 

@@ -1,13 +1,12 @@
-"""Risk scores as JSON: format, versions, and files that are replaced as a whole."""
+"""Risk scores as JSON: format and versions."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import math
-import os
-from collections.abc import Iterable
-from pathlib import Path
+import warnings
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from riskslim._checks import checked_integer, checked_number, checked_points
@@ -16,10 +15,12 @@ from riskslim._wording import listing
 from riskslim.data.class_weights import ClassWeighting
 from riskslim.data.csv_format import CsvFormat
 from riskslim.data.feature_ranges import FeatureRange
+from riskslim.exceptions import UnboundCertificateWarning
 from riskslim.items.item import COMPARISONS, Item
 from riskslim.items.variables import RawVariable
 from riskslim.scale import ScaleSet, checked_scale
 from riskslim.score.cutoff_ranges import CutoffRange
+from riskslim.score.digest import digest_of
 from riskslim.score.recalibration import Recalibration, checked_prevalence
 from riskslim.score.requirements import requirements_from_plain, requirements_to_plain
 from riskslim.solution import Certificate
@@ -27,12 +28,13 @@ from riskslim.solution import Certificate
 if TYPE_CHECKING:
     from riskslim.score.protocol import ScoreLike
 
-__all__ = ["NotAScoreError", "read", "write", "write_atomically"]
+__all__ = ["NotAScoreError", "read", "write"]
 
 FORMAT = "riskslim.risk_score"
 # The oldest version that holds a score is written: 1 knows no scale but 1, 2 no items, 3 no
-# recalibration.
-VERSION = 4
+# recalibration, 4 no digest that binds a certificate to the points.
+VERSION = 5
+_RECALIBRATED = 4
 
 
 class NotAScoreError(ValueError):
@@ -70,10 +72,12 @@ def _to_plain(score: ScoreLike) -> dict[str, Any]:
                 "fit with labels that are bool, int, float or str"
             )
     certificate = score.certificate
-    _check_subject(certificate, score.points.values(), score.scale)
+    _check_certificate(certificate, score.points.values(), score.scale)
     variables = [variable.to_plain() for variable in score.variables.values()]
     version = 3 if score.items else 1 if score.scale == 1.0 else 2
     if score.recalibration is not None:
+        version = _RECALIBRATED
+    if certificate is not None:
         version = VERSION
     return {
         "format": FORMAT,
@@ -107,7 +111,45 @@ def _to_plain(score: ScoreLike) -> dict[str, Any]:
             else {}
         ),
         "certificate": None if certificate is None else _certificate_to_plain(certificate),
+        **(
+            {}
+            if certificate is None
+            else {
+                "digest": _digest(
+                    score.points,
+                    score.items,
+                    score.intercept,
+                    score.scale,
+                    score.classes,
+                    certificate,
+                )
+            }
+        ),
     }
+
+
+def _digest(
+    points: Mapping[str, int],
+    items: Mapping[str, Item],
+    intercept: Any,
+    scale: float,
+    classes: Iterable[Any],
+    certificate: Certificate,
+) -> str:
+    """The digest of a score and of its certificate."""
+    stated = {name: _item_to_plain(item)["item"] for name, item in items.items()}
+    return digest_of(
+        points=points,
+        # Neighbouring values of the training rows change no prediction.
+        items={
+            name: {key: value for key, value in item.items() if key != "interval"}
+            for name, item in stated.items()
+        },
+        intercept=intercept,
+        scale=scale,
+        classes=tuple(classes),
+        certificate=_certificate_to_plain(certificate),
+    )
 
 
 def _range_to_plain(values: FeatureRange) -> dict[str, Any]:
@@ -202,7 +244,7 @@ def _recalibration_to_plain(recalibration: Recalibration | None) -> dict[str, An
 def _recalibration_from_plain(plain: Any, version: int) -> Recalibration | None:
     if plain is None:
         return None
-    if version < VERSION:
+    if version < _RECALIBRATED:
         raise ValueError(
             f"version {version} of the format has no 'recalibration': readers of it would ignore "
             "it and predict other risks"
@@ -261,15 +303,28 @@ def _certificate_from_plain(plain: Any) -> Certificate | None:
             ScaleSet.from_plain(values["scales"])
         except (TypeError, ValueError, OverflowError) as error:
             raise ValueError(f"'scales' of the certificate: {error}") from None
-    return Certificate.from_dict(values)
+    certificate = Certificate.from_dict(values)
+    gap = values.get("optimality_gap")
+    if isinstance(gap, (int, float)) and not math.isclose(
+        gap, certificate.optimality_gap, rel_tol=1e-9, abs_tol=1e-12
+    ):
+        raise ValueError(
+            f"'optimality_gap' of the certificate is {gap!r}, but its objective and bound have a "
+            f"gap of {certificate.optimality_gap!r}"
+        )
+    return certificate
 
 
-def read(text: str | bytes) -> dict[str, Any]:
+def read(text: str | bytes, source: str = "the text") -> dict[str, Any]:
     """Read what :func:`write` wrote.
+
+    A certificate that is not bound to the points by the digest is left out, with a warning.
 
     Parameters
     ----------
     text : str or bytes
+    source : str, default "the text"
+        How a warning calls it.
 
     Returns
     -------
@@ -281,8 +336,8 @@ def read(text: str | bytes) -> dict[str, Any]:
     NotAScoreError
         The text is something else.
     ValueError
-        It is of a newer version, incomplete, a value in it is out of range, or the certificate is
-        about another score.
+        It is of a newer version, incomplete, a value in it is out of range, or the certificate
+        contradicts itself or the score.
     """
     try:
         plain = json.loads(text, object_pairs_hook=_without_repetition)
@@ -301,6 +356,8 @@ def read(text: str | bytes) -> dict[str, Any]:
     wanted = ["outcome_name", "classes", "intercept", "points", "feature_names", "certificate"]
     if version > 1:
         wanted.append("scale")
+    if version >= VERSION and plain.get("certificate") is not None:
+        wanted.append("digest")
     missing = [name for name in wanted if name not in plain]
     if missing:
         raise ValueError(f"the risk score is incomplete: it lacks {', '.join(missing)}")
@@ -316,13 +373,31 @@ def read(text: str | bytes) -> dict[str, Any]:
     points, ranges, items, cutoffs = _points_from_plain(plain["points"])
     if points and not plain["feature_names"]:
         raise ValueError("'feature_names' is empty: it must have the features in 'points' at least")
+    classes = _classes_from_plain(plain["classes"])
     certificate = _certificate_from_plain(plain["certificate"])
-    _check_subject(certificate, points.values(), scale)
+    if certificate is not None:
+        intercept = checked_points(plain["intercept"], "intercept")
+        about = (points, items, intercept, scale, classes)
+        if version < VERSION:
+            _check_certificate(certificate, points.values(), scale)
+            reason = f"version {version} of the format does not bind it to the points"
+        elif plain["digest"] != _digest(*about, certificate):
+            reason = "it, or the score that it is about, was changed since"
+        else:
+            _check_certificate(certificate, points.values(), scale)
+            reason = ""
+        if reason:
+            warnings.warn(
+                f"the certificate in {source} is left out: {reason}",
+                UnboundCertificateWarning,
+                stacklevel=3,
+            )
+            certificate = None
     return {
         "intercept": plain["intercept"],
         "points": points,
         "outcome_name": plain["outcome_name"],
-        "classes": _classes_from_plain(plain["classes"]),
+        "classes": classes,
         "feature_names": plain["feature_names"],
         "feature_ranges": ranges,
         "certificate": certificate,
@@ -348,10 +423,14 @@ def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return plain
 
 
-def _check_subject(certificate: Certificate | None, points: Iterable[int], scale: float) -> None:
-    """Check that a certificate can be about a score, which may have been edited since."""
+def _check_certificate(
+    certificate: Certificate | None, points: Iterable[int], scale: float
+) -> None:
+    """Check that a certificate is consistent, and can be about a score."""
     if certificate is None:
         return
+    if faults := certificate.faults():
+        raise ValueError(f"the certificate contradicts itself: {'; '.join(faults)}")
     n_points = sum(value != 0 for value in points)
     for name, has, what in (
         ("model_size", n_points, f"{n_points} features with points"),
@@ -426,31 +505,3 @@ def _points_from_plain(
         except (TypeError, ValueError) as error:
             raise ValueError(f"entry {k} of 'points', {name!r}: {error}") from None
     return points, ranges, items, cutoffs
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Replace a file as a whole: whoever reads it sees the old or the new content.
-
-    Parameters
-    ----------
-    path : Path
-    text : str
-
-    Raises
-    ------
-    OSError
-        The file cannot be written.
-    """
-    if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8")  # a device or a pipe cannot be replaced
-        return
-    path = path.resolve()  # a link stays a link
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -123,7 +123,7 @@ class ScoreSheet(SheetContent):
             f"**{_markdown(self.title)}**",
             _points_markdown(self),
             _markdown_table(heads, ["--:"] * len(heads), zip(*columns, strict=True)),
-            *map(_markdown, [self.formula, *self.footnotes]),
+            *map(_paragraph, [self.formula, *self.footnotes]),
         ]
         return "\n\n".join(parts) + "\n"
 
@@ -270,8 +270,22 @@ def _boxed(lines: Lines) -> str:
 
 
 def _markdown(text: str) -> str:
-    """Text whose characters are not taken for markup; a ``<`` is only where a tag could begin."""
-    return re.sub(r"[\\`*_\[\]#|~$&]|<(?=[A-Za-z/!?])", r"\\\g<0>", one_line(text))
+    """Text whose characters are not taken for markup; a ``<`` is only where a tag could begin.
+
+    Addresses become links by themselves: "http://x", "www.x" and "x@y".
+    """
+    markup = r"[\\`*_\[\]#|~$&@]|<(?=[A-Za-z/!?])|:(?=//)|(?i:(?<=www))\."
+    return re.sub(markup, r"\\\g<0>", one_line(text))
+
+
+def _paragraph(text: str) -> str:
+    """A paragraph that is no quotation, no list, no code and no underline of the one before."""
+    return re.sub(r"^([->+=]|\d+(?=[.)]))", _escaped_start, _markdown(text).lstrip())
+
+
+def _escaped_start(found: re.Match[str]) -> str:
+    start = found[0]
+    return f"{start}\\" if start[0].isdigit() else f"\\{start}"
 
 
 def _markdown_table(heads: Iterable[str], rules: list[str], rows: Iterable[Iterable[str]]) -> str:

@@ -583,7 +583,7 @@ def test_a_scale_is_printed_saved_and_predicted_with(table, tmp_path, monkeypatc
     risks = 1 / (1 + np.exp(-(totals - 2) / 2.5))
     np.testing.assert_allclose([float(row["risk"]) for row in rows], risks, rtol=0, atol=1e-15)
     document = json.loads(path.read_text())
-    assert (document["version"], document["scale"]) == (2, 2.5)
+    assert (document["version"], document["scale"]) == (5, 2.5)
     assert document["certificate"]["scales"] == {"low": 0.5, "high": 12.0}
 
 

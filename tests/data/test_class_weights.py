@@ -83,7 +83,7 @@ def test_weights_of_rows_are_only_remarked_on_where_they_change_much():
 
 def test_it_is_kept_in_files_and_pickles():
     plain = json.loads(SCORE.to_json())
-    assert plain["version"] == 1
+    assert plain["version"] == 5
     assert plain["class_weighting"] == dataclasses.asdict(SCORE.class_weighting)
     assert RiskScore.from_json(SCORE.to_json()) == SCORE == pickle.loads(pickle.dumps(SCORE))
     assert (

@@ -20,6 +20,7 @@ from export_targets import NAMES, Pmml, identifier, run_javascript, run_python, 
 from paths import DOCS
 from riskslim import Certificate, RiskScore, Status
 from riskslim.data.feature_ranges import FeatureRange
+from riskslim.exceptions import UnboundCertificateWarning
 from riskslim.exports import MAX_TABLED_SCORES, to_javascript, to_pmml, to_python
 from riskslim.exports.dialects import _sqlite_literal
 from riskslim.exports.sql import to_sql
@@ -574,6 +575,7 @@ def certified(**changes):
     return RiskScore(-1, {"x": 2}, certificate=certificate, scale=certificate.scale)
 
 
+SCALED = certified(scale=2.0, scales=ScaleSet.of(2))
 SCHEMA = json.loads((DOCS / "risk_score.schema.json").read_text(encoding="utf-8"))
 
 
@@ -613,8 +615,9 @@ def test_what_is_saved_is_as_the_schema_says():
 
 @pytest.mark.parametrize(
     "change",
-    [{"format": "other"}, {"version": 3}, {"version": 0}, {"version": 2}, {"scale": 2.0},
-     {"scale": -1, "version": 2}, {"classes": [0]}, {"classes": [0, None]}, {"classes": [1, 1]},
+    [{"format": "other"}, {"version": 6}, {"version": 0}, {"version": 1, "scale": 2.0},
+     {"scale": -1}, {"scale": -1, "version": 2}, {"classes": [0]}, {"classes": [0, None]},
+     {"classes": [1, 1]},
      {"intercept": 0.5}, {"intercept": 2**31}, {"points": {}}, {"points": [{"feature": "x"}]},
      {"feature_names": ["x", "x"]}, {"feature_names": [""]}, {"outcome_name": 3},
      {"certificate": {}}, {"certificate": 1}, {"variables": {}}, {"variables": [{"name": "x"}]},
@@ -622,6 +625,7 @@ def test_what_is_saved_is_as_the_schema_says():
      {"variables": [{**VARIABLES["sex"].to_plain(), "levels": [None]}]}],
     ids=repr,
 )  # fmt: skip
+@pytest.mark.filterwarnings("ignore::riskslim.exceptions.UnboundCertificateWarning")
 def test_schema_and_reader_refuse_the_same(change):
     document = {**json.loads(certified().to_json()), **change}
     assert not jsonschema.Draft202012Validator(SCHEMA).is_valid(document)
@@ -630,10 +634,10 @@ def test_schema_and_reader_refuse_the_same(change):
 
 
 @pytest.mark.parametrize(
-    "name", [one for one in json.loads(certified(scale=2.0).to_json()) if one != "created_by"]
+    "name", [one for one in json.loads(SCALED.to_json()) if one != "created_by"]
 )
 def test_schema_and_reader_want_the_same_keys(name):
-    document = json.loads(certified(scale=2.0).to_json())
+    document = json.loads(SCALED.to_json())
     del document[name]
     assert not jsonschema.Draft202012Validator(SCHEMA).is_valid(document)
     with pytest.raises(ValueError, match=r"lacks|expected a JSON object|version of the format"):
@@ -665,13 +669,13 @@ VERSION_2 = VERSION_1.replace('"version": 1', '"version": 2, "scale": 2.5').repl
 @pytest.mark.parametrize(("text", "scale"), [(VERSION_1, 1.0), (VERSION_2, 2.5)])
 def test_files_of_earlier_versions_load(text, scale):
     jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(text))
-    score = RiskScore.from_json(text)
+    with pytest.warns(UnboundCertificateWarning, match="does not bind it to the points"):
+        score = RiskScore.from_json(text)
     assert (score.intercept, dict(score.points)) == (-3, {"smoker": 2, "bmi": -1})
     assert (score.scale, score.classes, score.outcome_name) == (scale, ("no", "yes"), "died")
     assert score.feature_names == ("age", "bmi", "smoker")
     assert score.feature_ranges["bmi"] == FeatureRange(17.5, 41.0, is_integer=False)
-    assert score.certificate.lower_bound == -math.inf
-    assert score.certificate.scale == scale
+    assert score.certificate is None
     assert RiskScore.from_json(score.to_json()) == score
 
 

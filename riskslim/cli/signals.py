@@ -1,0 +1,82 @@
+"""Signals that end a command: SIGTERM and SIGHUP do what Ctrl-C does."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+from types import FrameType
+
+__all__ = ["ending_like_ctrl_c", "held_signals"]
+
+# SIGHUP is not known to Windows.
+_OTHERS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+@contextlib.contextmanager
+def ending_like_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP do what Ctrl-C does at that moment.
+
+    They count once: services and terminals send several of them where one is meant, and a second
+    Ctrl-C gives up what was found. Who had them ignored, as nohup does, or has a handler of their
+    own keeps that.
+
+    Yields
+    ------
+    None
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    seen = False
+
+    def end(signum: int, frame: FrameType | None) -> None:
+        nonlocal seen
+        if seen:
+            return
+        seen = True
+        handler = signal.getsignal(signal.SIGINT)
+        if not callable(handler):  # Ctrl-C is ignored, as in the background of a shell
+            raise KeyboardInterrupt
+        handler(signal.SIGINT, frame)
+
+    taken = [one for one in _OTHERS if signal.getsignal(one) is signal.SIG_DFL]
+    for one in taken:
+        signal.signal(one, end)
+    try:
+        yield
+    finally:
+        for one in taken:
+            signal.signal(one, signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def held_signals() -> Iterator[None]:
+    """Let Ctrl-C, SIGTERM and SIGHUP wait until something short is done.
+
+    Yields
+    ------
+    None
+
+    Raises
+    ------
+    KeyboardInterrupt
+        At the end, where one of them came.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {one: signal.getsignal(one) for one in (signal.SIGINT, *_OTHERS)}
+    # Not those that are ignored, nor those that something other than Python handles.
+    held = [one for one, handler in before.items() if callable(handler)]
+    for one in held:
+        signal.signal(one, lambda signum, _: came.append(signum))
+    try:
+        yield
+    finally:
+        for one in held:
+            signal.signal(one, before[one])
+    if came:
+        raise KeyboardInterrupt
