@@ -177,7 +177,7 @@ def test_control_characters_never_reach_a_terminal(monkeypatch):
 OUTPUTS = ("--output", "--trace", "--report", "--path-output", "--cv-output")
 
 
-@pytest.mark.parametrize(("first", "second"), itertools.permutations(OUTPUTS, 2))
+@pytest.mark.parametrize(("first", "second"), list(itertools.permutations(OUTPUTS, 2)))
 def test_no_output_is_another_one(table, folder, first, second, monkeypatch):
     monkeypatch.setattr(fit_module, "_Source", None)  # nothing is read
     options = [first, "x.csv", second, "./x.csv", "--path", "--cv", "2"]
