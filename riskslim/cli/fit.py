@@ -401,6 +401,8 @@ class _SearchOptions:
         )
         chosen, why = selection.choose(path)
         before, after = selection.text(path, chosen, why)
+        if chosen.max_size != problem.max_size:
+            problem = problem.restated(max_size=chosen.max_size)
         try:
             selection.write(path)
         finally:
