@@ -258,7 +258,7 @@ def test_the_first_commands_take_gaps_and_text(tmp_path, monkeypatch):
     columns = {"id": np.arange(100), "age": age, "ward": ward, "lab": lab, "died": died}
     pd.DataFrame(columns).to_csv("patients.csv", index=False)
     commands = re.findall(r"^    riskslim (.*?)(?: > \S+)?$", README, re.M)
-    assert len(commands) == 6
+    assert len(commands) == 7
     first, _, show, *_ = (shlex.split(command) for command in commands)
     fitted = CliRunner().invoke(application(), [*first, "--max-size", "2", "--positive", "dead"])
     assert fitted.exit_code == 0, fitted.output
@@ -271,7 +271,9 @@ def test_two_commands_set_up_and_test():
     assert commands == ['pip install ".[cli]" && riskslim demo', 'pip install ".[test]" && pytest']
 
 
-@pytest.mark.parametrize("command", ["fit", "predict", "show", "report", "export", "demo"])
+@pytest.mark.parametrize(
+    "command", ["fit", "predict", "show", "recalibrate", "report", "export", "demo"]
+)
 def test_every_option_is_documented_with_its_default(command):
     section = re.search(rf"^## riskslim {command}\b.*?(?=^## )", COMMAND_LINE, re.M | re.S)
     documented = set(re.findall(r"`(--[a-z0-9-]+)", section.group()))

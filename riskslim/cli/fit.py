@@ -411,6 +411,8 @@ class _SearchOptions:
             problem, seed=self.seed, hidden=self.hidden, engine=self.engine, **self.arguments
         )
         chosen, why = selection.choose(path)
+        if chosen.max_size != problem.max_size:
+            problem = problem.restated(max_size=chosen.max_size)
         results.write(
             problem, chosen.solution, others=selection.files(path),
             around=lambda: selection.text(path, chosen, why),

@@ -112,3 +112,12 @@ def test_rows_of_one_class_are_refused(files):
 def test_wrong_numbers_are_wrong_usage(files):
     result = run("recalibrate", "s.json", "--prevalence", "few", code=2)
     assert "expected a number, got 'few'" in result.stderr
+
+
+def test_show_says_how_far_cutoffs_can_be_moved(files):
+    _, score = files
+    assert score.cutoff_ranges
+    remark = next(one for one in score.remarks() if "within 0.1%" in one)
+    shown = run("show", "s.json")
+    assert shown.stderr == f"Remark: {remark}\n"
+    assert shown.stdout.startswith(f"{score}\n")

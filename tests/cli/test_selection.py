@@ -267,9 +267,9 @@ def test_both_classes_weigh_the_same(table, tmp_path):
         (["--items", "--missing", "drop"], "missing must be one of 'error', 'indicator'"),
         (
             ["--items", "--thresholds", "age"],
-            "must be NAME=V,V,... with numbers V,V,..., got 'age'",
+            "--thresholds must be all, NAME=all or NAME=V,V,... with numbers, got 'age'",
         ),
-        (["--items", "--thresholds", "male=a"], "must be NAME=V,V,... with numbers"),
+        (["--items", "--thresholds", "male=a"], "must be NAME=V,V,... with all or numbers"),
         (["--items", "--thresholds", "mal=1"], "did you mean 'male'"),
     ],
 )

@@ -293,7 +293,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             stop=self.stop,
             on_score=self.on_score,
             accepts=self.accepts,
-            allows=None if self.rates is None else self.rates.allows,
+            allows=None if self.rates is None else self._allows,
             known=self.cutoff,
         )
         return Search(
@@ -401,6 +401,11 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         self.is_impossible = found.is_impossible
         if found.coef is not None:
             incumbents.polish(found.coef)
+
+    def _allows(self, lower: NDArray[np.int64], upper: NDArray[np.int64]) -> bool:
+        """Say whether a box is to be kept, without a look at the rates once time is over."""
+        assert self.rates is not None
+        return self._is_stopped() or self.rates.allows(lower, upper)
 
     def _meet_rates(self, search: Search) -> None:
         """Find vectors that meet constraints on rates, next to the best ones without them."""

@@ -172,8 +172,9 @@ def test_bounds_of_searches_that_end_early(options):
             assert (sign * np.diff(solution.trace[column]) >= 0).all(), (seed, column)
         if "gap_tolerance" in stated:
             assert certificate.optimality_gap <= 0.1
-    assert statuses
-    assert n_without <= 5
+    if "node_limit" in options or "gap_tolerance" in options:  # no matter how busy the machine is
+        assert statuses
+        assert n_without == 0
 
 
 def test_the_gap_that_is_allowed_ends_the_search():
