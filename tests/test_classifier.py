@@ -6,6 +6,7 @@ import _thread
 import json
 import logging
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -25,7 +26,12 @@ from sklearn.base import clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
 from sklearn.metrics import log_loss
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_validate
+from sklearn.model_selection import (
+    GridSearchCV,
+    cross_val_predict,
+    cross_val_score,
+    cross_validate,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Binarizer
 from sklearn.utils import get_tags
@@ -51,6 +57,7 @@ from riskslim import (
     if_then,
 )
 from riskslim.datasets import load_breast_cancer_binary
+from riskslim.engines.branch_and_bound import driver
 from riskslim.exceptions import (
     ConstantFeatureWarning,
     InfeasibleProblemError,
@@ -978,3 +985,59 @@ def test_a_report_has_the_words_of_the_user():
     assert "outcome = " not in text
     # At the head, and on the sheet.
     assert text.count("Not calibrated: the classes were weighted. harm = injury") == 2
+
+
+@pytest.mark.faults
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.parametrize("kind", ["grid", "folds", "pipeline in a grid", "calibration"])
+def test_ctrl_c_ends_all_the_fits_that_scikit_learn_asked_for(kind, monkeypatch):
+    fits = []
+    certify = driver.certify
+
+    def pressed(*arguments, **keywords):
+        fits.append(arguments)
+        if len(fits) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return certify(*arguments, **keywords)
+
+    monkeypatch.setattr(driver, "certify", pressed)
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (80, 3))
+    y = (rng.random(80) < 1 / (1 + np.exp(1 - 2 * X[:, 0]))).astype(int)
+    model = RiskSLIMClassifier(max_size=2, engine="branch_and_bound")
+    grid = {"max_size": [1, 2, 3]}
+    run = {
+        "grid": lambda: GridSearchCV(model, grid, cv=2).fit(X, y),
+        "folds": lambda: cross_val_score(model, X, y, cv=5),
+        "pipeline in a grid": lambda: GridSearchCV(
+            make_pipeline("passthrough", model),
+            {f"riskslimclassifier__{name}": values for name, values in grid.items()},
+            cv=2,
+        ).fit(X, y),
+        "calibration": lambda: CalibratedClassifierCV(model, cv=4).fit(X, y),
+    }[kind]
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    assert len(fits) == 2
+
+
+@pytest.mark.faults
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_ends_one_fit_alone_with_its_score(monkeypatch):
+    certify = driver.certify
+
+    def pressed(*arguments, **keywords):
+        signal.raise_signal(signal.SIGINT)
+        return certify(*arguments, **keywords)
+
+    monkeypatch.setattr(driver, "certify", pressed)
+    X = np.array([[0], [1], [1], [0]] * 5)
+    y = np.array([0, 1, 1, 0] * 4 + [1, 0, 1, 0])
+    for model in (
+        RiskSLIMClassifier(engine="branch_and_bound"),
+        make_pipeline("passthrough", RiskSLIMClassifier(engine="branch_and_bound")),
+    ):
+        fitted = model.fit(X, y)
+        last = fitted[-1] if hasattr(fitted, "steps") else fitted
+        assert last.solution_.is_interrupted
+        assert last.risk_score_.certificate.is_optimal

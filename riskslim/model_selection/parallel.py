@@ -74,7 +74,7 @@ def in_parallel(
         done until then is of use. Nothing else is done then.
     tasks : sequence of (name, arguments)
     n_jobs : int or None
-        As in joblib.
+        As in joblib. More than one are processes of this machine, whatever backend is active.
     progress : callable, optional
         Called with a :class:`Step` after each.
     should_stop : callable, optional

@@ -196,10 +196,18 @@ def _look(parent: int, folder: str) -> None:
         if not _State.is_to_end and stop.exists():
             _State.is_to_end = True
             if _State.works:
-                _thread.interrupt_main(signal.SIGINT)
+                _interrupt_main()
         told = _State.signalled
         if told is not None and not _State.is_to_end and time.monotonic() - told > _PATIENCE:
             os._exit(1)  # it was meant for this process alone
+
+
+def _interrupt_main() -> None:
+    """Send SIGINT to the main thread, which may sleep in a call of the system."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
+        _thread.interrupt_main(signal.SIGINT)
 
 
 def _on_interrupt(signum: int, frame: FrameType | None) -> None:

@@ -462,9 +462,13 @@ def test_a_score_that_cannot_be_saved_is_printed(table, tmp_path, monkeypatch):
         raise OSError(28, "No space left on device", "s.json")
 
     monkeypatch.setattr(RiskScore, "save", full)
-    result = run("fit", table, *FIT, "--output", tmp_path / "s.json", code=2)
-    assert result.stderr.endswith("\nError: s.json: No space left on device\n")
-    assert result.stdout.startswith("RISK SCORE")
+    result = run("fit", table, *FIT, "--output", tmp_path / "s.json", code=4)
+    (path,) = tmp_path.glob("riskslim-recovered-*.json")
+    assert result.stderr.endswith(
+        f"\nError: {tmp_path / 's.json'}: s.json: No space left on device; the risk score is saved "
+        f"in {path.resolve()}\n"
+    )
+    assert result.stdout.startswith(f"{RiskScore.load(path)}\n")
 
 
 # --- several scores -------------------------------------------------------------------------------

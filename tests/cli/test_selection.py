@@ -337,14 +337,14 @@ def test_an_interrupted_size_is_not_saved_where_smaller_ones_are_finished(
 
 
 def test_files_that_cannot_be_written_lose_no_score(table, tmp_path, monkeypatch):
-    def full(*_):
-        raise OSError(28, "No space left on device", "p.csv")
+    def full(path, _):
+        raise OSError(28, "No space left on device", str(path))
 
     monkeypatch.setattr("riskslim.cli.selection._write_records", full)
     result = run("fit", table, *FIT, "--path", "--path-output", tmp_path / "p.csv",
-                 "--output", tmp_path / "s.json", code=2)  # fmt: skip
+                 "--output", tmp_path / "s.json", code=4)  # fmt: skip
     assert "RISK SCORE" in result.stdout
-    assert result.stderr == "Error: p.csv: No space left on device\n"
+    assert result.stderr == f"Error: {tmp_path / 'p.csv'}: No space left on device\n"
     assert (tmp_path / "s.json").exists()
 
 
@@ -560,3 +560,36 @@ def test_the_document_says_what_happens(tmp_path, monkeypatch):
     )
     run(*fit)
     assert len(rows_of(run(*predict).stdout)) == 20
+
+
+@pytest.mark.faults
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="kills processes")
+@pytest.mark.parametrize("lost", ["fold 1", "all rows"])
+def test_a_killed_process_has_its_exit_code(table, tmp_path, monkeypatch, lost):
+    from riskslim.model_selection import size_path
+
+    original = size_path._path_on_rows
+
+    def killed(plan, name, *arguments):
+        import os
+        import signal
+
+        if name == lost:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return original(plan, name, *arguments)
+
+    killed.__module__ = "__main__"  # so that it is sent by value
+    monkeypatch.setattr(size_path, "_path_on_rows", killed)
+    result = run("fit", table, *FIT, "--path", "--cv", "3", "--n-jobs", "2", "--max-size", "2",
+                 "--output", tmp_path / "s.json", "--cv-output", tmp_path / "f.csv",
+                 code=5)  # fmt: skip
+    last = result.stderr.splitlines()[-1]
+    if lost == "all rows":  # there is no score
+        assert last.startswith("Error: out of memory (the process that searched on all rows was")
+        assert not (tmp_path / "s.json").exists()
+        return
+    assert last.startswith("Error: without fold 1, whose processes were ended twice from outside")
+    assert f"{RiskScore.load(tmp_path / 's.json')}\n" in result.stdout
+    folds = {row["fold"] for row in rows_of((tmp_path / "f.csv").read_text())}
+    assert folds == {"", "0", "2"}

@@ -1,0 +1,223 @@
+"""SIGINT, SIGTERM and SIGHUP at any moment: what was found is saved, and nobody is left behind."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from paths import PACKAGE
+from riskslim import RiskScore
+from riskslim.cli.signals import ending_like_ctrl_c, held_signals
+
+pytestmark = [
+    pytest.mark.faults,
+    pytest.mark.skipif(os.name != "posix", reason="sends signals"),
+    pytest.mark.usefixtures("ctrl_c"),
+]
+SIGNALS = [signal.SIGINT] + [
+    getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
+OTHERS = SIGNALS[1:]
+
+
+@pytest.fixture
+def hard(tmp_path) -> Path:
+    """Data whose search tree does not end within minutes for scores of 12 features."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (2000, 40))
+    odds = X @ rng.normal(0, 0.6, 40) - 1
+    columns = {f"x{j}": X[:, j] for j in range(40)}
+    columns["y"] = (rng.random(2000) < 1 / (1 + np.exp(-odds))).astype(int)
+    path = tmp_path / "hard.csv"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    return path
+
+
+def start(*arguments, before="", cwd):
+    # Signals as they are for a program that a shell starts, whatever runs these tests.
+    code = (
+        "import os, signal, sys\n"
+        "for one in (signal.SIGTERM, signal.SIGHUP): signal.signal(one, signal.SIG_DFL)\n"
+        f"{before}\nfrom riskslim.__main__ import main\nmain()"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True, cwd=cwd, start_new_session=True,
+        env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)},
+    )  # fmt: skip
+
+
+def wait_for_a_bound(process) -> None:
+    """Read what the program logs until the root of the tree is done."""
+    for line in process.stderr:
+        if "objective" in line and "bound 0 " not in line:
+            return
+    raise AssertionError("the search ended")
+
+
+# --- handlers -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def usual():
+    """The usual handlers of the other signals, here."""
+    before = {one: signal.signal(one, signal.SIG_DFL) for one in OTHERS}
+    yield
+    for one, handler in before.items():
+        signal.signal(one, handler)
+
+
+@pytest.mark.parametrize("signum", OTHERS)
+@pytest.mark.usefixtures("usual")
+def test_they_do_what_ctrl_c_does_and_count_once(signum):
+    with ending_like_ctrl_c():
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signum)
+        for one in OTHERS:  # a second Ctrl-C would give up what was found
+            signal.raise_signal(one)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signum) is signal.SIG_DFL
+
+
+@pytest.mark.parametrize("signum", OTHERS)
+@pytest.mark.usefixtures("usual")
+def test_they_do_what_the_handler_of_the_moment_does(signum):
+    seen = []
+    with ending_like_ctrl_c():
+        before = signal.signal(signal.SIGINT, lambda number, _: seen.append(number))
+        signal.raise_signal(signum)
+        signal.signal(signal.SIGINT, before)
+    assert seen == [signal.SIGINT]
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in the background of a script
+    try:
+        with ending_like_ctrl_c(), pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signum)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("usual")
+def test_who_ignores_them_goes_on_ignoring_them():
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+    with ending_like_ctrl_c():
+        signal.raise_signal(signal.SIGHUP)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+
+
+@pytest.mark.parametrize("signum", SIGNALS)
+@pytest.mark.usefixtures("usual")
+def test_they_wait_until_something_short_is_done(signum):
+    done = []
+
+    def save():
+        with held_signals():
+            signal.raise_signal(signum)
+            signal.raise_signal(signum)
+            done.append(True)
+
+    with ending_like_ctrl_c(), pytest.raises(KeyboardInterrupt):
+        save()
+    assert done == [True]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    with held_signals():
+        pass
+
+
+# --- the program ----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("signum", SIGNALS)
+def test_a_signal_returns_the_best_score(hard, tmp_path, signum):
+    process = start("fit", hard, "--outcome", "y", "--max-size", 12, "--time-limit", 600,
+                    "--verbose", "--output", "s.json", cwd=tmp_path)  # fmt: skip
+    try:
+        wait_for_a_bound(process)
+        for _ in range(1 if signum == signal.SIGINT else 3):
+            process.send_signal(signum)
+        out, err = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    score = RiskScore.load(tmp_path / "s.json")
+    assert score.certificate.status == "interrupted"
+    assert out.startswith(f"{score}\n")
+
+
+@pytest.mark.slow
+def test_a_terminal_that_goes_away_loses_nothing(hard, tmp_path):
+    """SIGHUP, and nothing can be printed any more."""
+    before = (
+        "import pty\nours, theirs = pty.openpty()\n"
+        "os.dup2(theirs, 1); os.close(theirs)\n"
+        "signal.signal(signal.SIGALRM, lambda *_: (os.close(ours), os.kill(os.getpid(), "
+        "signal.SIGHUP)))"
+    )
+    process = start("fit", hard, "--outcome", "y", "--max-size", 12, "--time-limit", 600,
+                    "--verbose", before=before, cwd=tmp_path)  # fmt: skip
+    try:
+        wait_for_a_bound(process)
+        process.send_signal(signal.SIGALRM)
+        _, err = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == 4, err
+    (path,) = tmp_path.glob("riskslim-recovered-*.json")
+    assert str(path) in err
+    assert RiskScore.load(path).certificate.status == "interrupted"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["fit", "path", "demo", "report", "predict"])
+def test_signals_at_random_moments(hard, tmp_path, command):
+    """Files are complete or not there, the exit code is one of two, and nothing is left."""
+    seed = 77 + len(command)
+    rng = random.Random(seed)
+    RiskScore(-1, {"x1": 2, "x2": 1}, outcome_name="y").save(tmp_path / "s.json")
+    arguments = {
+        "fit": ["fit", hard, "--outcome", "y", "--max-size", 12, "--time-limit", 1, "--report",
+                "out.html", "--output", "out.json", "--trace", "out.csv"],
+        "path": ["fit", hard, "--outcome", "y", "--max-size", 2, "--path", "--cv", 2,
+                 "--path-output", "out.csv", "--output", "out.json"],
+        "demo": ["demo"],
+        "report": ["report", "s.json", hard, "--output", "out.html"],
+        "predict": ["predict", "s.json", hard, "--output", "out.csv"],
+    }[command]  # fmt: skip
+    codes = []
+    for k in range(4):
+        signum, delay = rng.choice(SIGNALS), rng.uniform(0.8, 6)
+        process = start(*arguments, cwd=tmp_path)
+        try:
+            time.sleep(delay)
+            process.send_signal(signum)
+            out, err = process.communicate(timeout=120)
+        finally:
+            process.kill()
+        about = (seed, k, signum, delay, process.returncode, err)
+        # Before it is our program that runs, the system ends it.
+        assert process.returncode in (0, 130, -signum), about
+        codes.append(process.returncode)
+        assert "Traceback" not in err or process.returncode == -signum, about
+        left = {path.name for path in tmp_path.iterdir()} - {"hard.csv", "s.json"}
+        assert left <= {"out.json", "out.html", "out.csv"}, about
+        if "out.json" in left:
+            score = RiskScore.load(tmp_path / "out.json")
+            assert score.certificate is not None, about
+            assert process.returncode in (0, 130), about
+            assert out.count(str(score)) == 1, about
+        if "out.html" in left:
+            assert (tmp_path / "out.html").read_text(encoding="utf-8").endswith("</html>\n"), about
+        for name in left:
+            (tmp_path / name).unlink()
+    assert len(codes) == 4
