@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -90,5 +90,14 @@ def display(progress: _Shown, *, hidden: bool) -> Iterator[_Shown | None]:
     from rich.console import Console
     from rich.live import Live
 
-    with Live(progress, console=Console(stderr=True), refresh_per_second=4, transient=True):
+    try:
+        live = Live(progress, console=Console(stderr=True), refresh_per_second=4, transient=True)
+        live.start(refresh=True)
+    except Exception:  # whatever the terminal is: the search goes on without it
+        yield None
+        return
+    try:
         yield progress
+    finally:
+        with suppress(Exception):
+            live.stop()

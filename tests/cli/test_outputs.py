@@ -171,15 +171,36 @@ def test_control_characters_never_reach_a_terminal(monkeypatch):
     assert out.getvalue() == ("a\\x1b]0;title\\x07b\\r\\x9b2J\\u202ec\\td\\u2028e\nf\\x00\n")
 
 
+@pytest.mark.parametrize("call", ["start", "stop", "__init__"])
+@pytest.mark.parametrize("error", [OSError(5, "Input/output error"), RuntimeError("a fault")])
+def test_progress_that_fails_ends_no_search(table, folder, call, error, monkeypatch):
+    from rich.live import Live
+
+    calls = []
+    before = getattr(Live, call)
+
+    def fail(self, *arguments, **keywords):
+        calls.append(call)
+        if call == "stop":  # its thread ends
+            before(self, *arguments, **keywords)
+        raise error
+
+    monkeypatch.setattr(Live, call, fail)
+    monkeypatch.setattr(TolerantStream, "isatty", lambda self: True)
+    result = run("fit", table, *FIT, "--output", "s.json")
+    assert str(RiskScore.load("s.json")) in result.stdout
+    assert calls
+
+
 # --- before the work ------------------------------------------------------------------------------
 
 
 OUTPUTS = ("--output", "--trace", "--report", "--path-output", "--cv-output")
 
 
-@pytest.mark.parametrize(("first", "second"), list(itertools.permutations(OUTPUTS, 2)))
-def test_no_output_is_another_one(table, folder, first, second, monkeypatch):
-    monkeypatch.setattr(fit_module, "_Source", None)  # nothing is read
+@pytest.mark.parametrize(("first", "second"), [*itertools.permutations(OUTPUTS, 2)])
+def test_no_output_is_another_one(table, folder, first, second):
+    table.write_text("")  # which would be an error, if it were read
     options = [first, "x.csv", second, "./x.csv", "--path", "--cv", "2"]
     message = usage_error("fit", table, *FIT, *options)
     assert re.search(r"--\S+ and --\S+ both name the file x.csv", message)
@@ -189,8 +210,8 @@ def test_no_output_is_another_one(table, folder, first, second, monkeypatch):
 
 @pytest.mark.parametrize("option", OUTPUTS)
 @pytest.mark.parametrize("kind", ["data", "constraints", "folds"])
-def test_no_output_is_an_input(table, folder, option, kind, monkeypatch):
-    monkeypatch.setattr(fit_module, "_Source", None)
+def test_no_output_is_an_input(table, folder, option, kind):
+    table.write_text("")
     for name in ("c.csv", "f.csv"):
         Path(name).write_text("fold\n")
     Path("link.csv").symlink_to({"data": table, "constraints": "c.csv", "folds": "f.csv"}[kind])
@@ -201,10 +222,8 @@ def test_no_output_is_an_input(table, folder, option, kind, monkeypatch):
 
 @pytest.mark.parametrize("option", OUTPUTS)
 @pytest.mark.parametrize("name", ["no/x.csv", "x" * 300 + ".csv", "folder.csv"])
-def test_what_cannot_be_written_is_said_before_the_data_are_read(
-    table, folder, option, name, monkeypatch
-):
-    monkeypatch.setattr(fit_module, "_Source", None)
+def test_what_cannot_be_written_is_said_before_the_data_are_read(table, folder, option, name):
+    table.write_text("")
     Path("folder.csv").mkdir()
     message = usage_error("fit", table, *FIT, "--path", "--cv", "2", option, name)
     assert name.rpartition("/")[2] in message
