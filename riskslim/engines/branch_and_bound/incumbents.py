@@ -292,6 +292,11 @@ class Incumbents:
         """Number of items among which supports are searched for, 0 if they are not."""
         return 0 if self._supports is None else len(self._supports.packed)
 
+    @property
+    def support_seconds(self) -> float:
+        """Predicted time of all that was done to search for supports of items."""
+        return 0.0 if self._supports is None else self._supports.work.seconds
+
     def search_supports(
         self,
         starts: Sequence[NDArray[np.int64]] = (),
