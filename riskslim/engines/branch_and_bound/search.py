@@ -8,6 +8,7 @@ nothing but the time.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import heapq
 import logging
 import math
@@ -474,17 +475,20 @@ class Search:
         if self._completes_all or self._cutoffs or self._pace.is_known:
             self._total = spent + remaining
 
-    def _cheaper(self, tables: SupportTables) -> tuple[list[Node], float]:
+    def _cheaper(
+        self, tables: SupportTables, most: float = math.inf
+    ) -> tuple[list[Node], float]:
         """Open nodes, or the roots if tables complete these sooner, and the time that that takes.
 
-        Every open node is part of a root, and so is what is left of those it came from.
+        Every open node is part of a root, and so is what is left of those it came from. From
+        ``most`` seconds on it does not matter how long it takes.
         """
         of_roots = sum(tables.predicted_seconds(node.box) for node in self._roots)
         open_nodes, total = [*self._heap, *self._dive], 0.0
         for node in open_nodes:
             if not node.by_relaxation:
                 total += tables.predicted_seconds(node.box)
-            if total > of_roots:
+            if total > min(of_roots, most):
                 return self._roots, of_roots
         return open_nodes, total
 
@@ -493,10 +497,11 @@ class Search:
 
         Returns how long it is predicted to take.
         """
-        nodes, seconds = self._cheaper(tables)
+        least = RELAXATIONS * self._relaxation_seconds(self._box)
+        nodes, seconds = self._cheaper(tables, max(remaining, least))
         is_tried = self._pace.is_known or self.seconds >= TRIED_SECONDS
         tried = self.seconds / TRIED_SHARE if is_tried else 0.0
-        limit = max(min(remaining, tried), RELAXATIONS * self._relaxation_seconds(self._box))
+        limit = max(min(remaining, tried), least)
         if seconds <= limit:
             boxes = [(node.box, node.worth) for node in nodes if not node.by_relaxation]
             seconds += tables.sampled_seconds(boxes, seconds, self.incumbents.cutoff, self.stop)
@@ -549,7 +554,7 @@ class Search:
         n_rows = self._rows.rows.n_rows if n_rows is None else n_rows
         return factor * relaxation_seconds(n_rows, live)
 
-    @property
+    @functools.cached_property
     def _is_over_interval(self) -> bool:
         return any(root.worth.low < root.worth.high for root in self._roots)
 
