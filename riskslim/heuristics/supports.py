@@ -278,7 +278,9 @@ class SupportSearch:
             rows = all_rows(problem.loss.data)
         flag = np.zeros(1, np.int64) if stop is None else stop
         asked = should_stop or (lambda: False)
-        packed = pack(rows, problem.usable, lambda: bool(flag[0]) or asked())
+        packed = pack(
+            rows, problem.usable, lambda: bool(flag[0]) or asked(), problem.loss.n_threads
+        )
         if packed is None:
             return None
         # What must be used but is not packed: no support here would be feasible.

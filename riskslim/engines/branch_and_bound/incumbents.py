@@ -428,11 +428,17 @@ def _spread(problem: RiskScoreProblem, is_stopped: Callable[[], bool]) -> NDArra
         largest = np.abs(centred).max() or 1.0  # its square may be beyond any float64
         return float(largest * math.sqrt((weights * (centred / largest) ** 2).sum()))
 
+    low, high = problem.loss.data.feature_min, problem.loss.data.feature_max
     for k, j in enumerate(rows.integer_index):
         if is_stopped():
             return spread
+        column = rows.integer_columns[:, k]
+        if low[j] == 0 and high[j] == 1 and not len(rows.weights):
+            share = np.count_nonzero(column.view(np.bool_)) / len(column)
+            spread[j] = math.sqrt(share * (1.0 - share))
+            continue
         # Of values and how often they are met: there are at most 256.
-        shares = np.bincount(rows.integer_columns[:, k].view(np.uint8), weights, 256)
+        shares = np.bincount(column.view(np.uint8), weights, 256)
         spread[j] = math.sqrt(shares @ (BYTE_VALUES - shares @ BYTE_VALUES) ** 2)
     for k, j in enumerate(rows.real_index):
         if is_stopped():

@@ -87,8 +87,9 @@ TRIED_SECONDS = 0.25
 CUTOFFS_TRIED_SHARE = 0.03
 # Times as long as at one scale that a relaxation over an interval of scales takes.
 INTERVAL_FACTOR = 2.5
-# Seconds of preparing a search over cut-offs, with the root of the number of items.
-PREPARATION_SECONDS = 5e-3
+# Seconds of preparing a search over cut-offs: with the root of the number of items, and for each row
+# and item.
+PREPARATION_SECONDS, PREPARED_SECONDS = 5e-3, 6e-9
 # Predicted time of a node's tables from which on threads share them.
 LONG_SECONDS = 0.2
 
@@ -513,7 +514,9 @@ class Search:
 
     def _begin_cutoffs(self, limit: float) -> None:
         """Search over cut-offs where that is possible, and predicted to take less than a limit."""
-        if limit < PREPARATION_SECONDS * self._items.n_items**0.5:
+        n_items = self._items.n_items
+        preparation = PREPARED_SECONDS * self.problem.loss.rows.n_rows * n_items
+        if limit < max(PREPARATION_SECONDS * n_items**0.5, preparation / CUTOFFS_TRIED_SHARE):
             return
         if self._prepared is None:
             self._prepared = CutoffSearch.of_roots(

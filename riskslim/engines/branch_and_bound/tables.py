@@ -68,7 +68,7 @@ COMPLETION_SECONDS = 4e-4
 TERM_SECONDS = 4e-9
 # Supports that are looked at to predict how many h does not exclude, and the share of the predicted
 # time that this may take beyond the fewest.
-FEWEST_SAMPLED, MOST_SAMPLED, SAMPLED_SHARE = 8, 48, 0.02
+FEWEST_SAMPLED, MOST_SAMPLED, SAMPLED_SHARE = 8, 48, 0.005
 # Seconds of a node's relaxations: of each pair of features, of which working sets and quadratic
 # programs have up to so many; of each value in its rows, and of each beyond so many rows as second
 # derivatives are computed from; and beside.
