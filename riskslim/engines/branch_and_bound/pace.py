@@ -1,4 +1,4 @@
-"""How long the search needs for the rest, from how fast bounds have risen from nodes to children."""
+"""How long the search needs for the rest, from how bounds rise from nodes to their children."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _left(cutoff: float, bounds: Iterable[float]) -> NDArray[np.float64]:
 
 def _exponent(nodes: NDArray[np.float64], children: NDArray[np.float64]) -> float:
     """The c for which subtrees of nodes are as large as these and those of the children."""
-    most = max(nodes.max(initial=0.0), children.max(initial=0.0))
+    most = float(max(nodes.max(initial=0.0), children.max(initial=0.0)))
     if not len(children):
         return 0.0
     if not most > 0.0:

@@ -87,8 +87,8 @@ TRIED_SECONDS = 0.25
 CUTOFFS_TRIED_SHARE = 0.03
 # Times as long as at one scale that a relaxation over an interval of scales takes.
 INTERVAL_FACTOR = 2.5
-# Seconds of preparing a search over cut-offs: with the root of the number of items, and for each row
-# and item.
+# Seconds of preparing a search over cut-offs: with the root of the number of items, and for each
+# row and item.
 PREPARATION_SECONDS, PREPARED_SECONDS = 5e-3, 6e-9
 # Predicted time of a node's tables from which on threads share them.
 LONG_SECONDS = 0.2
@@ -476,9 +476,7 @@ class Search:
         if self._completes_all or self._cutoffs or self._pace.is_known:
             self._total = spent + remaining
 
-    def _cheaper(
-        self, tables: SupportTables, most: float = math.inf
-    ) -> tuple[list[Node], float]:
+    def _cheaper(self, tables: SupportTables, most: float = math.inf) -> tuple[list[Node], float]:
         """Open nodes, or the roots if tables complete these sooner, and the time that that takes.
 
         Every open node is part of a root, and so is what is left of those it came from. From

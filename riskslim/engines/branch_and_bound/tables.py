@@ -565,8 +565,10 @@ class SupportTables:
         for i, n_here in zip(*np.unique(chosen, return_counts=True), strict=True):
             box, worth = boxes[i]
             completion = self.completion(box.astype(np.float64), worth.low, worth.high)
+            if completion is None:
+                return math.inf
             for _ in range(n_here):
-                scanned = completion and completion.scan(completion.drawn(rng), cutoff, stop)
+                scanned = completion.scan(completion.drawn(rng), cutoff, stop)
                 if scanned is None:
                     return math.inf
                 terms += int(scanned.counted[4])
