@@ -284,9 +284,13 @@ class SupportSearch:
             rows = all_rows(problem.loss.data)
         flag = np.zeros(1, np.int64) if stop is None else stop
         asked = should_stop or (lambda: False)
-        packed = pack(
-            rows, problem.usable, lambda: bool(flag[0]) or asked(), problem.loss.n_threads
-        )
+
+        def is_stopped() -> bool:
+            if not flag[0] and asked():
+                flag[0] = 1
+            return bool(flag[0])
+
+        packed = pack(rows, problem.usable, is_stopped, problem.loss.n_threads)
         if packed is None:
             return None
         # What must be used but is not packed: no support here would be feasible.
@@ -733,7 +737,7 @@ class SupportSearch:
         tried: set[float] = set()
         while self.best is not None and not self._stopped():
             scale, before = self.problem.loss.best_scale(self.best), self.objective
-            is_wide = not tried and effort >= 1 and width is NARROW
+            is_wide = not tried and effort >= 2 and width is NARROW
             near = self._near(scale, NEAR_SCALES if is_wide else (1.0,))
             for one in near:
                 if one not in tried and not self._stopped():
