@@ -35,7 +35,7 @@ FEWEST_ITEMS = 20
 # some twenty times per column, and nothing else is done until it is over.
 MIXED_SHARE = 0.25
 # Most of it before the first node: roundings of relaxations may find as much.
-FIRST_MIXED_SECONDS = 0.1
+FIRST_MIXED_SECONDS = 0.05
 # Most moves of a descent. Small integers need a few dozen; points up to a million zigzag for long.
 POLISHING_MOVES = 500
 # Scores that say the same of every row can differ in their objective by the order of its sums.
