@@ -69,7 +69,7 @@ cdef void read_rows(
 
 def group_rows(
     const int8_t[::1, :] columns, const double[:, :, ::1] panels, const int8_t[::1] labels,
-    const double[::1] weights, Py_ssize_t first_row, Py_ssize_t n_groups,
+    const double[:, ::1] weights, Py_ssize_t first_row, Py_ssize_t n_groups,
     uint64_t[:, ::1] plane, uint64_t[::1] slots, uint64_t[:, ::1] keys,
     int64_t[::1] first, int64_t[::1] counts, double[:, ::1] sums,
 ):
@@ -77,18 +77,17 @@ def group_rows(
 
     Parameters besides the rows: ``plane`` is workspace (n_words, block_rows()); ``slots`` is
     the hash table, a power of two in size and zero at first; groups are held by ``keys``
-    (words), ``first`` (first row), ``counts`` (rows), and with weights ``sums`` (weights, and
-    the rounding errors of their sums).
+    (words), ``first`` (first row), ``counts`` (rows), and ``sums``: for each kind of weights
+    their sum, and its rounding error.
 
     Returns the next row and the number of groups. The table is never more than half full.
     """
     cdef Py_ssize_t n = labels.shape[0], row = first_row, words = keys.shape[1]
     cdef Py_ssize_t capacity = min(keys.shape[0], slots.shape[0] // 2)
-    cdef Py_ssize_t i, k, m, group
+    cdef Py_ssize_t i, k, m, group, w, kinds = weights.shape[0]
     cdef uint64_t mask = slots.shape[0] - 1, slot, at
     cdef uint64_t[RS_ROWS] hash
     cdef rs_sum total
-    cdef bint weighted = weights.shape[0] > 0
     cdef rs_panels reals
     reals.x = &panels[0, 0, 0]
     reals.d = panels.shape[1]
@@ -114,8 +113,8 @@ def group_rows(
                             keys[group, k] = plane[k, i]
                         first[group] = row + i
                         counts[group] = 0
-                        if weighted:
-                            sums[0, group] = sums[1, group] = 0.0
+                        for w in range(2 * kinds):
+                            sums[w, group] = 0.0
                         break
                     group = <Py_ssize_t>((slot & RS_GROUP_MASK) - 1)
                     if rs_same_hash(slot, hash[i]) and rs_same_words(
@@ -123,12 +122,12 @@ def group_rows(
                         break
                     at = (at + 1) & mask
                 counts[group] += 1
-                if weighted:
-                    total.high = sums[0, group]
-                    total.low = sums[1, group]
-                    rs_add(&total, weights[row + i])
-                    sums[0, group] = total.high
-                    sums[1, group] = total.low
+                for w in range(kinds):
+                    total.high = sums[2 * w, group]
+                    total.low = sums[2 * w + 1, group]
+                    rs_add(&total, weights[w, row + i])
+                    sums[2 * w, group] = total.high
+                    sums[2 * w + 1, group] = total.low
             row += m
     return row, n_groups
 

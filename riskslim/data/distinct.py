@@ -165,12 +165,13 @@ def distinct_rows(data: TrainingData, *, always: bool = False) -> KernelRows | N
     if not always and not _may_pay(source):
         return None
     limit = source.n_rows if always else int(MAX_SHARE * source.n_rows)
-    groups = _Groups(source, limit)
+    weights = source.weights
+    groups = _Groups(source, limit, weights.reshape(min(len(weights), 1), source.n_rows))
     if not groups.fill():
         return None
-    if len(source.weights):
-        used = groups.weights > 0.0
-        return take_rows(source, groups.first[used], weights=groups.weights[used])
+    if len(weights):
+        sums = groups.sums(0)
+        return take_rows(source, groups.first[sums > 0.0], weights=sums[sums > 0.0])
     first, counts = _split(groups.first, groups.counts)
     return take_rows(
         source, first, weights=counts.astype(np.float64), numbers=counts.astype(np.uint16)
@@ -224,18 +225,15 @@ def merge_features(
         real_panels=as_panels(real_columns),
         real_index=np.arange(real_columns.shape[1], dtype=np.intp),
         labels=np.ones(n, np.int8),
-        weights=positive,
+        weights=_NO_WEIGHTS,
         numbers=_NO_NUMBERS,
         total_weight=1.0,
         n_samples=n,
     )
-    groups = _Groups(source, limit)
+    groups = _Groups(source, limit, np.stack((positive, negative)))
     if not groups.fill(should_stop):
         return None
-    others = _Groups(dataclasses.replace(source, weights=negative), limit)
-    if not others.fill(should_stop):
-        return None
-    return groups.first.copy(), groups.weights, others.weights
+    return groups.first.copy(), groups.sums(0), groups.sums(1)
 
 
 def take_rows(
@@ -302,17 +300,18 @@ def _may_pay(source: KernelRows) -> bool:
         return True  # a few rows: grouping all of them costs as little
     index = np.random.default_rng(0).choice(n, size, replace=False, shuffle=False)
     index.sort()
-    sample = _Groups(take_rows(source, index), size)
+    sample = _Groups(take_rows(source, index), size, np.empty((0, size)))
     sample.fill()
     counts = sample.counts
     return int(counts @ (counts - 1)) // 2 >= _FEWEST_PAIRS
 
 
 class _Groups:
-    """Groups of equal rows, at most ``limit`` of them."""
+    """Groups of equal rows, at most ``limit`` of them, with sums of some kinds of weights."""
 
-    def __init__(self, source: KernelRows, limit: int) -> None:
+    def __init__(self, source: KernelRows, limit: int, weights: NDArray[np.float64]) -> None:
         self.source = source
+        self._weights = weights
         self.limit = limit
         words = distinct.n_words(source.integer_columns.shape[1], source.real_panels.shape[1])
         # Memory is taken page by page as the groups fill it.
@@ -320,7 +319,7 @@ class _Groups:
         self._keys = np.empty((room, words), np.uint64)
         self._first = np.empty(room, np.int64)
         self._counts = np.empty(room, np.int64)
-        self._sums = np.empty((2, room if len(source.weights) else 0))
+        self._sums = np.empty((2 * len(weights), room))
         self._n_groups = 0
 
     def fill(self, should_stop: Callable[[], bool] | None = None) -> bool:
@@ -342,7 +341,7 @@ class _Groups:
                 source.integer_columns,
                 source.real_panels,
                 source.labels[:end],
-                source.weights,
+                self._weights,
                 row,
                 self._n_groups,
                 plane,
@@ -371,10 +370,7 @@ class _Groups:
         """Number of rows of each group."""
         return self._counts[: self._n_groups]
 
-    @property
-    def weights(self) -> NDArray[np.float64]:
-        """Sum of weights of each group, or its number of rows."""
-        if not len(self.source.weights):
-            return self.counts.astype(np.float64)
-        high, low = self._sums[:, : self._n_groups]
+    def sums(self, kind: int) -> NDArray[np.float64]:
+        """Sum of the weights of one kind in each group."""
+        high, low = self._sums[2 * kind : 2 * kind + 2, : self._n_groups]
         return np.asarray(high + low)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import supports as kernels
 from riskslim.data.distinct import KernelRows
+from riskslim.data.threads import in_threads
 
 __all__ = [
     "BYTE_VALUES",
@@ -294,6 +295,7 @@ def pack(
     rows: KernelRows,
     usable: NDArray[np.bool_],
     should_stop: Callable[[], bool] = lambda: False,
+    n_threads: int = 1,
 ) -> PackedItems | None:
     """Pack the columns of few values.
 
@@ -304,6 +306,7 @@ def pack(
         Features that matter.
     should_stop : callable, optional
         Asked between columns; True ends the work.
+    n_threads : int, default 1
 
     Returns
     -------
@@ -335,11 +338,15 @@ def pack(
     planes = np.empty((len(slots), len(order) // 64), np.uint64)
     flat = np.array([value for each in values for value in each], np.int64)
     where, bytes_ = np.array(slots, np.int64), flat.astype(np.int8)
-    for p in range(len(slots)):
-        if should_stop():
-            return None
-        one = slice(p, p + 1)
-        kernels.pack_planes(rows.integer_columns, where[one], bytes_[one], order, planes[one])
+
+    def pack_one(p: int) -> None:
+        if not should_stop():
+            one = slice(p, p + 1)
+            kernels.pack_planes(rows.integer_columns, where[one], bytes_[one], order, planes[one])
+
+    in_threads(pack_one, len(slots), n_threads)
+    if should_stop():
+        return None
     is_row = np.packbits(order >= 0, bitorder="little").view("<u8").astype(np.uint64)
     return PackedItems(
         features=np.array(features, np.int64),

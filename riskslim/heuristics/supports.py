@@ -38,6 +38,7 @@ from riskslim.heuristics.constrained import project
 from riskslim.heuristics.cutoffs import CutOffs
 from riskslim.heuristics.work import Work
 from riskslim.loss.form import MAX_TABLE_ENTRIES, tables_by_score
+from riskslim.loss.sharing import take_over_work
 from riskslim.scale import least_over
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ WIDEST = 12
 # Ratio between scales at which points are rounded, and how many of the results are polished.
 SCALE_RATIO = 1.08
 POLISHED_SCALES = 3
+# Scales at which whole points are looked at, times the best one.
+NEAR_SCALES = (1.0, 1.2, 0.85)
 # A support is rounded if its loss with fine points is not above the best objective by this share.
 ROUNDED_MARGIN = 1e-3
 # Supports for which no points were found that meet the constraints, after which a search that has
@@ -192,6 +195,8 @@ class SupportSearch:
     grid : _Grid
     stop : int64 array of shape (1,)
     should_stop : callable
+    cutoffs : CutOffs, optional
+        Those of the packed items, where they are known.
 
     Attributes
     ----------
@@ -214,13 +219,14 @@ class SupportSearch:
         grid: _Grid,
         stop: NDArray[np.int64],
         should_stop: Callable[[], bool],
+        cutoffs: CutOffs | None = None,
     ) -> None:
         self._begin(problem, packed.features, stop, should_stop)
         self.packed = packed
         self._grid = grid
         self._price = problem.l0_penalty[packed.features]
         self._n_planes = np.diff(packed.first)
-        self._cutoffs = CutOffs(packed)
+        self._cutoffs = cutoffs or CutOffs(packed)
         self._scratch = scratch_words()
         self._joint = np.empty(0)
         self._work = np.empty(0)
@@ -278,7 +284,13 @@ class SupportSearch:
             rows = all_rows(problem.loss.data)
         flag = np.zeros(1, np.int64) if stop is None else stop
         asked = should_stop or (lambda: False)
-        packed = pack(rows, problem.usable, lambda: bool(flag[0]) or asked())
+
+        def is_stopped() -> bool:
+            if not flag[0] and asked():
+                flag[0] = 1
+            return bool(flag[0])
+
+        packed = pack(rows, problem.usable, is_stopped, problem.loss.n_threads)
         if packed is None:
             return None
         # What must be used but is not packed: no support here would be feasible.
@@ -326,9 +338,10 @@ class SupportSearch:
         self.work.allow(math.inf)
 
     def _stages(self, given: list[Support], effort: int) -> Iterator[Iterator[NDArray[np.int64]]]:
-        yield self._look_around(NARROW, given, effort)
-        if effort >= 3:
-            yield self._look_around(WIDE, [], effort)
+        for width in (NARROW, WIDE)[: 2 if effort >= 3 else 1]:
+            yield self._look_around(width, given, effort)
+            yield self._around_scale(width, effort)
+            given = []
 
     @property
     def is_everything(self) -> bool:
@@ -714,6 +727,59 @@ class SupportSearch:
 
     # ---- scales ----------------------------------------------------------------------------
 
+    def _around_scale(self, width: Width, effort: int) -> Iterator[NDArray[np.int64]]:
+        """Look around at the scale of the best vector, with whole points, and at scales near it.
+
+        Supports whose fine points are best need not be those that whole points do well with.
+        """
+        if self.problem.scales.is_single:
+            return
+        tried: set[float] = set()
+        while self.best is not None and not self._stopped():
+            scale, before = self.problem.loss.best_scale(self.best), self.objective
+            is_wide = not tried and effort >= 2 and width is NARROW
+            near = self._near(scale, NEAR_SCALES if is_wide else (1.0,))
+            for one in near:
+                if one not in tried and not self._stopped():
+                    tried.add(one)
+                    yield from self._at_single(one, width, effort, is_first=len(tried) <= len(near))
+            if not self.objective < before - _TOLERANCE:
+                return
+
+    def _near(self, scale: float, ratios: tuple[float, ...]) -> list[float]:
+        """Scales of the problem near one of them."""
+        scales = self.problem.scales
+        if scales.values is not None:
+            ranked = sorted(scales.values, key=lambda one: abs(math.log(one / scale)))
+            return ranked[: len(ratios)]
+        return [min(max(scale * ratio, scales.low), scales.high) for ratio in ratios]
+
+    def _at_single(
+        self, scale: float, width: Width, effort: int, *, is_first: bool
+    ) -> Iterator[NDArray[np.int64]]:
+        """Look around at one scale; of first ones with a beam, of others from the best vector."""
+        problem, features = self.problem.at_scale(scale), self.packed.features
+        where = np.concatenate(([0], 1 + features))
+        grid = _Grid.of(
+            problem.lower[where], problem.upper[where], problem.max_size, self.packed, scale, _STEPS
+        )
+        if grid is None or self.best is None:
+            return
+        part = SupportSearch(
+            problem, self.packed, grid, self.stop, self._should_stop, self._cutoffs
+        )
+        part.work = self.work
+        start = part._support_of(self.best)
+        given = [] if start is None else [start]
+        stages = [part._exchange(one, 1 if effort < 2 else 2, width) for one in given]
+        if is_first:
+            stages.insert(0, part._look_around(width, [], min(effort, 1)))
+        for vector in itertools.chain.from_iterable(stages):
+            yield from self._take(vector)
+        self.n_steps += part.n_steps
+        self.n_polished += part.n_polished
+        take_over_work(self.problem.loss, problem.loss)
+
     def _at_scales(self, support: Support) -> Iterator[tuple[int, ...]]:
         """Yield the points of a support at several scales, the most promising ones polished."""
         problem, cells = self.problem, self._cells(support.items)
@@ -727,7 +793,7 @@ class SupportSearch:
             points = np.rint(real * scale)
             points[1:] = np.where(points[1:] == 0, np.sign(real[1:]), points[1:])
             points = np.clip(points, lower, upper).astype(np.int64)
-            self._polish_at(scale, cells.x, cells.weights, points, lower, upper, pairs=False)
+            self._polish_at(scale, cells.x, cells.weights, points, lower, upper, pairs=True)
             key = tuple(points.tolist())
             if key not in found:
                 found[key] = self._best_scale(points, cells.x, cells.weights)[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -29,9 +30,10 @@ def reference_sum(data: TrainingData, vector: NDArray[np.float64], scale: float)
         Not divided by the weight of the rows.
     """
     return math.fsum(
-        loss
-        for first in range(0, data.n_samples, CHUNK_ROWS)
-        for loss in _losses_of_chunk(data, vector, scale, first)
+        itertools.chain.from_iterable(
+            _losses_of_chunk(data, vector, scale, first)
+            for first in range(0, data.n_samples, CHUNK_ROWS)
+        )
     )
 
 

@@ -396,7 +396,7 @@ def test_wide_search_comes_before_a_root_of_many_entries(monkeypatch, entries):
     if entries == 1:
         assert calls == [driver.WIDE_EFFORT, "root"]
     else:
-        assert calls[:2] == [driver.FIRST_EFFORT, "root"]
+        assert calls[:2] == [driver.BEAM_EFFORT, "root"]
 
 
 # ---- the loss by counts -------------------------------------------------------------------------

@@ -88,7 +88,7 @@ def _same_words(keys, group, plane, i):
 
 
 @kernel(
-    *(read(int8, 2), read(float64, 3), read(int8), read(float64), int64, int64),
+    *(read(int8, 2), read(float64, 3), read(int8), read(float64, 2), int64, int64),
     *(write(uint64, 2), write(uint64), write(uint64, 2), write(int64), write(int64)),
     *(write(float64, 2), write(uint64)),
 )
@@ -114,8 +114,8 @@ def _group_rows(
                         keys[group, k] = plane[k, i]
                     first[group] = row + i
                     counts[group] = 0
-                    if weights.shape[0]:
-                        sums[0, group] = sums[1, group] = 0.0
+                    for w in range(sums.shape[0]):
+                        sums[w, group] = 0.0
                     break
                 group = _group(slot)
                 same_hash = ((slot ^ hashes[i]) & ~_GROUP_MASK) == _ZERO
@@ -123,9 +123,9 @@ def _group_rows(
                     break
                 at = (at + _ONE) & mask
             counts[group] += 1
-            if weights.shape[0]:
-                sums[0, group], sums[1, group] = blocks.add(
-                    sums[0, group], sums[1, group], weights[row + i]
+            for w in range(weights.shape[0]):
+                sums[2 * w, group], sums[2 * w + 1, group] = blocks.add(
+                    sums[2 * w, group], sums[2 * w + 1, group], weights[w, row + i]
                 )
         row += m
     return row, n_groups

@@ -16,6 +16,7 @@ from riskslim.constraints.rows import clash
 from riskslim.constraints.search import search_vector
 from riskslim.engines.branch_and_bound.beyond import Beyond
 from riskslim.engines.branch_and_bound.incumbents import MAX_SOLUTIONS, Incumbents
+from riskslim.engines.branch_and_bound.pace import Patience
 from riskslim.engines.branch_and_bound.rates import Rates
 from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, OUT_OF_PATIENCE, Search
 from riskslim.engines.branch_and_bound.settings import BranchAndBoundSettings
@@ -51,14 +52,17 @@ NO_BETTER = "there is no better score than one that is known"
 # they are tried; and predicted seconds of nodes until they are tried again, doubled every time.
 RATES_SHARE = 0.1
 RATES_PATIENCE = 1.0
-# Of the time limit, in predicted work, for each search of supports: a short one before the
-# relaxation of the root, of fewer than MANY_ITEMS a beam alone; a second one where many items leave
-# a gap open; and a wide one, which takes longer than most problems, once nodes have been relaxed
-# that are predicted to take so many seconds: many items have more scores to be found.
+# Of the time limit, in predicted work, for each search of supports: a beam before the relaxation of
+# the root, and wider ones later, of which each takes some GROWTH times as long as all before it
+# together. It is due where it takes no more than SUPPORT_PART of the predicted time of the problem,
+# the widest one besides only when nodes have taken as long.
 SUPPORT_SHARE = 0.2
-FIRST_EFFORT, SECOND_EFFORT, WIDE_EFFORT = 1, 2, 3
+BEAM_EFFORT, WIDE_EFFORT = 0, 3
+GROWTH, SUPPORT_PART = 4.0, 0.03
 MANY_ITEMS = 50
-MANY_PATIENCE, FEW_PATIENCE = 5.0, 10.0
+# Seconds of nodes after which columns of many values are searched more widely.
+MIXED_PATIENCE = 5.0
+MIXED_EFFORT, WIDE_MIXED_EFFORT = 1, 2
 # Entries of the data (rows times features) from which the relaxation of the root takes seconds, or
 # minutes, in which no better score is found: there the wide search comes before it.
 LARGE_ENTRIES = 5 * 10**7
@@ -327,8 +331,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         many = search.incumbents.n_items >= MANY_ITEMS
         entries = self.problem.loss.n_rows * self.problem.n_features
         is_large = many and entries >= LARGE_ENTRIES
-        effort = WIDE_EFFORT if is_large else FIRST_EFFORT if many else 0
-        has_ended = self._search_supports(search, effort)
+        has_ended = self._search_supports(search, WIDE_EFFORT if is_large else BEAM_EFFORT)
         search.solve_root()
         if not search.complete:
             search.incumbents.offer_smallest()
@@ -337,35 +340,45 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             self._meet_constraints(search.incumbents)
             if self.is_impossible:
                 return ""
-        if many and not is_large and not search.complete and search.incumbents.best is not None:
-            self._search_supports(search, SECOND_EFFORT)
         if not search.complete:
-            self._search_mixed(search, FIRST_EFFORT)
+            self._search_mixed(search, MIXED_EFFORT)
         self.initialization_seconds = self.seconds
-        gap_tolerance, node_limit = self.limits["gap_tolerance"], self.limits["node_limit"]
-        is_mixed = search.incumbents.is_mixed
-        if search.incumbents.n_items > 0 or is_mixed:
-            patience = MANY_PATIENCE if many or is_mixed else FEW_PATIENCE
-            message = search.run(gap_tolerance, node_limit, self.deadline, patience)
+        first = WIDE_EFFORT + (1 if has_ended else 0) if is_large else BEAM_EFFORT + 1
+        return self._search_in_turns(search, first)
+
+    def _search_in_turns(self, search: Search, first: int) -> str:
+        """Branch and bound, with a wider search of supports whenever one is worth its time."""
+        incumbents = search.incumbents
+        limits = self.limits["gap_tolerance"], self.limits["node_limit"], self.deadline
+        for effort in range(first, WIDE_EFFORT + 1):
+            if not incumbents.n_items:
+                break
+            seconds = GROWTH * incumbents.support_seconds
+            is_widest = effort == WIDE_EFFORT
+            patience = Patience(seconds if is_widest else 0.0, seconds / SUPPORT_PART)
+            message = search.run(*limits, patience)
             if message != OUT_OF_PATIENCE:
                 return message
-            if not (is_large and has_ended):
-                self._search_supports(search, WIDE_EFFORT)
-            self._search_mixed(search, SECOND_EFFORT)
+            self._search_supports(search, effort)
+        if incumbents.is_mixed:
+            message = search.run(*limits, Patience(MIXED_PATIENCE, MIXED_PATIENCE))
+            if message != OUT_OF_PATIENCE:
+                return message
+            self._search_mixed(search, WIDE_MIXED_EFFORT)
         return self._run(search)
 
     def _run(self, search: Search) -> str:
         """Search until a limit is reached, or nothing is left; look for rates now and then."""
-        gap_tolerance, node_limit = self.limits["gap_tolerance"], self.limits["node_limit"]
+        limits = self.limits["gap_tolerance"], self.limits["node_limit"], self.deadline
         if self.rates is None:
-            return search.run(gap_tolerance, node_limit, self.deadline)
-        patience = search.seconds + RATES_PATIENCE
+            return search.run(*limits)
+        spent = search.seconds + RATES_PATIENCE
         while True:
-            message = search.run(gap_tolerance, node_limit, self.deadline, patience)
+            message = search.run(*limits, Patience(spent, 0.0))
             if message != OUT_OF_PATIENCE:
                 return message
             self._meet_rates(search)
-            patience *= 2.0
+            spent *= 2.0
 
     def _search_supports(self, search: Search, effort: int) -> bool:
         """Search for supports; False if the budget was spent before that came to an end."""

@@ -35,7 +35,7 @@ FEWEST_ITEMS = 20
 # some twenty times per column, and nothing else is done until it is over.
 MIXED_SHARE = 0.25
 # Most of it before the first node: roundings of relaxations may find as much.
-FIRST_MIXED_SECONDS = 0.1
+FIRST_MIXED_SECONDS = 0.05
 # Most moves of a descent. Small integers need a few dozen; points up to a million zigzag for long.
 POLISHING_MOVES = 500
 # Scores that say the same of every row can differ in their objective by the order of its sums.
@@ -307,6 +307,11 @@ class Incumbents:
         """Number of items among which supports are searched for, 0 if they are not."""
         return 0 if self._supports is None else len(self._supports.packed)
 
+    @property
+    def support_seconds(self) -> float:
+        """Predicted time of all that was done to search for supports of items."""
+        return 0.0 if self._supports is None else self._supports.work.seconds
+
     def search_supports(
         self,
         starts: Sequence[NDArray[np.int64]] = (),
@@ -438,11 +443,17 @@ def _spread(problem: RiskScoreProblem, is_stopped: Callable[[], bool]) -> NDArra
         largest = np.abs(centred).max() or 1.0  # its square may be beyond any float64
         return float(largest * math.sqrt((weights * (centred / largest) ** 2).sum()))
 
+    low, high = problem.loss.data.feature_min, problem.loss.data.feature_max
     for k, j in enumerate(rows.integer_index):
         if is_stopped():
             return spread
+        column = rows.integer_columns[:, k]
+        if low[j] == 0 and high[j] == 1 and not len(rows.weights):
+            share = np.count_nonzero(column.view(np.bool_)) / len(column)
+            spread[j] = math.sqrt(share * (1.0 - share))
+            continue
         # Of values and how often they are met: there are at most 256.
-        shares = np.bincount(rows.integer_columns[:, k].view(np.uint8), weights, 256)
+        shares = np.bincount(column.view(np.uint8), weights, 256)
         spread[j] = math.sqrt(shares @ (BYTE_VALUES - shares @ BYTE_VALUES) ** 2)
     for k, j in enumerate(rows.real_index):
         if is_stopped():

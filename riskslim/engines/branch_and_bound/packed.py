@@ -11,7 +11,7 @@ with every weight, so that what is computed of smaller ones stays a lower bound.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from riskslim.data.packed import MAX_VALUES
 from riskslim.data.panels import read_column
+from riskslim.data.threads import in_threads
 
 if TYPE_CHECKING:
     from riskslim.loss.logistic import LogisticLoss
@@ -186,18 +187,22 @@ class TableItems:
                 bits.append(len(chosen))
                 labels.append(label)
                 shifts.append(shift)
-        planes: list[NDArray[np.uint64]] = []
-        plane = [0]
-        values: list[NDArray[np.float64]] = []
-        for column in _columns(loss, features):
+        values: list[NDArray[np.float64]] = [np.empty(0)] * len(features)
+        of_items: list[list[NDArray[np.uint64]]] = [[] for _ in features]
+
+        def pack(i: int) -> None:
             if should_stop():
-                return None
-            numbers, found = _numbered(column)
-            values.append(found)
-            for bit in range((len(found) - 1).bit_length()):
+                return
+            numbers, values[i] = _numbered(_column(loss, int(features[i])))
+            for bit in range((len(values[i]) - 1).bit_length()):
                 is_one = numbers if numbers.dtype == bool else (numbers >> bit & 1) > 0
-                planes.append(_packed(is_one, index))
-            plane.append(len(planes))
+                of_items[i].append(_packed(is_one, index))
+
+        in_threads(pack, len(features), loss.n_threads)
+        if should_stop():
+            return None
+        planes = [words for item in of_items for words in item]
+        plane = np.cumsum([0, *map(len, of_items)])
         n_words = sum(-(-n // _WORD) for n in bits)
         words = np.zeros((-(-len(planes) // 8), n_words, 8), np.uint64)
         for p, packed in enumerate(planes):
@@ -207,7 +212,7 @@ class TableItems:
         for i, known in enumerate(values):
             value[i] = known[np.minimum(np.arange(width), len(known) - 1)]
         return cls(
-            features.astype(np.int64), words, np.array(plane, np.int64), np.array(bits, np.int64),
+            features.astype(np.int64), words, plane.astype(np.int64), np.array(bits, np.int64),
             np.array(labels, np.int64), np.array(shifts, np.int64), unit, value,
         )  # fmt: skip
 
@@ -237,16 +242,14 @@ class TableItems:
         )
 
 
-def _columns(loss: LogisticLoss, features: NDArray[np.intp]) -> Iterator[NDArray[np.generic]]:
+def _column(loss: LogisticLoss, feature: int) -> NDArray[np.generic]:
     rows = loss.rows
-    slot = {int(j): ("integer", k) for k, j in enumerate(rows.integer_index)}
-    slot |= {int(j): ("real", k) for k, j in enumerate(rows.real_index)}
-    for j in features.tolist():
-        kind, k = slot[j]
-        if kind == "integer":
-            yield rows.integer_columns[:, k]
-        else:
-            yield read_column(rows.real_panels, k, 0, rows.n_rows)
+    slot = np.flatnonzero(rows.integer_index == feature)
+    if slot.size:
+        column: NDArray[np.generic] = rows.integer_columns[:, slot[0]]
+        return column
+    slot = np.flatnonzero(rows.real_index == feature)
+    return read_column(rows.real_panels, int(slot[0]), 0, rows.n_rows)
 
 
 def _numbered(column: NDArray[np.generic]) -> tuple[NDArray[Any], NDArray[np.float64]]:
@@ -302,6 +305,7 @@ def _packed(column: NDArray[np.bool_], index: list[NDArray[np.intp]]) -> NDArray
     parts = []
     for chosen in index:
         room = np.zeros(-(-len(chosen) // _WORD) * _WORD, np.bool_)
-        room[: len(chosen)] = column[chosen]
+        # Any mode but the default spares a pass that checks the indices.
+        column.take(chosen, out=room[: len(chosen)], mode="clip")
         parts.append(np.packbits(room, bitorder="little").view("<u8"))
     return np.concatenate(parts).astype(np.uint64)

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from riskslim._kernels import nodes as kernels
 from riskslim.data.distinct import merge_features
 from riskslim.data.panels import as_columns, read_column
+from riskslim.data.threads import in_threads
 
 if TYPE_CHECKING:
     from riskslim.loss.logistic import LogisticLoss
@@ -124,11 +125,11 @@ class NodeRows:
         if source.n_rows > kernels.HESSIAN_ROWS and not should_stop():
             # The first rows are a sample of all: second derivatives are estimated from them.
             order = np.random.default_rng(0).permutation(source.n_rows)
-            shuffled = source._taken(source.features, order, should_stop)
+            shuffled = source._taken(source.features, order, should_stop, loss.n_threads)
             source = source if shuffled is None else shuffled._reweighted(order)
-        merged = source.merged(features, should_stop)
+        merged = source.merged(features, should_stop, loss.n_threads)
         if merged is None:
-            merged = source._taken(features, None, should_stop)
+            merged = source._taken(features, None, should_stop, loss.n_threads)
         # Columns that nobody reads do no harm.
         return source if merged is None else merged
 
@@ -170,7 +171,10 @@ class NodeRows:
         )
 
     def merged(
-        self, features: NDArray[np.bool_], should_stop: Callable[[], bool] = _never
+        self,
+        features: NDArray[np.bool_],
+        should_stop: Callable[[], bool] = _never,
+        n_threads: int = 1,
     ) -> NodeRows | None:
         """Merge rows that some features do not tell apart.
 
@@ -180,6 +184,7 @@ class NodeRows:
             Among those that have a column.
         should_stop : callable, optional
             Asked between blocks of rows; True ends the work.
+        n_threads : int, default 1
 
         Returns
         -------
@@ -188,7 +193,7 @@ class NodeRows:
         """
         if self.n_rows <= FEW_ROWS or should_stop():
             return None
-        columns = self._columns(features, None, should_stop)
+        columns = self._columns(features, None, should_stop, n_threads)
         if columns is None:
             return None
         found = merge_features(
@@ -201,7 +206,7 @@ class NodeRows:
         if found is None:
             return None
         first, positive, negative = found
-        taken = self._taken(features, first, should_stop)
+        taken = self._taken(features, first, should_stop, n_threads)
         if taken is None:
             return None
         return dataclasses.replace(taken, positive=positive, negative=negative)
@@ -211,10 +216,11 @@ class NodeRows:
         features: NDArray[np.bool_],
         index: NDArray[np.intp] | None,
         should_stop: Callable[[], bool],
+        n_threads: int,
     ) -> tuple[NDArray[np.int8], NDArray[np.float64]] | None:
         slot = self.slot[features]
-        integers = _chosen(self.integer_columns, slot[slot >= 0], index, should_stop)
-        reals = _chosen(self.real_columns, -1 - slot[slot < 0], index, should_stop)
+        integers = _chosen(self.integer_columns, slot[slot >= 0], index, should_stop, n_threads)
+        reals = _chosen(self.real_columns, -1 - slot[slot < 0], index, should_stop, n_threads)
         return None if integers is None or reals is None else (integers, reals)
 
     def _taken(
@@ -222,9 +228,10 @@ class NodeRows:
         features: NDArray[np.bool_],
         index: NDArray[np.intp] | None,
         should_stop: Callable[[], bool] = _never,
+        n_threads: int = 1,
     ) -> NodeRows | None:
         """Chosen columns of all or some rows; None if it is told to stop."""
-        columns = self._columns(features, index, should_stop)
+        columns = self._columns(features, index, should_stop, n_threads)
         if columns is None:
             return None
         integers, reals = columns
@@ -248,15 +255,23 @@ def _chosen(
     slots: NDArray[np.int64],
     index: NDArray[np.intp] | None,
     should_stop: Callable[[], bool],
+    n_threads: int,
 ) -> NDArray[_Value] | None:
-    """Copy some columns of all or some rows, one after the other; None if it is told to stop."""
+    """Copy some columns of all or some rows; None if it is told to stop."""
     n_rows = len(columns) if index is None else len(index)
     chosen = np.empty((n_rows, len(slots)), columns.dtype, order="F")
-    for k, slot in enumerate(slots.tolist()):
+
+    def copy(k: int) -> None:
         if should_stop():
-            return None
-        chosen[:, k] = columns[:, slot] if index is None else columns[index, slot]
-    return chosen
+            return
+        column = columns[:, slots[k]]
+        if index is None:
+            chosen[:, k] = column
+        else:  # any mode but the default spares a pass that checks the indices
+            column.take(index, out=chosen[:, k], mode="clip")
+
+    in_threads(copy, len(slots), n_threads)
+    return None if should_stop() else chosen
 
 
 def _at_least_one_column(columns: NDArray[_Value]) -> NDArray[_Value]:
@@ -386,10 +401,16 @@ def find_twins(
     twin = np.full(len(lower), -1, np.int64)
     ends = np.zeros((2, len(lower)))
     groups: dict[bytes, list[tuple[int, int]]] = {}
-    for k, j in enumerate(rows.integer_index):
-        if eligible[j] and not should_stop():
-            shape, sign = _shape(rows.integer_columns[:, k], complements)
-            groups.setdefault(shape, []).append((int(j) + 1, sign))
+    shapes: list[tuple[bytes, int] | None] = [None] * len(rows.integer_index)
+
+    def look_at(k: int) -> None:
+        if eligible[rows.integer_index[k]] and not should_stop():
+            shapes[k] = _shape(rows.integer_columns[:, k], complements)
+
+    in_threads(look_at, len(shapes), loss.n_threads)
+    for j, found in zip(rows.integer_index.tolist(), shapes, strict=True):
+        if found is not None:
+            groups.setdefault(found[0], []).append((j + 1, found[1]))
     for k, j in enumerate(rows.real_index):
         if eligible[j] and not should_stop():
             column = read_column(rows.real_panels, k, 0, rows.n_rows)

@@ -8,6 +8,7 @@ nothing but the time.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import heapq
 import logging
 import math
@@ -27,12 +28,10 @@ from riskslim.engines.branch_and_bound.nodes import (
     Child,
     Expansion,
     Node,
-    Root,
     Worth,
-    signs,
     unexpanded,
 )
-from riskslim.engines.branch_and_bound.pace import Pace
+from riskslim.engines.branch_and_bound.pace import NEVER, Pace, Patience
 from riskslim.engines.branch_and_bound.rows import (
     NodeRows,
     RowsBySupport,
@@ -82,12 +81,15 @@ MULTIPLIER_TOLERANCE = 1e-6
 RELAXATIONS = 3.0
 # Of the predicted time of tables, the share that the search by relaxations is tried for first.
 TRIED_SHARE = 0.1
+# And as many seconds, unless the pace of the search is known: many problems are solved by then.
+TRIED_SECONDS = 0.25
 # The same of a search over cut-offs: relaxations seldom tell hundreds of nested items apart.
 CUTOFFS_TRIED_SHARE = 0.03
 # Times as long as at one scale that a relaxation over an interval of scales takes.
 INTERVAL_FACTOR = 2.5
-# Seconds of preparing a search over cut-offs, with the root of the number of items.
-PREPARATION_SECONDS = 5e-3
+# Seconds of preparing a search over cut-offs: with the root of the number of items, and for each
+# row and item.
+PREPARATION_SECONDS, PREPARED_SECONDS = 5e-3, 6e-9
 # Predicted time of a node's tables from which on threads share them.
 LONG_SECONDS = 0.2
 
@@ -165,6 +167,7 @@ class Search:
         self._completes_all = settings.tables == "always"
         self._next_choice = 0
         self._pace = Pace()
+        self._total = 0.0
         self._roots: list[Node] = []
         self._workers: list[Worker] = []
         self._box = np.array([problem.lower, problem.upper], dtype=np.float64)
@@ -313,123 +316,14 @@ class Search:
             steps, box, coef, worth, result, self.stop, worker.counters, worker.work, worker.index,
         )  # fmt: skip
 
-    def root(self) -> Root:
-        """Relax the root, round it and shrink its box by what that found, for another engine.
-
-        Nothing is left to search if no vector can be better than the best one.
-        """
-        if self.stop[0]:
-            return Root(self._box, self.lower_bound, [np.zeros(self._box.shape[1])])
-        self._prepare()
-        self._price_constraints()
-        t = 1.0 / self.problem.loss.scale
-        child = self._solved_root(t, t)
-        if child is None:
-            return Root(self._box, self.incumbents.cutoff, [])
-        self.lower_bound = max(self.lower_bound, min(self.incumbents.cutoff, child.bound))
-        return Root(child.box, self.lower_bound, [child.coef])
-
-    def probe(self, root: Root, deadline: float) -> Root:
-        """Relax the root with every feature in turn used either way, and not used.
-
-        What is left of the root's box is the hull of the boxes of the parts that stay open; the
-        smallest of their bounds is one for the root.
-
-        Parameters
-        ----------
-        root : Root
-        deadline : float
-            ``time.perf_counter()`` at which probing ends.
-
-        Returns
-        -------
-        Root
-            With the solutions of all relaxations.
-        """
-        coef = root.points[0]
-        box, bound, points = root.box.copy(), root.lower_bound, list(root.points)
-        spread = self.incumbents.spread
-        for j in np.argsort(-np.abs(coef) * spread, kind="stable"):
-            if j == 0 or box[0, j] == box[1, j] or not box[0, j] <= 0 <= box[1, j]:
-                continue
-            if self.stop[0] or time.perf_counter() >= deadline:
-                break
-            parts = [self._part(box, coef, int(j), ends) for ends in signs(*box[:, j])]
-            open_parts = [part for part in parts if part is not None]
-            if not open_parts:
-                return Root(box, self.incumbents.cutoff, [])
-            box = np.array(
-                [
-                    np.min([part.box[0] for part in open_parts], axis=0),
-                    np.max([part.box[1] for part in open_parts], axis=0),
-                ]
-            )
-            bound = max(bound, min(part.bound for part in open_parts))
-            points.extend(part.coef for part in open_parts)
-            for part in open_parts:
-                self.incumbents.round(part.coef, self.problem.loss.scale)
-        self.lower_bound = max(self.lower_bound, min(bound, self.incumbents.cutoff))
-        return Root(box, self.lower_bound, points)
-
-    def shave(self, root: Root, deadline: float) -> Root:
-        """Cut off the ends of every range that have nothing to offer, found by bisection.
-
-        Parameters
-        ----------
-        root : Root
-        deadline : float
-            ``time.perf_counter()`` at which shaving ends.
-
-        Returns
-        -------
-        Root
-            With the same points.
-        """
-        coef, box = root.points[0], root.box.copy()
-        for j in range(len(coef)):
-            middle = float(np.clip(np.rint(coef[j]), *box[:, j]))
-            for end, outwards in ((0, -1.0), (1, 1.0)):
-                open_at = middle  # the end of the range is there or farther out
-                while open_at != box[end, j]:
-                    if self.stop[0] or time.perf_counter() >= deadline:
-                        return root._replace(box=box)
-                    first = open_at + outwards * np.ceil(abs(box[end, j] - open_at) / 2)
-                    ends = (first, box[1, j]) if end else (box[0, j], first)
-                    part = self._part(box, coef, j, ends)
-                    if part is None:
-                        box[end, j] = first - outwards
-                    else:
-                        box[end, j], open_at = part.box[end, j], first
-        return root._replace(box=box)
-
-    def _part(
-        self,
-        box: NDArray[np.float64],
-        coef: NDArray[np.float64],
-        j: int,
-        ends: tuple[float, float],
-    ) -> Child | None:
-        """Relaxation with one coefficient between two ends, None if it has nothing to offer."""
-        box, coef = box.copy(), coef.copy()
-        worth = np.full(3, 1.0 / self.problem.loss.scale)
-        box[:, j] = ends
-        result = np.array([-math.inf, math.inf, 0.0, 0.0])
-        tolerance = self._tolerance(self.incumbents.cutoff, self.lower_bound)
-        if not self._relaxed(box, coef, worth, result, tolerance, STEPS):
-            return None
-        return Child(self._bound(result), box, coef, result[2], Worth(*worth.tolist()))
-
     def run(
         self,
         gap_tolerance: float,
         node_limit: int | None,
         deadline: float,
-        patience: float = math.inf,
+        patience: Patience = NEVER,
     ) -> str:
-        """Search until nothing is left or a limit is reached; says which.
-
-        ``patience`` is a limit of predicted seconds.
-        """
+        """Search until nothing is left, a limit is reached or patience has run out; says which."""
         limit = math.inf if node_limit is None else node_limit
         with ThreadPoolExecutor(max(len(self._workers), 1)) as pool:
             while True:
@@ -445,9 +339,9 @@ class Search:
                     return "gap tolerance reached"
                 if self.incumbents.is_full:
                     return "as many scores as memory is meant for"
-                if self.seconds >= patience:
-                    return OUT_OF_PATIENCE
                 self._choose()
+                if self.seconds >= patience.spent and self.total_seconds >= patience.total:
+                    return OUT_OF_PATIENCE
                 if self._cutoffs:
                     self._advance_cutoffs(pool)
                     continue
@@ -457,6 +351,11 @@ class Search:
                 batch = self._next_batch()
                 if batch:
                     self._merge(batch, self._expanded(batch, pool))
+
+    @property
+    def total_seconds(self) -> float:
+        """Predicted time of the nodes so far, and of what is left as far as that can be said."""
+        return max(self.seconds, self._total)
 
     def _update_bound(self) -> None:
         """Forget open nodes that have nothing to offer; the others bound what is not known."""
@@ -558,36 +457,64 @@ class Search:
             return
         if self.settings.cutoffs == "always" and self._wants_cutoffs:
             self._begin_cutoffs(math.inf)
-        if self._completes_all or self._cutoffs or self.nodes < self._next_choice:
+        if self._cutoffs or self.nodes < self._next_choice:
             return
         self._next_choice = max(2 * self.nodes, 1)
-        spent = self.seconds
-        cutoff = self.incumbents.cutoff
-        remaining = self._pace.remaining_seconds(spent, cutoff, self.lower_bound)
-        least = RELAXATIONS * self._relaxation_seconds(self._box)
-        if self._tables is not None and self.settings.tables == "auto":
-            limit = max(min(remaining, spent / TRIED_SHARE), least)
-            self._choose_tables(self._tables, limit)
+        spent, nodes = self.seconds, (*self._heap, *self._dive)
+        remaining = self._pace.remaining_seconds(
+            self.incumbents.cutoff, (node.bound for node in nodes)
+        )
+        if self._completes_all:
+            assert self._tables is not None
+            remaining = min(remaining, self._cheaper(self._tables)[1])
+        elif self._tables is not None and self.settings.tables == "auto":
+            remaining = min(remaining, self._choose_tables(self._tables, remaining))
         if not self._completes_all and self._wants_cutoffs:
+            least = RELAXATIONS * self._relaxation_seconds(self._box)
             self._begin_cutoffs(max(min(remaining, spent / CUTOFFS_TRIED_SHARE), least))
+        # Of fewer nodes nothing is known, unless they are all that there will be.
+        if self._completes_all or self._cutoffs or self._pace.is_known:
+            self._total = spent + remaining
 
-    def _choose_tables(self, tables: SupportTables, limit: float) -> None:
+    def _cheaper(self, tables: SupportTables, most: float = math.inf) -> tuple[list[Node], float]:
+        """Open nodes, or the roots if tables complete these sooner, and the time that that takes.
+
+        Every open node is part of a root, and so is what is left of those it came from. From
+        ``most`` seconds on it does not matter how long it takes.
+        """
         of_roots = sum(tables.predicted_seconds(node.box) for node in self._roots)
-        total = 0.0
-        for node in (*self._heap, *self._dive):
+        open_nodes, total = [*self._heap, *self._dive], 0.0
+        for node in open_nodes:
             if not node.by_relaxation:
                 total += tables.predicted_seconds(node.box)
-            if total > of_roots:
-                break
-        self._completes_all = min(total, of_roots) <= limit
-        if self._completes_all and of_roots < total:
-            # Every open node is part of a root, and so is what is left of those it came from.
+            if total > min(of_roots, most):
+                return self._roots, of_roots
+        return open_nodes, total
+
+    def _choose_tables(self, tables: SupportTables, remaining: float) -> float:
+        """Complete all that is left if that is predicted to take less than the search would.
+
+        Returns how long it is predicted to take.
+        """
+        least = RELAXATIONS * self._relaxation_seconds(self._box)
+        nodes, seconds = self._cheaper(tables, max(remaining, least))
+        is_tried = self._pace.is_known or self.seconds >= TRIED_SECONDS
+        tried = self.seconds / TRIED_SHARE if is_tried else 0.0
+        limit = max(min(remaining, tried), least)
+        if seconds <= limit:
+            boxes = [(node.box, node.worth) for node in nodes if not node.by_relaxation]
+            seconds += tables.sampled_seconds(boxes, seconds, self.incumbents.cutoff, self.stop)
+        self._completes_all = seconds <= limit
+        if self._completes_all and nodes is self._roots:
             self._heap, self._dive = list(self._roots), []
             heapq.heapify(self._heap)
+        return seconds
 
     def _begin_cutoffs(self, limit: float) -> None:
         """Search over cut-offs where that is possible, and predicted to take less than a limit."""
-        if limit < PREPARATION_SECONDS * self._items.n_items**0.5:
+        n_items = self._items.n_items
+        preparation = PREPARED_SECONDS * self.problem.loss.rows.n_rows * n_items
+        if limit < max(PREPARATION_SECONDS * n_items**0.5, preparation / CUTOFFS_TRIED_SHARE):
             return
         if self._prepared is None:
             self._prepared = CutoffSearch.of_roots(
@@ -623,12 +550,12 @@ class Search:
 
     def _relaxation_seconds(self, box: NDArray[np.float64], n_rows: int | None = None) -> float:
         """Predict the time of a node's relaxation, by default of one that reads all rows."""
-        live = int((box[:, 1:] != 0).any(axis=0).sum())
+        live = int(np.count_nonzero((box[0, 1:] != 0) | (box[1, 1:] != 0)))
         factor = INTERVAL_FACTOR if self._is_over_interval else 1.0
         n_rows = self._rows.rows.n_rows if n_rows is None else n_rows
         return factor * relaxation_seconds(n_rows, live)
 
-    @property
+    @functools.cached_property
     def _is_over_interval(self) -> bool:
         return any(root.worth.low < root.worth.high for root in self._roots)
 
@@ -636,7 +563,7 @@ class Search:
         """Whether a node is completed by tables rather than branched on."""
         if self._tables is None or not math.isfinite(self.incumbents.cutoff):
             return False
-        seconds = self._tables.predicted_seconds_of_part(box)
+        seconds = self._tables.predicted_seconds(box, is_part=True)
         if self._completes_all or seconds > RELAXATIONS * self._relaxation_seconds(box):
             return self._completes_all
         # Rows are merged for it only where that decides: most likely they are needed.
@@ -660,7 +587,7 @@ class Search:
         if scanned is None:
             return None
         children = self._supported(node, box, scanned, worker, cutoff, lower_bound)
-        seconds = self._tables.predicted_seconds_of_part(box)
+        seconds = self._tables.predicted_seconds(box, is_part=True)
         return Expansion(children, None, node.features, scanned, seconds)
 
     def _supported(
@@ -791,6 +718,9 @@ class Search:
         for node, expansion in zip(batch, expansions, strict=True):
             self.nodes += 1
             self.seconds += expansion.seconds
+            self._pace.add(
+                node.bound, [child.bound for child in expansion.children], expansion.seconds
+            )
             self.table_counts.add_node(expansion.scanned)
             if expansion.leaf is not None:
                 self.incumbents.offer(np.rint(expansion.leaf).astype(np.int64))

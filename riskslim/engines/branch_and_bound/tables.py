@@ -36,6 +36,7 @@ from riskslim._kernels import tables as kernels
 from riskslim.engines.branch_and_bound.packed import TableItems, plane_counts
 
 if TYPE_CHECKING:
+    from riskslim.engines.branch_and_bound.nodes import Worth
     from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = [
@@ -65,6 +66,9 @@ COMPLETION_SECONDS = 4e-4
 # exclude a support, it is bounded by the convex loss and branching on its points. How many boxes
 # there are shows only when some supports have been looked at.
 TERM_SECONDS = 4e-9
+# Supports that are looked at to predict how many h does not exclude, and the share of the predicted
+# time that this may take beyond the fewest.
+FEWEST_SAMPLED, MOST_SAMPLED, SAMPLED_SHARE = 8, 48, 0.005
 # Seconds of a node's relaxations: of each pair of features, of which working sets and quadratic
 # programs have up to so many; of each value in its rows, and of each beyond so many rows as second
 # derivatives are computed from; and beside.
@@ -302,6 +306,21 @@ class Completion:
         """All supports as one task."""
         return Task(tuple(range(self.n_in)), self.n_in, self.max_size, self.seconds)
 
+    def drawn(self, rng: np.random.Generator) -> Task:
+        """One of the largest supports, drawn at random.
+
+        Parameters
+        ----------
+        rng : Generator
+
+        Returns
+        -------
+        Task
+        """
+        others = self.n_in + rng.permutation(self.n_items - self.n_in)
+        further = np.sort(others[: self.max_size - self.n_in]).tolist()
+        return Task((*range(self.n_in), *further), self.n_items, self.max_size, 0.0)
+
     def tasks(self) -> Iterator[Task]:
         """Divide the supports into tasks of similar length, the most promising ones first."""
         yield from self._divided(tuple(range(self.n_in)), self.n_in)
@@ -445,19 +464,20 @@ class SupportTables:
 
     def _shape(self, box: NDArray[Any]) -> _Shape | None:
         """Items of a box by kind, None where it has other features."""
-        live = np.flatnonzero((box[:, 1:] != 0).any(axis=0))
+        low, high = box[:, 1:]
+        live = np.flatnonzero((low != 0) | (high != 0))
         planes = self.planes[live]
-        if not planes.all():
+        n_live, n_planes = len(live), int(planes.sum())
+        if np.count_nonzero(planes) < n_live:
             return None
-        low, high = box[:, 1 + live]
-        is_in = (low > 0) | (high < 0)
-        n_in = int(is_in.sum())
-        wide: list[int] = []
-        if (planes > 1).any():
-            wide = planes[~is_in & (planes > 1)].tolist()
+        is_in = ((low > 0) | (high < 0))[live]
+        n_in = int(np.count_nonzero(is_in))
+        if n_planes == n_live:  # all have two values; this is asked for every node
+            return _Shape(n_in, n_in, n_live - n_in, [], n_planes, min(self.max_size, n_live))
+        wide = planes[~is_in & (planes > 1)].tolist()
         return _Shape(
-            n_in, int(planes[is_in].sum()), len(live) - n_in, wide, int(planes.sum()),
-            min(self.max_size, len(live)),
+            n_in, int(planes[is_in].sum()), n_live - n_in, wide, n_planes,
+            min(self.max_size, n_live),
         )  # fmt: skip
 
     def _n_bytes(self, shape: _Shape, packed: TableItems) -> int:
@@ -470,12 +490,16 @@ class SupportTables:
         n_words += 8 * n_groups * packed.n_words + MOST_FOUND * (shape.max_size + 1)
         return int(8 * n_words + 4 * (n_integers + n_floats))
 
-    def predicted_seconds(self, box: NDArray[Any]) -> float:
+    def predicted_seconds(self, box: NDArray[Any], *, is_part: bool = False) -> float:
         """Predict how long it takes to complete a box.
 
         Parameters
         ----------
         box : ndarray of shape (2, d + 1)
+        is_part : bool, default False
+            It is one of a node within the search. Supports of those are what looks promising: many
+            of them are not excluded by h, as many as of the nodes before. Of a root it would be
+            too many.
 
         Returns
         -------
@@ -488,32 +512,67 @@ class SupportTables:
         found = self._pack()
         if found is None or self._n_bytes(shape, found[0]) > self.memory.limit:
             return math.inf
-        return self.cost * COMPLETION_SECONDS + self.cost * predicted_seconds(
+        seconds = COMPLETION_SECONDS + predicted_seconds(
             shape.n_free, shape.n_in, shape.max_size, found[0].n_words, len(found[0].bits),
             shape.wide, shape.in_planes - shape.n_in,
         )  # fmt: skip
+        terms = self.counts.terms_per_support
+        if is_part and terms:
+            n_supports = count_supports(shape.n_free, shape.max_size - shape.n_in)
+            seconds += n_supports * terms * TERM_SECONDS
+        return self.cost * seconds
 
-    def predicted_seconds_of_part(self, box: NDArray[Any]) -> float:
-        """Predict the same of a node within the search.
-
-        Supports of nodes are those that look promising: many of them are not excluded by h, as many
-        as of the nodes before. Of a root it would be too many.
+    def sampled_seconds(
+        self,
+        boxes: list[tuple[NDArray[Any], Worth]],
+        seconds: float,
+        cutoff: float,
+        stop: NDArray[np.int64],
+    ) -> float:
+        """Predict the time for supports that h does not exclude, by a few supports of boxes.
 
         Parameters
         ----------
-        box : ndarray of shape (2, d + 1)
+        boxes : list of (ndarray of shape (2, d + 1), Worth)
+        seconds : float
+            Predicted time of what all supports of them need. Little of it is used.
+        cutoff : float
+            Objectives from here on are not looked for.
+        stop : int64 array of shape (1,)
+            Not zero: end as soon as possible.
 
         Returns
         -------
         float
+            Beside ``seconds``. Infinite where tables cannot, or after a stop.
         """
-        seconds = self.predicted_seconds(box)
-        terms = self.counts.terms_per_support
-        shape = self._shape(box)
-        if not math.isfinite(seconds) or not terms or shape is None:
-            return seconds
-        n_supports = count_supports(shape.n_free, shape.max_size - shape.n_in)
-        return seconds + self.cost * n_supports * terms * TERM_SECONDS
+        shapes = [self._shape(box) for box, _ in boxes]
+        found = self._pack() if boxes else None
+        if found is None or None in shapes:
+            return math.inf if boxes else 0.0
+        n_supports = [
+            count_supports(shape.n_free, shape.max_size - shape.n_in)
+            for shape in shapes
+            if shape is not None
+        ]
+        each = COMPLETION_SECONDS + predicted_seconds(
+            0, self.max_size, self.max_size, found[0].n_words, len(found[0].bits)
+        )
+        n = min(max(int(SAMPLED_SHARE * seconds / each), FEWEST_SAMPLED), MOST_SAMPLED)
+        ends = np.cumsum(np.array(n_supports, np.float64))
+        chosen = np.searchsorted(ends, (np.arange(n) + 0.5) / n * ends[-1])
+        rng, terms = np.random.default_rng(0), 0
+        for i, n_here in zip(*np.unique(chosen, return_counts=True), strict=True):
+            box, worth = boxes[i]
+            completion = self.completion(box.astype(np.float64), worth.low, worth.high)
+            if completion is None:
+                return math.inf
+            for _ in range(n_here):
+                scanned = completion.scan(completion.drawn(rng), cutoff, stop)
+                if scanned is None:
+                    return math.inf
+                terms += int(scanned.counted[4])
+        return self.cost * TERM_SECONDS * float(ends[-1]) * terms / n
 
     def completion(
         self, box: NDArray[np.float64], t_low: float, t_high: float

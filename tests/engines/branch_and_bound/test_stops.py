@@ -185,7 +185,7 @@ def test_merging_in_blocks(monkeypatch):
     )
     for one, other in zip(whole, blocks, strict=True):
         np.testing.assert_array_equal(one, other)
-    assert len(asked) == 2 * -(-5000 // distinct.distinct.block_rows())
+    assert len(asked) == -(-5000 // distinct.distinct.block_rows())
     for due in range(1, len(asked) + 1):
         left = iter([False] * (due - 1) + [True])
         assert distinct.merge_features(columns, none, *weights, 5000, left.__next__) is None

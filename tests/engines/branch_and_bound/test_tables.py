@@ -31,6 +31,7 @@ from riskslim import (
     branch_and_bound,
 )
 from riskslim.engines.branch_and_bound import search, stage, tables
+from riskslim.engines.branch_and_bound.nodes import Worth
 from riskslim.engines.branch_and_bound.tables import (
     SupportTables,
     Task,
@@ -370,6 +371,26 @@ def test_threads_change_nothing_but_the_time(monkeypatch):
     for name in ("nodes", "table_nodes", "table_supports", "table_saturated", "table_left"):
         assert getattr(one.statistics, name) == getattr(three.statistics, name)
     np.testing.assert_array_equal(one.trace["lower_bound"], three.trace["lower_bound"])
+
+
+def test_a_few_supports_tell_how_many_h_leaves():
+    problem = items_problem(np.random.default_rng(8))
+    found, stop = SupportTables(problem), np.zeros(1, np.int64)
+    box = np.array([problem.lower, problem.upper], float)
+    boxes = [(box, Worth(1.0, 1.0, 1.0))]
+    seconds = found.predicted_seconds(box)
+    assert found.sampled_seconds([], 0.0, 1.0, stop) == 0.0
+    assert found.sampled_seconds(boxes, seconds, 1e-3, stop) == 0.0  # none is left
+    # Between none and all of them: as many as a scan of all takes boxes for.
+    scanned = found.completion(box, 1.0, 1.0)
+    losses = [problem.objective(vector) for vector in (np.zeros(len(problem.lower), np.int64),)]
+    cutoff = 0.98 * losses[0]
+    counted = scanned.scan(scanned.whole(), cutoff, stop).counted
+    predicted = found.sampled_seconds(boxes, 1e3, cutoff, stop)
+    assert predicted == found.sampled_seconds(boxes, 1e3, cutoff, stop)
+    assert 0.3 < predicted / (counted[4] * tables.TERM_SECONDS) < 3.0
+    stop[0] = 1
+    assert found.sampled_seconds(boxes, seconds, cutoff, stop) == math.inf
 
 
 def test_items_are_packed_by_several_threads_at_once(monkeypatch):
