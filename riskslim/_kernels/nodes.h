@@ -51,4 +51,24 @@ RS_KERNEL void rs_shift_f64(double *RS_RESTRICT s, double shift, ptrdiff_t n)
     for (ptrdiff_t i = 0; i < n; i++) s[i] += shift;
 }
 
+/* Cholesky factor of a matrix of which the lower triangle is in `a`, rows of f, in place; `column`
+ * has room for f. Columns that depend on others do not move. Every entry is computed by the same
+ * operations in the same order as by sums over rows, which compilers may not vectorise. */
+RS_KERNEL void rs_factorise(double *RS_RESTRICT a, double *RS_RESTRICT column, ptrdiff_t f)
+{
+    for (ptrdiff_t k = 0; k < f; k++) column[k] = a[k * f + k];
+    for (ptrdiff_t b = 0; b < f; b++) {
+        const double v = a[b * f + b], diagonal = column[b];
+        const double pivot = v > 1e-13 * diagonal ? sqrt(v) : 1e100;
+        a[b * f + b] = pivot;
+        for (ptrdiff_t i = b + 1; i < f; i++) column[i + f] = a[i * f + b] /= pivot;
+        for (ptrdiff_t i = b + 1; i < f; i++) {
+            double *RS_RESTRICT row = a + i * f;
+            const double *RS_RESTRICT other = column + f;
+            const double x = row[b];
+            for (ptrdiff_t k = b + 1; k <= i; k++) row[k] -= x * other[k];
+        }
+    }
+}
+
 #endif

@@ -2,6 +2,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 HESSIAN_ROWS: int
+WIDE_ROWS: int
+WIDE: int
 PRUNED: int
 OPEN: int
 

@@ -43,6 +43,7 @@ cdef extern from "nodes.h" nogil:
     void rs_add_column_f64(double *s, const double *x, double c, Py_ssize_t n) noexcept
     void rs_node_losses(double *loss, double *slope, double *curvature, const double *s,
                         const double *positive, const double *negative, Py_ssize_t n) noexcept
+    void rs_factorise(double *a, double *column, Py_ssize_t f) noexcept
     void rs_tile_i8(double *z, const int8_t *x, Py_ssize_t n) noexcept
     void rs_tile_product(double *out, const double *a, const double *b) noexcept
     void rs_add_tile_products(double *sums, const double *v, const double *z) noexcept
@@ -77,7 +78,9 @@ DEF T_STEPS = 12
 
 # Rows whose second derivatives stand for those of all rows.
 HESSIAN_ROWS = 32768
-cdef Py_ssize_t FIRST_ROWS = HESSIAN_ROWS
+# The same of working sets of more than so many features: products grow with their square.
+WIDE_ROWS, WIDE = 8192, 32
+cdef Py_ssize_t FIRST_ROWS = HESSIAN_ROWS, FIRST_WIDE_ROWS = WIDE_ROWS, FEW = WIDE
 
 # How a node ended.
 PRUNED, OPEN = 1, 0
@@ -290,6 +293,11 @@ cdef void fill_gradient(const Problem *pb, Node *node, Scratch *sc) noexcept nog
     pb.counters[4] += rs_seconds() - began
 
 
+cdef inline Py_ssize_t sampled(const Problem *pb, Py_ssize_t m) noexcept nogil:
+    """Rows that second derivatives on m features are computed from."""
+    return min(pb.n, FIRST_WIDE_ROWS if m > FEW else FIRST_ROWS)
+
+
 cdef inline Py_ssize_t padded(Py_ssize_t m) noexcept nogil:
     return (m + 3) // 4 * 4
 
@@ -309,7 +317,7 @@ cdef void fill_hessian(
     cdef double *lanes
     cdef double[RS_TILE] curvature
     cdef double total, seen = 0.0, began = rs_seconds()
-    cdef Py_ssize_t rows = pb.n if exact else min(pb.n, FIRST_ROWS)
+    cdef Py_ssize_t rows = pb.n if exact else sampled(pb, m)
     pb.counters[2] += 1.0
     memset(sc.tile, 0, width * RS_TILE * sizeof(double))
     memset(sc.lanes, 0, products * RS_TILE_LANES * sizeof(double))
@@ -766,26 +774,17 @@ DEF FIXED = 0
 DEF INTERIOR = 1
 
 
-cdef bint factorise(
+cdef void factorise(
     const double *h, Py_ssize_t m, const Py_ssize_t *index, Py_ssize_t f, const double *ridge,
-    double *factor,
+    double *factor, double *room,
 ) noexcept nogil:
     """Cholesky factor of the rows and columns ``index`` of h; dependent columns do not move."""
-    cdef Py_ssize_t a, b, k
-    cdef double v, diagonal
+    cdef Py_ssize_t a, b
     for a in range(f):
-        for b in range(a + 1):
-            v = h[index[a] * m + index[b]]
-            if a == b:
-                v += ridge[index[a]]
-                diagonal = v
-            for k in range(b):
-                v -= factor[a * f + k] * factor[b * f + k]
-            if a == b:
-                factor[a * f + a] = sqrt(v) if v > 1e-13 * diagonal else 1e100
-            else:
-                factor[a * f + b] = v / factor[b * f + b]
-    return True
+        for b in range(a):
+            factor[a * f + b] = h[index[a] * m + index[b]]
+        factor[a * f + a] = h[index[a] * m + index[a]] + ridge[index[a]]
+    rs_factorise(factor, room, f)
 
 
 cdef void substitute(const double *factor, Py_ssize_t f, double *v) noexcept nogil:
@@ -867,7 +866,7 @@ cdef double solve_qp(
         block = -1
         alpha = 1.0
         if f > 0:
-            factorise(h, m, interior, f, ridge, sc.factor)
+            factorise(h, m, interior, f, ridge, sc.factor, sc.qp + 10 * m)
             wd = wz = 0.0
             for i in range(f):
                 a = interior[i]
@@ -1093,7 +1092,7 @@ cdef int relax(
                 build_model(pb, node, model, sc, exact)
                 fresh = True
                 renewed = present != NULL
-                gap_before = gap if pb.n > FIRST_ROWS else INFINITY
+                gap_before = gap if pb.n > sampled(pb, model.m) else INFINITY
             else:
                 move_model(pb, node, model, present)
                 fresh = renewed = False

@@ -254,10 +254,10 @@ def test_the_best_worth_of_one_vector_is_found():
 class Large:
     """A node without constraints on many rows, whose intercept is fixed."""
 
-    def __init__(self, n, box):
+    def __init__(self, n, box, n_integers=5):
         rng = np.random.default_rng(n)
-        self.rows = Rows(rng, n, 5, 3)
-        p = 9
+        self.rows = Rows(rng, n, n_integers, 3)
+        p = n_integers + 4
         self.penalty, self.twin, self.ends = np.zeros(p), np.full(p, -1), np.zeros((2, p))
         self.min_size, self.max_size, self.cutoff = 0, p - 1, math.inf
         self.worth = np.ones(3)
@@ -290,6 +290,27 @@ def test_first_step_is_a_newton_step(n):
     # The first rows stand for all of them where there are many.
     accuracy = 0.1 if n > nodes.HESSIAN_ROWS else 1e-6
     assert np.abs(run.coef[1:] - node.start[1:] - step).max() <= accuracy * np.abs(step).max()
+
+
+def test_many_features_take_second_derivatives_from_fewer_rows():
+    """Steps differ, bounds and the relaxation they end in do not."""
+    for n, accuracy in ((nodes.WIDE_ROWS, (0.0, 1e-6)), (12_000, (1e-5, 0.3))):
+        node = Large(n, 1000, nodes.WIDE)
+        node.start[1:] *= 0.1
+        run = Run(node, tolerance=1e-13)
+        run.coef[:] = node.start
+        run.solve_root(iterations=1)
+        gradient, hessian = node.rows.derivatives(node.start)
+        step = -np.linalg.solve(hessian[1:, 1:], gradient[1:])
+        error = np.abs(run.coef[1:] - node.start[1:] - step).max() / np.abs(step).max()
+        assert accuracy[0] <= error <= accuracy[1]
+        node.box = np.clip(node.box, -2, 2)
+        run = Run(node, tolerance=1e-7)
+        assert run.solve_root() == nodes.OPEN
+        gradient, _ = node.rows.derivatives(run.coef)
+        assert np.abs(gradient[1:]).max() < 1e-5
+        assert run.result[1] == pytest.approx(node.rows.losses(run.coef[None])[0], abs=1e-12)
+        assert run.result[1] - 1e-7 <= run.result[0] <= run.result[1]
 
 
 # ---- branching -----------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from riskslim._kernels.numba_backend.blocks import BLOCK
 from riskslim._kernels.numba_backend.compiled import helper, kernel, merged, read, write
 
 HESSIAN_ROWS = 32768
+WIDE_ROWS, WIDE = 8192, 32
 PRUNED, OPEN = 1, 0
 
 _SLACK = 1e-9
@@ -288,10 +289,16 @@ def _fill_tile(problem, model, tile, start, stop):
 
 
 @helper
+def _sampled(problem, m):
+    """Rows that second derivatives on m features are computed from."""
+    return min(problem.positive.shape[0], WIDE_ROWS if m > WIDE else HESSIAN_ROWS)
+
+
+@helper
 def _fill_hessian(problem, model, scratch, curvature_sum, exact):
     """Second derivatives on the working set from the curvatures, of all or of the first rows."""
     n, m, h, tile = problem.positive.shape[0], model.size[0], model.hessian, scratch.tile
-    rows, seen = n if exact else min(n, HESSIAN_ROWS), 0.0
+    rows, seen = n if exact else _sampled(problem, m), 0.0
     problem.counters[2] += 1.0
     for i in range(BLOCK):
         tile[0, i] = 1.0
@@ -1111,7 +1118,8 @@ def _relax(problem, node, model, parent, given, scratch, iterations):
                 exact = renewed and gap > 0.7 * gap_before
                 _build_model(problem, node, model, scratch, exact)
                 renewed, fresh = present, True
-                gap_before = gap if problem.positive.shape[0] > HESSIAN_ROWS else inf
+                is_sampled = problem.positive.shape[0] > _sampled(problem, model.size[0])
+                gap_before = gap if is_sampled else inf
             else:
                 _move_model(node, model, parent if inherited else model)
                 renewed, fresh, gap_before = False, False, gap

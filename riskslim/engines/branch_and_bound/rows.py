@@ -122,7 +122,9 @@ class NodeRows:
             np.where(rows.labels < 0, weights, 0.0),
             np.ones(len(features), np.bool_),
         )
-        if source.n_rows > kernels.HESSIAN_ROWS and not should_stop():
+        is_wide = np.count_nonzero(features) > kernels.WIDE
+        sampled = kernels.WIDE_ROWS if is_wide else kernels.HESSIAN_ROWS
+        if source.n_rows > sampled and not should_stop():
             # The first rows are a sample of all: second derivatives are estimated from them.
             order = np.random.default_rng(0).permutation(source.n_rows)
             shuffled = source._taken(source.features, order, should_stop, loss.n_threads)

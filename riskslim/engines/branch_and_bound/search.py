@@ -77,8 +77,8 @@ LEAST_TOLERANCE = 1e-9
 ALWAYS_ROUNDED = 50
 # Accuracy of relaxations by which multipliers of constraints are chosen.
 MULTIPLIER_TOLERANCE = 1e-6
-# A node is completed by tables if that takes no longer than so many relaxations.
-RELAXATIONS = 3.0
+# Tables complete a node if they take no longer than so many relaxations: of a scale, an interval.
+RELAXATIONS, RELAXATIONS_OVER_INTERVAL = 3.0, 1.0
 # Of the predicted time of tables, the share that the search by relaxations is tried for first.
 TRIED_SHARE = 0.1
 # And as many seconds, unless the pace of the search is known: many problems are solved by then.
@@ -166,6 +166,7 @@ class Search:
         self._stage: Stage | None = None
         self._completes_all = settings.tables == "always"
         self._next_choice = 0
+        self._first = 0  # node that tables complete before all others
         self._pace = Pace()
         self._total = 0.0
         self._roots: list[Node] = []
@@ -393,8 +394,10 @@ class Search:
         return batch
 
     def _expanded(self, batch: list[Node], pool: ThreadPoolExecutor) -> Iterator[Expansion]:
-        cutoff, lower_bound = self.incumbents.cutoff, self.lower_bound
-        workers = self._workers
+        cutoff, lower_bound, workers = self.incumbents.cutoff, self.lower_bound, self._workers
+        # What boxes of supports cost is not known before the first node: it is completed alone.
+        cheap = (node.order for node in batch if self._is_cheap(node))
+        self._first = 0 if self._completes_all or self.table_counts.supports else next(cheap, 0)
 
         def work(first: int) -> list[Expansion]:
             return [
@@ -415,7 +418,7 @@ class Search:
         worth = np.array(node.worth)
         if self.stop[0]:
             return unexpanded(node, box, coef, node.bound, node.worth)
-        if not node.by_relaxation and self._is_cheap(node, box):
+        if self._first in (0, node.order) and self._is_cheap(node):
             completed = self._completed(node, box, worker, cutoff, lower_bound)
             if completed is not None:
                 return completed
@@ -559,16 +562,18 @@ class Search:
     def _is_over_interval(self) -> bool:
         return any(root.worth.low < root.worth.high for root in self._roots)
 
-    def _is_cheap(self, node: Node, box: NDArray[np.float64]) -> bool:
+    def _is_cheap(self, node: Node) -> bool:
         """Whether a node is completed by tables rather than branched on."""
-        if self._tables is None or not math.isfinite(self.incumbents.cutoff):
+        if self._tables is None or node.by_relaxation or math.isinf(self.incumbents.cutoff):
             return False
+        box = node.box.astype(np.float64)
         seconds = self._tables.predicted_seconds(box, is_part=True)
-        if self._completes_all or seconds > RELAXATIONS * self._relaxation_seconds(box):
+        most = RELAXATIONS if node.worth.low == node.worth.high else RELAXATIONS_OVER_INTERVAL
+        if self._completes_all or seconds > most * self._relaxation_seconds(box):
             return self._completes_all
         # Rows are merged for it only where that decides: most likely they are needed.
         rows, _ = self._rows.at(box, node.features)
-        return seconds <= RELAXATIONS * self._relaxation_seconds(box, rows.n_rows)
+        return seconds <= most * self._relaxation_seconds(box, rows.n_rows)
 
     def _completed(
         self,
