@@ -33,6 +33,7 @@ class Node(NamedTuple):
     worth: Worth
     features: bytes
     by_relaxation: bool  # tables have seen it, or cannot complete it
+    known: NDArray[np.float64] | None  # a linearisation of the loss of all rows
 
 
 class Child(NamedTuple):
@@ -43,6 +44,7 @@ class Child(NamedTuple):
     coef: NDArray[np.float64]
     multiplier: float
     worth: Worth
+    known: NDArray[np.float64] | None = None
 
 
 class Expansion(NamedTuple):
@@ -98,4 +100,4 @@ def unexpanded(
     -------
     Expansion
     """
-    return Expansion([Child(bound, box, coef, node.multiplier, worth)], None, node.features)
+    return Expansion([Child(bound, box, coef, node.multiplier, worth, node.known)], None, node.features)

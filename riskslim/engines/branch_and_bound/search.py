@@ -33,6 +33,7 @@ from riskslim.engines.branch_and_bound.nodes import (
     unexpanded,
 )
 from riskslim.engines.branch_and_bound.pace import Pace
+from riskslim.engines.branch_and_bound.passes import WORTHWHILE, SampledNodes, _Part
 from riskslim.engines.branch_and_bound.rows import (
     NodeRows,
     RowsBySupport,
@@ -64,6 +65,7 @@ logger = logging.getLogger("riskslim.branch_and_bound")
 BOUND_TOLERANCE = 1e-10
 # What a search says that is to go on in another way.
 OUT_OF_PATIENCE = "out of patience"
+NOTHING_KNOWN = np.empty(0)
 # Change of the gap that is worth a line of the log and a record of the trace.
 RECORDED_CHANGE = 1e-3
 # The same of the share of supports that tables have looked at.
@@ -159,6 +161,7 @@ class Search:
         self._tables = None if settings.tables == "never" else self._items
         self.cutoff_counts = CutoffCounts()
         self._cutoffs: list[CutoffSearch] = []
+        self._sampled: SampledNodes | None = None
         self._prepared: list[CutoffSearch] | None = None
         self._wants_cutoffs = settings.cutoffs != "never"
         self._stage: Stage | None = None
@@ -192,6 +195,8 @@ class Search:
         # What a bound of the kernel lacks: the constant part of constraints with multipliers.
         self._constant = 0.0
         n_rows = self._rows.rows.n_rows + MAX_PRICED + 1
+        if n_rows > WORTHWHILE * self.settings.sample_rows:
+            self._sampled = SampledNodes(self._rows.rows, self.settings.sample_rows)
         n_workers = min(self.n_threads, self.settings.batch_size)
         self._workers = [Worker(n_rows, p) for _ in range(n_workers)]
 
@@ -522,6 +527,8 @@ class Search:
                 return completed
         result = np.array([-math.inf, math.inf, node.multiplier, 0.0])
         rows, features = self._rows.at(box, node.features)
+        if self._sampled is not None and rows.n_rows > WORTHWHILE * self.settings.sample_rows:
+            return self._expand_sampled(node, rows, features, box, coef, worth, result, worker, cutoff, lower_bound)
         n_open = kernels.expand(
             *self._arguments(rows, cutoff, self._tolerance(cutoff, lower_bound)),
             STEPS, BRANCHING[self.settings.branching], box, coef, worth, result,
@@ -543,6 +550,37 @@ class Search:
             raise CertificateError(
                 "a node with several vectors was taken for one of a single vector"
             )
+        seconds = self._relaxation_seconds(box, rows.n_rows)
+        return Expansion(children, box[0] if n_open == -2 else None, features, None, seconds)
+
+    def _expand_sampled(self, node, rows, features, box, coef, worth, result, worker, cutoff, lower_bound):
+        sampled = self._sampled
+        tolerance = self._tolerance(cutoff, lower_bound)
+        known = node.known
+        part = _Part(box, coef, worth, result)
+        if known is None:
+            found = sampled.linearised(rows, [part], tolerance, self.stop, worker)
+            if found is None:
+                return unexpanded(node, box, coef, node.bound, node.worth)
+            known = found[0]
+        result[0] = node.bound - self._constant
+        n_open = kernels.expand(
+            *self._arguments(sampled.sample, cutoff, tolerance, known),
+            STEPS, BRANCHING[self.settings.branching], box, coef, worth, result,
+            worker.box, worker.coef, worker.worth, worker.result, self.stop, worker.counters,
+            worker.work, worker.index,
+        )  # fmt: skip
+        if n_open == -3:
+            least = max(node.bound, self._bound(result))
+            return unexpanded(node._replace(known=known), box, coef, least, Worth(*worth.tolist()))
+        if n_open == -2 and (box[0] != box[1]).any():
+            raise CertificateError(
+                "a node with several vectors was taken for one of a single vector"
+            )
+        parts = [_Part(worker.box[i].copy(), worker.coef[i].copy(), worker.worth[i].copy(), worker.result[i].copy()) for i in range(n_open)]
+        children = sampled.children(
+            parts, known, rows, lambda k: self._arguments(sampled.sample, cutoff, tolerance, k),
+            STEPS, self.stop, worker, self._constant) if parts else []
         seconds = self._relaxation_seconds(box, rows.n_rows)
         return Expansion(children, box[0] if n_open == -2 else None, features, None, seconds)
 
@@ -776,11 +814,17 @@ class Search:
         share = settings.node_tolerance * (cutoff - lower_bound)
         return min(settings.max_node_tolerance, max(LEAST_TOLERANCE, share))
 
-    def _arguments(self, rows: NodeRows, cutoff: float, tolerance: float) -> KernelArguments:
+    def _arguments(
+        self,
+        rows: NodeRows,
+        cutoff: float,
+        tolerance: float,
+        known: NDArray[np.float64] = NOTHING_KNOWN,
+    ) -> KernelArguments:
         return KernelArguments(
             rows.integer_columns, rows.real_columns, rows.slot, rows.positive, rows.negative,
             self._penalty, self._largest, self._twin, self._ends,
-            self.problem.min_size, self.problem.max_size, cutoff - self._constant, tolerance,
+            self.problem.min_size, self.problem.max_size, cutoff - self._constant, tolerance, known,
         )  # fmt: skip
 
     def _merge(self, batch: list[Node], expansions: Iterator[Expansion]) -> None:
@@ -846,6 +890,7 @@ class Search:
             child.worth,
             features,
             by_relaxation,
+            child.known,
         )
         if dive:
             self._dive.append(node)

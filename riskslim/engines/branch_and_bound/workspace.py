@@ -28,6 +28,7 @@ class KernelArguments(NamedTuple):
     max_size: int
     cutoff: float
     tolerance: float
+    known: NDArray[np.float64]  # empty where the rows are all that there are
 
 
 class Worker:
