@@ -56,6 +56,28 @@ RS_KERNEL void rs_node_slopes(
     }
 }
 
+/* The same of rows of one class and of weight one each. */
+RS_KERNEL void rs_label_slopes(
+    double *RS_RESTRICT slope, double *RS_RESTRICT curvature, double *RS_RESTRICT third,
+    const double *RS_RESTRICT s, const int8_t *RS_RESTRICT label, ptrdiff_t n)
+{
+    int32_t wide[RS_STRIP];
+    for (ptrdiff_t begin = 0; begin < n; begin += RS_STRIP) {
+        const ptrdiff_t m = n - begin < RS_STRIP ? n - begin : RS_STRIP;
+        rs_widen_i32(wide, label + begin, m);
+        for (ptrdiff_t i = 0; i < m; i++) {
+            const double y = (double)wide[i];
+            const double margin = s[begin + i] * y;
+            const double e = rs_exp_nonpositive(-fabs(margin));
+            const double p = (margin < 0.0 ? 1.0 : e) / (1.0 + e);
+            const double bend = p * (1.0 - p);
+            slope[begin + i] = -y * p;
+            curvature[begin + i] = bend;
+            third[begin + i] = bend * (y * (2.0 * p - 1.0));
+        }
+    }
+}
+
 RS_KERNEL double rs_total_size(const double *RS_RESTRICT v, ptrdiff_t n)
 {
     double lane[RS_LANES] = {0};

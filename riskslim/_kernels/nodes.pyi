@@ -98,6 +98,7 @@ def linearise(
     slot: NDArray[np.int64],
     positive: NDArray[np.float64],
     negative: NDArray[np.float64],
+    label: NDArray[np.int8],
     points: NDArray[np.float64],
     reach: NDArray[np.float64],
     wanted: NDArray[np.int64],

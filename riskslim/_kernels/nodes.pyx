@@ -45,6 +45,10 @@ cdef extern from "nodes.h" nogil:
                         const double *positive, const double *negative, Py_ssize_t n) noexcept
     void rs_node_slopes(double *slope, double *curvature, double *third, const double *s,
                         const double *positive, const double *negative, Py_ssize_t n) noexcept
+    void rs_label_slopes(double *slope, double *curvature, double *third, const double *s,
+                         const int8_t *label, Py_ssize_t n) noexcept
+    double rs_sum_losses_and_slopes(double *slope, const double *s, const int8_t *label,
+                                    const double *weight, Py_ssize_t n) noexcept
     void rs_tile_i8(double *z, const int8_t *x, Py_ssize_t n) noexcept
     void rs_tile_product(double *out, const double *a, const double *b) noexcept
     void rs_add_tile_products(double *sums, const double *v, const double *z) noexcept
@@ -81,6 +85,8 @@ DEF T_STEPS = 12
 HESSIAN_ROWS = 32768
 cdef Py_ssize_t FIRST_ROWS = HESSIAN_ROWS
 
+# Share of the tolerance that an intercept may cost where all that is asked for is an estimate.
+DEF IDLE = 0.05
 # Looks of one linearisation at a box that shrinks.
 DEF SETTLING = 4
 # Entries beside three vectors of what is known of a node: loss, size of slopes, and a constant.
@@ -263,7 +269,10 @@ cdef void evaluate(const Problem *pb, Node *node, Scratch *sc) noexcept nogil:
             slope += pb.tilt[0]
         if i == 3:
             break
-        if fabs(slope) * (node.t_high * (node.upper[0] - node.lower[0])) < 0.05 * pb.tolerance:
+        if pb.tilt != NULL:
+            if slope * slope < IDLE * pb.tolerance * curvature:
+                break    # the pass that follows goes on from here
+        elif fabs(slope) * (node.t_high * (node.upper[0] - node.lower[0])) < 0.05 * pb.tolerance:
             break
         if not curvature > 0.0:
             break
@@ -625,14 +634,17 @@ cdef int estimate(
     It proves nothing: the box stays as it is, and no node is pruned.
     """
     cdef Choice choice
-    cdef double bound = INFINITY
+    cdef double bound = INFINITY, slope = gradient[0]
     cdef int end
+    node.gradient[0] = 0.0    # the pass that follows polishes the intercept
     for end in range(2 if node.t_low < node.t_high else 1):
         if not linear_bound(pb, node, coef, gradient, loss, slope_size,
                             node.t_high if end else node.t_low, sc, &choice):
-            return 0
+            break
         bound = min(bound, choice.bound)
-    node.bound = max(node.bound, bound)
+    node.gradient[0] = slope
+    if bound < INFINITY:
+        node.bound = max(node.bound, bound)
     return 0
 
 
@@ -1477,7 +1489,7 @@ def solve_root(
 
 
 cdef void sum_slopes(
-    const Problem *pb, const double *coef, double *change
+    const Problem *pb, const double *coef, const int8_t *label, double *change
 ) noexcept nogil:
     """Change of the intercept after which slopes add up to nearly zero."""
     cdef double[RS_BLOCK] scores
@@ -1495,8 +1507,11 @@ cdef void sum_slopes(
             return
         n = min(RS_BLOCK, pb.n - start)
         block_scores(pb, coef, scores, start, n)
-        rs_node_slopes(slopes, curvatures, thirds, scores, pb.positive + start,
-                       pb.negative + start, n)
+        if label != NULL:
+            rs_label_slopes(slopes, curvatures, thirds, scores, label + start, n)
+        else:
+            rs_node_slopes(slopes, curvatures, thirds, scores, pb.positive + start,
+                           pb.negative + start, n)
         rs_add(&slope, rs_total(slopes, n))
         rs_add(&curvature, rs_total(curvatures, n))
         rs_add(&third, rs_total(thirds, n))
@@ -1509,10 +1524,10 @@ cdef void sum_slopes(
 
 
 cdef void linearise_block(
-    const Problem *pb, const double *coef, const int64_t *wanted, Py_ssize_t start, Py_ssize_t n,
-    rs_sum *sums,
+    const Problem *pb, const double *coef, const int8_t *label, const int64_t *wanted,
+    Py_ssize_t start, Py_ssize_t n, rs_sum *sums,
 ) noexcept nogil:
-    """Add a block's loss, sizes of slopes, curvatures, and derivatives by the coefficients."""
+    """Add a block's loss, sizes of slopes, and derivatives by the coefficients."""
     cdef double[RS_BLOCK] scores
     cdef double[RS_BLOCK] values
     cdef double[RS_BLOCK] slopes
@@ -1520,97 +1535,81 @@ cdef void linearise_block(
     cdef Py_ssize_t j
     cdef int64_t slot
     block_scores(pb, coef, scores, start, n)
-    rs_node_losses(values, slopes, curvatures, scores, pb.positive + start, pb.negative + start, n)
-    rs_add(&sums[0], rs_total(values, n))
+    if label != NULL:
+        rs_add(&sums[0], rs_sum_losses_and_slopes(slopes, scores, label + start, NULL, n))
+    else:
+        rs_node_losses(values, slopes, curvatures, scores, pb.positive + start,
+                       pb.negative + start, n)
+        rs_add(&sums[0], rs_total(values, n))
     rs_add(&sums[1], rs_total_size(slopes, n))
-    rs_add(&sums[2], rs_total(curvatures, n))
-    rs_add(&sums[3], rs_total(slopes, n))
+    rs_add(&sums[2], rs_total(slopes, n))
     for j in range(1, pb.p):
         if not wanted[j]:
             continue
         slot = pb.slot[j - 1]
         if slot < 0:
-            rs_add(&sums[3 + j], rs_dot_f64(
+            rs_add(&sums[2 + j], rs_dot_f64(
                 slopes, pb.reals + (-1 - slot) * pb.n + start, n))
         else:
-            rs_add(&sums[3 + j], rs_dot_i8(slopes, pb.integers + slot * pb.n + start, n))
+            rs_add(&sums[2 + j], rs_dot_i8(slopes, pb.integers + slot * pb.n + start, n))
+
+
+cdef double sum_of(const rs_sum *sum) noexcept nogil:
+    return sum.high + sum.low
 
 
 def linearise(
     const int8_t[::1, :] integers, const double[::1, :] reals, const int64_t[::1] slot,
-    const double[::1] positive, const double[::1] negative, double[:, ::1] points,
-    const double[:, ::1] reach, const int64_t[::1] wanted, bint polish, double[:, ::1] known,
-    double[:, :, ::1] sums, int64_t[::1] stop, double[::1] counters,
+    const double[::1] positive, const double[::1] negative, const int8_t[::1] label,
+    double[:, ::1] points, const double[:, ::1] reach, const int64_t[::1] wanted, bint polish,
+    double[:, ::1] known, double[:, :, ::1] sums, int64_t[::1] stop, double[::1] counters,
 ):
-    """Loss and gradient at several points, from one pass over the rows, or a few of them.
+    """Loss and gradient at several points, from one pass over the rows, or from two to polish.
 
     ``points`` (shape (b, p)) are coefficients. Row i of ``known`` (3 p + KNOWN) gets the point, the
     gradient by the coefficients that are ``wanted`` (0 for the others), nothing in its third part,
     loss and sum of the sizes of slopes. If ``polish``, the intercept of a point moves between
-    ``reach[i, 0]`` and ``reach[i, 1]`` to where its derivative, times ``reach[i, 2]``, is at most
-    ``reach[i, 3]`` in size, or nearly so. Returns whether work came to its end; nothing that is
-    filled is to be used otherwise.
+    ``reach[i, 0]`` and ``reach[i, 1]`` to where the loss is least. ``label`` is empty, or has the
+    classes of rows that have one each and equal weights. Returns whether work came to its end;
+    nothing that is filled is to be used otherwise.
 
-    A point's numbers do not depend on those beside it. ``sums``: room of shape (b, p + 3, 2).
+    A point's numbers do not depend on those beside it. ``sums``: room of shape (b, p + 2, 2).
     """
     cdef Problem pb
-    cdef Py_ssize_t b = points.shape[0], p = points.shape[1], i, j, start, n, left
-    cdef int halted = 0, sweep
-    cdef double began = rs_seconds(), change, slope, curvature
+    cdef Py_ssize_t b = points.shape[0], p = points.shape[1], i, j, start = 0, n
+    cdef int halted = 0
+    cdef double began = rs_seconds(), change, weight = 1.0
+    cdef const int8_t *labels = NULL
     cdef rs_sum *at
     pb.n, pb.p = positive.shape[0], p
     pb.integers, pb.reals, pb.slot = &integers[0, 0], &reals[0, 0], &slot[0]
     pb.positive, pb.negative = &positive[0], &negative[0]
     pb.stop, pb.halted, pb.counters = &stop[0], &halted, &counters[0]
+    if label.shape[0] > 0:
+        labels, weight = &label[0], max(positive[0], negative[0])
     with nogil:
         for i in range(b):
-            known[i, 3 * p + 2] = 1.0    # to be looked at in this sweep
-            if polish:
-                sum_slopes(&pb, &points[i, 0], &change)
+            for j in range(p + 2):
+                sums[i, j, 0] = sums[i, j, 1] = 0.0
+            if polish and not halted:
+                sum_slopes(&pb, &points[i, 0], labels, &change)
                 if fabs(change) <= 2.0:
                     points[i, 0] = min(max(points[i, 0] + change, reach[i, 0]), reach[i, 1])
-        left = b
-        for sweep in range(3):
-            if left == 0 or halted:
-                break
+        counters[0] += b
+        counters[1] += b
+        while start < pb.n and not halts(&pb):
+            n = min(RS_BLOCK, pb.n - start)
             for i in range(b):
-                if known[i, 3 * p + 2] == 0.0:
-                    continue
-                counters[0] += 1.0
-                counters[1] += 1.0
-                for j in range(p + 3):
-                    sums[i, j, 0] = sums[i, j, 1] = 0.0
-            start = 0
-            while start < pb.n and not halts(&pb):
-                n = min(RS_BLOCK, pb.n - start)
-                for i in range(b):
-                    if known[i, 3 * p + 2] != 0.0:
-                        linearise_block(&pb, &points[i, 0], &wanted[0], start, n,
-                                        <rs_sum *>&sums[i, 0, 0])
-                start += n
-            if halted:
-                break
-            for i in range(b):
-                if known[i, 3 * p + 2] == 0.0:
-                    continue
-                known[i, 3 * p + 2] = 0.0
-                left -= 1
-                at = <rs_sum *>&sums[i, 0, 0]
-                for j in range(p):
-                    known[i, j] = points[i, j]
-                    known[i, p + j] = at[3 + j].high + at[3 + j].low
-                known[i, 3 * p] = at[0].high + at[0].low
-                known[i, 3 * p + 1] = at[1].high + at[1].low
-                slope, curvature = known[i, p], at[2].high + at[2].low
-                if not polish or sweep == 2 or not curvature > 0.0:
-                    continue
-                if fabs(slope) * reach[i, 2] <= reach[i, 3]:
-                    continue
-                change = min(max(points[i, 0] - slope / curvature, reach[i, 0]), reach[i, 1])
-                if change != points[i, 0] and fabs(change - points[i, 0]) <= 2.0:
-                    points[i, 0] = change
-                    known[i, 3 * p + 2] = 1.0
-                    left += 1
+                linearise_block(&pb, &points[i, 0], labels, &wanted[0], start, n,
+                                <rs_sum *>&sums[i, 0, 0])
+            start += n
+        for i in range(b):
+            at = <rs_sum *>&sums[i, 0, 0]
+            for j in range(p):
+                known[i, j] = points[i, j]
+                known[i, p + j] = weight * sum_of(&at[2 + j])
+            known[i, 3 * p] = weight * sum_of(&at[0])
+            known[i, 3 * p + 1] = weight * sum_of(&at[1])
     counters[4] += rs_seconds() - began
     return not halted
 

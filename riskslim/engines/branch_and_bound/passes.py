@@ -8,7 +8,6 @@ that this leads to, then gives a valid bound, and the correction for what comes 
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -56,7 +55,8 @@ class SampledNodes:
 
     def __init__(self, rows: NodeRows, n: int) -> None:
         self.rows = rows
-        self.sample = _first(rows, n)
+        self.sample = rows.first(n)
+        self._labels = _labels(rows)
 
     def linearised(
         self,
@@ -83,11 +83,11 @@ class SampledNodes:
         wanted = np.any([(part.box != 0).any(axis=0) for part in parts], axis=0).astype(np.int64)
         known = np.zeros((len(parts), 3 * p + kernels.KNOWN))
         sample = np.zeros_like(known)
-        sums = np.empty((len(parts), p + 3, 2))
+        sums = np.empty((len(parts), p + 2, 2))
         for source, polish, found in ((rows, True, known), (self.sample, False, sample)):
             if not kernels.linearise(
                 source.integer_columns, source.real_columns, source.slot, source.positive,
-                source.negative, points, reach, wanted, polish, found, sums, stop, worker.counters,
+                source.negative, self._labels[: source.n_rows] if source is rows is self.rows or source is self.sample else self._labels[:0], points, reach, wanted, polish, found, sums, stop, worker.counters,
             ):  # fmt: skip
                 return None
         tilt = known[:, p : 2 * p] - sample[:, p : 2 * p]
@@ -157,18 +157,9 @@ class SampledNodes:
         )  # fmt: skip
 
 
-def _first(rows: NodeRows, n: int) -> NodeRows:
-    """The first rows of all, with weights that add up to one as well."""
-    n = min(n, rows.n_rows)
-    positive, negative = rows.positive[:n].copy(), rows.negative[:n].copy()
-    total = positive.sum() + negative.sum()
-    share = (rows.positive.sum() + rows.negative.sum()) / total if total > 0 else 1.0
-    def head(x):
-        return np.asfortranarray(x[:n]) if len(x) == rows.n_rows else x
-    return dataclasses.replace(
-        rows,
-        integer_columns=head(rows.integer_columns),
-        real_columns=head(rows.real_columns),
-        positive=positive * share,
-        negative=negative * share,
-    )
+def _labels(rows: NodeRows) -> NDArray[np.int8]:
+    """Classes of rows of one class and one weight; empty if they are not like that."""
+    largest = np.maximum(rows.positive, rows.negative)
+    if (np.minimum(rows.positive, rows.negative) != 0.0).any() or (largest != largest[0]).any():
+        return np.empty(0, np.int8)
+    return np.where(rows.positive > 0.0, 1, -1).astype(np.int8)
