@@ -100,4 +100,6 @@ def unexpanded(
     -------
     Expansion
     """
-    return Expansion([Child(bound, box, coef, node.multiplier, worth, node.known)], None, node.features)
+    return Expansion(
+        [Child(bound, box, coef, node.multiplier, worth, node.known)], None, node.features
+    )

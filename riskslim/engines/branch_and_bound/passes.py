@@ -1,49 +1,41 @@
 """Nodes of many rows: relaxed on a sample of them, with bounds from few passes over all.
 
-A linearisation of the loss is below it at whatever point it is taken. So a relaxation need not read
-all rows to be worth a bound: it is solved on a sample whose gradient is corrected by what it lacks
-of that of all rows at the last point where both are known. One pass over all rows, at the point
-that this leads to, then gives a valid bound, and the correction for what comes next.
+The loss is above its linearisation at any point. A relaxation therefore need not read all rows: it
+is solved on a sample, whose gradient is corrected by what it lacks of that of all rows at the last
+point where both are known. A pass over all rows at the point where that ends gives a valid bound,
+however good the sample is, and the correction for what comes next.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import nodes as kernels
-from riskslim.engines.branch_and_bound.nodes import Child, Node, Worth
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from riskslim.engines.branch_and_bound.rows import NodeRows
-    from riskslim.engines.branch_and_bound.workspace import KernelArguments, Worker
+    from riskslim.engines.branch_and_bound.workspace import Part, NodeWork, Worker
 
 __all__ = ["SampledNodes"]
 
-# Passes that a child may take: the second one where the first moved its box or might prune it.
-ROUNDS = 3
-# An intercept's derivative times its range, as a share of the tolerance.
-POLISHED = 0.2
-# So many times as many rows as the sample are worth a sample.
+# Most passes over all rows for a child of a node.
+PASSES = 3
+# A sample is worth it where there are so many times as many rows.
 WORTHWHILE = 4
 
-
-class _Part(NamedTuple):
-    """A child that is being relaxed, in the numbers of the kernels."""
-
-    box: NDArray[np.float64]
-    coef: NDArray[np.float64]
-    worth: NDArray[np.float64]
-    result: NDArray[np.float64]
+_Known = NDArray[np.float64]
 
 
 class SampledNodes:
-    """Relaxations on a sample, and passes over all rows.
+    """Expansion of nodes by relaxations on a sample and passes over all rows.
+
+    Of a node a linearisation of the loss of all rows is *known*: its point, its gradient, what the
+    sample's gradient lacks of it there, loss, sum of the sizes of the rows' slopes, and what the
+    sample's loss lacks, 3 p + 3 numbers. Bounds, boxes and whatever else is proven come from that.
 
     Parameters
     ----------
@@ -51,6 +43,10 @@ class SampledNodes:
         All of them, in random order.
     n : int
         Rows of the sample.
+
+    Attributes
+    ----------
+    sample : NodeRows
     """
 
     def __init__(self, rows: NodeRows, n: int) -> None:
@@ -58,107 +54,156 @@ class SampledNodes:
         self.sample = rows.first(n)
         self._labels = _labels(rows)
 
-    def linearised(
-        self,
-        rows: NodeRows,
-        parts: list[_Part],
-        tolerance: float,
-        stop: NDArray[np.int64],
-        worker: Worker,
-    ) -> list[NDArray[np.float64]] | None:
-        """Linearise the loss of all rows at the points of some boxes; None if told to stop."""
-        p = len(parts[0].coef)
-        points = np.array([part.worth[0] * part.coef for part in parts])
-        reach = np.array(
-            [
-                (
-                    part.worth[0] * part.box[0, 0],
-                    part.worth[0] * part.box[1, 0],
-                    part.worth[2] * (part.box[1, 0] - part.box[0, 0]),
-                    POLISHED * tolerance,
-                )
-                for part in parts
-            ]
-        )
-        wanted = np.any([(part.box != 0).any(axis=0) for part in parts], axis=0).astype(np.int64)
-        known = np.zeros((len(parts), 3 * p + kernels.KNOWN))
-        sample = np.zeros_like(known)
-        sums = np.empty((len(parts), p + 2, 2))
-        for source, polish, found in ((rows, True, known), (self.sample, False, sample)):
-            if not kernels.linearise(
-                source.integer_columns, source.real_columns, source.slot, source.positive,
-                source.negative, self._labels[: source.n_rows] if source is rows is self.rows or source is self.sample else self._labels[:0], points, reach, wanted, polish, found, sums, stop, worker.counters,
-            ):  # fmt: skip
-                return None
-        tilt = known[:, p : 2 * p] - sample[:, p : 2 * p]
-        known[:, 2 * p : 3 * p] = tilt
-        known[:, 3 * p + 2] = (
-            known[:, 3 * p] - sample[:, 3 * p] - (tilt * known[:, :p]).sum(axis=1)
-        )
+    @classmethod
+    def of(cls, rows: NodeRows, n: int) -> SampledNodes | None:
+        """Take a sample; None where there are too few rows for it.
+
+        Parameters
+        ----------
+        rows : NodeRows
+        n : int
+
+        Returns
+        -------
+        SampledNodes or None
+        """
+        return cls(rows, n) if rows.n_rows > WORTHWHILE * n else None
+
+    def is_for(self, rows: NodeRows) -> bool:
+        """Say whether a node that needs these rows is worth a sample.
+
+        Parameters
+        ----------
+        rows : NodeRows
+            All of them, or the same merged.
+
+        Returns
+        -------
+        bool
+        """
+        return rows.n_rows > WORTHWHILE * self.sample.n_rows
+
+    def expand(
+        self, part: Part, known: _Known, work: NodeWork, rows: NodeRows, worker: Worker
+    ) -> tuple[int, list[tuple[Part, _Known]], _Known]:
+        """Branch on a node.
+
+        Parameters
+        ----------
+        part : Part
+            The node; box and bound get better.
+        known : ndarray of float64
+            What is known of it, empty at first.
+        work : NodeWork
+            On the sample.
+        rows : NodeRows
+            Rows that are not a sample.
+        worker : Worker
+
+        Returns
+        -------
+        status : int
+            That of the kernel: -3 where work was to end before the node had children.
+        children : list of pairs
+            Those that are open, and what is known of them.
+        known : ndarray of float64
+            What is known of the node.
+        """
+        if not len(known):
+            found = self._linearised([part], work, rows, worker)
+            if found is None:
+                return -3, [], known
+            known = found[0]
+        work = work.knowing(known)
+        status, parts = work.expand(part, worker)
+        children = [(child, known) for child, _ in parts]
+        return status, self._proven(children, work, rows, worker), known
+
+    def _proven(
+        self, children: list[tuple[Part, _Known]], work: NodeWork, rows: NodeRows, worker: Worker
+    ) -> list[tuple[Part, _Known]]:
+        """Bound and shrink relaxed children by passes over all rows; those that stay open."""
+        done, rest = [], children
+        for i in range(PASSES):
+            if not rest:
+                break
+            found = self._linearised([part for part, _ in rest], work, rows, worker)
+            if found is None:
+                return done + rest
+            last, rest = rest, []
+            for (part, _), known in zip(last, found, strict=True):
+                own = work.knowing(known)
+                if own.settle(part, worker) == kernels.PRUNED:
+                    continue
+                is_last = i == PASSES - 1 or not _can_be_pruned(part, own)
+                if is_last or not self._relaxed(part, own, worker):
+                    done.append((part, known))
+                else:
+                    rest.append((part, known))
+        return done
+
+    def _relaxed(self, part: Part, work: NodeWork, worker: Worker) -> bool:
+        """Relax once more; whether it seems that a linearisation there prunes the node."""
+        bound = part.result[0]
+        part.result[1] = math.inf
+        work.relax(part, worker)
+        part.result[0] = bound  # the other one is an estimate
+        return not work.stop[0] and bool(part.result[1] >= work.arguments.cutoff)
+
+    def _linearised(
+        self, parts: list[Part], work: NodeWork, rows: NodeRows, worker: Worker
+    ) -> list[_Known] | None:
+        """Linearise the loss at the points of nodes, whose intercepts move; None after a stop."""
+        t = np.array([part.worth[0] for part in parts])
+        points = t[:, None] * np.array([part.coef for part in parts])
+        reach = t[:, None] * np.array([part.box[:, 0] for part in parts])
+        wanted = np.any([part.box != 0 for part in parts], axis=(0, 1)).astype(np.int64)
+        known = self._evaluated(rows, points, reach, wanted, True, work, worker)
+        part_of_it = self._evaluated(self.sample, points, reach, wanted, False, work, worker)
+        if known is None or part_of_it is None:
+            return None
+        p = points.shape[1]
+        known[:, 2 * p : 3 * p] = (known - part_of_it)[:, p : 2 * p]
+        at_point = (known[:, 2 * p : 3 * p] * points).sum(axis=1)
+        known[:, -1] = (known - part_of_it)[:, 3 * p] - at_point
         for part, point in zip(parts, points, strict=True):
             part.coef[0] = point[0] / part.worth[0]
         return list(known)
 
-    def children(
+    def _evaluated(
         self,
-        parts: list[_Part],
-        parent: NDArray[np.float64],
         rows: NodeRows,
-        arguments: Callable[[NDArray[np.float64]], KernelArguments],
-        steps: int,
-        stop: NDArray[np.int64],
+        points: NDArray[np.float64],
+        reach: NDArray[np.float64],
+        wanted: NDArray[np.int64],
+        polish: bool,
+        work: NodeWork,
         worker: Worker,
-        constant: float,
-    ) -> list[Child]:
-        children, rest = [], [(part, parent) for part in parts]
-        stats = self.stats
-        for round_ in range(ROUNDS):
-            if not rest:
-                break
-            last, rest = rest, []
-            settings = arguments(parent)
-            cutoff, tolerance = settings.cutoff, settings.tolerance
-            found = self.linearised(rows, [part for part, _ in last], tolerance, stop, worker)
-            if found is None:
-                children += [self._child(part, known, constant) for part, known in last]
-                break
-            stats['passes', round_] = stats.get(('passes', round_), 0) + len(last)
-            for (part, _), known in zip(last, found, strict=True):
-                own = arguments(known)
-                if kernels.settle(*own, part.box, part.coef, part.worth, part.result, stop,
-                    worker.counters, worker.work, worker.index) == kernels.PRUNED:  # fmt: skip
-                    stats['pruned', round_] = stats.get(('pruned', round_), 0) + 1
-                    continue
-                bound, objective = part.result[:2]
-                if objective < cutoff or objective - bound <= tolerance or round_ == ROUNDS - 1:
-                    children.append(self._child(part, known, constant))
-                    stats['open', round_] = stats.get(('open', round_), 0) + 1
-                    continue
-                kernels.solve_root(
-                    *own, steps, part.box, part.coef, part.worth, part.result, stop,
-                    worker.counters, worker.work, worker.index,
-                )  # fmt: skip
-                estimate = part.result[1]
-                part.result[0] = bound
-                if estimate < cutoff or stop[0]:
-                    children.append(self._child(part, known, constant))
-                    stats['openest', round_] = stats.get(('openest', round_), 0) + 1
-                    continue
-                rest.append((part, known))
-        return children
-
-    stats: dict = {}
-
-    @staticmethod
-    def _child(part: _Part, known: NDArray[np.float64], constant: float) -> Child:
-        return Child(
-            max(float(part.result[0]) + constant, 0.0), part.box, part.coef,
-            float(part.result[2]), Worth(*part.worth.tolist()), known,
+    ) -> NDArray[np.float64] | None:
+        """Losses and gradients at all points, from one pass; None if it was to end."""
+        b, p = points.shape
+        known, sums = np.zeros((b, 3 * p + kernels.KNOWN)), np.empty((b, p + 2, 2))
+        has_labels = rows is self.rows or rows is self.sample
+        labels = self._labels[: rows.n_rows if has_labels else 0]
+        ended = kernels.linearise(
+            rows.integer_columns, rows.real_columns, rows.slot, rows.positive, rows.negative,
+            labels, points, reach, wanted, polish, known, sums, work.stop, worker.counters,
         )  # fmt: skip
+        return known if ended else None
+
+
+def _can_be_pruned(part: Part, work: NodeWork) -> bool:
+    """Whether another linearisation may prune a node, and it is not solved as well as asked for.
+
+    The objective is that of a point of the relaxation, whose least value is no larger.
+    """
+    bound, objective = part.result[:2]
+    is_solved = objective - bound <= work.arguments.tolerance
+    return bool(objective >= work.arguments.cutoff and not is_solved)
 
 
 def _labels(rows: NodeRows) -> NDArray[np.int8]:
-    """Classes of rows of one class and one weight; empty if they are not like that."""
+    """Classes of rows that have one each and equal weights; empty if they have not."""
     largest = np.maximum(rows.positive, rows.negative)
     if (np.minimum(rows.positive, rows.negative) != 0.0).any() or (largest != largest[0]).any():
         return np.empty(0, np.int8)

@@ -27,13 +27,11 @@ from riskslim.engines.branch_and_bound.nodes import (
     Child,
     Expansion,
     Node,
-    Root,
     Worth,
-    signs,
     unexpanded,
 )
 from riskslim.engines.branch_and_bound.pace import Pace
-from riskslim.engines.branch_and_bound.passes import WORTHWHILE, SampledNodes, _Part
+from riskslim.engines.branch_and_bound.passes import SampledNodes
 from riskslim.engines.branch_and_bound.rows import (
     NodeRows,
     RowsBySupport,
@@ -49,7 +47,14 @@ from riskslim.engines.branch_and_bound.tables import (
     Task,
     relaxation_seconds,
 )
-from riskslim.engines.branch_and_bound.workspace import KernelArguments, Worker, smallest_type
+from riskslim.engines.branch_and_bound.workspace import (
+    NOTHING_KNOWN,
+    KernelArguments,
+    NodeWork,
+    Part,
+    Worker,
+    smallest_type,
+)
 from riskslim.exceptions import CertificateError
 from riskslim.solution import Certificate, Trace, TraceRecord, optimality_gap
 
@@ -65,7 +70,6 @@ logger = logging.getLogger("riskslim.branch_and_bound")
 BOUND_TOLERANCE = 1e-10
 # What a search says that is to go on in another way.
 OUT_OF_PATIENCE = "out of patience"
-NOTHING_KNOWN = np.empty(0)
 # Change of the gap that is worth a line of the log and a record of the trace.
 RECORDED_CHANGE = 1e-3
 # The same of the share of supports that tables have looked at.
@@ -195,8 +199,6 @@ class Search:
         # What a bound of the kernel lacks: the constant part of constraints with multipliers.
         self._constant = 0.0
         n_rows = self._rows.rows.n_rows + MAX_PRICED + 1
-        if n_rows > WORTHWHILE * self.settings.sample_rows:
-            self._sampled = SampledNodes(self._rows.rows, self.settings.sample_rows)
         n_workers = min(self.n_threads, self.settings.batch_size)
         self._workers = [Worker(n_rows, p) for _ in range(n_workers)]
 
@@ -265,6 +267,7 @@ class Search:
             return
         self._prepare()
         self._price_constraints()
+        self._sampled = SampledNodes.of(self._rows.rows, self.settings.sample_rows)
         roots = [
             root
             for scales in self.problem.scales.parts()
@@ -317,112 +320,6 @@ class Search:
             *self._arguments(self._rows.rows, self.incumbents.cutoff, tolerance),
             steps, box, coef, worth, result, self.stop, worker.counters, worker.work, worker.index,
         )  # fmt: skip
-
-    def root(self) -> Root:
-        """Relax the root, round it and shrink its box by what that found, for another engine.
-
-        Nothing is left to search if no vector can be better than the best one.
-        """
-        if self.stop[0]:
-            return Root(self._box, self.lower_bound, [np.zeros(self._box.shape[1])])
-        self._prepare()
-        self._price_constraints()
-        t = 1.0 / self.problem.loss.scale
-        child = self._solved_root(t, t)
-        if child is None:
-            return Root(self._box, self.incumbents.cutoff, [])
-        self.lower_bound = max(self.lower_bound, min(self.incumbents.cutoff, child.bound))
-        return Root(child.box, self.lower_bound, [child.coef])
-
-    def probe(self, root: Root, deadline: float) -> Root:
-        """Relax the root with every feature in turn used either way, and not used.
-
-        What is left of the root's box is the hull of the boxes of the parts that stay open; the
-        smallest of their bounds is one for the root.
-
-        Parameters
-        ----------
-        root : Root
-        deadline : float
-            ``time.perf_counter()`` at which probing ends.
-
-        Returns
-        -------
-        Root
-            With the solutions of all relaxations.
-        """
-        coef = root.points[0]
-        box, bound, points = root.box.copy(), root.lower_bound, list(root.points)
-        spread = self.incumbents.spread
-        for j in np.argsort(-np.abs(coef) * spread, kind="stable"):
-            if j == 0 or box[0, j] == box[1, j] or not box[0, j] <= 0 <= box[1, j]:
-                continue
-            if self.stop[0] or time.perf_counter() >= deadline:
-                break
-            parts = [self._part(box, coef, int(j), ends) for ends in signs(*box[:, j])]
-            open_parts = [part for part in parts if part is not None]
-            if not open_parts:
-                return Root(box, self.incumbents.cutoff, [])
-            box = np.array(
-                [
-                    np.min([part.box[0] for part in open_parts], axis=0),
-                    np.max([part.box[1] for part in open_parts], axis=0),
-                ]
-            )
-            bound = max(bound, min(part.bound for part in open_parts))
-            points.extend(part.coef for part in open_parts)
-            for part in open_parts:
-                self.incumbents.round(part.coef, self.problem.loss.scale)
-        self.lower_bound = max(self.lower_bound, min(bound, self.incumbents.cutoff))
-        return Root(box, self.lower_bound, points)
-
-    def shave(self, root: Root, deadline: float) -> Root:
-        """Cut off the ends of every range that have nothing to offer, found by bisection.
-
-        Parameters
-        ----------
-        root : Root
-        deadline : float
-            ``time.perf_counter()`` at which shaving ends.
-
-        Returns
-        -------
-        Root
-            With the same points.
-        """
-        coef, box = root.points[0], root.box.copy()
-        for j in range(len(coef)):
-            middle = float(np.clip(np.rint(coef[j]), *box[:, j]))
-            for end, outwards in ((0, -1.0), (1, 1.0)):
-                open_at = middle  # the end of the range is there or farther out
-                while open_at != box[end, j]:
-                    if self.stop[0] or time.perf_counter() >= deadline:
-                        return root._replace(box=box)
-                    first = open_at + outwards * np.ceil(abs(box[end, j] - open_at) / 2)
-                    ends = (first, box[1, j]) if end else (box[0, j], first)
-                    part = self._part(box, coef, j, ends)
-                    if part is None:
-                        box[end, j] = first - outwards
-                    else:
-                        box[end, j], open_at = part.box[end, j], first
-        return root._replace(box=box)
-
-    def _part(
-        self,
-        box: NDArray[np.float64],
-        coef: NDArray[np.float64],
-        j: int,
-        ends: tuple[float, float],
-    ) -> Child | None:
-        """Relaxation with one coefficient between two ends, None if it has nothing to offer."""
-        box, coef = box.copy(), coef.copy()
-        worth = np.full(3, 1.0 / self.problem.loss.scale)
-        box[:, j] = ends
-        result = np.array([-math.inf, math.inf, 0.0, 0.0])
-        tolerance = self._tolerance(self.incumbents.cutoff, self.lower_bound)
-        if not self._relaxed(box, coef, worth, result, tolerance, STEPS):
-            return None
-        return Child(self._bound(result), box, coef, result[2], Worth(*worth.tolist()))
 
     def run(
         self,
@@ -527,60 +424,23 @@ class Search:
                 return completed
         result = np.array([-math.inf, math.inf, node.multiplier, 0.0])
         rows, features = self._rows.at(box, node.features)
-        if self._sampled is not None and rows.n_rows > WORTHWHILE * self.settings.sample_rows:
-            return self._expand_sampled(node, rows, features, box, coef, worth, result, worker, cutoff, lower_bound)
-        n_open = kernels.expand(
-            *self._arguments(rows, cutoff, self._tolerance(cutoff, lower_bound)),
-            STEPS, BRANCHING[self.settings.branching], box, coef, worth, result,
-            worker.box, worker.coef, worker.worth, worker.result, self.stop, worker.counters,
-            worker.work, worker.index,
-        )  # fmt: skip
+        part, known = Part(box, coef, worth, result), NOTHING_KNOWN
+        if self._sampled is not None and self._sampled.is_for(rows):
+            known = NOTHING_KNOWN if node.known is None else node.known
+            n_open, parts, known = self._sampled.expand(
+                part, known, self._work(self._sampled.sample, cutoff, lower_bound), rows, worker
+            )
+        else:
+            n_open, parts = self._work(rows, cutoff, lower_bound).expand(part, worker)
         if n_open == -3:
             least = max(node.bound, self._bound(result))
-            return unexpanded(node, box, coef, least, Worth(*worth.tolist()))
-        children = [
-            Child(
-                max(node.bound, self._bound(worker.result[i])),
-                worker.box[i].copy(), worker.coef[i].copy(),
-                float(worker.result[i, 2]), Worth(*worker.worth[i].tolist()),
-            )
-            for i in range(n_open)
-        ]  # fmt: skip
+            worth_left = Worth(*worth.tolist())
+            return unexpanded(node._replace(known=known), box, coef, least, worth_left)
+        children = [self._child(node, *one) for one in parts]
         if n_open == -2 and (box[0] != box[1]).any():
             raise CertificateError(
                 "a node with several vectors was taken for one of a single vector"
             )
-        seconds = self._relaxation_seconds(box, rows.n_rows)
-        return Expansion(children, box[0] if n_open == -2 else None, features, None, seconds)
-
-    def _expand_sampled(self, node, rows, features, box, coef, worth, result, worker, cutoff, lower_bound):
-        sampled = self._sampled
-        tolerance = self._tolerance(cutoff, lower_bound)
-        known = node.known
-        part = _Part(box, coef, worth, result)
-        if known is None:
-            found = sampled.linearised(rows, [part], tolerance, self.stop, worker)
-            if found is None:
-                return unexpanded(node, box, coef, node.bound, node.worth)
-            known = found[0]
-        result[0] = node.bound - self._constant
-        n_open = kernels.expand(
-            *self._arguments(sampled.sample, cutoff, tolerance, known),
-            STEPS, BRANCHING[self.settings.branching], box, coef, worth, result,
-            worker.box, worker.coef, worker.worth, worker.result, self.stop, worker.counters,
-            worker.work, worker.index,
-        )  # fmt: skip
-        if n_open == -3:
-            least = max(node.bound, self._bound(result))
-            return unexpanded(node._replace(known=known), box, coef, least, Worth(*worth.tolist()))
-        if n_open == -2 and (box[0] != box[1]).any():
-            raise CertificateError(
-                "a node with several vectors was taken for one of a single vector"
-            )
-        parts = [_Part(worker.box[i].copy(), worker.coef[i].copy(), worker.worth[i].copy(), worker.result[i].copy()) for i in range(n_open)]
-        children = sampled.children(
-            parts, known, rows, lambda k: self._arguments(sampled.sample, cutoff, tolerance, k),
-            STEPS, self.stop, worker, self._constant) if parts else []
         seconds = self._relaxation_seconds(box, rows.n_rows)
         return Expansion(children, box[0] if n_open == -2 else None, features, None, seconds)
 
@@ -814,17 +674,21 @@ class Search:
         share = settings.node_tolerance * (cutoff - lower_bound)
         return min(settings.max_node_tolerance, max(LEAST_TOLERANCE, share))
 
-    def _arguments(
-        self,
-        rows: NodeRows,
-        cutoff: float,
-        tolerance: float,
-        known: NDArray[np.float64] = NOTHING_KNOWN,
-    ) -> KernelArguments:
+    def _child(self, node: Node, part: Part, known: NDArray[np.float64]) -> Child:
+        return Child(
+            max(node.bound, self._bound(part.result)), part.box, part.coef,
+            float(part.result[2]), Worth(*part.worth.tolist()), known,
+        )  # fmt: skip
+
+    def _work(self, rows: NodeRows, cutoff: float, lower_bound: float) -> NodeWork:
+        arguments = self._arguments(rows, cutoff, self._tolerance(cutoff, lower_bound))
+        return NodeWork(arguments, STEPS, BRANCHING[self.settings.branching], self.stop)
+
+    def _arguments(self, rows: NodeRows, cutoff: float, tolerance: float) -> KernelArguments:
         return KernelArguments(
             rows.integer_columns, rows.real_columns, rows.slot, rows.positive, rows.negative,
-            self._penalty, self._largest, self._twin, self._ends,
-            self.problem.min_size, self.problem.max_size, cutoff - self._constant, tolerance, known,
+            self._penalty, self._largest, self._twin, self._ends, self.problem.min_size,
+            self.problem.max_size, cutoff - self._constant, tolerance, NOTHING_KNOWN,
         )  # fmt: skip
 
     def _merge(self, batch: list[Node], expansions: Iterator[Expansion]) -> None:
