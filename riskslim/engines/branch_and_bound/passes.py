@@ -18,7 +18,7 @@ from riskslim._kernels import nodes as kernels
 
 if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.rows import NodeRows
-    from riskslim.engines.branch_and_bound.workspace import Part, NodeWork, Worker
+    from riskslim.engines.branch_and_bound.workspace import NodeWork, Part, Worker
 
 __all__ = ["SampledNodes"]
 
@@ -116,14 +116,15 @@ class SampledNodes:
             known = found[0]
         work = work.knowing(known)
         status, parts = work.expand(part, worker)
-        children = [(child, known) for child, _ in parts]
+        children = [(child, known) for child in parts]
         return status, self._proven(children, work, rows, worker), known
 
     def _proven(
         self, children: list[tuple[Part, _Known]], work: NodeWork, rows: NodeRows, worker: Worker
     ) -> list[tuple[Part, _Known]]:
         """Bound and shrink relaxed children by passes over all rows; those that stay open."""
-        done, rest = [], children
+        done: list[tuple[Part, _Known]] = []
+        rest = children
         for i in range(PASSES):
             if not rest:
                 break

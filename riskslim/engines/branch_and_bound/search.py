@@ -424,19 +424,19 @@ class Search:
                 return completed
         result = np.array([-math.inf, math.inf, node.multiplier, 0.0])
         rows, features = self._rows.at(box, node.features)
-        part, known = Part(box, coef, worth, result), NOTHING_KNOWN
+        part, known = Part(box, coef, worth, result), node.known
+        found: list[tuple[Part, NDArray[np.float64]]] = []
         if self._sampled is not None and self._sampled.is_for(rows):
-            known = NOTHING_KNOWN if node.known is None else node.known
-            n_open, parts, known = self._sampled.expand(
-                part, known, self._work(self._sampled.sample, cutoff, lower_bound), rows, worker
-            )
+            work = self._work(self._sampled.sample, cutoff, lower_bound)
+            n_open, found, known = self._sampled.expand(part, known, work, rows, worker)
         else:
             n_open, parts = self._work(rows, cutoff, lower_bound).expand(part, worker)
+            found = [(one, NOTHING_KNOWN) for one in parts]
         if n_open == -3:
             least = max(node.bound, self._bound(result))
             worth_left = Worth(*worth.tolist())
             return unexpanded(node._replace(known=known), box, coef, least, worth_left)
-        children = [self._child(node, *one) for one in parts]
+        children = [self._child(node, *one) for one in found]
         if n_open == -2 and (box[0] != box[1]).any():
             raise CertificateError(
                 "a node with several vectors was taken for one of a single vector"

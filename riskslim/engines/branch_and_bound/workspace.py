@@ -59,23 +59,13 @@ class NodeWork(NamedTuple):
         """Make the same, for which a linearisation of the loss of all rows is known."""
         return self._replace(arguments=self.arguments._replace(known=known))
 
-    def expand(
-        self, part: Part, worker: Worker
-    ) -> tuple[int, list[tuple[Part, NDArray[np.float64] | None]]]:
-        """Branch on a node.
-
-        Returns
-        -------
-        status : int
-            That of the kernel.
-        children : list of pairs
-            Those that are open; nothing is known of them.
-        """
+    def expand(self, part: Part, worker: Worker) -> tuple[int, list[Part]]:
+        """Branch on a node: the kernel's status, and the children that are open."""
         status = kernels.expand(
             *self.arguments, self.steps, self.branching, *part, worker.box, worker.coef,
             worker.worth, worker.result, self.stop, worker.counters, worker.work, worker.index,
         )  # fmt: skip
-        return status, [(worker.part(i), None) for i in range(status)]
+        return status, [worker.part(i) for i in range(status)]
 
     def relax(self, part: Part, worker: Worker) -> int:
         """Relax a node; says whether it is pruned."""
