@@ -39,8 +39,10 @@ WORTHWHILE = {"integer": 0.85, "real": 0.5}
 FEWER_COLUMNS = {"integer": 0.8, "real": 0.5}
 # Rows this few cost less than looking for equal ones among them.
 FEW_ROWS = 64
-# So many rows are merged where the first of them can be.
+# So many rows are merged where no more than this share of the first of them is left: it takes as
+# long as some thirty passes over them, and with a sample a node takes few.
 MANY_ROWS = 4 * kernels.HESSIAN_ROWS
+MOST_LEFT = 0.5
 # Bytes of merged rows that are kept for nodes to come.
 KEPT_BYTES = 2**28
 
@@ -368,7 +370,7 @@ class RowsBySupport:
         began = perf_counter()
         features = np.frombuffer(key, np.bool_)
         merged = None
-        if self._first is None or self._first.merged(features, self.should_stop) is not None:
+        if self._is_worthwhile(features):
             merged = self.rows.merged(features, self.should_stop)
         found = self.rows if merged is None else merged
         if self.should_stop():
@@ -382,6 +384,13 @@ class RowsBySupport:
                 dropped = self._kept.popitem(last=False)[1]
                 self._bytes -= 0 if dropped is self.rows else dropped.nbytes
         return found
+
+    def _is_worthwhile(self, features: NDArray[np.bool_]) -> bool:
+        """Say whether merging may leave few rows; of many rows the first ones decide."""
+        if self._first is None:
+            return True
+        merged = self._first.merged(features, self.should_stop)
+        return merged is not None and merged.n_rows <= MOST_LEFT * self._first.n_rows
 
 
 def find_twins(
