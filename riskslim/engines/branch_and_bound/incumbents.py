@@ -278,11 +278,11 @@ class Incumbents:
         if finished:
             return
         if self._rough is not None:
-            before = self.objective
             vector = self._descended(vector, swaps=self.swaps, problem=self._rough)[0]
             take_over_work(self.problem.loss, self._rough.loss)
-            # All rows take many times as long: they are left to what they find better, too.
-            if not self.offer(vector) < before or self.stop[0]:
+            # All rows take many times as long: they are for vectors that are new and good there.
+            limit = self.objective * (1.0 + self.exchange_margin)
+            if not self.offer(vector) <= limit or self.stop[0]:
                 return
         polished, objective = self._descended(vector, swaps=False)
         self.offer(polished)

@@ -24,9 +24,6 @@ __all__ = ["SampledNodes"]
 
 # Most passes over all rows for a child of a node.
 PASSES = 3
-# A child is left open without a pass where its relaxation seems to end below the cutoff by more
-# than this share of the gap.
-CERTAIN = 0.2
 # A sample is worth it where there are so many times as many rows.
 WORTHWHILE = 4
 
@@ -119,10 +116,8 @@ class SampledNodes:
             known = found[0]
         work = work.knowing(known)
         status, parts = work.expand(part, worker)
-        certain, children = [], []
-        for child in parts:
-            (certain if _stays_open(child, work) else children).append((child, known))
-        return status, certain + self._proven(children, work, rows, worker), known
+        children = [(child, known) for child in parts]
+        return status, self._proven(children, work, rows, worker), known
 
     def _proven(
         self, children: list[tuple[Part, _Known]], work: NodeWork, rows: NodeRows, worker: Worker
@@ -196,12 +191,6 @@ class SampledNodes:
             labels, points, reach, wanted, polish, known, sums, work.stop, worker.counters,
         )  # fmt: skip
         return known if ended else None
-
-
-def _stays_open(part: Part, work: NodeWork) -> bool:
-    """Whether a child is as good as certain not to be pruned: its own children get the passes."""
-    bound, objective = part.result[:2]
-    return bool(objective < (1.0 - CERTAIN) * work.arguments.cutoff + CERTAIN * bound)
 
 
 def _can_be_pruned(part: Part, work: NodeWork) -> bool:

@@ -40,7 +40,7 @@ from riskslim import (
     branch_and_bound,
 )
 from riskslim._kernels import nodes as kernels
-from riskslim.engines.branch_and_bound import passes, workspace
+from riskslim.engines.branch_and_bound import incumbents, passes, rows, workspace
 from small_problems import constrained, solved, twin_problem
 from variants import VARIANTS, variant
 
@@ -193,13 +193,15 @@ def wide_problem(weighted: bool) -> RiskScoreProblem:
     return RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=3)
 
 
-def test_larger_problems_end_at_the_same_score(passes_made):
-    """Rows of one weight, and of many, merged in subtrees or not."""
+def test_larger_problems_end_at_the_same_score(passes_made, monkeypatch):
+    """Rows of one weight, and of many, merged in subtrees or not, as where there are millions."""
+    monkeypatch.setattr(rows, "MANY_ROWS", 100)
     for weighted in (False, True):
         problem = wide_problem(weighted)
         expected = branch_and_bound(problem, settings=BranchAndBoundSettings(tables="never"))
         for merge_rows in (False, True):
             passes_made.clear()
+            monkeypatch.setattr(incumbents, "ROUGH_ROWS", 100)
             settings = BranchAndBoundSettings(sample_rows=60, tables="never", merge_rows=merge_rows)
             found = branch_and_bound(problem, settings=settings)
             assert found.certificate.status is Status.OPTIMAL
@@ -249,8 +251,8 @@ def test_stops_within_nodes_and_passes(scale, monkeypatch):
         monkeypatch.setattr(module, "kernels", counted)
     branch_and_bound(problem, settings=settings)
     bounds = []
-    for call in range(1, counted.calls + 1, 1 + counted.calls // 40):
-        for looks in (1, 2, 3, 7):
+    for call in range(1, counted.calls + 1, 1 + counted.calls // 12):
+        for looks in (1, 3):
             stopping = StopWithin(call, looks)
             for module in (passes, workspace):
                 monkeypatch.setattr(module, "kernels", stopping)
