@@ -5,7 +5,7 @@
 The first table has the milliseconds of processor time that a point takes in a pass of one or of
 three points over integers 0..10: its loss and gradient alone, and with the intercept polished
 before, for rows of equal weights and of many. With --search, the simulated problem of the paper
-(k = 5, -5..5) is solved with relaxations on a sample, and on all rows; each search is one row of the
+(k = 5, -5..5) is solved with relaxations on a sample, and on all rows; each search is a row of the
 second table. One thread.
 """
 
