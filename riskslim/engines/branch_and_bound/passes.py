@@ -25,7 +25,7 @@ __all__ = ["SampledNodes"]
 # Most passes over all rows for a child of a node.
 PASSES = 3
 # A sample is worth it where there are so many times as many rows.
-WORTHWHILE = 4
+WORTHWHILE = 3
 
 _Known = NDArray[np.float64]
 

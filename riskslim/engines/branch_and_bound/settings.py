@@ -54,7 +54,7 @@ class BranchAndBoundSettings:
         rest of the search and than tables; "always": where it is possible, with 0/1 items alone
         and up to 6 of them in a score.
     sample_rows : int, default 2**15
-        Relaxations of nodes that need more than four times as many rows are solved on a sample of
+        Relaxations of nodes that need more than three times as many rows are solved on a sample of
         so many; bounds come from a few passes over all rows.
 
     Raises
