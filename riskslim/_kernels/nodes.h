@@ -36,6 +36,48 @@ RS_KERNEL void rs_node_losses(
     }
 }
 
+/* Slope and the second and third derivative of each row's loss by its score. */
+RS_KERNEL void rs_node_slopes(
+    double *RS_RESTRICT slope, double *RS_RESTRICT curvature, double *RS_RESTRICT third,
+    const double *RS_RESTRICT s, const double *RS_RESTRICT positive,
+    const double *RS_RESTRICT negative, ptrdiff_t n)
+{
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const double e = rs_exp_nonpositive(-fabs(s[i]));
+        const double q = 1.0 / (1.0 + e);
+        const double wrong = s[i] > 0.0 ? negative[i] : positive[i];
+        const double right = s[i] > 0.0 ? positive[i] : negative[i];
+        const double slope_size = q * (wrong - right * e);
+        const double bend = (wrong + right) * (e * q * q);
+        const double change = bend * ((1.0 - e) * q);
+        slope[i] = s[i] > 0.0 ? slope_size : -slope_size;
+        curvature[i] = bend;
+        third[i] = s[i] > 0.0 ? -change : change;
+    }
+}
+
+/* The same of rows of one class and of weight one each. */
+RS_KERNEL void rs_label_slopes(
+    double *RS_RESTRICT slope, double *RS_RESTRICT curvature, double *RS_RESTRICT third,
+    const double *RS_RESTRICT s, const int8_t *RS_RESTRICT label, ptrdiff_t n)
+{
+    int32_t wide[RS_STRIP];
+    for (ptrdiff_t begin = 0; begin < n; begin += RS_STRIP) {
+        const ptrdiff_t m = n - begin < RS_STRIP ? n - begin : RS_STRIP;
+        rs_widen_i32(wide, label + begin, m);
+        for (ptrdiff_t i = 0; i < m; i++) {
+            const double y = (double)wide[i];
+            const double margin = s[begin + i] * y;
+            const double e = rs_exp_nonpositive(-fabs(margin));
+            const double p = (margin < 0.0 ? 1.0 : e) / (1.0 + e);
+            const double bend = p * (1.0 - p);
+            slope[begin + i] = -y * p;
+            curvature[begin + i] = bend;
+            third[begin + i] = bend * (y * (2.0 * p - 1.0));
+        }
+    }
+}
+
 RS_KERNEL double rs_total_size(const double *RS_RESTRICT v, ptrdiff_t n)
 {
     double lane[RS_LANES] = {0};

@@ -6,6 +6,7 @@ WIDE_ROWS: int
 WIDE: int
 PRUNED: int
 OPEN: int
+KNOWN: int
 
 def scale_derivatives(
     scores: NDArray[np.float64],
@@ -28,6 +29,7 @@ def solve_root(
     max_size: int,
     cutoff: float,
     tolerance: float,
+    known: NDArray[np.float64],
     iterations: int,
     box: NDArray[np.float64],
     coef: NDArray[np.float64],
@@ -52,6 +54,7 @@ def expand(
     max_size: int,
     cutoff: float,
     tolerance: float,
+    known: NDArray[np.float64],
     iterations: int,
     rule: int,
     box: NDArray[np.float64],
@@ -67,3 +70,43 @@ def expand(
     work: NDArray[np.float64],
     index: NDArray[np.int64],
 ) -> int: ...
+def settle(
+    integers: NDArray[np.int8],
+    reals: NDArray[np.float64],
+    slot: NDArray[np.int64],
+    positive: NDArray[np.float64],
+    negative: NDArray[np.float64],
+    penalty: NDArray[np.float64],
+    largest: NDArray[np.float64],
+    twin: NDArray[np.int64],
+    ends: NDArray[np.float64],
+    min_size: int,
+    max_size: int,
+    cutoff: float,
+    tolerance: float,
+    known: NDArray[np.float64],
+    box: NDArray[np.float64],
+    coef: NDArray[np.float64],
+    worth: NDArray[np.float64],
+    result: NDArray[np.float64],
+    stop: NDArray[np.int64],
+    counters: NDArray[np.float64],
+    work: NDArray[np.float64],
+    index: NDArray[np.int64],
+) -> int: ...
+def linearise(
+    integers: NDArray[np.int8],
+    reals: NDArray[np.float64],
+    slot: NDArray[np.int64],
+    positive: NDArray[np.float64],
+    negative: NDArray[np.float64],
+    label: NDArray[np.int8],
+    points: NDArray[np.float64],
+    reach: NDArray[np.float64],
+    wanted: NDArray[np.int64],
+    polish: bool,
+    known: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    stop: NDArray[np.int64],
+    counters: NDArray[np.float64],
+) -> bool: ...

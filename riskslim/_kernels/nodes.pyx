@@ -44,6 +44,12 @@ cdef extern from "nodes.h" nogil:
     void rs_node_losses(double *loss, double *slope, double *curvature, const double *s,
                         const double *positive, const double *negative, Py_ssize_t n) noexcept
     void rs_factorise(double *a, double *column, Py_ssize_t f) noexcept
+    void rs_node_slopes(double *slope, double *curvature, double *third, const double *s,
+                        const double *positive, const double *negative, Py_ssize_t n) noexcept
+    void rs_label_slopes(double *slope, double *curvature, double *third, const double *s,
+                         const int8_t *label, Py_ssize_t n) noexcept
+    double rs_sum_losses_and_slopes(double *slope, const double *s, const int8_t *label,
+                                    const double *weight, Py_ssize_t n) noexcept
     void rs_tile_i8(double *z, const int8_t *x, Py_ssize_t n) noexcept
     void rs_tile_product(double *out, const double *a, const double *b) noexcept
     void rs_add_tile_products(double *sums, const double *v, const double *z) noexcept
@@ -82,6 +88,13 @@ HESSIAN_ROWS = 32768
 WIDE_ROWS, WIDE = 8192, 32
 cdef Py_ssize_t FIRST_ROWS = HESSIAN_ROWS, FIRST_WIDE_ROWS = WIDE_ROWS, FEW = WIDE
 
+# Share of the tolerance that an intercept may cost where all that is asked for is an estimate.
+DEF IDLE = 0.05
+# Looks of one linearisation at a box that shrinks.
+DEF SETTLING = 4
+# Entries beside three vectors of what is known of a node: loss, size of slopes, and a constant.
+KNOWN = 3
+
 # How a node ended.
 PRUNED, OPEN = 1, 0
 DEF IS_PRUNED = 1
@@ -101,6 +114,8 @@ cdef struct Problem:
     const int64_t *twin           # coefficient that has to be at an end before this one is used
     const double *end_above       # the twin's value if this one is positive,
     const double *end_below       # and if it is negative
+    const double *tilt            # NULL, or what the rows lack of the gradient of all of them
+    double constant               # and of the loss
     Py_ssize_t max_size
     Py_ssize_t min_size
     double cutoff
@@ -247,12 +262,20 @@ cdef void evaluate(const Problem *pb, Node *node, Scratch *sc) noexcept nogil:
     derivative that is not zero costs more there than two more looks at the scores.
     """
     cdef double slope, curvature, change
+    cdef Py_ssize_t j
     cdef int i
     losses(pb, node, sc, False, 0.0, &slope, &curvature)
-    for i in range(3):
+    for i in range(4):
         if pb.halted[0]:
             return
-        if fabs(slope) * (node.t_high * (node.upper[0] - node.lower[0])) < 0.05 * pb.tolerance:
+        if pb.tilt != NULL:
+            slope += pb.tilt[0]
+        if i == 3:
+            break
+        if pb.tilt != NULL:
+            if slope * slope < IDLE * pb.tolerance * curvature:
+                break    # the pass that follows goes on from here
+        elif fabs(slope) * (node.t_high * (node.upper[0] - node.lower[0])) < 0.05 * pb.tolerance:
             break
         if not curvature > 0.0:
             break
@@ -265,6 +288,10 @@ cdef void evaluate(const Problem *pb, Node *node, Scratch *sc) noexcept nogil:
         node.coef[0] += change
     node.gradient[0] = slope
     node.curvature = curvature
+    if pb.tilt != NULL:
+        node.loss += pb.constant
+        for j in range(pb.p):
+            node.loss += pb.tilt[j] * node.coef[j]
 
 
 cdef void fill_gradient(const Problem *pb, Node *node, Scratch *sc) noexcept nogil:
@@ -290,6 +317,8 @@ cdef void fill_gradient(const Problem *pb, Node *node, Scratch *sc) noexcept nog
                 rs_add(&sum, rs_dot_i8(sc.slopes + start, pb.integers + slot * pb.n + start, n))
             start += n
         node.gradient[j] = sum.high + sum.low
+        if pb.tilt != NULL:
+            node.gradient[j] += pb.tilt[j]
     pb.counters[4] += rs_seconds() - began
 
 
@@ -586,6 +615,8 @@ cdef int bound_and_tighten(
     cdef int changes, more
     if pb.halted[0]:
         return 0    # loss and gradient may be those of no point
+    if pb.tilt != NULL:
+        return estimate(pb, node, coef, gradient, loss, slope_size, sc)
     if node.t_low < node.t_high:
         changes = bound_interval(pb, node, coef, gradient, loss, slope_size, sc)
     elif not linear_bound(pb, node, coef, gradient, loss, slope_size, node.t, sc, &choice):
@@ -600,6 +631,48 @@ cdef int bound_and_tighten(
         return -1
     more = order_twins(pb, node)
     return -1 if more < 0 else changes + more
+
+
+cdef int estimate(
+    const Problem *pb, Node *node, const double *coef, const double *gradient, double loss,
+    double slope_size, Scratch *sc,
+) noexcept nogil:
+    """Bound of a linearisation of what stands for the loss: it says when a relaxation is solved.
+
+    It proves nothing: the box stays as it is, and no node is pruned.
+    """
+    cdef Choice choice
+    cdef double bound = INFINITY, slope = gradient[0]
+    cdef int end
+    node.gradient[0] = 0.0    # the pass that follows polishes the intercept
+    for end in range(2 if node.t_low < node.t_high else 1):
+        if not linear_bound(pb, node, coef, gradient, loss, slope_size,
+                            node.t_high if end else node.t_low, sc, &choice):
+            break
+        bound = min(bound, choice.bound)
+    node.gradient[0] = slope
+    if bound < INFINITY:
+        node.bound = max(node.bound, bound)
+    return 0
+
+
+cdef int settle_node(
+    const Problem *pb, Node *node, const double *known, Scratch *sc
+) noexcept nogil:
+    """Bound and box of a node by a linearisation of the loss of all rows; -1 if it is pruned.
+
+    ``known`` has its point, gradient, what a sample lacks, loss, and size of slopes.
+    """
+    cdef Problem proven = pb[0]
+    cdef Py_ssize_t p = pb.p
+    cdef int changes, i
+    proven.tilt = NULL
+    for i in range(SETTLING):
+        changes = bound_and_tighten(
+            &proven, node, known, known + p, known[3 * p], known[3 * p + 1], sc)
+        if changes <= 0:
+            return changes
+    return 0
 
 
 cdef int bound_interval(
@@ -1333,7 +1406,8 @@ cdef Problem described(
     const double[::1] positive, const double[::1] negative, const double[::1] penalty,
     const double[::1] largest, const int64_t[::1] twin, const double[:, ::1] ends,
     Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
-    double tolerance, int64_t[::1] stop, int *halted, double[::1] counters,
+    double tolerance, const double[::1] known, int64_t[::1] stop, int *halted,
+    double[::1] counters,
 ) noexcept nogil:
     cdef Problem pb
     pb.n = positive.shape[0]
@@ -1355,6 +1429,9 @@ cdef Problem described(
     pb.stop = &stop[0]
     pb.halted = halted
     pb.counters = &counters[0]
+    pb.tilt, pb.constant = NULL, 0.0
+    if known.shape[0] > 0:
+        pb.tilt, pb.constant = &known[2 * pb.p], known[3 * pb.p + 2]
     return pb
 
 
@@ -1378,8 +1455,8 @@ def solve_root(
     const double[::1] positive, const double[::1] negative, const double[::1] penalty,
     const double[::1] largest, const int64_t[::1] twin, const double[:, ::1] ends,
     Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
-    double tolerance, int iterations, double[:, ::1] box, double[::1] coef, double[::1] worth,
-    double[::1] result, int64_t[::1] stop, double[::1] counters, double[::1] work, int64_t[::1] index,
+    double tolerance, const double[::1] known, int iterations, double[:, ::1] box,
+    double[::1] coef, double[::1] worth, double[::1] result, int64_t[::1] stop, double[::1] counters, double[::1] work, int64_t[::1] index,
 ):
     """Relax one node from scratch.
 
@@ -1391,8 +1468,8 @@ def solve_root(
     """
     cdef int halted = 0
     cdef Problem pb = described(integers, reals, slot, positive, negative, penalty, largest, twin,
-                                ends, min_size, max_size, cutoff, tolerance, stop, &halted,
-                                counters)
+                                ends, min_size, max_size, cutoff, tolerance, known, stop,
+                                &halted, counters)
     cdef Scratch sc
     cdef Model own, parent
     cdef Node node
@@ -1410,13 +1487,177 @@ def solve_root(
     return status
 
 
+cdef void sum_slopes(
+    const Problem *pb, const double *coef, const int8_t *label, double *change
+) noexcept nogil:
+    """Change of the intercept after which slopes add up to nearly zero."""
+    cdef double[RS_BLOCK] scores
+    cdef double[RS_BLOCK] slopes
+    cdef double[RS_BLOCK] curvatures
+    cdef double[RS_BLOCK] thirds
+    cdef rs_sum slope, curvature, third
+    cdef Py_ssize_t start = 0, n
+    cdef double first, second, bend
+    slope.high = slope.low = curvature.high = curvature.low = third.high = third.low = 0.0
+    pb.counters[0] += 1.0
+    change[0] = 0.0
+    while start < pb.n:
+        if halts(pb):
+            return
+        n = min(RS_BLOCK, pb.n - start)
+        block_scores(pb, coef, scores, start, n)
+        if label != NULL:
+            rs_label_slopes(slopes, curvatures, thirds, scores, label + start, n)
+        else:
+            rs_node_slopes(slopes, curvatures, thirds, scores, pb.positive + start,
+                           pb.negative + start, n)
+        rs_add(&slope, rs_total(slopes, n))
+        rs_add(&curvature, rs_total(curvatures, n))
+        rs_add(&third, rs_total(thirds, n))
+        start += n
+    first = slope.high + slope.low
+    second = curvature.high + curvature.low
+    if second > 0.0:
+        bend = 2.0 * second * second - first * (third.high + third.low)
+        change[0] = -2.0 * first * second / bend if bend > second * second else -first / second
+
+
+cdef void linearise_block(
+    const Problem *pb, const double *coef, const int8_t *label, const int64_t *wanted,
+    Py_ssize_t start, Py_ssize_t n, rs_sum *sums,
+) noexcept nogil:
+    """Add a block's loss, sizes of slopes, and derivatives by the coefficients."""
+    cdef double[RS_BLOCK] scores
+    cdef double[RS_BLOCK] values
+    cdef double[RS_BLOCK] slopes
+    cdef double[RS_BLOCK] curvatures
+    cdef Py_ssize_t j
+    cdef int64_t slot
+    block_scores(pb, coef, scores, start, n)
+    if label != NULL:
+        rs_add(&sums[0], rs_sum_losses_and_slopes(slopes, scores, label + start, NULL, n))
+    else:
+        rs_node_losses(values, slopes, curvatures, scores, pb.positive + start,
+                       pb.negative + start, n)
+        rs_add(&sums[0], rs_total(values, n))
+    rs_add(&sums[1], rs_total_size(slopes, n))
+    rs_add(&sums[2], rs_total(slopes, n))
+    for j in range(1, pb.p):
+        if not wanted[j]:
+            continue
+        slot = pb.slot[j - 1]
+        if slot < 0:
+            rs_add(&sums[2 + j], rs_dot_f64(
+                slopes, pb.reals + (-1 - slot) * pb.n + start, n))
+        else:
+            rs_add(&sums[2 + j], rs_dot_i8(slopes, pb.integers + slot * pb.n + start, n))
+
+
+cdef double sum_of(const rs_sum *sum) noexcept nogil:
+    return sum.high + sum.low
+
+
+def linearise(
+    const int8_t[::1, :] integers, const double[::1, :] reals, const int64_t[::1] slot,
+    const double[::1] positive, const double[::1] negative, const int8_t[::1] label,
+    double[:, ::1] points, const double[:, ::1] reach, const int64_t[::1] wanted, bint polish,
+    double[:, ::1] known, double[:, :, ::1] sums, int64_t[::1] stop, double[::1] counters,
+):
+    """Loss and gradient at several points, from one pass over the rows, or from two to polish.
+
+    ``points`` (shape (b, p)) are coefficients. Row i of ``known`` (3 p + KNOWN) gets the point, the
+    gradient by the coefficients that are ``wanted`` (0 for the others), nothing in its third part,
+    loss and sum of the sizes of slopes. If ``polish``, the intercept of a point moves between
+    ``reach[i, 0]`` and ``reach[i, 1]`` to where the loss is least. ``label`` is empty, or has the
+    classes of rows that have one each and equal weights. Returns whether work came to its end;
+    nothing that is filled is to be used otherwise.
+
+    A point's numbers do not depend on those beside it. ``sums``: room of shape (b, p + 2, 2).
+    """
+    cdef Problem pb
+    cdef Py_ssize_t b = points.shape[0], p = points.shape[1], i, j, start = 0, n
+    cdef int halted = 0
+    cdef double began = rs_seconds(), change, weight = 1.0
+    cdef const int8_t *labels = NULL
+    cdef rs_sum *at
+    pb.n, pb.p = positive.shape[0], p
+    pb.integers, pb.reals, pb.slot = &integers[0, 0], &reals[0, 0], &slot[0]
+    pb.positive, pb.negative = &positive[0], &negative[0]
+    pb.stop, pb.halted, pb.counters = &stop[0], &halted, &counters[0]
+    if label.shape[0] > 0:
+        labels, weight = &label[0], max(positive[0], negative[0])
+    with nogil:
+        for i in range(b):
+            for j in range(p + 2):
+                sums[i, j, 0] = sums[i, j, 1] = 0.0
+            if polish and not halted:
+                sum_slopes(&pb, &points[i, 0], labels, &change)
+                if fabs(change) <= 2.0:
+                    points[i, 0] = min(max(points[i, 0] + change, reach[i, 0]), reach[i, 1])
+        counters[0] += b
+        counters[1] += b
+        while start < pb.n and not halts(&pb):
+            n = min(RS_BLOCK, pb.n - start)
+            for i in range(b):
+                linearise_block(&pb, &points[i, 0], labels, &wanted[0], start, n,
+                                <rs_sum *>&sums[i, 0, 0])
+            start += n
+        for i in range(b):
+            at = <rs_sum *>&sums[i, 0, 0]
+            for j in range(p):
+                known[i, j] = points[i, j]
+                known[i, p + j] = weight * sum_of(&at[2 + j])
+            known[i, 3 * p] = weight * sum_of(&at[0])
+            known[i, 3 * p + 1] = weight * sum_of(&at[1])
+    counters[4] += rs_seconds() - began
+    return not halted
+
+
+def settle(
+    const int8_t[::1, :] integers, const double[::1, :] reals, const int64_t[::1] slot,
+    const double[::1] positive, const double[::1] negative, const double[::1] penalty,
+    const double[::1] largest, const int64_t[::1] twin, const double[:, ::1] ends,
+    Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
+    double tolerance, const double[::1] known, double[:, ::1] box, double[::1] coef,
+    double[::1] worth, double[::1] result, int64_t[::1] stop, double[::1] counters,
+    double[::1] work, int64_t[::1] index,
+):
+    """Bound and shrink a node by a linearisation of the loss of all rows, which are not read.
+
+    ``known`` has the point, the gradient, nothing of interest, the loss and the sum of the sizes of
+    slopes. The objective of ``result`` is that of the relaxation at the point, and infinite where
+    the node's point is moved, as it has left the box.
+    """
+    cdef int halted = 0
+    cdef Problem pb = described(integers, reals, slot, positive, negative, penalty, largest, twin,
+                                ends, min_size, max_size, cutoff, tolerance, known, stop,
+                                &halted, counters)
+    cdef Scratch sc
+    cdef Model own, parent
+    cdef Node node
+    cdef double *rest
+    cdef int status
+    with nogil:
+        lay_out(&sc, &own, &parent, &rest, work, index, pb.n, pb.p)
+        node.lower, node.upper = &box[0, 0], &box[1, 0]
+        node.coef, node.gradient = &coef[0], rest
+        node.bound, node.objective, node.multiplier = result[0], INFINITY, result[2]
+        open_worth(&pb, &node, &worth[0])
+        status = IS_PRUNED if settle_node(&pb, &node, &known[0], &sc) < 0 else IS_OPEN
+        if not project(&pb, &node, node.coef):
+            node.objective = known[3 * pb.p] + penalties(&pb, &node)
+        close_worth(&pb, &node, &worth[0])
+        result[0], result[1] = node.bound, node.objective
+    return status
+
+
 def expand(
     const int8_t[::1, :] integers, const double[::1, :] reals, const int64_t[::1] slot,
     const double[::1] positive, const double[::1] negative, const double[::1] penalty,
     const double[::1] largest, const int64_t[::1] twin, const double[:, ::1] ends,
     Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
-    double tolerance, int iterations, int rule, double[:, ::1] box, double[::1] coef,
-    double[::1] worth, double[::1] result, double[:, :, ::1] child_box, double[:, ::1] child_coef,
+    double tolerance, const double[::1] known, int iterations, int rule, double[:, ::1] box,
+    double[::1] coef, double[::1] worth, double[::1] result, double[:, :, ::1] child_box, double[:, ::1] child_coef,
     double[:, ::1] child_worth, double[:, ::1] child_result, int64_t[::1] stop,
     double[::1] counters, double[::1] work, int64_t[::1] index,
 ):
@@ -1428,8 +1669,8 @@ def expand(
     """
     cdef int halted = 0
     cdef Problem pb = described(integers, reals, slot, positive, negative, penalty, largest, twin,
-                                ends, min_size, max_size, cutoff, tolerance, stop, &halted,
-                                counters)
+                                ends, min_size, max_size, cutoff, tolerance, known, stop,
+                                &halted, counters)
     cdef Scratch sc
     cdef Model own, parent
     cdef Node node, child
@@ -1443,7 +1684,10 @@ def expand(
         node.bound, node.multiplier = result[0], result[2]
         open_worth(&pb, &node, &worth[0])
         project(&pb, &node, node.coef)
-        n_open = prepare(&pb, &node, &parent, &sc)
+        if pb.tilt != NULL:
+            n_open = prepare_estimate(&pb, &node, &parent, &known[0], &sc)
+        else:
+            n_open = prepare(&pb, &node, &parent, &sc)
         result[0] = node.bound
         if n_open == 0:
             branch = choose_branch(&pb, &node, &parent, rest + 2 * pb.p, &sc, rule)
@@ -1455,7 +1699,7 @@ def expand(
             else:
                 n_open = relax_children(
                     &pb, &node, &branch, &own, &parent, &sc, rest + pb.p, iterations,
-                    child_box, child_coef, child_worth, child_result)
+                    NULL if pb.tilt == NULL else &known[0], child_box, child_coef, child_worth, child_result)
         close_worth(&pb, &node, &worth[0])
     return n_open
 
@@ -1481,15 +1725,30 @@ cdef int prepare(const Problem *pb, Node *node, Model *model, Scratch *sc) noexc
     return -3 if pb.halted[0] else 0
 
 
+cdef int prepare_estimate(
+    const Problem *pb, Node *node, Model *model, const double *known, Scratch *sc
+) noexcept nogil:
+    """The same from what is known of all rows and from some that stand for them."""
+    if settle_node(pb, node, known, sc) < 0:
+        return -1
+    project(pb, node, node.coef)
+    evaluate_relaxation(pb, node, sc)
+    fill_gradient(pb, node, sc)
+    if pb.halted[0]:
+        return -3
+    build_model(pb, node, model, sc, False)
+    return -3 if pb.halted[0] else 0
+
+
 cdef Py_ssize_t relax_children(
     const Problem *pb, const Node *node, const Branch *branch, Model *own, const Model *parent,
-    Scratch *sc, double *gradient, int iterations, double[:, :, ::1] child_box,
-    double[:, ::1] child_coef, double[:, ::1] child_worth, double[:, ::1] child_result,
+    Scratch *sc, double *gradient, int iterations, const double *known,
+    double[:, :, ::1] child_box, double[:, ::1] child_coef, double[:, ::1] child_worth, double[:, ::1] child_result,
 ) noexcept nogil:
     cdef Node child
     cdef Py_ssize_t n_open = 0, j = branch.variable
     cdef int way
-    cdef double low, high
+    cdef double low, high, bound
     for way in range(3 if branch.kind == 0 else 2):
         low, high = node.lower[j], node.upper[j]
         child.t, child.t_low, child.t_high = node.t, node.t_low, node.t_high
@@ -1520,11 +1779,17 @@ cdef Py_ssize_t relax_children(
         child.bound, child.multiplier = node.bound, node.multiplier
         child.objective = INFINITY
         # What the parent's linearisation says about the child costs no look at the rows.
-        if bound_and_tighten(pb, &child, node.coef, node.gradient, node.loss, node.slope_size,
-                             sc) < 0:
+        if known != NULL:
+            if settle_node(pb, &child, known, sc) < 0:
+                continue
+        elif bound_and_tighten(pb, &child, node.coef, node.gradient, node.loss, node.slope_size,
+                               sc) < 0:
             continue
+        bound = child.bound
         if relax(pb, &child, own, parent, sc, iterations) == IS_PRUNED:
             continue
+        if known != NULL:
+            child.bound = bound    # that of the relaxation is an estimate
         close_worth(pb, &child, &child_worth[n_open, 0])
         child_result[n_open, 0] = child.bound
         child_result[n_open, 1] = child.objective

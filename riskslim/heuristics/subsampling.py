@@ -40,7 +40,7 @@ from riskslim.loss.ranges import row_ranges
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["Subsampling", "epsilon", "loss_range", "pays", "sample_size"]
+__all__ = ["Subsampling", "epsilon", "loss_range", "pays", "sample_size", "sampled_problem"]
 
 # Fewest rows of a sample, and the largest share of the rows that evaluations read: with more
 # the heuristics would gain too little.
@@ -421,21 +421,9 @@ class Subsampling:
                 return None
             m = sample_size(self.delta, wanted, n, _n_rounded(point), width)
             m = min(max(m, fewest), most)
-        index = self._random.choice(n, m, replace=False, shuffle=False)
-        index.sort()
-        rows = all_rows(data)
-        weights = rows.weights.take(index) if len(rows.weights) else rows.weights
         self.sample_size = m
         self._uses = 0
-        return loss.on_rows(
-            take_rows(
-                rows,
-                index,
-                weights=weights,
-                total_weight=rows.total_weight * (m / n),
-                n_samples=m,
-            )
-        )
+        return _loss_on_sample(loss, m, self._random)
 
     def _accept(
         self, loss: LogisticLoss, point: NDArray[np.float64], stop: NDArray[np.int64] | None
@@ -453,3 +441,37 @@ class Subsampling:
 def _n_rounded(point: NDArray[np.float64]) -> int:
     """Number of coefficients that are not integers: the point has 2 to that power roundings."""
     return int(np.count_nonzero(point != np.rint(point)))
+
+
+def _loss_on_sample(loss: LogisticLoss, m: int, random: np.random.Generator) -> LogisticLoss:
+    rows, n = all_rows(loss.data), loss.data.n_samples
+    index = random.choice(n, m, replace=False, shuffle=False)
+    index.sort()
+    return loss.on_rows(
+        take_rows(
+            rows,
+            index,
+            weights=rows.weights.take(index) if len(rows.weights) else rows.weights,
+            total_weight=rows.total_weight * (m / n),
+            n_samples=m,
+        )
+    )
+
+
+def sampled_problem(problem: RiskScoreProblem, m: int) -> RiskScoreProblem:
+    """State a problem on a sample of its rows, always the same one, for heuristics.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    m : int
+        Rows, at most as many as there are.
+
+    Returns
+    -------
+    RiskScoreProblem
+        Its objectives are estimates, and its loss has counters of its own.
+    """
+    sampled = copy.copy(problem)
+    sampled.loss = _loss_on_sample(problem.loss, m, np.random.default_rng(0))
+    return sampled

@@ -19,7 +19,14 @@ from riskslim import (
     lattice_cpa,
 )
 from riskslim.heuristics import subsampling as module
-from riskslim.heuristics.subsampling import Subsampling, epsilon, loss_range, pays, sample_size
+from riskslim.heuristics.subsampling import (
+    Subsampling,
+    epsilon,
+    loss_range,
+    pays,
+    sample_size,
+    sampled_problem,
+)
 
 
 def make_data(seed, n, d=4, *, real=False, weighted=False):
@@ -233,6 +240,23 @@ def test_samples_are_rows_of_the_data_not_merged_ones():
     rows = Subsampling()._draw(problem, middle(problem), 0.01).rows
     assert rows.n_rows == rows.n_samples == rows.total_weight == 1000
     assert rows.weights.size == rows.numbers.size == 0
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("compress", [False, True])
+def test_sampled_problem(weighted, compress):
+    problem = make_problem(5, 3000, compress=compress, weighted=weighted)
+    coef = np.array([-1, 1, 0, 2, -1])
+    evaluations = problem.loss.n_evaluations
+    one, same = sampled_problem(problem, 1500), sampled_problem(problem, 1500)
+    assert one.loss.rows.n_rows == 1500
+    assert one.objective(coef) == same.objective(coef)
+    assert one.objective(coef) == pytest.approx(problem.objective(coef), rel=0.2)
+    assert one.objective(coef) != problem.objective(coef)
+    assert problem.loss.n_evaluations == evaluations + 2
+    everything = sampled_problem(problem, problem.loss.data.n_samples)
+    assert everything.objective(coef) == pytest.approx(problem.objective(coef), rel=1e-12)
+    np.testing.assert_array_equal(one.lower, problem.lower)
 
 
 def test_what_is_not_promising_is_not_checked(monkeypatch):

@@ -149,7 +149,7 @@ class Run:
         self.arguments = (
             *fill, rows.slot, rows.positive, rows.negative, node.penalty, largest, node.twin,
             node.ends, node.min_size, node.max_size,
-            node.cutoff if cutoff is None else cutoff, tolerance,
+            node.cutoff if cutoff is None else cutoff, tolerance, np.empty(0),
         )  # fmt: skip
         n_floats, n_indices = self.kernel.scratch_sizes(len(rows.positive), p)
         # Nothing is read before it has been written.
@@ -526,3 +526,123 @@ def test_backends_agree():
                 ours, theirs, rtol=0, atol=equal,
                 err_msg=f"{name}, seed {seed}, {worth}",
             )  # fmt: skip
+
+
+# ---- nodes that are relaxed on a sample ------------------------------------------------------
+
+
+def linearised(run, points, *, polish=False, wanted=None, label=None, reach=None, looks=0):
+    """Points (changed where they are polished), what is known there, and whether work ended."""
+    b, p = points.shape
+    known, sums = np.zeros((b, 3 * p + nodes.KNOWN)), np.full((b, p + 2, 2), np.nan)
+    wanted = np.ones(p, np.int64) if wanted is None else wanted
+    label = np.empty(0, np.int8) if label is None else label
+    reach = np.tile([-50.0, 50.0], (b, 1)) if reach is None else reach
+    stop = np.array([-looks])
+    ended = run.kernel.linearise(
+        *run.arguments[:5], label, points, reach, wanted, polish, known, sums, stop, np.zeros(5)
+    )
+    return points, known, ended
+
+
+def one_class_each(rows, rng):
+    """Rows of one class and equal weights; their labels."""
+    label = rng.choice([-1, 1], len(rows.positive)).astype(np.int8)
+    rows.positive, rows.negative = (label > 0) / len(label), (label < 0) / len(label)
+    return label
+
+
+@pytest.mark.parametrize("kind", ["weights", "labels"])
+@pytest.mark.parametrize("n", [1, 31, 2048, 4100])
+def test_linearisation_at_several_points(n, kind):
+    node, rng = Large(n, 2), np.random.default_rng([n, 3])
+    label = one_class_each(node.rows, rng) if kind == "labels" else None
+    run, p = Run(node), len(node.penalty)
+    points = rng.normal(size=(3, p)) * 0.4
+    points[1, 1:] = 0.0
+    wanted = (rng.random(p) < 0.7).astype(np.int64)
+    _, known, ended = linearised(run, points.copy(), wanted=wanted, label=label)
+    assert ended
+    for i, point in enumerate(points):
+        gradient, _ = node.rows.derivatives(point)
+        gradient[1:] *= wanted[1:]
+        np.testing.assert_array_equal(known[i, :p], point)
+        np.testing.assert_allclose(known[i, p : 2 * p], gradient, atol=1e-13)
+        assert known[i, 3 * p] == pytest.approx(node.rows.losses(point[None])[0], rel=1e-13)
+        alone = linearised(run, points[i : i + 1].copy(), wanted=wanted, label=label)[1]
+        np.testing.assert_array_equal(alone[0], known[i])
+    chance = 1 / (1 + np.exp(-node.rows.columns @ points[2]))
+    slopes = node.rows.negative * chance - node.rows.positive * (1 - chance)
+    assert known[2, 3 * p + 1] == pytest.approx(np.abs(slopes).sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["weights", "labels"])
+def test_intercepts_are_polished_within_reach(kind):
+    node, rng = Large(3000, 2), np.random.default_rng(5)
+    label = one_class_each(node.rows, rng) if kind == "labels" else None
+    run, p = Run(node), len(node.penalty)
+    start = rng.normal(size=(2, p)) * 0.1
+    reach = np.array([[-50.0, 50.0], [start[1, 0] - 1e-3, start[1, 0] + 1e-3]])
+    points, known, _ = linearised(run, start.copy(), polish=True, label=label, reach=reach)
+    before = [abs(node.rows.derivatives(point)[0][0]) for point in start]
+    assert abs(known[0, p]) < 5e-3 * before[0]
+    assert abs(points[1, 0] - start[1, 0]) == pytest.approx(1e-3)
+    np.testing.assert_array_equal(points[:, 1:], start[:, 1:])
+    np.testing.assert_array_equal(points, known[:, :p])
+    np.testing.assert_allclose(known[0, p], node.rows.derivatives(points[0])[0][0], atol=1e-13)
+
+
+def test_linearisation_stops_at_a_block():
+    run = Run(Large(6149, 2))
+    points = np.zeros((1, 9))
+    looks = next(looks for looks in range(1, 20) if linearised(run, points.copy(), looks=looks)[2])
+    assert looks == 1 + -(-6149 // 2048)
+
+
+@pytest.mark.parametrize("worth", WORTHS)
+@pytest.mark.parametrize("seeds", SEEDS, ids=lambda seeds: str(seeds.start))
+def test_what_is_known_bounds_the_box(seeds, worth):
+    open_nodes = moved = 0
+    for seed in seeds:
+        node, rng = case(seed, worth=worth), np.random.default_rng([seed, 8])
+        run = Run(node)
+        run.coef[:] = rng.uniform(node.box[0] - 0.5, node.box[1] + 0.5)
+        point = run.worth[0] * run.coef[None]
+        known = linearised(run, point.copy())[1][0]
+        run.arguments = (*run.arguments[:-1], known)
+        own = (run.box, run.coef, run.worth, run.result)
+        if run.kernel.settle(*run.arguments, *own, *run.rest) == nodes.PRUNED:
+            assert not node.better.any(), seed
+            continue
+        assert node.within(run.box, run.worth)[node.better].all(), seed
+        check_bound(node, run.box, run.worth, run.result[0])
+        open_nodes += 1
+        moved += run.result[1] == math.inf
+        check_point(node, run.box, run.coef, run.worth, run.result)
+    assert 0 < moved < open_nodes
+
+
+@pytest.mark.parametrize("worth", WORTHS)
+@pytest.mark.parametrize("seeds", SEEDS, ids=lambda seeds: str(seeds.start))
+def test_children_of_a_sample_cover_what_is_better(seeds, worth):
+    """Rows that have nothing to do with the node's, and what is known of these."""
+    for seed in seeds:
+        node, rng = case(seed, worth=worth), np.random.default_rng([seed, 12])
+        run, p = Run(node, tolerance=1e-4), len(node.penalty)
+        run.coef[:] = np.clip(rng.normal(size=p), *node.box)
+        known = linearised(run, run.worth[0] * run.coef[None])[1][0]
+        known[2 * p : 3 * p], known[-1] = rng.normal(size=p) * 0.1, 0.3
+        shuffled = rng.permutation(len(node.rows.positive))
+        weights = (node.rows.positive[shuffled].copy(), node.rows.negative.copy())
+        run.arguments = (*run.arguments[:3], *weights, *run.arguments[5:-1], known)
+        status = run.expand(seed % RULES)
+        if status == -1:
+            assert not node.better.any(), seed
+        elif status == -2:
+            np.testing.assert_array_equal(run.box[0], run.box[1])
+        else:
+            covered = np.zeros(len(node.vectors), int)
+            for i in range(status):
+                covered += node.within(run.child_box[i], run.child_worth[i])
+                check_bound(node, run.child_box[i], run.child_worth[i], run.child_result[i, 0])
+            assert (covered[node.better] == 1).all(), seed

@@ -21,6 +21,7 @@ from riskslim._kernels.numba_backend.compiled import helper, kernel, merged, rea
 HESSIAN_ROWS = 32768
 WIDE_ROWS, WIDE = 8192, 32
 PRUNED, OPEN = 1, 0
+KNOWN = 3
 
 _SLACK = 1e-9
 _ENTERING = 8
@@ -33,12 +34,14 @@ _STALE = 0.2
 _LEAST_SHARE = 0.02
 _T_SPREAD = 4.0
 _T_STEPS = 12
+_IDLE = 0.05
+_SETTLING = 4
 
 # Entries of _Node.values.
 _LOSS, _OBJECTIVE, _BOUND, _MULTIPLIER, _SLOPE_SIZE, _CURVATURE, _T, _T_LOW, _T_HIGH = range(9)
 _N_VALUES = 9
-# Branching rule that asks for the relaxation of the node itself.
-_ROOT = -1
+# Branching rules that ask for the relaxation of the node itself, and for what is known of it.
+_ROOT, _SETTLE = -1, -2
 _NO_CHILDREN = np.empty((0, 2, 0)), np.empty((0, 0)), np.empty((0, 0)), np.empty((0, 0))
 
 
@@ -56,6 +59,8 @@ class _Problem(NamedTuple):
     max_size: Any
     cutoff: Any
     tolerance: Any
+    tilt: Any  # empty, or what the rows lack of the gradient of all of them
+    constant: Any  # and of the loss
     stop: Any
     halted: Any  # one entry
     counters: Any
@@ -238,7 +243,13 @@ def _evaluate(problem, node, scratch):
         if problem.halted[0]:
             node.values[_OBJECTIVE] = inf
             return
-        if abs(slope) * width < 0.05 * problem.tolerance or not curvature > 0.0:
+        if problem.tilt.shape[0]:
+            slope += problem.tilt[0]
+            if slope * slope < _IDLE * problem.tolerance * curvature:
+                break
+        elif abs(slope) * width < 0.05 * problem.tolerance:
+            break
+        if not curvature > 0.0:
             break
         change = max(-slope / curvature, t * node.lower[0] - node.coef[0])
         change = min(change, t * node.upper[0] - node.coef[0])
@@ -246,6 +257,10 @@ def _evaluate(problem, node, scratch):
             break
         shifted = True
     node.gradient[0], node.values[_CURVATURE] = slope, curvature
+    if problem.tilt.shape[0]:
+        node.values[_LOSS] += problem.constant
+        for j in range(node.coef.shape[0]):
+            node.values[_LOSS] += problem.tilt[j] * node.coef[j]
     node.values[_OBJECTIVE] = node.values[_LOSS] + _penalties(problem, node)
 
 
@@ -271,6 +286,8 @@ def _fill_gradient(problem, node, scratch):
                 value = blocks.dot(slopes, problem.columns[slot, start:stop], scratch.lane)
             high, low = blocks.add(high, low, value)
         node.gradient[j] = high + low
+        if problem.tilt.shape[0]:
+            node.gradient[j] += problem.tilt[j]
 
 
 @helper
@@ -599,10 +616,55 @@ def _bound_interval(problem, node, source, scratch):
 
 
 @helper
+def _estimate(problem, node, source, scratch):
+    """Bound of a linearisation of what stands for the loss: it proves nothing."""
+    bound, slope = inf, node.gradient[0]
+    node.gradient[0] = 0.0  # the pass that follows polishes the intercept
+    for t in (node.values[_T_LOW], node.values[_T_HIGH]):
+        choice = _linear_bound(
+            problem, node, source.coef, source.gradient, source.values[_LOSS],
+            source.values[_SLOPE_SIZE], t, scratch,
+        )  # fmt: skip
+        bound = min(bound, choice.bound)
+    node.gradient[0] = slope
+    if bound < inf:
+        node.values[_BOUND] = max(node.values[_BOUND], bound)
+    return 0
+
+
+@helper
+def _settle_node(problem, node, known, values, scratch):
+    """Bound and box of a node by a linearisation of the loss of all rows; -1 if it is pruned."""
+    p, changes = node.coef.shape[0], 0
+    proven = _Problem(
+        problem.columns, problem.real_columns, problem.slot, problem.positive, problem.negative,
+        problem.penalty, problem.largest, problem.twin, problem.ends, problem.min_size,
+        problem.max_size, problem.cutoff, problem.tolerance, problem.tilt[:0], 0.0,
+        problem.stop, problem.halted, problem.counters,
+    )  # fmt: skip
+    values[_LOSS], values[_SLOPE_SIZE] = known[3 * p], known[3 * p + 1]
+    source = _Node(node.lower, node.upper, known[:p], known[p : 2 * p], values)
+    for _ in range(_SETTLING):
+        changes = _proven(proven, node, source, scratch)
+        if changes <= 0:
+            return changes
+    return 0
+
+
+@helper
 def _bound_and_tighten(problem, node, source, scratch):
     """Bound by the linearisation at ``source``; changes of the box, or -1: it is done with."""
     if problem.halted[0]:
         return 0  # loss and gradient may be those of no point
+    if problem.tilt.shape[0]:
+        return _estimate(problem, node, source, scratch)
+    return _proven(problem, node, source, scratch)
+
+
+@helper
+def _proven(problem, node, source, scratch):
+    if problem.halted[0]:
+        return 0
     if node.values[_T_LOW] < node.values[_T_HIGH]:
         changes = _bound_interval(problem, node, source, scratch)
     else:
@@ -1287,6 +1349,20 @@ def _prepare(problem, node, model, scratch):
     return -3 if problem.halted[0] else 0
 
 
+@merged
+def _prepare_estimate(problem, node, model, known, values, scratch):
+    """The same from what is known of all rows and from some that stand for them."""
+    if _settle_node(problem, node, known, values, scratch) < 0:
+        return -1
+    _project(problem, node, node.coef)
+    _evaluate(problem, node, scratch)
+    _fill_gradient(problem, node, scratch)
+    if problem.halted[0]:
+        return -3
+    _build_model(problem, node, model, scratch, np.bool_(False))
+    return -3 if problem.halted[0] else 0
+
+
 @helper
 def _part(low, high, branch, way):
     """Box of the branching variable in one of the children."""
@@ -1316,8 +1392,8 @@ def _close_worth(node, worth):
 
 @merged
 def _relax_children(
-    problem, node, branch, own, parent, scratch, gradient, values, iterations, boxes, coefs,
-    worths, results,
+    problem, node, branch, own, parent, scratch, gradient, values, given, known, iterations,
+    boxes, coefs, worths, results,
 ):  # fmt: skip
     n_open, j = 0, branch.variable
     for way in range(3 if branch.kind == 0 else 2):
@@ -1336,10 +1412,16 @@ def _relax_children(
         if branch.kind == 2:
             values[_T_HIGH if way == 0 else _T_LOW] = branch.at
         # What the parent's linearisation says about the child costs no look at the rows.
-        if _bound_and_tighten(problem, child, node, scratch) < 0:
+        if known.shape[0]:
+            if _settle_node(problem, child, known, given, scratch) < 0:
+                continue
+        elif _bound_and_tighten(problem, child, node, scratch) < 0:
             continue
+        bound = values[_BOUND]
         if _relax(problem, child, own, parent, np.bool_(True), scratch, iterations) == PRUNED:
             continue
+        if known.shape[0]:
+            values[_BOUND] = bound  # that of the relaxation is an estimate
         _close_worth(child, worths[n_open])
         results[n_open, 0], results[n_open, 1] = values[_BOUND], values[_OBJECTIVE]
         results[n_open, 2] = values[_MULTIPLIER]
@@ -1353,7 +1435,8 @@ def _relax_children(
 # One kernel does the work of both functions: most of it would be compiled twice otherwise.
 @kernel(
     *(read(int8, 2), read(float64, 2), read(int64), read(float64), read(float64), read(float64)),
-    *(read(float64), read(int64), read(float64, 2), int64, int64, float64, float64, int64, int64),
+    *(read(float64), read(int64), read(float64, 2), int64, int64, float64, float64),
+    *(read(float64), int64, int64),
     *(write(float64, 2), write(float64), write(float64), write(float64)),
     *(write(float64, 3), write(float64, 2), write(float64, 2), write(float64, 2), write(int64)),
     write(float64),
@@ -1363,13 +1446,15 @@ def _relax_children(
 )
 def _work_on(
     columns, real_columns, slot, positive, negative, penalty, largest, twin, ends,
-    min_size, max_size, cutoff, tolerance, iterations, rule, box, coef, worth, result,
+    min_size, max_size, cutoff, tolerance, known, iterations, rule, box, coef, worth, result,
     boxes, coefs, worths, results, stop, counters, rows, block, tile, squares, qp, vectors,
     values, lane, sums, indices,
 ):  # fmt: skip
+    p = coef.shape[0]
     problem = _Problem(
-        columns, real_columns, slot, positive, negative, penalty, largest, twin, ends,
-        min_size, max_size, cutoff, tolerance, stop, indices[8], counters,
+        columns, real_columns, slot, positive, negative, penalty, largest, twin, ends, min_size,
+        max_size, cutoff, tolerance, known[2 * p : 3 * p], known[3 * p + 2] if known.size else 0.0,
+        stop, indices[8], counters,
     )  # fmt: skip
     scratch = _Scratch(
         rows[0], rows[1], rows[2], block, tile, lane, sums, indices[5], squares[0], qp,
@@ -1385,9 +1470,18 @@ def _work_on(
     if rule == _ROOT:
         status = _relax(problem, node, own, parent, np.bool_(False), scratch, iterations)
         result[1], result[2] = node.values[_OBJECTIVE], node.values[_MULTIPLIER]
+    elif rule == _SETTLE:
+        done = _settle_node(problem, node, known, values[2], scratch) < 0
+        status = PRUNED if done else OPEN
+        if not _project(problem, node, coef):
+            node.values[_OBJECTIVE] = known[3 * p] + _penalties(problem, node)
+        result[1] = node.values[_OBJECTIVE]
     else:
         _project(problem, node, coef)
-        status = _prepare(problem, node, parent, scratch)
+        if known.size:
+            status = _prepare_estimate(problem, node, parent, known, values[2], scratch)
+        else:
+            status = _prepare(problem, node, parent, scratch)
         if status == 0:
             branch = _choose_branch(problem, node, parent, vectors[8], scratch, rule)
             result[3] = branch.variable
@@ -1395,7 +1489,7 @@ def _work_on(
             if branch.variable >= 0 and not problem.halted[0]:
                 status = _relax_children(
                     problem, node, branch, own, parent, scratch, vectors[7], values[1],
-                    iterations, boxes, coefs, worths, results,
+                    values[2], known, iterations, boxes, coefs, worths, results,
                 )  # fmt: skip
     _close_worth(node, worth)
     result[0] = node.values[_BOUND]
@@ -1432,7 +1526,7 @@ def _float_shapes(n, p):
     """Shapes of the float64 arrays that the kernel works in, in the order of its arguments."""
     return (
         *((3, n), (BLOCK,), (p, BLOCK), (3, p, p), (10, p), (13, p)),
-        *((2, _N_VALUES), (blocks.LANES,), (4, 2)),
+        *((3, _N_VALUES), (blocks.LANES,), (4, 2)),
     )
 
 
@@ -1461,11 +1555,11 @@ def _call(data, limits, node, children, stop, counters, work, index):
 
 def solve_root(
     integers, reals, slot, positive, negative, penalty, largest, twin, ends, min_size, max_size,
-    cutoff, tolerance, iterations, box, coef, worth, result, stop, counters, work, index,
+    cutoff, tolerance, known, iterations, box, coef, worth, result, stop, counters, work, index,
 ):  # fmt: skip
     return _call(
         (integers, reals, slot, positive, negative, penalty, largest, twin, ends),
-        (min_size, max_size, cutoff, tolerance, iterations, _ROOT),
+        (min_size, max_size, cutoff, tolerance, known, iterations, _ROOT),
         (box, coef, worth, result),
         _NO_CHILDREN, stop, counters, work, index,
     )  # fmt: skip
@@ -1473,12 +1567,186 @@ def solve_root(
 
 def expand(
     integers, reals, slot, positive, negative, penalty, largest, twin, ends, min_size, max_size,
-    cutoff, tolerance, iterations, rule, box, coef, worth, result, child_box, child_coef,
+    cutoff, tolerance, known, iterations, rule, box, coef, worth, result, child_box, child_coef,
     child_worth, child_result, stop, counters, work, index,
 ):  # fmt: skip
     return _call(
         (integers, reals, slot, positive, negative, penalty, largest, twin, ends),
-        (min_size, max_size, cutoff, tolerance, iterations, rule),
+        (min_size, max_size, cutoff, tolerance, known, iterations, rule),
         (box, coef, worth, result),
         (child_box, child_coef, child_worth, child_result), stop, counters, work, index,
     )  # fmt: skip
+
+
+def settle(
+    integers, reals, slot, positive, negative, penalty, largest, twin, ends, min_size, max_size,
+    cutoff, tolerance, known, box, coef, worth, result, stop, counters, work, index,
+):  # fmt: skip
+    return _call(
+        (integers, reals, slot, positive, negative, penalty, largest, twin, ends),
+        (min_size, max_size, cutoff, tolerance, known, 0, _SETTLE),
+        (box, coef, worth, result),
+        _NO_CHILDREN, stop, counters, work, index,
+    )  # fmt: skip
+
+
+# ---- passes over all rows ------------------------------------------------------------------------
+
+
+@helper
+def _row_slopes(slopes, curvatures, thirds, scores, positive, negative):
+    """Slope and the second and third derivative of each row's loss by its score."""
+    for i in range(scores.shape[0]):
+        above, below = positive[i], negative[i]
+        e = blocks.exp_nonpositive(-abs(scores[i]))
+        q = 1.0 / (1.0 + e)
+        wrong = below if scores[i] > 0.0 else above
+        right = above if scores[i] > 0.0 else below
+        slope_size = q * (wrong - right * e)
+        bend = (wrong + right) * (e * q * q)
+        change = bend * ((1.0 - e) * q)
+        slopes[i] = slope_size if scores[i] > 0.0 else -slope_size
+        curvatures[i] = bend
+        thirds[i] = -change if scores[i] > 0.0 else change
+
+
+@helper
+def _label_slopes(slopes, curvatures, thirds, scores, label):
+    """The same of rows of one class and of weight one each."""
+    for i in range(scores.shape[0]):
+        y = np.float64(label[i])
+        margin = scores[i] * y
+        e = blocks.exp_nonpositive(-abs(margin))
+        share = (1.0 if margin < 0.0 else e) / (1.0 + e)
+        bend = share * (1.0 - share)
+        slopes[i] = -y * share
+        curvatures[i] = bend
+        thirds[i] = bend * (y * (2.0 * share - 1.0))
+
+
+class _Rows(NamedTuple):
+    columns: Any  # transposed, as are the real columns
+    real_columns: Any
+    slot: Any
+    positive: Any
+    negative: Any
+    label: Any
+    stop: Any
+    halted: Any
+    counters: Any
+    block: Any  # (4, BLOCK)
+    strip: Any
+    lane: Any
+    pending: Any
+
+
+@helper
+def _sum_slopes(rows, coef, sums):
+    """Change of the intercept after which slopes add up to nearly zero."""
+    rows.counters[0] += 1.0
+    for k in range(3):
+        sums[k, 0] = sums[k, 1] = 0.0
+    n = rows.positive.shape[0]
+    for start in range(0, n, BLOCK):
+        if _halts(rows):
+            return 0.0
+        stop = min(start + BLOCK, n)
+        m = stop - start
+        scores, slopes = rows.block[0, :m], rows.block[1, :m]
+        curvatures, thirds = rows.block[2, :m], rows.block[3, :m]
+        _block_scores(rows, coef, scores, start, rows.pending)
+        if rows.label.shape[0]:
+            _label_slopes(slopes, curvatures, thirds, scores, rows.label[start:stop])
+        else:
+            above, below = rows.positive[start:stop], rows.negative[start:stop]
+            _row_slopes(slopes, curvatures, thirds, scores, above, below)
+        blocks.add_to(sums, 0, blocks.total(slopes, rows.lane))
+        blocks.add_to(sums, 1, blocks.total(curvatures, rows.lane))
+        blocks.add_to(sums, 2, blocks.total(thirds, rows.lane))
+    first, second = sums[0, 0] + sums[0, 1], sums[1, 0] + sums[1, 1]
+    if not second > 0.0:
+        return 0.0
+    bend = 2.0 * second * second - first * (sums[2, 0] + sums[2, 1])
+    return -2.0 * first * second / bend if bend > second * second else -first / second
+
+
+@helper
+def _linearise_block(rows, coef, wanted, start, stop, sums):
+    """Add a block's loss, sizes of slopes, and derivatives by the coefficients."""
+    m = stop - start
+    scores, values = rows.block[0, :m], rows.block[1, :m]
+    slopes, curvatures = rows.block[2, :m], rows.block[3, :m]
+    _block_scores(rows, coef, scores, start, rows.pending)
+    if rows.label.shape[0]:
+        label, ones = rows.label[start:stop], rows.positive[:0]
+        loss = blocks.sum_losses_and_slopes(slopes, scores, label, ones, rows.strip, rows.lane)
+    else:
+        above, below = rows.positive[start:stop], rows.negative[start:stop]
+        _row_losses(values, slopes, curvatures, scores, above, below)
+        loss = blocks.total(values, rows.lane)
+    blocks.add_to(sums, 0, loss)
+    for i in range(m):
+        values[i] = abs(slopes[i])
+    blocks.add_to(sums, 1, blocks.total(values, rows.lane))
+    blocks.add_to(sums, 2, blocks.total(slopes, rows.lane))
+    for j in range(1, coef.shape[0]):
+        if not wanted[j]:
+            continue
+        slot = rows.slot[j - 1]
+        if slot < 0:
+            value = blocks.dot(slopes, rows.real_columns[-1 - slot, start:stop], rows.lane)
+        else:
+            value = blocks.dot(slopes, rows.columns[slot, start:stop], rows.lane)
+        blocks.add_to(sums, 2 + j, value)
+
+
+@kernel(
+    *(read(int8, 2), read(float64, 2), read(int64), read(float64), read(float64), read(int8)),
+    *(write(float64, 2), read(float64, 2), read(int64), int64, write(float64, 2)),
+    *(write(float64, 3), write(int64), write(float64), write(float64, 2), write(float64, 2)),
+    *(write(float64), write(int64), write(int64)),
+)
+def _linearise(
+    columns, real_columns, slot, positive, negative, label, points, reach, wanted, polish, known,
+    sums, stop, counters, block, strip, lane, pending, halted,
+):  # fmt: skip
+    rows = _Rows(
+        columns, real_columns, slot, positive, negative, label, stop, halted, counters, block,
+        strip, lane, pending,
+    )  # fmt: skip
+    b, p, n = points.shape[0], points.shape[1], positive.shape[0]
+    weight = max(positive[0], negative[0]) if label.shape[0] else 1.0
+    for i in range(b):
+        if polish and not halted[0]:
+            change = _sum_slopes(rows, points[i], sums[i])
+            if abs(change) <= 2.0:
+                points[i, 0] = min(max(points[i, 0] + change, reach[i, 0]), reach[i, 1])
+        for j in range(p + 2):
+            sums[i, j, 0] = sums[i, j, 1] = 0.0
+    counters[0] += b
+    counters[1] += b
+    for start in range(0, n, BLOCK):
+        if _halts(rows):
+            break
+        for i in range(b):
+            _linearise_block(rows, points[i], wanted, start, min(start + BLOCK, n), sums[i])
+    for i in range(b):
+        for j in range(p):
+            known[i, j] = points[i, j]
+            known[i, p + j] = weight * (sums[i, 2 + j, 0] + sums[i, 2 + j, 1])
+        known[i, 3 * p] = weight * (sums[i, 0, 0] + sums[i, 0, 1])
+        known[i, 3 * p + 1] = weight * (sums[i, 1, 0] + sums[i, 1, 1])
+
+
+def linearise(
+    integers, reals, slot, positive, negative, label, points, reach, wanted, polish, known, sums,
+    stop, counters,
+):  # fmt: skip
+    began, halted = time.perf_counter(), np.zeros(1, np.int64)
+    _linearise(
+        integers.T, reals.T, slot, positive, negative, label, points, reach, wanted, int(polish),
+        known, sums, stop, counters, np.empty((4, BLOCK)), np.empty((2, blocks.LOSS_STRIP)),
+        np.empty(blocks.LANES), np.empty(4, np.int64), halted,
+    )  # fmt: skip
+    counters[4] += time.perf_counter() - began
+    return not halted[0]

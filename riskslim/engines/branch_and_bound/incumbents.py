@@ -16,6 +16,7 @@ from riskslim.data.panels import read_column
 from riskslim.heuristics.constrained import project
 from riskslim.heuristics.descent import discrete_coordinate_descent, sequential_rounding
 from riskslim.heuristics.mixed import MixedSearch
+from riskslim.heuristics.subsampling import sampled_problem
 from riskslim.heuristics.supports import SupportSearch
 from riskslim.loss.sharing import take_over_work
 
@@ -38,6 +39,9 @@ MIXED_SHARE = 0.25
 FIRST_MIXED_SECONDS = 0.05
 # Most moves of a descent. Small integers need a few dozen; points up to a million zigzag for long.
 POLISHING_MOVES = 500
+# Where there are more than four times as many rows, vectors are polished on so many of them before
+# any is on all.
+ROUGH_ROWS = 2**15
 # Scores that say the same of every row can differ in their objective by the order of its sums.
 ROUNDING_ERROR = 1e-12
 
@@ -114,13 +118,16 @@ class Incumbents:
         self._exchanged: set[bytes] = set()
         self._supports: SupportSearch | None = None
         self._mixed: MixedSearch | None = None
+        self._rough: RiskScoreProblem | None = None
+        if self.is_single and problem.loss.n_rows > 4 * ROUGH_ROWS:
+            self._rough = sampled_problem(problem, ROUGH_ROWS)
         n_usable = int(np.count_nonzero(problem.usable))
         if swaps and polishing and n_usable >= FEWEST_ITEMS and problem.max_size > 1:
             self._supports = SupportSearch.of(problem, stop=stop)
             if self._supports is not None and len(self._supports.packed) < FEWEST_ITEMS:
                 self._supports = None
             if self._supports is None or len(self._supports.packed) < n_usable:
-                self._mixed = MixedSearch.of(problem, stop=stop)
+                self._mixed = MixedSearch.of(self._rough or problem, stop=stop)
 
     @functools.cached_property
     def spread(self) -> NDArray[np.float64]:
@@ -285,6 +292,13 @@ class Incumbents:
             self.offer(vector)
         if finished:
             return
+        if self._rough is not None:
+            vector = self._descended(vector, swaps=self.swaps, problem=self._rough)[0]
+            take_over_work(self.problem.loss, self._rough.loss)
+            # All rows take many times as long: they are for vectors that are new and good there.
+            limit = self.objective * (1.0 + self.exchange_margin)
+            if not self.offer(vector) <= limit or self.stop[0]:
+                return
         polished, objective = self._descended(vector, swaps=False)
         self.offer(polished)
         key = polished.tobytes()
@@ -381,10 +395,14 @@ class Incumbents:
                 on_offer()
 
     def _descended(
-        self, vector: NDArray[np.int64], *, swaps: bool
+        self,
+        vector: NDArray[np.int64],
+        *,
+        swaps: bool,
+        problem: RiskScoreProblem | None = None,
     ) -> tuple[NDArray[np.int64], float]:
         found = discrete_coordinate_descent(
-            self.problem,
+            self.problem if problem is None else problem,
             vector,
             swaps=swaps,
             max_iterations=POLISHING_MOVES,

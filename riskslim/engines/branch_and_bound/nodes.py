@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim.engines.branch_and_bound.workspace import NOTHING_KNOWN
+
 if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.tables import Scanned
 
@@ -33,6 +35,7 @@ class Node(NamedTuple):
     worth: Worth
     features: bytes
     by_relaxation: bool  # tables have seen it, or cannot complete it
+    known: NDArray[np.float64]  # a linearisation of the loss of all rows, or empty
 
 
 class Child(NamedTuple):
@@ -43,6 +46,7 @@ class Child(NamedTuple):
     coef: NDArray[np.float64]
     multiplier: float
     worth: Worth
+    known: NDArray[np.float64] = NOTHING_KNOWN
 
 
 class Expansion(NamedTuple):
@@ -98,4 +102,6 @@ def unexpanded(
     -------
     Expansion
     """
-    return Expansion([Child(bound, box, coef, node.multiplier, worth)], None, node.features)
+    return Expansion(
+        [Child(bound, box, coef, node.multiplier, worth, node.known)], None, node.features
+    )

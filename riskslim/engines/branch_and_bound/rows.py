@@ -40,6 +40,10 @@ WORTHWHILE = {"integer": 0.85, "real": 0.5}
 FEWER_COLUMNS = {"integer": 0.8, "real": 0.5}
 # Rows this few cost less than looking for equal ones among them.
 FEW_ROWS = 64
+# So many rows are merged where no more than this share of the first of them is left: it takes as
+# long as some thirty passes over them, and with a sample a node takes few.
+MANY_ROWS = 4 * kernels.HESSIAN_ROWS
+MOST_LEFT = 0.5
 # Bytes of merged rows that are kept for nodes to come.
 KEPT_BYTES = 2**28
 
@@ -138,6 +142,31 @@ class NodeRows:
     def _reweighted(self, index: NDArray[np.intp]) -> NodeRows:
         return dataclasses.replace(
             self, positive=self.positive[index], negative=self.negative[index]
+        )
+
+    def first(self, n: int) -> NodeRows:
+        """Take the first rows, with weights that add up to what those of all do.
+
+        Parameters
+        ----------
+        n : int
+            Most of them.
+
+        Returns
+        -------
+        NodeRows
+        """
+        if n >= self.n_rows:
+            return self
+        positive, negative = self.positive[:n], self.negative[:n]
+        total = positive.sum() + negative.sum()
+        share = (self.positive.sum() + self.negative.sum()) / total if total > 0 else 1.0
+        return dataclasses.replace(
+            self,
+            integer_columns=_head(self.integer_columns, n),
+            real_columns=_head(self.real_columns, n),
+            positive=positive * share,
+            negative=negative * share,
         )
 
     def followed_by(self, records: NDArray[np.float64]) -> NodeRows:
@@ -276,6 +305,11 @@ def _chosen(
     return None if should_stop() else chosen
 
 
+def _head(columns: NDArray[_Value], n: int) -> NDArray[_Value]:
+    """First rows of columns; a stand-in for missing columns has one row."""
+    return np.asfortranarray(columns[:n])
+
+
 def _at_least_one_column(columns: NDArray[_Value]) -> NDArray[_Value]:
     if columns.shape[1]:
         return np.asfortranarray(columns)
@@ -314,6 +348,9 @@ class RowsBySupport:
         self.seconds = 0.0
         self._kept: OrderedDict[bytes, NodeRows] = OrderedDict()
         self._bytes = 0
+        # Where many rows are equal, some of a few are: most sets of features need no look at all.
+        many = rows.n_rows > MANY_ROWS
+        self._first = rows.first(kernels.HESSIAN_ROWS) if merge and many else None
         self._lock = threading.Lock()
 
     def at(self, box: NDArray[np.float64], inherited: bytes) -> tuple[NodeRows, bytes]:
@@ -348,7 +385,10 @@ class RowsBySupport:
                 self._kept.move_to_end(key)
                 return kept
         began = perf_counter()
-        merged = self.rows.merged(np.frombuffer(key, np.bool_), self.should_stop)
+        features = np.frombuffer(key, np.bool_)
+        merged = None
+        if self._is_worthwhile(features):
+            merged = self.rows.merged(features, self.should_stop)
         found = self.rows if merged is None else merged
         if self.should_stop():
             return found  # not to be kept: it may not be what there is to find
@@ -361,6 +401,13 @@ class RowsBySupport:
                 dropped = self._kept.popitem(last=False)[1]
                 self._bytes -= 0 if dropped is self.rows else dropped.nbytes
         return found
+
+    def _is_worthwhile(self, features: NDArray[np.bool_]) -> bool:
+        """Say whether merging may leave few rows; of many rows the first ones decide."""
+        if self._first is None:
+            return True
+        merged = self._first.merged(features, self.should_stop)
+        return merged is not None and merged.n_rows <= MOST_LEFT * self._first.n_rows
 
 
 def find_twins(

@@ -32,6 +32,7 @@ from riskslim.engines.branch_and_bound.nodes import (
     unexpanded,
 )
 from riskslim.engines.branch_and_bound.pace import NEVER, Pace, Patience
+from riskslim.engines.branch_and_bound.passes import SampledNodes
 from riskslim.engines.branch_and_bound.rows import (
     NodeRows,
     RowsBySupport,
@@ -47,7 +48,14 @@ from riskslim.engines.branch_and_bound.tables import (
     Task,
     relaxation_seconds,
 )
-from riskslim.engines.branch_and_bound.workspace import KernelArguments, Worker, smallest_type
+from riskslim.engines.branch_and_bound.workspace import (
+    NOTHING_KNOWN,
+    KernelArguments,
+    NodeWork,
+    Part,
+    Worker,
+    smallest_type,
+)
 from riskslim.exceptions import CertificateError
 from riskslim.solution import Certificate, Trace, TraceRecord, optimality_gap
 
@@ -161,6 +169,7 @@ class Search:
         self._tables = None if settings.tables == "never" else self._items
         self.cutoff_counts = CutoffCounts()
         self._cutoffs: list[CutoffSearch] = []
+        self._sampled: SampledNodes | None = None
         self._prepared: list[CutoffSearch] | None = None
         self._wants_cutoffs = settings.cutoffs != "never"
         self._stage: Stage | None = None
@@ -264,6 +273,7 @@ class Search:
             return
         self._prepare()
         self._price_constraints()
+        self._sampled = SampledNodes.of(self._rows.rows, self.settings.sample_rows)
         roots = [
             root
             for scales in self.problem.scales.parts()
@@ -424,23 +434,19 @@ class Search:
                 return completed
         result = np.array([-math.inf, math.inf, node.multiplier, 0.0])
         rows, features = self._rows.at(box, node.features)
-        n_open = kernels.expand(
-            *self._arguments(rows, cutoff, self._tolerance(cutoff, lower_bound)),
-            STEPS, BRANCHING[self.settings.branching], box, coef, worth, result,
-            worker.box, worker.coef, worker.worth, worker.result, self.stop, worker.counters,
-            worker.work, worker.index,
-        )  # fmt: skip
+        part, known = Part(box, coef, worth, result), node.known
+        found: list[tuple[Part, NDArray[np.float64]]] = []
+        if self._sampled is not None and self._sampled.is_for(rows):
+            work = self._work(self._sampled.sample, cutoff, lower_bound)
+            n_open, found, known = self._sampled.expand(part, known, work, rows, worker)
+        else:
+            n_open, parts = self._work(rows, cutoff, lower_bound).expand(part, worker)
+            found = [(one, NOTHING_KNOWN) for one in parts]
         if n_open == -3:
             least = max(node.bound, self._bound(result))
-            return unexpanded(node, box, coef, least, Worth(*worth.tolist()))
-        children = [
-            Child(
-                max(node.bound, self._bound(worker.result[i])),
-                worker.box[i].copy(), worker.coef[i].copy(),
-                float(worker.result[i, 2]), Worth(*worker.worth[i].tolist()),
-            )
-            for i in range(n_open)
-        ]  # fmt: skip
+            worth_left = Worth(*worth.tolist())
+            return unexpanded(node._replace(known=known), box, coef, least, worth_left)
+        children = [self._child(node, *one) for one in found]
         if n_open == -2 and (box[0] != box[1]).any():
             raise CertificateError(
                 "a node with several vectors was taken for one of a single vector"
@@ -708,11 +714,21 @@ class Search:
         share = settings.node_tolerance * (cutoff - lower_bound)
         return min(settings.max_node_tolerance, max(LEAST_TOLERANCE, share))
 
+    def _child(self, node: Node, part: Part, known: NDArray[np.float64]) -> Child:
+        return Child(
+            max(node.bound, self._bound(part.result)), part.box, part.coef,
+            float(part.result[2]), Worth(*part.worth.tolist()), known,
+        )  # fmt: skip
+
+    def _work(self, rows: NodeRows, cutoff: float, lower_bound: float) -> NodeWork:
+        arguments = self._arguments(rows, cutoff, self._tolerance(cutoff, lower_bound))
+        return NodeWork(arguments, STEPS, BRANCHING[self.settings.branching], self.stop)
+
     def _arguments(self, rows: NodeRows, cutoff: float, tolerance: float) -> KernelArguments:
         return KernelArguments(
             rows.integer_columns, rows.real_columns, rows.slot, rows.positive, rows.negative,
-            self._penalty, self._largest, self._twin, self._ends,
-            self.problem.min_size, self.problem.max_size, cutoff - self._constant, tolerance,
+            self._penalty, self._largest, self._twin, self._ends, self.problem.min_size,
+            self.problem.max_size, cutoff - self._constant, tolerance, NOTHING_KNOWN,
         )  # fmt: skip
 
     def _merge(self, batch: list[Node], expansions: Iterator[Expansion]) -> None:
@@ -781,6 +797,7 @@ class Search:
             child.worth,
             features,
             by_relaxation,
+            child.known,
         )
         if dive:
             self._dive.append(node)

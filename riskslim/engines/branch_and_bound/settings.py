@@ -53,6 +53,9 @@ class BranchAndBoundSettings:
         and of their points together: "auto": once that is predicted to take less time than the
         rest of the search and than tables; "always": where it is possible, with 0/1 items alone
         and up to 6 of them in a score.
+    sample_rows : int, default 2**15
+        Relaxations of nodes that need more than three times as many rows are solved on a sample of
+        so many; bounds come from a few passes over all rows.
 
     Raises
     ------
@@ -78,6 +81,7 @@ class BranchAndBoundSettings:
     tables: str = "auto"
     table_cost: float = 1.0
     cutoffs: str = "auto"
+    sample_rows: int = 2**15
 
     def __post_init__(self) -> None:
         if self.branching not in BRANCHING:
@@ -96,6 +100,6 @@ class BranchAndBoundSettings:
         for name in ("node_tolerance", "max_node_tolerance", "table_cost"):
             if not 0 < getattr(self, name) < math.inf:
                 raise ValueError(f"{name} must be positive, got {getattr(self, name)!r}")
-        for name in ("rounding_interval", "batch_size", "memory_limit"):
+        for name in ("rounding_interval", "batch_size", "memory_limit", "sample_rows"):
             if not getattr(self, name) >= 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)!r}")

@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import nodes as kernels
 
-__all__ = ["KernelArguments", "Worker", "smallest_type"]
+__all__ = ["NOTHING_KNOWN", "KernelArguments", "NodeWork", "Part", "Worker", "smallest_type"]
+
+# What is known of a node whose rows are all read.
+NOTHING_KNOWN = np.empty(0)
 
 
 class KernelArguments(NamedTuple):
@@ -28,6 +31,54 @@ class KernelArguments(NamedTuple):
     max_size: int
     cutoff: float
     tolerance: float
+    known: NDArray[np.float64]  # empty, or a linearisation: the rows are a sample then
+
+
+class Part(NamedTuple):
+    """A node in the numbers of the kernels, which change them.
+
+    Box and coefficients in points, what a point is worth (t and its interval), and bound,
+    objective and multiplier.
+    """
+
+    box: NDArray[np.float64]
+    coef: NDArray[np.float64]
+    worth: NDArray[np.float64]
+    result: NDArray[np.float64]
+
+
+class NodeWork(NamedTuple):
+    """How nodes are worked on."""
+
+    arguments: KernelArguments
+    steps: int  # of a relaxation
+    branching: int
+    stop: NDArray[np.int64]
+
+    def knowing(self, known: NDArray[np.float64]) -> NodeWork:
+        """Make the same, for which a linearisation of the loss of all rows is known."""
+        return self._replace(arguments=self.arguments._replace(known=known))
+
+    def expand(self, part: Part, worker: Worker) -> tuple[int, list[Part]]:
+        """Branch on a node: the kernel's status, and the children that are open."""
+        status = kernels.expand(
+            *self.arguments, self.steps, self.branching, *part, worker.box, worker.coef,
+            worker.worth, worker.result, self.stop, worker.counters, worker.work, worker.index,
+        )  # fmt: skip
+        return status, [worker.part(i) for i in range(status)]
+
+    def relax(self, part: Part, worker: Worker) -> int:
+        """Relax a node; says whether it is pruned."""
+        return kernels.solve_root(
+            *self.arguments, self.steps, *part, self.stop, worker.counters, worker.work,
+            worker.index,
+        )  # fmt: skip
+
+    def settle(self, part: Part, worker: Worker) -> int:
+        """Bound and shrink a node by what is known; says whether it is pruned."""
+        return kernels.settle(
+            *self.arguments, *part, self.stop, worker.counters, worker.work, worker.index
+        )
 
 
 class Worker:
@@ -50,6 +101,11 @@ class Worker:
         self.worth = np.empty((3, 3))
         self.result = np.empty((3, 4))
         self.counters = np.zeros(5)
+
+    def part(self, i: int) -> Part:
+        """Copy a child."""
+        arrays = (self.box, self.coef, self.worth, self.result)
+        return Part(*(array[i].copy() for array in arrays))
 
 
 def smallest_type(box: NDArray[np.float64]) -> type[np.signedinteger]:

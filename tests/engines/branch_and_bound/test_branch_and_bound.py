@@ -462,7 +462,7 @@ class TestLists:
 SETTINGS = (
     {"branching": "curvature"}, {"merge_rows": False}, {"order_twins": False}, {"swaps": False},
     {"rounding_interval": 1}, {"batch_size": 1}, {"batch_size": 100}, {"memory_limit": 1},
-    {"node_tolerance": 1.0}, {"max_node_tolerance": 1e-6},
+    {"node_tolerance": 1.0}, {"max_node_tolerance": 1e-6}, {"sample_rows": 10},
 )  # fmt: skip
 
 
@@ -481,7 +481,7 @@ class TestSettings:
         ("argument", "value"),
         [("branching", "random"), ("node_tolerance", 0.0), ("max_node_tolerance", math.inf),
          ("node_tolerance", math.nan), ("rounding_interval", 0), ("batch_size", 0),
-         ("memory_limit", 0)],
+         ("memory_limit", 0), ("sample_rows", 0)],
     )  # fmt: skip
     def test_settings_out_of_range(self, argument, value):
         with pytest.raises(ValueError, match=argument):

@@ -1,0 +1,145 @@
+"""Passes over all rows that prove the bounds of nodes, alone and in whole searches.
+
+    python -m benchmarks.passes [--rows 1e6] [--features 20] [--search] [--time-limit 600]
+
+The first table has the milliseconds of processor time that a point takes in a pass of one or of
+three points over integers 0..10: its loss and gradient alone, and with the intercept polished
+before, for rows of equal weights and of many. With --search, the simulated problem of the paper
+(k = 5, -5..5) is solved with relaxations on a sample, and on all rows; each search is a row of the
+second table. One thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from time import process_time
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.instances import Case, make_table
+from riskslim import (
+    BranchAndBoundSettings,
+    CoefficientSet,
+    LogisticLoss,
+    RiskScoreProblem,
+    TrainingData,
+    branch_and_bound,
+)
+from riskslim._kernels import nodes as kernels
+
+# Coefficients that a relaxation leaves in play, and features that can still change.
+N_USED, N_WANTED = 10, 14
+REPEATS = 3
+# More rows than there are: nothing is sampled.
+NO_SAMPLE = 2**62
+
+
+class Pass(NamedTuple):
+    """Milliseconds for each point of a pass."""
+
+    rows: str
+    points: int
+    alone: float
+    polished: float
+
+
+def time_passes(n: int, d: int) -> Iterator[Pass]:
+    """Time passes over random rows.
+
+    Parameters
+    ----------
+    n, d : int
+        Rows and features.
+
+    Yields
+    ------
+    Pass
+    """
+    rng = np.random.default_rng(0)
+    columns = np.asfortranarray(rng.integers(0, 11, (n, d)).astype(np.int8))
+    label = rng.choice([-1, 1], n).astype(np.int8)
+    classes = (label > 0) / n, (label < 0) / n
+    weights = rng.dirichlet([1.0, 1.0], n).T / n
+    wanted = (np.arange(d + 1) <= N_WANTED).astype(np.int64)
+    for kind, labels, (positive, negative) in (
+        ("equal weights", label, classes),
+        ("many weights", label[:0], np.ascontiguousarray(weights)),
+    ):
+        for b in (1, 3):
+            points = np.zeros((b, d + 1))
+            points[:, 1 : 1 + N_USED] = 0.3 * rng.normal(size=(b, min(N_USED, d)))
+            reach = np.tile([-100.0, 100.0], (b, 1))
+            known = np.zeros((b, 3 * (d + 1) + kernels.KNOWN))
+            seconds = []
+            for polish in (False, True):
+                best = np.inf
+                for _ in range(REPEATS):
+                    began = process_time()
+                    kernels.linearise(
+                        columns, np.zeros((1, 1), order="F"), np.arange(d), positive, negative,
+                        labels, points.copy(), reach, wanted, polish, known,
+                        np.empty((b, d + 3, 2)), np.zeros(1, np.int64), np.zeros(5),
+                    )  # fmt: skip
+                    best = min(best, process_time() - began)
+                seconds.append(1e3 * best / b)
+            yield Pass(kind, b, *seconds)
+
+
+def time_searches(n: int, d: int, time_limit: float) -> Iterator[str]:
+    """Solve the simulated problem with relaxations on a sample, and on all rows.
+
+    Parameters
+    ----------
+    n, d : int
+    time_limit : float
+        Seconds by the clock, of each.
+
+    Yields
+    ------
+    str
+        A row of Markdown.
+    """
+    data = TrainingData(*make_table(Case("integer", n, d)))
+    coefficients = CoefficientSet(data.feature_names, -5, 5)
+    for name, rows in (("a sample", BranchAndBoundSettings.sample_rows), ("all rows", NO_SAMPLE)):
+        problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=5)
+        began = process_time()
+        solution = branch_and_bound(
+            problem, time_limit=time_limit, settings=BranchAndBoundSettings(sample_rows=rows)
+        )
+        seconds, certificate = process_time() - began, solution.certificate
+        yield (
+            f"| {name} | {seconds:.1f} s | {solution.statistics.nodes} | "
+            f"{certificate.objective:.9f} | {certificate.optimality_gap:.2%} |"
+        )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.passes",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--rows", type=float, default=1e6)
+    parser.add_argument("--features", type=int, default=20)
+    parser.add_argument("--search", action="store_true", help="solve the problem, too")
+    parser.add_argument("--time-limit", type=float, default=600.0, help="seconds per search")
+    options = parser.parse_args(arguments)
+    n, d = int(options.rows), options.features
+    write = sys.stdout.write
+    write("| rows | points | ms per point | with its intercept polished |\n" + "|---" * 4 + "|\n")
+    for found in time_passes(n, d):
+        write(f"| {found.rows} | {found.points} | {found.alone:.2f} | {found.polished:.2f} |\n")
+    if options.search:
+        write("\n| relaxations on | CPU | nodes | objective | gap |\n" + "|---" * 5 + "|\n")
+        for row in time_searches(n, d, options.time_limit):
+            write(row + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
