@@ -58,12 +58,16 @@ LogisticLoss.reaching (self, least, most)
 LogisticLoss.best_scale (self, coef)
 LogisticLoss.tighten (self, max_size, *, should_stop=None)
 LogisticLoss.value (self, coef, *, every_row=False)
+LogisticLoss.values (self, coefs)
+LogisticLoss.values_and_gradients (self, coefs)
 LogisticLoss.value_and_gradient (self, coef)
 LogisticLoss.hessian (self, coef, features=None)
 LogisticLoss.scores (self, coef)
 LogisticLoss.value_of_scores (self, scores)
 LogisticLoss.bounds (self, max_size=None, *, should_stop=None)
 LogisticLoss.reference_value (self, coef)
+LogisticLoss.rows property
+LogisticLoss.all_parts property
 LogisticLoss.n_samples property
 LogisticLoss.n_rows property
 LogisticLoss.n_threads property
@@ -166,10 +170,13 @@ SolutionPool.table (self, most=10)
 Status {OPTIMAL='optimal', FEASIBLE='feasible', INFEASIBLE='infeasible', INTERRUPTED='interrupted'}
 TrainingData (X, y, sample_weight=None, *, feature_names=None, outcome_name=None, positive_label=None, items=None)
 TrainingData.from_file (cls, path, outcome, *, weights=None, positive_label=None, features=None, exclude=(), encode=None, csv_format=None)
+TrainingData.from_rows (cls, rows, *, feature_names=None, outcome_name='outcome', classes=(0, 1), items=())
 TrainingData.reweighted (self, sample_weight)
 TrainingData.with_class_weight (self, class_weight)
 TrainingData.column (self, j)
 TrainingData.counted property
+TrainingData.is_weighted property
+TrainingData.class_weights property
 TrainingData.n_counted property
 TrainingData.prevalence property
 TrainingData.class_weighting property

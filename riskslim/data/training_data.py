@@ -43,6 +43,7 @@ from numpy.typing import NDArray
 from riskslim._wording import listing, near
 from riskslim.data.class_weights import ClassWeighting, class_factors
 from riskslim.data.csv_format import CsvFormat
+from riskslim.data.elsewhere import RowsElsewhere, RowsElsewhereError
 from riskslim.data.faults import (
     Column,
 )
@@ -58,13 +59,16 @@ from riskslim.data.tables import (
     series_values,
     the_only_column,
 )
-from riskslim.data.weights import checked_weights, weights_of_rows
+from riskslim.data.weights import check_class_totals, checked_weights, weights_of_rows
 from riskslim.exceptions import ConstantFeatureWarning, PositiveLabelWarning
 
 if TYPE_CHECKING:
     import pyarrow
 
 __all__ = ["TrainingData", "stored_values", "user_stacklevel"]
+
+# What only data have whose rows are in memory.
+_OF_ROWS = frozenset({"labels", "sample_weight", "integer_columns", "real_panels"})
 
 
 class TrainingData:
@@ -128,6 +132,9 @@ class TrainingData:
         Indices of the features with one value in all rows.
     csv_format : CsvFormat or None
         How the file that the rows are from is written, where :meth:`from_file` was told.
+    rows_elsewhere : RowsElsewhere or None
+        Rows in files or on other machines, of data that :meth:`from_rows` made. There are then no
+        ``labels``, ``sample_weight``, ``integer_columns`` and ``real_panels``.
 
     Raises
     ------
@@ -183,6 +190,7 @@ class TrainingData:
     feature_max: NDArray[np.float64]
     constant_features: NDArray[np.intp]
     csv_format: CsvFormat | None = None
+    rows_elsewhere: RowsElsewhere | None = None
 
     def __init__(
         self,
@@ -324,6 +332,75 @@ class TrainingData:
             data.csv_format = csv_format
             return data
 
+    @classmethod
+    def from_rows(
+        cls,
+        rows: RowsElsewhere,
+        *,
+        feature_names: Sequence[str] | None = None,
+        outcome_name: str = "outcome",
+        classes: tuple[Any, Any] = (0, 1),
+        items: Iterable[Statement] | Mapping[str, Statement] = (),
+    ) -> TrainingData:
+        """Training data of rows that are packed already, in files or on other machines.
+
+        Parameters
+        ----------
+        rows : PartitionedRows
+        feature_names : sequence of str, optional
+            Default: "x1", ..., "xd".
+        outcome_name : str, default "outcome"
+        classes : tuple, default (0, 1)
+            What the negative and the positive class are called.
+        items : iterable of Item, or mapping from str to Item
+            What features are.
+
+        Returns
+        -------
+        TrainingData
+            The rows stay where they are: ``labels``, ``column`` and what else needs them in memory
+            raise :class:`~riskslim.data.elsewhere.RowsElsewhereError`.
+
+        Raises
+        ------
+        ValueError
+            Names that are not unique or not one for each feature, a class without weight.
+
+        Warns
+        -----
+        ConstantFeatureWarning
+            If features have one value in all rows.
+
+        Examples
+        --------
+        >>> from riskslim import TrainingData
+        >>> from riskslim.data.distinct import all_rows
+        >>> from riskslim.rows.memory import MemoryRows
+        >>> small = TrainingData({"smoker": [0, 1, 0, 1]}, [0, 1, 1, 1])
+        >>> data = TrainingData.from_rows(MemoryRows([all_rows(small)]), feature_names=["smoker"])
+        >>> data.n_samples, data.prevalence
+        (4, 0.75)
+        """
+        data = cls.__new__(cls)
+        d = rows.n_features
+        data.rows_elsewhere = rows
+        data.n_samples, data.n_features = rows.n_samples, d
+        table = Table(rows.n_samples, d, None, lambda j: np.empty(0))
+        data.feature_names = _resolve_names(table, feature_names)
+        data.items = _stated_items(None, items, data.feature_names)
+        data.outcome_name = outcome_name
+        data.classes = classes
+        check_class_totals(rows.class_weights, classes)
+        data.total_weight, data.class_factors = rows.total_weight, (1.0, 1.0)
+        data.is_integer = np.zeros(d, np.bool_)
+        data.is_integer[rows.integer_index] = True
+        data.integer_index, data.real_index = rows.integer_index, rows.real_index
+        data.feature_min, data.feature_max = rows.feature_min, rows.feature_max
+        data.constant_features = np.flatnonzero(rows.feature_min == rows.feature_max)
+        data._freeze()
+        data._warn_constant()
+        return data
+
     def reweighted(self, sample_weight: Any) -> TrainingData:
         """The same rows with other weights.
 
@@ -349,6 +426,8 @@ class TrainingData:
         >>> data.reweighted([1, 2, 1, 1]).total_weight
         5.0
         """
+        if self.rows_elsewhere is not None:
+            raise self._elsewhere("new weights")
         other = copy.copy(self)
         other._set_weights(sample_weight)
         other._freeze()
@@ -380,6 +459,8 @@ class TrainingData:
         >>> data.with_class_weight({"yes": 3}).class_weighting
         ClassWeighting(prevalence=0.25, weighted_prevalence=0.5)
         """
+        if self.rows_elsewhere is not None:
+            raise self._elsewhere("weights of classes")
         own = np.ones(self.n_samples) if self.sample_weight is None else self.sample_weight
         positive = self.labels > 0
         totals = float(own.sum(where=~positive)), float(own.sum(where=positive))
@@ -399,8 +480,29 @@ class TrainingData:
         return np.flatnonzero(self.sample_weight)
 
     @property
+    def is_weighted(self) -> bool:
+        """Say whether rows have weights; numbers of equal rows are none."""
+        if self.rows_elsewhere is not None:
+            return self.rows_elsewhere.weighting == "weights"
+        return self.sample_weight is not None
+
+    @property
+    def class_weights(self) -> tuple[float, float]:
+        """Weight of the negative and of the positive class."""
+        if self.rows_elsewhere is not None:
+            return self.rows_elsewhere.class_weights
+        positive = self.labels > 0
+        if self.sample_weight is None:
+            n_positive = float(np.count_nonzero(positive))
+            return self.n_samples - n_positive, n_positive
+        # Each class by itself: a difference would lose a class of little weight.
+        return math.fsum(self.sample_weight[~positive]), math.fsum(self.sample_weight[positive])
+
+    @property
     def n_counted(self) -> int:
         """Number of rows of positive weight."""
+        if self.rows_elsewhere is not None:
+            return self.rows_elsewhere.n_counted
         if self.sample_weight is None:
             return self.n_samples
         return int(np.count_nonzero(self.sample_weight))
@@ -419,6 +521,9 @@ class TrainingData:
 
     def _prevalence(self, divisors: tuple[float, float]) -> float:
         """Share of the positive class by the weights divided by one number for each class."""
+        if self.rows_elsewhere is not None:
+            negative_weight, positive_weight = self.rows_elsewhere.class_weights
+            return positive_weight / (negative_weight + positive_weight)
         positive = self.labels > 0
         weights = np.ones(self.n_samples) if self.sample_weight is None else self.sample_weight
         negative_weight = float(weights.sum(where=~positive)) / divisors[0]
@@ -453,7 +558,19 @@ class TrainingData:
             f"TrainingData(n_samples={self.n_samples}, "
             f"n_features={self.n_features} ({n_int} integer, {n_real} real), "
             f"outcome={self.outcome_name!r}, classes={self.classes!r}, "
-            f"weighted={self.sample_weight is not None})"
+            f"weighted={self.is_weighted})"
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        # Only what is not there comes here.
+        if name in _OF_ROWS and self.__dict__.get("rows_elsewhere") is not None:
+            raise self._elsewhere(name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _elsewhere(self, what: str) -> RowsElsewhereError:
+        return RowsElsewhereError(
+            f"{what} would need the rows in memory, and they are elsewhere "
+            f"({self.rows_elsewhere!r}): work on a sample of them, or read fewer rows"
         )
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -32,10 +32,10 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import nodes
 from riskslim._kernels import supports as kernels
-from riskslim.data.distinct import all_rows
-from riskslim.data.packed import Cells, PackedItems, pack, scratch_words
+from riskslim.data.packed import Cells, PackedItems, scratch_words
 from riskslim.heuristics.constrained import project
 from riskslim.heuristics.cutoffs import CutOffs
+from riskslim.heuristics.packed import packed_items
 from riskslim.heuristics.work import Work
 from riskslim.loss.form import MAX_TABLE_ENTRIES, tables_by_score
 from riskslim.loss.sharing import take_over_work
@@ -278,10 +278,6 @@ class SupportSearch:
         """
         if problem.infeasibility is not None or problem.max_size == 0:
             return None
-        rows = problem.loss.rows
-        if len(rows.weights) and not len(rows.numbers):
-            # Sums of weights of equal rows are many; the weights themselves may be few.
-            rows = all_rows(problem.loss.data)
         flag = np.zeros(1, np.int64) if stop is None else stop
         asked = should_stop or (lambda: False)
 
@@ -290,7 +286,7 @@ class SupportSearch:
                 flag[0] = 1
             return bool(flag[0])
 
-        packed = pack(rows, problem.usable, is_stopped, problem.loss.n_threads)
+        packed = packed_items(problem, is_stopped)
         if packed is None:
             return None
         # What must be used but is not packed: no support here would be feasible.

@@ -37,6 +37,8 @@ FEWEST_ITEMS = 20
 MIXED_SHARE = 0.25
 # Most of it before the first node: roundings of relaxations may find as much.
 FIRST_MIXED_SECONDS = 0.05
+# Vectors found on a sample that share one pass over all rows.
+SHARED_PASS = 32
 # Most moves of a descent. Small integers need a few dozen; points up to a million zigzag for long.
 POLISHING_MOVES = 500
 # Where there are more than four times as many rows, vectors are polished on so many of them before
@@ -76,6 +78,9 @@ class Incumbents:
         vector.
     known : float, default infinity
         An objective from which on vectors are of no use.
+    near : RiskScoreProblem, optional
+        The same problem on a sample of the rows in memory, where all of them are not: vectors are
+        looked for there, and evaluated on all rows.
 
     Attributes
     ----------
@@ -98,8 +103,10 @@ class Incumbents:
         accepts: Callable[[NDArray[np.int64]], bool] | None = None,
         allows: Callable[[NDArray[np.int64], NDArray[np.int64]], bool] | None = None,
         known: float = math.inf,
+        near: RiskScoreProblem | None = None,
     ) -> None:
         self.problem = problem
+        self._near = problem if near is None else near
         self.n_solutions = n_solutions
         self.within = within
         self.swaps = swaps
@@ -119,20 +126,20 @@ class Incumbents:
         self._supports: SupportSearch | None = None
         self._mixed: MixedSearch | None = None
         self._rough: RiskScoreProblem | None = None
-        if self.is_single and problem.loss.n_rows > 4 * ROUGH_ROWS:
-            self._rough = sampled_problem(problem, ROUGH_ROWS)
+        if self.is_single and self._near.loss.n_rows > 4 * ROUGH_ROWS:
+            self._rough = sampled_problem(self._near, ROUGH_ROWS)
         n_usable = int(np.count_nonzero(problem.usable))
         if swaps and polishing and n_usable >= FEWEST_ITEMS and problem.max_size > 1:
-            self._supports = SupportSearch.of(problem, stop=stop)
+            self._supports = SupportSearch.of(self._near, stop=stop)
             if self._supports is not None and len(self._supports.packed) < FEWEST_ITEMS:
                 self._supports = None
             if self._supports is None or len(self._supports.packed) < n_usable:
-                self._mixed = MixedSearch.of(self._rough or problem, stop=stop)
+                self._mixed = MixedSearch.of(self._rough or self._near, stop=stop)
 
     @functools.cached_property
     def spread(self) -> NDArray[np.float64]:
         """Standard deviation of each feature, 1 for the intercept; shape (d + 1,)."""
-        return np.concatenate(([1.0], _spread(self.problem, self._is_stopped)))
+        return np.concatenate(([1.0], _spread(self._near, self._is_stopped)))
 
     @property
     def is_one(self) -> bool:
@@ -192,15 +199,23 @@ class Incumbents:
         float
             Its objective; infinite if it is not feasible or was offered before.
         """
-        key = coef.tobytes()
-        if key in self._offered or not self.problem.is_feasible(coef):
+        if not self._is_new(coef):
             return math.inf
-        self._offered.add(key)
         smallest = self.problem.smallest_points(coef)
         # Next to a threshold smaller points can be refused where the larger ones are not.
         if smallest is not coef and (self.accepts is None or self.accepts(smallest)):
             return self.offer(smallest)
-        objective = self.problem.objective(coef)
+        return self._take(coef, self.problem.objective(coef))
+
+    def _is_new(self, coef: NDArray[np.int64]) -> bool:
+        """Say whether a vector is feasible and was not offered before; it is, from now on."""
+        key = coef.tobytes()
+        if key in self._offered or not self.problem.is_feasible(coef):
+            return False
+        self._offered.add(key)
+        return True
+
+    def _take(self, coef: NDArray[np.int64], objective: float) -> float:
         if self.on_score is not None:
             self.on_score(coef, objective)
         if self._is_wanted(objective) and (self.accepts is None or self.accepts(coef)):
@@ -269,10 +284,10 @@ class Incumbents:
 
     def _rounded_at(self, scale: float, coef: NDArray[np.float64]) -> NDArray[np.int64] | None:
         if self.problem.scales.is_single:
-            return self._rounded_by(self.problem, coef)
-        scaled = self.problem.at_scale(scale)
+            return self._rounded_by(self._near, coef)
+        scaled = self._near.at_scale(scale)
         found = self._rounded_by(scaled, coef)
-        take_over_work(self.problem.loss, scaled.loss)
+        take_over_work(self._near.loss, scaled.loss)
         return found
 
     def _rounded_by(
@@ -309,8 +324,7 @@ class Incumbents:
             return
         self._exchanged.add(key)
         if self._supports is not None:
-            for found in self._supports.improve(polished):
-                self.offer(found)
+            self._offer_all(self._supports.improve(polished), None)
             # Nothing is left to exchange where all features are packed and no constraint ties them.
             if self._supports.is_everything:
                 return
@@ -389,10 +403,31 @@ class Incumbents:
     def _offer_all(
         self, vectors: Iterable[NDArray[np.int64]], on_offer: Callable[[], None] | None
     ) -> None:
+        if self._near is not self.problem:
+            # Of the sample's findings each is better than the one before: there.
+            self.offer_together(list(vectors)[-SHARED_PASS:])
+            if on_offer is not None:
+                on_offer()
+            return
         for vector in vectors:
             self.offer(vector)
             if on_offer is not None:
                 on_offer()
+
+    def offer_together(self, vectors: Sequence[NDArray[np.int64]]) -> None:
+        """Offer vectors that share one pass over the rows.
+
+        Parameters
+        ----------
+        vectors : sequence of ndarray of int64, shape (d + 1,)
+        """
+        if not self.problem.scales.is_single:
+            for vector in vectors:
+                self.offer(vector)
+            return
+        new = [vector for vector in vectors if self._is_new(vector)]
+        for vector, loss in zip(new, self.problem.loss.values(new).tolist(), strict=True):
+            self._take(vector, loss + self.problem.penalty(vector))
 
     def _descended(
         self,
@@ -402,7 +437,7 @@ class Incumbents:
         problem: RiskScoreProblem | None = None,
     ) -> tuple[NDArray[np.int64], float]:
         found = discrete_coordinate_descent(
-            self.problem if problem is None else problem,
+            self._near if problem is None else problem,
             vector,
             swaps=swaps,
             max_iterations=POLISHING_MOVES,

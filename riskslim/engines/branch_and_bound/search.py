@@ -71,6 +71,7 @@ logger = logging.getLogger("riskslim.branch_and_bound")
 BOUND_TOLERANCE = 1e-10
 # What a search says that is to go on in another way.
 OUT_OF_PATIENCE = "out of patience"
+NEEDS_ROWS = "what is left would need the rows in memory"
 # Change of the gap that is worth a line of the log and a record of the trace.
 RECORDED_CHANGE = 1e-3
 # The same of the share of supports that tables have looked at.
@@ -155,6 +156,7 @@ class Search:
         self._rounded = 0
         self._heap: list[Node] = []
         self._dive: list[Node] = []
+        self._aside: list[Node] = []  # that cannot be looked into
         self._recorded_gap = math.inf
         self._recorded_updates = -1
         self._recorded_share = 0.0
@@ -191,22 +193,28 @@ class Search:
         self._penalty = np.concatenate(([0.0], problem.l0_penalty))
         largest = np.maximum(np.abs(data.feature_min), np.abs(data.feature_max))
         self._largest = np.concatenate(([1.0], largest))
-        self._rows = RowsBySupport(
-            NodeRows.of(loss, problem.usable, self._is_stopped),
-            merge=self.settings.merge_rows,
-            should_stop=self._is_stopped,
-        )
+        self._rows = self._node_rows()
         self._twin, self._ends = np.full(p, -1, np.int64), np.zeros((2, p))
-        if self.settings.order_twins and self.incumbents.is_single and not problem.min_size:
+        if self._orders_twins:
             self._twin, self._ends = find_twins(
                 loss, problem.lower, problem.upper, self._penalty, exchangeable(problem),
                 complements=problem.intercept_is_derived, should_stop=self._is_stopped,
             )  # fmt: skip
         # What a bound of the kernel lacks: the constant part of constraints with multipliers.
         self._constant = 0.0
-        n_rows = self._rows.rows.n_rows + MAX_PRICED + 1
+        n_rows = self._rows.most_rows + MAX_PRICED + 1
         n_workers = min(self.n_threads, self.settings.batch_size)
         self._workers = [Worker(n_rows, p) for _ in range(n_workers)]
+
+    def _node_rows(self) -> RowsBySupport:
+        rows = NodeRows.of(self.problem.loss, self.problem.usable, self._is_stopped)
+        merge = self.settings.merge_rows
+        return RowsBySupport(rows, merge=merge, should_stop=self._is_stopped)
+
+    @property
+    def _orders_twins(self) -> bool:
+        wanted = self.settings.order_twins and self.incumbents.is_single
+        return wanted and not self.problem.min_size
 
     def _is_stopped(self) -> bool:
         return bool(self.stop[0])
@@ -362,6 +370,8 @@ class Search:
                 batch = self._next_batch()
                 if batch:
                     self._merge(batch, self._expanded(batch, pool))
+                elif self._aside:
+                    return NEEDS_ROWS
 
     @property
     def total_seconds(self) -> float:
@@ -378,9 +388,10 @@ class Search:
             self._stage = None
             self.table_counts.share = 1.0
         self._cutoffs = [one for one in self._cutoffs if not one.is_done and one.bound < cutoff]
-        is_left = self._heap or self._dive or self._stage or self._cutoffs
+        self._aside = [node for node in self._aside if node.bound < cutoff]
+        is_left = self._heap or self._dive or self._aside or self._stage or self._cutoffs
         self.complete = self.complete or not is_left
-        bounds = [node.bound for node in (*self._heap[:1], *self._dive)]
+        bounds = [node.bound for node in (*self._heap[:1], *self._dive, *self._aside)]
         bounds += [one.bound for one in self._cutoffs]
         if self._stage is not None:
             bounds.append(self._stage.bound)

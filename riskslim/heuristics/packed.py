@@ -1,0 +1,45 @@
+"""Items of a problem as bits, wherever its rows are."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from riskslim.data.distinct import all_rows
+from riskslim.data.packed import PackedItems, pack
+from riskslim.rows.base import StoppedError
+from riskslim.rows.planes import pack_items
+
+if TYPE_CHECKING:
+    from riskslim.problem.problem import RiskScoreProblem
+
+__all__ = ["packed_items"]
+
+
+def packed_items(problem: RiskScoreProblem, should_stop: Callable[[], bool]) -> PackedItems | None:
+    """Pack the columns of few values that a problem has, of rows in memory or in parts.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    should_stop : callable
+        Asked between columns, or parts; True ends the work.
+
+    Returns
+    -------
+    PackedItems or None
+        None if there is no such column, or if the work was to end.
+    """
+    loss = problem.loss
+    if loss.parts is not None:
+        if loss.packed is None:
+            rows = loss.parts.used_by(loss.n_threads, should_stop)
+            with contextlib.suppress(StoppedError):
+                loss.packed = pack_items(rows, problem.usable)
+        return loss.packed
+    in_memory, is_all = loss.rows, loss.data.rows_elsewhere is None
+    if is_all and len(in_memory.weights) and not len(in_memory.numbers):
+        # Sums of weights of equal rows are many; the weights themselves may be few.
+        in_memory = all_rows(loss.data)
+    return pack(in_memory, problem.usable, should_stop, loss.n_threads)
