@@ -522,7 +522,7 @@ class Search:
         tried = self.seconds / TRIED_SHARE if is_tried else 0.0
         limit = max(min(remaining, tried), least)
         if seconds <= limit:
-            boxes = [(node.box, node.worth) for node in nodes if not node.by_relaxation]
+            boxes = [(node.box, *node.worth[1:]) for node in nodes if not node.by_relaxation]
             seconds += tables.sampled_seconds(boxes, seconds, self.incumbents.cutoff, self.stop)
         self._completes_all = seconds <= limit
         if self._completes_all and nodes is self._roots:

@@ -36,7 +36,6 @@ from riskslim._kernels import tables as kernels
 from riskslim.engines.branch_and_bound.packed import TableItems, plane_counts
 
 if TYPE_CHECKING:
-    from riskslim.engines.branch_and_bound.nodes import Worth
     from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = [
@@ -524,7 +523,7 @@ class SupportTables:
 
     def sampled_seconds(
         self,
-        boxes: list[tuple[NDArray[Any], Worth]],
+        boxes: list[tuple[NDArray[Any], float, float]],
         seconds: float,
         cutoff: float,
         stop: NDArray[np.int64],
@@ -533,7 +532,8 @@ class SupportTables:
 
         Parameters
         ----------
-        boxes : list of (ndarray of shape (2, d + 1), Worth)
+        boxes : list of tuple
+            Box, of shape (2, d + 1), and what one point of it may be worth: at least, at most.
         seconds : float
             Predicted time of what all supports of them need. Little of it is used.
         cutoff : float
@@ -546,7 +546,7 @@ class SupportTables:
         float
             Beside ``seconds``. Infinite where tables cannot, or after a stop.
         """
-        shapes = [self._shape(box) for box, _ in boxes]
+        shapes = [self._shape(box) for box, _, _ in boxes]
         found = self._pack() if boxes else None
         if found is None or None in shapes:
             return math.inf if boxes else 0.0
@@ -563,8 +563,8 @@ class SupportTables:
         chosen = np.searchsorted(ends, (np.arange(n) + 0.5) / n * ends[-1])
         rng, terms = np.random.default_rng(0), 0
         for i, n_here in zip(*np.unique(chosen, return_counts=True), strict=True):
-            box, worth = boxes[i]
-            completion = self.completion(box.astype(np.float64), worth.low, worth.high)
+            box, t_low, t_high = boxes[i]
+            completion = self.completion(box.astype(np.float64), t_low, t_high)
             if completion is None:
                 return math.inf
             for _ in range(n_here):

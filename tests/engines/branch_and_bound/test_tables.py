@@ -31,7 +31,6 @@ from riskslim import (
     branch_and_bound,
 )
 from riskslim.engines.branch_and_bound import search, stage, tables
-from riskslim.engines.branch_and_bound.nodes import Worth
 from riskslim.engines.branch_and_bound.tables import (
     SupportTables,
     Task,
@@ -377,7 +376,7 @@ def test_a_few_supports_tell_how_many_h_leaves():
     problem = items_problem(np.random.default_rng(8))
     found, stop = SupportTables(problem), np.zeros(1, np.int64)
     box = np.array([problem.lower, problem.upper], float)
-    boxes = [(box, Worth(1.0, 1.0, 1.0))]
+    boxes = [(box, 1.0, 1.0)]
     seconds = found.predicted_seconds(box)
     assert found.sampled_seconds([], 0.0, 1.0, stop) == 0.0
     assert found.sampled_seconds(boxes, seconds, 1e-3, stop) == 0.0  # none is left
