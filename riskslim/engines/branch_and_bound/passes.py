@@ -84,7 +84,13 @@ class SampledNodes:
         return rows.n_rows > WORTHWHILE * self.sample.n_rows
 
     def expand(
-        self, part: Part, known: _Known, work: NodeWork, rows: NodeRows, worker: Worker
+        self,
+        part: Part,
+        known: _Known,
+        work: NodeWork,
+        exact: NodeWork,
+        rows: NodeRows,
+        worker: Worker,
     ) -> tuple[int, list[tuple[Part, _Known]], _Known]:
         """Branch on a node.
 
@@ -96,6 +102,8 @@ class SampledNodes:
             What is known of it, empty at first.
         work : NodeWork
             On the sample.
+        exact : NodeWork
+            On ``rows``, for children that the sample says too little of.
         rows : NodeRows
             Rows that are not a sample.
         worker : Worker
@@ -117,10 +125,15 @@ class SampledNodes:
         work = work.knowing(known)
         status, parts = work.expand(part, worker)
         children = [(child, known) for child in parts]
-        return status, self._proven(children, work, rows, worker), known
+        return status, self._proven(children, work, exact, rows, worker), known
 
     def _proven(
-        self, children: list[tuple[Part, _Known]], work: NodeWork, rows: NodeRows, worker: Worker
+        self,
+        children: list[tuple[Part, _Known]],
+        work: NodeWork,
+        exact: NodeWork,
+        rows: NodeRows,
+        worker: Worker,
     ) -> list[tuple[Part, _Known]]:
         """Bound and shrink relaxed children by passes over all rows; those that stay open."""
         done: list[tuple[Part, _Known]] = []
@@ -136,8 +149,12 @@ class SampledNodes:
                 own = work.knowing(known)
                 if own.settle(part, worker) == kernels.PRUNED:
                     continue
-                is_last = i == PASSES - 1 or not _can_be_pruned(part, own)
-                if is_last or not self._relaxed(part, own, worker):
+                if not _can_be_pruned(part, own):
+                    done.append((part, known))
+                elif i == PASSES - 1:  # the sample is not good enough
+                    if exact.relax(part, worker) != kernels.PRUNED:
+                        done.append((part, known))
+                elif not self._relaxed(part, own, worker):
                     done.append((part, known))
                 else:
                     rest.append((part, known))

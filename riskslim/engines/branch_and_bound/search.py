@@ -447,11 +447,12 @@ class Search:
         rows, features = self._rows.at(box, node.features)
         part, known = Part(box, coef, worth, result), node.known
         found: list[tuple[Part, NDArray[np.float64]]] = []
+        exact = self._work(rows, cutoff, lower_bound)
         if self._sampled is not None and self._sampled.is_for(rows):
             work = self._work(self._sampled.sample, cutoff, lower_bound)
-            n_open, found, known = self._sampled.expand(part, known, work, rows, worker)
+            n_open, found, known = self._sampled.expand(part, known, work, exact, rows, worker)
         else:
-            n_open, parts = self._work(rows, cutoff, lower_bound).expand(part, worker)
+            n_open, parts = exact.expand(part, worker)
             found = [(one, NOTHING_KNOWN) for one in parts]
         if n_open == -3:
             least = max(node.bound, self._bound(result))

@@ -9,7 +9,15 @@ from problems import make_problem
 from riskslim import BranchAndBoundSettings, RiskScoreProblem, Status, branch_and_bound
 from riskslim.data import distinct
 from riskslim.data import packed as data_packed
-from riskslim.engines.branch_and_bound import driver, incumbents, packed, rows, search, tables
+from riskslim.engines.branch_and_bound import (
+    driver,
+    incumbents,
+    packed,
+    rows,
+    search,
+    tables,
+    workspace,
+)
 from riskslim.engines.branch_and_bound.rows import NodeRows
 from riskslim.heuristics import supports
 
@@ -92,15 +100,20 @@ class StopWithin:
         return called
 
 
+def use_kernels(monkeypatch, kernels):
+    for module in (search, workspace):
+        monkeypatch.setattr(module, "kernels", kernels)
+
+
 @pytest.mark.parametrize("settings", [NEVER, ALWAYS], ids=["relaxations", "tables"])
 def test_stops_within_nodes(problem, optimum, monkeypatch, settings):
     kernels = search.kernels
     counted = StopWithin(kernels, 0, 0)
-    monkeypatch.setattr(search, "kernels", counted)
+    use_kernels(monkeypatch, counted)
     branch_and_bound(problem, settings=settings)
     for call in range(1, counted.calls + 1, 1 + counted.calls // 25):
         for looks in (1, 2, 3, 7, 20):
-            monkeypatch.setattr(search, "kernels", StopWithin(kernels, call, looks))
+            use_kernels(monkeypatch, StopWithin(kernels, call, looks))
             solution = branch_and_bound(problem, settings=settings)
             check(problem, solution, optimum[id(problem)])
 
@@ -109,7 +122,7 @@ def test_stops_within_nodes_over_scales(free_items, optimum, monkeypatch):
     kernels = search.kernels
     for call in (1, 2, 3):
         for looks in (1, 2, 5, 10, 40):
-            monkeypatch.setattr(search, "kernels", StopWithin(kernels, call, looks))
+            use_kernels(monkeypatch, StopWithin(kernels, call, looks))
             solution = branch_and_bound(free_items, settings=NEVER)
             check(free_items, solution, optimum[id(free_items)])
 
