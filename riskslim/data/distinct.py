@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import distinct
+from riskslim.data.layout import WordLayout
 from riskslim.data.panels import as_panels, take_panels
 from riskslim.data.training_data import TrainingData
 
@@ -314,10 +315,12 @@ class _Groups:
     def __init__(self, source: KernelRows, limit: int) -> None:
         self.source = source
         self.limit = limit
-        words = distinct.n_words(source.integer_columns.shape[1], source.real_panels.shape[1])
+        self._layout = WordLayout.of_bytes(
+            source.integer_columns.shape[1], source.real_panels.shape[1]
+        )
         # Memory is taken page by page as the groups fill it.
         room = limit + distinct.block_rows()
-        self._keys = np.empty((room, words), np.uint64)
+        self._keys = np.empty((room, self._layout.n_words), np.uint64)
         self._first = np.empty(room, np.int64)
         self._counts = np.empty(room, np.int64)
         self._sums = np.empty((2, room if len(source.weights) else 0))
@@ -343,6 +346,7 @@ class _Groups:
                 source.real_panels,
                 source.labels[:end],
                 source.weights,
+                self._layout.places,
                 row,
                 self._n_groups,
                 plane,

@@ -15,7 +15,15 @@ if TYPE_CHECKING:
 
     import pyarrow
 
-__all__ = ["as_arrow", "check_one_column", "open_file", "read_table", "read_verbatim"]
+__all__ = [
+    "as_arrow",
+    "check_one_column",
+    "import_pyarrow",
+    "not_utf8",
+    "open_file",
+    "read_table",
+    "read_verbatim",
+]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -60,7 +68,7 @@ def read_table(path: str | os.PathLike[str], csv_format: CsvFormat | None = None
     """
     path = Path(path)
     kind = _file_kind(path)
-    pyarrow = _import_pyarrow()
+    pyarrow = import_pyarrow()
     try:
         if kind == "csv":
             texts = ["", *(csv_format or CsvFormat()).missing]
@@ -109,7 +117,7 @@ def read_verbatim(
     path = Path(path)
     if _file_kind(path) == "parquet":
         return table.column(name)
-    text = {name: _import_pyarrow().string()}
+    text = {name: import_pyarrow().string()}
     return _read_csv(path, csv_format, include_columns=[name], column_types=text).column(0)
 
 
@@ -143,7 +151,7 @@ def _read_csv(path: Path, csv_format: CsvFormat | None, **options: Any) -> pyarr
     if form.is_utf8:
         with path.open("rb") as file:
             if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
-                raise _not_utf8(path, "its byte order mark", "utf-16")
+                raise not_utf8(path, "its byte order mark", "utf-16")
     try:
         table = csv.read_csv(
             path,
@@ -156,14 +164,14 @@ def _read_csv(path: Path, csv_format: CsvFormat | None, **options: Any) -> pyarr
     try:
         names = table.column_names
     except UnicodeDecodeError:
-        raise _not_utf8(path, "its header", "cp1252") from None
+        raise not_utf8(path, "its header", "cp1252") from None
     for name, kind in zip(names, table.schema.types, strict=True):
         if str(kind) == "binary":  # instead of text
-            raise _not_utf8(path, f"column {name!r}", "cp1252")
+            raise not_utf8(path, f"column {name!r}", "cp1252")
     return table
 
 
-def _not_utf8(path: Path, where: str, encoding: str) -> ValueError:
+def not_utf8(path: Path, where: str, encoding: str) -> ValueError:
     return ValueError(
         f"{path} is not encoded in UTF-8, as {where} shows. If it is in {encoding}, say so: "
         f"csv_format=CsvFormat(encoding={encoding!r}) in Python, --encoding {encoding} on the "
@@ -187,10 +195,10 @@ def _file_kind(path: Path) -> str:
 
 def as_arrow(names: Sequence[str], columns: Sequence[pyarrow.ChunkedArray]) -> pyarrow.Table:
     """Return columns of a file as a table."""
-    return _import_pyarrow().table(list(columns), names=list(names))
+    return import_pyarrow().table(list(columns), names=list(names))
 
 
-def _import_pyarrow() -> Any:
+def import_pyarrow() -> Any:
     try:
         import pyarrow
     except ImportError as error:
@@ -214,7 +222,7 @@ def open_file(
         table = read_table(path, csv_format)
         yield list(table.column_names), table.column
         return
-    pyarrow = _import_pyarrow()
+    pyarrow = import_pyarrow()
     import pyarrow.parquet as parquet
 
     try:

@@ -1,0 +1,165 @@
+"""Equal rows merged as they come, in a table of a fixed size.
+
+:func:`riskslim.data.distinct.distinct_rows` merges rows that are in memory. A :class:`RowMerger`
+takes rows batch by batch and holds the distinct ones alone, as words. Once its room is full, the
+rows that have come most rarely make room for others: what merges stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim._kernels import distinct
+from riskslim.data.layout import WordLayout
+
+__all__ = ["MergedKeys", "RowMerger"]
+
+# Slots of the first hash table; it is doubled.
+_FIRST_SLOTS = 2**16
+# Slots of the table for each row at most: it is never more than half full, and doubled.
+_SLOTS_PER_ROW = 4
+
+_NO_ROWS: NDArray[np.int64] = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class MergedKeys:
+    """Distinct rows as words.
+
+    Attributes
+    ----------
+    keys : uint64 array of shape (m, n_words)
+        As :class:`~riskslim.data.layout.WordLayout` says.
+    counts : int64 array of shape (m,)
+        How many rows each of them stands for.
+    weights : float64 array of shape (m,)
+        Sums of their weights, or the counts where there are none.
+    """
+
+    keys: NDArray[np.uint64]
+    counts: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+
+class RowMerger:
+    """A table of distinct rows.
+
+    Parameters
+    ----------
+    layout : WordLayout
+    weighted : bool
+        Whether rows have weights.
+    n_bytes : int
+        Memory that it may take.
+    give_up : callable
+        Called with :class:`MergedKeys` that there is no more room for. They are not copied: they
+        are to be used before it returns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim.data.layout import WordLayout
+    >>> from riskslim.data.merging import RowMerger
+    >>> from riskslim.data.panels import empty_panels
+    >>> layout = WordLayout.of(np.array([True, True]), 0)
+    >>> merger = RowMerger(layout, False, 2**20, print)
+    >>> columns = np.array([[0, 1], [1, 1], [0, 1]], np.int8, order="F")
+    >>> merger.add(columns, empty_panels(3, 0), np.array([1, -1, 1], np.int8))
+    >>> merged = merger.merged
+    >>> layout.integers(merged.keys).tolist(), merged.counts.tolist()
+    ([[0, 1], [1, 1]], [2, 1])
+    """
+
+    def __init__(
+        self,
+        layout: WordLayout,
+        weighted: bool,
+        n_bytes: int,
+        give_up: Callable[[MergedKeys], None],
+    ) -> None:
+        self.layout = layout
+        self.weighted = weighted
+        self._give_up = give_up
+        self._block = distinct.block_rows()
+        per_row = 8 * (layout.n_words + 1 + 2 * weighted + _SLOTS_PER_ROW)
+        room = max(n_bytes // per_row, 2 * self._block)
+        # Memory is taken page by page as the rows fill it.
+        self._keys = np.empty((room, layout.n_words), np.uint64)
+        self._counts = np.empty(room, np.int64)
+        self._sums = np.empty((2, room if weighted else 0))
+        self._slots = np.zeros(min(_FIRST_SLOTS, self._slots_for(room)), np.uint64)
+        self._plane = np.empty((layout.n_words, self._block), np.uint64)
+        self._n = 0
+
+    @property
+    def n_rows(self) -> int:
+        """Distinct rows that it holds."""
+        return self._n
+
+    @property
+    def merged(self) -> MergedKeys:
+        """The rows that it holds, in the order in which they first came; not copied."""
+        return self._chosen(slice(self._n))
+
+    def add(
+        self,
+        integer_columns: NDArray[np.int8],
+        real_panels: NDArray[np.float64],
+        labels: NDArray[np.int8],
+        weights: NDArray[np.float64] | None = None,
+    ) -> None:
+        """Merge rows into the table.
+
+        Parameters
+        ----------
+        integer_columns : int8 array of shape (m, d_int), Fortran order
+        real_panels : float64 array of shape (ceil(m / 16), d_real, 16)
+        labels : int8 array of shape (m,)
+        weights : float64 array of shape (m,), optional
+            Positive; given if the table has weights.
+        """
+        row, given = 0, np.empty(0) if weights is None else weights
+        while True:
+            row, self._n = distinct.group_rows(
+                integer_columns, real_panels, labels, given, self.layout.places, row, self._n,
+                self._plane, self._slots, self._keys, _NO_ROWS, self._counts, self._sums,
+            )  # fmt: skip
+            if row == len(labels):
+                return
+            if self._n + self._block > len(self._keys):
+                self._make_room()
+            else:
+                self._enter(2 * len(self._slots))
+
+    def _slots_for(self, n_rows: int) -> int:
+        """Slots with which a table of so many rows is at most half full."""
+        return 1 << (2 * n_rows - 1).bit_length()
+
+    def _enter(self, n_slots: int) -> None:
+        """Make a hash table of the rows, the old one being gone before."""
+        self._slots = np.empty(0, np.uint64)
+        self._slots = np.zeros(n_slots, np.uint64)
+        distinct.fill_slots(self._keys, self._n, self._slots)
+
+    def _make_room(self) -> None:
+        """Give up the rarest rows, half of them at least."""
+        counts = self._counts[: self._n]
+        most = np.partition(counts, self._n // 2)[self._n // 2]
+        rare = counts <= most
+        self._give_up(self._chosen(np.flatnonzero(rare)))
+        kept = np.flatnonzero(~rare)
+        self._n = len(kept)
+        self._keys[: self._n] = self._keys[kept]
+        self._counts[: self._n] = self._counts[kept]
+        if self.weighted:
+            self._sums[:, : self._n] = self._sums[:, kept]
+        self._enter(len(self._slots))
+
+    def _chosen(self, rows: slice | NDArray[np.intp]) -> MergedKeys:
+        counts = self._counts[rows]
+        weights = self._sums[:, rows].sum(axis=0) if self.weighted else counts.astype(np.float64)
+        return MergedKeys(self._keys[rows], counts, weights)
