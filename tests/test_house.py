@@ -22,6 +22,7 @@ FLOORS = (
     ("_kernels",),
     ("bounds", "scale"),
     ("config", "data", "solution"),
+    ("rows",),
     ("datasets", "items", "metrics", "simulation"),
     ("coefficients", "score"),
     ("constraints", "exports", "loss", "plots"),

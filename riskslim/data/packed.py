@@ -23,11 +23,13 @@ from riskslim.data.distinct import KernelRows
 
 __all__ = [
     "BYTE_VALUES",
+    "LINE",
     "MAX_VALUES",
     "READS",
     "Cells",
     "PackedItems",
     "ReadColumns",
+    "WeightClasses",
     "pack",
     "read_columns",
     "scratch_words",
@@ -51,7 +53,7 @@ READS = 16
 _FEWEST_ROWS = 4096
 
 # Segments begin at whole lines of cache: 8 words.
-_LINE = 8
+LINE = 8
 
 # Supports whose cells are remembered.
 _REMEMBERED = 4096
@@ -73,6 +75,61 @@ class Cells(NamedTuple):
     number: NDArray[np.int64]
     x: NDArray[np.int64]
     weights: NDArray[np.float64]
+
+
+class WeightClasses(NamedTuple):
+    """Weights that are taken for one: equal ones and, where they are many, those of one size.
+
+    Attributes
+    ----------
+    distinct : ndarray of float64, shape (m,)
+        All weights, increasing; the least and the largest one where they are too many.
+    are_few : bool
+        Whether each is a class of its own.
+    """
+
+    distinct: NDArray[np.float64]
+    are_few: bool
+
+    @classmethod
+    def of(cls, distinct: NDArray[np.float64]) -> WeightClasses:
+        """Divide weights into classes.
+
+        Parameters
+        ----------
+        distinct : ndarray of float64, shape (m,)
+            Increasing; the least and the largest one at least, if there are too many to be told
+            apart.
+
+        Returns
+        -------
+        WeightClasses
+        """
+        few = len(distinct) <= MAX_WEIGHTS
+        return cls(distinct if few else distinct[[0, -1]], few)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes; there need not be rows in each."""
+        return len(self.distinct) if self.are_few else MAX_WEIGHTS
+
+    def numbers(self, weights: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Number weights by their class.
+
+        Parameters
+        ----------
+        weights : ndarray of float64, shape (n,)
+
+        Returns
+        -------
+        ndarray of intp, shape (n,)
+        """
+        if self.are_few:
+            return np.searchsorted(self.distinct, weights)
+        floor = self.distinct[-1] * 1e-6
+        low, high = np.log(np.maximum(self.distinct, floor))
+        share = (np.log(np.maximum(weights, floor)) - low) / (high - low)
+        return np.minimum((share * MAX_WEIGHTS).astype(np.intp), MAX_WEIGHTS - 1)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -210,7 +267,7 @@ class ReadColumns:
         self._refused = np.zeros(d, np.bool_)
         n_rows = np.array([np.count_nonzero(rows.labels == label) for label in (-1, 1)])
         self._n_rows = n_rows.astype(np.int64)
-        words = -(-self._n_rows // (64 * _LINE)) * _LINE
+        words = -(-self._n_rows // (64 * LINE)) * LINE
         self._first_word = np.concatenate(([0], np.cumsum(words)))
         # Room that the system hands out as it is written.
         self._planes = np.empty((d, int(self._first_word[-1])), np.uint64)
@@ -383,7 +440,7 @@ def _segments(
                 sides.append(side)
                 weights.append(weight)
     n_rows = np.array([len(part) for part in parts], np.int64)
-    words = -(-n_rows // (64 * _LINE)) * _LINE
+    words = -(-n_rows // (64 * LINE)) * LINE
     first_word = np.concatenate(([0], np.cumsum(words)))
     order = np.full(64 * int(first_word[-1]), -1, np.int64)
     for part, begin in zip(parts, first_word.tolist(), strict=False):
@@ -405,19 +462,9 @@ def _weighed(rows: KernelRows, here: NDArray[np.intp]) -> Iterator[tuple[float, 
     elif not len(rows.weights):
         yield 1.0, here
     elif len(here):
-        classes = _weight_classes(rows.weights[here])
-        for k in range(int(classes.max()) + 1):
+        distinct = np.unique(rows.weights[here])
+        weighed = WeightClasses.of(distinct)
+        classes = weighed.numbers(rows.weights[here])
+        for k in range(weighed.n_classes):
             part = here[classes == k]
             yield (float(rows.weights[part].mean()) if len(part) else 0.0), part
-
-
-def _weight_classes(weights: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Number the weights, equal ones and, where they are many, those of one size."""
-    distinct, inverse = np.unique(weights, return_inverse=True)
-    if len(distinct) <= MAX_WEIGHTS:
-        classes: NDArray[np.intp] = inverse.astype(np.intp)
-        return classes
-    size = np.log(np.maximum(weights, distinct[-1] * 1e-6))
-    share = (size - size.min()) / (size.max() - size.min())
-    sized: NDArray[np.intp] = np.minimum((share * MAX_WEIGHTS).astype(np.intp), MAX_WEIGHTS - 1)
-    return sized

@@ -1,0 +1,522 @@
+r"""Rows in parts: the interface of all that adds up over the rows.
+
+The loss, its gradient, histograms of scores and tables of counts are sums over rows. A
+:class:`PartitionedRows` has the rows in parts (blocks in files, partitions on other processes),
+and one operation, :meth:`~PartitionedRows.map`, that calls a function with each of them. All else
+is written once, here: what a function returns of the parts is added up in their order.
+
+Sums of integers are exact, and the same to the last bit for any partition: counts, histograms, and
+what follows from them. Sums of floating-point numbers are compensated: another partition can
+change them by a few units of the last place.
+"""
+
+from __future__ import annotations
+
+import abc
+import copy
+import math
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim.data.distinct import KernelRows
+from riskslim.data.panels import as_columns, as_panels
+from riskslim.exceptions import RiskSLIMError
+from riskslim.rows import functions
+from riskslim.rows.functions import MergedPart, PartSummary, Weighting
+
+__all__ = ["PartitionedRows", "RowsSchema", "StoppedError", "run_in_order"]
+
+_Result = TypeVar("_Result")
+_Rows = TypeVar("_Rows", bound="PartitionedRows")
+_Array = NDArray[np.float64]
+
+# Rows of merged parts that are put together before they are merged again.
+_ROWS_TO_MERGE = 2**20
+
+
+class StoppedError(RiskSLIMError):
+    """A pass over the rows was to end before it had seen all of them."""
+
+
+class RowsSchema(NamedTuple):
+    """The columns that all parts have.
+
+    Parameters
+    ----------
+    integer_index, real_index : tuple of int
+        Features that are stored as small integers, and as float64; increasing.
+    weighting : {"none", "numbers", "weights"}
+        Rows count once each, as numbers of equal rows, or by weights.
+    """
+
+    integer_index: tuple[int, ...]
+    real_index: tuple[int, ...]
+    weighting: Weighting = "none"
+
+    @property
+    def n_features(self) -> int:
+        """Number d of features."""
+        return len(self.integer_index) + len(self.real_index)
+
+    def check(self) -> None:
+        """Raise ``ValueError`` unless each feature has one column."""
+        index = sorted((*self.integer_index, *self.real_index))
+        in_order = all(list(part) == sorted(part) for part in (self.integer_index, self.real_index))
+        if index != list(range(len(index))) or not in_order:
+            raise ValueError(
+                "integer_index and real_index must name each feature 0..d-1 once, in increasing "
+                f"order, got {self.integer_index} and {self.real_index}"
+            )
+        if self.weighting not in ("none", "numbers", "weights"):
+            raise ValueError(
+                f"weighting must be 'none', 'numbers' or 'weights', got {self.weighting!r}"
+            )
+
+
+class PartitionedRows(abc.ABC):
+    """Rows in parts.
+
+    Parameters
+    ----------
+    schema : RowsSchema
+    summaries : sequence of PartSummary
+        Of the parts, in their order; at least one.
+
+    Attributes
+    ----------
+    schema : RowsSchema
+    n_rows : int
+        Rows that are stored.
+    n_samples : int
+        Rows that they stand for.
+    n_counted : int
+        Those of positive weight.
+    class_weights : tuple of two float
+        Weight of the negative and of the positive class.
+    total_weight : float
+        What sums over the rows are divided by.
+    integer_index, real_index : intp array
+        Features that are stored as small integers, and as float64.
+    feature_min, feature_max : ndarray of float64, shape (d,)
+    n_threads : int
+        Parts that are worked on at once.
+    should_stop : callable or None
+        Asked between parts.
+    known : dict
+        Findings of passes that are needed again, shared by copies.
+
+    Raises
+    ------
+    ValueError
+        No rows, or columns that do not fit each other.
+    """
+
+    def __init__(self, schema: RowsSchema, summaries: Sequence[PartSummary]) -> None:
+        schema.check()
+        if not summaries:
+            raise ValueError("there are no rows")
+        self.schema = schema
+        self.summaries = tuple(summaries)
+        self.n_rows = sum(part.n_rows for part in summaries)
+        self.n_samples = sum(part.n_samples for part in summaries)
+        self.n_counted = sum(part.n_counted for part in summaries)
+        self.class_weights = (
+            math.fsum(part.class_weights[0] for part in summaries),
+            math.fsum(part.class_weights[1] for part in summaries),
+        )
+        self.total_weight = self.class_weights[0] + self.class_weights[1]
+        self.integer_index = np.array(schema.integer_index, np.intp)
+        self.real_index = np.array(schema.real_index, np.intp)
+        self.feature_min = np.min([part.feature_min for part in summaries], axis=0)
+        self.feature_max = np.max([part.feature_max for part in summaries], axis=0)
+        self.n_threads = 1
+        self.should_stop: Callable[[], bool] | None = None
+        # What was found out by a pass and is asked for again; copies share it.
+        self.known: dict[str, object] = {}
+
+    @abc.abstractmethod
+    def map(
+        self,
+        function: Callable[..., _Result],
+        *arguments: Any,
+        each: Sequence[tuple[Any, ...] | None] | None = None,
+    ) -> Iterator[_Result]:
+        """Call a function with each part.
+
+        Parameters
+        ----------
+        function : callable
+            Of a module, since other processes import it. Called with a part
+            (:class:`~riskslim.data.distinct.KernelRows`), which is not kept, and with
+            ``arguments``.
+        *arguments
+            The same for all parts.
+        each : sequence, optional
+            For each part a tuple of arguments that come before those, or None: it is left out.
+
+        Yields
+        ------
+        object
+            Results, in the order of the parts.
+
+        Raises
+        ------
+        StoppedError
+            ``should_stop`` said so.
+        """
+
+    # ---- what is known without the rows ----------------------------------------------------
+
+    @property
+    def n_parts(self) -> int:
+        """Number of parts."""
+        return len(self.summaries)
+
+    @property
+    def n_features(self) -> int:
+        """Number d of features."""
+        return self.schema.n_features
+
+    @property
+    def weighting(self) -> Weighting:
+        """How rows count."""
+        return self.schema.weighting
+
+    @property
+    def has_weights(self) -> bool:
+        """Say whether rows have weights that are no numbers of rows."""
+        return self.schema.weighting == "weights"
+
+    def used_by(
+        self: _Rows, n_threads: int = 1, should_stop: Callable[[], bool] | None = None
+    ) -> _Rows:
+        """The same rows, read by so many threads, until they are to stop.
+
+        Parameters
+        ----------
+        n_threads : int, default 1
+        should_stop : callable, optional
+            Asked between parts.
+
+        Returns
+        -------
+        PartitionedRows
+        """
+        other = copy.copy(self)
+        other.n_threads, other.should_stop = n_threads, should_stop
+        return other
+
+    def check_stop(self) -> None:
+        """Raise :class:`StoppedError` if a pass is to end."""
+        if self.should_stop is not None and self.should_stop():
+            raise StoppedError("a pass over the rows was stopped")
+
+    def __repr__(self) -> str:
+        merged = "" if self.n_rows == self.n_samples else f" for {self.n_samples}"
+        return (
+            f"{type(self).__name__}({self.n_rows} rows{merged} in {self.n_parts} parts, "
+            f"{self.n_features} features)"
+        )
+
+    # ---- sums over all rows ----------------------------------------------------------------
+
+    def histogram(
+        self, points: NDArray[np.int64], low: int, width: int
+    ) -> NDArray[np.int64] | _Array:
+        """Weight of the rows of each class and score, for several points in one pass.
+
+        Parameters
+        ----------
+        points : ndarray of int64, shape (b, d + 1)
+            Intercept first; zero for features that are no integers.
+        low, width : int
+            All scores lie in ``low`` .. ``low + width - 1``.
+
+        Returns
+        -------
+        ndarray of int64, shape (b, 2, width)
+            Numbers of rows, exact; float64 where rows have weights.
+        """
+        found = self.map(functions.histograms, points, low, width)
+        if not self.has_weights:
+            counts = np.zeros((len(points), 2, width), np.int64)
+            for part in found:
+                counts += part
+            return counts
+        sums = _Sums((len(points), 2, width))
+        for total, error in found:
+            sums.add(total, error)
+        return sums.value
+
+    def slope_sums(
+        self, points: NDArray[np.int64], low: int, width: int, scale: float
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Histograms, and sums of slope times integer feature in digits; exact.
+
+        Parameters
+        ----------
+        points, low, width
+            As in :meth:`histogram`; ``2 * width`` is at most 65536.
+        scale : float
+
+        Returns
+        -------
+        counts : ndarray of int64, shape (b, 2, width)
+        digits : ndarray of int64, shape (b, d_int, 3 or 4)
+
+        Raises
+        ------
+        ValueError
+            Rows have weights.
+        """
+        if self.has_weights:
+            raise ValueError("rows with weights have no exact sums")
+        counts, digits = np.zeros((len(points), 2, width), np.int64), None
+        for of_part, more in self.map(functions.slope_sums, points, low, width, scale):
+            counts += of_part
+            digits = more if digits is None else digits + more
+        assert digits is not None
+        return counts, digits
+
+    def values(self, points: _Array, scale: float) -> _Array:
+        """Losses of several points in one pass.
+
+        Parameters
+        ----------
+        points : ndarray of float64, shape (b, d + 1)
+            Intercept first.
+        scale : float
+
+        Returns
+        -------
+        ndarray of float64, shape (b,)
+        """
+        sums = _Sums((len(points),))
+        for part in self.map(functions.loss_sums, points, scale):
+            sums.add(part)
+        return sums.value / self.total_weight
+
+    def values_and_gradients(self, points: _Array, scale: float) -> tuple[_Array, _Array]:
+        """Losses of several points and their gradients in one pass.
+
+        Parameters
+        ----------
+        points : ndarray of float64, shape (b, d + 1)
+            Intercept first.
+        scale : float
+
+        Returns
+        -------
+        values : ndarray of float64, shape (b,)
+        gradients : ndarray of float64, shape (b, d + 1)
+        """
+        sums = _Sums((len(points), points.shape[1] + 1))
+        for total, error in self.map(functions.gradient_sums, points, scale):
+            sums.add(total, error)
+        found = sums.value / self.total_weight
+        return found[:, 0].copy(), found[:, 1:] / scale
+
+    def joint_counts(
+        self, point: NDArray[np.int64], features: Sequence[int], low: int, width: int
+    ) -> list[_Array]:
+        """Weight of the rows of each class, score and value of a feature, in one pass.
+
+        Parameters
+        ----------
+        point : ndarray of int64, shape (d + 1,)
+        features : sequence of int
+            Stored as small integers.
+        low, width : int
+            As in :meth:`histogram`.
+
+        Returns
+        -------
+        list of ndarray of float64, shape (2, width, number of values)
+            The values of a feature are ``feature_min`` .. ``feature_max``. Whole numbers, exact,
+            unless rows have weights.
+        """
+        values = tuple((int(self.feature_min[j]), int(self.feature_max[j])) for j in features)
+        sums = [_Sums((2, width, most - least + 1)) for least, most in values]
+        for part in self.map(functions.joint_counts, point, tuple(features), values, low, width):
+            for one, counts in zip(sums, part, strict=True):
+                one.add(counts)
+        return [one.value for one in sums]
+
+    def reference_sum(self, vector: _Array, scale: float) -> float:
+        """Sum the losses of all rows on a path that shares nothing with the kernels.
+
+        Parameters
+        ----------
+        vector : ndarray of float64, shape (d + 1,)
+        scale : float
+
+        Returns
+        -------
+        float
+            Not divided by the weight of the rows.
+        """
+        return math.fsum(
+            term for part in self.map(functions.reference_losses, vector, scale) for term in part
+        )
+
+    # ---- rows ------------------------------------------------------------------------------
+
+    def sample(self, n: int, seed: int) -> KernelRows:
+        """Copy some rows into memory, drawn without replacement.
+
+        Parameters
+        ----------
+        n : int
+            Rows; all of them if there are not so many.
+        seed : int
+            The same rows are drawn whatever the parts are.
+
+        Returns
+        -------
+        KernelRows
+            Where stored rows are numbers of equal ones, those are drawn, and merged again.
+        """
+        sizes = [
+            part.n_samples if self.weighting == "numbers" else part.n_rows
+            for part in self.summaries
+        ]
+        total = sum(sizes)
+        if n >= total:
+            positions = np.arange(total)
+        else:
+            positions = np.random.default_rng(seed).choice(total, n, replace=False, shuffle=False)
+            positions.sort()
+        ends = np.cumsum(sizes)
+        cuts = np.searchsorted(positions, ends)
+        chosen = [
+            positions[begin:end] - (last - size)
+            for begin, end, last, size in zip((0, *cuts[:-1]), cuts, ends, sizes, strict=True)
+        ]
+        each = [(part,) if len(part) else None for part in chosen]
+        return joined(list(self.map(functions.taken, each=each)))
+
+    def merged(self, features: NDArray[np.bool_], limit: int) -> MergedPart | None:
+        """Distinct rows of some features, with the weights of both classes.
+
+        Parameters
+        ----------
+        features : bool array of shape (d,)
+        limit : int
+            Most distinct rows that are worth it.
+
+        Returns
+        -------
+        MergedPart or None
+            None: there are more.
+        """
+        kept: MergedPart | None = None
+        waiting: list[MergedPart] = []
+        n_waiting = 0
+        for number, part in enumerate(self.map(functions.merged_part, features, limit), start=1):
+            if part is None:
+                return None
+            waiting.append(part)
+            n_waiting += part.n_rows
+            if n_waiting < _ROWS_TO_MERGE and number < self.n_parts:
+                continue
+            first, *others = waiting if kept is None else [kept, *waiting]
+            kept = first.followed_by(others).merged(limit)
+            if kept is None:
+                return None
+            waiting, n_waiting = [], 0
+        return kept
+
+
+class _Sums:
+    """Arrays that are added up with their rounding errors."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self._high, self._low = np.zeros((2, *shape))
+
+    def add(self, values: _Array, errors: _Array | None = None) -> None:
+        """Add numbers, and small ones beside."""
+        total = self._high + values
+        before = total - values
+        self._low += (self._high - before) + (values - (total - before))
+        if errors is not None:
+            self._low += errors
+        self._high = total
+
+    @property
+    def value(self) -> _Array:
+        """The sums."""
+        return np.asarray(self._high + self._low)
+
+
+def joined(parts: Sequence[KernelRows]) -> KernelRows:
+    """Put rows of equal columns together, one part after the other.
+
+    Parameters
+    ----------
+    parts : sequence of KernelRows
+        At least one.
+
+    Returns
+    -------
+    KernelRows
+    """
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    columns = [as_columns(part.real_panels, part.n_rows) for part in parts]
+    integers = np.empty(
+        (sum(part.n_rows for part in parts), len(first.integer_index)), np.int8, order="F"
+    )
+    np.concatenate([part.integer_columns for part in parts], out=integers)
+    return KernelRows(
+        integer_columns=integers,
+        integer_index=first.integer_index,
+        real_panels=as_panels(np.concatenate(columns)),
+        real_index=first.real_index,
+        labels=np.concatenate([part.labels for part in parts]),
+        weights=np.concatenate([part.weights for part in parts]),
+        numbers=np.concatenate([part.numbers for part in parts]),
+        total_weight=math.fsum(part.total_weight for part in parts),
+        n_samples=sum(part.n_samples for part in parts),
+    )
+
+
+def run_in_order(
+    calls: Iterator[Callable[[], _Result]], n_threads: int, check: Callable[[], None]
+) -> Iterator[_Result]:
+    """Make calls by several threads, and yield what they return in their order.
+
+    Parameters
+    ----------
+    calls : iterator of callable
+    n_threads : int
+    check : callable
+        Called before each of them; may raise.
+
+    Yields
+    ------
+    object
+    """
+    if n_threads == 1:
+        for call in calls:
+            check()
+            yield call()
+        return
+    waiting: deque[Future[_Result]] = deque()
+    with ThreadPoolExecutor(n_threads) as pool:
+        try:
+            for call in calls:
+                check()
+                waiting.append(pool.submit(call))
+                if len(waiting) > n_threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()

@@ -1,0 +1,470 @@
+"""What is computed of one part of the rows, for sums over all parts.
+
+Functions of modules, since they are sent to where a part is. Each calls the kernels on a
+:class:`~riskslim.data.distinct.KernelRows` with one thread: parts are what threads share. Sums are
+not divided by weights.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim._kernels import integer, real
+from riskslim.data.distinct import KernelRows, merge_features, take_rows
+from riskslim.data.panels import as_columns, read_column
+
+__all__ = [
+    "MAX_POSITIONS",
+    "MergedPart",
+    "PartSummary",
+    "Weighting",
+    "count_scores",
+    "gradient_sums",
+    "histograms",
+    "integer_arguments",
+    "joint_counts",
+    "loss_sums",
+    "merged_part",
+    "real_arguments",
+    "reference_losses",
+    "slope_sums",
+    "summarised",
+    "taken",
+    "weighting_of",
+]
+
+# Positions (score and class) that the 16-bit kernels can tell apart.
+MAX_POSITIONS = 2**16
+
+# How rows count: once each, as numbers of equal rows, or by weights.
+Weighting = Literal["none", "numbers", "weights"]
+
+_Array = NDArray[np.float64]
+_IntegerArguments = tuple[NDArray[np.int8], NDArray[np.int32], int]
+_RealArguments = tuple[NDArray[np.int8], _Array, _Array, _Array, float]
+
+
+def weighting_of(rows: KernelRows) -> Weighting:
+    """Say how rows count."""
+    if len(rows.numbers):
+        return "numbers"
+    return "weights" if len(rows.weights) else "none"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PartSummary:
+    """What is known of a part without its rows.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows that are stored.
+    n_samples, n_counted : int
+        Rows that they stand for, and those of positive weight among them.
+    class_weights : tuple of two float
+        Weight of the negative and of the positive class.
+    feature_min, feature_max : ndarray of float64, shape (d,)
+    """
+
+    n_rows: int
+    n_samples: int
+    n_counted: int
+    class_weights: tuple[float, float]
+    feature_min: _Array
+    feature_max: _Array
+
+
+def summarised(
+    part: KernelRows, n_samples: int | None = None, n_counted: int | None = None
+) -> PartSummary:
+    """Find out what is to be known of a part.
+
+    Parameters
+    ----------
+    part : KernelRows
+        With at least one row.
+    n_samples, n_counted : int, optional
+        Where rows with weights stand for several others.
+
+    Returns
+    -------
+    PartSummary
+    """
+    d = len(part.integer_index) + len(part.real_index)
+    least, most = np.empty(d), np.empty(d)
+    for k, j in enumerate(part.integer_index):
+        column = part.integer_columns[:, k]
+        least[j], most[j] = column.min(), column.max()
+    for k, j in enumerate(part.real_index):
+        values = read_column(part.real_panels, k, 0, part.n_rows)
+        least[j], most[j] = values.min(), values.max()
+    positive = part.labels > 0
+    if len(part.numbers):
+        # Whole numbers: sums are exact.
+        n = int(part.numbers.sum(dtype=np.int64))
+        n_positive = float(part.numbers.sum(where=positive, dtype=np.int64))
+        return PartSummary(part.n_rows, n, n, (n - n_positive, n_positive), least, most)
+    counted = part.n_rows
+    if len(part.weights):
+        counted = int(np.count_nonzero(part.weights))
+        weights = math.fsum(part.weights[~positive]), math.fsum(part.weights[positive])
+    else:
+        n_positive = float(np.count_nonzero(positive))
+        weights = part.n_rows - n_positive, n_positive
+    return PartSummary(
+        part.n_rows,
+        part.n_rows if n_samples is None else n_samples,
+        counted if n_counted is None else n_counted,
+        weights, least, most,
+    )  # fmt: skip
+
+
+def integer_arguments(part: KernelRows, point: NDArray[np.generic]) -> _IntegerArguments:
+    """Name what integer scores of a point are made of, real columns left out."""
+    coef = point[1 + part.integer_index].astype(np.int32)
+    return part.integer_columns, coef, int(point[0])
+
+
+def real_arguments(part: KernelRows, point: _Array) -> _RealArguments:
+    """Name what scores of a point are made of."""
+    return (
+        part.integer_columns, point[1 + part.integer_index], part.real_panels,
+        point[1 + part.real_index], float(point[0]),
+    )  # fmt: skip
+
+
+def count_scores(
+    part: KernelRows, point: NDArray[np.generic], low: int, width: int, n_threads: int = 1
+) -> NDArray[np.int64]:
+    """Count the rows of each class and score, merged ones as many.
+
+    Parameters
+    ----------
+    part : KernelRows
+        Without weights, or with those that are numbers.
+    point : ndarray of whole numbers, shape (d + 1,)
+    low, width : int
+        All scores lie in ``low`` .. ``low + width - 1``.
+    n_threads : int, default 1
+
+    Returns
+    -------
+    ndarray of int64, shape (copies, 2, width)
+        To be added up over the copies.
+    """
+    scored = (*integer_arguments(part, point), part.labels)
+    counts = np.zeros((1, 2, width), np.int64)
+    if len(part.numbers) and 2 * width <= MAX_POSITIONS:
+        integer.count_numbers(*scored, part.numbers, low, counts, n_threads)
+    elif len(part.numbers):
+        total, error = np.zeros((2, 2, width))
+        integer.weighted_histogram(*scored, part.weights, low, total, error, n_threads)
+        counts[0] = total  # whole numbers below 2^53: exact, and without errors
+    elif 2 * width <= MAX_POSITIONS:
+        counts = np.zeros((integer.n_copies(), 2, width), np.int64)
+        integer.count_scores(*scored, low, counts, n_threads)
+    else:
+        integer.histogram(*scored, low, counts, n_threads)
+    return counts
+
+
+def histograms(
+    part: KernelRows, points: NDArray[np.int64], low: int, width: int
+) -> NDArray[np.int64] | NDArray[np.float64]:
+    """Weight of the rows of each class and score, for several points.
+
+    Parameters
+    ----------
+    part : KernelRows
+    points : ndarray of int64, shape (b, d + 1)
+    low, width : int
+
+    Returns
+    -------
+    ndarray of int64, shape (b, 2, width)
+        Numbers of rows; of rows with weights float64 of shape (2, b, 2, width): sums and their
+        errors.
+    """
+    if weighting_of(part) != "weights":
+        found = np.empty((len(points), 2, width), np.int64)
+        for k, point in enumerate(points):
+            found[k] = count_scores(part, point, low, width).sum(axis=0)
+        return found
+    sums = np.zeros((2, len(points), 2, width))
+    for k, point in enumerate(points):
+        scored = (*integer_arguments(part, point), part.labels, part.weights)
+        integer.weighted_histogram(*scored, low, sums[0, k], sums[1, k], 1)
+    return sums
+
+
+@functools.lru_cache(maxsize=8)
+def _fixed_point(low: int, width: int, scale: float, counted: bool) -> NDArray[np.uint64]:
+    tail, slope = np.empty(width), np.empty((2, width))
+    integer.fill_tables(low, scale, tail, slope)
+    found = np.empty((2, width), np.uint64)
+    fill = integer.fill_fixed_point if counted else integer.fill_digits
+    fill(slope, found)
+    return found
+
+
+def slope_sums(
+    part: KernelRows, points: NDArray[np.int64], low: int, width: int, scale: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Count scores, and add up slopes times integer features in digits: exact sums of integers.
+
+    Parameters
+    ----------
+    part : KernelRows
+        Without weights, or with those that are numbers; at least one integer column.
+    points : ndarray of int64, shape (b, d + 1)
+    low, width : int
+        ``2 * width`` is at most 65536.
+    scale : float
+
+    Returns
+    -------
+    counts : ndarray of int64, shape (b, 2, width)
+    digits : ndarray of int64, shape (b, d_int, 3 or 4)
+        Four digits of rows that are numbers of others.
+    """
+    counted = len(part.numbers) > 0
+    fixed_point = _fixed_point(low, width, scale, counted)
+    counts = np.empty((len(points), 2, width), np.int64)
+    digits = np.zeros((len(points), len(part.integer_index), 4 if counted else 3), np.int64)
+    for k, point in enumerate(points):
+        scored = (*integer_arguments(part, point), part.labels)
+        copies = np.zeros((1 if counted else integer.n_copies(), 2, width), np.int64)
+        if counted:
+            integer.count_numbers_and_slopes(
+                *scored, part.numbers, low, fixed_point, copies, digits[k], 1
+            )
+        else:
+            integer.count_scores_and_slopes(*scored, low, fixed_point, copies, digits[k], 1)
+        counts[k] = copies.sum(axis=0)
+    return counts, digits
+
+
+def loss_sums(part: KernelRows, points: _Array, scale: float) -> _Array:
+    """Sum the losses of several points.
+
+    Parameters
+    ----------
+    part : KernelRows
+    points : ndarray of float64, shape (b, d + 1)
+    scale : float
+
+    Returns
+    -------
+    ndarray of float64, shape (b,)
+    """
+    return np.array(
+        [
+            real.loss(*real_arguments(part, point / scale), part.labels, part.weights, 1)
+            for point in points
+        ]
+    )
+
+
+def gradient_sums(part: KernelRows, points: _Array, scale: float) -> _Array:
+    """Sum the losses of several points, and slopes times features.
+
+    Parameters
+    ----------
+    part : KernelRows
+    points : ndarray of float64, shape (b, d + 1)
+    scale : float
+
+    Returns
+    -------
+    ndarray of float64, shape (2, b, d + 2)
+        Sums and their errors: the loss first, then the intercept and the features, by number.
+    """
+    found = np.zeros((2, *points.shape))
+    losses = np.empty(len(points))
+    for k, point in enumerate(points):
+        scored = (*real_arguments(part, point / scale), part.labels, part.weights)
+        losses[k] = real.loss_and_gradient(*scored, found[0, k], found[1, k], 1)
+    by_feature = np.zeros((2, len(points), points.shape[1] + 1))
+    by_feature[0, :, 0] = losses
+    n_integers = len(part.integer_index)
+    by_feature[:, :, 1] = found[:, :, 0]
+    by_feature[:, :, 2 + part.integer_index] = found[:, :, 1 : 1 + n_integers]
+    by_feature[:, :, 2 + part.real_index] = found[:, :, 1 + n_integers :]
+    return by_feature
+
+
+def joint_counts(
+    part: KernelRows,
+    point: NDArray[np.int64],
+    features: tuple[int, ...],
+    values: tuple[tuple[int, int], ...],
+    low: int,
+    width: int,
+) -> list[NDArray[np.float64]]:
+    """Weight of the rows of each class, score and value of a feature.
+
+    Parameters
+    ----------
+    part : KernelRows
+    point : ndarray of int64, shape (d + 1,)
+    features : tuple of int
+        Integer columns.
+    values : tuple of pairs of int
+        Smallest and largest value of each.
+    low, width : int
+
+    Returns
+    -------
+    list of ndarray of float64, shape (2, width, number of values)
+        Of whole numbers, unless rows have weights.
+    """
+    scores = np.empty(part.n_rows, np.int32)
+    integer.scores(*integer_arguments(part, point), scores, 1)
+    cell = scores.astype(np.int64) - low
+    cell[part.labels > 0] += width
+    weights = part.weights if len(part.weights) else None
+    found = []
+    for j, (least, most) in zip(features, values, strict=True):
+        column = part.integer_columns[:, np.searchsorted(part.integer_index, j)]
+        n_values = most - least + 1
+        position = cell * n_values + (column.astype(np.int64) - least)
+        counts = np.bincount(position, weights, 2 * width * n_values).astype(np.float64)
+        found.append(counts.reshape(2, width, n_values))
+    return found
+
+
+def taken(part: KernelRows, positions: NDArray[np.int64]) -> KernelRows:
+    """Copy some of the rows that a part stands for.
+
+    Parameters
+    ----------
+    part : KernelRows
+    positions : ndarray of int64, shape (m,)
+        In increasing order: stored rows or, where these are numbers of equal ones, those.
+
+    Returns
+    -------
+    KernelRows
+        Rows that are numbers of others have the numbers that were taken.
+    """
+    if not len(part.numbers):
+        weights = part.weights[positions] if len(part.weights) else part.weights
+        total = float(weights.sum()) if len(weights) else float(len(positions))
+        return take_rows(
+            part, positions.astype(np.intp), weights=weights,
+            total_weight=total, n_samples=len(positions),
+        )  # fmt: skip
+    ends = np.cumsum(part.numbers, dtype=np.int64)
+    index, numbers = np.unique(np.searchsorted(ends, positions, side="right"), return_counts=True)
+    return take_rows(
+        part, index.astype(np.intp), weights=numbers.astype(np.float64),
+        numbers=numbers.astype(np.uint16), total_weight=float(len(positions)),
+        n_samples=len(positions),
+    )  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class MergedPart:
+    """Distinct rows of some features, with the weights of both classes.
+
+    Parameters
+    ----------
+    integer_columns : int8 array of shape (m, d_int), Fortran order
+    real_columns : float64 array of shape (m, d_real), Fortran order
+    positive, negative : float64 array of shape (m,)
+    """
+
+    integer_columns: NDArray[np.int8]
+    real_columns: _Array
+    positive: _Array
+    negative: _Array
+
+    @property
+    def n_rows(self) -> int:
+        """Number m of rows."""
+        return len(self.positive)
+
+    def merged(self, limit: int) -> MergedPart | None:
+        """Merge equal rows; None if more than a limit are left."""
+        found = merge_features(
+            self.integer_columns, self.real_columns, self.positive, self.negative, limit
+        )
+        if found is None:
+            return None
+        first, positive, negative = found
+        return MergedPart(
+            np.asfortranarray(self.integer_columns[first]),
+            np.asfortranarray(self.real_columns[first]),
+            positive, negative,
+        )  # fmt: skip
+
+    def followed_by(self, others: list[MergedPart]) -> MergedPart:
+        """These rows, then others."""
+        parts = [self, *others]
+        return MergedPart(
+            np.asfortranarray(np.concatenate([part.integer_columns for part in parts])),
+            np.asfortranarray(np.concatenate([part.real_columns for part in parts])),
+            np.concatenate([part.positive for part in parts]),
+            np.concatenate([part.negative for part in parts]),
+        )
+
+
+def merged_part(part: KernelRows, features: NDArray[np.bool_], limit: int) -> MergedPart | None:
+    """Merge the rows of a part that some features do not tell apart, whatever their labels.
+
+    Parameters
+    ----------
+    part : KernelRows
+    features : bool array of shape (d,)
+    limit : int
+
+    Returns
+    -------
+    MergedPart or None
+        Columns in the order of the features. None: there are more distinct rows than the limit.
+    """
+    weights = part.weights if len(part.weights) else np.ones(part.n_rows)
+    reals = as_columns(part.real_panels, part.n_rows)[:, features[part.real_index]]
+    return MergedPart(
+        np.asfortranarray(part.integer_columns[:, features[part.integer_index]]),
+        np.asfortranarray(reals),
+        np.where(part.labels > 0, weights, 0.0),
+        np.where(part.labels < 0, weights, 0.0),
+    ).merged(limit)
+
+
+def reference_losses(part: KernelRows, vector: _Array, scale: float) -> tuple[float, float]:
+    """Sum the losses of a part on a path that shares nothing with the kernels.
+
+    Parameters
+    ----------
+    part : KernelRows
+    vector : ndarray of float64, shape (d + 1,)
+    scale : float
+
+    Returns
+    -------
+    total, rest : float
+        The correctly rounded sum of the losses, and that of what it lacks.
+    """
+    margins = np.full(part.n_rows, vector[0])
+    for k, j in enumerate(part.integer_index.tolist()):
+        if vector[1 + j]:
+            margins += vector[1 + j] * part.integer_columns[:, k]
+    for k, j in enumerate(part.real_index.tolist()):
+        if vector[1 + j]:
+            margins += vector[1 + j] * read_column(part.real_panels, k, 0, part.n_rows)
+    margins *= part.labels
+    margins /= scale
+    losses = np.log1p(np.exp(-np.abs(margins))) + np.maximum(-margins, 0.0)
+    if len(part.weights):
+        losses *= part.weights
+    listed = losses.tolist()
+    total = math.fsum(listed)
+    return total, math.fsum([*listed, -total])

@@ -1,0 +1,91 @@
+"""The same rows in one piece, in parts, and in files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from riskslim.data.distinct import KernelRows, all_rows, distinct_rows, take_rows
+from riskslim.data.panels import as_columns
+from riskslim.data.training_data import TrainingData
+from riskslim.rows.base import PartitionedRows
+from riskslim.rows.disk import BlockWriter, DiskRows, ScratchFolder
+from riskslim.rows.memory import MemoryRows, schema_of
+
+KINDS = ("zero_one", "integers", "reals", "mixed")
+
+
+def random_data(
+    seed: int, *, kind: str = "mixed", n: int = 300, d: int = 6, weighted: bool = False
+) -> TrainingData:
+    """Few distinct values, so that rows merge."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (n, d)).astype(float)
+    if kind in ("integers", "mixed"):
+        X[:, : d // 2] = rng.integers(-3, 4, (n, d // 2))
+    if kind == "reals":
+        X = rng.choice([0.5, -1.25, 3.75, 1e3], (n, d))
+    elif kind == "mixed":
+        X[:, -1] = rng.choice(np.array([0.5, -1.25, 3.75]), n)
+    y = rng.random(n) < 1 / (1 + np.exp(-(X[:, 0] - 0.5)))
+    y[:2] = False, True
+    weights = rng.choice([0.0, 0.5, 1.0, 2.25, 1 / 3], n) if weighted else None
+    if weights is not None:
+        weights[:2] = 1.0
+    return TrainingData(X, y, weights)
+
+
+def rows_of(data: TrainingData, *, merged: bool) -> KernelRows:
+    if not merged:
+        return all_rows(data)
+    found = distinct_rows(data, always=True)
+    assert found is not None
+    return found
+
+
+def in_parts(rows: KernelRows, n_parts: int) -> MemoryRows:
+    """Consecutive rows in so many parts of unequal lengths."""
+    n = rows.n_rows
+    rng = np.random.default_rng(n_parts)
+    cuts = np.sort(rng.choice(np.arange(1, n), n_parts - 1, replace=False)) if n_parts > 1 else []
+    parts = []
+    for index in np.split(np.arange(n), cuts):
+        weights = rows.weights[index] if len(rows.weights) else rows.weights
+        numbers = rows.numbers[index] if len(rows.numbers) else rows.numbers
+        parts.append(
+            take_rows(
+                rows,
+                index,
+                weights=weights,
+                numbers=numbers,
+                total_weight=float(weights.sum() if len(weights) else len(index)),
+                n_samples=int(numbers.sum() if len(numbers) else len(index)),
+            )  # fmt: skip
+        )
+    return MemoryRows(parts)
+
+
+def on_disk(
+    rows: KernelRows, block_rows: int, parent: Path | None = None, batch: int = 37
+) -> DiskRows:
+    """The same in files, appended in batches."""
+    reals = as_columns(rows.real_panels, rows.n_rows)
+    writer = BlockWriter(ScratchFolder(parent), schema_of(rows), block_rows=block_rows)
+    for begin in range(0, rows.n_rows, batch):
+        part = slice(begin, begin + batch)
+        writer.append(
+            np.ascontiguousarray(rows.integer_columns[part]),
+            reals[part],
+            rows.labels[part],
+            rows.weights[part] if len(rows.weights) else None,
+        )
+    return writer.finish()
+
+
+def partitions(rows: KernelRows) -> list[PartitionedRows]:
+    """One, two and seven parts, in memory and in files, and files of five rows."""
+    found: list[PartitionedRows] = [in_parts(rows, n) for n in (1, 2, 7)]
+    found += [on_disk(rows, -(-rows.n_rows // n)) for n in (1, 2, 7)]
+    found.append(on_disk(rows, 5))
+    return [*found, found[2].used_by(n_threads=2), found[5].used_by(n_threads=3)]
