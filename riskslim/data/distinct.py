@@ -26,7 +26,7 @@ from riskslim.data.layout import WordLayout
 from riskslim.data.panels import as_panels, take_panels
 from riskslim.data.training_data import TrainingData
 
-__all__ = ["MAX_SHARE", "KernelRows", "all_rows", "distinct_rows", "merge_features"]
+__all__ = ["MAX_SHARE", "KernelRows", "all_rows", "distinct_rows", "merge_features", "split_numbers"]
 
 # Largest share of distinct rows for which they are used (see distinct_rows).
 MAX_SHARE = 0.5
@@ -109,7 +109,8 @@ def all_rows(data: TrainingData) -> KernelRows:
         real_index=data.real_index,
         labels=data.labels,
         weights=weights,
-        numbers=_NO_NUMBERS,
+        numbers=_NO_NUMBERS if data.is_weighted or data.counts is None
+        else data.counts.astype(np.uint16),
         total_weight=data.total_weight,
         n_samples=data.n_samples,
     )
@@ -162,6 +163,8 @@ def distinct_rows(data: TrainingData, *, always: bool = False) -> KernelRows | N
     >>> rows.integer_columns.tolist(), rows.labels.tolist(), rows.weights.tolist()
     ([[0, 1], [1, 0], [1, 0]], [-1, 1, -1], [2.0, 2.0, 1.0])
     """
+    if data.counts is not None:
+        return all_rows(data) if always else None  # they were merged while they were read
     source = all_rows(data)
     if not always and not _may_pay(source):
         return None
@@ -172,7 +175,7 @@ def distinct_rows(data: TrainingData, *, always: bool = False) -> KernelRows | N
     if len(source.weights):
         used = groups.weights > 0.0
         return take_rows(source, groups.first[used], weights=groups.weights[used])
-    first, counts = _split(groups.first, groups.counts)
+    first, counts = split_numbers(groups.first, groups.counts)
     return take_rows(
         source, first, weights=counts.astype(np.float64), numbers=counts.astype(np.uint16)
     )
@@ -282,10 +285,23 @@ def _take(columns: NDArray[np.int8], index: NDArray[np.intp]) -> NDArray[np.int8
     return taken
 
 
-def _split(
+def split_numbers(
     first: NDArray[np.intp], counts: NDArray[np.int64]
 ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-    """Repeat groups of too many rows, so that each part counts few enough."""
+    """Repeat groups of too many rows, so that each part counts few enough.
+
+    Parameters
+    ----------
+    first : intp array of shape (m,)
+        Something that says which group it is.
+    counts : int64 array of shape (m,)
+
+    Returns
+    -------
+    first : intp array
+    counts : int64 array
+        At most 65535 each.
+    """
     times = (counts - 1) // _MAX_NUMBER + 1
     if (times == 1).all():
         return first, counts

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import distinct
+from riskslim.data.distinct import split_numbers
 from riskslim.data.layout import WordLayout
 
-__all__ = ["MergedKeys", "RowMerger"]
+__all__ = ["MergedKeys", "RowMerger", "split_counts"]
 
 # Slots of the first hash table; it is doubled.
 _FIRST_SLOTS = 2**16
@@ -163,3 +164,21 @@ class RowMerger:
         counts = self._counts[rows]
         weights = self._sums[:, rows].sum(axis=0) if self.weighted else counts.astype(np.float64)
         return MergedKeys(self._keys[rows], counts, weights)
+
+
+def split_counts(merged: MergedKeys) -> MergedKeys:
+    """Repeat rows that stand for more than 65535 others, so that each part counts few enough.
+
+    Parameters
+    ----------
+    merged : MergedKeys
+        Without weights.
+
+    Returns
+    -------
+    MergedKeys
+    """
+    first, counts = split_numbers(np.arange(len(merged.counts)), merged.counts)
+    if len(first) == len(merged.counts):
+        return merged
+    return MergedKeys(merged.keys[first], counts, counts.astype(np.float64))

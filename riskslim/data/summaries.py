@@ -20,7 +20,7 @@ from riskslim.data.tables import series_values
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["MAX_DISTINCT", "SAMPLE_ROWS", "ColumnSummary", "TableSummary"]
+__all__ = ["MAX_DISTINCT", "SAMPLE_ROWS", "ColumnSummary", "TableSummary", "numbers_of"]
 
 # Distinct values of a column that are counted; columns with more are sampled.
 MAX_DISTINCT = 2**16
@@ -136,7 +136,7 @@ class ColumnSummary:
             self.n_missing_counted += int(np.count_nonzero(of_those))
             of_weight = self.n_missing if weights is None else weights.sum(where=missing)
             self._missing_weight = of_weight + (0 if weights is None else self._missing_weight)
-        numbers = _numbers(batch) if self.is_numeric else None
+        numbers = numbers_of(batch) if self.is_numeric else None
         if numbers is not None and self._count_narrow(numbers, missing, weights, first_row):
             return
         if numbers is not None:
@@ -503,14 +503,28 @@ def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return mixed
 
 
-def _numbers(batch: Any) -> Column:
-    """Numbers as an array of their own type; where some are missing, anything stands there."""
+def numbers_of(batch: pyarrow.Array, missing: float = 0) -> Column:
+    """Return a batch of a column of numbers as an array of their own type.
+
+    Parameters
+    ----------
+    batch : pyarrow.Array
+        Decimals become float64, truth values 0 and 1.
+    missing : float, default 0
+        Stands where there is no value; NaN makes float64 of integers.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
     from pyarrow import types
 
-    if types.is_decimal(batch.type):
+    if types.is_boolean(batch.type):
+        batch = batch.cast("uint8")
+    if types.is_decimal(batch.type) or (batch.null_count and missing != missing):
         batch = batch.cast("float64")
     if batch.null_count:
-        batch = batch.fill_null(0)
+        batch = batch.fill_null(missing)
     return np.asarray(batch.to_numpy(zero_copy_only=False))
 
 

@@ -35,7 +35,8 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +65,32 @@ from riskslim.exceptions import ConstantFeatureWarning, PositiveLabelWarning
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["TrainingData", "stored_values", "user_stacklevel"]
+
+class Part(Protocol):
+    """Rows in the layout of the kernels: :class:`riskslim.data.distinct.KernelRows`."""
+
+    @property
+    def integer_columns(self) -> NDArray[np.int8]:
+        """As those of training data; so are the others."""
+
+    @property
+    def integer_index(self) -> NDArray[np.intp]: ...  # noqa: D102
+    @property
+    def real_panels(self) -> NDArray[np.float64]: ...  # noqa: D102
+    @property
+    def real_index(self) -> NDArray[np.intp]: ...  # noqa: D102
+    @property
+    def labels(self) -> NDArray[np.int8]: ...  # noqa: D102
+    @property
+    def weights(self) -> NDArray[np.float64]: ...  # noqa: D102
+    @property
+    def n_rows(self) -> int: ...  # noqa: D102
+
+
+__all__ = ["Paths", "TrainingData", "locate_columns", "stored_values", "user_stacklevel"]
+
+# Files and folders to read.
+Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
 
 
 class TrainingData:
@@ -98,6 +124,12 @@ class TrainingData:
     ----------
     n_samples, n_features : int
         The numbers n of rows and d of features; the intercept is not counted.
+    n_rows : int
+        Rows that are held: fewer than n where equal ones were merged while they were read.
+    counts : int64 array of shape (n_rows,) or None
+        How many rows each of them stands for, those of weight zero left out; None: each for itself.
+        ``sample_weight`` has the sums of their weights, or the counts; all arrays below that are
+        said to have n rows have ``n_rows`` then.
     feature_names : tuple of str, length d
     outcome_name : str
     classes : tuple
@@ -182,6 +214,8 @@ class TrainingData:
     feature_max: NDArray[np.float64]
     constant_features: NDArray[np.intp]
     csv_format: CsvFormat | None = None
+    counts: NDArray[np.int64] | None = None
+    _weights_are_counts: bool = False
 
     def __init__(
         self,
@@ -292,7 +326,7 @@ class TrainingData:
         wanted = (features,) if isinstance(features, str) else features
         wanted = None if wanted is None else tuple(wanted)
         with open_file(path, csv_format) as (names, read_column):
-            position = _locate_columns(
+            position = locate_columns(
                 names,
                 {"outcome": (outcome,), "weights": () if weights is None else (weights,),
                  "exclude": exclude, "features": wanted or ()},
@@ -323,6 +357,213 @@ class TrainingData:
             data.csv_format = csv_format
             return data
 
+    @classmethod
+    def from_part(
+        cls,
+        part: Part,
+        counts: NDArray[np.int64] | None,
+        *,
+        is_weighted: bool,
+        feature_names: Sequence[str],
+        outcome_name: str,
+        classes: tuple[Any, Any],
+        feature_min: NDArray[np.float64],
+        feature_max: NDArray[np.float64],
+        items: Mapping[str, Statement],
+    ) -> TrainingData:
+        """Training data of rows in memory that are packed already.
+
+        Parameters
+        ----------
+        part : KernelRows
+            With weights, where rows have some or stand for several.
+        counts : int64 array of shape (n_rows,), optional
+            How many rows each of them stands for.
+        is_weighted : bool
+            Whether the weights are others than the counts, which are at most 65535 otherwise.
+        feature_names, outcome_name, classes, items
+            As in :class:`TrainingData`, all of them known.
+        feature_min, feature_max : float64 array of shape (d,)
+
+        Returns
+        -------
+        TrainingData
+            It owns the arrays.
+        """
+        data = cls.__new__(cls)
+        data.n_features, data.feature_names = len(feature_names), tuple(feature_names)
+        data.outcome_name, data.classes, data.items = outcome_name, classes, dict(items)
+        data.labels = part.labels
+        data.sample_weight = part.weights if len(part.weights) else None
+        data.counts, data._weights_are_counts = counts, counts is not None and not is_weighted
+        data.n_samples = part.n_rows if counts is None else int(counts.sum())
+        data.total_weight = float(
+            part.n_rows if data.sample_weight is None else data.sample_weight.sum()
+        )
+        data.class_factors = (1.0, 1.0)
+        data.integer_columns, data.integer_index = part.integer_columns, part.integer_index
+        data.real_panels, data.real_index = part.real_panels, part.real_index
+        data.is_integer = np.zeros(data.n_features, np.bool_)
+        data.is_integer[part.integer_index] = True
+        data.feature_min, data.feature_max = feature_min, feature_max
+        data.constant_features = np.flatnonzero(feature_min == feature_max)
+        data._freeze()
+        return data
+
+    @classmethod
+    def from_parquet(
+        cls,
+        path: Paths,
+        outcome: str,
+        *,
+        items: Any = None,
+        sample_weight: str | None = None,
+        positive_label: Any = None,
+        features: Iterable[str] | None = None,
+        exclude: Iterable[str] = (),
+        memory_limit: int | None = None,
+        scratch: str | os.PathLike[str] | None = None,
+        progress: Callable[[Any], None] | None = None,
+        random_state: int = 0,
+    ) -> TrainingData:
+        """Read Parquet files of any size, batch by batch, and merge equal rows as they come.
+
+        Parameters
+        ----------
+        path : path-like, or iterable of them
+            Files, and folders: all files in them whose names end in .parquet and begin with
+            neither "_" nor ".". All have the same columns.
+        outcome : str
+            Column of the labels.
+        items : ItemEncoder, optional
+            Is fitted to the rows, and makes the features. Columns of up to 65,536 distinct values
+            get the items that they would get in memory; of others thresholds are quantiles of a
+            sample of 200,000 rows. Default: columns are features as they are, numbers all of them.
+        sample_weight : str, optional
+            Column of the weights.
+        positive_label : optional
+            As in :class:`TrainingData`.
+        features, exclude : iterable of str, optional
+            As in :meth:`from_file`.
+        memory_limit : int, optional
+            Bytes that the rows may take, here and in a search afterwards. Default: half of the
+            machine's memory.
+        scratch : str or path-like, optional
+            Folder in which a folder is made for rows that have no room in memory; it is removed
+            with the data, at the end of the process, and where reading fails. Default: where the
+            system keeps temporary files.
+        progress : callable, optional
+            Called after each batch with an object that has ``step``, ``n_rows``, ``n_distinct``,
+            ``n_bytes``, ``total_bytes`` and a ``summary()`` in words.
+        random_state : int, default 0
+            Seed of the sample.
+
+        Returns
+        -------
+        TrainingData
+            Its rows are the distinct ones, with ``counts``; or they are in scratch files, where
+            they have no room in memory (``rows_elsewhere``).
+
+        Raises
+        ------
+        FileNotFoundError
+            There is no such file or folder.
+        ImportError
+            pyarrow is not installed.
+        ValueError
+            Folders without files; files that are damaged, or differ in their columns; values that
+            cannot be used, with the file and the row of the first one; an outcome that does not
+            have two classes in all files together.
+        OSError
+            The scratch folder cannot be written, as on a full disk.
+
+        Notes
+        -----
+        The files are read twice: once to see what is in the columns, once to encode and merge. How
+        long that takes and what it needs is in docs/large_data.md.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import pyarrow as pa, pyarrow.parquet as pq
+        >>> from riskslim import ItemEncoder, TrainingData
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for part in range(2):
+        ...         rows = {"age": [38, 72, 61, 38], "smoker": [0, 1, 1, 0], "died": [0, 1, 0, 0]}
+        ...         pq.write_table(pa.table(rows), pathlib.Path(folder, f"part-{part}.parquet"))
+        ...     data = TrainingData.from_parquet(folder, "died", items=ItemEncoder())
+        >>> data.feature_names, data.n_samples
+        (('age >= 61', 'age >= 72', 'smoker'), 8)
+        >>> data.counts
+        array([4, 2, 2])
+        """
+        return _read_batches(
+            "parquet", path, None, outcome, sample_weight, positive_label, features, exclude,
+            items=items, memory_limit=memory_limit, scratch=scratch, progress=progress,
+            seed=random_state,
+        )  # fmt: skip
+
+    @classmethod
+    def from_csv(
+        cls,
+        path: Paths,
+        outcome: str,
+        *,
+        items: Any = None,
+        sample_weight: str | None = None,
+        positive_label: Any = None,
+        features: Iterable[str] | None = None,
+        exclude: Iterable[str] = (),
+        csv_format: CsvFormat | None = None,
+        memory_limit: int | None = None,
+        scratch: str | os.PathLike[str] | None = None,
+        progress: Callable[[Any], None] | None = None,
+        random_state: int = 0,
+    ) -> TrainingData:
+        r"""Read CSV files of any size, batch by batch, and merge equal rows as they come.
+
+        Parameters
+        ----------
+        path : path-like, or iterable of them
+            As in :meth:`from_parquet`, with names that end in .csv or .csv.gz.
+        outcome, items, sample_weight, positive_label, features, exclude
+            As there.
+        csv_format : CsvFormat, optional
+            How the files are written; a score of the data keeps it.
+        memory_limit, scratch, progress, random_state
+            As there.
+
+        Returns
+        -------
+        TrainingData
+
+        Raises
+        ------
+        FileNotFoundError, ImportError, ValueError, OSError
+            As there.
+
+        Notes
+        -----
+        A column has the type that all of its values in all files have. Where a later row shows
+        that it is another one than the first rows said, reading begins anew.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from riskslim import TrainingData
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "patients.csv")
+        ...     _ = path.write_text("smoker,died\n1,1\n0,0\n1,1\n")
+        ...     data = TrainingData.from_csv(path, "died")
+        >>> data.column(0), data.counts
+        (array([1, 0], dtype=int8), array([2, 1]))
+        """
+        return _read_batches(
+            "csv", path, csv_format, outcome, sample_weight, positive_label, features, exclude,
+            items=items, memory_limit=memory_limit, scratch=scratch, progress=progress,
+            seed=random_state,
+        )  # fmt: skip
+
     def reweighted(self, sample_weight: Any) -> TrainingData:
         """The same rows with other weights.
 
@@ -339,7 +580,7 @@ class TrainingData:
         Raises
         ------
         ValueError
-            The weights are refused.
+            The weights are refused; or equal rows were merged, so that there is no row for each.
 
         Examples
         --------
@@ -348,6 +589,14 @@ class TrainingData:
         >>> data.reweighted([1, 2, 1, 1]).total_weight
         5.0
         """
+        if self.counts is not None:
+            raise ValueError(
+                "equal rows were merged while these data were read, so that rows cannot get other "
+                "weights: name the column of the weights (sample_weight) when reading"
+            )
+        return self._reweighted(sample_weight)
+
+    def _reweighted(self, sample_weight: Any) -> TrainingData:
         other = copy.copy(self)
         other._set_weights(sample_weight)
         other._freeze()
@@ -379,16 +628,26 @@ class TrainingData:
         >>> data.with_class_weight({"yes": 3}).class_weighting
         ClassWeighting(prevalence=0.25, weighted_prevalence=0.5)
         """
-        own = np.ones(self.n_samples) if self.sample_weight is None else self.sample_weight
+        own = np.ones(self.n_rows) if self.sample_weight is None else self.sample_weight
         positive = self.labels > 0
         totals = float(own.sum(where=~positive)), float(own.sum(where=positive))
         factors = class_factors(class_weight, self.classes, totals)
-        other = self.reweighted(own * np.where(positive, factors[1], factors[0]))
+        other = self._reweighted(own * np.where(positive, factors[1], factors[0]))
         other.class_factors = (
             self.class_factors[0] * factors[0],
             self.class_factors[1] * factors[1],
         )
         return other
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that are held."""
+        return len(self.labels)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Say whether rows have weights other than how many they stand for."""
+        return self.sample_weight is not None and not self._weights_are_counts
 
     @property
     def counted(self) -> NDArray[np.intp] | slice:
@@ -400,6 +659,8 @@ class TrainingData:
     @property
     def n_counted(self) -> int:
         """Number of rows of positive weight."""
+        if self.counts is not None:
+            return int(self.counts.sum())
         if self.sample_weight is None:
             return self.n_samples
         return int(np.count_nonzero(self.sample_weight))
@@ -419,7 +680,7 @@ class TrainingData:
     def _prevalence(self, divisors: tuple[float, float]) -> float:
         """Share of the positive class by the weights divided by one number for each class."""
         positive = self.labels > 0
-        weights = np.ones(self.n_samples) if self.sample_weight is None else self.sample_weight
+        weights = np.ones(self.n_rows) if self.sample_weight is None else self.sample_weight
         negative_weight = float(weights.sum(where=~positive)) / divisors[0]
         positive_weight = float(weights.sum(where=positive)) / divisors[1]
         return positive_weight / (negative_weight + positive_weight)
@@ -444,15 +705,16 @@ class TrainingData:
         """
         if not 0 <= j < self.n_features:
             raise IndexError(f"no feature {j}: features are numbered 0..{self.n_features - 1}")
-        return stored_values(self, j, 0, self.n_samples)
+        return stored_values(self, j, 0, self.n_rows)
 
     def __repr__(self) -> str:
         n_int, n_real = len(self.integer_index), len(self.real_index)
+        merged = "" if self.counts is None else f"n_rows={self.n_rows}, "
         return (
-            f"TrainingData(n_samples={self.n_samples}, "
+            f"TrainingData(n_samples={self.n_samples}, {merged}"
             f"n_features={self.n_features} ({n_int} integer, {n_real} real), "
             f"outcome={self.outcome_name!r}, classes={self.classes!r}, "
-            f"weighted={self.sample_weight is not None})"
+            f"weighted={self.is_weighted})"
         )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -462,6 +724,7 @@ class TrainingData:
 
     def _set_weights(self, sample_weight: Any) -> None:
         self.sample_weight = weights_of_rows(sample_weight, self.labels, self.classes)
+        self._weights_are_counts = False
         self.total_weight = float(
             self.n_samples if self.sample_weight is None else self.sample_weight.sum()
         )
@@ -504,6 +767,34 @@ def stored_values(data: TrainingData, j: int, start: int, stop: int) -> NDArray[
     values = read_column(data.real_panels, k, start, stop)
     values.setflags(write=False)
     return values
+
+
+def _read_batches(
+    kind: str,
+    paths: Paths,
+    csv_format: CsvFormat | None,
+    outcome: str,
+    sample_weight: str | None,
+    positive_label: Any,
+    features: Iterable[str] | None,
+    exclude: Iterable[str],
+    **options: Any,
+) -> TrainingData:
+    """Read files batch by batch; what does it stands above this module, and is called by name."""
+    reading: Any = import_module("riskslim.rows.reading")
+    wanted = (features,) if isinstance(features, str) else features
+    columns = reading.Columns(
+        outcome,
+        sample_weight,
+        positive_label,
+        None if wanted is None else tuple(wanted),
+        (exclude,) if isinstance(exclude, str) else tuple(exclude),
+    )
+    data: TrainingData = reading.read_files(kind, paths, csv_format, columns, **options)
+    if positive_label is None and not is_plain_order(data.classes):
+        _warn_order(data.classes)
+    data._warn_constant()
+    return data
 
 
 def _warn_order(classes: tuple[Any, Any]) -> None:
@@ -583,7 +874,7 @@ def _resolve_names(table: Table, feature_names: Sequence[str] | None) -> tuple[s
     return tuple(seen)
 
 
-def _locate_columns(
+def locate_columns(
     names: list[str], roles: dict[str, tuple[str, ...]], path: str | os.PathLike[str]
 ) -> dict[str, int]:
     """Return the position of every column, after checking the names that the user gave."""

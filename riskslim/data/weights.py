@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 from riskslim.data.faults import FAULTS, ColumnError, check_numeric
 from riskslim.data.tables import values_of
 
-__all__ = ["check_length", "check_size_of_weights", "checked_weights", "weights_of_rows"]
+__all__ = [
+    "check_class_totals",
+    "check_length",
+    "check_size_of_weights",
+    "checked_weights",
+    "weights_of_rows",
+]
 
 # Weights count relative to each other; beyond these, sums of products overflow or vanish.
 _WEIGHT_RANGE = (1e-100, 1e100)
@@ -88,9 +94,18 @@ def _check_class_weights(
                 f"{np.count_nonzero(rows)} rows of class {label!r} have weight zero."
             )
     check_size_of_weights(weights)
-    total = weights.sum()
-    for sign, label in zip((-1, 1), classes, strict=True):
-        share = float(weights.sum(where=labels == sign) / total)
+    totals = [float(weights.sum(where=labels == sign)) for sign in (-1, 1)]
+    check_class_totals((totals[0], totals[1]), classes)
+
+
+def check_class_totals(totals: tuple[float, float], classes: tuple[Any, Any]) -> None:
+    """Refuse a class of no weight, or of so little that nothing can be learnt of it."""
+    for total, label in zip(totals, classes, strict=True):
+        if not total > 0.0:
+            raise ValueError(
+                f"Two classes are needed, but no row of class {label!r} has a positive weight."
+            )
+        share = total / (totals[0] + totals[1])
         if share < _LEAST_CLASS_SHARE:
             raise ValueError(
                 f"Class {label!r} has {share:.3g} of the total sample_weight, less than "

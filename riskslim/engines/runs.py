@@ -229,7 +229,7 @@ class EngineRun(Generic[_Settings]):
         self.stop = np.zeros(1, np.int64)
         self.began = time.perf_counter()
         limit: float = self.limits["time_limit"]
-        recheck = RECHECK_SECONDS * self.problem.loss.data.n_samples
+        recheck = RECHECK_SECONDS * self.problem.loss.data.n_rows
         self.deadline: float = self.began + limit - min(recheck, MOST_OF_LIMIT * limit)
         self.initialization_seconds = 0.0
 

@@ -319,6 +319,51 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._take_over(encoders, summary.n_counted, rules)
         return self
 
+    def transform(self, X: Any) -> Any:
+        """Return the items of rows.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, mapping, array or nested sequence
+            The columns of fit. A record is a mapping from names to single values or a row of a
+            pandas data frame; a list of mappings is several of them.
+
+        Returns
+        -------
+        data frame or ndarray of shape (n, number of items)
+
+        Warns
+        -----
+        ExtrapolationWarning
+            Columns of numbers have values far outside of their range in fit
+            (:func:`riskslim.data.extrapolation.far_values`): the unit may be another one. One
+            warning names them all. Columns without items are not looked at.
+        """
+        check_is_fitted(self)
+        table, container = self._open(X)
+        block = np.empty((table.n_samples, len(self.items_)), dtype=np.int8, order="F")
+        given: dict[int, Column] = {}  # columns of numbers that stay as they are, by item
+        faults: list[tuple[int, ColumnError]] = []
+        k = 0
+        far: list[str] = []
+        for j, encoder in enumerate(self._encoders):
+            try:
+                column = encoder.read(table.values(j), self.handle_unknown)
+            except ColumnError as fault:
+                faults.append((j, fault))
+                continue
+            if encoder.variable is not None and encoder.items:
+                far.append(encoder.variable.far(column.values))
+            for item in encoder.items:
+                if item.kind == "numeric":
+                    given[k] = column.values
+                else:
+                    encoder.write(item, column, block[:, k])
+                k += 1
+        raise_faults(faults, self._columns, table.n_samples, _TRANSFORM_ADVICE)
+        warn_of_far_values(far)
+        return self._in_container(block, given, container)
+
     def encode_batch(
         self, batch: pyarrow.RecordBatch, place: Callable[[int], str]
     ) -> tuple[NDArray[np.int8], dict[int, Column]]:

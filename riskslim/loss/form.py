@@ -56,7 +56,7 @@ def choose_form(
         ``lookup_table`` if every usable feature is an integer column and the range has at most
         ``MAX_TABLE_ENTRIES`` scores, else ``real_valued``, with the reason in words.
     """
-    weighted = "weighted " if data.sample_weight is not None else ""
+    weighted = "weighted " if data.is_weighted else ""
     usable = (coefficients.lower != 0) | (coefficients.upper != 0)
     n_real = int(np.count_nonzero(usable & ~data.is_integer))
     low, high = score_range

@@ -96,7 +96,7 @@ def check_scores_of_training(score: ScoreLike, data: TrainingData) -> None:
     position = {name: j for j, name in enumerate(data.feature_names)}
     columns = [(points, data.column(position[name])) for name, points in score.points.items()]
     counts = None if isinstance(data.counted, slice) else np.asarray(data.sample_weight) > 0
-    for start in range(0, data.n_samples, _ROWS_AT_A_TIME):
+    for start in range(0, data.n_rows, _ROWS_AT_A_TIME):
         rows: Any = slice(start, start + _ROWS_AT_A_TIME)
         if counts is not None:
             rows = start + np.flatnonzero(counts[rows])
