@@ -67,15 +67,13 @@ class RowMerger:
     --------
     >>> import numpy as np
     >>> from riskslim.data.layout import WordLayout
-from riskslim.data.statements import Statement
-from riskslim.data.training_data import TrainingData
     >>> from riskslim.data.merging import RowMerger
     >>> from riskslim.data.panels import empty_panels
     >>> layout = WordLayout.of(np.array([True, True]), 0)
     >>> merger = RowMerger(layout, False, 2**20, print)
     >>> columns = np.array([[0, 1], [1, 1], [0, 1]], np.int8, order="F")
     >>> merger.add(columns, empty_panels(3, 0), np.array([1, -1, 1], np.int8))
-    >>> merged = merger.merged
+    >>> merged = merger.finish()
     >>> layout.integers(merged.keys).tolist(), merged.counts.tolist()
     ([[0, 1], [1, 1]], [2, 1])
     """
@@ -106,9 +104,15 @@ from riskslim.data.training_data import TrainingData
         """Distinct rows that it holds."""
         return self._n
 
-    @property
-    def merged(self) -> MergedKeys:
-        """The rows that it holds, in the order in which they first came; not copied."""
+    def finish(self) -> MergedKeys:
+        """Return the rows that it holds, in the order in which they first came.
+
+        Returns
+        -------
+        MergedKeys
+            Not copied. Only the memory that finds equal rows is given back.
+        """
+        self._slots = np.empty(0, np.uint64)
         return self._chosen(slice(self._n))
 
     def add(

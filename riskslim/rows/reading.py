@@ -12,8 +12,9 @@ import logging
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
@@ -165,9 +166,7 @@ class Columns:
             "features": self.features or (),
         }
         locate_columns(names, roles, path)
-        others = [
-            name for name in names if name not in {self.outcome, self.weights, *self.exclude}
-        ]
+        others = [name for name in names if name not in {self.outcome, self.weights, *self.exclude}]
         chosen = [name for name in others if self.features is None or name in self.features]
         if not chosen:
             raise ValueError(f"{path} has no column that is left as a feature.")
@@ -238,7 +237,7 @@ def read_files(
     limit = default_memory_limit() if memory_limit is None else memory_limit
     if not limit > 0:
         raise ValueError(f"memory_limit must be a positive number of bytes, got {limit!r}")
-    if scratch is not None and not os.path.isdir(scratch):
+    if scratch is not None and not Path(scratch).is_dir():
         raise ValueError(f"there is no folder {scratch} for scratch files")
     import_pyarrow()
     files: BatchFiles
@@ -383,9 +382,7 @@ class _Reading:
                 if fault.count
             ]
             minimum[k], maximum[k] = column.minimum, column.maximum
-            is_integer[k] = (
-                column.are_integers and -128 <= column.minimum and column.maximum <= 127
-            )
+            is_integer[k] = column.are_integers and column.minimum >= -128 and column.maximum <= 127
         raise_faults(faults, self.names, summary.n_rows, ADVICE)
         return _Features(names, made, is_integer, minimum, maximum)
 
@@ -400,9 +397,7 @@ class _Reading:
             merger = RowMerger(layout, weighted, self.memory_limit // _TABLE_SHARE, spill.take)
             totals = self._merge_all(features, merger, lambda: merger.n_rows + spill.n_rows)
             self._check_classes(totals)
-            merged = merger.merged
-            # The hash table is not needed any more, the words are.
-            del merger
+            merged = merger.finish()
             logger.info(
                 "%d rows, %d of them distinct in memory and %d in scratch files",
                 totals.n_rows, len(merged.keys), spill.n_rows,
