@@ -234,6 +234,7 @@ def merged_data(
     data.total_weight = float(
         part.n_rows if data.sample_weight is None else data.sample_weight.sum()
     )
+    data._n_counted = None if counts is None else data.n_samples
     data.class_factors = (1.0, 1.0)
     data.integer_columns, data.integer_index = part.integer_columns, part.integer_index
     data.real_panels, data.real_index = part.real_panels, part.real_index

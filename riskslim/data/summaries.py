@@ -66,7 +66,7 @@ class _Counts(NamedTuple):
         if weights is None:
             return cls.of_rows(rows)
         counted = np.bincount(codes[weights > 0], minlength=n)
-        return cls(rows, counted, np.bincount(codes, weights, minlength=n))
+        return cls(rows, counted, np.asarray(np.bincount(codes, weights, minlength=n), np.float64))
 
     def at(self, chosen: NDArray[np.intp]) -> _Counts:
         return _Counts(self.rows[chosen], self.counted[chosen], self.weights[chosen])

@@ -39,11 +39,11 @@ from riskslim.data.merging import MergedKeys, RowMerger, merged_data, split_coun
 from riskslim.data.packing import ADVICE
 from riskslim.data.panels import as_panels
 from riskslim.data.statements import Statement
-from riskslim.data.summaries import ColumnSummary, TableSummary, numbers_of
+from riskslim.data.summaries import MAX_DISTINCT, SAMPLE_ROWS, ColumnSummary, TableSummary, numbers_of
 from riskslim.data.training_data import TrainingData, locate_columns
 from riskslim.data.weights import check_class_totals
 from riskslim.rows.base import RowsSchema
-from riskslim.rows.disk import BlockWriter, DiskRows, ScratchFolder
+from riskslim.rows.disk import BLOCK_ROWS, BlockWriter, DiskRows, ScratchFolder
 
 __all__ = ["BatchItems", "Columns", "ReadProgress", "default_memory_limit", "read_files"]
 
@@ -315,8 +315,10 @@ class _Reading:
 
     def _first_pass(self) -> TableSummary:
         *kinds, outcome_kind = self.files.kinds([*self.names, self.columns.outcome])
-        counted = {} if self.items is not None else {"most": 0}
-        summary = TableSummary(self.names, kinds, seed=self.seed, **counted)
+        most = 0 if self.items is None else MAX_DISTINCT
+        summary = TableSummary(
+            self.names, kinds, most=most, sample_rows=SAMPLE_ROWS, seed=self.seed
+        )
         summary.place = self._place
         outcome = ColumnSummary(self.columns.outcome, outcome_kind, 2**10)
         self.starts, self.started = [], []
@@ -418,7 +420,9 @@ class _Reading:
             positive = labels > 0
             totals.n_rows += len(labels)
             totals.n_positive += int(np.count_nonzero(positive))
-            if weights is not None:
+            if weights is None:
+                totals.n_counted += len(labels)
+            else:
                 totals.weights.append(
                     (float(weights.sum(where=~positive)), float(weights.sum(where=positive)))
                 )
@@ -521,8 +525,8 @@ class _Reading:
                 part, counts, is_weighted=weighted,
                 feature_min=features.minimum, feature_max=features.maximum, **named,
             )  # fmt: skip
-        # What only rows of weight zero have is part of the range, too.
         data.n_samples = totals.n_rows
+        data._n_counted = totals.n_counted
         return data
 
     # ---- of both passes ----------------------------------------------------------------------
@@ -606,7 +610,7 @@ class _Spill:
         if self._writer is None:
             folder = ScratchFolder(self._scratch)
             logger.info("rows that have no room in memory go to %s", folder.path)
-            self._writer = BlockWriter(folder, self._schema)
+            self._writer = BlockWriter(folder, self._schema, block_rows=BLOCK_ROWS)
         for start in range(0, len(merged.keys), _UNPACKED_ROWS):
             rows = slice(start, start + _UNPACKED_ROWS)
             keys = merged.keys[rows]
