@@ -377,7 +377,9 @@ class _Results:
             if self.trace is not None:
                 _write_trace(solution, self.trace)
             if self.report_file is not None:
-                score.report(self.report_file, _apart(problem.loss.data), problem=problem, **sections)
+                score.report(
+                    self.report_file, _apart(problem.loss.data), problem=problem, **sections
+                )
         finally:
             # What took minutes to find is not lost because a disk is full.
             typer.echo(f"{before}{_described(solution, score)}{after}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -29,8 +30,8 @@ from riskslim.exceptions import ConstantFeatureWarning, PositiveLabelWarning
 from riskslim.rows import disk, reading
 
 N = 3000
-# So small that half of the rows and more are spilled, and that none are.
-LITTLE, MUCH = 200_000, 10**9
+# So small that half of the rows and more are spilled.
+LITTLE = 200_000
 
 
 def frame(n: int = N, seed: int = 0) -> pd.DataFrame:
@@ -55,7 +56,7 @@ def write(table: pd.DataFrame, folder: Path, kind: str, n_files: int) -> Path:
     folder = folder / f"{kind}-{n_files}"
     folder.mkdir()
     cuts = np.linspace(0, len(table), n_files + 1).astype(int)
-    for number, (start, stop) in enumerate(zip(cuts[:-1], cuts[1:], strict=True)):
+    for number, (start, stop) in enumerate(itertools.pairwise(cuts)):
         part = pa.Table.from_pandas(table.iloc[start:stop], preserve_index=False)
         if kind == "parquet":
             pq.write_table(part, folder / f"part-{number}.parquet", row_group_size=700)
@@ -348,7 +349,7 @@ def test_text_among_numbers(tmp_path):
     with pytest.raises(ValueError, match="could not convert string to float: '<80'") as error:
         read(folder, "csv", exclude=["weight", "sex", "ward", "marker"])
     assert f"1 of 900 rows, first '<80' at row 5 of {folder / 'part-1.csv'}" in str(error.value)
-    with pytest.raises(ValueError, match="could not convert string to float: '(fe)?male'"):
+    with pytest.raises(ValueError, match=r"could not convert string to float: '(fe)?male'"):
         read(folder, "csv", exclude=["weight", "ward", "marker", "pressure"])
 
 
