@@ -310,8 +310,9 @@ class _SearchOptions:
         if choice.name == "lattice_cpa":
             arguments = {"solver": choice.solver, **arguments}
         elif self.memory_limit is not None:
-            # The rows themselves, and tables of supports, need the rest.
-            limit = max(self.memory_limit // 4, 1)
+            # Where rows are in memory, they and tables of supports need the rest.
+            share = 4 if problem.loss.data.rows_elsewhere is None else 1
+            limit = max(self.memory_limit // share, 1)
             settings = riskslim.BranchAndBoundSettings()
             if limit < settings.memory_limit:
                 settings = replace(settings, memory_limit=limit)
