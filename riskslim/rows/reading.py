@@ -613,6 +613,20 @@ class _Spill:
 
     def take(self, merged: MergedKeys) -> None:
         """Write rows."""
+        try:
+            self._write(merged)
+        except OSError as error:
+            raise self._unwritten(error) from error
+
+    def _unwritten(self, error: OSError) -> OSError:
+        return OSError(
+            error.errno,
+            f"scratch files for rows that have no room in memory cannot be written "
+            f"({error.strerror or error}): make room, name another folder (scratch, --scratch), or "
+            "allow more memory",
+        )
+
+    def _write(self, merged: MergedKeys) -> None:
         if self._writer is None:
             folder = ScratchFolder(self._scratch)
             logger.info("rows that have no room in memory go to %s", folder.path)
@@ -630,7 +644,10 @@ class _Spill:
     def finish(self) -> DiskRows:
         """Return all rows that were written."""
         assert self._writer is not None
-        return self._writer.finish()
+        try:
+            return self._writer.finish()
+        except OSError as error:
+            raise self._unwritten(error) from error
 
 
 def _part_of(
