@@ -2,12 +2,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 def block_rows() -> int: ...
-def n_words(n_integers: int, n_reals: int) -> int: ...
 def group_rows(
     columns: NDArray[np.int8],
     panels: NDArray[np.float64],
     labels: NDArray[np.int8],
     weights: NDArray[np.float64],
+    places: NDArray[np.int64],
     first_row: int,
     n_groups: int,
     plane: NDArray[np.uint64],

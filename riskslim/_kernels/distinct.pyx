@@ -40,24 +40,20 @@ def block_rows():
     return RS_ROWS
 
 
-def n_words(Py_ssize_t n_integers, Py_ssize_t n_reals):
-    """Words per row: a byte for the label and each integer, a word for each real."""
-    return (n_integers + 8) // 8 + n_reals
-
-
 cdef void read_rows(
     uint64_t *plane, uint64_t *hash, const int8_t[::1, :] columns,
-    const rs_panels *panels, const int8_t[::1] labels, Py_ssize_t start, Py_ssize_t n,
+    const rs_panels *panels, const int8_t[::1] labels, const int64_t[::1] places,
+    Py_ssize_t n_packed, Py_ssize_t start, Py_ssize_t n,
 ) noexcept nogil:
     """Words and hashes of n rows; the first one begins a panel."""
-    cdef Py_ssize_t j, k, n_packed = (columns.shape[1] + 8) // 8
+    cdef Py_ssize_t j, k
     cdef double[RS_ROWS] reals
     for k in range(n_packed):
         rs_clear_words(plane + k * RS_ROWS, n)
     rs_put_bytes(plane, &labels[start], 0, n)
     for j in range(columns.shape[1]):
-        k = (j + 1) // 8
-        rs_put_bytes(plane + k * RS_ROWS, &columns[start, j], 8 * <int>(j + 1 - 8 * k), n)
+        k = <Py_ssize_t>(places[j] >> 6)
+        rs_put_bytes(plane + k * RS_ROWS, &columns[start, j], <int>(places[j] & 63), n)
     for j in range(panels.d):
         rs_unpack_column(reals, panels, start, j, n, False)
         rs_put_reals(plane + (n_packed + j) * RS_ROWS, reals, n)
@@ -69,32 +65,37 @@ cdef void read_rows(
 
 def group_rows(
     const int8_t[::1, :] columns, const double[:, :, ::1] panels, const int8_t[::1] labels,
-    const double[:, ::1] weights, Py_ssize_t first_row, Py_ssize_t n_groups,
-    uint64_t[:, ::1] plane, uint64_t[::1] slots, uint64_t[:, ::1] keys,
+    const double[:, ::1] weights, const int64_t[::1] places, Py_ssize_t first_row,
+    Py_ssize_t n_groups, uint64_t[:, ::1] plane, uint64_t[::1] slots, uint64_t[:, ::1] keys,
     int64_t[::1] first, int64_t[::1] counts, double[:, ::1] sums,
 ):
     """Group rows first_row, first_row + 1, ... as long as there is room for new groups.
 
-    Parameters besides the rows: ``plane`` is workspace (n_words, block_rows()); ``slots`` is
-    the hash table, a power of two in size and zero at first; groups are held by ``keys``
-    (words), ``first`` (first row), ``counts`` (rows), and ``sums``: for each kind of weights
-    their sum, and its rounding error.
+    Parameters besides the rows: ``places`` says at which bit of a row's words each integer
+    begins (riskslim.data.layout); the label is the first byte, a real is a word of its own behind
+    the integers. ``plane`` is workspace (n_words, block_rows()); ``slots`` is the hash table, a
+    power of two in size and zero at first; groups are held by ``keys`` (words), ``first`` (first
+    row; where it has no room it is not noted), ``counts`` (rows), and ``sums``: for each kind of
+    weights their sum, and its rounding error.
 
     Returns the next row and the number of groups. The table is never more than half full.
     """
     cdef Py_ssize_t n = labels.shape[0], row = first_row, words = keys.shape[1]
     cdef Py_ssize_t capacity = min(keys.shape[0], slots.shape[0] // 2)
     cdef Py_ssize_t i, k, m, group, w, kinds = weights.shape[0]
+    cdef Py_ssize_t n_packed = words - panels.shape[1]
     cdef uint64_t mask = slots.shape[0] - 1, slot, at
     cdef uint64_t[RS_ROWS] hash
     cdef rs_sum total
+    cdef bint noted = first.shape[0] > 0
     cdef rs_panels reals
     reals.x = &panels[0, 0, 0]
     reals.d = panels.shape[1]
     with nogil:
         while row < n and n_groups + RS_ROWS <= capacity:
             m = min(RS_ROWS, n - row)
-            read_rows(&plane[0, 0], hash, columns, &reals, labels, row, m)
+            read_rows(
+                &plane[0, 0], hash, columns, &reals, labels, places, n_packed, row, m)
             for i in range(m):
                 RS_PREFETCH(&slots[hash[i] & mask])
             for i in range(m):
@@ -111,7 +112,8 @@ def group_rows(
                         slots[at] = rs_slot(hash[i], group)
                         for k in range(words):
                             keys[group, k] = plane[k, i]
-                        first[group] = row + i
+                        if noted:
+                            first[group] = row + i
                         counts[group] = 0
                         for w in range(2 * kinds):
                             sums[w, group] = 0.0

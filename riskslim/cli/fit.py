@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import functools
 import io
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,33 +25,28 @@ from riskslim.cli.arguments import (
     arguments_of_pool,
     arguments_of_solver,
     by_name,
+    bytes_of,
     csv_format_of,
     encoder_of,
     scales_of,
     signs_of,
 )
 from riskslim.cli.exit_codes import EXIT_INFEASIBLE, EXIT_INTERRUPTED, EXIT_MEMORY
-from riskslim.cli.faults import identifiers_in, with_options
 from riskslim.cli.messages import shell_word
 from riskslim.cli.outputs import Delivery, check_outputs
 from riskslim.cli.progress import SearchProgress, display
+from riskslim.cli.reading import RawColumns, Source
 from riskslim.cli.selection import Selection
 from riskslim.cli.session import check_report, logger, print_remarks, session
 from riskslim.cli.streams import emit
-from riskslim.data.faults import UnusableColumnsError
 from riskslim.data.labels import is_plain_order
 from riskslim.engines.choice import choose_engine, solve
-from riskslim.exceptions import PositiveLabelWarning
 from riskslim.solution import Status
 
 if TYPE_CHECKING:
-    import pyarrow
-
     from riskslim.constraints.base import Constraint
     from riskslim.constraints.linear import LinearConstraint
-    from riskslim.data.csv_format import CsvFormat
     from riskslim.data.training_data import TrainingData
-    from riskslim.items.encoder import ItemEncoder
     from riskslim.problem.problem import RiskScoreProblem
     from riskslim.risk_score import RiskScore
     from riskslim.scale import ScaleSet
@@ -62,11 +56,13 @@ __all__ = ["demo", "fit"]
 
 # Scores of a list that are shown where --n-solutions does not say how many.
 _LISTED = 10
+# Rows of a report on data that were too many to be held one by one.
+_REPORTED_ROWS = 200_000
 
 
 def fit(
     *,
-    data: options.DataFile,
+    data: options.DataFiles,
     outcome: options.Outcome,
     positive: options.Positive = None,
     weights: options.Weights = None,
@@ -85,6 +81,8 @@ def fit(
     separator: options.Separator = None,
     decimal: options.Decimal = None,
     encoding: options.Encoding = None,
+    memory_limit: options.MemoryLimit = None,
+    scratch: options.Scratch = None,
     max_size: options.MaxSize = 5,
     min_size: options.MinSize = 0,
     items_per_variable: options.ItemsPerVariable = None,
@@ -120,7 +118,7 @@ def fit(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
-    """Find the best risk score for the data in a file.
+    """Find the best risk score for the data in a file, or in several.
 
     Every column is a feature, apart from the outcome, the weights and those excluded; with
     --features, only those named. Ctrl-C ends the search and prints the best risk score so far;
@@ -132,7 +130,7 @@ def fit(
         check_outputs(
             {"--output": output, "--trace": trace, "--path-output": path_output,
              "--cv-output": cv_output, "--report": report_file},
-            [("data", data), ("constraints", constraints), ("folds", folds)],
+            [*(("data", file) for file in data), ("constraints", constraints), ("folds", folds)],
         )  # fmt: skip
         check_report(report_file)
         encoder = encoder_of(
@@ -140,12 +138,13 @@ def fit(
             round_thresholds=round_thresholds, categorical=categorical, numeric=numeric,
             missing=missing,
         )  # fmt: skip
-        raw = None if encoder is None else _RawColumns(encoder)
-        source = _Source(
-            path=data, outcome=outcome, positive=positive, weights=weights,
+        raw = None if encoder is None else RawColumns(encoder)
+        source = Source(
+            paths=data, outcome=outcome, positive=positive, weights=weights,
             class_weight=class_weight, features=features or [], exclude=exclude or [],
             raw=raw, numeric=numeric or [], categorical=categorical or [],
             csv_format=csv_format_of(missing_text, separator, decimal, encoding),
+            memory_limit=bytes_of(memory_limit), scratch=scratch, hidden=quiet or verbose,
         )  # fmt: skip
         stated = _constraints_in(constraints)
         arguments = arguments_of_pool(n_solutions, within, engine)
@@ -160,8 +159,9 @@ def fit(
             "n_threads": threads,
         }  # fmt: skip
         search = _SearchOptions(
-            engine=engine, arguments=limits | arguments, seed=seed, hidden=quiet or verbose
-        )
+            engine=engine, arguments=limits | arguments, seed=seed, hidden=quiet or verbose,
+            memory_limit=source.memory_limit,
+        )  # fmt: skip
 
         training_data = source.read()
         problem = requirements.problem_on(training_data)
@@ -211,83 +211,6 @@ def demo(
         with display(SearchProgress(), hidden=quiet or verbose) as progress:
             solution = solve(problem, engine, time_limit=time_limit, progress=progress, **special)
         _Results(quiet=quiet).write(problem, solution)
-
-
-# ---------------------------------------------------------------------------------------------
-# Read
-# ---------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Source:
-    """The file of training rows, and what of it is used as what."""
-
-    path: Path
-    outcome: str
-    positive: str | None
-    weights: str | None
-    class_weight: str | None
-    features: list[str]
-    exclude: list[str]
-    raw: _RawColumns | None
-    numeric: list[str]
-    categorical: list[str]
-    csv_format: CsvFormat | None
-
-    def read(self) -> TrainingData:
-        """Read the rows; of columns that cannot be used, say which options would help."""
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", PositiveLabelWarning)  # it is said in words of ours
-                data = riskslim.TrainingData.from_file(
-                    self.path,
-                    self.outcome,
-                    weights=self.weights,
-                    positive_label=self.positive,
-                    features=self.features or None,
-                    exclude=self.exclude,
-                    encode=None if self.raw is None else self.raw.fit_items,
-                    csv_format=self.csv_format,
-                )
-        except UnusableColumnsError as error:
-            raise type(error)(self._advice(error)) from None
-        if self.class_weight is None:
-            return data
-        if self.class_weight != "balanced":
-            raise ValueError(f"--class-weight must be balanced, got {self.class_weight!r}")
-        return data.with_class_weight(self.class_weight)
-
-    def _advice(self, error: UnusableColumnsError) -> str:
-        settled = {
-            self.outcome, self.weights, *self.exclude, *self.numeric, *self.categorical
-        }  # fmt: skip
-        if self.raw is not None:
-            settled |= (self.raw.encoder.thresholds or {}).keys()
-        return with_options(
-            error,
-            self.path,
-            items=self.raw is not None,
-            numeric=self.numeric,
-            features=self.features,
-            identifiers=[]
-            if self.features
-            else identifiers_in(self.path, settled, self.csv_format),
-        )
-
-
-@dataclass
-class _RawColumns:
-    """The columns of a file that items are made of, and the encoder that makes them."""
-
-    encoder: ItemEncoder
-    columns: pyarrow.Table | None = None
-
-    def fit_items(self, columns: pyarrow.Table, weights: Any) -> Any:
-        """Fit the encoder, and keep the columns: the score is asked how it depends on cut-offs."""
-        from riskslim.items.rules import fit_items
-
-        self.columns = columns
-        return fit_items(self.encoder, columns, weights)
 
 
 def _say_which_label(data: TrainingData, *, quiet: bool) -> None:
@@ -386,13 +309,23 @@ class _SearchOptions:
     arguments: dict[str, Any]
     seed: int
     hidden: bool
+    memory_limit: int | None = None
     reason: str = ""
 
     def with_engine_for(self, problem: RiskScoreProblem) -> _SearchOptions:
         """Choose the engine where that is left open."""
         choice = choose_engine(problem, self.engine)
         logger.info("engine: %s (%s)", choice.name, choice.reason)
-        return replace(self, engine=choice.name, reason=choice.reason)
+        arguments = self.arguments
+        if choice.name == "branch_and_bound" and self.memory_limit is not None:
+            # Where rows are in memory, they and tables of supports need the rest.
+            share = 4 if problem.loss.data.rows_elsewhere is None else 1
+            limit = max(self.memory_limit // share, 1)
+            settings = riskslim.BranchAndBoundSettings()
+            if limit < settings.memory_limit:
+                settings = replace(settings, memory_limit=limit)
+            arguments = {"settings": settings, **arguments}
+        return replace(self, engine=choice.name, reason=choice.reason, arguments=arguments)
 
     def solve(self, problem: RiskScoreProblem) -> Solution:
         """Search for one score, or a list of the best ones."""
@@ -441,7 +374,7 @@ class _Results:
     output: Path | None = None
     trace: Path | None = None
     report_file: Path | None = None
-    raw: _RawColumns | None = None
+    raw: RawColumns | None = None
     quiet: bool = False
 
     def write(
@@ -474,9 +407,7 @@ class _Results:
             if self.trace is not None:
                 files[self.trace] = functools.partial(_write_trace, solution, self.trace)
             if (page := self.report_file) is not None:
-                files[page] = functools.partial(
-                    score.report, page, problem.loss.data, problem=problem, **sections
-                )
+                files[page] = functools.partial(_write_report, page, score, problem, sections)
             for path, write in files.items():
                 delivery.file(path, write)
         except KeyboardInterrupt:
@@ -509,6 +440,24 @@ class _Results:
 def _text(around: Callable[[], tuple[str, str]], solution: Solution, score: RiskScore) -> str:
     before, after = around()
     return f"{before}{_described(solution, score)}{after}"
+
+
+def _write_report(
+    page: Path, score: RiskScore, problem: RiskScoreProblem, sections: Mapping[str, Any]
+) -> None:
+    score.report(page, _apart(problem.loss.data), problem=problem, **sections)
+
+
+def _apart(data: TrainingData) -> TrainingData:
+    """Rows each for itself, as figures of a report need them; of many a sample."""
+    if data.counts is None and data.rows_elsewhere is None:
+        return data
+    if data.n_samples > _REPORTED_ROWS:
+        logger.warning(
+            "the report is on a sample of %s of the %s training rows",
+            f"{_REPORTED_ROWS:,}", f"{data.n_samples:,}",
+        )  # fmt: skip
+    return data.sampled(_REPORTED_ROWS)
 
 
 def _described(solution: Solution, score: RiskScore) -> str:

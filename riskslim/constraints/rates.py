@@ -126,7 +126,7 @@ class RateConstraint(Constraint):
     ) -> RateCheck:
         """The check of one rate, or of two; each among some of the rows."""
         data = self._data(setting)
-        weights = np.ones(data.n_samples) if data.sample_weight is None else data.sample_weight
+        weights = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
         counted = np.isin(data.labels, _CLASSES[self.rate])
         shares = np.array([np.where(rows & counted, weights, 0.0) for _, rows in groups])
         for (label, _), of_group in zip(groups, shares, strict=True):
@@ -201,10 +201,10 @@ class _RateGap(RateConstraint):
         data = self._data(setting)
         if isinstance(self.groups, _RowGroups):
             labels, codes = self.groups.labels, self.groups.codes
-            if len(codes) != data.n_samples:
+            if len(codes) != data.n_rows:
                 raise ValueError(
                     f"the constraint ({self.label}) has groups of {len(codes)} rows, the data "
-                    f"have {data.n_samples}: give one label per row, or the name of a feature"
+                    f"have {data.n_rows}: give one label per row, or the name of a feature"
                 )
             # Labels that only rows of weight 0 have do not count.
             known = np.unique(codes[data.counted])

@@ -129,7 +129,7 @@ class _RiskBound(Constraint):
         data = setting.data
         if data is None:
             raise ValueError(f"the constraint ({self.label}) needs training data")
-        met = np.ones(data.n_samples, dtype=bool)
+        met = np.ones(data.n_rows, dtype=bool)
         for feature, comparison, value in self.conditions:
             column = data.column(setting.feature_names.index(feature))
             met &= _OPERATORS[comparison](column, value)

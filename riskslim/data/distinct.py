@@ -22,10 +22,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import distinct
+from riskslim.data.layout import WordLayout
 from riskslim.data.panels import as_panels, take_panels
 from riskslim.data.training_data import TrainingData
 
-__all__ = ["MAX_SHARE", "KernelRows", "all_rows", "distinct_rows", "merge_features"]
+__all__ = [
+    "MAX_SHARE",
+    "KernelRows",
+    "all_rows",
+    "distinct_rows",
+    "merge_features",
+    "split_numbers",
+]
 
 # Largest share of distinct rows for which they are used (see distinct_rows).
 MAX_SHARE = 0.5
@@ -108,7 +116,9 @@ def all_rows(data: TrainingData) -> KernelRows:
         real_index=data.real_index,
         labels=data.labels,
         weights=weights,
-        numbers=_NO_NUMBERS,
+        numbers=_NO_NUMBERS
+        if data.is_weighted or data.counts is None
+        else data.counts.astype(np.uint16),
         total_weight=data.total_weight,
         n_samples=data.n_samples,
     )
@@ -161,6 +171,8 @@ def distinct_rows(data: TrainingData, *, always: bool = False) -> KernelRows | N
     >>> rows.integer_columns.tolist(), rows.labels.tolist(), rows.weights.tolist()
     ([[0, 1], [1, 0], [1, 0]], [-1, 1, -1], [2.0, 2.0, 1.0])
     """
+    if data.counts is not None:
+        return all_rows(data) if always else None  # they were merged while they were read
     source = all_rows(data)
     if not always and not _may_pay(source):
         return None
@@ -172,7 +184,7 @@ def distinct_rows(data: TrainingData, *, always: bool = False) -> KernelRows | N
     if len(weights):
         sums = groups.sums(0)
         return take_rows(source, groups.first[sums > 0.0], weights=sums[sums > 0.0])
-    first, counts = _split(groups.first, groups.counts)
+    first, counts = split_numbers(groups.first, groups.counts)
     return take_rows(
         source, first, weights=counts.astype(np.float64), numbers=counts.astype(np.uint16)
     )
@@ -279,10 +291,23 @@ def _take(columns: NDArray[np.int8], index: NDArray[np.intp]) -> NDArray[np.int8
     return taken
 
 
-def _split(
+def split_numbers(
     first: NDArray[np.intp], counts: NDArray[np.int64]
 ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-    """Repeat groups of too many rows, so that each part counts few enough."""
+    """Repeat groups of too many rows, so that each part counts few enough.
+
+    Parameters
+    ----------
+    first : intp array of shape (m,)
+        Something that says which group it is.
+    counts : int64 array of shape (m,)
+
+    Returns
+    -------
+    first : intp array
+    counts : int64 array
+        At most 65535 each.
+    """
     times = (counts - 1) // _MAX_NUMBER + 1
     if (times == 1).all():
         return first, counts
@@ -313,10 +338,12 @@ class _Groups:
         self.source = source
         self._weights = weights
         self.limit = limit
-        words = distinct.n_words(source.integer_columns.shape[1], source.real_panels.shape[1])
+        self._layout = WordLayout.of_bytes(
+            source.integer_columns.shape[1], source.real_panels.shape[1]
+        )
         # Memory is taken page by page as the groups fill it.
         room = limit + distinct.block_rows()
-        self._keys = np.empty((room, words), np.uint64)
+        self._keys = np.empty((room, self._layout.n_words), np.uint64)
         self._first = np.empty(room, np.int64)
         self._counts = np.empty(room, np.int64)
         self._sums = np.empty((2 * len(weights), room))
@@ -342,6 +369,7 @@ class _Groups:
                 source.real_panels,
                 source.labels[:end],
                 self._weights,
+                self._layout.places,
                 row,
                 self._n_groups,
                 plane,

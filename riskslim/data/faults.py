@@ -104,25 +104,40 @@ FAULTS: dict[str, tuple[type[Exception], str, str, str]] = {
         "handle_unknown='ignore' makes all items of theirs 0; cross-validation needs it where the "
         "training rows of a fold lack a level.",
     ),
+    "levels": (
+        ValueError,
+        "Found more than {example} different texts in a column.",
+        "too many different texts",
+        "Do they say who a row is? Leave them out; otherwise put rare ones together beforehand.",
+    ),
 }
 
 
 class ColumnError(Exception):
-    """One column cannot be used; caught, collected and raised again with the column's name."""
+    """One column cannot be used; caught, collected and raised again with the column's name.
+
+    ``mask`` says which rows are at fault, where that was found out. ``place`` names the first of
+    them where rows are not of one table: "row 17 of the file part-3.parquet".
+    """
 
     def __init__(self, kind: str, count: int, first: int, example: str = "") -> None:
         super().__init__(kind, count, first, example)
         self.kind, self.count, self.first, self.example = kind, count, first, example
+        self.mask: NDArray[np.bool_] | None = None
+        self.place = ""
 
     @classmethod
     def at(cls, kind: str, where: NDArray[np.bool_], example: str = "") -> ColumnError:
         """Count the rows at fault and find the first of them."""
-        return cls(kind, int(np.count_nonzero(where)), int(np.argmax(where)), example)
+        fault = cls(kind, int(np.count_nonzero(where)), int(np.argmax(where)), example)
+        fault.mask = where
+        return fault
 
     def where(self, n_samples: int) -> str:
         """Say in how many rows the fault is, and where first; which value, where that tells."""
         value = f"{self.example} " if self.kind == "mixed" else ""
-        return f"{self.count} of {n_samples} rows, first {value}at row {self.first}"
+        place = self.place or f"row {self.first}"
+        return f"{self.count} of {n_samples} rows, first {value}at {place}"
 
 
 class UnusableColumnsError(Exception):
@@ -195,7 +210,7 @@ def check_numeric(values: Column) -> Column:
     raise ColumnError(fault.get(kind, "object"), len(values), 0, example)
 
 
-def check_not_mixed(values: Column) -> None:
+def check_not_mixed(values: Column, counts: NDArray[np.int64] | None = None) -> None:
     """Refuse numbers among which some values are text that is no number, such as "<0.1".
 
     A file with such a value has text in the whole column, which would be taken for levels. Without
@@ -205,6 +220,8 @@ def check_not_mixed(values: Column) -> None:
     ----------
     values : ndarray of shape (n,)
         Text, or objects.
+    counts : ndarray of int64, shape (n,), optional
+        Rows that have each value. Default: one.
 
     Raises
     ------
@@ -219,14 +236,17 @@ def check_not_mixed(values: Column) -> None:
         return
     strange = np.array([isinstance(row, str) and row in others for row in rows])
     real = [isinstance(row, (int, float, np.number)) and row == row for row in rows]
-    n_numbers = sum(real) + sum(isinstance(row, str) and row in as_numbers for row in rows)
+    if counts is None:
+        counts = np.ones(len(rows), np.int64)
+    is_number = np.array([isinstance(row, str) and row in as_numbers for row in rows]) | real
+    n_numbers, n_strange = int(counts[is_number].sum()), int(counts[strange].sum())
     numbers_in = as_numbers | {str(row) for row, is_real in zip(rows, real, strict=True) if is_real}
     are_numbers = (
         len(numbers_in) > _MOST_LEVELS
         or any(not text.strip().lstrip("+-").isdigit() for text in numbers_in)
         or any(_COMPARED.fullmatch(text) for text in others)
     )
-    if are_numbers and n_numbers >= int(np.count_nonzero(strange)):
+    if are_numbers and n_numbers >= n_strange:
         raise ColumnError.at("mixed", strange, repr(rows[int(np.argmax(strange))]))
 
 

@@ -15,7 +15,15 @@ if TYPE_CHECKING:
 
     import pyarrow
 
-__all__ = ["as_arrow", "check_one_column", "open_file", "read_table", "read_verbatim"]
+__all__ = [
+    "as_arrow",
+    "check_one_column",
+    "import_pyarrow",
+    "not_utf8",
+    "open_file",
+    "read_table",
+    "read_verbatim",
+]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -60,7 +68,7 @@ def read_table(path: str | os.PathLike[str], csv_format: CsvFormat | None = None
     """
     path = Path(path)
     kind = _file_kind(path)
-    pyarrow = _import_pyarrow()
+    pyarrow = import_pyarrow()
     try:
         if kind == "csv":
             texts = ["", *(csv_format or CsvFormat()).missing]
@@ -111,7 +119,7 @@ def read_verbatim(
     path = Path(path)
     if _file_kind(path) == "parquet":
         return table.column(name)
-    text = {name: _import_pyarrow().string()}
+    text = {name: import_pyarrow().string()}
     return _read_csv(path, csv_format, include_columns=[name], column_types=text).column(0)
 
 
@@ -145,7 +153,7 @@ def _read_csv(path: Path, csv_format: CsvFormat | None, **options: Any) -> pyarr
     if form.is_utf8:
         with path.open("rb") as file:
             if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
-                raise _not_utf8(path, "its byte order mark", "utf-16")
+                raise not_utf8(path, "its byte order mark", "utf-16")
     try:
         table = csv.read_csv(
             path,
@@ -158,14 +166,15 @@ def _read_csv(path: Path, csv_format: CsvFormat | None, **options: Any) -> pyarr
     try:
         names = table.column_names
     except UnicodeDecodeError:
-        raise _not_utf8(path, "its header", "cp1252") from None
+        raise not_utf8(path, "its header", "cp1252") from None
     for name, kind in zip(names, table.schema.types, strict=True):
         if str(kind) == "binary":  # instead of text
-            raise _not_utf8(path, f"column {name!r}", "cp1252")
+            raise not_utf8(path, f"column {name!r}", "cp1252")
     return table
 
 
-def _not_utf8(path: Path, where: str, encoding: str) -> ValueError:
+def not_utf8(path: Path, where: str, encoding: str) -> ValueError:
+    """Return the error of a file that has another encoding, as something of it shows."""
     return ValueError(
         f"{path} is not encoded in UTF-8, as {where} shows. If it is in {encoding}, say so: "
         f"csv_format=CsvFormat(encoding={encoding!r}) in Python, --encoding {encoding} on the "
@@ -196,10 +205,11 @@ def _unreadable(path: Path, kind: str, error: OSError) -> Exception:
 
 def as_arrow(names: Sequence[str], columns: Sequence[pyarrow.ChunkedArray]) -> pyarrow.Table:
     """Return columns of a file as a table."""
-    return _import_pyarrow().table(list(columns), names=list(names))
+    return import_pyarrow().table(list(columns), names=list(names))
 
 
-def _import_pyarrow() -> Any:
+def import_pyarrow() -> Any:
+    """Import pyarrow; without it, say how to get it."""
     try:
         import pyarrow
     except ImportError as error:
@@ -223,7 +233,7 @@ def open_file(
         table = read_table(path, csv_format)
         yield list(table.column_names), table.column
         return
-    pyarrow = _import_pyarrow()
+    pyarrow = import_pyarrow()
     import pyarrow.parquet as parquet
 
     try:

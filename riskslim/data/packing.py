@@ -22,7 +22,7 @@ from riskslim.data.faults import (
 from riskslim.data.panels import empty_panels, read_column, write_column
 from riskslim.data.tables import Table
 
-__all__ = ["PackedColumns", "pack"]
+__all__ = ["ADVICE", "PackedColumns", "pack"]
 
 # A block of one column (float64 source, int8 copy, comparison) stays within half of a common L2
 # cache, and is long enough that the cost of the NumPy calls vanishes. Strided columns are packed
@@ -31,7 +31,7 @@ _BLOCK_ROWS = 16384
 _STRIDED_BLOCK_ROWS = 4096
 _STRIDED_GROUP = 32
 
-_ADVICE = {
+ADVICE = {
     "text": (
         "Encode text as numbers, as ItemEncoder does (--items on the command line), or leave it "
         "out."
@@ -82,7 +82,7 @@ def pack(table: Table, names: Sequence[str]) -> PackedColumns:
         faulty = {j for j, _ in faults}
         reals = [j for j in np.flatnonzero(~packed.is_integer).tolist() if j not in faulty]
         _pack_reals(table, reals, packed, faults)
-    raise_faults(faults, names, table.n_samples, _ADVICE)
+    raise_faults(faults, names, table.n_samples, ADVICE)
     return packed
 
 

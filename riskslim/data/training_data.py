@@ -32,9 +32,9 @@ from __future__ import annotations
 import copy
 import math
 import os
-import sys
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,6 +48,7 @@ from riskslim.data.faults import (
     Column,
 )
 from riskslim.data.files import as_arrow, open_file
+from riskslim.data.from_batches import FromBatches
 from riskslim.data.labels import encode_labels, is_plain_order
 from riskslim.data.packing import pack
 from riskslim.data.panels import read_column
@@ -59,19 +60,20 @@ from riskslim.data.tables import (
     series_values,
     the_only_column,
 )
+from riskslim.data.warned import user_stacklevel, warn_of_order
 from riskslim.data.weights import check_class_totals, checked_weights, weights_of_rows
-from riskslim.exceptions import ConstantFeatureWarning, PositiveLabelWarning
+from riskslim.exceptions import ConstantFeatureWarning
 
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["TrainingData", "stored_values", "user_stacklevel"]
+__all__ = ["TrainingData", "locate_columns", "stored_values"]
 
 # What only data have whose rows are in memory.
 _OF_ROWS = frozenset({"labels", "sample_weight", "integer_columns", "real_panels"})
 
 
-class TrainingData:
+class TrainingData(FromBatches):
     r"""Rows, labels and weights of a training problem, validated and packed.
 
     Parameters
@@ -102,6 +104,12 @@ class TrainingData:
     ----------
     n_samples, n_features : int
         The numbers n of rows and d of features; the intercept is not counted.
+    n_rows : int
+        Rows that are held: fewer than n where equal ones were merged while they were read.
+    counts : int64 array of shape (n_rows,) or None
+        How many rows each of them stands for, those of weight zero left out; None: each for itself.
+        ``sample_weight`` has the sums of their weights, or the counts; all arrays below that are
+        said to have n rows have ``n_rows`` then.
     feature_names : tuple of str, length d
     outcome_name : str
     classes : tuple
@@ -191,6 +199,9 @@ class TrainingData:
     constant_features: NDArray[np.intp]
     csv_format: CsvFormat | None = None
     rows_elsewhere: RowsElsewhere | None = None
+    counts: NDArray[np.int64] | None = None
+    _weights_are_counts: bool = False
+    _n_counted: int | None = None  # where rows that stand for several have weights
 
     def __init__(
         self,
@@ -222,7 +233,7 @@ class TrainingData:
         self.outcome_name = outcome_name or series_name(y) or "outcome"
         self.labels, self.classes = encode_labels(y, self.n_samples, positive_label)
         if positive_label is None and not is_plain_order(self.classes):
-            _warn_order(self.classes)
+            warn_of_order(self.classes)
         self._set_weights(sample_weight)
 
         packed = pack(table, self.feature_names)
@@ -301,7 +312,7 @@ class TrainingData:
         wanted = (features,) if isinstance(features, str) else features
         wanted = None if wanted is None else tuple(wanted)
         with open_file(path, csv_format) as (names, read_column):
-            position = _locate_columns(
+            position = locate_columns(
                 names,
                 {"outcome": (outcome,), "weights": () if weights is None else (weights,),
                  "exclude": exclude, "features": wanted or ()},
@@ -401,6 +412,33 @@ class TrainingData:
         data._warn_constant()
         return data
 
+    def sampled(self, n: int, random_state: int = 0) -> TrainingData:
+        """Draw rows at random, without replacement.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows; all of them if there are not so many. Rows of weight zero are not drawn
+            where equal rows were merged.
+        random_state : int, default 0
+
+        Returns
+        -------
+        TrainingData
+            Rows in memory, each for itself, with its weight if it has one. Of rows with weights
+            that were merged, it is the merged ones that are drawn.
+
+        Examples
+        --------
+        >>> from riskslim import TrainingData
+        >>> data = TrainingData({"smoker": [0, 1, 0, 1, 1, 0]}, [0, 1, 1, 0, 1, 0])
+        >>> data.sampled(4).n_samples
+        4
+        """
+        excerpts: Any = import_module("riskslim.rows.excerpts")
+        drawn: TrainingData = excerpts.sampled(self, n, random_state)
+        return drawn
+
     def reweighted(self, sample_weight: Any) -> TrainingData:
         """The same rows with other weights.
 
@@ -417,7 +455,7 @@ class TrainingData:
         Raises
         ------
         ValueError
-            The weights are refused.
+            The weights are refused; or equal rows were merged, so that there is no row for each.
 
         Examples
         --------
@@ -428,6 +466,14 @@ class TrainingData:
         """
         if self.rows_elsewhere is not None:
             raise self._elsewhere("new weights")
+        if self.counts is not None:
+            raise ValueError(
+                "equal rows were merged while these data were read, so that rows cannot get other "
+                "weights: name the column of the weights (sample_weight) when reading"
+            )
+        return self._reweighted(sample_weight)
+
+    def _reweighted(self, sample_weight: Any) -> TrainingData:
         other = copy.copy(self)
         other._set_weights(sample_weight)
         other._freeze()
@@ -461,16 +507,21 @@ class TrainingData:
         """
         if self.rows_elsewhere is not None:
             raise self._elsewhere("weights of classes")
-        own = np.ones(self.n_samples) if self.sample_weight is None else self.sample_weight
+        own = np.ones(self.n_rows) if self.sample_weight is None else self.sample_weight
         positive = self.labels > 0
         totals = float(own.sum(where=~positive)), float(own.sum(where=positive))
         factors = class_factors(class_weight, self.classes, totals)
-        other = self.reweighted(own * np.where(positive, factors[1], factors[0]))
+        other = self._reweighted(own * np.where(positive, factors[1], factors[0]))
         other.class_factors = (
             self.class_factors[0] * factors[0],
             self.class_factors[1] * factors[1],
         )
         return other
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that are held, here or elsewhere."""
+        return len(self.labels) if self.rows_elsewhere is None else self.rows_elsewhere.n_rows
 
     @property
     def counted(self) -> NDArray[np.intp] | slice:
@@ -484,7 +535,7 @@ class TrainingData:
         """Say whether rows have weights; numbers of equal rows are none."""
         if self.rows_elsewhere is not None:
             return self.rows_elsewhere.weighting == "weights"
-        return self.sample_weight is not None
+        return self.sample_weight is not None and not self._weights_are_counts
 
     @property
     def class_weights(self) -> tuple[float, float]:
@@ -501,6 +552,8 @@ class TrainingData:
     @property
     def n_counted(self) -> int:
         """Number of rows of positive weight."""
+        if self._n_counted is not None:
+            return self._n_counted
         if self.rows_elsewhere is not None:
             return self.rows_elsewhere.n_counted
         if self.sample_weight is None:
@@ -525,7 +578,7 @@ class TrainingData:
             negative_weight, positive_weight = self.rows_elsewhere.class_weights
             return positive_weight / (negative_weight + positive_weight)
         positive = self.labels > 0
-        weights = np.ones(self.n_samples) if self.sample_weight is None else self.sample_weight
+        weights = np.ones(self.n_rows) if self.sample_weight is None else self.sample_weight
         negative_weight = float(weights.sum(where=~positive)) / divisors[0]
         positive_weight = float(weights.sum(where=positive)) / divisors[1]
         return positive_weight / (negative_weight + positive_weight)
@@ -550,12 +603,13 @@ class TrainingData:
         """
         if not 0 <= j < self.n_features:
             raise IndexError(f"no feature {j}: features are numbered 0..{self.n_features - 1}")
-        return stored_values(self, j, 0, self.n_samples)
+        return stored_values(self, j, 0, self.n_rows)
 
     def __repr__(self) -> str:
         n_int, n_real = len(self.integer_index), len(self.real_index)
+        merged = "" if self.n_rows == self.n_samples else f"n_rows={self.n_rows}, "
         return (
-            f"TrainingData(n_samples={self.n_samples}, "
+            f"TrainingData(n_samples={self.n_samples}, {merged}"
             f"n_features={self.n_features} ({n_int} integer, {n_real} real), "
             f"outcome={self.outcome_name!r}, classes={self.classes!r}, "
             f"weighted={self.is_weighted})"
@@ -580,6 +634,7 @@ class TrainingData:
 
     def _set_weights(self, sample_weight: Any) -> None:
         self.sample_weight = weights_of_rows(sample_weight, self.labels, self.classes)
+        self._weights_are_counts = False
         self.total_weight = float(
             self.n_samples if self.sample_weight is None else self.sample_weight.sum()
         )
@@ -622,28 +677,6 @@ def stored_values(data: TrainingData, j: int, start: int, stop: int) -> NDArray[
     values = read_column(data.real_panels, k, start, stop)
     values.setflags(write=False)
     return values
-
-
-def _warn_order(classes: tuple[Any, Any]) -> None:
-    warnings.warn(
-        f"The risk is that of {classes[1]!r}, the last of the two labels in sorted order. If that "
-        f"of {classes[0]!r} is meant, pass positive_label={classes[0]!r}; "
-        f"positive_label={classes[1]!r} leaves it as it is, without this warning.",
-        PositiveLabelWarning,
-        stacklevel=user_stacklevel(),
-    )
-
-
-def user_stacklevel() -> int:
-    """Return the stacklevel with which the caller's warning points at code of the user.
-
-    That is outside of the package, and of scikit-learn, whose pipelines call estimators.
-    """
-    libraries = {__name__.partition(".")[0], "sklearn"}
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in libraries:
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 def _stated_items(
@@ -701,7 +734,7 @@ def _resolve_names(table: Table, feature_names: Sequence[str] | None) -> tuple[s
     return tuple(seen)
 
 
-def _locate_columns(
+def locate_columns(
     names: list[str], roles: dict[str, tuple[str, ...]], path: str | os.PathLike[str]
 ) -> dict[str, int]:
     """Return the position of every column, after checking the names that the user gave."""

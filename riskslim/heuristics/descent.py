@@ -808,7 +808,7 @@ def _scores(problem: RiskScoreProblem, vector: NDArray[np.int64]) -> _ScoreArgum
         position,
         np.empty(0),
         np.empty((n_threads, capacity), dtype=np.int64),
-        np.empty(max(capacity, data.n_samples // 8)),
+        np.empty(max(capacity, data.n_rows // 8)),
     )
 
 

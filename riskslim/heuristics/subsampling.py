@@ -411,7 +411,7 @@ class Subsampling:
     ) -> LogisticLoss | None:
         """Loss on a new sample that suits a point and an open gap; None after a stop."""
         loss, data = problem.loss, problem.loss.data
-        n = data.n_samples
+        n = data.n_rows
         fewest = min(MIN_SAMPLE, n)
         most = max(int(MAX_SAMPLE_SHARE * loss.n_rows), fewest)
         m = most

@@ -153,13 +153,20 @@ class ColumnEncoder:
 
 
 def fit_column(
-    name: str, raw: Column, weights: NDArray[np.float64], rules: ItemRules
+    name: str,
+    raw: Column,
+    weights: NDArray[np.float64],
+    rules: ItemRules,
+    counts: NDArray[np.int64] | None = None,
 ) -> ColumnEncoder:
-    """Choose the items of a column; all of the weights are positive."""
+    """Choose the items of a column; all of the weights are positive.
+
+    With ``counts``, of rows that have each value, each value is given once.
+    """
     are_numbers = name in rules.numeric or name in rules.thresholds
     if name not in rules.categorical and _has_text(raw):
         distinct_objects(raw.tolist())  # refuses what no value can be
-        check_not_mixed(raw)
+        check_not_mixed(raw, counts)
     if name in rules.categorical or (not are_numbers and _has_text(raw)):
         column, encoder = _fit_levels(name, raw, weights, rules)
         if name not in rules.categorical:

@@ -8,9 +8,9 @@ import logging
 import math
 import numbers
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals as nw
 import numpy as np
@@ -28,7 +28,9 @@ from riskslim._wording import listing, near
 from riskslim.data.extrapolation import warn_of_far_values
 from riskslim.data.faults import ColumnError, raise_faults
 from riskslim.data.statements import state
+from riskslim.data.summaries import TableSummary
 from riskslim.data.tables import Table, check_present, open_records, open_table
+from riskslim.items.batches import fit_summarised, write_items
 from riskslim.items.columns import (
     Column,
     ColumnEncoder,
@@ -40,6 +42,9 @@ from riskslim.items.columns import (
 )
 from riskslim.items.item import Item, plain_number, variable_of
 from riskslim.items.variables import RawVariable
+
+if TYPE_CHECKING:
+    import pyarrow
 
 __all__ = ["ItemEncoder", "check_rows", "item_table", "notes_on_items_left_out"]
 
@@ -288,21 +293,46 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             except ColumnError as fault:
                 faults.append((j, rows.located(fault)))
         raise_faults(faults, self._columns, table.n_samples, _FIT_ADVICE)
-        self._encoders = encoders
-        self.variables_ = {
-            encoder.column: encoder.variable for encoder in encoders if encoder.variable is not None
-        }
-        self.items_ = [item for encoder in encoders for item in encoder.items]
-        self.constant_items_ = [item for encoder in encoders for item in encoder.constant]
-        self.limited_ = {one.column: one.n_cutoffs for one in encoders if one.n_cutoffs}
-        self._check_items()
-        if not _is_quiet.get():
-            self._report_levels(rows.n, rules.categorical)
-        groups: dict[str, list[str]] = {}
-        for item in self.items_:
-            variable = variable_of(item.name, {item.name: item})
-            groups.setdefault(variable, []).append(item.name)
-        self.groups_ = {variable: tuple(names) for variable, names in groups.items()}
+        self._take_over(encoders, rows.n, rules)
+        return self
+
+    def fit_summary(self, summary: TableSummary) -> ItemEncoder:
+        """Choose the items from what one pass over batches of rows found out.
+
+        Parameters
+        ----------
+        summary : TableSummary
+            Of Arrow columns, :class:`riskslim.data.summaries.TableSummary`.
+
+        Returns
+        -------
+        ItemEncoder
+            The encoder itself. Of columns whose distinct values are all known it has the items
+            that :meth:`fit` would choose. Of others quantiles are those of the sample, and items
+            have no intervals; their range is that of all rows.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As :meth:`fit`, with the file of the first row at fault; text with too many levels to
+            be counted.
+        """
+        self._backend = "pyarrow"
+        self._columns = [column.name for column in summary.columns]
+        self.n_features_in_ = len(self._columns)
+        self.feature_names_in_ = np.array(self._columns, dtype=object)
+        rules = self._checked_rules(
+            frozenset(column.name for column in summary.columns if column.is_categorical)
+        )
+        encoders: list[ColumnEncoder] = []
+        faults: list[tuple[int, ColumnError]] = []
+        for j in range(len(self._columns)):
+            try:
+                encoders.append(fit_summarised(summary, j, rules))
+            except ColumnError as fault:
+                faults.append((j, fault))
+        raise_faults(faults, self._columns, summary.n_rows, _FIT_ADVICE)
+        self._take_over(encoders, summary.n_counted, rules)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -350,6 +380,37 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         warn_of_far_values(far)
         return self._in_container(block, given, container)
 
+    def encode_batch(
+        self, batch: pyarrow.RecordBatch, place: Callable[[int], str]
+    ) -> tuple[NDArray[np.int8], dict[int, Column]]:
+        """Return the items of a batch of Arrow rows.
+
+        Parameters
+        ----------
+        batch : pyarrow.RecordBatch
+            The columns of fit.
+        place : callable
+            Says where a row of the batch is, for errors.
+
+        Returns
+        -------
+        block : int8 array of shape (n, number of items), Fortran order
+        given : dict from int to ndarray of shape (n,)
+            Columns that stay as they are, by item; ``block`` has nothing there.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As :meth:`transform`, with the place of the first row at fault.
+        """
+        check_is_fitted(self)
+        block = np.empty((batch.num_rows, len(self.items_)), dtype=np.int8, order="F")
+        given, faults = write_items(self._encoders, batch, self.handle_unknown, block)
+        for _, fault in faults:
+            fault.place = place(fault.first)
+        raise_faults(faults, self._columns, batch.num_rows, _TRANSFORM_ADVICE)
+        return block, given
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the items.
 
@@ -373,6 +434,24 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = self.missing == "indicator"
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+    def _take_over(self, encoders: list[ColumnEncoder], n: int, rules: ItemRules) -> None:
+        """Take over the encoders of the columns, fitted to so many rows."""
+        self._encoders = encoders
+        self.variables_ = {
+            encoder.column: encoder.variable for encoder in encoders if encoder.variable is not None
+        }
+        self.items_ = [item for encoder in encoders for item in encoder.items]
+        self.constant_items_ = [item for encoder in encoders for item in encoder.constant]
+        self.limited_ = {one.column: one.n_cutoffs for one in encoders if one.n_cutoffs}
+        self._check_items()
+        if not _is_quiet.get():
+            self._report_levels(n, rules.categorical)
+        groups: dict[str, list[str]] = {}
+        for item in self.items_:
+            variable = variable_of(item.name, {item.name: item})
+            groups.setdefault(variable, []).append(item.name)
+        self.groups_ = {variable: tuple(names) for variable, names in groups.items()}
 
     def _column_names(self, table: Table) -> list[str]:
         if table.names is not None:

@@ -747,9 +747,9 @@ class LogisticLoss:
         True
         """
         given = np.asarray(scores)
-        if given.shape != (self.data.n_samples,):
+        if given.shape != (self.data.n_rows,):
             raise ValueError(
-                f"scores have shape {given.shape}, expected ({self.data.n_samples},): "
+                f"scores have shape {given.shape}, expected ({self.data.n_rows},): "
                 "one per row of the data"
             )
         start = perf_counter()

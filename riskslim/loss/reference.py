@@ -32,7 +32,7 @@ def reference_sum(data: TrainingData, vector: NDArray[np.float64], scale: float)
     return math.fsum(
         itertools.chain.from_iterable(
             _losses_of_chunk(data, vector, scale, first)
-            for first in range(0, data.n_samples, CHUNK_ROWS)
+            for first in range(0, data.n_rows, CHUNK_ROWS)
         )
     )
 
@@ -40,7 +40,7 @@ def reference_sum(data: TrainingData, vector: NDArray[np.float64], scale: float)
 def _losses_of_chunk(
     data: TrainingData, vector: NDArray[np.float64], scale: float, first: int
 ) -> list[float]:
-    rows = slice(first, min(first + CHUNK_ROWS, data.n_samples))
+    rows = slice(first, min(first + CHUNK_ROWS, data.n_rows))
     margins = np.full(rows.stop - first, vector[0])
     for j in np.flatnonzero(vector[1:]):
         margins += vector[1 + j] * stored_values(data, int(j), first, rows.stop)

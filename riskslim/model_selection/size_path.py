@@ -49,6 +49,8 @@ __all__ = ["RULES", "ModelSizePath", "SizeOnPath", "model_size_path"]
 RULES = ("one_standard_error", "best_mean")
 # Gaps up to this are rounding errors.
 _NO_GAP = 1e-9
+# Rows on which sizes are measured where the data's own are not in memory.
+_MEASURED_ROWS = 10**6
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -409,6 +411,11 @@ def model_size_path(
 
 
 def _splits_of(data: TrainingData, cv: Any, random_state: int) -> list[Split]:
+    if data.counts is not None or data.rows_elsewhere is not None:
+        raise ValueError(
+            "cross-validation divides rows, but equal ones of these data were merged while they "
+            "were read: use a sample, data.sampled(n)"
+        )
     X = np.zeros((data.n_samples, 1))  # whose columns do not matter
     return splits_of(cv, X, data.labels > 0, data.sample_weight, random_state=random_state)
 
@@ -503,7 +510,9 @@ def _path_on_rows(
 ) -> _PathOnRows | None:
     """Solve and measure all sizes on all rows, whose problem is stated already, or on a fold."""
     train = test = plan.data
-    test_rows = np.arange(train.n_samples)
+    if train.rows_elsewhere is not None:  # sizes are measured on a sample
+        train = test = train.sampled(_MEASURED_ROWS)
+    test_rows = np.arange(train.n_rows)
     if split is not None:
         train, test, test_rows = _chosen(train, split.train), _chosen(test, split.test), split.test
     if problem is None:

@@ -46,10 +46,10 @@ def remarks_on_rates(
     limits = [one for one in constraints if isinstance(one, RateConstraint)]
     if not limits:
         return
-    scores = np.zeros(data.n_samples)
+    scores = np.zeros(data.n_rows)
     for j in np.flatnonzero(vector[1:]).tolist():
         scores += vector[1 + j] * data.column(j)
-    weights = np.ones(data.n_samples) if data.sample_weight is None else data.sample_weight
+    weights = np.ones(data.n_rows) if data.sample_weight is None else data.sample_weight
     rows = _Rows(scores, data.labels > 0, weights / weights.sum())
     if remark := _inflated(limits, rows, int(vector[0]), scale):
         yield remark

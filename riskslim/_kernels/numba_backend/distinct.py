@@ -20,10 +20,6 @@ def block_rows():
     return _ROWS
 
 
-def n_words(n_integers, n_reals):
-    return (n_integers + 8) // 8 + n_reals
-
-
 @inlined
 def _mix(hashed, word):
     hashed = (hashed ^ word) * _MIX
@@ -53,16 +49,16 @@ def _put_bytes(word, x, shift):
 
 
 @helper
-def _read_rows(plane, hashes, columns, panels, labels, start, end):
+def _read_rows(plane, hashes, columns, panels, labels, places, start, end):
     """Words and hashes of some rows."""
-    m, n_packed = end - start, (columns.shape[0] + 8) // 8
-    n_all = n_packed + panels.shape[1]
+    m, n_all = end - start, plane.shape[0]
+    n_packed = n_all - panels.shape[1]
     for k in range(n_packed):
         for i in range(m):
             plane[k, i] = _ZERO
     _put_bytes(plane[0], labels[start:end], 0)
     for j in range(columns.shape[0]):
-        _put_bytes(plane[(j + 1) // 8], columns[j, start:end], 8 * ((j + 1) % 8))
+        _put_bytes(plane[places[j] // 64], columns[j, start:end], places[j] % 64)
     for j in range(panels.shape[1]):
         word = plane[n_packed + j]
         for i in range(m):
@@ -88,20 +84,20 @@ def _same_words(keys, group, plane, i):
 
 
 @kernel(
-    *(read(int8, 2), read(float64, 3), read(int8), read(float64, 2), int64, int64),
+    *(read(int8, 2), read(float64, 3), read(int8), read(float64, 2), read(int64), int64, int64),
     *(write(uint64, 2), write(uint64), write(uint64, 2), write(int64), write(int64)),
     *(write(float64, 2), write(uint64)),
 )
 def _group_rows(
-    columns, panels, labels, weights, row, n_groups, plane, slots, keys, first, counts,
-    sums, hashes,
+    columns, panels, labels, weights, places, row, n_groups, plane, slots, keys, first,
+    counts, sums, hashes,
 ):  # fmt: skip
     n, words = labels.shape[0], keys.shape[1]
     capacity = min(keys.shape[0], slots.shape[0] // 2)
     mask = np.uint64(slots.shape[0] - 1)
     while row < n and n_groups + _ROWS <= capacity:
         m = min(_ROWS, n - row)
-        _read_rows(plane, hashes, columns, panels, labels, row, row + m)
+        _read_rows(plane, hashes, columns, panels, labels, places, row, row + m)
         for i in range(m):
             at = hashes[i] & mask
             while True:
@@ -112,7 +108,8 @@ def _group_rows(
                     slots[at] = _slot(hashes[i], group)
                     for k in range(words):
                         keys[group, k] = plane[k, i]
-                    first[group] = row + i
+                    if first.shape[0]:
+                        first[group] = row + i
                     counts[group] = 0
                     for w in range(sums.shape[0]):
                         sums[w, group] = 0.0

@@ -1,0 +1,677 @@
+"""Training data from files that need not fit in memory.
+
+Two passes over the files. The first one finds out what columns have, and chooses the items; the
+second one makes items of each batch of rows, and merges equal rows as they come. What does not
+merge and has no room goes to files of packed rows in a scratch folder.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import math
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim.data.batches import (
+    BatchFiles,
+    CsvFiles,
+    FileBatch,
+    ParquetFiles,
+    RetypedError,
+    find_files,
+)
+from riskslim.data.csv_format import CsvFormat
+from riskslim.data.distinct import KernelRows
+from riskslim.data.faults import ColumnError, raise_faults
+from riskslim.data.files import import_pyarrow
+from riskslim.data.from_batches import Paths
+from riskslim.data.labels import encode_labels
+from riskslim.data.layout import WordLayout
+from riskslim.data.merging import MergedKeys, RowMerger, merged_data, split_counts
+from riskslim.data.packing import ADVICE
+from riskslim.data.panels import as_panels
+from riskslim.data.statements import Statement
+from riskslim.data.summaries import (
+    MAX_DISTINCT,
+    SAMPLE_ROWS,
+    ColumnSummary,
+    TableSummary,
+    numbers_of,
+)
+from riskslim.data.training_data import TrainingData, locate_columns
+from riskslim.data.weights import check_class_totals
+from riskslim.rows.base import RowsSchema
+from riskslim.rows.disk import BLOCK_ROWS, BlockWriter, DiskRows, ScratchFolder
+
+__all__ = ["BatchItems", "Columns", "ReadProgress", "default_memory_limit", "read_files"]
+
+logger = logging.getLogger("riskslim.rows.reading")
+
+_Result = TypeVar("_Result")
+
+# Share of the memory limit that the table of merged rows may take, and copies of the rows in
+# memory that there has to be room for: the rows themselves, and what a search makes of them
+# (3.6 GB in all for 11 million rows of 30 items, of 49 bytes each).
+_TABLE_SHARE = 4
+_COPIES = 7
+# Rows that are taken from words to columns at a time.
+_UNPACKED_ROWS = 2**18
+
+# Without a limit: this share of the machine's memory, or so much where it cannot be found out.
+_MEMORY_SHARE, _USUAL_MEMORY = 2, 4 * 2**30
+
+_SECONDS_BETWEEN_LINES = 10.0
+
+
+class BatchItems(Protocol):
+    """What reading asks of an encoder; :class:`riskslim.ItemEncoder` is the one there is."""
+
+    items_: list[Any]
+
+    def fit_summary(self, summary: TableSummary) -> Any:
+        """Choose the items."""
+
+    def encode_batch(
+        self, batch: Any, place: Callable[[int], str]
+    ) -> tuple[NDArray[np.int8], dict[int, NDArray[Any]]]:
+        """Return the items of a batch of rows, and columns that stay as they are."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ReadProgress:
+    """How far the reading of files is.
+
+    Attributes
+    ----------
+    step : int
+        1: finding out what columns have; 2: encoding and merging.
+    n_rows : int
+        Rows that were read in this step.
+    n_distinct : int
+        Distinct rows among them so far; 0 in the first step.
+    n_bytes, total_bytes : int
+        Bytes of the files that were read in this step, and of all files.
+    """
+
+    step: int
+    n_rows: int
+    n_distinct: int
+    n_bytes: int
+    total_bytes: int
+
+    def summary(self) -> str:
+        """Say it in one line.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from riskslim.rows.reading import ReadProgress
+        >>> ReadProgress(2, 500_000, 20_000, 5_000_000, 20_000_000).summary()
+        'reading, step 2 of 2: 500,000 rows, 20,000 distinct, 5.0 MB of 20.0 MB'
+        """
+        distinct = f", {self.n_distinct:,} distinct" if self.step == 2 else ""
+        return (
+            f"reading, step {self.step} of 2: {self.n_rows:,} rows{distinct}, "
+            f"{_megabytes(self.n_bytes)} of {_megabytes(self.total_bytes)}"
+        )
+
+
+def _megabytes(n_bytes: int) -> str:
+    return f"{n_bytes / 1e6:,.1f} MB"
+
+
+@dataclasses.dataclass(frozen=True)
+class Columns:
+    """Which columns of the files are used as what.
+
+    Attributes
+    ----------
+    outcome : str
+    weights : str or None
+    positive_label : object
+        As in :class:`~riskslim.TrainingData`.
+    features : tuple of str or None
+        None: all others.
+    exclude : tuple of str
+    """
+
+    outcome: str
+    weights: str | None = None
+    positive_label: Any = None
+    features: tuple[str, ...] | None = None
+    exclude: tuple[str, ...] = ()
+
+    def chosen(self, names: list[str], path: os.PathLike[str]) -> list[str]:
+        """Names of the features, after checking all names.
+
+        Parameters
+        ----------
+        names : list of str
+            Of the columns of the files.
+        path : path-like
+            Of the first file, for errors.
+
+        Returns
+        -------
+        list of str
+        """
+        roles = {
+            "outcome": (self.outcome,),
+            "weights": () if self.weights is None else (self.weights,),
+            "exclude": self.exclude,
+            "features": self.features or (),
+        }
+        locate_columns(names, roles, path)
+        others = [name for name in names if name not in {self.outcome, self.weights, *self.exclude}]
+        chosen = [name for name in others if self.features is None or name in self.features]
+        if not chosen:
+            raise ValueError(f"{path} has no column that is left as a feature.")
+        return chosen
+
+
+def default_memory_limit() -> int:
+    """Half of the machine's memory in bytes; 4 GiB where it cannot be found out.
+
+    Returns
+    -------
+    int
+    """
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return _USUAL_MEMORY
+    return int(total) // _MEMORY_SHARE if total > 0 else _USUAL_MEMORY
+
+
+def read_files(
+    kind: Literal["parquet", "csv"],
+    paths: Paths,
+    csv_format: CsvFormat | None,
+    columns: Columns,
+    *,
+    items: BatchItems | None = None,
+    memory_limit: int | None = None,
+    scratch: str | os.PathLike[str] | None = None,
+    progress: Callable[[ReadProgress], None] | None = None,
+    seed: int = 0,
+) -> TrainingData:
+    """Read training data in two passes over files.
+
+    Parameters
+    ----------
+    kind : {"parquet", "csv"}
+    paths : path-like, or iterable of them
+        Files and folders.
+    csv_format : CsvFormat, optional
+        Of CSV files.
+    columns : Columns
+    items : ItemEncoder, optional
+        Fitted to the rows. None: columns are features as they are.
+    memory_limit : int, optional
+        Bytes of memory that rows may take here and in a search later. Default:
+        :func:`default_memory_limit`.
+    scratch : str or path-like, optional
+        Folder in which a scratch folder is made for rows that have no room in memory.
+    progress : callable, optional
+        Called with :class:`ReadProgress` after each batch.
+    seed : int, default 0
+        Of the sample of columns with too many values to count.
+
+    Returns
+    -------
+    TrainingData
+        With the rows in memory, equal ones merged, or in scratch files.
+
+    Raises
+    ------
+    ValueError
+        Files that cannot be read, or differ in their columns; values that cannot be used, with
+        file and row; an outcome that has not two classes in all files; a limit that is none.
+    OSError
+        The scratch folder cannot be written.
+    """
+    limit = default_memory_limit() if memory_limit is None else memory_limit
+    if not limit > 0:
+        raise ValueError(f"memory_limit must be a positive number of bytes, got {limit!r}")
+    if scratch is not None and not Path(scratch).is_dir():
+        raise ValueError(f"there is no folder {scratch} for scratch files")
+    import_pyarrow()
+    files: BatchFiles
+    if kind == "parquet":
+        files = ParquetFiles(find_files(paths, [".parquet"]))
+    else:
+        files = CsvFiles(find_files(paths, [".csv", ".csv.gz"]), csv_format)
+    reading = _Reading(files, columns, items, int(limit), progress, seed)
+    features = reading.features_of(reading.first_pass())
+    data = reading.second_pass(features, scratch)
+    data.csv_format = csv_format
+    return data
+
+
+@dataclasses.dataclass(frozen=True)
+class _Features:
+    """The features, and how they are stored."""
+
+    names: tuple[str, ...]
+    items: dict[str, Statement]
+    is_integer: NDArray[np.bool_]
+    minimum: NDArray[np.float64]
+    maximum: NDArray[np.float64]
+
+    @property
+    def layout(self) -> WordLayout:
+        is_binary = (self.minimum >= 0) & (self.maximum <= 1)
+        return WordLayout.of(is_binary[self.is_integer], int(np.count_nonzero(~self.is_integer)))
+
+
+@dataclasses.dataclass
+class _Totals:
+    """What is added up over all rows of the second pass."""
+
+    n_rows: int = 0
+    n_counted: int = 0
+    n_positive: int = 0
+    weights: list[tuple[float, float]] = dataclasses.field(default_factory=list)
+
+
+class _Reading:
+    """Two passes over files."""
+
+    def __init__(
+        self,
+        files: BatchFiles,
+        columns: Columns,
+        items: BatchItems | None,
+        memory_limit: int,
+        progress: Callable[[ReadProgress], None] | None,
+        seed: int,
+    ) -> None:
+        self.files, self.columns, self.items = files, columns, items
+        self.memory_limit, self.progress, self.seed = memory_limit, progress, seed
+        self.names = columns.chosen(files.names, files.paths[0])
+        beside = [columns.outcome] + ([] if columns.weights is None else [columns.weights])
+        self.all_names = [*self.names, *beside]
+        self.total_bytes = sum(files.sizes)
+        self.n_rows = 0
+        self.classes: tuple[Any, Any] = (None, None)
+        # Files with rows, and the first row of each among all rows, for errors.
+        self.started: list[os.PathLike[str]] = []
+        self.starts: list[int] = []
+        self._last_line = time.monotonic()
+
+    # ---- the first pass ----------------------------------------------------------------------
+
+    def first_pass(self) -> TableSummary:
+        """Find out what the columns have, and which the classes are."""
+        while True:
+            try:
+                return self._first_pass()
+            except RetypedError as column:
+                logger.info("column %s has values of another type: reading anew", column)
+
+    def _first_pass(self) -> TableSummary:
+        *kinds, outcome_kind = self.files.kinds([*self.names, self.columns.outcome])
+        most = 0 if self.items is None else MAX_DISTINCT
+        summary = TableSummary(
+            self.names, kinds, most=most, sample_rows=SAMPLE_ROWS, seed=self.seed
+        )
+        summary.place = self._place
+        outcome = ColumnSummary(self.columns.outcome, outcome_kind, 2**10)
+        self.starts, self.started = [], []
+        for batch in self._batches(1, lambda: 0):
+            if batch.first_row == 0:
+                self.starts.append(summary.n_rows)
+                self.started.append(batch.path)
+            weights = self._weights(batch)
+            outcome.add(batch.rows.column(len(self.names)), None, summary.n_rows)
+            self._check_labels(outcome)
+            summary.add(batch.rows.select(range(len(self.names))), weights)
+        self.n_rows = summary.n_rows
+        if not self.n_rows:
+            raise ValueError(f"{self._listed()} has no rows.")
+        labels = outcome.values(counted=False)[0]
+        _, self.classes = encode_labels(labels, len(labels), self.columns.positive_label)
+        return summary
+
+    def _check_labels(self, outcome: ColumnSummary) -> None:
+        """Refuse an outcome as soon as something is wrong with it."""
+        for kind, what in (("missing", "missing values"), ("infinite", "infinite values")):
+            fault = outcome.faults[kind]
+            if fault.count:
+                raise ValueError(
+                    f"The outcome {outcome.name!r} has {what}: the first is at "
+                    f"{self._place(fault.first)} (rows counted from 0). Remove these rows."
+                )
+        if not outcome.is_counted:
+            raise ValueError(
+                f"The outcome {outcome.name!r} has no two classes: it is of type {outcome.kind}, "
+                f"with more than {outcome.most} values."
+            )
+        labels = outcome.values(counted=False)[0]
+        if len(labels) > 2:
+            encode_labels(labels, len(labels), self.columns.positive_label)  # refuses them
+
+    def features_of(self, summary: TableSummary) -> _Features:
+        """Choose the features."""
+        faults: list[tuple[int, ColumnError]] = []
+        if self.items is None:
+            used = list(range(len(self.names)))
+            names, made = tuple(self.names), {}
+            for j, column in enumerate(summary.columns):
+                if not column.is_numeric:
+                    faults.append((j, summary.text_fault(j)))
+        else:
+            self.items.fit_summary(summary)
+            at = {name: j for j, name in enumerate(self.names)}
+            chosen = self.items.items_
+            used = [at[item.variable] if item.kind == "numeric" else -1 for item in chosen]
+            names = tuple(item.name for item in chosen)
+            made = {item.name: item for item in chosen}
+        is_integer, minimum = np.ones(len(used), np.bool_), np.zeros(len(used))
+        maximum = np.ones(len(used))
+        for k, j in enumerate(used):
+            if j < 0 or not summary.columns[j].is_numeric:
+                continue
+            column = summary.columns[j]
+            faults += [
+                (j, summary.placed(ColumnError(kind, fault.count, fault.first)))
+                for kind, fault in column.faults.items()
+                if fault.count
+            ]
+            minimum[k], maximum[k] = column.minimum, column.maximum
+            is_integer[k] = column.are_integers and column.minimum >= -128 and column.maximum <= 127
+        raise_faults(faults, self.names, summary.n_rows, ADVICE)
+        return _Features(names, made, is_integer, minimum, maximum)
+
+    # ---- the second pass ---------------------------------------------------------------------
+
+    def second_pass(
+        self, features: _Features, scratch: str | os.PathLike[str] | None
+    ) -> TrainingData:
+        """Encode and merge all rows."""
+        layout, weighted = features.layout, self.columns.weights is not None
+        with _Spill(features, layout, weighted, scratch) as spill:
+            merger = RowMerger(layout, weighted, self.memory_limit // _TABLE_SHARE, spill.take)
+            totals = self._merge_all(features, merger, lambda: merger.n_rows + spill.n_rows)
+            self._check_classes(totals)
+            merged = merger.finish()
+            logger.info(
+                "%d rows, %d of them distinct in memory and %d in scratch files",
+                totals.n_rows, len(merged.keys), spill.n_rows,
+            )  # fmt: skip
+            rows: DiskRows | None = None
+            if spill.n_rows or not self._fits(features, len(merged.keys)):
+                spill.take(merged)
+                rows = spill.finish()
+        return self._training_data(features, layout, merged, rows, totals)
+
+    def _merge_all(
+        self, features: _Features, merger: RowMerger, n_distinct: Callable[[], int]
+    ) -> _Totals:
+        totals = _Totals()
+        for batch in self._batches(2, n_distinct):
+            weights, labels = self._weights(batch), self._labels(batch)
+            integers, reals = self._encoded(features, batch)
+            positive = labels > 0
+            totals.n_rows += len(labels)
+            totals.n_positive += int(np.count_nonzero(positive))
+            if weights is None:
+                totals.n_counted += len(labels)
+            else:
+                totals.weights.append(
+                    (float(weights.sum(where=~positive)), float(weights.sum(where=positive)))
+                )
+                used = weights > 0
+                totals.n_counted += int(np.count_nonzero(used))
+                if not used.all():
+                    # Rows of weight zero add nothing to any sum.
+                    integers, reals = np.asfortranarray(integers[used]), reals[used]
+                    labels, weights = labels[used], weights[used]
+            merger.add(integers, as_panels(reals), labels, weights)
+        if totals.n_rows != self.n_rows:
+            raise ValueError(
+                f"{self._listed()} changed while it was read: there were {self.n_rows} rows, and "
+                f"then {totals.n_rows}."
+            )
+        return totals
+
+    def _encoded(
+        self, features: _Features, batch: FileBatch
+    ) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
+        """Integer and real columns of a batch."""
+        rows = batch.rows.select(range(len(self.names)))
+        given: dict[int, NDArray[Any]]
+        if self.items is not None:
+            place = f" of {batch.path}"
+            block, given = self.items.encode_batch(
+                rows, lambda row: f"row {batch.first_row + row}{place}"
+            )
+            if not given:
+                return block, np.empty((len(block), 0), order="F")
+        else:
+            block = np.empty((rows.num_rows, len(self.names)), np.int8, order="F")
+            given = {k: numbers_of(rows.column(k)) for k in range(len(self.names))}
+        is_integer = features.is_integer
+        real = np.flatnonzero(~is_integer).tolist()
+        reals = np.empty((len(block), len(real)), order="F")
+        for position, k in enumerate(real):
+            reals[:, position] = given[k]
+        for k, values in given.items():
+            if is_integer[k]:
+                np.copyto(block[:, k], values, casting="unsafe")
+        return (np.asfortranarray(block[:, is_integer]) if real else block), reals
+
+    def _labels(self, batch: FileBatch) -> NDArray[np.int8]:
+        column = batch.rows.column(len(self.names))
+        import pyarrow
+        import pyarrow.compute as compute
+
+        if pyarrow.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        positive = self.classes[1]
+        if isinstance(positive, str):
+            met = compute.equal(column, pyarrow.scalar(positive, column.type))
+            where = met.to_numpy(zero_copy_only=False)
+        else:
+            where = numbers_of(column) == positive
+        return np.where(where, np.int8(1), np.int8(-1))
+
+    def _check_classes(self, totals: _Totals) -> None:
+        """Refuse weights with which nothing can be learnt."""
+        if totals.weights:
+            negative, positive = (math.fsum(part) for part in zip(*totals.weights, strict=True))
+            check_class_totals((negative, positive), self.classes)
+
+    # ---- the result --------------------------------------------------------------------------
+
+    def _fits(self, features: _Features, n_rows: int) -> bool:
+        """Say whether so many rows have room in memory, with what a search makes of them."""
+        n_integers = int(np.count_nonzero(features.is_integer))
+        per_row = n_integers + 8 * (len(features.names) - n_integers) + 1 + 8 + 2
+        return _COPIES * per_row * n_rows <= self.memory_limit
+
+    def _training_data(
+        self,
+        features: _Features,
+        layout: WordLayout,
+        merged: MergedKeys,
+        rows: DiskRows | None,
+        totals: _Totals,
+    ) -> TrainingData:
+        named: dict[str, Any] = {
+            "feature_names": features.names,
+            "outcome_name": self.columns.outcome,
+            "classes": self.classes,
+            "items": features.items,
+        }
+        if rows is not None:
+            data = TrainingData.from_rows(rows, **named)
+        else:
+            weighted = self.columns.weights is not None
+            if len(merged.keys) == totals.n_rows:
+                counts = None  # no two of them are equal
+            elif weighted:
+                counts = merged.counts.copy()
+            else:
+                merged = split_counts(merged)
+                counts = merged.counts
+            part = _part_of(features, layout, merged, weighted or counts is not None)
+            data = merged_data(
+                part, counts, is_weighted=weighted,
+                feature_min=features.minimum, feature_max=features.maximum, **named,
+            )  # fmt: skip
+        data.n_samples = totals.n_rows
+        data._n_counted = totals.n_counted
+        return data
+
+    # ---- of both passes ----------------------------------------------------------------------
+
+    def _batches(self, step: int, n_distinct: Callable[[], int]) -> Iterator[FileBatch]:
+        """Read batches ahead, and say how far it is."""
+        n_rows = 0
+        for batch in _ahead(self.files.batches(self.all_names)):
+            yield batch
+            n_rows += batch.rows.num_rows
+            state = ReadProgress(step, n_rows, n_distinct(), batch.n_bytes, self.total_bytes)
+            if self.progress is not None:
+                self.progress(state)
+            if time.monotonic() - self._last_line >= _SECONDS_BETWEEN_LINES:
+                self._last_line = time.monotonic()
+                logger.info("%s", state.summary())
+
+    def _weights(self, batch: FileBatch) -> NDArray[np.float64] | None:
+        if self.columns.weights is None:
+            return None
+        column = batch.rows.column(len(self.names) + 1)
+        summary = ColumnSummary(self.columns.weights, column.type, 0)
+        if not summary.is_numeric:
+            raise ValueError(
+                f"The weights {summary.name!r} must be non-negative numbers, but the column has "
+                f"the type {column.type} in {batch.path}."
+            )
+        weights = numbers_of(column, missing=np.nan).astype(np.float64)
+        wrong = ~(np.isfinite(weights) & (weights >= 0.0))
+        if wrong.any():
+            first = int(np.argmax(wrong))
+            raise ValueError(
+                f"The weights {summary.name!r} must be finite and not negative, got "
+                f"{weights[first]} at row {batch.first_row + first} of {batch.path} (rows counted "
+                "from 0)."
+            )
+        return weights
+
+    def _place(self, row: int) -> str:
+        """Name the file of a row, and its number there."""
+        number = int(np.searchsorted(self.starts, row, side="right")) - 1
+        return f"row {row - self.starts[number]} of {self.started[number]}"
+
+    def _listed(self) -> str:
+        first, *others = self.files.paths
+        return f"{first} with {len(others)} other files" if others else str(first)
+
+
+class _Spill:
+    """Rows that have no room in memory, in a scratch folder that is made for the first of them."""
+
+    def __init__(
+        self,
+        features: _Features,
+        layout: WordLayout,
+        weighted: bool,
+        scratch: str | os.PathLike[str] | None,
+    ) -> None:
+        self._layout, self._scratch = layout, scratch
+        self._schema = RowsSchema(
+            tuple(np.flatnonzero(features.is_integer).tolist()),
+            tuple(np.flatnonzero(~features.is_integer).tolist()),
+            "weights" if weighted else "numbers",
+        )
+        self._writer: BlockWriter | None = None
+
+    def __enter__(self) -> _Spill:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: Any) -> None:
+        if kind is not None and self._writer is not None:
+            self._writer.discard()
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that were written so far."""
+        return 0 if self._writer is None else self._writer.n_rows
+
+    def take(self, merged: MergedKeys) -> None:
+        """Write rows."""
+        try:
+            self._write(merged)
+        except OSError as error:
+            raise self._unwritten(error) from error
+
+    def _unwritten(self, error: OSError) -> OSError:
+        return OSError(
+            error.errno,
+            f"scratch files for rows that have no room in memory cannot be written "
+            f"({error.strerror or error}): make room, name another folder (scratch, --scratch), or "
+            "allow more memory",
+        )
+
+    def _write(self, merged: MergedKeys) -> None:
+        if self._writer is None:
+            folder = ScratchFolder(self._scratch)
+            logger.info("rows that have no room in memory go to %s", folder.path)
+            self._writer = BlockWriter(folder, self._schema, block_rows=BLOCK_ROWS)
+        for start in range(0, len(merged.keys), _UNPACKED_ROWS):
+            rows = slice(start, start + _UNPACKED_ROWS)
+            keys = merged.keys[rows]
+            self._writer.append(
+                self._layout.integers(keys),
+                self._layout.reals(keys),
+                self._layout.labels(keys),
+                merged.weights[rows],
+            )
+
+    def finish(self) -> DiskRows:
+        """Return all rows that were written."""
+        assert self._writer is not None
+        try:
+            return self._writer.finish()
+        except OSError as error:
+            raise self._unwritten(error) from error
+
+
+def _part_of(
+    features: _Features, layout: WordLayout, merged: MergedKeys, has_weights: bool
+) -> KernelRows:
+    """Unpack rows."""
+    weights = merged.weights if has_weights else np.empty(0)
+    return KernelRows(
+        integer_columns=layout.integers(merged.keys),
+        integer_index=np.flatnonzero(features.is_integer),
+        real_panels=as_panels(layout.reals(merged.keys)),
+        real_index=np.flatnonzero(~features.is_integer),
+        labels=layout.labels(merged.keys),
+        weights=weights,
+        numbers=np.empty(0, np.uint16),
+        total_weight=float(weights.sum() if has_weights else len(merged.keys)),
+        n_samples=len(merged.keys),
+    )
+
+
+def _ahead(items: Iterator[_Result]) -> Iterator[_Result]:
+    """Make the next one of some things while the last one is used."""
+    with ThreadPoolExecutor(1) as pool:
+        waiting: Future[_Result | None] = pool.submit(next, items, None)
+        while (now := waiting.result()) is not None:
+            waiting = pool.submit(next, items, None)
+            yield now
