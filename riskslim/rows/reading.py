@@ -37,7 +37,7 @@ from riskslim.data.merging import MergedKeys, RowMerger, split_counts
 from riskslim.data.packing import ADVICE
 from riskslim.data.panels import as_panels
 from riskslim.data.statements import Statement
-from riskslim.data.summaries import ColumnSummary, TableSummary, numbers_of
+from riskslim.data.summaries import SAMPLE_ROWS, ColumnSummary, TableSummary, numbers_of
 from riskslim.data.training_data import Paths, TrainingData, locate_columns
 from riskslim.data.weights import check_class_totals
 from riskslim.rows.base import RowsSchema
@@ -60,6 +60,9 @@ _UNPACKED_ROWS = 2**18
 _MEMORY_SHARE, _USUAL_MEMORY = 2, 4 * 2**30
 
 _SECONDS_BETWEEN_LINES = 10.0
+
+# Labels that are counted, so that an error can name some where there are not two.
+MAX_LABELS = 2**10
 
 
 class BatchItems(Protocol):
@@ -245,7 +248,7 @@ def read_files(
         files = ParquetFiles(find_files(paths, [".parquet"]))
     else:
         files = CsvFiles(find_files(paths, [".csv", ".csv.gz"]), csv_format)
-    reading = _Reading(files, columns, items, int(limit), progress, seed)
+    reading = Reading(files, columns, items, int(limit), progress, seed)
     features = reading.features_of(reading.first_pass())
     data = reading.second_pass(features, scratch)
     data.csv_format = csv_format
@@ -253,7 +256,7 @@ def read_files(
 
 
 @dataclasses.dataclass(frozen=True)
-class _Features:
+class Features:
     """The features, and how they are stored."""
 
     names: tuple[str, ...]
@@ -269,7 +272,7 @@ class _Features:
 
 
 @dataclasses.dataclass
-class _Totals:
+class Totals:
     """What is added up over all rows of the second pass."""
 
     n_rows: int = 0
@@ -278,7 +281,7 @@ class _Totals:
     weights: list[tuple[float, float]] = dataclasses.field(default_factory=list)
 
 
-class _Reading:
+class Reading:
     """Two passes over files."""
 
     def __init__(
@@ -314,11 +317,34 @@ class _Reading:
                 logger.info("column %s has values of another type: reading anew", column)
 
     def _first_pass(self) -> TableSummary:
+        summary, outcome = self.summaries()
+        if not summary.n_rows:
+            raise ValueError(f"{self._listed()} has no rows.")
+        self.take_summaries(summary, outcome)
+        return summary
+
+    def summaries(
+        self, sample_rows: int = SAMPLE_ROWS
+    ) -> tuple[TableSummary, ColumnSummary]:
+        """Find out what the columns and the outcome have; refuse what no rows could put right.
+
+        Parameters
+        ----------
+        sample_rows : int, default SAMPLE_ROWS
+            Rows that are drawn of columns with many values.
+
+        Returns
+        -------
+        summary : TableSummary
+        outcome : ColumnSummary
+        """
         *kinds, outcome_kind = self.files.kinds([*self.names, self.columns.outcome])
         counted = {} if self.items is not None else {"most": 0}
-        summary = TableSummary(self.names, kinds, seed=self.seed, **counted)
-        summary.place = self._place
-        outcome = ColumnSummary(self.columns.outcome, outcome_kind, 2**10)
+        summary = TableSummary(
+            self.names, kinds, seed=self.seed, sample_rows=sample_rows, **counted
+        )
+        summary.place = self.place
+        outcome = ColumnSummary(self.columns.outcome, outcome_kind, MAX_LABELS)
         self.starts, self.started = [], []
         for batch in self._batches(1, lambda: 0):
             if batch.first_row == 0:
@@ -326,23 +352,36 @@ class _Reading:
                 self.started.append(batch.path)
             weights = self._weights(batch)
             outcome.add(batch.rows.column(len(self.names)), None, summary.n_rows)
-            self._check_labels(outcome)
+            self.check_labels(outcome)
             summary.add(batch.rows.select(range(len(self.names))), weights)
+        return summary, outcome
+
+    def take_summaries(self, summary: TableSummary, outcome: ColumnSummary) -> None:
+        """Decide on the classes.
+
+        Parameters
+        ----------
+        summary : TableSummary
+            Of all rows.
+        outcome : ColumnSummary
+
+        Raises
+        ------
+        ValueError
+            There are not two classes.
+        """
         self.n_rows = summary.n_rows
-        if not self.n_rows:
-            raise ValueError(f"{self._listed()} has no rows.")
         labels = outcome.values(counted=False)[0]
         _, self.classes = encode_labels(labels, len(labels), self.columns.positive_label)
-        return summary
 
-    def _check_labels(self, outcome: ColumnSummary) -> None:
+    def check_labels(self, outcome: ColumnSummary) -> None:
         """Refuse an outcome as soon as something is wrong with it."""
         for kind, what in (("missing", "missing values"), ("infinite", "infinite values")):
             fault = outcome.faults[kind]
             if fault.count:
                 raise ValueError(
                     f"The outcome {outcome.name!r} has {what}: the first is at "
-                    f"{self._place(fault.first)} (rows counted from 0). Remove these rows."
+                    f"{self.place(fault.first)} (rows counted from 0). Remove these rows."
                 )
         if not outcome.is_counted:
             raise ValueError(
@@ -353,7 +392,7 @@ class _Reading:
         if len(labels) > 2:
             encode_labels(labels, len(labels), self.columns.positive_label)  # refuses them
 
-    def features_of(self, summary: TableSummary) -> _Features:
+    def features_of(self, summary: TableSummary) -> Features:
         """Choose the features."""
         faults: list[tuple[int, ColumnError]] = []
         if self.items is None:
@@ -386,19 +425,19 @@ class _Reading:
                 column.are_integers and -128 <= column.minimum and column.maximum <= 127
             )
         raise_faults(faults, self.names, summary.n_rows, ADVICE)
-        return _Features(names, made, is_integer, minimum, maximum)
+        return Features(names, made, is_integer, minimum, maximum)
 
     # ---- the second pass ---------------------------------------------------------------------
 
     def second_pass(
-        self, features: _Features, scratch: str | os.PathLike[str] | None
+        self, features: Features, scratch: str | os.PathLike[str] | None
     ) -> TrainingData:
         """Encode and merge all rows."""
         layout, weighted = features.layout, self.columns.weights is not None
         with _Spill(features, layout, weighted, scratch) as spill:
             merger = RowMerger(layout, weighted, self.memory_limit // _TABLE_SHARE, spill.take)
-            totals = self._merge_all(features, merger, lambda: merger.n_rows + spill.n_rows)
-            self._check_classes(totals)
+            totals = self.merge_all(features, merger, lambda: merger.n_rows + spill.n_rows)
+            self.check_classes(totals)
             merged = merger.merged
             # The hash table is not needed any more, the words are.
             del merger
@@ -407,15 +446,15 @@ class _Reading:
                 totals.n_rows, len(merged.keys), spill.n_rows,
             )  # fmt: skip
             rows: DiskRows | None = None
-            if spill.n_rows or not self._fits(features, len(merged.keys)):
+            if spill.n_rows or not self.fits(features, len(merged.keys)):
                 spill.take(merged)
                 rows = spill.finish()
-        return self._training_data(features, layout, merged, rows, totals)
+        return self.training_data(features, layout, merged, rows, totals)
 
-    def _merge_all(
-        self, features: _Features, merger: RowMerger, n_distinct: Callable[[], int]
-    ) -> _Totals:
-        totals = _Totals()
+    def merge_all(
+        self, features: Features, merger: RowMerger, n_distinct: Callable[[], int]
+    ) -> Totals:
+        totals = Totals()
         for batch in self._batches(2, n_distinct):
             weights, labels = self._weights(batch), self._labels(batch)
             integers, reals = self._encoded(features, batch)
@@ -441,7 +480,7 @@ class _Reading:
         return totals
 
     def _encoded(
-        self, features: _Features, batch: FileBatch
+        self, features: Features, batch: FileBatch
     ) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
         """Integer and real columns of a batch."""
         rows = batch.rows.select(range(len(self.names)))
@@ -481,7 +520,7 @@ class _Reading:
             where = numbers_of(column) == positive
         return np.where(where, np.int8(1), np.int8(-1))
 
-    def _check_classes(self, totals: _Totals) -> None:
+    def check_classes(self, totals: Totals) -> None:
         """Refuse weights with which nothing can be learnt."""
         if totals.weights:
             negative, positive = (math.fsum(part) for part in zip(*totals.weights, strict=True))
@@ -489,19 +528,19 @@ class _Reading:
 
     # ---- the result --------------------------------------------------------------------------
 
-    def _fits(self, features: _Features, n_rows: int) -> bool:
+    def fits(self, features: Features, n_rows: int) -> bool:
         """Say whether so many rows have room in memory, with what a search makes of them."""
         n_integers = int(np.count_nonzero(features.is_integer))
         per_row = n_integers + 8 * (len(features.names) - n_integers) + 1 + 8 + 2
         return _COPIES * per_row * n_rows <= self.memory_limit
 
-    def _training_data(
+    def training_data(
         self,
-        features: _Features,
+        features: Features,
         layout: WordLayout,
         merged: MergedKeys,
         rows: DiskRows | None,
-        totals: _Totals,
+        totals: Totals,
     ) -> TrainingData:
         named: dict[str, Any] = {
             "feature_names": features.names,
@@ -520,7 +559,7 @@ class _Reading:
             else:
                 merged = split_counts(merged)
                 counts = merged.counts
-            part = _part_of(features, layout, merged, weighted or counts is not None)
+            part = part_of(features, layout, merged, weighted or counts is not None)
             data = TrainingData.from_part(
                 part, counts, is_weighted=weighted,
                 feature_min=features.minimum, feature_max=features.maximum, **named,
@@ -565,7 +604,7 @@ class _Reading:
             )
         return weights
 
-    def _place(self, row: int) -> str:
+    def place(self, row: int) -> str:
         """Name the file of a row, and its number there."""
         number = int(np.searchsorted(self.starts, row, side="right")) - 1
         return f"row {row - self.starts[number]} of {self.started[number]}"
@@ -580,7 +619,7 @@ class _Spill:
 
     def __init__(
         self,
-        features: _Features,
+        features: Features,
         layout: WordLayout,
         weighted: bool,
         scratch: str | os.PathLike[str] | None,
@@ -627,8 +666,8 @@ class _Spill:
         return self._writer.finish()
 
 
-def _part_of(
-    features: _Features, layout: WordLayout, merged: MergedKeys, has_weights: bool
+def part_of(
+    features: Features, layout: WordLayout, merged: MergedKeys, has_weights: bool
 ) -> KernelRows:
     """Unpack rows."""
     weights = merged.weights if has_weights else np.empty(0)
