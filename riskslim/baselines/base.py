@@ -30,7 +30,8 @@ from riskslim.coefficients import MAX_ABSOLUTE_COEFFICIENT, CoefficientSet, PerF
 from riskslim.constraints.base import Constraint, Setting
 from riskslim.constraints.rows import ConstraintRows, checked_constraints
 from riskslim.data.tables import series_name
-from riskslim.data.training_data import TrainingData, user_stacklevel
+from riskslim.data.training_data import TrainingData
+from riskslim.data.warned import user_stacklevel
 from riskslim.exceptions import PositiveLabelWarning
 from riskslim.loss.logistic import LogisticLoss
 from riskslim.problem.problem import RiskScoreProblem

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ __all__ = [
     "arguments_of_pool",
     "arguments_of_solver",
     "by_name",
+    "bytes_of",
     "checked_unknown_levels",
     "csv_format_of",
     "encoder_of",
@@ -61,6 +63,24 @@ def scales_of(text: str) -> ScaleSet:
         return ScaleSet.of(given)
     except ValueError as error:
         raise ValueError(f"--scale {text}: {error}") from None
+
+
+_UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_SIZE = re.compile(r"\s*(\d+(?:\.\d*)?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
+
+
+def bytes_of(text: str | None) -> int | None:
+    """Read --memory-limit: a number of bytes with a unit, such as 4GB, 500 MB or 2GiB."""
+    if text is None:
+        return None
+    found = _SIZE.fullmatch(text)
+    size = 0
+    if found is not None:
+        base = 1024 if found[3] else 1000
+        size = int(float(found[1]) * base ** _UNITS[found[2].lower()])
+    if size < 1:
+        raise ValueError(f"--memory-limit must be a size such as 4GB or 500MB, got {text!r}")
+    return size
 
 
 def by_name(

@@ -34,7 +34,7 @@ _USUAL_REPAIR = "leave them out, or correct the values"
 
 def with_options(
     error: UnusableColumnsError,
-    path: Path,
+    path: str,
     *,
     items: bool,
     numeric: Collection[str],
@@ -46,7 +46,7 @@ def with_options(
     Parameters
     ----------
     error : UnusableColumnsError
-    path : Path
+    path : str
         Of the data.
     items : bool
         Whether --items was given.

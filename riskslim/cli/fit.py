@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import shlex
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,30 +22,25 @@ from riskslim.cli.arguments import (
     arguments_of_pool,
     arguments_of_solver,
     by_name,
+    bytes_of,
     csv_format_of,
     encoder_of,
     scales_of,
     signs_of,
 )
 from riskslim.cli.exit_codes import EXIT_INFEASIBLE, EXIT_INTERRUPTED
-from riskslim.cli.faults import identifiers_in, with_options
 from riskslim.cli.progress import SearchProgress, display
+from riskslim.cli.reading import RawColumns, Source
 from riskslim.cli.selection import Selection
 from riskslim.cli.session import check_report, check_target, logger, print_remarks, session
-from riskslim.data.faults import UnusableColumnsError
 from riskslim.data.labels import is_plain_order
 from riskslim.engines.choice import choose_engine, solve
-from riskslim.exceptions import PositiveLabelWarning
 from riskslim.solution import Status
 
 if TYPE_CHECKING:
-    import pyarrow
-
     from riskslim.constraints.base import Constraint
     from riskslim.constraints.linear import LinearConstraint
-    from riskslim.data.csv_format import CsvFormat
     from riskslim.data.training_data import TrainingData
-    from riskslim.items.encoder import ItemEncoder
     from riskslim.problem.problem import RiskScoreProblem
     from riskslim.risk_score import RiskScore
     from riskslim.scale import ScaleSet
@@ -60,7 +54,7 @@ _LISTED = 10
 
 def fit(
     *,
-    data: options.DataFile,
+    data: options.DataFiles,
     outcome: options.Outcome,
     positive: options.Positive = None,
     weights: options.Weights = None,
@@ -79,6 +73,8 @@ def fit(
     separator: options.Separator = None,
     decimal: options.Decimal = None,
     encoding: options.Encoding = None,
+    memory_limit: options.MemoryLimit = None,
+    scratch: options.Scratch = None,
     max_size: options.MaxSize = 5,
     min_size: options.MinSize = 0,
     items_per_variable: options.ItemsPerVariable = None,
@@ -114,7 +110,7 @@ def fit(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
-    """Find the best risk score for the data in a file.
+    """Find the best risk score for the data in a file, or in several.
 
     Every column is a feature, apart from the outcome, the weights and those excluded; with
     --features, only those named. Ctrl-C ends the search and prints the best risk score so far;
@@ -124,19 +120,21 @@ def fit(
         selection = Selection(path, cv, folds, rule, metric, n_jobs, path_output, cv_output)
         selection.check(several=n_solutions is not None or within is not None)
         for target in (output, trace, path_output, cv_output, report_file):
-            check_target(target, data)
+            for source_file in data:
+                check_target(target, source_file)
         check_report(report_file)
         encoder = encoder_of(
             items, n_thresholds=n_thresholds, thresholds=thresholds, max_thresholds=max_thresholds,
             round_thresholds=round_thresholds, categorical=categorical, numeric=numeric,
             missing=missing,
         )  # fmt: skip
-        raw = None if encoder is None else _RawColumns(encoder)
-        source = _Source(
-            path=data, outcome=outcome, positive=positive, weights=weights,
+        raw = None if encoder is None else RawColumns(encoder)
+        source = Source(
+            paths=data, outcome=outcome, positive=positive, weights=weights,
             class_weight=class_weight, features=features or [], exclude=exclude or [],
             raw=raw, numeric=numeric or [], categorical=categorical or [],
             csv_format=csv_format_of(missing_text, separator, decimal, encoding),
+            memory_limit=bytes_of(memory_limit), scratch=scratch, hidden=quiet or verbose,
         )  # fmt: skip
         stated = _constraints_in(constraints)
         arguments = arguments_of_pool(n_solutions, within, engine)
@@ -202,83 +200,6 @@ def demo(
         with display(SearchProgress(), hidden=quiet or verbose) as progress:
             solution = solve(problem, engine, time_limit=time_limit, progress=progress, **special)
         _Results(quiet=quiet).write(problem, solution)
-
-
-# ---------------------------------------------------------------------------------------------
-# Read
-# ---------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Source:
-    """The file of training rows, and what of it is used as what."""
-
-    path: Path
-    outcome: str
-    positive: str | None
-    weights: str | None
-    class_weight: str | None
-    features: list[str]
-    exclude: list[str]
-    raw: _RawColumns | None
-    numeric: list[str]
-    categorical: list[str]
-    csv_format: CsvFormat | None
-
-    def read(self) -> TrainingData:
-        """Read the rows; of columns that cannot be used, say which options would help."""
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", PositiveLabelWarning)  # it is said in words of ours
-                data = riskslim.TrainingData.from_file(
-                    self.path,
-                    self.outcome,
-                    weights=self.weights,
-                    positive_label=self.positive,
-                    features=self.features or None,
-                    exclude=self.exclude,
-                    encode=None if self.raw is None else self.raw.fit_items,
-                    csv_format=self.csv_format,
-                )
-        except UnusableColumnsError as error:
-            raise type(error)(self._advice(error)) from None
-        if self.class_weight is None:
-            return data
-        if self.class_weight != "balanced":
-            raise ValueError(f"--class-weight must be balanced, got {self.class_weight!r}")
-        return data.with_class_weight(self.class_weight)
-
-    def _advice(self, error: UnusableColumnsError) -> str:
-        settled = {
-            self.outcome, self.weights, *self.exclude, *self.numeric, *self.categorical
-        }  # fmt: skip
-        if self.raw is not None:
-            settled |= (self.raw.encoder.thresholds or {}).keys()
-        return with_options(
-            error,
-            self.path,
-            items=self.raw is not None,
-            numeric=self.numeric,
-            features=self.features,
-            identifiers=[]
-            if self.features
-            else identifiers_in(self.path, settled, self.csv_format),
-        )
-
-
-@dataclass
-class _RawColumns:
-    """The columns of a file that items are made of, and the encoder that makes them."""
-
-    encoder: ItemEncoder
-    columns: pyarrow.Table | None = None
-
-    def fit_items(self, columns: pyarrow.Table, weights: Any) -> Any:
-        """Fit the encoder, and keep the columns: the score is asked how it depends on cut-offs."""
-        from riskslim.items.rules import fit_items
-
-        self.columns = columns
-        return fit_items(self.encoder, columns, weights)
 
 
 def _say_which_label(data: TrainingData, *, quiet: bool) -> None:
@@ -427,7 +348,7 @@ class _Results:
     output: Path | None = None
     trace: Path | None = None
     report_file: Path | None = None
-    raw: _RawColumns | None = None
+    raw: RawColumns | None = None
     quiet: bool = False
 
     def write(

@@ -75,6 +75,30 @@ DataFile = Annotated[
         metavar="DATA", help="File that ends in .csv, .csv.gz or .parquet.", show_default=False
     ),
 ]
+DataFiles = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="DATA...",
+        help="File that ends in .csv, .csv.gz or .parquet; or several files or folders of them, "
+        "with the same columns.",
+        show_default=False,
+    ),
+]
+MemoryLimit = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="Memory that the rows may take, such as 4GB: a file that needs more is read batch by "
+        "batch. Default: half of the machine's memory.",
+    ),
+]
+Scratch = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Folder for rows that have no room in memory; what is written there is removed.",
+    ),
+]
 Weights = Annotated[str | None, typer.Option(metavar="NAME", help="Column of sample weights.")]
 Scale = Annotated[
     str,

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from riskslim.model_selection.parallel import Step
+    from riskslim.rows.reading import ReadProgress
     from riskslim.solution import TraceRecord
 
-__all__ = ["PathProgress", "SearchProgress", "display"]
+__all__ = ["PathProgress", "ReadingProgress", "SearchProgress", "display"]
 
 
 class SearchProgress:
@@ -39,6 +40,22 @@ class SearchProgress:
 
         line = f"{time.perf_counter() - self.began:6.1f} s  {self.state()}"
         return Text(line, no_wrap=True, overflow="ellipsis")
+
+
+class ReadingProgress(SearchProgress):
+    """The state of the reading of files in one line."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read: ReadProgress | None = None
+
+    def __call__(self, read: ReadProgress) -> None:  # type: ignore[override]
+        """Note the state of the reading."""
+        self.read = read
+
+    def state(self) -> str:
+        """Return how far it is, without the time."""
+        return "reading" if self.read is None else self.read.summary()
 
 
 class PathProgress(SearchProgress):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.data.feature_ranges import short
-from riskslim.data.training_data import user_stacklevel
+from riskslim.data.warned import user_stacklevel
 from riskslim.exceptions import ExtrapolationWarning
 
 __all__ = ["far_values", "warn_of_far_values"]

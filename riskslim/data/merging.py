@@ -7,17 +7,20 @@ rows that have come most rarely make room for others: what merges stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import distinct
-from riskslim.data.distinct import split_numbers
+from riskslim.data.distinct import KernelRows, split_numbers
 from riskslim.data.layout import WordLayout
+from riskslim.data.statements import Statement
+from riskslim.data.training_data import TrainingData
 
-__all__ = ["MergedKeys", "RowMerger", "split_counts"]
+__all__ = ["MergedKeys", "RowMerger", "merged_data", "split_counts"]
 
 # Slots of the first hash table; it is doubled.
 _FIRST_SLOTS = 2**16
@@ -64,6 +67,8 @@ class RowMerger:
     --------
     >>> import numpy as np
     >>> from riskslim.data.layout import WordLayout
+from riskslim.data.statements import Statement
+from riskslim.data.training_data import TrainingData
     >>> from riskslim.data.merging import RowMerger
     >>> from riskslim.data.panels import empty_panels
     >>> layout = WordLayout.of(np.array([True, True]), 0)
@@ -182,3 +187,56 @@ def split_counts(merged: MergedKeys) -> MergedKeys:
     if len(first) == len(merged.counts):
         return merged
     return MergedKeys(merged.keys[first], counts, counts.astype(np.float64))
+
+
+def merged_data(
+    part: KernelRows,
+    counts: NDArray[np.int64] | None,
+    *,
+    is_weighted: bool,
+    feature_names: Sequence[str],
+    outcome_name: str,
+    classes: tuple[Any, Any],
+    feature_min: NDArray[np.float64],
+    feature_max: NDArray[np.float64],
+    items: Mapping[str, Statement],
+) -> TrainingData:
+    """Make training data of rows in memory that are packed, and may be merged, already.
+
+    Parameters
+    ----------
+    part : KernelRows
+        With weights, where rows have some or stand for several.
+    counts : int64 array of shape (n_rows,), optional
+        How many rows each of them stands for.
+    is_weighted : bool
+        Whether the weights are others than the counts, which are at most 65535 otherwise.
+    feature_names, outcome_name, classes, items
+        As in :class:`~riskslim.TrainingData`, all of them known.
+    feature_min, feature_max : float64 array of shape (d,)
+
+    Returns
+    -------
+    TrainingData
+        It owns the arrays.
+    """
+    data = TrainingData.__new__(TrainingData)
+    data.n_features, data.feature_names = len(feature_names), tuple(feature_names)
+    data.outcome_name, data.classes, data.items = outcome_name, classes, dict(items)
+    data.labels = part.labels
+    data.sample_weight = part.weights if len(part.weights) else None
+    data.counts, data._weights_are_counts = counts, counts is not None and not is_weighted
+    data.n_samples = part.n_rows if counts is None else int(counts.sum())
+    data.total_weight = float(
+        part.n_rows if data.sample_weight is None else data.sample_weight.sum()
+    )
+    data.class_factors = (1.0, 1.0)
+    data.integer_columns, data.integer_index = part.integer_columns, part.integer_index
+    data.real_panels, data.real_index = part.real_panels, part.real_index
+    data.is_integer = np.zeros(data.n_features, np.bool_)
+    data.is_integer[part.integer_index] = True
+    data.feature_min, data.feature_max = feature_min, feature_max
+    data.constant_features = np.flatnonzero(feature_min == feature_max)
+    data._freeze()
+    data._warn_constant()
+    return data

@@ -125,11 +125,13 @@ class WeightClasses(NamedTuple):
         ndarray of intp, shape (n,)
         """
         if self.are_few:
-            return np.searchsorted(self.distinct, weights)
+            few: NDArray[np.intp] = np.searchsorted(self.distinct, weights).astype(np.intp)
+            return few
         floor = self.distinct[-1] * 1e-6
         low, high = np.log(np.maximum(self.distinct, floor))
         share = (np.log(np.maximum(weights, floor)) - low) / (high - low)
-        return np.minimum((share * MAX_WEIGHTS).astype(np.intp), MAX_WEIGHTS - 1)
+        sized: NDArray[np.intp] = np.minimum((share * MAX_WEIGHTS).astype(np.intp), MAX_WEIGHTS - 1)
+        return sized
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -32,11 +32,9 @@ from __future__ import annotations
 import copy
 import math
 import os
-import sys
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,10 +42,12 @@ from numpy.typing import NDArray
 from riskslim._wording import listing, near
 from riskslim.data.class_weights import ClassWeighting, class_factors
 from riskslim.data.csv_format import CsvFormat
+from riskslim.data.elsewhere import RowsElsewhere, RowsElsewhereError
 from riskslim.data.faults import (
     Column,
 )
 from riskslim.data.files import as_arrow, open_file
+from riskslim.data.from_batches import FromBatches
 from riskslim.data.labels import encode_labels, is_plain_order
 from riskslim.data.packing import pack
 from riskslim.data.panels import read_column
@@ -59,41 +59,20 @@ from riskslim.data.tables import (
     series_values,
     the_only_column,
 )
-from riskslim.data.weights import checked_weights, weights_of_rows
-from riskslim.exceptions import ConstantFeatureWarning, PositiveLabelWarning
+from riskslim.data.warned import user_stacklevel, warn_of_order
+from riskslim.data.weights import check_class_totals, checked_weights, weights_of_rows
+from riskslim.exceptions import ConstantFeatureWarning
 
 if TYPE_CHECKING:
     import pyarrow
 
+__all__ = ["TrainingData", "locate_columns", "stored_values"]
 
-class Part(Protocol):
-    """Rows in the layout of the kernels: :class:`riskslim.data.distinct.KernelRows`."""
-
-    @property
-    def integer_columns(self) -> NDArray[np.int8]:
-        """As those of training data; so are the others."""
-
-    @property
-    def integer_index(self) -> NDArray[np.intp]: ...  # noqa: D102
-    @property
-    def real_panels(self) -> NDArray[np.float64]: ...  # noqa: D102
-    @property
-    def real_index(self) -> NDArray[np.intp]: ...  # noqa: D102
-    @property
-    def labels(self) -> NDArray[np.int8]: ...  # noqa: D102
-    @property
-    def weights(self) -> NDArray[np.float64]: ...  # noqa: D102
-    @property
-    def n_rows(self) -> int: ...  # noqa: D102
+# What only data have whose rows are in memory.
+_OF_ROWS = frozenset({"labels", "sample_weight", "integer_columns", "real_panels"})
 
 
-__all__ = ["Paths", "TrainingData", "locate_columns", "stored_values", "user_stacklevel"]
-
-# Files and folders to read.
-Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
-
-
-class TrainingData:
+class TrainingData(FromBatches):
     r"""Rows, labels and weights of a training problem, validated and packed.
 
     Parameters
@@ -159,6 +138,9 @@ class TrainingData:
         Indices of the features with one value in all rows.
     csv_format : CsvFormat or None
         How the file that the rows are from is written, where :meth:`from_file` was told.
+    rows_elsewhere : RowsElsewhere or None
+        Rows in files or on other machines, of data that :meth:`from_rows` made. There are then no
+        ``labels``, ``sample_weight``, ``integer_columns`` and ``real_panels``.
 
     Raises
     ------
@@ -214,6 +196,7 @@ class TrainingData:
     feature_max: NDArray[np.float64]
     constant_features: NDArray[np.intp]
     csv_format: CsvFormat | None = None
+    rows_elsewhere: RowsElsewhere | None = None
     counts: NDArray[np.int64] | None = None
     _weights_are_counts: bool = False
 
@@ -247,7 +230,7 @@ class TrainingData:
         self.outcome_name = outcome_name or series_name(y) or "outcome"
         self.labels, self.classes = encode_labels(y, self.n_samples, positive_label)
         if positive_label is None and not is_plain_order(self.classes):
-            _warn_order(self.classes)
+            warn_of_order(self.classes)
         self._set_weights(sample_weight)
 
         packed = pack(table, self.feature_names)
@@ -358,211 +341,73 @@ class TrainingData:
             return data
 
     @classmethod
-    def from_part(
+    def from_rows(
         cls,
-        part: Part,
-        counts: NDArray[np.int64] | None,
+        rows: RowsElsewhere,
         *,
-        is_weighted: bool,
-        feature_names: Sequence[str],
-        outcome_name: str,
-        classes: tuple[Any, Any],
-        feature_min: NDArray[np.float64],
-        feature_max: NDArray[np.float64],
-        items: Mapping[str, Statement],
+        feature_names: Sequence[str] | None = None,
+        outcome_name: str = "outcome",
+        classes: tuple[Any, Any] = (0, 1),
+        items: Iterable[Statement] | Mapping[str, Statement] = (),
     ) -> TrainingData:
-        """Training data of rows in memory that are packed already.
+        """Training data of rows that are packed already, in files or on other machines.
 
         Parameters
         ----------
-        part : KernelRows
-            With weights, where rows have some or stand for several.
-        counts : int64 array of shape (n_rows,), optional
-            How many rows each of them stands for.
-        is_weighted : bool
-            Whether the weights are others than the counts, which are at most 65535 otherwise.
-        feature_names, outcome_name, classes, items
-            As in :class:`TrainingData`, all of them known.
-        feature_min, feature_max : float64 array of shape (d,)
+        rows : PartitionedRows
+        feature_names : sequence of str, optional
+            Default: "x1", ..., "xd".
+        outcome_name : str, default "outcome"
+        classes : tuple, default (0, 1)
+            What the negative and the positive class are called.
+        items : iterable of Item, or mapping from str to Item
+            What features are.
 
         Returns
         -------
         TrainingData
-            It owns the arrays.
+            The rows stay where they are: ``labels``, ``column`` and what else needs them in memory
+            raise :class:`~riskslim.data.elsewhere.RowsElsewhereError`.
+
+        Raises
+        ------
+        ValueError
+            Names that are not unique or not one for each feature, a class without weight.
+
+        Warns
+        -----
+        ConstantFeatureWarning
+            If features have one value in all rows.
+
+        Examples
+        --------
+        >>> from riskslim import TrainingData
+        >>> from riskslim.data.distinct import all_rows
+        >>> from riskslim.rows.memory import MemoryRows
+        >>> small = TrainingData({"smoker": [0, 1, 0, 1]}, [0, 1, 1, 1])
+        >>> data = TrainingData.from_rows(MemoryRows([all_rows(small)]), feature_names=["smoker"])
+        >>> data.n_samples, data.prevalence
+        (4, 0.75)
         """
         data = cls.__new__(cls)
-        data.n_features, data.feature_names = len(feature_names), tuple(feature_names)
-        data.outcome_name, data.classes, data.items = outcome_name, classes, dict(items)
-        data.labels = part.labels
-        data.sample_weight = part.weights if len(part.weights) else None
-        data.counts, data._weights_are_counts = counts, counts is not None and not is_weighted
-        data.n_samples = part.n_rows if counts is None else int(counts.sum())
-        data.total_weight = float(
-            part.n_rows if data.sample_weight is None else data.sample_weight.sum()
-        )
-        data.class_factors = (1.0, 1.0)
-        data.integer_columns, data.integer_index = part.integer_columns, part.integer_index
-        data.real_panels, data.real_index = part.real_panels, part.real_index
-        data.is_integer = np.zeros(data.n_features, np.bool_)
-        data.is_integer[part.integer_index] = True
-        data.feature_min, data.feature_max = feature_min, feature_max
-        data.constant_features = np.flatnonzero(feature_min == feature_max)
+        d = rows.n_features
+        data.rows_elsewhere = rows
+        data.n_samples, data.n_features = rows.n_samples, d
+        table = Table(rows.n_samples, d, None, lambda j: np.empty(0))
+        data.feature_names = _resolve_names(table, feature_names)
+        data.items = _stated_items(None, items, data.feature_names)
+        data.outcome_name = outcome_name
+        data.classes = classes
+        check_class_totals(rows.class_weights, classes)
+        data.total_weight, data.class_factors = rows.total_weight, (1.0, 1.0)
+        data.is_integer = np.zeros(d, np.bool_)
+        data.is_integer[rows.integer_index] = True
+        data.integer_index, data.real_index = rows.integer_index, rows.real_index
+        data.feature_min, data.feature_max = rows.feature_min, rows.feature_max
+        data.constant_features = np.flatnonzero(rows.feature_min == rows.feature_max)
         data._freeze()
+        data._warn_constant()
         return data
-
-    @classmethod
-    def from_parquet(
-        cls,
-        path: Paths,
-        outcome: str,
-        *,
-        items: Any = None,
-        sample_weight: str | None = None,
-        positive_label: Any = None,
-        features: Iterable[str] | None = None,
-        exclude: Iterable[str] = (),
-        memory_limit: int | None = None,
-        scratch: str | os.PathLike[str] | None = None,
-        progress: Callable[[Any], None] | None = None,
-        random_state: int = 0,
-    ) -> TrainingData:
-        """Read Parquet files of any size, batch by batch, and merge equal rows as they come.
-
-        Parameters
-        ----------
-        path : path-like, or iterable of them
-            Files, and folders: all files in them whose names end in .parquet and begin with
-            neither "_" nor ".". All have the same columns.
-        outcome : str
-            Column of the labels.
-        items : ItemEncoder, optional
-            Is fitted to the rows, and makes the features. Columns of up to 65,536 distinct values
-            get the items that they would get in memory; of others thresholds are quantiles of a
-            sample of 200,000 rows. Default: columns are features as they are, numbers all of them.
-        sample_weight : str, optional
-            Column of the weights.
-        positive_label : optional
-            As in :class:`TrainingData`.
-        features, exclude : iterable of str, optional
-            As in :meth:`from_file`.
-        memory_limit : int, optional
-            Bytes that the rows may take, here and in a search afterwards. Default: half of the
-            machine's memory.
-        scratch : str or path-like, optional
-            Folder in which a folder is made for rows that have no room in memory; it is removed
-            with the data, at the end of the process, and where reading fails. Default: where the
-            system keeps temporary files.
-        progress : callable, optional
-            Called after each batch with an object that has ``step``, ``n_rows``, ``n_distinct``,
-            ``n_bytes``, ``total_bytes`` and a ``summary()`` in words.
-        random_state : int, default 0
-            Seed of the sample.
-
-        Returns
-        -------
-        TrainingData
-            Its rows are the distinct ones, with ``counts``; or they are in scratch files, where
-            they have no room in memory (``rows_elsewhere``).
-
-        Raises
-        ------
-        FileNotFoundError
-            There is no such file or folder.
-        ImportError
-            pyarrow is not installed.
-        ValueError
-            Folders without files; files that are damaged, or differ in their columns; values that
-            cannot be used, with the file and the row of the first one; an outcome that does not
-            have two classes in all files together.
-        OSError
-            The scratch folder cannot be written, as on a full disk.
-
-        Notes
-        -----
-        The files are read twice: once to see what is in the columns, once to encode and merge. How
-        long that takes and what it needs is in docs/large_data.md.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> import pyarrow as pa, pyarrow.parquet as pq
-        >>> from riskslim import ItemEncoder, TrainingData
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     for part in range(2):
-        ...         rows = {"age": [38, 72, 61, 38], "smoker": [0, 1, 1, 0], "died": [0, 1, 0, 0]}
-        ...         pq.write_table(pa.table(rows), pathlib.Path(folder, f"part-{part}.parquet"))
-        ...     data = TrainingData.from_parquet(folder, "died", items=ItemEncoder())
-        >>> data.feature_names, data.n_samples
-        (('age >= 61', 'age >= 72', 'smoker'), 8)
-        >>> data.counts
-        array([4, 2, 2])
-        """
-        return _read_batches(
-            "parquet", path, None, outcome, sample_weight, positive_label, features, exclude,
-            items=items, memory_limit=memory_limit, scratch=scratch, progress=progress,
-            seed=random_state,
-        )  # fmt: skip
-
-    @classmethod
-    def from_csv(
-        cls,
-        path: Paths,
-        outcome: str,
-        *,
-        items: Any = None,
-        sample_weight: str | None = None,
-        positive_label: Any = None,
-        features: Iterable[str] | None = None,
-        exclude: Iterable[str] = (),
-        csv_format: CsvFormat | None = None,
-        memory_limit: int | None = None,
-        scratch: str | os.PathLike[str] | None = None,
-        progress: Callable[[Any], None] | None = None,
-        random_state: int = 0,
-    ) -> TrainingData:
-        r"""Read CSV files of any size, batch by batch, and merge equal rows as they come.
-
-        Parameters
-        ----------
-        path : path-like, or iterable of them
-            As in :meth:`from_parquet`, with names that end in .csv or .csv.gz.
-        outcome, items, sample_weight, positive_label, features, exclude
-            As there.
-        csv_format : CsvFormat, optional
-            How the files are written; a score of the data keeps it.
-        memory_limit, scratch, progress, random_state
-            As there.
-
-        Returns
-        -------
-        TrainingData
-
-        Raises
-        ------
-        FileNotFoundError, ImportError, ValueError, OSError
-            As there.
-
-        Notes
-        -----
-        A column has the type that all of its values in all files have. Where a later row shows
-        that it is another one than the first rows said, reading begins anew.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> from riskslim import TrainingData
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder, "patients.csv")
-        ...     _ = path.write_text("smoker,died\n1,1\n0,0\n1,1\n")
-        ...     data = TrainingData.from_csv(path, "died")
-        >>> data.column(0), data.counts
-        (array([1, 0], dtype=int8), array([2, 1]))
-        """
-        return _read_batches(
-            "csv", path, csv_format, outcome, sample_weight, positive_label, features, exclude,
-            items=items, memory_limit=memory_limit, scratch=scratch, progress=progress,
-            seed=random_state,
-        )  # fmt: skip
 
     def reweighted(self, sample_weight: Any) -> TrainingData:
         """The same rows with other weights.
@@ -589,6 +434,8 @@ class TrainingData:
         >>> data.reweighted([1, 2, 1, 1]).total_weight
         5.0
         """
+        if self.rows_elsewhere is not None:
+            raise self._elsewhere("new weights")
         if self.counts is not None:
             raise ValueError(
                 "equal rows were merged while these data were read, so that rows cannot get other "
@@ -628,6 +475,8 @@ class TrainingData:
         >>> data.with_class_weight({"yes": 3}).class_weighting
         ClassWeighting(prevalence=0.25, weighted_prevalence=0.5)
         """
+        if self.rows_elsewhere is not None:
+            raise self._elsewhere("weights of classes")
         own = np.ones(self.n_rows) if self.sample_weight is None else self.sample_weight
         positive = self.labels > 0
         totals = float(own.sum(where=~positive)), float(own.sum(where=positive))
@@ -645,11 +494,6 @@ class TrainingData:
         return len(self.labels)
 
     @property
-    def is_weighted(self) -> bool:
-        """Say whether rows have weights other than how many they stand for."""
-        return self.sample_weight is not None and not self._weights_are_counts
-
-    @property
     def counted(self) -> NDArray[np.intp] | slice:
         """Rows that count: those of positive weight, all of them without weights."""
         if self.sample_weight is None or self.sample_weight.all():
@@ -657,8 +501,29 @@ class TrainingData:
         return np.flatnonzero(self.sample_weight)
 
     @property
+    def is_weighted(self) -> bool:
+        """Say whether rows have weights; numbers of equal rows are none."""
+        if self.rows_elsewhere is not None:
+            return self.rows_elsewhere.weighting == "weights"
+        return self.sample_weight is not None and not self._weights_are_counts
+
+    @property
+    def class_weights(self) -> tuple[float, float]:
+        """Weight of the negative and of the positive class."""
+        if self.rows_elsewhere is not None:
+            return self.rows_elsewhere.class_weights
+        positive = self.labels > 0
+        if self.sample_weight is None:
+            n_positive = float(np.count_nonzero(positive))
+            return self.n_samples - n_positive, n_positive
+        # Each class by itself: a difference would lose a class of little weight.
+        return math.fsum(self.sample_weight[~positive]), math.fsum(self.sample_weight[positive])
+
+    @property
     def n_counted(self) -> int:
         """Number of rows of positive weight."""
+        if self.rows_elsewhere is not None:
+            return self.rows_elsewhere.n_counted
         if self.counts is not None:
             return int(self.counts.sum())
         if self.sample_weight is None:
@@ -679,6 +544,9 @@ class TrainingData:
 
     def _prevalence(self, divisors: tuple[float, float]) -> float:
         """Share of the positive class by the weights divided by one number for each class."""
+        if self.rows_elsewhere is not None:
+            negative_weight, positive_weight = self.rows_elsewhere.class_weights
+            return positive_weight / (negative_weight + positive_weight)
         positive = self.labels > 0
         weights = np.ones(self.n_rows) if self.sample_weight is None else self.sample_weight
         negative_weight = float(weights.sum(where=~positive)) / divisors[0]
@@ -715,6 +583,18 @@ class TrainingData:
             f"n_features={self.n_features} ({n_int} integer, {n_real} real), "
             f"outcome={self.outcome_name!r}, classes={self.classes!r}, "
             f"weighted={self.is_weighted})"
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        # Only what is not there comes here.
+        if name in _OF_ROWS and self.__dict__.get("rows_elsewhere") is not None:
+            raise self._elsewhere(name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _elsewhere(self, what: str) -> RowsElsewhereError:
+        return RowsElsewhereError(
+            f"{what} would need the rows in memory, and they are elsewhere "
+            f"({self.rows_elsewhere!r}): work on a sample of them, or read fewer rows"
         )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -767,56 +647,6 @@ def stored_values(data: TrainingData, j: int, start: int, stop: int) -> NDArray[
     values = read_column(data.real_panels, k, start, stop)
     values.setflags(write=False)
     return values
-
-
-def _read_batches(
-    kind: str,
-    paths: Paths,
-    csv_format: CsvFormat | None,
-    outcome: str,
-    sample_weight: str | None,
-    positive_label: Any,
-    features: Iterable[str] | None,
-    exclude: Iterable[str],
-    **options: Any,
-) -> TrainingData:
-    """Read files batch by batch; what does it stands above this module, and is called by name."""
-    reading: Any = import_module("riskslim.rows.reading")
-    wanted = (features,) if isinstance(features, str) else features
-    columns = reading.Columns(
-        outcome,
-        sample_weight,
-        positive_label,
-        None if wanted is None else tuple(wanted),
-        (exclude,) if isinstance(exclude, str) else tuple(exclude),
-    )
-    data: TrainingData = reading.read_files(kind, paths, csv_format, columns, **options)
-    if positive_label is None and not is_plain_order(data.classes):
-        _warn_order(data.classes)
-    data._warn_constant()
-    return data
-
-
-def _warn_order(classes: tuple[Any, Any]) -> None:
-    warnings.warn(
-        f"The risk is that of {classes[1]!r}, the last of the two labels in sorted order. If that "
-        f"of {classes[0]!r} is meant, pass positive_label={classes[0]!r}; "
-        f"positive_label={classes[1]!r} leaves it as it is, without this warning.",
-        PositiveLabelWarning,
-        stacklevel=user_stacklevel(),
-    )
-
-
-def user_stacklevel() -> int:
-    """Return the stacklevel with which the caller's warning points at code of the user.
-
-    That is outside of the package, and of scikit-learn, whose pipelines call estimators.
-    """
-    libraries = {__name__.partition(".")[0], "sklearn"}
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in libraries:
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 def _stated_items(

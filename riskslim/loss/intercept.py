@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,11 +38,13 @@ from riskslim.data.distinct import KernelRows
 from riskslim.data.training_data import TrainingData
 from riskslim.loss.ranges import (
     SUM_SLACK,
+    for_each_part,
     largest_quotient,
     row_ranges,
     score_range,
     score_slack,
 )
+from riskslim.rows.base import PartitionedRows, StoppedError
 from riskslim.scale import ScaleSet
 
 __all__ = ["bounds_reaching", "extreme_scores", "with_intercept_bounds"]
@@ -52,7 +55,7 @@ _MAX_BINS = 2**20
 
 def with_intercept_bounds(
     data: TrainingData,
-    rows: KernelRows,
+    rows: KernelRows | PartitionedRows,
     coefficients: CoefficientSet,
     max_size: int,
     n_threads: int,
@@ -66,14 +69,7 @@ def with_intercept_bounds(
     given_lower, given_upper = coefficients.intercept_lower, coefficients.intercept_upper
     if given_lower is not None and given_upper is not None:
         return coefficients
-    positive = data.labels > 0
-    if data.sample_weight is None:
-        weight_positive = float(np.count_nonzero(positive))
-        weight_negative = data.n_samples - weight_positive
-    else:
-        # Each class by itself: a difference would lose a class of little weight.
-        weight_positive = math.fsum(data.sample_weight[positive])
-        weight_negative = math.fsum(data.sample_weight[~positive])
+    weight_negative, weight_positive = data.class_weights
     found = extreme_scores(data, rows, coefficients, max_size, n_threads, should_stop)
     if found is None:
         return None
@@ -122,7 +118,7 @@ def _within_integers(intercept: float) -> int:
 
 def extreme_scores(
     data: TrainingData,
-    rows: KernelRows,
+    rows: KernelRows | PartitionedRows,
     coefficients: CoefficientSet,
     max_size: int,
     n_threads: int,
@@ -136,7 +132,7 @@ def extreme_scores(
     Parameters
     ----------
     data : TrainingData
-    rows : KernelRows
+    rows : KernelRows or PartitionedRows
     coefficients : CoefficientSet
     max_size : int
         Most non-zero coefficients.
@@ -154,26 +150,73 @@ def extreme_scores(
     """
     without = coefficients.replace(intercept_lower=0, intercept_upper=0)
     lowest, highest = score_range(data, without, max_size)
-    lowest, highest = math.floor(lowest), math.ceil(highest)
-    step = max(1, math.ceil((highest - lowest) / _MAX_BINS))
-    n_bins = (highest - lowest) // step + 3
-    below, above = np.zeros(n_bins), np.zeros(n_bins)
+    bins = Bins.between(math.floor(lowest), math.ceil(highest))
+    below, above = np.zeros((2, bins.number))
+    try:
+        for part_below, part_above in for_each_part(
+            rows, counted_extremes, coefficients, max_size, bins, label,
+            n_threads=n_threads, should_stop=should_stop,
+        ):  # fmt: skip
+            below += part_below
+            above += part_above
+    except StoppedError:
+        return None
+    values = bins.lowest + bins.step * np.arange(bins.number, dtype=np.float64)
+    use_low, use_high = below > 0, above > 0
+    return values[use_low] - bins.step, below[use_low], values[use_high], above[use_high]
+
+
+class Bins(NamedTuple):
+    """Scores lowest, lowest + step, ..."""
+
+    lowest: int
+    step: int
+    number: int
+
+    @classmethod
+    def between(cls, lowest: int, highest: int) -> Bins:
+        """Bins for extreme scores of rows, not too many of them."""
+        step = max(1, math.ceil((highest - lowest) / _MAX_BINS))
+        return cls(lowest, step, (highest - lowest) // step + 3)
+
+
+def counted_extremes(
+    rows: KernelRows,
+    coefficients: CoefficientSet,
+    max_size: int,
+    bins: Bins,
+    label: int | None,
+    n_threads: int,
+    should_stop: Callable[[], bool] | None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Weight of the rows at each value of the least and largest score, rounded outwards.
+
+    Parameters
+    ----------
+    rows : KernelRows
+    coefficients, max_size, label, n_threads, should_stop
+        As in :func:`extreme_scores`.
+    bins : Bins
+
+    Returns
+    -------
+    below, above : ndarray of float64
+        Bin k of ``below`` stands for lowest + (k - 1) step, of ``above`` for lowest + k step.
+    """
+    below, above = np.zeros((2, bins.number))
     for chunk, low, high in row_ranges(rows, coefficients, max_size, n_threads):
         if should_stop is not None and should_stop():
-            return None
+            raise StoppedError("intercept bounds were stopped")
         slack = score_slack(rows, low, high)
         weights = rows.weights[chunk] if len(rows.weights) else None
         if label is not None:
             of_label = ((rows.labels[chunk] > 0) == (label > 0)).astype(np.float64)
             weights = of_label if weights is None else weights * of_label
-        # Bin k of `below` stands for lowest + (k - 1) step, of `above` for lowest + k step.
-        k_low = np.floor((low - slack - lowest) / step).astype(np.intp) + 1
-        k_high = np.ceil((high + slack - lowest) / step).astype(np.intp)
-        below += np.bincount(k_low, weights, minlength=n_bins)
-        above += np.bincount(k_high, weights, minlength=n_bins)
-    values = lowest + step * np.arange(n_bins, dtype=np.float64)
-    use_low, use_high = below > 0, above > 0
-    return values[use_low] - step, below[use_low], values[use_high], above[use_high]
+        k_low = np.floor((low - slack - bins.lowest) / bins.step).astype(np.intp) + 1
+        k_high = np.ceil((high + slack - bins.lowest) / bins.step).astype(np.intp)
+        below += np.bincount(k_low, weights, minlength=bins.number)
+        above += np.bincount(k_high, weights, minlength=bins.number)
+    return below, above
 
 
 def _lowest_optimal_intercept(

@@ -23,7 +23,7 @@ import math
 import operator
 from collections.abc import Callable, Iterable
 from time import perf_counter
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,15 +32,21 @@ from riskslim._checks import checked_threads
 from riskslim._kernels import integer, nodes, real
 from riskslim.coefficients import CoefficientSet
 from riskslim.data.distinct import KernelRows, all_rows, distinct_rows
+from riskslim.data.elsewhere import RowsElsewhereError
 from riskslim.data.packed import read_columns
 from riskslim.data.training_data import TrainingData
 from riskslim.loss.arguments import integer_scores_of, real_scores_of
 from riskslim.loss.form import choose_form, column_slots
 from riskslim.loss.intercept import bounds_reaching, with_intercept_bounds
 from riskslim.loss.lookup_table import LookupTable, Span, loss_of_any_scores
+from riskslim.loss.parts import PartsLoss
 from riskslim.loss.ranges import loss_range, score_range
 from riskslim.loss.reference import reference_sum
+from riskslim.rows.base import PartitionedRows
 from riskslim.scale import ScaleLike, ScaleSet, least_over
+
+if TYPE_CHECKING:
+    from riskslim.data.packed import PackedItems
 
 __all__ = ["LogisticLoss"]
 
@@ -77,6 +83,13 @@ class LogisticLoss:
     data : TrainingData
     rows : KernelRows
         What evaluations read: every row of the data, or the distinct ones with their numbers.
+    parts : PartitionedRows or None
+        The same of data whose rows are elsewhere, which have no ``rows``.
+    packed : PackedItems or None
+        Items of rows in parts, where they have been packed: vectors on few of them need no pass.
+    should_stop : callable or None
+        Asked between parts of the rows; after True passes raise
+        :class:`~riskslim.rows.base.StoppedError`.
     coefficients : CoefficientSet
         With constant features fixed at zero, and the bounds of the intercept filled in.
     max_size : int
@@ -177,9 +190,13 @@ class LogisticLoss:
         if self.max_size < 0:
             raise ValueError(f"max_size must be at least 0, got {max_size}")
         start = perf_counter()
-        merged = distinct_rows(data, always=compress is True) if compress else None
-        self.rows = all_rows(data) if merged is None else merged
-        self._bits = read_columns(self.rows)
+        self.parts, self._rows, self._bits = _parts_of(data), None, None
+        self.packed: PackedItems | None = None
+        self.should_stop: Callable[[], bool] | None = None
+        if self.parts is None:
+            merged = distinct_rows(data, always=compress is True) if compress else None
+            self._rows = all_rows(data) if merged is None else merged
+            self._bits = read_columns(self._rows)
         self.seconds += perf_counter() - start
         self._resolve()
 
@@ -190,7 +207,13 @@ class LogisticLoss:
         start = perf_counter()
         max_size = self.max_size if max_size is None else max_size
         derived = with_intercept_bounds(
-            self.data, self.rows, self._given, max_size, self.n_threads, self.scales, should_stop
+            self.data,
+            self.all_parts,
+            self._given,
+            max_size,
+            self.n_threads,
+            self.scales,
+            should_stop,
         )
         if derived is None:
             self.seconds += perf_counter() - start
@@ -211,7 +234,7 @@ class LogisticLoss:
         self._table: LookupTable | None = None
         if self.form == "lookup_table":
             low, high = self.score_range
-            self._table = LookupTable(Span(int(low), int(high)), self.scale, self.rows, self._bits)
+            self._table = LookupTable(Span(int(low), int(high)), self.scale, self._rows, self._bits)
 
     def on_rows(self, rows: KernelRows) -> LogisticLoss:
         """The same loss on other rows, to estimate it.
@@ -228,7 +251,7 @@ class LogisticLoss:
             and score range stay as they are: it must not be tightened.
         """
         other = copy.copy(self)
-        other.rows = rows
+        other.parts, other._rows = None, rows
         other.seconds, other.n_evaluations = 0.0, 0
         if self._table is not None:
             other._table = self._table.on_rows(rows)
@@ -336,7 +359,14 @@ class LogisticLoss:
         if self.scales.is_single:
             return self.scales.low
         start = perf_counter()
-        scores, positive, negative = self._distribution(vector)
+        of_parts = self._of_parts()
+        counted = self._distribution(vector) if of_parts is None else of_parts.distribution(vector)
+        if counted is None:
+            assert of_parts is not None
+            best = least_over(self.scales, lambda t: of_parts.scale_derivatives(vector, t))
+            self._count(start)
+            return best
+        scores, positive, negative = counted
 
         def derivatives(t: float) -> tuple[float, float, float]:
             return nodes.scale_derivatives(scores, positive, negative, t)
@@ -365,6 +395,32 @@ class LogisticLoss:
         return scores, np.where(is_positive, weights, 0.0), np.where(is_positive, 0.0, weights)
 
     @property
+    def rows(self) -> KernelRows:
+        """Rows in memory that evaluations read.
+
+        Raises
+        ------
+        RowsElsewhereError
+            They are in parts: :attr:`parts`.
+        """
+        if self._rows is None:
+            raise RowsElsewhereError(
+                f"this would need the rows in memory, and they are in parts ({self.parts!r})"
+            )
+        return self._rows
+
+    @property
+    def all_parts(self) -> KernelRows | PartitionedRows:
+        """The rows that evaluations read, wherever they are."""
+        return self.rows if self.parts is None else self.parts
+
+    def _of_parts(self) -> PartsLoss | None:
+        if self.parts is None:
+            return None
+        rows = self.parts.used_by(self.n_threads, self.should_stop)
+        return PartsLoss(self.data, rows, self._table, self.scale, self.packed)
+
+    @property
     def n_samples(self) -> int:
         """Number of rows of the data."""
         return self.data.n_samples
@@ -372,7 +428,7 @@ class LogisticLoss:
     @property
     def n_rows(self) -> int:
         """Number of rows that an evaluation reads."""
-        return self.rows.n_rows
+        return self.all_parts.n_rows
 
     @property
     def n_threads(self) -> int:
@@ -437,6 +493,8 @@ class LogisticLoss:
         ValueError
             Wrong length, or coefficients that are not finite.
         """
+        if self.parts is not None:
+            return float(self.values([coef])[0])
         vector = self._checked(coef)
         start = perf_counter()
         span = self._span(vector)
@@ -448,6 +506,81 @@ class LogisticLoss:
             total = real.loss(*scored, rows.labels, rows.weights, self.n_threads)
         self._count(start)
         return float(total / rows.total_weight)
+
+    def values(self, coefs: Iterable[ArrayLike]) -> NDArray[np.float64]:
+        """Losses of several vectors; rows in parts are read once for all of them.
+
+        Parameters
+        ----------
+        coefs : iterable of array-like of shape (d + 1,)
+
+        Returns
+        -------
+        ndarray of float64, shape (b,)
+            To the last bit what :meth:`value` returns of each.
+
+        Raises
+        ------
+        ValueError
+            Wrong length, or coefficients that are not finite.
+
+        Examples
+        --------
+        >>> from riskslim import CoefficientSet, LogisticLoss, TrainingData
+        >>> data = TrainingData({"a": [0, 1, 1, 0], "b": [1, 0, 1, 0]}, [0, 1, 1, 0])
+        >>> loss = LogisticLoss(data, CoefficientSet(data.feature_names, -3, 3))
+        >>> loss.values([[0, 0, 0], [-1, 2, 0]]).round(6)
+        array([0.693147, 0.313262])
+        """
+        points = self._checked_points(coefs)
+        of_parts = self._of_parts()
+        if of_parts is None:
+            return np.array([self.value(point) for point in points], np.float64)
+        start = perf_counter()
+        found = of_parts.values(points)
+        self._count(start, len(points))
+        return found
+
+    def values_and_gradients(
+        self, coefs: Iterable[ArrayLike]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Losses and gradients of several vectors; rows in parts are read once for all of them.
+
+        Parameters
+        ----------
+        coefs : iterable of array-like of shape (d + 1,)
+
+        Returns
+        -------
+        values : ndarray of float64, shape (b,)
+        gradients : ndarray of float64, shape (b, d + 1)
+            As :meth:`value_and_gradient` has them.
+
+        Raises
+        ------
+        ValueError
+            Wrong length, or coefficients that are not finite.
+
+        Examples
+        --------
+        >>> from riskslim import CoefficientSet, LogisticLoss, TrainingData
+        >>> data = TrainingData({"a": [0, 1, 1, 0], "b": [1, 0, 1, 0]}, [0, 1, 1, 0])
+        >>> loss = LogisticLoss(data, CoefficientSet(data.feature_names, -3, 3))
+        >>> values, gradients = loss.values_and_gradients([[0, 0, 0], [-1, 2, 0]])
+        >>> gradients.shape
+        (2, 3)
+        """
+        points = self._checked_points(coefs)
+        of_parts = self._of_parts()
+        if of_parts is None:
+            found = [self.value_and_gradient(point) for point in points]
+            values = np.array([value for value, _ in found], np.float64)
+            gradients = np.array([gradient for _, gradient in found], np.float64)
+            return values, gradients.reshape(points.shape)
+        start = perf_counter()
+        values, gradients = of_parts.values_and_gradients(points)
+        self._count(start, len(points))
+        return values, gradients
 
     def value_and_gradient(self, coef: ArrayLike) -> tuple[float, NDArray[np.float64]]:
         r"""Loss and gradient at a coefficient vector.
@@ -468,6 +601,9 @@ class LogisticLoss:
         ValueError
             Wrong length, or coefficients that are not finite.
         """
+        if self.parts is not None:
+            values, gradients = self.values_and_gradients([coef])
+            return float(values[0]), gradients[0]
         vector = self._checked(coef)
         start = perf_counter()
         rows, span = self.rows, self._span(vector)
@@ -526,11 +662,17 @@ class LogisticLoss:
                [0.1875, 0.3125]])
         """
         vector = self._checked(coef)
-        d, rows = self.data.n_features, self.rows
+        d = self.data.n_features
         chosen = np.array([operator.index(j) for j in (range(d) if features is None else features)])
         if ((chosen < 0) | (chosen >= d)).any():
             raise ValueError(f"features must be indices 0..{d - 1}, got {chosen.tolist()}")
         start = perf_counter()
+        of_parts = self._of_parts()
+        if of_parts is not None:
+            found = of_parts.hessian(vector, chosen.astype(np.intp))
+            self.seconds += perf_counter() - start
+            return found
+        rows = self.rows
         slot = column_slots(rows)[chosen.astype(np.intp)]
         out = np.empty((slot.size + 1, slot.size + 1))
         scored = real_scores_of(rows, vector / self.scale)
@@ -540,6 +682,8 @@ class LogisticLoss:
 
     def scores(self, coef: ArrayLike) -> NDArray[np.int32] | NDArray[np.float64]:
         """Scores of all rows of the data, in points: not divided by the scale.
+
+        Of rows in parts they are those of the rows that are stored, merged ones once.
 
         Parameters
         ----------
@@ -558,8 +702,13 @@ class LogisticLoss:
         """
         vector = self._checked(coef)
         start = perf_counter()
-        rows = all_rows(self.data)
         out: NDArray[np.int32] | NDArray[np.float64]
+        of_parts = self._of_parts()
+        if of_parts is not None:
+            out = of_parts.scores(vector, self._span(vector) is not None)
+            self.seconds += perf_counter() - start
+            return out
+        rows = all_rows(self.data)
         if self._span(vector) is None:
             out = np.empty(rows.n_rows)
             real.scores(*real_scores_of(rows, vector), out, self.n_threads)
@@ -656,7 +805,7 @@ class LogisticLoss:
         """
         start = perf_counter()
         found = loss_range(
-            self.rows,
+            self.all_parts,
             self.coefficients,
             self.max_size if max_size is None else max_size,
             self.scales,
@@ -688,7 +837,11 @@ class LogisticLoss:
         """
         vector = self._checked(coef)
         start = perf_counter()
-        total = reference_sum(self.data, vector, self.scale)
+        of_parts = self._of_parts()
+        if of_parts is None:
+            total = reference_sum(self.data, vector, self.scale)
+        else:
+            total = of_parts.rows.reference_sum(vector, self.scale)
         self._count(start)
         return total / self.data.total_weight
 
@@ -717,13 +870,24 @@ class LogisticLoss:
             )
         return vector
 
+    def _checked_points(self, coefs: Iterable[ArrayLike]) -> NDArray[np.float64]:
+        points = [self._checked(coef) for coef in coefs]
+        return np.array(points).reshape(len(points), self.data.n_features + 1)
+
     def _span(self, vector: NDArray[np.float64]) -> Span | None:
         """Bound the scores of a vector if the table covers it, else None."""
         return None if self._table is None else self._table.covering(vector, self.data)
 
-    def _count(self, start: float) -> None:
+    def _count(self, start: float, n: int = 1) -> None:
         self.seconds += perf_counter() - start
-        self.n_evaluations += 1
+        self.n_evaluations += n
+
+
+def _parts_of(data: TrainingData) -> PartitionedRows | None:
+    rows = data.rows_elsewhere
+    if rows is not None and not isinstance(rows, PartitionedRows):
+        raise TypeError(f"rows_elsewhere must be PartitionedRows, got {type(rows).__name__}")
+    return rows
 
 
 def _check_finite(values: NDArray[np.float64], what: str) -> None:

@@ -14,11 +14,16 @@ from riskslim.data.packed import ReadColumns
 from riskslim.data.training_data import TrainingData
 from riskslim.loss.arguments import integer_scores_of
 from riskslim.loss.form import losses_of_classes
+from riskslim.rows.functions import MAX_POSITIONS, count_scores
 
-__all__ = ["LookupTable", "Span", "loss_of_any_scores"]
-
-# Positions (score and class) that the 16-bit kernels can tell apart.
-_MAX_POSITIONS = 2**16
+__all__ = [
+    "MAX_POSITIONS",
+    "SMALLEST_MEAN_SLOPE",
+    "LookupTable",
+    "Span",
+    "Sums",
+    "loss_of_any_scores",
+]
 
 # Scores up to which a histogram of the whole table costs less than finding the scores' range.
 _FEW_SCORES = 2**12
@@ -27,7 +32,7 @@ _FEW_SCORES = 2**12
 _MOST_COUNTED = 8
 
 # Mean absolute slope of the rows above which fixed-point gradients are exact to 1e-12.
-_SMALLEST_MEAN_SLOPE = 2.0**-6
+SMALLEST_MEAN_SLOPE = 2.0**-6
 
 _Entry = TypeVar("_Entry", bound=np.generic)
 
@@ -44,7 +49,7 @@ class Span(NamedTuple):
         return self.high - self.low + 1
 
 
-class _Sums(NamedTuple):
+class Sums(NamedTuple):
     """Sums over the rows: losses, and slopes d loss / d score of either class."""
 
     loss: float
@@ -62,14 +67,14 @@ class LookupTable:
     span : Span
         Scores of the table.
     scale : float
-    rows : KernelRows
-        Rows that are summed over.
+    rows : KernelRows or None
+        Rows that are summed over. None: a table alone, for :meth:`sums_of_counts`.
     bits : ReadColumns, optional
         Of the same rows: counts scores of few 0/1 columns that are read often, from their cells.
     """
 
     def __init__(
-        self, span: Span, scale: float, rows: KernelRows, bits: ReadColumns | None = None
+        self, span: Span, scale: float, rows: KernelRows | None, bits: ReadColumns | None = None
     ) -> None:
         self._bits = bits
         self.span = span
@@ -77,7 +82,8 @@ class LookupTable:
         self._tail = np.empty(span.width)
         self._slope = np.empty((2, span.width))
         integer.fill_tables(span.low, scale, self._tail, self._slope)
-        self._use(rows)
+        if rows is not None:
+            self._use(rows)
 
     def on_rows(self, rows: KernelRows) -> LookupTable:
         """Return the same table for sums over other rows."""
@@ -95,7 +101,7 @@ class LookupTable:
         counted = len(rows.numbers) > 0
         if (len(rows.weights) and not counted) or len(rows.real_index):
             return None
-        if not 0 < 2 * width <= _MAX_POSITIONS:
+        if not 0 < 2 * width <= MAX_POSITIONS:
             return None
         fixed_point = np.empty((2, width), dtype=np.uint64)
         fill = integer.fill_fixed_point if counted else integer.fill_digits
@@ -128,29 +134,41 @@ class LookupTable:
 
     def _sums(
         self, rows: KernelRows, vector: NDArray[np.float64], span: Span, n_threads: int
-    ) -> _Sums:
+    ) -> Sums:
         """Sum the losses of the rows, and their slopes per class, from a histogram."""
         low, width = span.low, span.width
         tables = self._part(span)
-        scored = (*integer_scores_of(rows, vector), rows.labels)
-        narrow = 2 * width <= _MAX_POSITIONS
-        counts = np.zeros((1, 2, width), dtype=np.int64)
-        if self._counted_by_bits(rows, vector, low, counts[0]):
-            pass  # the same counts, at a tenth of the cost
-        elif len(rows.numbers) and narrow:
-            integer.count_numbers(*scored, rows.numbers, low, counts, n_threads)
-        elif len(rows.weights):
+        if len(rows.weights) and not len(rows.numbers):
             total, error = np.zeros((2, 2, width))
+            scored = (*integer_scores_of(rows, vector), rows.labels)
             integer.weighted_histogram(*scored, rows.weights, low, total, error, n_threads)
-            if not len(rows.numbers):
-                return _Sums(*integer.weighted_histogram_loss(total, error, *tables))
-            counts[0] = total  # whole numbers below 2^53: exact, and without errors
-        elif narrow:
-            counts = np.zeros((integer.n_copies(), 2, width), dtype=np.int64)
-            integer.count_scores(*scored, low, counts, n_threads)
-        else:
-            integer.histogram(*scored, low, counts, n_threads)
-        return _Sums(*integer.histogram_loss(counts, *tables))
+            return Sums(*integer.weighted_histogram_loss(total, error, *tables))
+        counts = np.zeros((1, 2, width), dtype=np.int64)
+        # By bits the same counts come at a tenth of the cost.
+        if not self._counted_by_bits(rows, vector, low, counts[0]):
+            counts = count_scores(rows, vector, low, width, n_threads)
+        return Sums(*integer.histogram_loss(counts, *tables))
+
+    def sums_of_counts(self, counts: NDArray[np.int64] | NDArray[np.float64], low: int) -> Sums:
+        """Sum losses and slopes of rows that are counted already.
+
+        Parameters
+        ----------
+        counts : ndarray of int64 or float64, shape (2, width)
+            Numbers or weights of the rows of either class at the scores ``low``, ``low`` + 1, ...,
+            all of them in the table.
+        low : int
+
+        Returns
+        -------
+        Sums
+        """
+        tables = self._part(Span(low, low + counts.shape[1] - 1))
+        if counts.dtype == np.int64:
+            numbers = counts[None].astype(np.int64, copy=False)
+            return Sums(*integer.histogram_loss(numbers, *tables))
+        weights = np.ascontiguousarray(counts, np.float64)
+        return Sums(*integer.weighted_histogram_loss(weights, np.zeros(counts.shape), *tables))
 
     def _counted_by_bits(
         self, rows: KernelRows, vector: NDArray[np.float64], low: int, counts: NDArray[np.int64]
@@ -173,7 +191,7 @@ class LookupTable:
             slopes = self._cut(self._fixed_point, span)
             sums = self._fixed_point_sums(slopes, vector, span, by_column[1:], n_threads)
             # The digits of a slope stop at 2^-47: exact to 1e-12 unless slopes are tiny.
-            if sums.negative - sums.positive > _SMALLEST_MEAN_SLOPE * rows.n_samples:
+            if sums.negative - sums.positive > SMALLEST_MEAN_SLOPE * rows.n_samples:
                 by_column[0] = sums.negative + sums.positive
                 return sums.loss, by_column
             by_column[:] = 0.0
@@ -202,7 +220,7 @@ class LookupTable:
         span: Span,
         out: NDArray[np.float64],
         n_threads: int,
-    ) -> _Sums:
+    ) -> Sums:
         rows, low = self._rows, span.low
         scored = (*integer_scores_of(rows, vector), rows.labels)
         if len(rows.numbers):
@@ -217,7 +235,7 @@ class LookupTable:
             digits = np.zeros((rows.integer_columns.shape[1], 3), dtype=np.int64)
             integer.count_scores_and_slopes(*scored, low, slopes, counts, digits, n_threads)
             integer.digits_gradient(digits, out)
-        return _Sums(*integer.histogram_loss(counts, *self._part(span)))
+        return Sums(*integer.histogram_loss(counts, *self._part(span)))
 
     def counts_by_class(
         self, vector: NDArray[np.float64], span: Span, n_threads: int
@@ -230,7 +248,7 @@ class LookupTable:
             None if rows have weights, or if there are too many scores to count by.
         """
         rows = self._rows
-        if len(rows.weights) or 2 * span.width >= _MAX_POSITIONS:
+        if len(rows.weights) or 2 * span.width >= MAX_POSITIONS:
             return None
         counts = np.zeros((integer.n_copies(), 2, span.width), dtype=np.int64)
         integer.count_scores(
@@ -262,7 +280,7 @@ def loss_of_any_scores(
 ) -> float | None:
     """Sum the losses of given scores by a table of their own; None if it would be too large."""
     span = Span(int(scores.min()), int(scores.max()))
-    if 2 * span.width > _MAX_POSITIONS:
+    if 2 * span.width > MAX_POSITIONS:
         return None
     tail, slope = np.empty(span.width), np.empty((2, span.width))
     integer.fill_tables(span.low, scale, tail, slope)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +13,13 @@ from riskslim._kernels import ranges, real
 from riskslim.coefficients import CoefficientSet
 from riskslim.data.distinct import KernelRows
 from riskslim.data.training_data import TrainingData
+from riskslim.rows.base import PartitionedRows, StoppedError
 from riskslim.scale import ScaleSet
 
 __all__ = [
     "CHUNK_ROWS",
     "SUM_SLACK",
+    "for_each_part",
     "given_intercept_bounds",
     "largest_quotient",
     "loss_range",
@@ -24,6 +27,8 @@ __all__ = [
     "score_range",
     "score_slack",
 ]
+
+_Result = TypeVar("_Result")
 
 # Rows whose score ranges are held at a time.
 CHUNK_ROWS = 2**18
@@ -144,7 +149,7 @@ def largest_quotient(scores: NDArray[np.float64], scales: ScaleSet) -> NDArray[n
 
 
 def loss_range(
-    rows: KernelRows,
+    rows: KernelRows | PartitionedRows,
     coefficients: CoefficientSet,
     max_size: int,
     scales: ScaleSet,
@@ -155,7 +160,7 @@ def loss_range(
 
     Parameters
     ----------
-    rows : KernelRows
+    rows : KernelRows or PartitionedRows
     coefficients : CoefficientSet
         With intercept bounds.
     max_size : int
@@ -172,10 +177,80 @@ def loss_range(
         Rounded outwards; 0 and infinity after a stop.
     """
     best, worst = [], []
+    try:
+        for least, most in for_each_part(
+            rows, extreme_losses, coefficients, max_size, scales,
+            n_threads=n_threads, should_stop=should_stop,
+        ):  # fmt: skip
+            best.append(least)
+            worst.append(most)
+    except StoppedError:
+        return 0.0, math.inf
+    total = rows.total_weight
+    return (
+        math.fsum(best) / total * (1.0 - SUM_SLACK),
+        math.fsum(worst) / total * (1.0 + SUM_SLACK),
+    )
+
+
+def for_each_part(
+    rows: KernelRows | PartitionedRows,
+    function: Callable[..., _Result],
+    *arguments: Any,
+    n_threads: int,
+    should_stop: Callable[[], bool] | None,
+) -> Iterator[_Result]:
+    """Call a function with each part of the rows, or with all of them.
+
+    Parameters
+    ----------
+    rows : KernelRows or PartitionedRows
+    function : callable
+        Of a module. Called with rows, with ``arguments``, a number of threads and ``should_stop``.
+    *arguments
+    n_threads : int
+    should_stop : callable, optional
+
+    Yields
+    ------
+    object
+
+    Raises
+    ------
+    StoppedError
+        ``should_stop`` said so.
+    """
+    if isinstance(rows, KernelRows):
+        yield function(rows, *arguments, n_threads, should_stop)
+    else:
+        yield from rows.used_by(n_threads, should_stop).map(function, *arguments, 1, None)
+
+
+def extreme_losses(
+    rows: KernelRows,
+    coefficients: CoefficientSet,
+    max_size: int,
+    scales: ScaleSet,
+    n_threads: int,
+    should_stop: Callable[[], bool] | None,
+) -> tuple[float, float]:
+    """Sum the smallest and the largest losses that rows can have.
+
+    Parameters
+    ----------
+    rows : KernelRows
+    coefficients, max_size, scales, n_threads, should_stop
+        As in :func:`loss_range`.
+
+    Returns
+    -------
+    least, most : float
+    """
+    best, worst = [], []
     lower, upper = given_intercept_bounds(coefficients)
     for chunk, low, high in row_ranges(rows, coefficients, max_size, n_threads):
         if should_stop is not None and should_stop():
-            return 0.0, math.inf
+            raise StoppedError("bounds were stopped")
         labels, weights = rows.labels[chunk], rows.weights[chunk]
         low += lower
         high += upper
@@ -188,8 +263,4 @@ def loss_range(
         away = -sign * largest_quotient(-sign * away, scales)
         best.append(real.scores_loss(towards, labels, weights, n_threads))
         worst.append(real.scores_loss(away, labels, weights, n_threads))
-    total = rows.total_weight
-    return (
-        math.fsum(best) / total * (1.0 - SUM_SLACK),
-        math.fsum(worst) / total * (1.0 + SUM_SLACK),
-    )
+    return math.fsum(best), math.fsum(worst)

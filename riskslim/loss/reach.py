@@ -76,11 +76,11 @@ class InterceptReach:
         InterceptReach or None
             None if ``should_stop`` ended that.
         """
-        total = loss.rows.total_weight
+        total = loss.data.total_weight
 
         def extremes(label: int) -> _Extremes | None:
             return extreme_scores(
-                loss.data, loss.rows, loss.given_coefficients, loss.max_size, loss.n_threads,
+                loss.data, loss.all_parts, loss.given_coefficients, loss.max_size, loss.n_threads,
                 should_stop, label,
             )  # fmt: skip
 

@@ -246,7 +246,7 @@ class PartitionedRows(abc.ABC):
         if not self.has_weights:
             counts = np.zeros((len(points), 2, width), np.int64)
             for part in found:
-                counts += part
+                counts += part.astype(np.int64, copy=False)
             return counts
         sums = _Sums((len(points), 2, width))
         for total, error in found:

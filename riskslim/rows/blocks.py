@@ -140,7 +140,7 @@ def write_block(path: Path, part: KernelRows, schema: RowsSchema, summary: PartS
         + crc.to_bytes(4, "little")
     )  # fmt: skip
     try:
-        with open(path, "xb") as file:
+        with path.open("xb") as file:
             for piece in (prefix, text, *pieces):
                 file.write(piece)
     except OSError:
@@ -151,7 +151,7 @@ def write_block(path: Path, part: KernelRows, schema: RowsSchema, summary: PartS
 
 def _opened(path: Path) -> mmap.mmap:
     try:
-        with open(path, "rb") as file:
+        with path.open("rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except FileNotFoundError:
         raise BlockFileError(f"{path} is missing: rows were stored there") from None

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim._kernels import integer, real
+from riskslim._kernels import integer, nodes, real
 from riskslim.data.distinct import KernelRows, merge_features, take_rows
 from riskslim.data.panels import as_columns, read_column
 
@@ -26,6 +26,7 @@ __all__ = [
     "Weighting",
     "count_scores",
     "gradient_sums",
+    "hessian_sums",
     "histograms",
     "integer_arguments",
     "joint_counts",
@@ -33,6 +34,8 @@ __all__ = [
     "merged_part",
     "real_arguments",
     "reference_losses",
+    "scale_derivatives",
+    "scores",
     "slope_sums",
     "summarised",
     "taken",
@@ -299,6 +302,81 @@ def gradient_sums(part: KernelRows, points: _Array, scale: float) -> _Array:
     return by_feature
 
 
+def hessian_sums(
+    part: KernelRows, vector: _Array, scale: float, features: NDArray[np.intp]
+) -> _Array:
+    """Sum second derivatives by the intercept and some features.
+
+    Parameters
+    ----------
+    part : KernelRows
+    vector : ndarray of float64, shape (d + 1,)
+    scale : float
+    features : ndarray of intp, shape (m,)
+
+    Returns
+    -------
+    ndarray of float64, shape (m + 1, m + 1)
+    """
+    slot = np.empty(len(part.integer_index) + len(part.real_index), np.int64)
+    slot[part.integer_index] = np.arange(len(part.integer_index))
+    slot[part.real_index] = -1 - np.arange(len(part.real_index))
+    out = np.empty((len(features) + 1, len(features) + 1))
+    real.hessian(*real_arguments(part, vector / scale), part.weights, slot[features], out, 1)
+    return out
+
+
+def scores(part: KernelRows, vector: _Array, is_whole: bool) -> NDArray[np.int32] | _Array:
+    """Scores of the rows.
+
+    Parameters
+    ----------
+    part : KernelRows
+    vector : ndarray of float64, shape (d + 1,)
+    is_whole : bool
+        Scores are integers of 32 bits.
+
+    Returns
+    -------
+    ndarray of int32 or float64, shape (m,)
+    """
+    if is_whole:
+        whole = np.empty(part.n_rows, np.int32)
+        integer.scores(*integer_arguments(part, vector), whole, 1)
+        return whole
+    out = np.empty(part.n_rows)
+    real.scores(*real_arguments(part, vector), out, 1)
+    return out
+
+
+def scale_derivatives(
+    part: KernelRows, vector: _Array, total_weight: float, t: float
+) -> tuple[float, float, float]:
+    """Loss of a vector at the scale 1 / t, and its derivatives by t.
+
+    Parameters
+    ----------
+    part : KernelRows
+    vector : ndarray of float64, shape (d + 1,)
+    total_weight : float
+        Of all rows.
+    t : float
+
+    Returns
+    -------
+    tuple of three float
+    """
+    out = scores(part, vector, is_whole=False)
+    weights = part.weights if len(part.weights) else np.ones(part.n_rows)
+    weights = weights / total_weight
+    is_positive = part.labels > 0
+    positive, negative = np.where(is_positive, weights, 0.0), np.where(is_positive, 0.0, weights)
+    found: tuple[float, float, float] = nodes.scale_derivatives(
+        np.asarray(out, np.float64), positive, negative, t
+    )
+    return found
+
+
 def joint_counts(
     part: KernelRows,
     point: NDArray[np.int64],
@@ -451,7 +529,7 @@ def reference_losses(part: KernelRows, vector: _Array, scale: float) -> tuple[fl
     Returns
     -------
     total, rest : float
-        The correctly rounded sum of the losses, and that of what it lacks.
+        The sum of the losses, and what it lacks.
     """
     margins = np.full(part.n_rows, vector[0])
     for k, j in enumerate(part.integer_index.tolist()):
@@ -465,6 +543,7 @@ def reference_losses(part: KernelRows, vector: _Array, scale: float) -> tuple[fl
     losses = np.log1p(np.exp(-np.abs(margins))) + np.maximum(-margins, 0.0)
     if len(part.weights):
         losses *= part.weights
-    listed = losses.tolist()
-    total = math.fsum(listed)
-    return total, math.fsum([*listed, -total])
+    # Pairwise, in the longest type that there is: exact to a unit of the last place of float64.
+    exact = losses.sum(dtype=np.longdouble)
+    total = float(exact)
+    return total, float(exact - np.longdouble(total))

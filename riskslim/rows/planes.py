@@ -125,7 +125,7 @@ def describe_part(part: KernelRows) -> Description:
             weights.append(distinct if few else distinct[[0, -1]])
             counts.append(n if few else None)
         else:
-            n_own = np.count_nonzero(own)
+            n_own = int(np.count_nonzero(own))
             weights.append(np.ones(min(n_own, 1)))
             counts.append(np.full(min(n_own, 1), n_own, np.int64))
     return Description(values, weights, counts)
@@ -203,15 +203,15 @@ class Segment(NamedTuple):
         -------
         ndarray of intp
         """
-        own = np.flatnonzero(part.labels == self.label)
+        own: NDArray[np.intp] = np.flatnonzero(part.labels == self.label)
         if self.kind == "all":
             return own
         if self.kind == "class":
             assert self.classes is not None
-            return own[self.classes.numbers(part.weights[own]) == self.number]
+            return own.compress(self.classes.numbers(part.weights[own]) == self.number)
         multiples = self.multiples(part, own)
         if self.kind == "bit":
-            return own[(multiples >> self.number) & 1 == 1]
+            return own.compress((multiples >> self.number) & 1 == 1)
         return np.repeat(own, multiples >> self.number)
 
     def multiples(self, part: KernelRows, own: NDArray[np.intp]) -> NDArray[np.int64]:
@@ -467,4 +467,5 @@ def weigh_classes(
     own = part.weights[part.labels == label]
     numbers = classes.numbers(own)
     counts = np.bincount(numbers, minlength=classes.n_classes).astype(np.float64)
-    return counts, np.bincount(numbers, own, minlength=classes.n_classes)
+    sums = np.bincount(numbers, own, minlength=classes.n_classes).astype(np.float64)
+    return counts, sums

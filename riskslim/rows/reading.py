@@ -31,14 +31,15 @@ from riskslim.data.csv_format import CsvFormat
 from riskslim.data.distinct import KernelRows
 from riskslim.data.faults import ColumnError, raise_faults
 from riskslim.data.files import import_pyarrow
+from riskslim.data.from_batches import Paths
 from riskslim.data.labels import encode_labels
 from riskslim.data.layout import WordLayout
-from riskslim.data.merging import MergedKeys, RowMerger, split_counts
+from riskslim.data.merging import MergedKeys, RowMerger, merged_data, split_counts
 from riskslim.data.packing import ADVICE
 from riskslim.data.panels import as_panels
 from riskslim.data.statements import Statement
 from riskslim.data.summaries import SAMPLE_ROWS, ColumnSummary, TableSummary, numbers_of
-from riskslim.data.training_data import Paths, TrainingData, locate_columns
+from riskslim.data.training_data import TrainingData, locate_columns
 from riskslim.data.weights import check_class_totals
 from riskslim.rows.base import RowsSchema
 from riskslim.rows.disk import BlockWriter, DiskRows, ScratchFolder
@@ -560,7 +561,7 @@ class Reading:
                 merged = split_counts(merged)
                 counts = merged.counts
             part = part_of(features, layout, merged, weighted or counts is not None)
-            data = TrainingData.from_part(
+            data = merged_data(
                 part, counts, is_weighted=weighted,
                 feature_min=features.minimum, feature_max=features.maximum, **named,
             )  # fmt: skip

@@ -53,16 +53,12 @@ def in_parts(rows: KernelRows, n_parts: int) -> MemoryRows:
     for index in np.split(np.arange(n), cuts):
         weights = rows.weights[index] if len(rows.weights) else rows.weights
         numbers = rows.numbers[index] if len(rows.numbers) else rows.numbers
-        parts.append(
-            take_rows(
-                rows,
-                index,
-                weights=weights,
-                numbers=numbers,
-                total_weight=float(weights.sum() if len(weights) else len(index)),
-                n_samples=int(numbers.sum() if len(numbers) else len(index)),
-            )  # fmt: skip
+        total = float(weights.sum() if len(weights) else len(index))
+        n = int(numbers.sum() if len(numbers) else len(index))
+        part = take_rows(
+            rows, index, weights=weights, numbers=numbers, total_weight=total, n_samples=n
         )
+        parts.append(part)
     return MemoryRows(parts)
 
 

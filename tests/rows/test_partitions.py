@@ -193,7 +193,7 @@ def test_parts_must_fit():
         MemoryRows([whole, merged])
     with pytest.raises(ValueError, match="must have rows"):
         MemoryRows([])
-    with pytest.raises(ValueError, match="each feature 0..d-1 once"):
+    with pytest.raises(ValueError, match=r"each feature 0\.\.d-1 once"):
         RowsSchema((0, 2), (0,)).check()
     with pytest.raises(ValueError, match="weighting must be"):
         RowsSchema((0,), (), "some").check()  # type: ignore[arg-type]

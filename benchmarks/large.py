@@ -1,0 +1,161 @@
+"""Rows that are too many for memory: made in pieces, read batch by batch, and fitted.
+
+    python -m benchmarks.large make FOLDER --rows 100000000
+    python -m benchmarks.large run FOLDER --memory-limit 4e9 --max-size 5
+
+``make`` writes Parquet files of a million rows each, with 30 columns of 0 and 1 and an outcome.
+``run`` reads them by ``TrainingData.from_parquet`` and finds the best score in a process of its
+own; ``--files 1`` takes the first file alone, and ``--in-memory`` reads that by
+``TrainingData.from_file``: both have the same certificate. Each run prints one JSON object: wall
+and CPU seconds of both steps, the peak of the resident memory, and the certificate.
+
+Rows come from 48 profiles of patients, each with a probability of its own for every item, so that
+some rows are equal and most are not: of 10^7 rows some 2.4 million are distinct, of 10^8 some 11
+million. The outcome depends on six of the items.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
+from numpy.typing import NDArray
+
+from benchmarks.children import run_python
+from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData, branch_and_bound
+
+N_ITEMS = 30
+ROWS_PER_FILE = 10**6
+SEED = 20
+OUTCOME = "died"
+
+_N_PROFILES = 48
+# How far probabilities of a profile are from 1/2: the larger, the more rows are equal.
+_SPREAD = 3.4
+# Points of the outcome's log-odds for some of the items.
+_EFFECTS = {0: 1.2, 3: 0.9, 8: -0.8, 13: 0.7, 21: 0.6, 27: -0.5}
+_INTERCEPT = -2.0
+
+
+def profiles() -> NDArray[np.uint8]:
+    """Probability of each item in each profile, in 256ths."""
+    random = np.random.default_rng(SEED)
+    log_odds = _SPREAD * random.standard_normal((_N_PROFILES, N_ITEMS))
+    return np.clip(256 / (1 + np.exp(-log_odds)), 1, 255).astype(np.uint8)
+
+
+def make_file(number: int, n_rows: int) -> pa.Table:
+    """Rows of one file; each file has its own seed."""
+    random = np.random.default_rng([SEED, number])
+    # A few profiles have most of the rows.
+    shares = 1.0 / np.arange(1, _N_PROFILES + 1)
+    profile = random.choice(_N_PROFILES, n_rows, p=shares / shares.sum())
+    probability = profiles()[profile]
+    noise = np.frombuffer(random.bytes(n_rows * N_ITEMS), np.uint8).reshape(n_rows, N_ITEMS)
+    items = np.asfortranarray(noise < probability)
+    log_odds = np.full(n_rows, _INTERCEPT)
+    for j, effect in _EFFECTS.items():
+        log_odds += effect * items[:, j]
+    died = random.random(n_rows) < 1 / (1 + np.exp(-log_odds))
+    columns = {f"item_{j + 1:02d}": items[:, j].view(np.int8) for j in range(N_ITEMS)}
+    return pa.table({**columns, OUTCOME: died.view(np.int8)})
+
+
+def make(folder: Path, n_rows: int) -> None:
+    """Write the files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, start in enumerate(range(0, n_rows, ROWS_PER_FILE)):
+        table = make_file(number, min(ROWS_PER_FILE, n_rows - start))
+        parquet.write_table(table, folder / f"part-{number:04d}.parquet", compression="zstd")
+
+
+def run(paths: list[Path], options: argparse.Namespace) -> dict[str, Any]:
+    """Read and fit in this process."""
+    found: dict[str, Any] = {"files": len(paths), "memory_limit": int(options.memory_limit)}
+    clock = _Clock()
+    if options.in_memory:
+        (path,) = paths
+        data = TrainingData.from_file(path, OUTCOME)
+    else:
+        data = TrainingData.from_parquet(
+            paths, OUTCOME, memory_limit=int(options.memory_limit), scratch=options.scratch
+        )
+    found |= {"data": repr(data), "read": clock.lap()}
+    if not options.read_only:
+        coefficients = CoefficientSet(data.feature_names, -5, 5)
+        loss = LogisticLoss(data, coefficients, n_threads=options.threads)
+        problem = RiskScoreProblem(loss, coefficients, max_size=options.max_size)
+        solution = branch_and_bound(
+            problem, time_limit=options.time_limit, n_threads=options.threads
+        )
+        certificate = solution.certificate
+        found |= {
+            "fit": clock.lap(),
+            "objective": certificate.objective,
+            "lower_bound": certificate.lower_bound,
+            "status": certificate.status.value,
+            "coef": solution.coef.tolist(),
+        }
+    return found
+
+
+class _Clock:
+    """Wall and CPU seconds, and the peak of the resident memory so far."""
+
+    def __init__(self) -> None:
+        self._wall, self._cpu = time.perf_counter(), time.process_time()
+
+    def lap(self) -> dict[str, float]:
+        """Figures since the last lap."""
+        wall, cpu = time.perf_counter(), time.process_time()
+        figures = {
+            "wall_seconds": round(wall - self._wall, 2),
+            "cpu_seconds": round(cpu - self._cpu, 2),
+            "peak_bytes": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+        }
+        self._wall, self._cpu = wall, cpu
+        return figures
+
+
+def _arguments(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.large")
+    parser.add_argument("command", choices=["make", "run", "run-here"])
+    parser.add_argument("folder", type=lambda text: Path(text).resolve())
+    parser.add_argument("--rows", type=float, default=1e7)
+    parser.add_argument("--files", type=int, help="the first files only")
+    parser.add_argument("--in-memory", action="store_true")
+    parser.add_argument("--read-only", action="store_true")
+    parser.add_argument("--memory-limit", type=float, default=4e9)
+    parser.add_argument("--scratch")
+    parser.add_argument("--max-size", type=int, default=5)
+    parser.add_argument("--time-limit", type=float, default=1200.0)
+    parser.add_argument("--threads", type=int, default=2)
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str]) -> int:
+    """Make files, or measure in a new process."""
+    options = _arguments(arguments)
+    if options.command == "make":
+        make(options.folder, int(options.rows))
+        return 0
+    if options.command == "run":
+        # A process of its own: the peak is that of reading and fitting alone.
+        sys.stdout.write(run_python(["-m", "benchmarks.large", "run-here", str(options.folder),
+                                     *arguments[2:]]))  # fmt: skip
+        return 0
+    paths = sorted(options.folder.glob("part-*.parquet"))[: options.files]
+    sys.stdout.write(json.dumps(run(paths, options)) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

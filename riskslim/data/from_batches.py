@@ -1,0 +1,212 @@
+"""Training data from files of any size, read batch by batch.
+
+:class:`FromBatches` is the part of :class:`~riskslim.TrainingData` that opens the door; what reads
+is :mod:`riskslim.rows.reading`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from riskslim.data.csv_format import CsvFormat
+from riskslim.data.labels import is_plain_order
+from riskslim.data.warned import warn_of_order
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["FromBatches", "Paths"]
+
+# Files and folders to read.
+Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
+
+
+class FromBatches:
+    """Ways to read training data that need not fit in memory."""
+
+    classes: tuple[Any, Any]
+
+    @classmethod
+    def from_parquet(
+        cls,
+        path: Paths,
+        outcome: str,
+        *,
+        items: Any = None,
+        sample_weight: str | None = None,
+        positive_label: Any = None,
+        features: Iterable[str] | None = None,
+        exclude: Iterable[str] = (),
+        memory_limit: int | None = None,
+        scratch: str | os.PathLike[str] | None = None,
+        progress: Callable[[Any], None] | None = None,
+        random_state: int = 0,
+    ) -> Self:
+        """Read Parquet files of any size, batch by batch, and merge equal rows as they come.
+
+        Parameters
+        ----------
+        path : path-like, or iterable of them
+            Files, and folders: all files in them whose names end in .parquet and begin with
+            neither "_" nor ".". All have the same columns.
+        outcome : str
+            Column of the labels.
+        items : ItemEncoder, optional
+            Is fitted to the rows, and makes the features. Columns of up to 65,536 distinct values
+            get the items that they would get in memory; of others thresholds are quantiles of a
+            sample of 200,000 rows. Default: columns are features as they are, numbers all of them.
+        sample_weight : str, optional
+            Column of the weights.
+        positive_label : optional
+            As in :class:`TrainingData`.
+        features, exclude : iterable of str, optional
+            As in :meth:`from_file`.
+        memory_limit : int, optional
+            Bytes that the rows may take, here and in a search afterwards. Default: half of the
+            machine's memory.
+        scratch : str or path-like, optional
+            Folder in which a folder is made for rows that have no room in memory; it is removed
+            with the data, at the end of the process, and where reading fails. Default: where the
+            system keeps temporary files.
+        progress : callable, optional
+            Called after each batch with an object that has ``step``, ``n_rows``, ``n_distinct``,
+            ``n_bytes``, ``total_bytes`` and a ``summary()`` in words.
+        random_state : int, default 0
+            Seed of the sample.
+
+        Returns
+        -------
+        TrainingData
+            Its rows are the distinct ones, with ``counts``; or they are in scratch files, where
+            they have no room in memory (``rows_elsewhere``).
+
+        Raises
+        ------
+        FileNotFoundError
+            There is no such file or folder.
+        ImportError
+            pyarrow is not installed.
+        ValueError
+            Folders without files; files that are damaged, or differ in their columns; values that
+            cannot be used, with the file and the row of the first one; an outcome that does not
+            have two classes in all files together.
+        OSError
+            The scratch folder cannot be written, as on a full disk.
+
+        Notes
+        -----
+        The files are read twice: once to see what is in the columns, once to encode and merge. How
+        long that takes and what it needs is in docs/large_data.md.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import pyarrow as pa, pyarrow.parquet as pq
+        >>> from riskslim import ItemEncoder, TrainingData
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for part in range(2):
+        ...         rows = {"age": [38, 72, 61, 38], "smoker": [0, 1, 1, 0], "died": [0, 1, 0, 0]}
+        ...         pq.write_table(pa.table(rows), pathlib.Path(folder, f"part-{part}.parquet"))
+        ...     data = TrainingData.from_parquet(folder, "died", items=ItemEncoder())
+        >>> data.feature_names, data.n_samples
+        (('age >= 61', 'age >= 72', 'smoker'), 8)
+        >>> data.counts
+        array([4, 2, 2])
+        """
+        return cls._read_batches(
+            "parquet", path, None, outcome, sample_weight, positive_label, features, exclude,
+            items=items, memory_limit=memory_limit, scratch=scratch, progress=progress,
+            seed=random_state,
+        )  # fmt: skip
+
+    @classmethod
+    def from_csv(
+        cls,
+        path: Paths,
+        outcome: str,
+        *,
+        items: Any = None,
+        sample_weight: str | None = None,
+        positive_label: Any = None,
+        features: Iterable[str] | None = None,
+        exclude: Iterable[str] = (),
+        csv_format: CsvFormat | None = None,
+        memory_limit: int | None = None,
+        scratch: str | os.PathLike[str] | None = None,
+        progress: Callable[[Any], None] | None = None,
+        random_state: int = 0,
+    ) -> Self:
+        r"""Read CSV files of any size, batch by batch, and merge equal rows as they come.
+
+        Parameters
+        ----------
+        path : path-like, or iterable of them
+            As in :meth:`from_parquet`, with names that end in .csv or .csv.gz.
+        outcome, items, sample_weight, positive_label, features, exclude
+            As there.
+        csv_format : CsvFormat, optional
+            How the files are written; a score of the data keeps it.
+        memory_limit, scratch, progress, random_state
+            As there.
+
+        Returns
+        -------
+        TrainingData
+
+        Raises
+        ------
+        FileNotFoundError, ImportError, ValueError, OSError
+            As there.
+
+        Notes
+        -----
+        A column has the type that all of its values in all files have. Where a later row shows
+        that it is another one than the first rows said, reading begins anew.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from riskslim import TrainingData
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "patients.csv")
+        ...     _ = path.write_text("smoker,died\n1,1\n0,0\n1,1\n")
+        ...     data = TrainingData.from_csv(path, "died")
+        >>> data.column(0), data.counts
+        (array([1, 0], dtype=int8), array([2, 1]))
+        """
+        return cls._read_batches(
+            "csv", path, csv_format, outcome, sample_weight, positive_label, features, exclude,
+            items=items, memory_limit=memory_limit, scratch=scratch, progress=progress,
+            seed=random_state,
+        )  # fmt: skip
+
+    @classmethod
+    def _read_batches(
+        cls,
+        kind: str,
+        paths: Paths,
+        csv_format: CsvFormat | None,
+        outcome: str,
+        sample_weight: str | None,
+        positive_label: Any,
+        features: Iterable[str] | None,
+        exclude: Iterable[str],
+        **options: Any,
+    ) -> Self:
+        """Read files batch by batch; what does it stands above this module, and is called by name."""
+        reading: Any = import_module("riskslim.rows.reading")
+        wanted = (features,) if isinstance(features, str) else features
+        columns = reading.Columns(
+            outcome,
+            sample_weight,
+            positive_label,
+            None if wanted is None else tuple(wanted),
+            (exclude,) if isinstance(exclude, str) else tuple(exclude),
+        )
+        data: Self = reading.read_files(kind, paths, csv_format, columns, **options)
+        if positive_label is None and not is_plain_order(data.classes):
+            warn_of_order(data.classes)
+        return data
