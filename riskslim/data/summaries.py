@@ -545,7 +545,7 @@ class RowSample:
         first_row : int
             Number of its first row among all.
         """
-        if not self.columns:
+        if not self.columns or not self.most:
             return
         numbers = np.arange(first_row, first_row + batch.num_rows).astype(np.uint64)
         random = _mixed(numbers ^ self._key)

@@ -41,7 +41,7 @@ from riskslim.data.statements import Statement
 from riskslim.data.summaries import SAMPLE_ROWS, ColumnSummary, TableSummary, numbers_of
 from riskslim.data.training_data import TrainingData, locate_columns
 from riskslim.data.weights import check_class_totals
-from riskslim.rows.base import RowsSchema
+from riskslim.rows.base import PartitionedRows, RowsSchema
 from riskslim.rows.disk import BlockWriter, DiskRows, ScratchFolder
 
 __all__ = ["BatchItems", "Columns", "ReadProgress", "default_memory_limit", "read_files"]
@@ -52,7 +52,7 @@ _Result = TypeVar("_Result")
 
 # Share of the memory limit that the table of merged rows may take, and copies of the rows in
 # memory that there has to be room for: the rows themselves, and what a search makes of them.
-_TABLE_SHARE = 4
+TABLE_SHARE = 4
 _COPIES = 3
 # Rows that are taken from words to columns at a time.
 _UNPACKED_ROWS = 2**18
@@ -93,7 +93,8 @@ class ReadProgress:
     n_distinct : int
         Distinct rows among them so far; 0 in the first step.
     n_bytes, total_bytes : int
-        Bytes of the files that were read in this step, and of all files.
+        Bytes of the files that were read in this step, and of all files; 0 where rows do not come
+        from files.
     """
 
     step: int
@@ -116,10 +117,10 @@ class ReadProgress:
         'reading, step 2 of 2: 500,000 rows, 20,000 distinct, 5.0 MB of 20.0 MB'
         """
         distinct = f", {self.n_distinct:,} distinct" if self.step == 2 else ""
-        return (
-            f"reading, step {self.step} of 2: {self.n_rows:,} rows{distinct}, "
-            f"{_megabytes(self.n_bytes)} of {_megabytes(self.total_bytes)}"
-        )
+        text = f"reading, step {self.step} of 2: {self.n_rows:,} rows{distinct}"
+        if not self.total_bytes:
+            return text
+        return f"{text}, {_megabytes(self.n_bytes)} of {_megabytes(self.total_bytes)}"
 
 
 def _megabytes(n_bytes: int) -> str:
@@ -191,6 +192,36 @@ def default_memory_limit() -> int:
     return int(total) // _MEMORY_SHARE if total > 0 else _USUAL_MEMORY
 
 
+def checked_limit(memory_limit: int | None, scratch: str | os.PathLike[str] | None) -> int:
+    """Return the memory limit in bytes, after checking that and what reading needs.
+
+    Parameters
+    ----------
+    memory_limit : int, optional
+        Default: :func:`default_memory_limit`.
+    scratch : str or path-like, optional
+        Folder for scratch files.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        A limit that is none, a folder that there is not.
+    ImportError
+        pyarrow is not installed.
+    """
+    limit = default_memory_limit() if memory_limit is None else memory_limit
+    if not limit > 0:
+        raise ValueError(f"memory_limit must be a positive number of bytes, got {limit!r}")
+    if scratch is not None and not os.path.isdir(scratch):
+        raise ValueError(f"there is no folder {scratch} for scratch files")
+    import_pyarrow()
+    return int(limit)
+
+
 def read_files(
     kind: Literal["parquet", "csv"],
     paths: Paths,
@@ -238,18 +269,13 @@ def read_files(
     OSError
         The scratch folder cannot be written.
     """
-    limit = default_memory_limit() if memory_limit is None else memory_limit
-    if not limit > 0:
-        raise ValueError(f"memory_limit must be a positive number of bytes, got {limit!r}")
-    if scratch is not None and not os.path.isdir(scratch):
-        raise ValueError(f"there is no folder {scratch} for scratch files")
-    import_pyarrow()
+    limit = checked_limit(memory_limit, scratch)
     files: BatchFiles
     if kind == "parquet":
         files = ParquetFiles(find_files(paths, [".parquet"]))
     else:
         files = CsvFiles(find_files(paths, [".csv", ".csv.gz"]), csv_format)
-    reading = Reading(files, columns, items, int(limit), progress, seed)
+    reading = Reading(files, columns, items, limit, progress, seed)
     features = reading.features_of(reading.first_pass())
     data = reading.second_pass(features, scratch)
     data.csv_format = csv_format
@@ -280,6 +306,25 @@ class Totals:
     n_counted: int = 0
     n_positive: int = 0
     weights: list[tuple[float, float]] = dataclasses.field(default_factory=list)
+
+    @classmethod
+    def of(cls, parts: Sequence[Totals]) -> Totals:
+        """What is added up over all rows of several parts.
+
+        Parameters
+        ----------
+        parts : sequence of Totals
+
+        Returns
+        -------
+        Totals
+        """
+        return cls(
+            sum(part.n_rows for part in parts),
+            sum(part.n_counted for part in parts),
+            sum(part.n_positive for part in parts),
+            [pair for part in parts for pair in part.weights],
+        )
 
 
 class Reading:
@@ -351,7 +396,7 @@ class Reading:
             if batch.first_row == 0:
                 self.starts.append(summary.n_rows)
                 self.started.append(batch.path)
-            weights = self._weights(batch)
+            weights = self.weights_of(batch)
             outcome.add(batch.rows.column(len(self.names)), None, summary.n_rows)
             self.check_labels(outcome)
             summary.add(batch.rows.select(range(len(self.names))), weights)
@@ -436,7 +481,7 @@ class Reading:
         """Encode and merge all rows."""
         layout, weighted = features.layout, self.columns.weights is not None
         with _Spill(features, layout, weighted, scratch) as spill:
-            merger = RowMerger(layout, weighted, self.memory_limit // _TABLE_SHARE, spill.take)
+            merger = RowMerger(layout, weighted, self.memory_limit // TABLE_SHARE, spill.take)
             totals = self.merge_all(features, merger, lambda: merger.n_rows + spill.n_rows)
             self.check_classes(totals)
             merged = merger.merged
@@ -457,7 +502,7 @@ class Reading:
     ) -> Totals:
         totals = Totals()
         for batch in self._batches(2, n_distinct):
-            weights, labels = self._weights(batch), self._labels(batch)
+            weights, labels = self.weights_of(batch), self._labels(batch)
             integers, reals = self._encoded(features, batch)
             positive = labels > 0
             totals.n_rows += len(labels)
@@ -539,10 +584,27 @@ class Reading:
         self,
         features: Features,
         layout: WordLayout,
-        merged: MergedKeys,
-        rows: DiskRows | None,
+        merged: MergedKeys | None,
+        rows: PartitionedRows | None,
         totals: Totals,
     ) -> TrainingData:
+        """Make training data of all rows.
+
+        Parameters
+        ----------
+        features : Features
+        layout : WordLayout
+        merged : MergedKeys, optional
+            The rows in memory, unless ``rows`` are given.
+        rows : PartitionedRows, optional
+            The rows, where they are elsewhere.
+        totals : Totals
+            Of all rows.
+
+        Returns
+        -------
+        TrainingData
+        """
         named: dict[str, Any] = {
             "feature_names": features.names,
             "outcome_name": self.columns.outcome,
@@ -552,6 +614,7 @@ class Reading:
         if rows is not None:
             data = TrainingData.from_rows(rows, **named)
         else:
+            assert merged is not None
             weighted = self.columns.weights is not None
             if len(merged.keys) == totals.n_rows:
                 counts = None  # no two of them are equal
@@ -584,7 +647,7 @@ class Reading:
                 self._last_line = time.monotonic()
                 logger.info("%s", state.summary())
 
-    def _weights(self, batch: FileBatch) -> NDArray[np.float64] | None:
+    def weights_of(self, batch: FileBatch) -> NDArray[np.float64] | None:
         if self.columns.weights is None:
             return None
         column = batch.rows.column(len(self.names) + 1)
