@@ -50,6 +50,8 @@ __all__ = ["demo", "fit"]
 
 # Scores of a list that are shown where --n-solutions does not say how many.
 _LISTED = 10
+# Rows of a report on data that were too many to be held one by one.
+_REPORTED_ROWS = 200_000
 
 
 def fit(
@@ -375,7 +377,9 @@ class _Results:
             if self.trace is not None:
                 _write_trace(solution, self.trace)
             if self.report_file is not None:
-                score.report(self.report_file, problem.loss.data, problem=problem, **sections)
+                score.report(
+                    self.report_file, _apart(problem.loss.data), problem=problem, **sections
+                )
         finally:
             # What took minutes to find is not lost because a disk is full.
             typer.echo(f"{before}{_described(solution, score)}{after}")
@@ -383,6 +387,18 @@ class _Results:
             print_remarks(tuple(dict.fromkeys((*problem.remarks(solution.coef), *score.remarks()))))
         if certificate.status is Status.INTERRUPTED:
             raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _apart(data: TrainingData) -> TrainingData:
+    """Rows each for itself, as figures of a report need them; of many a sample."""
+    if data.counts is None and data.rows_elsewhere is None:
+        return data
+    if data.n_samples > _REPORTED_ROWS:
+        logger.warning(
+            "the report is on a sample of %s of the %s training rows",
+            f"{_REPORTED_ROWS:,}", f"{data.n_samples:,}",
+        )  # fmt: skip
+    return data.sampled(_REPORTED_ROWS)
 
 
 def _described(solution: Solution, score: RiskScore) -> str:

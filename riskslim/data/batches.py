@@ -247,9 +247,8 @@ def common_schema(
         check_names(first_path, first.names, path, schema.names)
         for name in columns:
             kind = schema.field(name).type
-            if _sort_of(kind) != _sort_of(fields[name]) and not (
-                "null" in (str(kind), str(fields[name]))
-            ):
+            sorts = {_sort_of(kind), _sort_of(fields[name])} - {"null"}
+            if len(sorts) > 1:
                 raise ValueError(
                     f"Column {name!r} has the type {kind} in {path}, but {fields[name]} in "
                     f"{first_path}."
@@ -546,6 +545,6 @@ class CsvFiles(BatchFiles):
 
     @staticmethod
     def _known(kind: pyarrow.DataType) -> str:
-        """The name of a type that was found in a file; of what is no text in UTF-8, that of text."""
+        """The name of a type that was found in a file; what is no text in UTF-8 is text, too."""
         names = {str(import_pyarrow().type_for_alias(name)): name for name in _CSV_TYPES}
         return names.get(str(kind), "string")

@@ -26,7 +26,14 @@ from riskslim.data.layout import WordLayout
 from riskslim.data.panels import as_panels, take_panels
 from riskslim.data.training_data import TrainingData
 
-__all__ = ["MAX_SHARE", "KernelRows", "all_rows", "distinct_rows", "merge_features", "split_numbers"]
+__all__ = [
+    "MAX_SHARE",
+    "KernelRows",
+    "all_rows",
+    "distinct_rows",
+    "merge_features",
+    "split_numbers",
+]
 
 # Largest share of distinct rows for which they are used (see distinct_rows).
 MAX_SHARE = 0.5
@@ -109,7 +116,8 @@ def all_rows(data: TrainingData) -> KernelRows:
         real_index=data.real_index,
         labels=data.labels,
         weights=weights,
-        numbers=_NO_NUMBERS if data.is_weighted or data.counts is None
+        numbers=_NO_NUMBERS
+        if data.is_weighted or data.counts is None
         else data.counts.astype(np.uint16),
         total_weight=data.total_weight,
         n_samples=data.n_samples,

@@ -172,6 +172,7 @@ def _read_csv(path: Path, csv_format: CsvFormat | None, **options: Any) -> pyarr
 
 
 def not_utf8(path: Path, where: str, encoding: str) -> ValueError:
+    """Return the error of a file that has another encoding, as something of it shows."""
     return ValueError(
         f"{path} is not encoded in UTF-8, as {where} shows. If it is in {encoding}, say so: "
         f"csv_format=CsvFormat(encoding={encoding!r}) in Python, --encoding {encoding} on the "
@@ -199,6 +200,7 @@ def as_arrow(names: Sequence[str], columns: Sequence[pyarrow.ChunkedArray]) -> p
 
 
 def import_pyarrow() -> Any:
+    """Import pyarrow; without it, say how to get it."""
     try:
         import pyarrow
     except ImportError as error:

@@ -288,7 +288,7 @@ class FromBatches:
         exclude: Iterable[str],
         **options: Any,
     ) -> Self:
-        """Read files batch by batch; what does it stands above this module, and is called by name."""
+        """Read files batch by batch: what does it stands above, and is loaded by its name."""
         reading: Any = import_module("riskslim.rows.reading")
         wanted = (features,) if isinstance(features, str) else features
         columns = reading.Columns(

@@ -21,7 +21,15 @@ from riskslim.data.panels import as_panels
 from riskslim.data.statements import Statement
 from riskslim.data.training_data import TrainingData
 
-__all__ = ["MergedKeys", "RowMerger", "merge_keys", "merged_data", "never_called", "room_for", "split_counts"]
+__all__ = [
+    "MergedKeys",
+    "RowMerger",
+    "merge_keys",
+    "merged_data",
+    "never_called",
+    "room_for",
+    "split_counts",
+]
 
 # Slots of the first hash table; it is doubled.
 _FIRST_SLOTS = 2**16
@@ -75,16 +83,13 @@ class RowMerger:
     --------
     >>> import numpy as np
     >>> from riskslim.data.layout import WordLayout
-from riskslim.data.panels import as_panels
-from riskslim.data.statements import Statement
-from riskslim.data.training_data import TrainingData
     >>> from riskslim.data.merging import RowMerger
     >>> from riskslim.data.panels import empty_panels
     >>> layout = WordLayout.of(np.array([True, True]), 0)
     >>> merger = RowMerger(layout, False, 2**20, print)
     >>> columns = np.array([[0, 1], [1, 1], [0, 1]], np.int8, order="F")
     >>> merger.add(columns, empty_panels(3, 0), np.array([1, -1, 1], np.int8))
-    >>> merged = merger.merged
+    >>> merged = merger.finish()
     >>> layout.integers(merged.keys).tolist(), merged.counts.tolist()
     ([[0, 1], [1, 1]], [2, 1])
     """
@@ -114,9 +119,15 @@ from riskslim.data.training_data import TrainingData
         """Distinct rows that it holds."""
         return self._n
 
-    @property
-    def merged(self) -> MergedKeys:
-        """The rows that it holds, in the order in which they first came; not copied."""
+    def finish(self) -> MergedKeys:
+        """Return the rows that it holds, in the order in which they first came.
+
+        Returns
+        -------
+        MergedKeys
+            Not copied. Only the memory that finds equal rows is given back.
+        """
+        self._slots = np.empty(0, np.uint64)
         return self._chosen(slice(self._n))
 
     def add(
@@ -250,7 +261,7 @@ def _added(
             merger.add(
                 layout.integers(keys), as_panels(layout.reals(keys)), layout.labels(keys), own[rows]
             )
-    merged = merger.merged
+    merged = merger.finish()
     return merged.weights, merged.keys.copy()
 
 
@@ -323,6 +334,7 @@ def merged_data(
     data.total_weight = float(
         part.n_rows if data.sample_weight is None else data.sample_weight.sum()
     )
+    data._n_counted = None if counts is None else data.n_samples
     data.class_factors = (1.0, 1.0)
     data.integer_columns, data.integer_index = part.integer_columns, part.integer_index
     data.real_panels, data.real_index = part.real_panels, part.real_index

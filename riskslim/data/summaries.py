@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,30 @@ class _Fault:
         if other.count and not self.count:
             self.first = first_row + other.first
         self.count += other.count
+
+
+class _Counts(NamedTuple):
+    """Rows that have each value, those of positive weight among them, and their weights."""
+
+    rows: NDArray[np.int64]
+    counted: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+    @classmethod
+    def of_rows(cls, rows: NDArray[np.int64]) -> _Counts:
+        return cls(rows, rows, rows.astype(np.float64))
+
+    @classmethod
+    def of(cls, codes: Column, n: int, weights: NDArray[np.float64] | None) -> _Counts:
+        """Count codes 0 .. n - 1."""
+        rows = np.bincount(codes, minlength=n)
+        if weights is None:
+            return cls.of_rows(rows)
+        counted = np.bincount(codes[weights > 0], minlength=n)
+        return cls(rows, counted, np.asarray(np.bincount(codes, weights, minlength=n), np.float64))
+
+    def at(self, chosen: NDArray[np.intp]) -> _Counts:
+        return _Counts(self.rows[chosen], self.counted[chosen], self.weights[chosen])
 
 
 class ColumnSummary:
@@ -146,8 +170,9 @@ class ColumnSummary:
             self.faults["missing"].add(missing, first_row)
             of_those = missing if counted is None else missing & counted
             self.n_missing_counted += int(np.count_nonzero(of_those))
-            of_weight = self.n_missing if weights is None else weights.sum(where=missing)
-            self._missing_weight = of_weight + (0 if weights is None else self._missing_weight)
+            self._missing_weight += float(
+                np.count_nonzero(missing) if weights is None else weights.sum(where=missing)
+            )
         numbers = numbers_of(batch) if self.is_numeric else None
         if numbers is not None and self._count_narrow(numbers, missing, weights, first_row):
             return
@@ -191,19 +216,15 @@ class ColumnSummary:
             values = np.arange(256, dtype=np.uint8).view(numbers.dtype)
         else:
             codes, values = numbers - low, np.arange(low, high + 1).astype(numbers.dtype)
-        n = np.bincount(codes, minlength=len(values))
-        there = np.flatnonzero(n)
-        if weights is None:
-            of_weight, weight = n, n.astype(np.float64)
+        if weights is None and (low, high) == (0, 1):
+            n_ones = int(np.count_nonzero(codes))
+            counts = _Counts.of_rows(np.array([len(codes) - n_ones, n_ones]))
+            values = values[:2]
         else:
-            of_weight = np.bincount(codes[weights > 0], minlength=len(values))
-            weight = np.bincount(codes, weights, minlength=len(values))
+            counts = _Counts.of(codes, len(values), weights)
+        there = np.flatnonzero(counts.rows)
         self._enter(
-            _as_arrow(values[there]),
-            lambda: np.full(len(there), first_row),
-            n[there],
-            of_weight[there],
-            weight[there],
+            _as_arrow(values[there]), lambda: np.full(len(there), first_row), counts.at(there)
         )
         return True
 
@@ -250,22 +271,9 @@ class ColumnSummary:
             at[codes[backwards]] = backwards if rows is None else rows[backwards]
             return first_row + at
 
-        n = np.bincount(codes, minlength=len(values))
-        if weights is None:
-            self._enter(values, first, n, n, n.astype(np.float64))
-        else:
-            of_weight = np.bincount(codes[weights > 0], minlength=len(values))
-            weight = np.bincount(codes, weights, minlength=len(values))
-            self._enter(values, first, n, of_weight, weight)
+        self._enter(values, first, _Counts.of(codes, len(values), weights))
 
-    def _enter(
-        self,
-        values: Any,
-        first: Callable[[], NDArray[np.int64]],
-        n: NDArray[np.int64],
-        counted: NDArray[np.int64],
-        weights: NDArray[np.float64],
-    ) -> None:
+    def _enter(self, values: Any, first: Callable[[], NDArray[np.int64]], counts: _Counts) -> None:
         """Add distinct values of a batch to those that are known."""
         import pyarrow
         import pyarrow.compute as compute
@@ -287,9 +295,9 @@ class ColumnSummary:
             self._all = np.concatenate([self._all, room])
             self._counted = np.concatenate([self._counted, room])
             self._weights = np.concatenate([self._weights, room])
-        self._all[at] += n
-        self._counted[at] += counted
-        self._weights[at] += weights
+        self._all[at] += counts.rows
+        self._counted[at] += counts.counted
+        self._weights[at] += counts.weights
 
     def take_over(self, other: ColumnSummary) -> None:
         """Add what a summary of the rows that come next has found out.
@@ -320,9 +328,7 @@ class ColumnSummary:
             self._enter(
                 other._values.cast("uint8" if self.is_boolean else self.kind),
                 lambda: first_row + other._first,
-                other._all,
-                other._counted,
-                other._weights,
+                _Counts(other._all, other._counted, other._weights),
             )
 
     def values(self, *, counted: bool) -> tuple[Column, NDArray[np.float64], NDArray[np.int64]]:
@@ -430,9 +436,7 @@ class TableSummary:
             column.add(batch.column(j), weights, self.n_rows)
         self._sample.add(batch, weights, self.n_rows)
         self.n_rows += batch.num_rows
-        self.n_counted += (
-            batch.num_rows if weights is None else int(np.count_nonzero(weights > 0))
-        )
+        self.n_counted += batch.num_rows if weights is None else int(np.count_nonzero(weights > 0))
 
     def take_over(self, other: TableSummary) -> None:
         """Add what a summary of the rows that come next has found out, but for its sample.

@@ -34,6 +34,7 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,8 +49,8 @@ from riskslim.data.faults import (
 )
 from riskslim.data.files import as_arrow, open_file
 from riskslim.data.from_batches import FromBatches
-from riskslim.data.lazy import is_collection
 from riskslim.data.labels import encode_labels, is_plain_order
+from riskslim.data.lazy import is_collection
 from riskslim.data.packing import pack
 from riskslim.data.panels import read_column
 from riskslim.data.statements import Statement, stated
@@ -202,6 +203,7 @@ class TrainingData(FromBatches):
     rows_elsewhere: RowsElsewhere | None = None
     counts: NDArray[np.int64] | None = None
     _weights_are_counts: bool = False
+    _n_counted: int | None = None  # where rows that stand for several have weights
 
     def __init__(
         self,
@@ -419,6 +421,33 @@ class TrainingData(FromBatches):
         data._warn_constant()
         return data
 
+    def sampled(self, n: int, random_state: int = 0) -> TrainingData:
+        """Draw rows at random, without replacement.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows; all of them if there are not so many. Rows of weight zero are not drawn
+            where equal rows were merged.
+        random_state : int, default 0
+
+        Returns
+        -------
+        TrainingData
+            Rows in memory, each for itself, with its weight if it has one. Of rows with weights
+            that were merged, it is the merged ones that are drawn.
+
+        Examples
+        --------
+        >>> from riskslim import TrainingData
+        >>> data = TrainingData({"smoker": [0, 1, 0, 1, 1, 0]}, [0, 1, 1, 0, 1, 0])
+        >>> data.sampled(4).n_samples
+        4
+        """
+        sampling: Any = import_module("riskslim.rows.sampling")
+        drawn: TrainingData = sampling.sampled(self, n, random_state)
+        return drawn
+
     def reweighted(self, sample_weight: Any) -> TrainingData:
         """The same rows with other weights.
 
@@ -532,10 +561,10 @@ class TrainingData(FromBatches):
     @property
     def n_counted(self) -> int:
         """Number of rows of positive weight."""
+        if self._n_counted is not None:
+            return self._n_counted
         if self.rows_elsewhere is not None:
             return self.rows_elsewhere.n_counted
-        if self.counts is not None:
-            return int(self.counts.sum())
         if self.sample_weight is None:
             return self.n_samples
         return int(np.count_nonzero(self.sample_weight))

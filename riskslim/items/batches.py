@@ -94,16 +94,17 @@ def write_items(
     k = 0
     for j, encoder in enumerate(encoders):
         items = encoder.items
+        own = block[:, k : k + len(items)]
         try:
             if encoder.reading == "levels":
-                _write_levels(encoder, batch.column(j), handle_unknown, block[:, k : k + len(items)])
+                _write_levels(encoder, batch.column(j), handle_unknown, own)
             else:
                 column = encoder.read(series_values(_chunked(batch, j)), handle_unknown)
-                for position, item in enumerate(items, start=k):
+                for position, item in enumerate(items):
                     if item.kind == "numeric":
-                        given[position] = column.values
+                        given[k + position] = column.values
                     else:
-                        encoder.write(item, column, block[:, position])
+                        encoder.write(item, column, own[:, position])
         except ColumnError as fault:
             faults.append((j, fault))
         k += len(items)

@@ -404,6 +404,11 @@ def model_size_path(
 
 
 def _splits_of(data: TrainingData, cv: Any, random_state: int) -> list[Split]:
+    if data.counts is not None or data.rows_elsewhere is not None:
+        raise ValueError(
+            "cross-validation divides rows, but equal ones of these data were merged while they "
+            "were read: use a sample, data.sampled(n)"
+        )
     X = np.zeros((data.n_samples, 1))  # whose columns do not matter
     return splits_of(cv, X, data.labels > 0, data.sample_weight, random_state=random_state)
 

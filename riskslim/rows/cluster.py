@@ -200,9 +200,7 @@ class Cluster:
                 for task in done:
                     self._wait(task, repair, check)
 
-    def _wait(
-        self, task: _Task, repair: Callable[[int], None], check: Callable[[], None]
-    ) -> None:
+    def _wait(self, task: _Task, repair: Callable[[int], None], check: Callable[[], None]) -> None:
         """Wait until a task is done, and hand it out again where it was lost."""
         watch = _Watch(self)
         while task.future.status != "finished":

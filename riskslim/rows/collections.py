@@ -17,15 +17,16 @@ from typing import TYPE_CHECKING, Any
 from riskslim.data.labels import is_plain_order
 from riskslim.data.lazy import is_collection
 from riskslim.data.merging import MergedKeys, merge_keys, room_for
-from riskslim.data.summaries import SAMPLE_ROWS, ColumnSummary, TableSummary
+from riskslim.data.summaries import ColumnSummary, TableSummary
 from riskslim.data.tables import Table
 from riskslim.data.training_data import TrainingData, resolve_names, stated_items
 from riskslim.data.warned import warn_of_order
 from riskslim.rows import partitions
+from riskslim.rows import reading as limits
 from riskslim.rows.base import RowsSchema
 from riskslim.rows.cluster import Cluster, DaskRows, current_client
 from riskslim.rows.functions import Weighting
-from riskslim.rows.partitions import Packed, Partitions, PartitionSummary, Recipe
+from riskslim.rows.partitions import Partitions, PartitionSummary, Recipe
 from riskslim.rows.reading import (
     MAX_LABELS,
     TABLE_SHARE,
@@ -101,7 +102,7 @@ def read_collections(
     source = _Source.of(X, y, sample_weight, feature_names, outcome_name, positive_label)
     client = current_client()
     runner = _Here(source) if client is None else _There(source, Cluster(client))
-    found = [one for one in runner.summaries(items is not None, progress) if one.n_rows]
+    found = [one for one in runner.summaries(_most_counted(items), progress) if one.n_rows]
     if not found:
         raise ValueError("X has no rows.")
     schema = partitions.schema_of_all(found, source.recipe.all_names)
@@ -124,8 +125,7 @@ def _first_pass(
     """Put together what partitions have, and choose the features."""
     names, items = reading.names, reading.items
     kinds = [schema.field(name).type for name in names]
-    counted = {} if items is not None else {"most": 0}
-    summary = TableSummary(names, kinds, seed=reading.seed, **counted)
+    summary = TableSummary(names, kinds, most=_most_counted(items), seed=reading.seed)
     name = reading.columns.outcome
     outcome = ColumnSummary(name, schema.field(name).type, MAX_LABELS)
     reading.starts, reading.started = [], []
@@ -140,12 +140,16 @@ def _first_pass(
     summary.place = reading.place
     sampled = summary.sampled
     if sampled:
-        sample = partitions.RowSample(sampled, SAMPLE_ROWS, reading.seed)
+        sample = partitions.RowSample(sampled, limits.SAMPLE_ROWS, reading.seed)
         for part in runner.draws(found, first_rows, sampled, reading.seed):
             sample.take_over(part, [kinds[j] for j in sampled])
         summary.set_sample(sample)
     reading.take_summaries(summary, outcome)
     return reading.features_of(summary)
+
+
+def _most_counted(items: BatchItems | None) -> int:
+    return 0 if items is None else limits.MAX_DISTINCT
 
 
 # ---- where rows come from ----------------------------------------------------------------------
@@ -269,11 +273,11 @@ class _Runner:
         self.source = source
 
     def summaries(
-        self, counted: bool, progress: Callable[[ReadProgress], None] | None
+        self, most: int, progress: Callable[[ReadProgress], None] | None
     ) -> Iterator[PartitionSummary]:
         """Find out what the columns of all partitions have."""
         tasks = [
-            (partitions.summarise, (self.source.recipe, number, counted), part)
+            (partitions.summarise, (self.source.recipe, number, most), part)
             for number, part in enumerate(self.source.parts)
         ]
         n_rows = 0
@@ -294,7 +298,14 @@ class _Runner:
         tasks = [
             (
                 partitions.draw,
-                (self.source.recipe, one.number, tuple(columns), SAMPLE_ROWS, seed, first_row),
+                (
+                    self.source.recipe,
+                    one.number,
+                    tuple(columns),
+                    limits.SAMPLE_ROWS,
+                    seed,
+                    first_row,
+                ),
                 self.source.parts[one.number],
             )
             for one, first_row in zip(found, first_rows, strict=True)
@@ -424,7 +435,9 @@ class _There(_Runner):
             groups = _grouped(counts, lambda n: room_for(layout, True, n) <= room)
             if len(groups) == len(counts):
                 break
-            work = work.grouped(functools.partial(partitions.merge_packed, layout, weighted), groups)
+            work = work.grouped(
+                functools.partial(partitions.merge_packed, layout, weighted), groups
+            )
             before = sum(counts)
             counts = [size for size, _ in work.results(partitions.size_of)]
             if sum(counts) > _WORTH_IT * before and not reading.fits(features, sum(counts)):
@@ -446,9 +459,7 @@ class _There(_Runner):
         sizes = list(work.results(partitions.size_of))
         kept = [[k] for k, (n, _) in enumerate(sizes) if n]
         work = work.grouped(functools.partial(partitions.unpack, features, weighting), kept)
-        found = work.results(
-            partitions.summary_of, [(sizes[k][1],) for (k,) in kept]
-        )
+        found = work.results(partitions.summary_of, [(sizes[k][1],) for (k,) in kept])
         schema = RowsSchema(
             tuple(features.is_integer.nonzero()[0].tolist()),
             tuple((~features.is_integer).nonzero()[0].tolist()),

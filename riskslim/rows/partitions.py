@@ -151,12 +151,20 @@ class Recipe:
             beside.append(self.columns.weights)
         return [*self.names, *beside]
 
-    def reading(
-        self, number: int, batch: pyarrow.RecordBatch, items: BatchItems | None
-    ) -> Reading:
-        """The reading of one partition alone."""
+    def reading(self, number: int, batch: pyarrow.RecordBatch) -> Reading:
+        """The reading of one partition alone.
+
+        Parameters
+        ----------
+        number : int
+        batch : pyarrow.RecordBatch
+
+        Returns
+        -------
+        Reading
+        """
         files = Partitions(self.all_names, [number], [lambda: batch])
-        return Reading(files, self.columns, items, 1, None, 0)
+        return Reading(files, self.columns, None, 1, None, 0)
 
 
 def as_batch(recipe: Recipe, number: int, X: Any, y: Any, weights: Any) -> pyarrow.RecordBatch:
@@ -231,7 +239,7 @@ class PartitionSummary:
 
 
 def summarise(
-    recipe: Recipe, number: int, counted: bool, X: Any, y: Any, weights: Any
+    recipe: Recipe, number: int, most: int, X: Any, y: Any, weights: Any
 ) -> PartitionSummary:
     """Find out what the columns of a partition have.
 
@@ -239,8 +247,8 @@ def summarise(
     ----------
     recipe : Recipe
     number : int
-    counted : bool
-        Count the values of columns, of which items are to be made.
+    most : int
+        Distinct values of a column that are counted.
     X, y, weights
         The partition.
 
@@ -249,14 +257,9 @@ def summarise(
     PartitionSummary
     """
     batch = as_batch(recipe, number, X, y, weights)
-    reading = recipe.reading(number, batch, _SOME_ITEMS if counted else None)
-    table, outcome = reading.summaries(sample_rows=0)
+    table, outcome = recipe.reading(number, batch).summaries(most, sample_rows=0)
     table.place = None  # leads to the rows
     return PartitionSummary(number, batch.num_rows, batch.schema, table, outcome)
-
-
-# Reading asks in its first pass whether there is an encoder, not which one.
-_SOME_ITEMS: Any = object()
 
 
 def draw(
@@ -291,7 +294,7 @@ def draw(
     """
     batch = as_batch(recipe, number, X, y, weights)
     sample = RowSample(columns, most, seed)
-    checked = recipe.reading(number, batch, None)
+    checked = recipe.reading(number, batch)
     for part in checked.files.batches(checked.all_names):
         sample.add(part.rows, checked.weights_of(part), first_row + part.first_row)
     return sample
@@ -357,7 +360,7 @@ def pack(
     reading.n_rows, reading.classes = n_rows, classes
     merger = RowMerger(layout, weighted, room, never_called)
     totals = reading.merge_all(features, merger, lambda: merger.n_rows)
-    return Packed(merger.merged.copied(), totals)
+    return Packed(merger.finish().copied(), totals)
 
 
 def merge_packed(layout: WordLayout, weighted: bool, *packed: Packed) -> Packed:
@@ -455,6 +458,4 @@ def schema_of_all(found: Sequence[PartitionSummary], names: Sequence[str]) -> py
     ValueError
         They differ by more than the size of numbers.
     """
-    return common_schema(
-        [(place_of(one.number), one.schema) for one in found], list(names)
-    )
+    return common_schema([(place_of(one.number), one.schema) for one in found], list(names))

@@ -12,8 +12,9 @@ import logging
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
@@ -38,11 +39,17 @@ from riskslim.data.merging import MergedKeys, RowMerger, merged_data, split_coun
 from riskslim.data.packing import ADVICE
 from riskslim.data.panels import as_panels
 from riskslim.data.statements import Statement
-from riskslim.data.summaries import SAMPLE_ROWS, ColumnSummary, TableSummary, numbers_of
+from riskslim.data.summaries import (
+    MAX_DISTINCT,
+    SAMPLE_ROWS,
+    ColumnSummary,
+    TableSummary,
+    numbers_of,
+)
 from riskslim.data.training_data import TrainingData, locate_columns
 from riskslim.data.weights import check_class_totals
 from riskslim.rows.base import PartitionedRows, RowsSchema
-from riskslim.rows.disk import BlockWriter, DiskRows, ScratchFolder
+from riskslim.rows.disk import BLOCK_ROWS, BlockWriter, DiskRows, ScratchFolder
 
 __all__ = ["BatchItems", "Columns", "ReadProgress", "default_memory_limit", "read_files"]
 
@@ -169,9 +176,7 @@ class Columns:
             "features": self.features or (),
         }
         locate_columns(names, roles, path)
-        others = [
-            name for name in names if name not in {self.outcome, self.weights, *self.exclude}
-        ]
+        others = [name for name in names if name not in {self.outcome, self.weights, *self.exclude}]
         chosen = [name for name in others if self.features is None or name in self.features]
         if not chosen:
             raise ValueError(f"{path} has no column that is left as a feature.")
@@ -216,7 +221,7 @@ def checked_limit(memory_limit: int | None, scratch: str | os.PathLike[str] | No
     limit = default_memory_limit() if memory_limit is None else memory_limit
     if not limit > 0:
         raise ValueError(f"memory_limit must be a positive number of bytes, got {limit!r}")
-    if scratch is not None and not os.path.isdir(scratch):
+    if scratch is not None and not Path(scratch).is_dir():
         raise ValueError(f"there is no folder {scratch} for scratch files")
     import_pyarrow()
     return int(limit)
@@ -370,14 +375,16 @@ class Reading:
         return summary
 
     def summaries(
-        self, sample_rows: int = SAMPLE_ROWS
+        self, most: int | None = None, sample_rows: int | None = None
     ) -> tuple[TableSummary, ColumnSummary]:
         """Find out what the columns and the outcome have; refuse what no rows could put right.
 
         Parameters
         ----------
-        sample_rows : int, default SAMPLE_ROWS
-            Rows that are drawn of columns with many values.
+        most : int, optional
+            Distinct values of a column that are counted. Default: none, unless items are made.
+        sample_rows : int, optional
+            Rows that are drawn of columns with more. Default: those that reading draws.
 
         Returns
         -------
@@ -385,10 +392,10 @@ class Reading:
         outcome : ColumnSummary
         """
         *kinds, outcome_kind = self.files.kinds([*self.names, self.columns.outcome])
-        counted = {} if self.items is not None else {"most": 0}
-        summary = TableSummary(
-            self.names, kinds, seed=self.seed, sample_rows=sample_rows, **counted
-        )
+        if most is None:
+            most = 0 if self.items is None else MAX_DISTINCT
+        rows = SAMPLE_ROWS if sample_rows is None else sample_rows
+        summary = TableSummary(self.names, kinds, most=most, sample_rows=rows, seed=self.seed)
         summary.place = self.place
         outcome = ColumnSummary(self.columns.outcome, outcome_kind, MAX_LABELS)
         self.starts, self.started = [], []
@@ -467,9 +474,7 @@ class Reading:
                 if fault.count
             ]
             minimum[k], maximum[k] = column.minimum, column.maximum
-            is_integer[k] = (
-                column.are_integers and -128 <= column.minimum and column.maximum <= 127
-            )
+            is_integer[k] = column.are_integers and column.minimum >= -128 and column.maximum <= 127
         raise_faults(faults, self.names, summary.n_rows, ADVICE)
         return Features(names, made, is_integer, minimum, maximum)
 
@@ -484,9 +489,7 @@ class Reading:
             merger = RowMerger(layout, weighted, self.memory_limit // TABLE_SHARE, spill.take)
             totals = self.merge_all(features, merger, lambda: merger.n_rows + spill.n_rows)
             self.check_classes(totals)
-            merged = merger.merged
-            # The hash table is not needed any more, the words are.
-            del merger
+            merged = merger.finish()
             logger.info(
                 "%d rows, %d of them distinct in memory and %d in scratch files",
                 totals.n_rows, len(merged.keys), spill.n_rows,
@@ -507,7 +510,9 @@ class Reading:
             positive = labels > 0
             totals.n_rows += len(labels)
             totals.n_positive += int(np.count_nonzero(positive))
-            if weights is not None:
+            if weights is None:
+                totals.n_counted += len(labels)
+            else:
                 totals.weights.append(
                     (float(weights.sum(where=~positive)), float(weights.sum(where=positive)))
                 )
@@ -628,8 +633,8 @@ class Reading:
                 part, counts, is_weighted=weighted,
                 feature_min=features.minimum, feature_max=features.maximum, **named,
             )  # fmt: skip
-        # What only rows of weight zero have is part of the range, too.
         data.n_samples = totals.n_rows
+        data._n_counted = totals.n_counted
         return data
 
     # ---- of both passes ----------------------------------------------------------------------
@@ -713,7 +718,7 @@ class _Spill:
         if self._writer is None:
             folder = ScratchFolder(self._scratch)
             logger.info("rows that have no room in memory go to %s", folder.path)
-            self._writer = BlockWriter(folder, self._schema)
+            self._writer = BlockWriter(folder, self._schema, block_rows=BLOCK_ROWS)
         for start in range(0, len(merged.keys), _UNPACKED_ROWS):
             rows = slice(start, start + _UNPACKED_ROWS)
             keys = merged.keys[rows]
