@@ -21,6 +21,7 @@ over the set, each polished there and given its best scale.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import math
@@ -38,6 +39,8 @@ from riskslim.heuristics.constrained import project
 from riskslim.heuristics.cutoffs import CutOffs
 from riskslim.heuristics.work import Work
 from riskslim.loss.form import MAX_TABLE_ENTRIES, tables_by_score
+from riskslim.rows.base import StoppedError
+from riskslim.rows.planes import pack_items
 from riskslim.scale import least_over
 
 if TYPE_CHECKING:
@@ -182,6 +185,22 @@ def search_supports(
         yield from search.run(starts, effort)
 
 
+def _packed(problem: RiskScoreProblem, should_stop: Callable[[], bool]) -> PackedItems | None:
+    """Items of a problem, packed."""
+    loss = problem.loss
+    if loss.parts is not None:
+        if loss.packed is None:
+            rows = loss.parts.used_by(loss.n_threads, should_stop)
+            with contextlib.suppress(StoppedError):
+                loss.packed = pack_items(rows, problem.usable)
+        return loss.packed
+    in_memory, is_all = loss.rows, loss.data.rows_elsewhere is None
+    if is_all and len(in_memory.weights) and not len(in_memory.numbers):
+        # Sums of weights of equal rows are many; the weights themselves may be few.
+        in_memory = all_rows(loss.data)
+    return pack(in_memory, problem.usable, should_stop)
+
+
 class SupportSearch:
     """One search of supports; see :func:`search_supports`.
 
@@ -272,13 +291,9 @@ class SupportSearch:
         """
         if problem.infeasibility is not None or problem.max_size == 0:
             return None
-        rows = problem.loss.rows
-        if len(rows.weights) and not len(rows.numbers):
-            # Sums of weights of equal rows are many; the weights themselves may be few.
-            rows = all_rows(problem.loss.data)
         flag = np.zeros(1, np.int64) if stop is None else stop
         asked = should_stop or (lambda: False)
-        packed = pack(rows, problem.usable, lambda: bool(flag[0]) or asked())
+        packed = _packed(problem, lambda: bool(flag[0]) or asked())
         if packed is None:
             return None
         # What must be used but is not packed: no support here would be feasible.

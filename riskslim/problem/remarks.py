@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskslim._wording import listing
 from riskslim.data.class_weights import share
+from riskslim.data.distinct import KernelRows, all_rows
+from riskslim.data.panels import read_column
 from riskslim.problem.rate_remarks import remarks_on_rates
 from riskslim.problem.separation import remark_on as separation_remark
 from riskslim.problem.separation import separations
@@ -33,6 +35,8 @@ _GOOD_SPAN = 5.0
 _TINY_PRICE = 1e-4
 # By what weights change the odds of the outcome before it is said: 10% become 14%, 50% become 60%.
 _LARGE_CHANGE_OF_ODDS = 1.5
+# Rows of a sample that a median is taken of.
+_MEDIAN_ROWS = 10_000
 
 
 class _Problem(Protocol):
@@ -77,7 +81,7 @@ def remarks_on(
         As in :meth:`RiskScoreProblem.remarks`.
     """
     data = problem.loss.data
-    separated = separations(data, vector)
+    separated = separations(data, vector, problem.loss.parts)
     remarks = (
         _weighted(problem),
         _empty(problem, vector),
@@ -105,7 +109,9 @@ def _weighted(problem: _Problem) -> str:
     outcome = _outcome(data)
     if data.class_weighting is not None:
         return data.class_weighting.describe(outcome)
-    by_weight, of_rows = data.prevalence, float(np.mean(data.labels[data.counted] > 0))
+    if not data.is_weighted:
+        return ""
+    by_weight, of_rows = data.prevalence, _share_of_rows(problem.loss)
     change = by_weight / (1 - by_weight) * (1 - of_rows) / of_rows
     if max(change, 1 / change) < _LARGE_CHANGE_OF_ODDS:
         return ""
@@ -114,6 +120,23 @@ def _weighted(problem: _Problem) -> str:
         f"rows to {share(by_weight)} by weight: risks are those of the population that the "
         "weights stand for, and of no other."
     )
+
+
+def _share_of_rows(loss: LogisticLoss) -> float:
+    """Share of the positive class among the rows that count, whatever they weigh."""
+    parts = [all_rows(loss.data)] if loss.parts is None else []
+    counts = [count_classes(part) for part in parts]
+    if loss.parts is not None:
+        counts = list(loss.parts.map(count_classes))
+    without, having = np.sum(counts, axis=0)
+    return float(having / (without + having))
+
+
+def count_classes(part: KernelRows) -> NDArray[np.int64]:
+    """Count the rows of positive weight of the negative and the positive class."""
+    counts = part.weights > 0 if len(part.weights) else np.ones(part.n_rows, np.bool_)
+    n_positive = np.count_nonzero(counts & (part.labels > 0))
+    return np.array([np.count_nonzero(counts) - n_positive, n_positive], np.int64)
 
 
 def _empty(problem: _Problem, vector: NDArray[Any]) -> str:
@@ -155,15 +178,30 @@ def _too_wide(problem: _Problem) -> str:
         for j in wide.tolist()
     ]
     spans[0] = spans[0].replace(" for ", " units of log-odds for ", 1)
-    cut = f"{names[first]} >= {np.median(data.column(first)[data.counted]):.3g}"
+    cut = f"{names[first]} >= {_median(problem.loss, first):.3g}"
     return (
         f"One point per unit spans {listing(spans)}. That is too coarse: divide, or use "
         f"cut-offs such as {cut!r}."
     )
 
 
+def _median(loss: LogisticLoss, j: int) -> float:
+    """Median of a feature in rows that count; of rows in parts, of a sample."""
+    data = loss.data
+    if loss.parts is None:
+        return float(np.median(data.column(j)[data.counted]))
+    sample = loss.parts.sample(_MEDIAN_ROWS, 0)
+    k = int(np.searchsorted(sample.integer_index, j))
+    if data.is_integer[j]:
+        return float(np.median(sample.integer_columns[:, k]))
+    k = int(np.searchsorted(sample.real_index, j))
+    return float(np.median(read_column(sample.real_panels, k, 0, sample.n_rows)))
+
+
 def _ranges(data: TrainingData) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Smallest and largest values of the features in rows that count."""
+    """Smallest and largest values of the features in rows that count; elsewhere in all rows."""
+    if data.rows_elsewhere is not None:
+        return data.feature_min, data.feature_max
     counted = data.counted
     if isinstance(counted, slice):
         return data.feature_min, data.feature_max

@@ -8,9 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._wording import MAX_LISTED
+from riskslim.data.distinct import KernelRows, all_rows
+from riskslim.data.panels import read_column
 
 if TYPE_CHECKING:
     from riskslim.data.training_data import TrainingData
+    from riskslim.rows.base import PartitionedRows
 
 __all__ = ["Separation", "remark_on", "separations"]
 
@@ -32,7 +35,71 @@ class Separation(NamedTuple):
     is_copy: bool
 
 
-def separations(data: TrainingData, vector: NDArray[np.int64]) -> list[Separation]:
+class ColumnFacts(NamedTuple):
+    """What rows of either class have in a column; entries are without and with the outcome.
+
+    Attributes
+    ----------
+    least, most : ndarray of float64, shape (2,)
+        Infinite where the class has no rows.
+    counts : ndarray of int64, shape (2, 3)
+        Rows of each class with the values 0, 1 and others.
+    """
+
+    least: NDArray[np.float64]
+    most: NDArray[np.float64]
+    counts: NDArray[np.int64]
+
+    def joined(self, other: ColumnFacts) -> ColumnFacts:
+        """The same of the rows of both."""
+        return ColumnFacts(
+            np.minimum(self.least, other.least),
+            np.maximum(self.most, other.most),
+            self.counts + other.counts,
+        )
+
+
+def column_facts(part: KernelRows, features: tuple[int, ...]) -> list[ColumnFacts]:
+    """Look at some columns of rows of positive weight.
+
+    Parameters
+    ----------
+    part : KernelRows
+    features : tuple of int
+
+    Returns
+    -------
+    list of ColumnFacts
+    """
+    chosen: NDArray[np.intp] | slice = slice(None)
+    if len(part.weights) and not part.weights.all():
+        chosen = np.flatnonzero(part.weights)
+    positive = part.labels[chosen] > 0
+    numbers = part.numbers[chosen] if len(part.numbers) else np.ones(len(positive), np.uint16)
+    found = []
+    for j in features:
+        values: NDArray[np.generic]
+        k = int(np.searchsorted(part.integer_index, j))
+        if k < len(part.integer_index) and part.integer_index[k] == j:
+            values = part.integer_columns[chosen, k]
+        else:
+            k = int(np.searchsorted(part.real_index, j))
+            values = read_column(part.real_panels, k, 0, part.n_rows)[chosen]
+        least, most, counts = np.full(2, np.inf), np.full(2, -np.inf), np.zeros((2, 3), np.int64)
+        for side, own in ((0, ~positive), (1, positive)):
+            if own.any():
+                least[side] = values.min(where=own, initial=values.max())
+                most[side] = values.max(where=own, initial=values.min())
+            for value in (0, 1):
+                counts[side, value] = numbers.sum(where=own & (values == value), dtype=np.int64)
+            counts[side, 2] = numbers.sum(where=own, dtype=np.int64) - counts[side, :2].sum()
+        found.append(ColumnFacts(least, most, counts))
+    return found
+
+
+def separations(
+    data: TrainingData, vector: NDArray[np.int64], parts: PartitionedRows | None = None
+) -> list[Separation]:
     """Find features with points of which all rows with one value have the same outcome.
 
     The loss falls with every further point of such a feature: the best points are at a bound, or
@@ -43,48 +110,57 @@ def separations(data: TrainingData, vector: NDArray[np.int64]) -> list[Separatio
     data : TrainingData
     vector : ndarray of int64, shape (d + 1,)
         Intercept first.
+    parts : PartitionedRows, optional
+        The rows, where they are not in the data's memory.
 
     Returns
     -------
     list of Separation
         In the order of the features.
     """
-    counted = data.counted
-    positive = data.labels[counted] > 0
+    used = tuple(np.flatnonzero(vector[1:]).tolist())
+    if not used:
+        return []
+    if parts is None:
+        facts = column_facts(all_rows(data), used)
+    else:
+        first, *others = parts.map(column_facts, used)
+        facts = first
+        for other in others:
+            facts = [one.joined(more) for one, more in zip(facts, other, strict=True)]
     found = []
-    for j in np.flatnonzero(vector[1:]).tolist():
+    for j, of_column in zip(used, facts, strict=True):
         name = data.feature_names[j]
-        text, is_copy = _separated(name, data.column(j)[counted], positive)
+        text, is_copy = _separated(name, of_column)
         if text:
             found.append(Separation(name, text, is_copy))
     return found
 
 
-def _separated(
-    name: str, values: NDArray[np.float64], positive: NDArray[np.bool_]
-) -> tuple[str, bool]:
+def _separated(name: str, facts: ColumnFacts) -> tuple[str, bool]:
     """Return what is separated, and whether all rows are."""
-    with_it, without = values[positive], values[~positive]
-    if not len(with_it) or not len(without):
+    (without_min, with_min), (without_max, with_max), counts = facts
+    if not np.isfinite(facts.least).all():
         return "", False
-    is_binary = values.min() == 0 and values.max() == 1 and ((values == 0) | (values == 1)).all()
-    if with_it.min() > without.max() or with_it.max() < without.min():
+    is_binary = facts.least.min() == 0 and facts.most.max() == 1 and not counts[:, 2].any()
+    if with_min > without_max or with_max < without_min:
         if not is_binary:
             return f"{name!r} alone tells all rows with the outcome from those without", True
-        have = "with" if with_it.min() == 1 else "without"
+        have = "with" if with_min == 1 else "without"
         return f"all rows {have} {name!r}, and no others, have the outcome", True
     if not is_binary:
         return "", False
     parts = []
     for value, word in ((1, "with"), (0, "without")):
-        rows = positive[values == value]
-        count = "the one row" if len(rows) == 1 else f"all {len(rows)} rows"
-        none = "the one row" if len(rows) == 1 else f"none of the {len(rows)} rows"
-        if rows.all():
-            have = "has" if len(rows) == 1 else "have"
+        n_without, n_with = counts[:, value].tolist()
+        n = n_without + n_with
+        count = "the one row" if n == 1 else f"all {n} rows"
+        none = "the one row" if n == 1 else f"none of the {n} rows"
+        if not n_without:
+            have = "has" if n == 1 else "have"
             parts.append(f"{count} {word} {name!r} {have} the outcome")
-        elif not rows.any():
-            negated = "has not" if len(rows) == 1 else "has"
+        elif not n_with:
+            negated = "has not" if n == 1 else "has"
             parts.append(f"{none} {word} {name!r} {negated} the outcome")
     return "; ".join(parts), False
 

@@ -6,6 +6,7 @@ import logging
 import math
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +16,7 @@ from riskslim.constraints.rows import clash
 from riskslim.constraints.search import search_vector
 from riskslim.engines.branch_and_bound.beyond import Beyond
 from riskslim.engines.branch_and_bound.incumbents import MAX_SOLUTIONS, Incumbents
+from riskslim.engines.branch_and_bound.parts import InMemory, PartsSearch, prepare
 from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, OUT_OF_PATIENCE, Search
 from riskslim.engines.branch_and_bound.settings import BranchAndBoundSettings
 from riskslim.engines.certify import certify, loss_accuracy
@@ -33,6 +35,7 @@ from riskslim.engines.runs import (
 from riskslim.exceptions import RiskSLIMError
 from riskslim.problem.conflicts import conflicting_constraints
 from riskslim.problem.problem import RiskScoreProblem
+from riskslim.rows.base import StoppedError
 from riskslim.solution import Solution, SolutionPool, SolveStatistics, TraceRecord
 
 __all__ = ["BranchAndBoundRun", "branch_and_bound"]
@@ -201,6 +204,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         self.is_proven = False
         self.beyond: Beyond | None = None
         self.conflict: list[str] = []
+        self._in_memory: InMemory | None = None
 
     def interrupt(self) -> None:
         """End the search as soon as possible; may be called from another thread."""
@@ -215,9 +219,12 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         watch.start()
         try:
             search, message = self._searched()
+            self.problem.loss.should_stop = None  # the result is re-checked all the same
             incumbents = search.incumbents
             if incumbents.best is None and (search.complete or self.is_impossible):
                 self.conflict = conflicting_constraints(self.problem, self._is_stopped)
+        except StoppedError:
+            self.failure = self.failure or self._without_any_score()
         finally:
             self.ended.set()
             watch.join()
@@ -258,6 +265,19 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         return search, message
 
     def _new_search(self) -> Search:
+        if self.problem.loss.parts is not None:
+            return self._new_parts_search()
+        return Search(*self._search_arguments())
+
+    def _new_parts_search(self) -> Search:
+        """A search on rows in parts, of which as much is in memory as there is room for."""
+        if self._in_memory is None:
+            self.problem.loss.should_stop = self._is_stopped
+            self._in_memory = prepare(self.problem, self.settings.memory_limit)
+        near = self._in_memory.near(self.problem)
+        return PartsSearch(near, self._in_memory.whole, *self._search_arguments(near))
+
+    def _search_arguments(self, near: RiskScoreProblem | None = None) -> tuple[Any, ...]:
         incumbents = Incumbents(
             self.problem,
             self.limits["n_solutions"],
@@ -267,8 +287,9 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             stop=self.stop,
             on_score=self.on_score,
             accepts=self.accepts,
+            near=near,
         )
-        return Search(
+        return (
             self.problem,
             self.settings,
             incumbents,
@@ -293,12 +314,20 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             self.interrupt()
 
     def _search(self, search: Search) -> str:
+        try:
+            return self._search_all(search)
+        except StoppedError:  # by a pass over the rows; all bounds are those of before
+            return "time limit reached"
+
+    def _search_all(self, search: Search) -> str:
         if self.start is not None:
             search.incumbents.polish(self.start)
             search.incumbents.offer(self.start)
         many = search.incumbents.n_items >= MANY_ITEMS
         entries = self.problem.loss.n_rows * self.problem.n_features
         is_large = many and entries >= LARGE_ENTRIES
+        if self.problem.loss.parts is not None:
+            is_large = True  # what is left to tables should be little
         effort = WIDE_EFFORT if is_large else FIRST_EFFORT if many else 0
         has_ended = self._search_supports(search, effort)
         search.solve_root()
@@ -434,6 +463,10 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             cutoff_supports=cutoffs.leaves,
             cutoff_left=cutoffs.left,
         )
+
+    def _without_any_score(self) -> RiskSLIMError:
+        message = INTERRUPTED if self.interrupted.is_set() else "time limit reached"
+        return RiskSLIMError(f"{message} before the rows were read once. Give more time")
 
     def _without_score(self, message: str) -> Solution:
         if self.conflict:

@@ -36,6 +36,8 @@ FEWEST_ITEMS = 20
 MIXED_SHARE = 0.25
 # Most of it before the first node: roundings of relaxations may find as much.
 FIRST_MIXED_SECONDS = 0.1
+# Vectors found on a sample that share one pass over all rows.
+SHARED_PASS = 32
 # Most moves of a descent. Small integers need a few dozen; points up to a million zigzag for long.
 POLISHING_MOVES = 500
 # Scores that say the same of every row can differ in their objective by the order of its sums.
@@ -67,6 +69,9 @@ class Incumbents:
     accepts : callable, optional
         Asked about every vector that would be kept: whether it meets requirements that the problem
         does not state. The others leave no trace, so that the cutoff stays above them.
+    near : RiskScoreProblem, optional
+        The same problem on a sample of the rows in memory, where all of them are not: vectors are
+        looked for there, and evaluated on all rows.
 
     Attributes
     ----------
@@ -87,8 +92,10 @@ class Incumbents:
         exchange_margin: float = EXCHANGE_MARGIN,
         on_score: Callable[[NDArray[np.int64], float], None] | None = None,
         accepts: Callable[[NDArray[np.int64]], bool] | None = None,
+        near: RiskScoreProblem | None = None,
     ) -> None:
         self.problem = problem
+        self._near = problem if near is None else near
         self.n_solutions = n_solutions
         self.within = within
         self.swaps = swaps
@@ -107,16 +114,16 @@ class Incumbents:
         self._mixed: MixedSearch | None = None
         n_usable = int(np.count_nonzero(problem.usable))
         if swaps and polishing and n_usable >= FEWEST_ITEMS and problem.max_size > 1:
-            self._supports = SupportSearch.of(problem, stop=stop)
+            self._supports = SupportSearch.of(self._near, stop=stop)
             if self._supports is not None and len(self._supports.packed) < FEWEST_ITEMS:
                 self._supports = None
             if self._supports is None or len(self._supports.packed) < n_usable:
-                self._mixed = MixedSearch.of(problem, stop=stop)
+                self._mixed = MixedSearch.of(self._near, stop=stop)
 
     @functools.cached_property
     def spread(self) -> NDArray[np.float64]:
         """Standard deviation of each feature, 1 for the intercept; shape (d + 1,)."""
-        return np.concatenate(([1.0], _spread(self.problem, self._is_stopped)))
+        return np.concatenate(([1.0], _spread(self._near, self._is_stopped)))
 
     @property
     def is_single(self) -> bool:
@@ -171,14 +178,22 @@ class Incumbents:
         float
             Its objective; infinite if it is not feasible or was offered before.
         """
-        key = coef.tobytes()
-        if key in self._offered or not self.problem.is_feasible(coef):
+        if not self._is_new(coef):
             return math.inf
-        self._offered.add(key)
         smallest = self.problem.smallest_points(coef)
         if smallest is not coef:
             return self.offer(smallest)
-        objective = self.problem.objective(coef)
+        return self._take(coef, self.problem.objective(coef))
+
+    def _is_new(self, coef: NDArray[np.int64]) -> bool:
+        """Say whether a vector is feasible and was not offered before; it is, from now on."""
+        key = coef.tobytes()
+        if key in self._offered or not self.problem.is_feasible(coef):
+            return False
+        self._offered.add(key)
+        return True
+
+    def _take(self, coef: NDArray[np.int64], objective: float) -> float:
         if self.on_score is not None:
             self.on_score(coef, objective)
         if self._is_wanted(objective) and (self.accepts is None or self.accepts(coef)):
@@ -247,10 +262,10 @@ class Incumbents:
 
     def _rounded_at(self, scale: float, coef: NDArray[np.float64]) -> NDArray[np.int64] | None:
         if self.problem.scales.is_single:
-            return self._rounded_by(self.problem, coef)
-        scaled = self.problem.at_scale(scale)
+            return self._rounded_by(self._near, coef)
+        scaled = self._near.at_scale(scale)
         found = self._rounded_by(scaled, coef)
-        take_over_work(self.problem.loss, scaled.loss)
+        take_over_work(self._near.loss, scaled.loss)
         return found
 
     def _rounded_by(
@@ -280,8 +295,7 @@ class Incumbents:
             return
         self._exchanged.add(key)
         if self._supports is not None:
-            for found in self._supports.improve(polished):
-                self.offer(found)
+            self._offer_all(self._supports.improve(polished), None)
             # Nothing is left to exchange where all features are packed and no constraint ties them.
             if self._supports.is_everything:
                 return
@@ -355,16 +369,37 @@ class Incumbents:
     def _offer_all(
         self, vectors: Iterable[NDArray[np.int64]], on_offer: Callable[[], None] | None
     ) -> None:
+        if self._near is not self.problem:
+            # Of the sample's findings each is better than the one before: there.
+            self.offer_together(list(vectors)[-SHARED_PASS:])
+            if on_offer is not None:
+                on_offer()
+            return
         for vector in vectors:
             self.offer(vector)
             if on_offer is not None:
                 on_offer()
 
+    def offer_together(self, vectors: Sequence[NDArray[np.int64]]) -> None:
+        """Offer vectors that share one pass over the rows.
+
+        Parameters
+        ----------
+        vectors : sequence of ndarray of int64, shape (d + 1,)
+        """
+        if not self.problem.scales.is_single:
+            for vector in vectors:
+                self.offer(vector)
+            return
+        new = [vector for vector in vectors if self._is_new(vector)]
+        for vector, loss in zip(new, self.problem.loss.values(new).tolist(), strict=True):
+            self._take(vector, loss + self.problem.penalty(vector))
+
     def _descended(
         self, vector: NDArray[np.int64], *, swaps: bool
     ) -> tuple[NDArray[np.int64], float]:
         found = discrete_coordinate_descent(
-            self.problem,
+            self._near,
             vector,
             swaps=swaps,
             max_iterations=POLISHING_MOVES,

@@ -12,16 +12,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim.data.distinct import KernelRows
 from riskslim.data.packed import MAX_VALUES
 from riskslim.data.panels import read_column
+from riskslim.rows.planes import BitPlan, Segment, described, fill_bits, multiples_of
 
 if TYPE_CHECKING:
     from riskslim.loss.logistic import LogisticLoss
+    from riskslim.rows.base import PartitionedRows
 
 __all__ = ["TableItems", "distinct_values", "plane_counts"]
 
@@ -42,6 +45,8 @@ _FIRST_ROWS = 1024
 # Columns of values: one plane, or up to three.
 _TWO, _EIGHT = 2, 8
 _WORD = 64
+# Powers of two of multiples that there can be.
+_POWERS = 63
 
 
 def plane_counts(
@@ -62,6 +67,11 @@ def plane_counts(
     """
     low, high = loss.data.feature_min, loss.data.feature_max
     found = np.zeros(len(low), np.int64)
+    if loss.parts is not None:
+        known = described(loss.parts.used_by(loss.n_threads, should_stop)).values
+        for j, values in enumerate(known):
+            found[j] = 0 if values is None else (len(values) - 1).bit_length()
+        return found
     rows = loss.rows
     for k, j in enumerate(rows.integer_index):
         if should_stop():
@@ -172,6 +182,8 @@ class TableItems:
         TableItems or None
             None if the work was to end.
         """
+        if loss.parts is not None:
+            return _of_parts(loss.parts.used_by(loss.n_threads, should_stop), features)
         rows = loss.rows
         weights = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
         index, bits, labels, shifts, unit = [], [], [], [], np.zeros(2)
@@ -222,6 +234,8 @@ class TableItems:
         -------
         TableItems
         """
+        if np.array_equal(items, np.arange(len(self.features))):
+            return self  # of many rows a copy is hundreds of megabytes
         n_planes = self.n_planes[items]
         plane = np.concatenate(([0], np.cumsum(n_planes)))
         bit = np.arange(plane[-1]) - np.repeat(plane[:-1], n_planes)
@@ -263,18 +277,140 @@ def _numbered(column: NDArray[np.generic]) -> tuple[NDArray[Any], NDArray[np.flo
 
 def _multiples(weights: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
     """Whole numbers and a step, so that each weight is at least its number of steps."""
-    least, total = float(weights.min()), float(weights.sum())
+    step, error = _common_step(weights, float(weights.sum()), len(weights))
+    if error is not None:
+        return np.rint(weights / step).astype(np.int64), step * (1.0 - error - UNIT_SLACK)
+    multiples = np.floor(weights / step * (1.0 - 1e-15))
+    return multiples.astype(np.int64), step * (1.0 - UNIT_SLACK)
+
+
+def _common_step(weights: NDArray[np.float64], total: float, n: int) -> tuple[float, float | None]:
+    """A number of which all weights are multiples, and to within which share they are.
+
+    Some other number, and None, where there is none. ``total`` and ``n`` are those of all rows,
+    of which ``weights`` need to have each weight once.
+    """
+    least = float(weights.min())
     for denominator in DENOMINATORS:
         step = least / denominator
         if not total < step * MOST_ROWS:
             break
-        multiples = np.rint(weights / step)
-        error = float(np.max(np.abs(multiples * step - weights) / weights))
+        error = float(np.max(np.abs(np.rint(weights / step) * step - weights) / weights))
         if error <= SAME:
-            return multiples.astype(np.int64), step * (1.0 - error - UNIT_SLACK)
-    step = max(total / len(weights) / RESOLUTION, total / MOST_ROWS)
-    multiples = np.floor(weights / step * (1.0 - 1e-15))
-    return multiples.astype(np.int64), step * (1.0 - UNIT_SLACK)
+            return step, error
+    return max(total / n / RESOLUTION, total / MOST_ROWS), None
+
+
+def _top_power(once: list[int], repeated: list[int]) -> int:
+    """The power of two whose rows are listed as often as they stand for it.
+
+    Rows of a power are those that have its bit, ``once``, or the top one's ``repeated``.
+    """
+
+    def n_words(top: int) -> float:
+        sizes = [*once[:top], repeated[top]]
+        return sum(n / _WORD + 0.5 * min(_TYPICAL_CELLS, n) for n in sizes if n)
+
+    return min(range(len(once)), key=n_words) if once else 0
+
+
+def _of_parts(rows: PartitionedRows, features: NDArray[np.intp]) -> TableItems:
+    """Pack some features of rows in parts; see :meth:`TableItems.of`."""
+    known = described(rows)
+    segments: list[Segment] = []
+    sizes: list[int] = []
+    unit = np.zeros(2)
+    for side, label in ((0, -1), (1, 1)):
+        weights, counts = known.weights[side], known.counts[side]
+        if not weights.any():
+            continue
+        step, error = _step_of_parts(rows, side, weights, counts)
+        unit[side] = step / rows.total_weight * (1.0 - error - UNIT_SLACK)
+        once, repeated = _sizes(rows, label, step, weights, counts)
+        top = _top_power(once, repeated)
+        for bit, n in enumerate([*once[:top], repeated[top]]):
+            if n:
+                kind: Literal["bit", "repeated"] = "bit" if bit < top else "repeated"
+                segments.append(Segment(label, kind, bit, step))
+                sizes.append(n)
+    ones: list[tuple[float, ...]] = []
+    of_plane: list[int] = []
+    plane, values = [0], []
+    for j in features.tolist():
+        found = known.values[j]
+        assert found is not None
+        values.append(found)
+        for bit in range((len(found) - 1).bit_length()):
+            ones.append(tuple(found[(np.arange(len(found)) >> bit) & 1 == 1].tolist()))
+            of_plane.append(j)
+        plane.append(len(ones))
+    n_words = [-(-n // _WORD) for n in sizes]
+    words = np.zeros((-(-len(ones) // 8), sum(n_words), 8), np.uint64)
+    fill_bits(
+        rows,
+        BitPlan(tuple(of_plane), tuple(ones), tuple(segments)),
+        [words[p // 8, :, p % 8] for p in range(len(ones))],
+        np.concatenate(([0], np.cumsum(n_words))).tolist(),
+    )
+    width = _TWO if len(ones) == len(features) else _EIGHT
+    value = np.empty((len(features), width))
+    for i, listed in enumerate(values):
+        value[i] = listed[np.minimum(np.arange(width), len(listed) - 1)]
+    return TableItems(
+        features.astype(np.int64), words, np.array(plane, np.int64), np.array(sizes, np.int64),
+        np.array([segment.label > 0 for segment in segments], np.int64),
+        np.array([segment.number for segment in segments], np.int64), unit, value,
+    )  # fmt: skip
+
+
+def _step_of_parts(
+    rows: PartitionedRows,
+    side: int,
+    weights: NDArray[np.float64],
+    counts: NDArray[np.int64] | None,
+) -> tuple[float, float]:
+    """A number of which weights of a class are multiples, and by which share they may be less."""
+    if counts is None:  # more weights than are told apart
+        total, n = rows.class_weights[side], rows.n_rows
+        return max(total / n / RESOLUTION, total / MOST_ROWS), SAME
+    met = weights > 0
+    weights, counts = weights[met], counts[met]
+    step, error = _common_step(weights, float(weights @ counts), int(counts.sum()))
+    return step, SAME if error is None else error
+
+
+def _sizes(
+    rows: PartitionedRows,
+    label: int,
+    step: float,
+    weights: NDArray[np.float64],
+    counts: NDArray[np.int64] | None,
+) -> tuple[list[int], list[int]]:
+    """Rows of each power of two, and as often as they stand for it."""
+    sizes = np.zeros((2, _POWERS), np.int64)
+    if counts is not None:
+        sizes += powers(multiples_of(weights, step), counts)
+    else:
+        for part in rows.map(powers_of_part, label, step):
+            sizes += part
+    most = int(np.count_nonzero(sizes[1]))
+    once, repeated = sizes[:, :most].tolist()
+    return once, repeated
+
+
+def powers(multiples: NDArray[np.int64], counts: NDArray[np.int64] | int = 1) -> NDArray[np.int64]:
+    """Count rows by the powers of two of their multiples, and by their quotients with these."""
+    found = np.zeros((2, _POWERS), np.int64)
+    for s in range(int(multiples.max(initial=0)).bit_length()):
+        found[0, s] = ((multiples >> s & 1) * counts).sum()
+        found[1, s] = ((multiples >> s) * counts).sum()
+    return found
+
+
+def powers_of_part(part: KernelRows, label: int, step: float) -> NDArray[np.int64]:
+    """The same of the rows of one class of a part."""
+    own = np.flatnonzero(part.labels == label)
+    return powers(Segment(label, "bit", 0, step).multiples(part, own))
 
 
 def _segments(
@@ -285,13 +421,9 @@ def _segments(
     The largest power is that of rows which are listed as often as they stand for it.
     """
     most = int(multiples.max()).bit_length()
-
-    def n_words(top: int) -> float:
-        sizes = [int((multiples >> s & 1).sum()) for s in range(top)]
-        sizes.append(int((multiples >> top).sum()))
-        return sum(n / _WORD + 0.5 * min(_TYPICAL_CELLS, n) for n in sizes if n)
-
-    top = min(range(most), key=n_words) if most else 0
+    once = [int((multiples >> s & 1).sum()) for s in range(most)]
+    repeated = [int((multiples >> s).sum()) for s in range(most)]
+    top = _top_power(once, repeated)
     found = [(s, rows[(multiples >> s & 1) > 0]) for s in range(top)]
     found.append((top, np.repeat(rows, multiples >> top)))
     return [(shift, chosen) for shift, chosen in found if chosen.size]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
-from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, Search
+from riskslim.engines.branch_and_bound.nodes import Child, Root, Worth, signs
+from riskslim.engines.branch_and_bound.search import BOUND_TOLERANCE, STEPS, Search
 from riskslim.engines.branch_and_bound.settings import BranchAndBoundSettings
 
 if TYPE_CHECKING:
@@ -63,6 +65,116 @@ class SolvedRoot:
     complete: bool
 
 
+class RootSearch(Search):
+    """The search of a root, for another engine; parameters as :class:`Search` has them."""
+
+    def root(self) -> Root:
+        """Relax the root, round it and shrink its box by what that found, for another engine.
+
+        Nothing is left to search if no vector can be better than the best one.
+        """
+        if self.stop[0]:
+            return Root(self._box, self.lower_bound, [np.zeros(self._box.shape[1])])
+        self._prepare()
+        self._price_constraints()
+        t = 1.0 / self.problem.loss.scale
+        child = self._solved_root(t, t)
+        if child is None:
+            return Root(self._box, self.incumbents.cutoff, [])
+        self.lower_bound = max(self.lower_bound, min(self.incumbents.cutoff, child.bound))
+        return Root(child.box, self.lower_bound, [child.coef])
+
+    def probe(self, root: Root, deadline: float) -> Root:
+        """Relax the root with every feature in turn used either way, and not used.
+
+        What is left of the root's box is the hull of the boxes of the parts that stay open; the
+        smallest of their bounds is one for the root.
+
+        Parameters
+        ----------
+        root : Root
+        deadline : float
+            ``time.perf_counter()`` at which probing ends.
+
+        Returns
+        -------
+        Root
+            With the solutions of all relaxations.
+        """
+        coef = root.points[0]
+        box, bound, points = root.box.copy(), root.lower_bound, list(root.points)
+        spread = self.incumbents.spread
+        for j in np.argsort(-np.abs(coef) * spread, kind="stable"):
+            if j == 0 or box[0, j] == box[1, j] or not box[0, j] <= 0 <= box[1, j]:
+                continue
+            if self.stop[0] or time.perf_counter() >= deadline:
+                break
+            parts = [self._part(box, coef, int(j), ends) for ends in signs(*box[:, j])]
+            open_parts = [part for part in parts if part is not None]
+            if not open_parts:
+                return Root(box, self.incumbents.cutoff, [])
+            box = np.array(
+                [
+                    np.min([part.box[0] for part in open_parts], axis=0),
+                    np.max([part.box[1] for part in open_parts], axis=0),
+                ]
+            )
+            bound = max(bound, min(part.bound for part in open_parts))
+            points.extend(part.coef for part in open_parts)
+            for part in open_parts:
+                self.incumbents.round(part.coef, self.problem.loss.scale)
+        self.lower_bound = max(self.lower_bound, min(bound, self.incumbents.cutoff))
+        return Root(box, self.lower_bound, points)
+
+    def shave(self, root: Root, deadline: float) -> Root:
+        """Cut off the ends of every range that have nothing to offer, found by bisection.
+
+        Parameters
+        ----------
+        root : Root
+        deadline : float
+            ``time.perf_counter()`` at which shaving ends.
+
+        Returns
+        -------
+        Root
+            With the same points.
+        """
+        coef, box = root.points[0], root.box.copy()
+        for j in range(len(coef)):
+            middle = float(np.clip(np.rint(coef[j]), *box[:, j]))
+            for end, outwards in ((0, -1.0), (1, 1.0)):
+                open_at = middle  # the end of the range is there or farther out
+                while open_at != box[end, j]:
+                    if self.stop[0] or time.perf_counter() >= deadline:
+                        return root._replace(box=box)
+                    first = open_at + outwards * np.ceil(abs(box[end, j] - open_at) / 2)
+                    ends = (first, box[1, j]) if end else (box[0, j], first)
+                    part = self._part(box, coef, j, ends)
+                    if part is None:
+                        box[end, j] = first - outwards
+                    else:
+                        box[end, j], open_at = part.box[end, j], first
+        return root._replace(box=box)
+
+    def _part(
+        self,
+        box: NDArray[np.float64],
+        coef: NDArray[np.float64],
+        j: int,
+        ends: tuple[float, float],
+    ) -> Child | None:
+        """Relaxation with one coefficient between two ends, None if it has nothing to offer."""
+        box, coef = box.copy(), coef.copy()
+        worth = np.full(3, 1.0 / self.problem.loss.scale)
+        box[:, j] = ends
+        result = np.array([-math.inf, math.inf, 0.0, 0.0])
+        tolerance = self._tolerance(self.incumbents.cutoff, self.lower_bound)
+        if not self._relaxed(box, coef, worth, result, tolerance, STEPS):
+            return None
+        return Child(self._bound(result), box, coef, result[2], Worth(*worth.tolist()))
+
+
 def solve_root(
     problem: RiskScoreProblem,
     *,
@@ -113,7 +225,7 @@ def solve_root(
     )
     # Of twins only one may be left in a box, and then another one is in an equally good vector.
     settings = BranchAndBoundSettings(order_twins=False, merge_rows=False, swaps=swaps)
-    search = Search(problem, settings, incumbents, 1, stop, time.perf_counter())
+    search = RootSearch(problem, settings, incumbents, 1, stop, time.perf_counter())
     for start in starts:
         incumbents.polish(start)
         incumbents.offer(start)

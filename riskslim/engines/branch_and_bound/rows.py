@@ -28,6 +28,7 @@ from riskslim.data.panels import as_columns, read_column
 if TYPE_CHECKING:
     from riskslim.loss.logistic import LogisticLoss
     from riskslim.problem.problem import RiskScoreProblem
+    from riskslim.rows.functions import MergedPart
 
 __all__ = ["NodeRows", "RowsBySupport", "exchangeable", "find_twins"]
 
@@ -121,16 +122,64 @@ class NodeRows:
             np.where(rows.labels < 0, weights, 0.0),
             np.ones(len(features), np.bool_),
         )
-        if source.n_rows > kernels.HESSIAN_ROWS and not should_stop():
-            # The first rows are a sample of all: second derivatives are estimated from them.
-            order = np.random.default_rng(0).permutation(source.n_rows)
-            shuffled = source._taken(source.features, order, should_stop)
-            source = source if shuffled is None else shuffled._reweighted(order)
+        source = source.shuffled(should_stop)
         merged = source.merged(features, should_stop)
         if merged is None:
             merged = source._taken(features, None, should_stop)
         # Columns that nobody reads do no harm.
         return source if merged is None else merged
+
+    def shuffled(self, should_stop: Callable[[], bool] = _never) -> NodeRows:
+        """Many rows in another order; a few as they are.
+
+        The first rows are a sample of all: second derivatives are estimated from them.
+
+        Parameters
+        ----------
+        should_stop : callable, optional
+            Asked between columns; after True all stays as it is.
+
+        Returns
+        -------
+        NodeRows
+        """
+        if self.n_rows <= kernels.HESSIAN_ROWS or should_stop():
+            return self
+        order = np.random.default_rng(0).permutation(self.n_rows)
+        taken = self._taken(self.features, order, should_stop)
+        return self if taken is None else taken._reweighted(order)
+
+    @classmethod
+    def of_merged(
+        cls, found: MergedPart, features: NDArray[np.bool_], loss: LogisticLoss
+    ) -> NodeRows:
+        """Rows that were merged already.
+
+        Parameters
+        ----------
+        found : MergedPart
+            With the columns of the features.
+        features : bool array of shape (d,)
+        loss : LogisticLoss
+
+        Returns
+        -------
+        NodeRows
+        """
+        is_integer = loss.data.is_integer
+        slot = np.zeros(len(features), np.int64)
+        integers, reals = features & is_integer, features & ~is_integer
+        slot[integers] = np.arange(np.count_nonzero(integers))
+        slot[reals] = -1 - np.arange(np.count_nonzero(reals))
+        total = loss.data.total_weight
+        return cls(
+            _at_least_one_column(found.integer_columns),
+            _at_least_one_column(found.real_columns),
+            slot,
+            found.positive / total,
+            found.negative / total,
+            features.copy(),
+        )
 
     def _reweighted(self, index: NDArray[np.intp]) -> NodeRows:
         return dataclasses.replace(
@@ -298,6 +347,11 @@ class RowsBySupport:
         self._kept: OrderedDict[bytes, NodeRows] = OrderedDict()
         self._bytes = 0
         self._lock = threading.Lock()
+
+    @property
+    def most_rows(self) -> int:
+        """Most rows that a node can have."""
+        return self.rows.n_rows
 
     def at(self, box: NDArray[np.float64], inherited: bytes) -> tuple[NodeRows, bytes]:
         """Rows to use at a node.

@@ -27,9 +27,7 @@ from riskslim.engines.branch_and_bound.nodes import (
     Child,
     Expansion,
     Node,
-    Root,
     Worth,
-    signs,
     unexpanded,
 )
 from riskslim.engines.branch_and_bound.pace import Pace
@@ -64,6 +62,7 @@ logger = logging.getLogger("riskslim.branch_and_bound")
 BOUND_TOLERANCE = 1e-10
 # What a search says that is to go on in another way.
 OUT_OF_PATIENCE = "out of patience"
+NEEDS_ROWS = "what is left would need the rows in memory"
 # Change of the gap that is worth a line of the log and a record of the trace.
 RECORDED_CHANGE = 1e-3
 # The same of the share of supports that tables have looked at.
@@ -145,6 +144,7 @@ class Search:
         self._rounded = 0
         self._heap: list[Node] = []
         self._dive: list[Node] = []
+        self._aside: list[Node] = []  # that cannot be looked into
         self._recorded_gap = math.inf
         self._recorded_updates = -1
         self._recorded_share = 0.0
@@ -178,22 +178,28 @@ class Search:
         self._penalty = np.concatenate(([0.0], problem.l0_penalty))
         largest = np.maximum(np.abs(data.feature_min), np.abs(data.feature_max))
         self._largest = np.concatenate(([1.0], largest))
-        self._rows = RowsBySupport(
-            NodeRows.of(loss, problem.usable, self._is_stopped),
-            merge=self.settings.merge_rows,
-            should_stop=self._is_stopped,
-        )
+        self._rows = self._node_rows()
         self._twin, self._ends = np.full(p, -1, np.int64), np.zeros((2, p))
-        if self.settings.order_twins and self.incumbents.is_single and not problem.min_size:
+        if self._orders_twins:
             self._twin, self._ends = find_twins(
                 loss, problem.lower, problem.upper, self._penalty, exchangeable(problem),
                 complements=problem.intercept_is_derived, should_stop=self._is_stopped,
             )  # fmt: skip
         # What a bound of the kernel lacks: the constant part of constraints with multipliers.
         self._constant = 0.0
-        n_rows = self._rows.rows.n_rows + MAX_PRICED + 1
+        n_rows = self._rows.most_rows + MAX_PRICED + 1
         n_workers = min(self.n_threads, self.settings.batch_size)
         self._workers = [Worker(n_rows, p) for _ in range(n_workers)]
+
+    def _node_rows(self) -> RowsBySupport:
+        rows = NodeRows.of(self.problem.loss, self.problem.usable, self._is_stopped)
+        merge = self.settings.merge_rows
+        return RowsBySupport(rows, merge=merge, should_stop=self._is_stopped)
+
+    @property
+    def _orders_twins(self) -> bool:
+        wanted = self.settings.order_twins and self.incumbents.is_single
+        return wanted and not self.problem.min_size
 
     def _is_stopped(self) -> bool:
         return bool(self.stop[0])
@@ -313,112 +319,6 @@ class Search:
             steps, box, coef, worth, result, self.stop, worker.counters, worker.work, worker.index,
         )  # fmt: skip
 
-    def root(self) -> Root:
-        """Relax the root, round it and shrink its box by what that found, for another engine.
-
-        Nothing is left to search if no vector can be better than the best one.
-        """
-        if self.stop[0]:
-            return Root(self._box, self.lower_bound, [np.zeros(self._box.shape[1])])
-        self._prepare()
-        self._price_constraints()
-        t = 1.0 / self.problem.loss.scale
-        child = self._solved_root(t, t)
-        if child is None:
-            return Root(self._box, self.incumbents.cutoff, [])
-        self.lower_bound = max(self.lower_bound, min(self.incumbents.cutoff, child.bound))
-        return Root(child.box, self.lower_bound, [child.coef])
-
-    def probe(self, root: Root, deadline: float) -> Root:
-        """Relax the root with every feature in turn used either way, and not used.
-
-        What is left of the root's box is the hull of the boxes of the parts that stay open; the
-        smallest of their bounds is one for the root.
-
-        Parameters
-        ----------
-        root : Root
-        deadline : float
-            ``time.perf_counter()`` at which probing ends.
-
-        Returns
-        -------
-        Root
-            With the solutions of all relaxations.
-        """
-        coef = root.points[0]
-        box, bound, points = root.box.copy(), root.lower_bound, list(root.points)
-        spread = self.incumbents.spread
-        for j in np.argsort(-np.abs(coef) * spread, kind="stable"):
-            if j == 0 or box[0, j] == box[1, j] or not box[0, j] <= 0 <= box[1, j]:
-                continue
-            if self.stop[0] or time.perf_counter() >= deadline:
-                break
-            parts = [self._part(box, coef, int(j), ends) for ends in signs(*box[:, j])]
-            open_parts = [part for part in parts if part is not None]
-            if not open_parts:
-                return Root(box, self.incumbents.cutoff, [])
-            box = np.array(
-                [
-                    np.min([part.box[0] for part in open_parts], axis=0),
-                    np.max([part.box[1] for part in open_parts], axis=0),
-                ]
-            )
-            bound = max(bound, min(part.bound for part in open_parts))
-            points.extend(part.coef for part in open_parts)
-            for part in open_parts:
-                self.incumbents.round(part.coef, self.problem.loss.scale)
-        self.lower_bound = max(self.lower_bound, min(bound, self.incumbents.cutoff))
-        return Root(box, self.lower_bound, points)
-
-    def shave(self, root: Root, deadline: float) -> Root:
-        """Cut off the ends of every range that have nothing to offer, found by bisection.
-
-        Parameters
-        ----------
-        root : Root
-        deadline : float
-            ``time.perf_counter()`` at which shaving ends.
-
-        Returns
-        -------
-        Root
-            With the same points.
-        """
-        coef, box = root.points[0], root.box.copy()
-        for j in range(len(coef)):
-            middle = float(np.clip(np.rint(coef[j]), *box[:, j]))
-            for end, outwards in ((0, -1.0), (1, 1.0)):
-                open_at = middle  # the end of the range is there or farther out
-                while open_at != box[end, j]:
-                    if self.stop[0] or time.perf_counter() >= deadline:
-                        return root._replace(box=box)
-                    first = open_at + outwards * np.ceil(abs(box[end, j] - open_at) / 2)
-                    ends = (first, box[1, j]) if end else (box[0, j], first)
-                    part = self._part(box, coef, j, ends)
-                    if part is None:
-                        box[end, j] = first - outwards
-                    else:
-                        box[end, j], open_at = part.box[end, j], first
-        return root._replace(box=box)
-
-    def _part(
-        self,
-        box: NDArray[np.float64],
-        coef: NDArray[np.float64],
-        j: int,
-        ends: tuple[float, float],
-    ) -> Child | None:
-        """Relaxation with one coefficient between two ends, None if it has nothing to offer."""
-        box, coef = box.copy(), coef.copy()
-        worth = np.full(3, 1.0 / self.problem.loss.scale)
-        box[:, j] = ends
-        result = np.array([-math.inf, math.inf, 0.0, 0.0])
-        tolerance = self._tolerance(self.incumbents.cutoff, self.lower_bound)
-        if not self._relaxed(box, coef, worth, result, tolerance, STEPS):
-            return None
-        return Child(self._bound(result), box, coef, result[2], Worth(*worth.tolist()))
-
     def run(
         self,
         gap_tolerance: float,
@@ -457,6 +357,8 @@ class Search:
                 batch = self._next_batch()
                 if batch:
                     self._merge(batch, self._expanded(batch, pool))
+                elif self._aside:
+                    return NEEDS_ROWS
 
     def _update_bound(self) -> None:
         """Forget open nodes that have nothing to offer; the others bound what is not known."""
@@ -468,9 +370,10 @@ class Search:
             self._stage = None
             self.table_counts.share = 1.0
         self._cutoffs = [one for one in self._cutoffs if not one.is_done and one.bound < cutoff]
-        is_left = self._heap or self._dive or self._stage or self._cutoffs
+        self._aside = [node for node in self._aside if node.bound < cutoff]
+        is_left = self._heap or self._dive or self._aside or self._stage or self._cutoffs
         self.complete = self.complete or not is_left
-        bounds = [node.bound for node in (*self._heap[:1], *self._dive)]
+        bounds = [node.bound for node in (*self._heap[:1], *self._dive, *self._aside)]
         bounds += [one.bound for one in self._cutoffs]
         if self._stage is not None:
             bounds.append(self._stage.bound)

@@ -418,7 +418,7 @@ class SupportTables:
         """Planes of each feature that may have points, shape (d,); 0 if it is no item."""
         found = plane_counts(self._problem.loss, self._should_stop)
         found[~self._problem.usable] = 0
-        n_bytes = PACKED_COPIES * int(found.sum()) * self._problem.loss.rows.n_rows / 8
+        n_bytes = PACKED_COPIES * int(found.sum()) * self._problem.loss.n_rows / 8
         if n_bytes > self.memory.limit:
             found[:] = 0
         return found
