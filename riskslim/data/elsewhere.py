@@ -19,6 +19,7 @@ class RowsElsewhereError(RiskSLIMError):
 class RowsElsewhere(Protocol):
     """Rows in parts, as :class:`riskslim.rows.base.PartitionedRows` has them."""
 
+    n_rows: int
     n_samples: int
     n_counted: int
     class_weights: tuple[float, float]

@@ -529,8 +529,8 @@ class TrainingData(FromBatches):
 
     @property
     def n_rows(self) -> int:
-        """Number of rows that are held."""
-        return len(self.labels)
+        """Number of rows that are held, wherever that is."""
+        return len(self.labels) if self.rows_elsewhere is None else self.rows_elsewhere.n_rows
 
     @property
     def counted(self) -> NDArray[np.intp] | slice:
