@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,8 +52,8 @@ def of_rows(
     ----------
     X : Dask data frame or array of shape (n, d)
     function : callable
-        Called with the rows of a partition, and with none of them for an empty one; returns one
-        row, or one value, for each. Other processes get it pickled.
+        Called with the rows of a partition, unless it is empty; returns one row, or one value, for
+        each. Other processes get it pickled.
     dtype : dtype
         Of what it returns.
     n_columns : int, optional
@@ -82,7 +83,7 @@ def of_rows(
     """
     shape = (0,) if n_columns is None else (0, n_columns)
     meta = np.empty(shape, dtype)
-    call = _OfPart(function, meta)
+    call = partial(_of_part, function=function, empty=meta)
     import dask.array
 
     if isinstance(X, dask.array.Array):
@@ -105,13 +106,10 @@ def of_rows(
     return X.map_partitions(call, meta=meta)
 
 
-class _OfPart:
-    """A function of rows that are in memory, for partitions that may be empty."""
-
-    def __init__(self, function: Callable[[Any], NDArray[Any]], empty: NDArray[Any]) -> None:
-        self._function, self._empty = function, empty
-
-    def __call__(self, part: Any) -> NDArray[Any]:
-        if not len(part):
-            return self._empty
-        return np.asarray(self._function(part)).astype(self._empty.dtype, copy=False)
+def _of_part(
+    part: Any, *, function: Callable[[Any], NDArray[Any]], empty: NDArray[Any]
+) -> NDArray[Any]:
+    """Call a function of rows with those of a partition, which may be empty."""
+    if not len(part):
+        return empty
+    return np.asarray(function(part)).astype(empty.dtype, copy=False)
