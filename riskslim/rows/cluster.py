@@ -36,6 +36,9 @@ _POLL_SECONDS = 0.1
 _CONNECTION_SECONDS = 20.0
 _LONELY_SECONDS = 10.0
 
+# Seconds before lost rows are computed again; twice as many each time.
+_CALM_SECONDS = 1.0
+
 # Tasks per thread of the cluster that are handed out before the first one has been answered.
 _TASKS_PER_THREAD = 2
 
@@ -219,8 +222,17 @@ class Cluster:
                 )
             task.losses += 1
             logger.warning("a part of the rows was lost (%s) and is computed again", reason)
+            self._calm(task.losses, check, watch)
             repair(task.number)
             task.future = task.start()
+
+    def _calm(self, losses: int, check: Callable[[], None], watch: _Watch) -> None:
+        """Give a cluster that lost something, and may be starting again, a moment."""
+        until = time.monotonic() + _CALM_SECONDS * 2 ** (losses - 1)
+        while time.monotonic() < until:
+            check()
+            watch.look()
+            time.sleep(_POLL_SECONDS)
 
     @staticmethod
     def _pause(future: Future) -> None:
@@ -350,7 +362,7 @@ class DaskRows(PartitionedRows):
             before = own[number]
             assert before is not None
             return lambda: self.cluster.submit(
-                _called, function, self._parts[number], (*before, *arguments)
+                _called, function, self._part(number), (*before, *arguments)
             )
 
         return self.cluster.results(
@@ -358,6 +370,11 @@ class DaskRows(PartitionedRows):
             lambda task: self._repair(chosen[task]),
             self.check_stop,
         )
+
+    def _part(self, number: int) -> Future:
+        if self._parts[number].status == "cancelled":
+            self._repair(number)
+        return self._parts[number]
 
     def _repair(self, number: int) -> None:
         """Compute a part from its source again, where its future has been lost."""
