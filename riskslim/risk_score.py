@@ -35,6 +35,7 @@ from riskslim.exports.methods import Exports
 from riskslim.items.item import Item, read_item
 from riskslim.items.rules import is_level, raw_table
 from riskslim.items.variables import RawVariable
+from riskslim.rows.excerpts import excerpt_of
 from riskslim.scale import PAPER_SCALE, checked_scale
 from riskslim.score import json as score_json
 from riskslim.score.cutoff_ranges import CutoffRange
@@ -44,7 +45,7 @@ from riskslim.score.reasons import Reasons
 from riskslim.score.recalibration import Recalibration, checked_prevalence
 from riskslim.score.recalibrations import Recalibrations
 from riskslim.score.requirements import Requirement, checked_requirements
-from riskslim.score.training import agreeing_items, check_scores_of_training
+from riskslim.score.training import agreeing_items, check_scores_of_training, feature_ranges_of
 from riskslim.solution import Certificate
 
 if TYPE_CHECKING:
@@ -349,6 +350,11 @@ class RiskScore(Reasons, Recalibrations, Exports):
             requirements = single.requirements(coef)
         score = cls.from_coefficients(coef, data, scale=scale, certificate=certificate)
         score = dataclasses.replace(score, requirements=requirements)
+        if raw is not None and not (data.counts is None and data.rows_elsewhere is None):
+            raise ValueError(
+                "raw columns are looked at row by row, but equal rows of these data were merged "
+                "while they were read: leave raw out"
+            )
         if raw is not None:
             ranges = cutoff_ranges(
                 score,
@@ -410,8 +416,8 @@ class RiskScore(Reasons, Recalibrations, Exports):
             )
         used = np.flatnonzero(vector[1:]).tolist()
         names = data.feature_names
-        counted = data.counted
-        ranges = {names[j]: FeatureRange.of(data.column(j)[counted]) for j in used}
+        rows = excerpt_of(data, used)
+        ranges = feature_ranges_of(rows, data, [names[j] for j in used])
         score = cls(
             vector[0].item(),
             {names[j]: vector[1 + j].item() for j in used},
@@ -423,10 +429,10 @@ class RiskScore(Reasons, Recalibrations, Exports):
             scale=scale,
             class_weighting=data.class_weighting,
             prevalence=data.prevalence,
-            items=agreeing_items(data, ranges),
+            items=agreeing_items(rows, ranges),
             csv_format=data.csv_format,
         )
-        check_scores_of_training(score, data)
+        check_scores_of_training(score, rows)
         return score
 
     def __repr__(self) -> str:

@@ -35,7 +35,9 @@ CsvFormat.from_plain (cls, plain)
 CsvFormat.is_utf8 property
 ItemEncoder (*, n_thresholds=9, thresholds=None, max_thresholds=1000, threshold_position='value', round_thresholds=False, direction='>=', categorical=(), numeric=(), missing='error', handle_unknown='error', min_frequency=None, drop='if_binary', feature_names=None)
 ItemEncoder.fit (self, X, y=None, sample_weight=None)
+ItemEncoder.fit_summary (self, summary)
 ItemEncoder.transform (self, X)
+ItemEncoder.encode_batch (self, batch, place)
 ItemEncoder.get_feature_names_out (self, input_features=None)
 LatticeCPASettings (initialization=True, native_root=True, probing=True, chained_updates=True, rounding=True, polishing=True, polishing_margin=0.1, fractional_rounds=None, fractional_threshold=0.001, cut_pool=1000, sign_split=False, branching_priority=None, swaps=True, initialization_time_limit=20.0, initialization_gap=0.001, initialization_max_iterations=500, subsampling=None, subsampling_delta=0.05)
 LinearConstraint (*, points=None, used=None, any_used=None, lower=-inf, upper=inf, name=None)
@@ -57,12 +59,16 @@ LogisticLoss.reaching (self, least, most)
 LogisticLoss.best_scale (self, coef)
 LogisticLoss.tighten (self, max_size, *, should_stop=None)
 LogisticLoss.value (self, coef, *, every_row=False)
+LogisticLoss.values (self, coefs)
+LogisticLoss.values_and_gradients (self, coefs)
 LogisticLoss.value_and_gradient (self, coef)
 LogisticLoss.hessian (self, coef, features=None)
 LogisticLoss.scores (self, coef)
 LogisticLoss.value_of_scores (self, scores)
 LogisticLoss.bounds (self, max_size=None, *, should_stop=None)
 LogisticLoss.reference_value (self, coef)
+LogisticLoss.rows property
+LogisticLoss.all_parts property
 LogisticLoss.n_samples property
 LogisticLoss.n_rows property
 LogisticLoss.n_threads property
@@ -164,11 +170,18 @@ SolutionPool.explain (self)
 SolutionPool.table (self, most=10)
 Status {OPTIMAL='optimal', FEASIBLE='feasible', INFEASIBLE='infeasible', INTERRUPTED='interrupted'}
 TrainingData (X, y, sample_weight=None, *, feature_names=None, outcome_name=None, positive_label=None, items=None)
+TrainingData.from_parquet (cls, path, outcome, *, items=None, sample_weight=None, positive_label=None, features=None, exclude=(), memory_limit=None, scratch=None, progress=None, random_state=0)
+TrainingData.from_csv (cls, path, outcome, *, items=None, sample_weight=None, positive_label=None, features=None, exclude=(), csv_format=None, memory_limit=None, scratch=None, progress=None, random_state=0)
 TrainingData.from_file (cls, path, outcome, *, weights=None, positive_label=None, features=None, exclude=(), encode=None, csv_format=None)
+TrainingData.from_rows (cls, rows, *, feature_names=None, outcome_name='outcome', classes=(0, 1), items=())
+TrainingData.sampled (self, n, random_state=0)
 TrainingData.reweighted (self, sample_weight)
 TrainingData.with_class_weight (self, class_weight)
 TrainingData.column (self, j)
+TrainingData.n_rows property
 TrainingData.counted property
+TrainingData.is_weighted property
+TrainingData.class_weights property
 TrainingData.n_counted property
 TrainingData.prevalence property
 TrainingData.class_weighting property

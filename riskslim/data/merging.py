@@ -304,6 +304,7 @@ def merged_data(
     feature_min: NDArray[np.float64],
     feature_max: NDArray[np.float64],
     items: Mapping[str, Statement],
+    warn: bool = True,
 ) -> TrainingData:
     """Make training data of rows in memory that are packed, and may be merged, already.
 
@@ -318,6 +319,8 @@ def merged_data(
     feature_names, outcome_name, classes, items
         As in :class:`~riskslim.TrainingData`, all of them known.
     feature_min, feature_max : float64 array of shape (d,)
+    warn : bool, default True
+        Warn of features with one value.
 
     Returns
     -------
@@ -343,5 +346,6 @@ def merged_data(
     data.feature_min, data.feature_max = feature_min, feature_max
     data.constant_features = np.flatnonzero(feature_min == feature_max)
     data._freeze()
-    data._warn_constant()
+    if warn:
+        data._warn_constant()
     return data

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.data.faults import EXACT_INTEGER_LIMIT, Column, ColumnError
+from riskslim.data.faults import EXACT_INTEGER_LIMIT, Column, ColumnError, check_not_mixed
 from riskslim.data.tables import series_values
 
 if TYPE_CHECKING:
@@ -128,8 +128,11 @@ class ColumnSummary:
             or types.is_floating(self.kind)
             or types.is_decimal(self.kind)
         )
-        self.can_count = self.is_numeric or self.is_text or types.is_temporal(self.kind)
+        self.is_temporal = types.is_temporal(self.kind)
+        self.can_count = self.is_numeric or self.is_text or self.is_temporal
         self.is_counted = most > 0 and self.can_count
+        if self.is_text and not most:  # what is text, and why, is to be said of columns of numbers
+            self.most, self.is_counted = MAX_DISTINCT, True
         self.n_rows = self.n_counted = 0
         self.n_missing_counted = 0
         self.minimum, self.maximum, self.are_integers = np.inf, -np.inf, True
@@ -492,6 +495,8 @@ class TableSummary:
             raise ColumnError("object", column.n_rows, 0, repr(str(column.kind)))
         if column.is_counted:
             return column.values(counted=True)
+        if column.is_temporal:
+            raise ColumnError("date", column.n_rows, 0)
         if not column.is_numeric:
             raise ColumnError("levels", column.n_rows, 0, f"{column.most:,}")
         infinite = column.faults["infinite"]
@@ -505,6 +510,31 @@ class TableSummary:
             values = values.astype(np.float64, copy=False)
         values = np.concatenate([values, np.array(added).astype(values.dtype)])
         return values, np.concatenate([weights, np.full(len(added), _NEXT_TO_NOTHING)]), None
+
+    def text_fault(self, j: int) -> ColumnError:
+        """Say what speaks against a column of text, or of something else, as numbers.
+
+        Parameters
+        ----------
+        j : int
+
+        Returns
+        -------
+        ColumnError
+        """
+        column = self.columns[j]
+        fault = ColumnError("object", column.n_rows, 0, repr(str(column.kind)))
+        try:
+            values, _, counts = self.short_column(j)
+            check_not_mixed(values, counts)
+            if column.is_text:
+                known = [value for value in values.tolist() if isinstance(value, str)]
+                fault = ColumnError("text", column.n_rows, 0, repr(known[0] if known else ""))
+            elif values.dtype.kind in "Mm":
+                fault = ColumnError("date", column.n_rows, 0)
+        except ColumnError as found:
+            fault = column.located(found)
+        return self.placed(fault)
 
     def placed(self, fault: ColumnError) -> ColumnError:
         """Return a fault with the file in which its first row is."""

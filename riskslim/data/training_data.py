@@ -444,8 +444,8 @@ class TrainingData(FromBatches):
         >>> data.sampled(4).n_samples
         4
         """
-        sampling: Any = import_module("riskslim.rows.sampling")
-        drawn: TrainingData = sampling.sampled(self, n, random_state)
+        excerpts: Any = import_module("riskslim.rows.excerpts")
+        drawn: TrainingData = excerpts.sampled(self, n, random_state)
         return drawn
 
     def reweighted(self, sample_weight: Any) -> TrainingData:
@@ -529,7 +529,7 @@ class TrainingData(FromBatches):
 
     @property
     def n_rows(self) -> int:
-        """Number of rows that are held, wherever that is."""
+        """Number of rows that are held, here or elsewhere."""
         return len(self.labels) if self.rows_elsewhere is None else self.rows_elsewhere.n_rows
 
     @property
@@ -616,7 +616,7 @@ class TrainingData(FromBatches):
 
     def __repr__(self) -> str:
         n_int, n_real = len(self.integer_index), len(self.real_index)
-        merged = "" if self.counts is None else f"n_rows={self.n_rows}, "
+        merged = "" if self.n_rows == self.n_samples else f"n_rows={self.n_rows}, "
         return (
             f"TrainingData(n_samples={self.n_samples}, {merged}"
             f"n_features={self.n_features} ({n_int} integer, {n_real} real), "

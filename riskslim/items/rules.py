@@ -328,7 +328,7 @@ def raw_table(X: Any, relevant: Collection[str] = ()) -> Table:
         X is no table.
     """
     if isinstance(X, TrainingData):
-        return Table(X.n_samples, X.n_features, X.feature_names, X.column)
+        return Table(X.n_rows, X.n_features, X.feature_names, X.column)
     is_list = isinstance(X, (list, tuple))
     first = X[0] if is_list and X else X
     given = first if isinstance(first, Mapping) else first.index if is_row(first) else ()

@@ -49,6 +49,8 @@ __all__ = ["RULES", "ModelSizePath", "SizeOnPath", "model_size_path"]
 RULES = ("one_standard_error", "best_mean")
 # Gaps up to this are rounding errors.
 _NO_GAP = 1e-9
+# Rows on which sizes are measured where the data's own are not in memory.
+_MEASURED_ROWS = 10**6
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -503,7 +505,9 @@ def _path_on_rows(
 ) -> _PathOnRows | None:
     """Solve and measure all sizes on all rows, whose problem is stated already, or on a fold."""
     train = test = plan.data
-    test_rows = np.arange(train.n_samples)
+    if train.rows_elsewhere is not None:  # sizes are measured on a sample
+        train = test = train.sampled(_MEASURED_ROWS)
+    test_rows = np.arange(train.n_rows)
     if split is not None:
         train, test, test_rows = _chosen(train, split.train), _chosen(test, split.test), split.test
     if problem is None:

@@ -453,8 +453,7 @@ class Reading:
             names, made = tuple(self.names), {}
             for j, column in enumerate(summary.columns):
                 if not column.is_numeric:
-                    kind = "text" if column.is_text else "object"
-                    faults.append((j, ColumnError(kind, column.n_rows, 0, repr(str(column.kind)))))
+                    faults.append((j, summary.text_fault(j)))
         else:
             self.items.fit_summary(summary)
             at = {name: j for j, name in enumerate(self.names)}
@@ -465,7 +464,7 @@ class Reading:
         is_integer, minimum = np.ones(len(used), np.bool_), np.zeros(len(used))
         maximum = np.ones(len(used))
         for k, j in enumerate(used):
-            if j < 0:
+            if j < 0 or not summary.columns[j].is_numeric:
                 continue
             column = summary.columns[j]
             faults += [

@@ -351,7 +351,7 @@ def is_positive(y: Any, classes: tuple[Any, Any], n_samples: int) -> NDArray[np.
 def _open_table(X: Any, wanted: Sequence[str]) -> Table:
     """Open what the prediction methods take, which is more than training data may be."""
     if isinstance(X, TrainingData):
-        return Table(X.n_samples, X.n_features, X.feature_names, X.column)
+        return Table(X.n_rows, X.n_features, X.feature_names, X.column)
     return open_records(X, wanted, _WANTED) or open_table(X)
 
 

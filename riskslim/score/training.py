@@ -3,29 +3,62 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._wording import listing
+from riskslim.data.feature_ranges import FeatureRange
 from riskslim.exceptions import CertificateError
 from riskslim.items.families import condition_families, contradicted
 from riskslim.items.item import Item
 from riskslim.score.table import AttainableScores
 
 if TYPE_CHECKING:
-    from riskslim.data.feature_ranges import FeatureRange
     from riskslim.data.statements import Statement
     from riskslim.data.training_data import TrainingData
     from riskslim.score.protocol import ScoreLike
 
-__all__ = ["agreeing_items", "check_scores_of_training"]
+__all__ = ["agreeing_items", "check_scores_of_training", "feature_ranges_of"]
 
 logger = logging.getLogger("riskslim")
 
 _ROWS_AT_A_TIME = 2**20
+
+
+def feature_ranges_of(
+    rows: TrainingData, data: TrainingData, names: Sequence[str]
+) -> dict[str, FeatureRange]:
+    """Return the values that features have in the training rows that count.
+
+    Parameters
+    ----------
+    rows : TrainingData
+        With all combinations of values of these features, or a sample of them.
+    data : TrainingData
+        All that ``rows`` are an excerpt of.
+    names : sequence of str
+
+    Returns
+    -------
+    dict from str to FeatureRange
+    """
+    position = {name: j for j, name in enumerate(rows.feature_names)}
+    counted = rows.counted
+    ranges = {name: FeatureRange.of(rows.column(position[name])[counted]) for name in names}
+    if rows is data or len(rows.feature_names) < data.n_features:
+        return ranges
+    # A sample may lack the extreme values.
+    for name, found in [*ranges.items()]:
+        j = position[name]
+        ends = data.feature_min[j].item(), data.feature_max[j].item()
+        if (found.minimum, found.maximum) != ends:
+            whole = bool(data.is_integer[j])
+            low, high = (int(end) if whole else end for end in ends)
+            ranges[name] = FeatureRange(low, high, is_integer=whole)
+    return ranges
 
 
 def agreeing_items(

@@ -21,6 +21,7 @@ from riskslim.rows import reading
 from riskslim.rows.cluster import current_client
 
 pytest.importorskip("pyarrow")
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
@@ -57,7 +58,7 @@ def client():
     """A cluster of two workers in this process."""
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as connected,
     ):
@@ -183,10 +184,10 @@ def test_columns_of_many_values_are_sampled_alike(where, monkeypatch):
     monkeypatch.setattr(reading, "SAMPLE_ROWS", 100)
     names = [
         collected(dd.from_pandas(FRAME, npartitions=n), random_state=seed).feature_names
-        for n, seed in ((1, 5), (2, 5), (7, 5), (7, 6))
+        for n, seed in ((1, 5), (7, 5), (7, 6))
     ]
-    assert names[0] == names[1] == names[2]
-    assert names[2] != names[3]
+    assert names[0] == names[1]
+    assert names[1] != names[2]
     assert names[0] != in_memory(FRAME).feature_names
 
 
@@ -220,9 +221,7 @@ def _with(column, values):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda part: part.rename(columns={"lab": "labor"}), "partition 1 has no column 'lab'"),
         (_with("age", "old"), "Column 'age' has the type .* in partition 1, but int64 in"),
-        (_with("age", [1, "x"] * 100), "Column 'age' of partition 1 has values of several types"),
         (_with("died", [None, *["yes"] * 199]), "missing values: the first is at row 0 of part"),
         (_with("died", "maybe"), "[Tt]wo|binary|classes"),
         (_with("lab", [0.0] * 7 + [np.inf] + [0.0] * 192), "row 7 of partition 1"),
@@ -231,6 +230,30 @@ def _with(column, values):
 def test_a_partition_that_differs_is_named(where, change, message):
     with pytest.raises(ValueError, match=message):
         collected(broken(1, change))
+
+
+def test_a_partition_with_other_columns(where):
+    labels = dd.from_pandas(FRAME["died"], npartitions=3)
+    numbers = FRAME[["age", "lab"]].fillna(0)
+
+    def piece(k: int, change) -> pd.DataFrame:
+        part = numbers[200 * k : 200 * (k + 1)].copy()
+        return change(part) if k == 1 else part
+
+    def read(change) -> TrainingData:
+        X = dd.from_map(piece, [0, 1, 2], change=change, meta=numbers[:0])
+        return TrainingData(X, labels, positive_label="yes")
+
+    assert read(lambda part: part[["lab", "age"]]).n_samples == 600
+    with pytest.raises(ValueError, match="partition 1 has no column 'lab'.*, which the collection h"):
+        read(lambda part: part.rename(columns={"lab": "labor"}))
+    with pytest.raises(ValueError, match="partition 1 has columns that the collection lacks: 'x'"):
+        read(_with("x", 1))
+    with (
+        dask.config.set({"dataframe.convert-string": False}),
+        pytest.raises(ValueError, match="Column 'age' of partition 1 has values of several types"),
+    ):
+        read(_with("age", [1, "x"] * 100))
 
 
 def test_weights_that_cannot_be(where):
@@ -255,6 +278,7 @@ def test_partitions_that_are_cut_otherwise(where):
 
 def test_what_is_no_collection_of_rows():
     frame = dd.from_pandas(FRAME, npartitions=2)
+    nobody = frame[frame["age"] > 1000]
     with pytest.raises(TypeError, match="but y is pandas"):
         TrainingData(frame[RAW], FRAME["died"])
     with pytest.raises(TypeError, match="but sample_weight is numpy"):
@@ -268,7 +292,7 @@ def test_what_is_no_collection_of_rows():
     with pytest.raises(ValueError, match="name of the outcome, 'died'"):
         TrainingData(frame, frame["died"])
     with pytest.raises(ValueError, match="X has no rows"):
-        TrainingData(frame[["age"]].query("age > 1000"), frame["died"].loc[[]])
+        TrainingData(nobody[["age"]], nobody["died"])
 
 
 # ---- the classifier, and predictions -----------------------------------------------------------
@@ -293,11 +317,12 @@ def test_classifier(where, fitted):
 METHODS = ["predict", "predict_proba", "predict_log_proba", "decision_function", "score_samples"]
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("of_score", [False, True])
+@pytest.mark.parametrize(
+    ("method", "of_score"),
+    [(method, of_score) for method in METHODS for of_score in (False, True)
+     if not (of_score and method == "predict_log_proba")],
+)  # fmt: skip
 def test_predictions_are_lazy(client, fitted, method, of_score):
-    if of_score and method == "predict_log_proba":
-        pytest.skip("a method of the classifier alone")
     model = fitted.risk_score_ if of_score else fitted
     pieces = [FRAME[:0], FRAME[:250], FRAME[250:]]
     looked_at = []

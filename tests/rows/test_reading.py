@@ -332,8 +332,6 @@ def faulty(tmp_path, column: str, row: int, value, kind: str = "parquet") -> Pat
     ],
 )  # fmt: skip
 def test_faults_name_file_column_and_row(tmp_path, kind, column, value, options, words):
-    if kind == "csv" and value is np.inf:
-        pytest.skip("'inf' in a CSV file is text or a number as its reader has it")
     folder = faulty(tmp_path, column, 12, value, kind)
     with pytest.raises(ValueError, match="row 12") as error:
         read(folder, kind, items=encoder(**options), sample_weight="weight")
@@ -347,8 +345,23 @@ def test_text_among_numbers(tmp_path):
         read(folder, "csv", items=encoder(), exclude=["weight"])
     assert f"first '<80' at row 5 of {folder / 'part-1.csv'}" in str(error.value)
     assert "1 of 900 rows" in str(error.value)
-    with pytest.raises(ValueError, match="could not convert string to float"):
+    with pytest.raises(ValueError, match="could not convert string to float: '<80'") as error:
         read(folder, "csv", exclude=["weight", "sex", "ward", "marker"])
+    assert f"1 of 900 rows, first '<80' at row 5 of {folder / 'part-1.csv'}" in str(error.value)
+    with pytest.raises(ValueError, match="could not convert string to float: '(fe)?male'"):
+        read(folder, "csv", exclude=["weight", "ward", "marker", "pressure"])
+
+
+def test_dates_and_other_things(tmp_path):
+    table = frame(n=300)
+    table["born"] = pd.Timestamp("1950-01-01") + pd.to_timedelta(table["age"], unit="D")
+    table["list"] = [[1, 2]] * 300
+    folder = write(table, tmp_path, "parquet", 2)
+    for options in ({"items": encoder()}, {"exclude": ["weight", "sex", "ward", "marker"]}):
+        with pytest.raises(TypeError, match="dates or times") as error:
+            read(folder, **options)
+        assert "'born' (300 of 300 rows" in str(error.value)
+        assert "'list' (300 of 300 rows" in str(error.value)
 
 
 def test_levels_that_only_rows_of_weight_zero_have(tmp_path):

@@ -1,0 +1,116 @@
+"""Excerpts of training data, wherever their rows are: some of the rows, some of the features."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from riskslim._checks import checked_integer
+from riskslim.data.distinct import KernelRows, all_rows, take_rows
+from riskslim.data.merging import merged_data
+from riskslim.data.panels import as_panels
+from riskslim.data.training_data import TrainingData
+from riskslim.rows.memory import MemoryRows
+
+__all__ = ["excerpt_of", "sampled"]
+
+# Distinct rows of some features that are held, and rows of a sample where there are more.
+_MOST_DISTINCT = 2**20
+
+
+def sampled(data: TrainingData, n: int, seed: int) -> TrainingData:
+    """Draw rows at random; see :meth:`riskslim.TrainingData.sampled`.
+
+    Parameters
+    ----------
+    data : TrainingData
+    n : int
+    seed : int
+
+    Returns
+    -------
+    TrainingData
+
+    Raises
+    ------
+    ValueError
+        Not a positive number; a class of which no row was drawn.
+    """
+    n = checked_integer(n, "n")
+    if n < 1:
+        raise ValueError(f"n must be at least 1, got {n}")
+    rows: Any = data.rows_elsewhere
+    if rows is None:
+        rows = MemoryRows([all_rows(data)])
+    part = _apart(rows.sample(n, seed))
+    for label, name in zip((-1, 1), data.classes, strict=True):
+        if not (part.labels == label).any():
+            raise ValueError(
+                f"none of {part.n_rows} rows that were drawn is of class {name!r}: draw more"
+            )
+    drawn = merged_data(
+        part, None, is_weighted=len(part.weights) > 0, feature_names=data.feature_names,
+        outcome_name=data.outcome_name, classes=data.classes,
+        feature_min=data.feature_min.copy(), feature_max=data.feature_max.copy(), items=data.items, warn=False,
+    )  # fmt: skip
+    drawn.class_factors, drawn.csv_format = data.class_factors, data.csv_format
+    return drawn
+
+
+def _apart(rows: KernelRows) -> KernelRows:
+    """Rows each for itself, where they are numbers of equal ones."""
+    if not len(rows.numbers):
+        return rows
+    index = np.repeat(np.arange(rows.n_rows), rows.numbers)
+    apart = take_rows(rows, index, total_weight=float(len(index)), n_samples=len(index))
+    return dataclasses.replace(apart, weights=np.empty(0), numbers=np.empty(0, np.uint16))
+
+
+def excerpt_of(data: TrainingData, features: Sequence[int]) -> TrainingData:
+    """Return data with rows in memory that have all combinations of values of some features.
+
+    Parameters
+    ----------
+    data : TrainingData
+    features : sequence of int
+        In increasing order.
+
+    Returns
+    -------
+    TrainingData
+        The data themselves, where their rows are in memory. Else the distinct rows of these
+        features, in one pass and with arbitrary labels; of features with more than a million
+        combinations, those of a sample of as many rows.
+    """
+    rows: Any = data.rows_elsewhere
+    if rows is None:
+        return data
+    chosen = np.zeros(data.n_features, np.bool_)
+    chosen[list(features) or [0]] = True
+    merged = rows.merged(chosen, _MOST_DISTINCT)
+    if merged is None:
+        return data.sampled(min(_MOST_DISTINCT, data.n_samples))
+    used = merged.positive + merged.negative > 0
+    weights = (merged.positive + merged.negative)[used]
+    index = np.flatnonzero(chosen)
+    part = KernelRows(
+        integer_columns=np.asfortranarray(merged.integer_columns[used]),
+        integer_index=np.flatnonzero(data.is_integer[index]),
+        real_panels=as_panels(merged.real_columns[used]),
+        real_index=np.flatnonzero(~data.is_integer[index]),
+        labels=np.where(merged.positive[used] > 0, np.int8(1), np.int8(-1)),
+        weights=weights,
+        numbers=np.empty(0, np.uint16),
+        total_weight=data.total_weight,
+        n_samples=len(weights),
+    )
+    names = [data.feature_names[j] for j in index.tolist()]
+    return merged_data(
+        part, None, is_weighted=True, feature_names=names, outcome_name=data.outcome_name,
+        classes=data.classes, feature_min=data.feature_min[index],
+        feature_max=data.feature_max[index], warn=False,
+        items={name: data.items[name] for name in names if name in data.items},
+    )  # fmt: skip
