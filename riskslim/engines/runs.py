@@ -43,6 +43,7 @@ __all__ = [
     "EngineRun",
     "InterruptibleRun",
     "beyond_branch_and_bound",
+    "check_rows_in_memory",
     "check_solver",
     "checked_limits",
     "checked_settings",
@@ -229,7 +230,8 @@ class EngineRun(Generic[_Settings]):
         self.stop = np.zeros(1, np.int64)
         self.began = time.perf_counter()
         limit: float = self.limits["time_limit"]
-        recheck = RECHECK_SECONDS * self.problem.loss.data.n_rows
+        loss = self.problem.loss
+        recheck = RECHECK_SECONDS * (loss.data.n_rows if loss.parts is None else 3 * loss.n_rows)
         self.deadline: float = self.began + limit - min(recheck, MOST_OF_LIMIT * limit)
         self.initialization_seconds = 0.0
 
@@ -416,6 +418,26 @@ def checked_start(problem: RiskScoreProblem, start: ArrayLike | None) -> NDArray
     if violations:
         raise ValueError(f"start is not feasible: {'; '.join(violations)}")
     return np.asarray(start).astype(np.int64)
+
+
+def check_rows_in_memory(problem: RiskScoreProblem, engine: str) -> None:
+    """Refuse rows in parts for an engine whose heuristics and first cuts read all of them at once.
+
+    Parameters
+    ----------
+    problem : RiskScoreProblem
+    engine : str
+
+    Raises
+    ------
+    ValueError
+        The rows are not in memory.
+    """
+    if problem.loss.parts is not None:
+        raise ValueError(
+            f"{engine} needs the rows in memory, and they are in parts ({problem.loss.parts!r}): "
+            "use branch_and_bound, or fewer rows"
+        )
 
 
 def check_solver(solver: str) -> None:

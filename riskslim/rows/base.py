@@ -139,6 +139,12 @@ class PartitionedRows(abc.ABC):
         # What was found out by a pass and is asked for again; copies share it.
         self.known: dict[str, object] = {}
 
+    def __copy__(self: _Rows) -> _Rows:
+        # Not by way of a pickle, which leaves out what belongs to this process.
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
     @abc.abstractmethod
     def map(
         self,

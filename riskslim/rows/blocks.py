@@ -6,7 +6,7 @@ JSON that says how many rows there are, how columns are stored, and where. Array
 of 128 bytes.
 
 ``labels``
-    int8, -1 or +1.
+    One bit per row: 1 for +1.
 ``numbers`` or ``weights``
     uint16 or float64, where rows have them.
 ``bits``
@@ -99,7 +99,7 @@ def write_block(path: Path, part: KernelRows, schema: RowsSchema, summary: PartS
     most = summary.feature_max[part.integer_index]
     is_bits = most - least <= 1
     slots = np.flatnonzero(is_bits)
-    arrays: dict[str, NDArray[Any]] = {"labels": part.labels}
+    arrays: dict[str, NDArray[Any]] = {"labels": np.packbits(part.labels > 0, bitorder="little")}
     if schema.weighting == "numbers":
         arrays["numbers"] = part.numbers.astype("<u2")
     elif schema.weighting == "weights":
@@ -252,7 +252,7 @@ def read_block(path: Path, *, check: bool) -> KernelRows:
         integer_index=np.array(schema.integer_index, np.intp),
         real_panels=panels.astype(np.float64, copy=False),
         real_index=np.array(schema.real_index, np.intp),
-        labels=stored("labels", "i1", n).astype(np.int8),
+        labels=np.int8(2) * _unpacked(stored("labels", "u1", -(-n // 8)), n) - np.int8(1),
         weights=weights,
         numbers=numbers,
         total_weight=sum(header.summary.class_weights),
@@ -267,7 +267,7 @@ def _integer_columns(file: mmap.mmap, header: Header) -> NDArray[np.int8]:
     at = header.offsets["bits"]
     for slot, base in zip(header.bit_slots, header.bit_base, strict=True):
         packed = np.frombuffer(file, np.uint8, n_bytes, at)
-        columns[:, slot] = np.unpackbits(packed, count=n, bitorder="little").view(np.int8)
+        columns[:, slot] = _unpacked(packed, n)
         if base:
             columns[:, slot] += np.int8(base)
         at += n_bytes
@@ -278,6 +278,10 @@ def _integer_columns(file: mmap.mmap, header: Header) -> NDArray[np.int8]:
             columns[:, slot] = np.frombuffer(file, np.int8, n, at)
             at += n
     return columns
+
+
+def _unpacked(packed: NDArray[np.uint8], n: int) -> NDArray[np.int8]:
+    return np.unpackbits(packed, count=n, bitorder="little").view(np.int8)
 
 
 def read_ahead(path: Path) -> None:

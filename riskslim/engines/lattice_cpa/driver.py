@@ -35,6 +35,7 @@ from riskslim.engines.runs import (
     INTERRUPTED,
     EngineCall,
     EngineRun,
+    check_rows_in_memory,
     check_solver,
     checked_limits,
     checked_settings,
@@ -166,6 +167,7 @@ def lattice_cpa(
     """
     limits = checked_limits(time_limit, gap_tolerance, node_limit, n_threads, random_state)
     settings = checked_settings(problem, settings, LatticeCPASettings)
+    check_rows_in_memory(problem, "lattice_cpa")
     check_solver(solver)
     limits["solver"] = solver
     if problem.scales.is_interval:

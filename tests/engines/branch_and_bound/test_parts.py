@@ -1,0 +1,354 @@
+"""Branch and bound on rows in parts: against enumeration, and against rows in memory."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from checked_solutions import EQUAL_NATIVE, constrained_faults, report, strict_faults
+from enumeration import (
+    enumerate_optimum,
+    random_constrained_problem,
+    random_problem,
+    random_scaled_problem,
+    slopes,
+)
+from partitions import in_parts, on_disk, partitions, random_data, rows_of
+from pools import REQUESTS, pool_faults
+from riskslim import (
+    BranchAndBoundSettings,
+    CoefficientSet,
+    LogisticLoss,
+    RiskScoreProblem,
+    Status,
+    TrainingData,
+    branch_and_bound,
+    lattice_cpa,
+)
+from riskslim.data.distinct import all_rows
+from riskslim.engines.branch_and_bound import parts
+from riskslim.engines.branch_and_bound.packed import TableItems, plane_counts
+from riskslim.engines.branch_and_bound.parts import cut_bound, prepare
+from riskslim.engines.branch_and_bound.search import NEEDS_ROWS
+from riskslim.exceptions import RiskSLIMError
+from small_problems import few_values
+from variants import variant
+
+# What may be in memory: distinct rows; rows of nodes with few features; hardly anything.
+ROOM = {
+    "whole": {},
+    "nodes": {"MERGED_SHARE": 0.0, "SAMPLE_ROWS": 20},
+    "tables": {"MERGED_SHARE": 0.0, "SAMPLE_ROWS": 20, "MOST_CELLS": 8, "PLANES_SHARE": 0.0},
+}
+
+
+@pytest.fixture(params=ROOM)
+def room(request, monkeypatch):
+    for name, value in ROOM[request.param].items():
+        monkeypatch.setattr(parts, name, value)
+    return request.param
+
+
+def drawn(seed):
+    rng = np.random.default_rng([seed, 77])
+    small = (random_problem, random_constrained_problem)[seed % 2](rng, 800)
+    for j in range(small.d):  # few values, so that tables have items
+        if rng.random() < 0.7:
+            small.X[:, j] = few_values(rng, len(small.y))
+    return small
+
+
+def may_be_left(room, settings):
+    """Whether what a search needs may find no room in memory."""
+    return room != "whole" or settings.memory_limit == 1
+
+
+def elsewhere(problem, seed=0):
+    """The same problem, its rows in files of five or in memory in seven parts."""
+    rows = rows_of(problem.loss.data, merged=seed % 4 == 1)
+    held = in_parts(rows, min(7, rows.n_rows)) if seed % 2 else on_disk(rows, 5)
+    names = problem.loss.data.feature_names
+    return problem.restated(TrainingData.from_rows(held, feature_names=names))
+
+
+@pytest.mark.filterwarnings("ignore::riskslim.exceptions.ConstantFeatureWarning")
+@pytest.mark.parametrize("first_seed", range(0, 120, 40))
+def test_the_enumerated_optimum_is_found_or_bounded(first_seed, room):
+    failures, n_left, completed = [], 0, 0
+    for seed in range(first_seed, first_seed + 40):
+        small = drawn(seed)
+        best, problem = enumerate_optimum(small), elsewhere(small.build(), seed)
+        try:
+            solution = branch_and_bound(problem, settings=variant(seed), n_threads=1 + seed % 2)
+        except RiskSLIMError as error:
+            if not may_be_left(room, variant(seed)) or NEEDS_ROWS not in str(error):
+                failures.append(report(seed, room, [str(error)]))
+            n_left += 1
+            continue
+        certificate = solution.certificate
+        completed += solution.statistics.table_nodes
+        if certificate.message == NEEDS_ROWS:
+            assert may_be_left(room, variant(seed))
+            n_left += 1
+            wrong = strict_faults(dataclasses.replace(best, objective=np.inf), solution)
+            if not certificate.lower_bound <= best.objective + EQUAL_NATIVE:
+                wrong.append(f"bound {certificate.lower_bound}, optimum {best.objective}")
+            if not certificate.objective >= best.objective - EQUAL_NATIVE:
+                wrong.append(f"objective {certificate.objective}, optimum {best.objective}")
+            if problem.violations(solution.coef):
+                wrong.append(f"{solution.coef} is not feasible")
+            if certificate.status is not Status.FEASIBLE and certificate.optimality_gap > 0:
+                wrong.append(f"status {certificate.status}")
+        else:
+            wrong = constrained_faults(small, best, problem, solution)
+            wrong += strict_faults(best, solution)
+        if wrong:
+            failures.append(report(seed, room, wrong))
+    assert not failures, "\n".join(failures)
+    assert n_left < {"whole": 7, "nodes": 15, "tables": 35}[room]
+    if room == "tables":
+        assert completed > 3
+
+
+@pytest.mark.filterwarnings("ignore::riskslim.exceptions.ConstantFeatureWarning")
+def test_several_scales(room):
+    n_left = 0
+    for seed in range(24):
+        rng = np.random.default_rng([seed, 79])
+        small = random_scaled_problem(rng, 300)
+        for j in range(small.d):
+            small.X[:, j] = few_values(rng, len(small.y))
+        problem = small.build()
+        expected = branch_and_bound(problem).certificate
+        found = branch_and_bound(elsewhere(problem, seed)).certificate
+        if expected.status is Status.INFEASIBLE:
+            assert found.status is Status.INFEASIBLE
+            continue
+        slack = 1e-10 + 1e-9 * expected.objective
+        assert found.lower_bound <= expected.objective + slack
+        assert found.objective >= expected.lower_bound - slack
+        if found.message == NEEDS_ROWS:
+            n_left += 1
+        else:
+            assert found.status is Status.OPTIMAL
+            assert found.objective <= expected.objective + slack
+    assert n_left < {"whole": 1, "nodes": 1, "tables": 20}[room]
+
+
+@pytest.mark.filterwarnings("ignore::riskslim.exceptions.ConstantFeatureWarning")
+def test_lists_of_the_best_scores(room):
+    failures = []
+    for seed in range(0, 30, 3):
+        rng = np.random.default_rng([seed, 78])
+        small = random_problem(rng, 150)
+        for j in range(small.d):
+            small.X[:, j] = few_values(rng, len(small.y))
+        small.intercept = (-3, 3)
+        problem = elsewhere(small.build(), seed)
+        n_solutions, within = REQUESTS[seed % len(REQUESTS)]
+        solution = branch_and_bound(problem, n_solutions=n_solutions, within=within)
+        if solution.certificate.message == NEEDS_ROWS:
+            assert room == "tables"
+            assert not solution.pool.complete
+            continue
+        if wrong := pool_faults(small, problem, solution, n_solutions, within):
+            failures.append(report(seed, (n_solutions, within), wrong))
+    assert not failures, "\n".join(failures)
+
+
+@pytest.mark.parametrize("kind", ["zero_one", "integers", "mixed"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_certificate_is_that_of_rows_in_memory(kind, weighted, room):
+    data = random_data(9, kind=kind, weighted=weighted, n=400, d=7)
+    coefficients = CoefficientSet(data.feature_names, -3, 3)
+    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
+    expected = branch_and_bound(problem).certificate
+    for merged in (False, True):
+        for rows in partitions(rows_of(data, merged=merged)):
+            other = problem.restated(TrainingData.from_rows(rows, feature_names=data.feature_names))
+            solution = branch_and_bound(other)
+            found = solution.certificate
+            if found.message == NEEDS_ROWS:
+                assert room == "tables"
+                assert found.lower_bound <= expected.objective < found.objective + 1e-12
+            else:
+                assert found.objective == pytest.approx(expected.objective, rel=1e-14)
+                if not weighted and kind != "mixed":
+                    assert found.objective == expected.objective
+                assert found.status is Status.OPTIMAL
+            assert other.remarks(solution.coef) == problem.remarks(solution.coef)
+
+
+def tables_of(data, rows=None):
+    other = data if rows is None else TrainingData.from_rows(rows)
+    loss = LogisticLoss(
+        other, CoefficientSet(other.feature_names, -2, 2), compress=False, max_size=2
+    )
+    planes = plane_counts(loss)
+    return planes, TableItems.of(loss, np.flatnonzero(planes))
+
+
+@pytest.mark.parametrize("weights", ["none", "few", "many", "thirds"])
+@pytest.mark.parametrize("kind", ["zero_one", "integers", "mixed"])
+def test_items_of_tables_are_the_same(kind, weights, monkeypatch):
+    data = random_data(3, kind=kind, n=500)
+    rng = np.random.default_rng(1)
+    drawn_weights = {
+        "few": rng.choice([0.0, 0.5, 1.0, 2.25], 500),
+        "many": rng.exponential(size=500),
+        "thirds": rng.choice([1 / 3, 2 / 3, 5.0], 500),
+    }
+    if weights != "none":
+        data = data.reweighted(drawn_weights[weights])
+    planes, expected = tables_of(data)
+    for rows in partitions(all_rows(data)):
+        again, found = tables_of(data, rows)
+        np.testing.assert_array_equal(again, planes)
+        for name in ("features", "plane", "bits", "labels", "shifts", "words", "value"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), name)
+        np.testing.assert_allclose(found.unit, expected.unit, rtol=3e-10)
+        assert (found.unit <= expected.unit * (1 + 1e-15)).all()
+
+
+def test_more_weights_than_are_told_apart(monkeypatch):
+    """Weights are then rounded down to multiples of a step: they stay lower bounds."""
+    from riskslim.rows import planes
+
+    monkeypatch.setattr(planes, "_MOST_WEIGHTS", 10)
+    data = random_data(3, kind="zero_one", n=500)
+    data = data.reweighted(np.random.default_rng(1).exponential(size=500))
+    for rows in partitions(all_rows(data))[1:4]:
+        _, items = tables_of(data, rows)
+        for side in (0, 1):
+            own = items.labels == side
+            total = (items.unit[side] * 2.0 ** items.shifts[own] * items.bits[own]).sum()
+            share = data.class_weights[side] / data.total_weight
+            assert 0.99 * share < total <= share
+        problem = RiskScoreProblem(
+            loss := LogisticLoss(
+                TrainingData.from_rows(rows), CoefficientSet(data.feature_names, -2, 2)
+            ),
+            loss.coefficients,
+            max_size=2,
+        )
+        found = branch_and_bound(problem).certificate
+        in_memory = LogisticLoss(data, CoefficientSet(data.feature_names, -2, 2))
+        expected = branch_and_bound(RiskScoreProblem(in_memory, in_memory.coefficients, max_size=2))
+        assert found.objective == pytest.approx(expected.certificate.objective, rel=1e-13)
+
+
+@pytest.mark.filterwarnings("ignore::riskslim.exceptions.ConstantFeatureWarning")
+def test_a_cut_bounds_all_vectors():
+    for seed in range(60):
+        rng = np.random.default_rng([seed, 5])
+        small = random_problem(rng, 300)
+        problem = small.build()
+        box = np.array([problem.lower, problem.upper], np.float64)
+        best = enumerate_optimum(small)
+        tight = 0
+        for point in (rng.uniform(*box), rng.normal(size=box.shape[1]), np.zeros(box.shape[1])):
+            value, gradient = problem.loss.value_and_gradient(point)
+            bound = cut_bound(problem, box, point, value, gradient)
+            assert 0 <= bound <= best.objective + 1e-15
+            vectors = slopes(small)[:20]
+            for slope in vectors:
+                vector = np.concatenate(([np.clip(0, *box[:, 0])], slope))
+                if problem.is_feasible(vector.astype(np.int64)):
+                    own = np.array([vector, vector])
+                    # Of a box of one vector the bound is the linearisation there, and its price.
+                    at = problem.loss.value_and_gradient(vector)
+                    exact = cut_bound(problem, own, vector, *at)
+                    objective = problem.objective(vector)
+                    assert objective - 1e-7 * (1 + objective) <= exact <= objective
+                    tight += 1
+    assert tight
+
+
+# ---- limits, and what is refused ---------------------------------------------------------------
+
+
+def hard_problem(n_parts=20):
+    """Many features of many values: neither tables nor merged rows."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 20, (2000, 12))
+    y = rng.random(2000) < 1 / (1 + np.exp(-(X[:, 0] - 10) / 4))
+    data = TrainingData(X, y)
+    coefficients = CoefficientSet(data.feature_names, -5, 5)
+    other = TrainingData.from_rows(in_parts(all_rows(data), n_parts))
+    return RiskScoreProblem(LogisticLoss(other, coefficients), coefficients, max_size=5)
+
+
+def test_columns_of_many_values_are_bounded_honestly(monkeypatch):
+    monkeypatch.setattr(parts, "MERGED_SHARE", 0.0)
+    solution = branch_and_bound(hard_problem())
+    certificate = solution.certificate
+    assert certificate.status is Status.FEASIBLE
+    assert certificate.message == NEEDS_ROWS
+    assert 0 < certificate.lower_bound < certificate.objective
+
+
+def test_limits_are_obeyed(monkeypatch):
+    monkeypatch.setattr(parts, "MERGED_SHARE", 0.0)
+    problem = hard_problem()
+    passes = type(problem.loss.parts).map
+
+    def slow(self, *arguments, **options):
+        for part in passes(self, *arguments, **options):
+            time.sleep(0.001)
+            yield part
+
+    monkeypatch.setattr(type(problem.loss.parts), "map", slow)
+    solution = branch_and_bound(problem, time_limit=2.0)
+    assert solution.certificate.lower_bound <= solution.certificate.objective
+    with pytest.raises(RiskSLIMError, match="time limit reached before"):
+        branch_and_bound(problem, time_limit=1e-3)
+    asked = threading.Event()
+    asked.set()
+    with pytest.raises(RiskSLIMError, match="interrupted by the user before"):
+        branch_and_bound(problem, should_stop=asked.is_set)
+
+
+def test_an_interrupted_search_keeps_its_score(monkeypatch):
+    monkeypatch.setattr(parts, "MERGED_SHARE", 0.0)
+    problem = hard_problem()
+    seen = []
+    solution = branch_and_bound(problem, progress=seen.append, should_stop=lambda: bool(seen))
+    assert solution.certificate.status in (Status.INTERRUPTED, Status.FEASIBLE)
+    assert solution.coef is not None
+    assert problem.loss.should_stop is None
+
+
+def test_packed_items_go_into_a_file_where_memory_is_short(monkeypatch):
+    monkeypatch.setattr(parts, "PLANES_SHARE", 0.0)
+    data = random_data(1, kind="zero_one", n=900)
+    coefficients = CoefficientSet(data.feature_names, -2, 2)
+    problem = RiskScoreProblem(
+        LogisticLoss(TrainingData.from_rows(in_parts(all_rows(data), 3)), coefficients),
+        coefficients,
+    )
+    prepare(problem, 1e9)
+    assert isinstance(problem.loss.packed.planes, np.memmap)
+
+
+def test_other_engines_refuse_rows_in_parts():
+    with pytest.raises(ValueError, match=r"lattice_cpa needs the rows.*branch_and_bound"):
+        lattice_cpa(hard_problem())
+
+
+def test_settings_without_tables(monkeypatch):
+    monkeypatch.setattr(parts, "MERGED_SHARE", 0.0)
+    monkeypatch.setattr(parts, "MOST_CELLS", 8)
+    data = random_data(1, kind="zero_one", n=900)
+    coefficients = CoefficientSet(data.feature_names, -2, 2)
+    problem = RiskScoreProblem(
+        LogisticLoss(TrainingData.from_rows(in_parts(all_rows(data), 3)), coefficients),
+        coefficients,
+        max_size=3,
+    )
+    settings = BranchAndBoundSettings(tables="never")
+    assert branch_and_bound(problem, settings=settings).certificate.message == NEEDS_ROWS
+    assert branch_and_bound(problem).certificate.status is Status.OPTIMAL
