@@ -12,7 +12,7 @@ import functools
 import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from riskslim.data.labels import is_plain_order
 from riskslim.data.lazy import is_collection
@@ -160,7 +160,8 @@ class _Source:
     """Partitions of collections, and what has to be known to read them."""
 
     recipe: Recipe
-    parts: tuple[tuple[Any, Any, Any], ...]
+    # Delayed, each to be computed to a partitions.Part.
+    parts: tuple[Any, ...]
 
     @classmethod
     def of(
@@ -188,16 +189,10 @@ class _Source:
             while weights_name in (*names, outcome):
                 weights_name += "_"
         columns = Columns(outcome, weights_name, positive_label)
-        X_parts = _delayed(X)
-        parts = zip(
-            X_parts,
-            _beside(X, len(X_parts), y, "y"),
-            [None] * len(X_parts)
-            if sample_weight is None
-            else _beside(X, len(X_parts), sample_weight, "sample_weight"),
-            strict=True,
-        )
-        return cls(Recipe(names, columns, given), tuple(parts))
+        beside = [_beside(X, y, "y")]
+        if sample_weight is not None:
+            beside.append(_beside(X, sample_weight, "sample_weight"))
+        return cls(Recipe(names, columns, given), tuple(_parts([X, *beside])))
 
 
 def _no_values() -> Any:
@@ -229,13 +224,12 @@ def _checked_rows(X: Any) -> tuple[Any, tuple[Any, ...] | None]:
     return X, tuple(X.columns)
 
 
-def _delayed(values: Any) -> list[Any]:
-    found = values.to_delayed()
-    return list(found.ravel()) if _is_array(values) else list(found)
+def _n_parts(values: Any) -> int:
+    return int(values.numblocks[0]) if _is_array(values) else int(values.npartitions)
 
 
-def _beside(X: Any, n_parts: int, values: Any, what: str) -> list[Any]:
-    """Partitions of labels or weights, in the partitions of X."""
+def _beside(X: Any, values: Any, what: str) -> Any:
+    """Labels or weights, one-dimensional, in the partitions of X."""
     if not is_collection(values):
         raise TypeError(
             f"X is a Dask collection, but {what} is {type(values).__module__}."
@@ -254,13 +248,42 @@ def _beside(X: Any, n_parts: int, values: Any, what: str) -> list[Any]:
         if len(values.columns) != 1:
             raise ValueError(f"{what} should be one column, got {len(values.columns)}.")
         values = values[values.columns[0]]
-    found = _delayed(values) if hasattr(values, "to_delayed") else []
-    if len(found) != n_parts:
+    elif not hasattr(values, "to_delayed"):
+        raise TypeError(f"{what} must be a Dask series or array, got {type(values).__qualname__}.")
+    if _n_parts(values) != _n_parts(X):
         raise ValueError(
-            f"X has {n_parts} partitions, but {what} has {len(found)}: they must be cut alike, as "
-            "columns of one data frame are."
+            f"X has {_n_parts(X)} partitions, but {what} has {_n_parts(values)}: they must be cut "
+            "alike, as columns of one data frame are."
         )
-    return found
+    return values
+
+
+def _parts(collections: list[Any]) -> list[Any]:
+    """Partitions of rows, labels and weights side by side, delayed."""
+    from dask import delayed
+
+    if not any(_is_array(values) for values in collections):
+        import dask.dataframe
+
+        # As one expression: what Dask does to one of them, such as reading several small files as
+        # one partition, it does to all; and what they have in common is computed once.
+        together = dask.dataframe.map_partitions(
+            _side_by_side, *collections, align_dataframes=False, enforce_metadata=False,
+            meta=("part", object),
+        )  # fmt: skip
+        return list(together.to_delayed())
+    apart = [
+        values.to_delayed().ravel().tolist()
+        if _is_array(values)
+        else values.to_delayed(optimize_graph=False)
+        for values in collections
+    ]
+    call = delayed(_side_by_side, pure=True)
+    return [call(*part) for part in zip(*apart, strict=True)]
+
+
+def _side_by_side(X: Any, y: Any, weights: Any = None) -> partitions.Part:
+    return X, y, weights
 
 
 # ---- where they are read -----------------------------------------------------------------------
@@ -328,8 +351,8 @@ class _Runner:
     def _load(self, number: int) -> pyarrow.RecordBatch:
         import dask
 
-        part = dask.compute(*self.source.parts[number])
-        return partitions.as_batch(self.source.recipe, number, *part)
+        (part,) = dask.compute(self.source.parts[number])
+        return partitions.as_batch(self.source.recipe, number, part)
 
     def second_pass(
         self,
@@ -343,7 +366,8 @@ class _Runner:
         raise NotImplementedError
 
 
-_Call = tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, Any, Any]]
+# A function, what comes first among its arguments, and a delayed partition.
+_Call: TypeAlias = "tuple[Callable[..., Any], tuple[Any, ...], Any]"
 
 
 class _Here(_Runner):
@@ -353,7 +377,7 @@ class _Here(_Runner):
         import dask
 
         for function, arguments, part in tasks:
-            yield function(*arguments, *dask.compute(*part))
+            yield function(*arguments, *dask.compute(part))
 
     def second_pass(
         self,
@@ -521,12 +545,10 @@ def _shared(value: Any) -> Any:
     return delayed(value, traverse=False)
 
 
-def _delayed_call(
-    function: Callable[..., Any], arguments: tuple[Any, ...], part: tuple[Any, Any, Any]
-) -> Any:
+def _delayed_call(function: Callable[..., Any], arguments: tuple[Any, ...], part: Any) -> Any:
     from dask import delayed
 
-    return delayed(function, pure=False, traverse=False)(*arguments, *part)
+    return delayed(function, pure=False, traverse=False)(*arguments, part)
 
 
 def _grouped(counts: Sequence[int], has_room: Callable[[int], bool]) -> list[list[int]]:

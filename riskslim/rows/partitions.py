@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Packed",
+    "Part",
     "PartitionSummary",
     "Partitions",
     "Recipe",
@@ -54,6 +55,9 @@ __all__ = [
     "summary_of",
     "unpack",
 ]
+
+# Rows, labels, and weights or None.
+Part: TypeAlias = "tuple[Any, Any, Any]"
 
 # What errors call the whole of which a partition is one.
 _WHOLE = Path("the collection")
@@ -167,7 +171,7 @@ class Recipe:
         return Reading(files, self.columns, None, 1, None, 0)
 
 
-def as_batch(recipe: Recipe, number: int, X: Any, y: Any, weights: Any) -> pyarrow.RecordBatch:
+def as_batch(recipe: Recipe, number: int, part: Part) -> pyarrow.RecordBatch:
     """Return a partition as a record batch.
 
     Parameters
@@ -175,9 +179,9 @@ def as_batch(recipe: Recipe, number: int, X: Any, y: Any, weights: Any) -> pyarr
     recipe : Recipe
     number : int
         Of the partition, for errors.
-    X : pandas.DataFrame or ndarray of shape (n, d)
-    y : pandas.Series or ndarray of shape (n,)
-    weights : pandas.Series or ndarray of shape (n,), optional
+    part : tuple
+        A pandas.DataFrame or ndarray of shape (n, d); labels and, unless they are None, weights, as
+        pandas.Series or ndarray of shape (n,).
 
     Returns
     -------
@@ -191,6 +195,7 @@ def as_batch(recipe: Recipe, number: int, X: Any, y: Any, weights: Any) -> pyarr
     """
     import pyarrow
 
+    X, y, weights = part
     if recipe.given_names is None:
         columns = [X[:, j] for j in range(X.shape[1])]
     else:
@@ -238,9 +243,7 @@ class PartitionSummary:
     outcome: ColumnSummary
 
 
-def summarise(
-    recipe: Recipe, number: int, most: int, X: Any, y: Any, weights: Any
-) -> PartitionSummary:
+def summarise(recipe: Recipe, number: int, most: int, part: Part) -> PartitionSummary:
     """Find out what the columns of a partition have.
 
     Parameters
@@ -249,14 +252,14 @@ def summarise(
     number : int
     most : int
         Distinct values of a column that are counted.
-    X, y, weights
+    part : tuple
         The partition.
 
     Returns
     -------
     PartitionSummary
     """
-    batch = as_batch(recipe, number, X, y, weights)
+    batch = as_batch(recipe, number, part)
     table, outcome = recipe.reading(number, batch).summaries(most, sample_rows=0)
     table.place = None  # leads to the rows
     return PartitionSummary(number, batch.num_rows, batch.schema, table, outcome)
@@ -269,9 +272,7 @@ def draw(
     most: int,
     seed: int,
     first_row: int,
-    X: Any,
-    y: Any,
-    weights: Any,
+    part: Part,
 ) -> RowSample:
     """Draw from the rows of a partition.
 
@@ -285,18 +286,18 @@ def draw(
         Of the sample of all rows.
     first_row : int
         Number of the first row among those of all partitions.
-    X, y, weights
+    part : tuple
         The partition.
 
     Returns
     -------
     RowSample
     """
-    batch = as_batch(recipe, number, X, y, weights)
+    batch = as_batch(recipe, number, part)
     sample = RowSample(columns, most, seed)
     checked = recipe.reading(number, batch)
-    for part in checked.files.batches(checked.all_names):
-        sample.add(part.rows, checked.weights_of(part), first_row + part.first_row)
+    for piece in checked.files.batches(checked.all_names):
+        sample.add(piece.rows, checked.weights_of(piece), first_row + piece.first_row)
     return sample
 
 
@@ -323,9 +324,7 @@ def pack(
     schema: pyarrow.Schema,
     number: int,
     n_rows: int,
-    X: Any,
-    y: Any,
-    weights: Any,
+    part: Part,
 ) -> Packed:
     """Make items of the rows of a partition, and merge equal ones.
 
@@ -340,7 +339,7 @@ def pack(
         Types of the columns in all partitions.
     number, n_rows : int
         Of the partition, and its rows as they were counted before.
-    X, y, weights
+    part : tuple
         The partition.
 
     Returns
@@ -352,7 +351,7 @@ def pack(
     ValueError
         The partition has changed since.
     """
-    batch = as_batch(recipe, number, X, y, weights)
+    batch = as_batch(recipe, number, part)
     files = Partitions(recipe.all_names, [number], [lambda: batch], schema)
     layout, weighted = features.layout, recipe.columns.weights is not None
     room = room_for(layout, weighted, n_rows)

@@ -46,10 +46,10 @@ class Predictions(ScoreFields):
             that narwhals understands, :class:`~riskslim.TrainingData`, a mapping from names to
             columns, a mapping or a pandas series from names to the values of one row, or a list
             of such rows. A Dask data frame or array: what is returned is then a Dask array, and
-            nothing is computed before it is asked for. Of a score that knows its ``variables``, raw columns will do: features
-            that X lacks are computed from them as by :meth:`with_items`; and arrays and nested
-            lists have the raw columns, in the order of ``variables`` (then features with points
-            that are computed from none of these), never items.
+            nothing is computed before it is asked for. Of a score that knows its ``variables``, raw
+            columns will do: features that X lacks are computed from them as by :meth:`with_items`;
+            and arrays and nested lists have the raw columns, in the order of ``variables`` (then
+            features with points that are computed from none of these), never items.
 
         Returns
         -------
