@@ -597,11 +597,14 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _later(
         self, X: Any, method: Callable[..., Any], dtype: Any, n_columns: int | None = None
-    ) -> Any:
+    ) -> NDArray[Any]:
         """What a method returns of the rows of a Dask collection, as a Dask array."""
         check_is_fitted(self, "risk_score_")
         validate_data(self, _columns_of(X), reset=False, skip_check_array=True)
-        return of_rows(X, partial(method, _for_rows(self)), dtype=dtype, n_columns=n_columns)
+        call = partial(method, _for_rows(self))
+        # To type checkers it is the array that it will be.
+        found: NDArray[Any] = of_rows(X, call, dtype=dtype, n_columns=n_columns)
+        return found
 
     def _score_and_rows(self, X: Any) -> tuple[RiskScore, Table]:
         """The risk score, and rows with all columns of the training data, all of them checked."""
@@ -731,7 +734,7 @@ def _for_rows(classifier: RiskSLIMClassifier) -> RiskSLIMClassifier:
     """A classifier that predicts as this one, and takes little to be sent to other processes."""
     other = copy.copy(classifier)
     for name in ("solution_", "certificate_", "remarks_"):
-        vars(other).pop(name, None)
+        other.__dict__.pop(name, None)
     return other
 
 

@@ -17,12 +17,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from riskslim.data.labels import is_plain_order
 from riskslim.data.lazy import is_collection
 from riskslim.data.merging import MergedKeys, merge_keys, room_for
-from riskslim.data.summaries import ColumnSummary, TableSummary
+from riskslim.data.summaries import (
+    MAX_DISTINCT,
+    SAMPLE_ROWS,
+    ColumnSummary,
+    RowSample,
+    TableSummary,
+)
 from riskslim.data.tables import Table
 from riskslim.data.training_data import TrainingData, resolve_names, stated_items
 from riskslim.data.warned import warn_of_order
 from riskslim.rows import partitions
-from riskslim.rows import reading as limits
 from riskslim.rows.base import RowsSchema
 from riskslim.rows.cluster import Cluster, DaskRows, current_client
 from riskslim.rows.functions import Weighting
@@ -140,7 +145,7 @@ def _first_pass(
     summary.place = reading.place
     sampled = summary.sampled
     if sampled:
-        sample = partitions.RowSample(sampled, limits.SAMPLE_ROWS, reading.seed)
+        sample = RowSample(sampled, SAMPLE_ROWS, reading.seed)
         for part in runner.draws(found, first_rows, sampled, reading.seed):
             sample.take_over(part, [kinds[j] for j in sampled])
         summary.set_sample(sample)
@@ -149,7 +154,7 @@ def _first_pass(
 
 
 def _most_counted(items: BatchItems | None) -> int:
-    return 0 if items is None else limits.MAX_DISTINCT
+    return 0 if items is None else MAX_DISTINCT
 
 
 # ---- where rows come from ----------------------------------------------------------------------
@@ -316,7 +321,7 @@ class _Runner:
         first_rows: Sequence[int],
         columns: Sequence[int],
         seed: int,
-    ) -> Iterator[partitions.RowSample]:
+    ) -> Iterator[RowSample]:
         """Draw rows from the partitions that have some."""
         tasks = [
             (
@@ -325,7 +330,7 @@ class _Runner:
                     self.source.recipe,
                     one.number,
                     tuple(columns),
-                    limits.SAMPLE_ROWS,
+                    SAMPLE_ROWS,
                     seed,
                     first_row,
                 ),
@@ -426,7 +431,7 @@ class _There(_Runner):
         sizes = self._sizes(work, reading.progress)
         totals = Totals.of([of_part for _, of_part in sizes])
         reading.check_classes(totals)
-        work, counts = self._merged(work, [n for n, _ in sizes], reading, features)
+        counts = self._merge(work, [n for n, _ in sizes], reading, features)
         layout, weighted = features.layout, recipe.columns.weights is not None
         if reading.fits(features, sum(counts)):
             parts: list[MergedKeys] = [one.merged for one in work.results(None)]
@@ -449,24 +454,25 @@ class _There(_Runner):
                 progress(ReadProgress(2, n_rows, n_distinct, 0, 0))
         return sizes
 
-    def _merged(
+    def _merge(
         self, work: _Work, counts: list[int], reading: Reading, features: Features
-    ) -> tuple[_Work, list[int]]:
-        """Merge the rows of several partitions, as long as many of them are equal."""
+    ) -> list[int]:
+        """Merge the rows of several partitions, as long as many of them are equal.
+
+        Returns how many rows are left in each part.
+        """
         layout, weighted = features.layout, self.source.recipe.columns.weights is not None
         room = reading.memory_limit // TABLE_SHARE // (1 + weighted)
         while len(counts) > 1:
             groups = _grouped(counts, lambda n: room_for(layout, True, n) <= room)
             if len(groups) == len(counts):
                 break
-            work = work.grouped(
-                functools.partial(partitions.merge_packed, layout, weighted), groups
-            )
+            work.replace(functools.partial(partitions.merge_packed, layout, weighted), groups)
             before = sum(counts)
             counts = [size for size, _ in work.results(partitions.size_of)]
             if sum(counts) > _WORTH_IT * before and not reading.fits(features, sum(counts)):
                 break
-        return work, counts
+        return counts
 
     def _rows(
         self,
@@ -482,7 +488,7 @@ class _There(_Runner):
             weighting = "none"
         sizes = list(work.results(partitions.size_of))
         kept = [[k] for k, (n, _) in enumerate(sizes) if n]
-        work = work.grouped(functools.partial(partitions.unpack, features, weighting), kept)
+        work.replace(functools.partial(partitions.unpack, features, weighting), kept)
         found = work.results(partitions.summary_of, [(sizes[k][1],) for (k,) in kept])
         schema = RowsSchema(
             tuple(features.is_integer.nonzero()[0].tolist()),
@@ -495,9 +501,9 @@ class _There(_Runner):
 class _Work:
     """Objects on the workers, and what computes each of them from the collections."""
 
-    def __init__(self, cluster: Cluster, recipes: Sequence[Any], futures: Any = None) -> None:
+    def __init__(self, cluster: Cluster, recipes: Sequence[Any]) -> None:
         self.cluster, self.recipes = cluster, list(recipes)
-        self.futures: list[Future] = cluster.compute(recipes) if futures is None else futures
+        self.futures: list[Future] = cluster.compute(recipes)
 
     def results(
         self,
@@ -522,16 +528,15 @@ class _Work:
         self.futures[number].release()
         (self.futures[number],) = self.cluster.compute([self.recipes[number]])
 
-    def grouped(self, function: Callable[..., Any], groups: Sequence[Sequence[int]]) -> _Work:
-        """Make new objects of groups of these."""
+    def replace(self, function: Callable[..., Any], groups: Sequence[Sequence[int]]) -> None:
+        """Put new objects in the place of groups of these, which workers then forget."""
         from dask import delayed
 
-        futures = [
+        call = delayed(function, pure=False)
+        self.recipes = [call(*(self.recipes[k] for k in group)) for group in groups]
+        self.futures = [
             self.cluster.submit(function, *(self.futures[k] for k in group)) for group in groups
         ]
-        call = delayed(function, pure=False)
-        recipes = [call(*(self.recipes[k] for k in group)) for group in groups]
-        return _Work(self.cluster, recipes, futures)
 
 
 def _no_check() -> None:

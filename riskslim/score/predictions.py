@@ -371,10 +371,13 @@ class Predictions(ScoreFields):
 
     def _later(
         self, X: Any, method: Callable[..., Any], dtype: Any, n_columns: int | None = None
-    ) -> Any:
+    ) -> NDArray[Any]:
         """What a method returns of the rows of a Dask collection, as a Dask array."""
         names = () if self.variables else tuple(self.points)
-        return of_rows(X, partial(method, self), dtype=dtype, n_columns=n_columns, names=names)
+        call = partial(method, self)
+        # To type checkers it is the array that it will be.
+        found: NDArray[Any] = of_rows(X, call, dtype=dtype, n_columns=n_columns, names=names)
+        return found
 
     def _rows(self, X: Any) -> ScoredRows:
         made = {one.name for one in stated(X)}

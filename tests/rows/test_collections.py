@@ -17,7 +17,7 @@ from riskslim import (
     branch_and_bound,
 )
 from riskslim.data.lazy import is_collection
-from riskslim.rows import reading
+from riskslim.rows import collections
 from riskslim.rows.cluster import current_client
 
 pytest.importorskip("pyarrow")
@@ -180,8 +180,8 @@ def test_empty_partitions_and_partitions_of_one_class(where):
 
 
 def test_columns_of_many_values_are_sampled_alike(where, monkeypatch):
-    monkeypatch.setattr(reading, "MAX_DISTINCT", 30)
-    monkeypatch.setattr(reading, "SAMPLE_ROWS", 100)
+    monkeypatch.setattr(collections, "MAX_DISTINCT", 30)
+    monkeypatch.setattr(collections, "SAMPLE_ROWS", 100)
     names = [
         collected(dd.from_pandas(FRAME, npartitions=n), random_state=seed).feature_names
         for n, seed in ((1, 5), (7, 5), (7, 6))
