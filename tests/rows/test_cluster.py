@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import os
 import pickle
-import signal
 from functools import partial
 
 import numpy as np
@@ -28,6 +26,7 @@ from riskslim.rows.memory import MemoryRows
 pytest.importorskip("pyarrow")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
+psutil = pytest.importorskip("psutil")  # distributed needs it
 
 N = 4000
 
@@ -208,7 +207,7 @@ def test_what_is_lost_again_and_again_is_given_up(client, monkeypatch):
 
 def _kill_one(cluster) -> None:
     worker = next(iter(cluster.workers.values()))
-    os.kill(worker.pid, signal.SIGKILL)
+    psutil.Process(worker.pid).kill()
 
 
 def _once(ready, action) -> None:
