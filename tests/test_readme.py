@@ -17,6 +17,7 @@ import riskslim
 from paths import DOCS, ROOT
 from riskslim import RiskScore, metrics, plots
 from riskslim.cli.app import application
+from riskslim.data import summaries
 
 README = paths.README.read_text(encoding="utf-8")
 COMMAND_LINE = (DOCS / "command_line.md").read_text(encoding="utf-8")
@@ -87,6 +88,21 @@ def test_the_guide_runs(tmp_path, monkeypatch, capsys):
     assert "if 'age >= 75' is used, 'age >= 60' is used\n" in shown
     assert "these constraints contradict each other: (at most 0 of 'age >= 45'" in shown
     assert float(re.search(r"AUC (0\.\d+)", shown)[1]) > 0.65
+
+
+def test_the_example_of_large_data_runs(capsys):
+    text = (DOCS / "large_data.md").read_text(encoding="utf-8")
+    (example,) = blocks(text, "python")
+    namespace = {}
+    exec(compile(example, "docs/large_data.md", "exec"), namespace)
+    data = namespace["data"]
+    assert data.n_samples == 200_000
+    assert data.n_rows < 30  # five ranges of age, smokers or not, dead or not; some counted twice
+    assert "optimal" in capsys.readouterr().out
+    assert namespace["score"].variables["age"].minimum == 20
+    # The figures of the text are those of the code.
+    assert f"at most {summaries.MAX_DISTINCT:,} of them" in text
+    assert f"a sample of {summaries.SAMPLE_ROWS:,} rows" in text
 
 
 def test_the_examples_of_cutoffs_print_what_they_say(capsys):

@@ -231,7 +231,8 @@ class EngineRun(Generic[_Settings]):
         self.began = time.perf_counter()
         limit: float = self.limits["time_limit"]
         loss = self.problem.loss
-        recheck = RECHECK_SECONDS * (loss.data.n_rows if loss.parts is None else 3 * loss.n_rows)
+        n_read = loss.data.n_rows if loss.parts is None else 3 * loss.n_rows
+        recheck = RECHECK_SECONDS * n_read
         self.deadline: float = self.began + limit - min(recheck, MOST_OF_LIMIT * limit)
         self.initialization_seconds = 0.0
 

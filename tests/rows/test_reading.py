@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -20,17 +21,19 @@ from riskslim import (
     CoefficientSet,
     ItemEncoder,
     LogisticLoss,
+    RiskScore,
     RiskScoreProblem,
     TrainingData,
     branch_and_bound,
+    model_size_path,
 )
 from riskslim.data import batches
 from riskslim.exceptions import ConstantFeatureWarning, PositiveLabelWarning
-from riskslim.rows import disk, reading
+from riskslim.rows import disk, excerpts, reading
 
 N = 3000
-# So small that half of the rows and more are spilled, and that none are.
-LITTLE, MUCH = 200_000, 10**9
+# So small that half of the rows and more are spilled.
+LITTLE = 200_000
 
 
 def frame(n: int = N, seed: int = 0) -> pd.DataFrame:
@@ -55,7 +58,7 @@ def write(table: pd.DataFrame, folder: Path, kind: str, n_files: int) -> Path:
     folder = folder / f"{kind}-{n_files}"
     folder.mkdir()
     cuts = np.linspace(0, len(table), n_files + 1).astype(int)
-    for number, (start, stop) in enumerate(zip(cuts[:-1], cuts[1:], strict=True)):
+    for number, (start, stop) in enumerate(itertools.pairwise(cuts)):
         part = pa.Table.from_pandas(table.iloc[start:stop], preserve_index=False)
         if kind == "parquet":
             pq.write_table(part, folder / f"part-{number}.parquet", row_group_size=700)
@@ -256,6 +259,60 @@ def test_one_row_for_more_than_kernels_can_count(tmp_path):
     assert unmerged(data) == unmerged(expected)
 
 
+def test_what_needs_rows_one_by_one(tmp_path):
+    table = frame()
+    folder = write(table, tmp_path, "parquet", 2)
+    whole = in_memory(table)
+    for limit in (None, LITTLE):
+        used = encoder()
+        data = read(folder, items=used, exclude=["weight"], memory_limit=limit)
+        solution = solved(data)
+        score = RiskScore.from_solution(solution, data, encoder=used)
+        assert score.points == RiskScore.from_solution(solved(whole), whole).points
+        with pytest.raises(ValueError, match="looked at row by row"):
+            RiskScore.from_solution(solution, data, encoder=used, raw=table)
+        with pytest.raises(ValueError, match=r"pass a sample, data.sampled"):
+            score.report(tmp_path / "report.html", data)
+        with pytest.raises(ValueError, match="cross-validation divides rows"):
+            coefficients = CoefficientSet(data.feature_names, -5, 5)
+            problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
+            model_size_path(problem, cv=3)
+        sample = data.sampled(500, random_state=3)
+        assert (sample.n_samples, sample.n_rows, sample.counts) == (500, 500, None)
+        assert not sample.is_weighted
+        assert (sample.classes, sample.items) == (data.classes, data.items)
+        assert abs(sample.prevalence - data.prevalence) < 0.1
+        # All rows are drawn where there are not more, each as often as it is there.
+        assert unmerged(data.sampled(10**6)) == unmerged(whole)
+    with pytest.raises(ValueError, match="n must be at least 1"):
+        data.sampled(0)
+    with pytest.raises(ValueError, match="is of class"):
+        data.sampled(1)
+
+
+def test_excerpts(tmp_path, monkeypatch):
+    """The values of some features, and those of a sample where they are too many."""
+    table = frame()
+    folder = write(table, tmp_path, "parquet", 2)
+    used = encoder(numeric=["age", "pressure"])
+    data = read(folder, items=used, exclude=["weight"], memory_limit=LITTLE)
+    whole = in_memory(table, numeric=["age", "pressure"])
+    coef = np.zeros(data.n_features + 1, int)
+    position = {name: 1 + j for j, name in enumerate(data.feature_names)}
+    for names in ([], ["smoker"], ["age", "smoker"], ["age", "pressure", "smoker"]):
+        coef[:] = 0
+        coef[[position[name] for name in names]] = 1
+        score, expected = (RiskScore.from_coefficients(coef, one) for one in (data, whole))
+        assert dict(score.feature_ranges) == dict(expected.feature_ranges)
+        assert score.prevalence == expected.prevalence
+    monkeypatch.setattr(excerpts, "_MOST_DISTINCT", 50)
+    score = RiskScore.from_coefficients(coef, data)
+    for name in ("age", "pressure"):
+        found, wanted = (one.feature_ranges[name] for one in (score, expected))
+        assert (found.minimum, found.maximum) == (wanted.minimum, wanted.maximum)
+        assert found.is_integer == wanted.is_integer
+
+
 def test_weights_of_classes(tmp_path):
     table = frame()
     data = read(write(table, tmp_path, "parquet", 2), items=encoder(), exclude=["weight"])
@@ -348,7 +405,7 @@ def test_text_among_numbers(tmp_path):
     with pytest.raises(ValueError, match="could not convert string to float: '<80'") as error:
         read(folder, "csv", exclude=["weight", "sex", "ward", "marker"])
     assert f"1 of 900 rows, first '<80' at row 5 of {folder / 'part-1.csv'}" in str(error.value)
-    with pytest.raises(ValueError, match="could not convert string to float: '(fe)?male'"):
+    with pytest.raises(ValueError, match=r"could not convert string to float: '(fe)?male'"):
         read(folder, "csv", exclude=["weight", "ward", "marker", "pressure"])
 
 
