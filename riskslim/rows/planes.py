@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim._kernels import supports as kernels
 from riskslim.data.distinct import KernelRows
 from riskslim.data.packed import LINE, MAX_VALUES, PackedItems, WeightClasses
 from riskslim.data.panels import read_column
@@ -270,19 +271,53 @@ def pack_part(part: KernelRows, plan: BitPlan) -> list[tuple[int, NDArray[np.uin
     list of (int, ndarray of uint64 of shape (number of planes, number of words))
         For each segment its rows, and their bits.
     """
-    chosen = [segment.rows_of(part) for segment in plan.segments]
-    found = [
-        (len(rows), np.zeros((len(plan.features), -(-len(rows) // _WORD)), np.uint64))
-        for rows in chosen
-    ]
-    for p, (j, ones) in enumerate(zip(plan.features, plan.ones, strict=True)):
-        is_one = _is_one(part, j, ones)
-        for rows, (n, words) in zip(chosen, found, strict=True):
-            if n:
-                room = np.zeros(words.shape[1] * _WORD, np.bool_)
-                room[:n] = is_one[rows]
-                words[p] = np.packbits(room, bitorder="little").view("<u8")
+    alone, others = _single_values(part, plan)
+    found = []
+    for segment in plan.segments:
+        rows = segment.rows_of(part)
+        order = np.full(-(-len(rows) // _WORD) * _WORD, -1, np.int64)
+        order[: len(rows)] = rows
+        words = np.zeros((len(plan.features), len(order) // _WORD), np.uint64)
+        if len(rows) and len(alone.planes):
+            bits = np.empty((len(alone.planes), words.shape[1]), np.uint64)
+            kernels.pack_planes(part.integer_columns, alone.slots, alone.values, order, bits)
+            words[alone.planes] = bits
+        for p, is_one in others if len(rows) else ():
+            room = np.zeros(len(order), np.bool_)
+            room[: len(rows)] = is_one[rows]
+            words[p] = np.packbits(room, bitorder="little").view("<u8")
+        found.append((len(rows), words))
     return found
+
+
+class _Alone(NamedTuple):
+    """Planes of one value of an integer column."""
+
+    planes: NDArray[np.int64]
+    slots: NDArray[np.int64]
+    values: NDArray[np.int8]
+
+
+def _single_values(
+    part: KernelRows, plan: BitPlan
+) -> tuple[_Alone, list[tuple[int, NDArray[np.bool_]]]]:
+    """Planes that a kernel can pack, and for the others the rows in which they are 1."""
+    slot = {j: k for k, j in enumerate(part.integer_index.tolist())}
+    of_plane = list(zip(plan.features, plan.ones, strict=True))
+    alone = [p for p, (j, ones) in enumerate(of_plane) if j in slot and len(ones) == 1]
+    others = [
+        (p, _is_one(part, j, ones))
+        for p, (j, ones) in enumerate(of_plane)
+        if j not in slot or len(ones) != 1
+    ]
+    return (
+        _Alone(
+            np.array(alone, np.int64),
+            np.array([slot[of_plane[p][0]] for p in alone], np.int64),
+            np.array([of_plane[p][1][0] for p in alone], np.int8),
+        ),
+        others,
+    )
 
 
 def _is_one(part: KernelRows, j: int, ones: tuple[float, ...]) -> NDArray[np.bool_]:

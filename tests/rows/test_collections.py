@@ -245,7 +245,7 @@ def test_a_partition_with_other_columns(where):
         return TrainingData(X, labels, positive_label="yes")
 
     assert read(lambda part: part[["lab", "age"]]).n_samples == 600
-    with pytest.raises(ValueError, match=r"partition 1 has no column 'lab'.*, which the collection"):
+    with pytest.raises(ValueError, match=r"partition 1 has no column 'lab'.*, which the coll"):
         read(lambda part: part.rename(columns={"lab": "labor"}))
     with pytest.raises(ValueError, match="partition 1 has columns that the collection lacks: 'x'"):
         read(_with("x", 1))
