@@ -87,7 +87,7 @@ class RowsLostError(RiskSLIMError):
 
     def __str__(self) -> str:
         if self.coef is None or self.objective is None:
-            return f"{self.reason}; no score had been found yet"
+            return self.reason
         bound = "" if self.lower_bound is None else f", lower bound {self.lower_bound:.6g}"
         return (
             f"{self.reason}; the best score so far has the objective {self.objective:.6g}{bound}: "

@@ -20,7 +20,7 @@ from riskslim.rows.functions import PartSummary
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-__all__ = ["RETRIES", "Cluster", "DaskRows", "current_client"]
+__all__ = ["RETRIES", "Cluster", "DaskRows", "current_client", "is_lost"]
 
 logger = logging.getLogger("riskslim.rows.cluster")
 
@@ -38,6 +38,12 @@ _LONELY_SECONDS = 10.0
 
 # Seconds before lost rows are computed again; twice as many each time.
 _CALM_SECONDS = 1.0
+
+# What is not there yet; where a worker died, the scheduler is about to compute it again.
+_COMING = ("pending", "lost")
+
+# States of a client that has ended.
+_GONE = ("closed", "closing")
 
 # Tasks per thread of the cluster that are handed out before the first one has been answered.
 _TASKS_PER_THREAD = 2
@@ -68,6 +74,20 @@ def current_client() -> Client | None:
             "the Dask client is an asynchronous one: give a Client without asynchronous=True"
         )
     return client
+
+
+def is_lost(future: Future) -> bool:
+    """Say whether a future never will have a result.
+
+    Parameters
+    ----------
+    future : distributed.Future
+
+    Returns
+    -------
+    bool
+    """
+    return future.status not in (*_COMING, "finished")
 
 
 class Cluster:
@@ -130,7 +150,7 @@ class Cluster:
         try:
             return ask()
         except Exception as error:
-            if self.client.status in ("closed", "closing"):
+            if self.client.status in _GONE:
                 raise self._gone(str(error)) from error
             raise
 
@@ -196,8 +216,10 @@ class Cluster:
             try:
                 yield from self.client.gather([task.future for task in done])
                 return
-            except Exception:
+            except Exception as error:
                 # Nothing has been yielded: gathering raises before it returns.
+                if self.client.status in _GONE:
+                    raise self._gone(str(error)) from error
                 if all(task.future.status == "finished" for task in done):
                     raise
                 for task in done:
@@ -208,7 +230,7 @@ class Cluster:
         watch = _Watch(self)
         while task.future.status != "finished":
             status = task.future.status
-            if status == "pending":
+            if status in _COMING:
                 self._pause(task.future)
                 check()
                 watch.look()
@@ -244,7 +266,7 @@ class Cluster:
             return
         except Exception:
             # It was cancelled meanwhile: its status says so.
-            if future.status == "pending":
+            if future.status in _COMING:
                 time.sleep(_POLL_SECONDS)
 
     def _reason_of_loss(self, future: Future) -> str:
@@ -280,7 +302,7 @@ class _Watch:
         """Raise :class:`RowsLostError` if the cluster is gone."""
         client = self._cluster.client
         now = time.monotonic()
-        if client.status in ("closed", "closing"):
+        if client.status in _GONE:
             raise self._cluster._gone("it was closed")
         if client.status == "running":
             self._cut = None
@@ -378,7 +400,7 @@ class DaskRows(PartitionedRows):
 
     def _repair(self, number: int) -> None:
         """Compute a part from its source again, where its future has been lost."""
-        if self._parts[number].status in ("pending", "finished"):
+        if not is_lost(self._parts[number]):
             return
         self._parts[number].release()
         (self._parts[number],) = self.cluster.compute([self._recipes[number]])

@@ -29,7 +29,7 @@ from riskslim.data.training_data import TrainingData, resolve_names, stated_item
 from riskslim.data.warned import warn_of_order
 from riskslim.rows import partitions
 from riskslim.rows.base import RowsSchema
-from riskslim.rows.cluster import Cluster, DaskRows, current_client
+from riskslim.rows.cluster import Cluster, DaskRows, current_client, is_lost
 from riskslim.rows.functions import Weighting
 from riskslim.rows.partitions import Partitions, PartitionSummary, Recipe
 from riskslim.rows.reading import (
@@ -523,7 +523,7 @@ class _Work:
         )
 
     def _repair(self, number: int) -> None:
-        if self.futures[number].status in ("pending", "finished"):
+        if not is_lost(self.futures[number]):
             return
         self.futures[number].release()
         (self.futures[number],) = self.cluster.compute([self.recipes[number]])
