@@ -74,8 +74,7 @@ def processes():
 def on_workers(n_parts: int = 4, weights=None, **options) -> TrainingData:
     chunks = -(-N // n_parts)
     collections = [
-        None if values is None else da.from_array(values, chunks=chunks)
-        for values in (Y, weights)
+        None if values is None else da.from_array(values, chunks=chunks) for values in (Y, weights)
     ]
     data = TrainingData.from_dask(
         da.from_array(X, chunks=(chunks, 4)), *collections, memory_limit=1, **options
