@@ -37,7 +37,14 @@ import pyarrow.parquet as parquet
 from numpy.typing import NDArray
 
 from benchmarks.children import run_python
-from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData, branch_and_bound
+from riskslim import (
+    BranchAndBoundSettings,
+    CoefficientSet,
+    LogisticLoss,
+    RiskScoreProblem,
+    TrainingData,
+    branch_and_bound,
+)
 
 N_ITEMS = 30
 ROWS_PER_FILE = 10**6
@@ -105,11 +112,14 @@ def run(
         coefficients = CoefficientSet(data.feature_names, -5, 5)
         loss = LogisticLoss(data, coefficients, n_threads=options.threads)
         problem = RiskScoreProblem(loss, coefficients, max_size=options.max_size)
+        share = 4 if data.rows_elsewhere is None else 1
+        memory = min(int(options.memory_limit) // share, BranchAndBoundSettings().memory_limit)
         solution = branch_and_bound(
             problem,
             time_limit=options.time_limit,
             n_threads=options.threads,
             progress=None if workers is None else workers.while_searching,
+            settings=BranchAndBoundSettings(memory_limit=memory),
         )
         certificate = solution.certificate
         found |= {

@@ -151,8 +151,9 @@ def fit(
             "n_threads": threads,
         }  # fmt: skip
         search = _SearchOptions(
-            engine=engine, arguments=limits | arguments, seed=seed, hidden=quiet or verbose
-        )
+            engine=engine, arguments=limits | arguments, seed=seed, hidden=quiet or verbose,
+            memory_limit=source.memory_limit,
+        )  # fmt: skip
 
         training_data = source.read()
         problem = requirements.problem_on(training_data)
@@ -298,6 +299,7 @@ class _SearchOptions:
     arguments: dict[str, Any]
     seed: int
     hidden: bool
+    memory_limit: int | None = None
     reason: str = ""
 
     def with_engine_for(self, problem: RiskScoreProblem) -> _SearchOptions:
@@ -307,6 +309,14 @@ class _SearchOptions:
         arguments = self.arguments
         if choice.name == "lattice_cpa":
             arguments = {"solver": choice.solver, **arguments}
+        elif self.memory_limit is not None:
+            # Where rows are in memory, they and tables of supports need the rest.
+            share = 4 if problem.loss.data.rows_elsewhere is None else 1
+            limit = max(self.memory_limit // share, 1)
+            settings = riskslim.BranchAndBoundSettings()
+            if limit < settings.memory_limit:
+                settings = replace(settings, memory_limit=limit)
+            arguments = {"settings": settings, **arguments}
         return replace(self, engine=choice.name, reason=choice.reason, arguments=arguments)
 
     def solve(self, problem: RiskScoreProblem) -> Solution:

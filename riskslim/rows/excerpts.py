@@ -54,7 +54,8 @@ def sampled(data: TrainingData, n: int, seed: int) -> TrainingData:
     drawn = merged_data(
         part, None, is_weighted=len(part.weights) > 0, feature_names=data.feature_names,
         outcome_name=data.outcome_name, classes=data.classes,
-        feature_min=data.feature_min.copy(), feature_max=data.feature_max.copy(), items=data.items, warn=False,
+        feature_min=data.feature_min.copy(), feature_max=data.feature_max.copy(),
+        items=data.items, warn=False,
     )  # fmt: skip
     drawn.class_factors, drawn.csv_format = data.class_factors, data.csv_format
     return drawn

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import riskslim
-from benchmarks import branch_and_bound, cutoffs, levers, memory, report, scales, scaling
+from benchmarks import branch_and_bound, cutoffs, large, levers, memory, report, scales, scaling
 from benchmarks.children import run_python
 from benchmarks.instances import KINDS, TWO_THREADS, Case, Instance, make_table
 from benchmarks.machine import describe_machine
@@ -207,6 +207,27 @@ def test_memory_is_that_of_the_packed_columns():
     assert 0.95 * cells < packing["held"] <= 1.1 * cells + 10 * case.n + slack
     assert packing["held"] <= packing["peak"] <= 1.1 * cells + 10 * case.n + 8 * case.n + slack
     assert set(found["steps"]) >= {"value and gradient", "sequential rounding"}
+
+
+def test_large_data_has_one_certificate_however_it_is_read(tmp_path, capsys, monkeypatch):
+    folder = tmp_path / "rows"
+    monkeypatch.setattr(large, "ROWS_PER_FILE", 3000)
+    assert large.main(["make", str(folder), "--rows", "6e3"]) == 0
+    assert large.make_file(1, 3000).equals(large.make_file(1, 3000))
+    found = []
+    for more in (["--in-memory", "--files", "1"], ["--files", "1"], [], ["--memory-limit", "1e6"]):
+        assert large.main(["run-here", str(folder), "--max-size", "2", *more]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    one, same, two, in_files = [[run["objective"], run["coef"]] for run in found]
+    assert one == same
+    assert two == in_files
+    assert all(run["status"] == "optimal" for run in found[:3])
+    assert found[0]["lower_bound"] == found[1]["lower_bound"]
+    assert found[3]["lower_bound"] <= found[3]["objective"]  # with so little memory, no proof
+    assert all(run["fit"]["peak_bytes"] > 0 for run in found)
+    by_child = large.main(["run", str(folder), "--max-size", "2", "--read-only"])
+    assert by_child == 0
+    assert "objective" not in json.loads(capsys.readouterr().out)
 
 
 def test_failing_child_tells_why():

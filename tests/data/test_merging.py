@@ -111,8 +111,10 @@ def test_counts_of_more_than_16_bits_are_split():
     assert split_counts(few) is few
 
 
-@pytest.mark.parametrize(("d_binary", "d_bytes", "words"), [(56, 0, 1), (57, 0, 2), (0, 7, 1), (0, 8, 2),
-                                                          (48, 1, 1), (49, 1, 2)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("d_binary", "d_bytes", "words"),
+    [(56, 0, 1), (57, 0, 2), (0, 7, 1), (0, 8, 2), (48, 1, 1), (49, 1, 2)],
+)
 def test_words_of_a_row(d_binary, d_bytes, words):
     is_binary = np.r_[np.ones(d_binary, np.bool_), np.zeros(d_bytes, np.bool_)]
     layout = WordLayout.of(is_binary, 2)

@@ -273,9 +273,9 @@ def test_what_needs_rows_one_by_one(tmp_path):
             RiskScore.from_solution(solution, data, encoder=used, raw=table)
         with pytest.raises(ValueError, match=r"pass a sample, data.sampled"):
             score.report(tmp_path / "report.html", data)
+        coefficients = CoefficientSet(data.feature_names, -5, 5)
+        problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
         with pytest.raises(ValueError, match="cross-validation divides rows"):
-            coefficients = CoefficientSet(data.feature_names, -5, 5)
-            problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
             model_size_path(problem, cv=3)
         sample = data.sampled(500, random_state=3)
         assert (sample.n_samples, sample.n_rows, sample.counts) == (500, 500, None)
