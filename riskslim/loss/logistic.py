@@ -414,11 +414,12 @@ class LogisticLoss:
         """The rows that evaluations read, wherever they are."""
         return self.rows if self.parts is None else self.parts
 
-    def _of_parts(self) -> PartsLoss | None:
+    def _of_parts(self, *, every_row: bool = False) -> PartsLoss | None:
         if self.parts is None:
             return None
         rows = self.parts.used_by(self.n_threads, self.should_stop)
-        return PartsLoss(self.data, rows, self._table, self.scale, self.packed)
+        packed = None if every_row else self.packed
+        return PartsLoss(self.data, rows, self._table, self.scale, packed)
 
     @property
     def n_samples(self) -> int:
@@ -481,7 +482,7 @@ class LogisticLoss:
         coef : array-like of shape (d + 1,)
             Intercept first; integers or reals, within the coefficient set or not.
         every_row : bool, default False
-            Read every row of the data, also if equal rows are merged.
+            Read every row of the data, also if equal rows are merged, or items packed.
 
         Returns
         -------
@@ -493,10 +494,12 @@ class LogisticLoss:
         ValueError
             Wrong length, or coefficients that are not finite.
         """
-        if self.parts is not None:
-            return float(self.values([coef])[0])
         vector = self._checked(coef)
         start = perf_counter()
+        if (of_parts := self._of_parts(every_row=every_row)) is not None:
+            found = float(of_parts.values(vector[None])[0])
+            self._count(start)
+            return found
         span = self._span(vector)
         rows = all_rows(self.data) if every_row else self.rows
         if self._table is not None and span is not None:
@@ -667,8 +670,7 @@ class LogisticLoss:
         if ((chosen < 0) | (chosen >= d)).any():
             raise ValueError(f"features must be indices 0..{d - 1}, got {chosen.tolist()}")
         start = perf_counter()
-        of_parts = self._of_parts()
-        if of_parts is not None:
+        if (of_parts := self._of_parts()) is not None:
             found = of_parts.hessian(vector, chosen.astype(np.intp))
             self.seconds += perf_counter() - start
             return found
@@ -703,8 +705,7 @@ class LogisticLoss:
         vector = self._checked(coef)
         start = perf_counter()
         out: NDArray[np.int32] | NDArray[np.float64]
-        of_parts = self._of_parts()
-        if of_parts is not None:
+        if (of_parts := self._of_parts()) is not None:
             out = of_parts.scores(vector, self._span(vector) is not None)
             self.seconds += perf_counter() - start
             return out
@@ -837,8 +838,7 @@ class LogisticLoss:
         """
         vector = self._checked(coef)
         start = perf_counter()
-        of_parts = self._of_parts()
-        if of_parts is None:
+        if (of_parts := self._of_parts()) is None:
             total = reference_sum(self.data, vector, self.scale)
         else:
             total = of_parts.rows.reference_sum(vector, self.scale)

@@ -119,6 +119,8 @@ def test_packed_items_give_the_same_bits(weighted, merged):
 
             loss.should_stop = stop  # no pass is made where items are packed
             np.testing.assert_array_equal(loss.values(points[:1]), before[:1])
+            with pytest.raises(StoppedError):
+                loss.value(points[0], every_row=True)
 
 
 def test_rows_with_tiny_slopes():
