@@ -271,11 +271,9 @@ class Cluster:
 
     def _reason_of_loss(self, future: Future) -> str:
         """Say why a future has no result; raise the error of its task, if that is why."""
-        import distributed
-
         if future.status == "error":
             error = future.exception()
-            if not isinstance(error, (distributed.KilledWorker, *_lost_errors())):
+            if not isinstance(error, _lost_errors()):
                 raise error
             return f"{type(error).__name__}: {error}".partition("\n")[0]
         return f"it was {future.status}"
