@@ -439,6 +439,7 @@ class CsvFiles(BatchFiles):
         for path, schema in schemas[1:]:
             check_names(first_path, first.names, path, schema.names)
         self._names = list(first.names)
+        self._names_in = {path: list(schema.names) for path, schema in schemas}
         self._rank = {
             name: max(_CSV_TYPES.index(self._known(schema.field(name).type))
                       for _, schema in schemas)
@@ -479,19 +480,20 @@ class CsvFiles(BatchFiles):
                     except StopIteration:
                         break
                     except (pyarrow.ArrowInvalid, OSError, UnicodeError) as error:
-                        self._retype(error, columns)
+                        self._retype(path, error)
                         raise self._fault(path, error, row) from error
                     done = before + min(file.tell(), size)
                     yield FileBatch(path, row, in_schema(batch, schema, path), done)
                     row += batch.num_rows
             before += size
 
-    def _retype(self, error: Exception, columns: Sequence[str]) -> None:
+    def _retype(self, path: Path, error: Exception) -> None:
         """Try the next type of a column that has values of another one."""
         found = _CSV_FAULT.search(str(error))
-        if found is None or int(found[1]) >= len(columns):
+        names = self._names_in[path]
+        if found is None or int(found[1]) >= len(names):
             return
-        name = columns[int(found[1])]
+        name = names[int(found[1])]
         if self._rank[name] + 1 < len(_CSV_TYPES):
             self._rank[name] += 1
             raise RetypedError(name) from None
@@ -526,7 +528,8 @@ class CsvFiles(BatchFiles):
                 ),
             )
         except (pyarrow.ArrowInvalid, OSError, UnicodeError) as error:
-            self._retype(error, columns or ())
+            if columns is not None:
+                self._retype(path, error)
             raise self._fault(path, error, 0) from error
 
     def _fault(self, path: Path, error: Exception, row: int) -> ValueError:

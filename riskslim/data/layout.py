@@ -58,7 +58,7 @@ class WordLayout:
         >>> from riskslim.data.layout import WordLayout
         >>> layout = WordLayout.of(np.array([True, False, True]), 1)
         >>> layout.places, layout.n_words
-        (array([16, 8, 17]), 2)
+        (array([16,  8, 17]), 2)
         """
         places = np.empty(len(is_binary), np.int64)
         # Bytes first, then bits: neither crosses a word.

@@ -59,7 +59,7 @@ _Result = TypeVar("_Result")
 
 # Share of the memory limit that the table of merged rows may take, and copies of the rows in
 # memory that there has to be room for: the rows themselves, and what a search makes of them
-# (3.8 GB in all for 11 million rows of 30 items, of 49 bytes each).
+# (3.6 GB in all for 11 million rows of 30 items, of 49 bytes each).
 TABLE_SHARE = 4
 _COPIES = 7
 # Rows that are taken from words to columns at a time.
@@ -715,6 +715,20 @@ class _Spill:
 
     def take(self, merged: MergedKeys) -> None:
         """Write rows."""
+        try:
+            self._write(merged)
+        except OSError as error:
+            raise self._unwritten(error) from error
+
+    def _unwritten(self, error: OSError) -> OSError:
+        return OSError(
+            error.errno,
+            f"scratch files for rows that have no room in memory cannot be written "
+            f"({error.strerror or error}): make room, name another folder (scratch, --scratch), or "
+            "allow more memory",
+        )
+
+    def _write(self, merged: MergedKeys) -> None:
         if self._writer is None:
             folder = ScratchFolder(self._scratch)
             logger.info("rows that have no room in memory go to %s", folder.path)
@@ -732,7 +746,10 @@ class _Spill:
     def finish(self) -> DiskRows:
         """Return all rows that were written."""
         assert self._writer is not None
-        return self._writer.finish()
+        try:
+            return self._writer.finish()
+        except OSError as error:
+            raise self._unwritten(error) from error
 
 
 def part_of(

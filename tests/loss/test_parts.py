@@ -248,6 +248,7 @@ def test_data_of_rows_are_checked():
     )
     with pytest.raises(ValueError, match="no row of class 'no' has a positive weight"):
         TrainingData.from_rows(MemoryRows([alone]), classes=("no", "yes"))
-    constant = TrainingData([[0, 5], [1, 5], [1, 5]], [0, 1, 1])  # warns by itself
+    with pytest.warns(ConstantFeatureWarning):
+        constant = TrainingData([[0, 5], [1, 5], [1, 5]], [0, 1, 1])
     with pytest.warns(ConstantFeatureWarning, match="'x2'"):
         TrainingData.from_rows(MemoryRows([all_rows(constant)]))

@@ -50,8 +50,10 @@ MOST_PLANES = 10
 MOST_FOUND = 50_000
 # Copies of all planes that are there at once while they are packed.
 PACKED_COPIES = 3
-# Predicted seconds of one task: long enough to be worth a call, short enough to share out.
+# Predicted seconds of one task: long enough to be worth a call, short enough to share out. A task
+# sorts all rows by its prefix: where they are many, that should be little beside the task.
 TASK_SECONDS = 0.05
+SORTINGS = 30.0
 
 # Nanoseconds, fitted by benchmarks/support_tables.py: of each support, of each of its cells, of
 # each word that is counted (by level of instructions), of each word that is sorted by another item.
@@ -168,6 +170,27 @@ class TableCounts:
             self.add(scanned)
 
 
+class Room(NamedTuple):
+    """What a scan works in."""
+
+    words: NDArray[np.uint64]
+    integers: NDArray[np.int32]
+    floats: NDArray[np.float32]
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays."""
+        return self.words.nbytes + self.integers.nbytes + self.floats.nbytes
+
+    def holds(self, n_words: int, n_integers: int, n_floats: int) -> bool:
+        """Say whether it is enough for a scan that needs so much."""
+        return (
+            len(self.words) >= n_words
+            and len(self.integers) >= n_integers
+            and len(self.floats) >= n_floats
+        )
+
+
 class Memory:
     """Bytes that threads share: one that wants more than is left waits for another one to end.
 
@@ -182,6 +205,40 @@ class Memory:
         self.limit = limit
         self._used = 0
         self._changed = threading.Condition()
+        # The system clears what it hands out: for many rows that takes longer than a task.
+        self._spare: list[Room] = []
+
+    def room(self, n_words: int, n_integers: int, n_floats: int) -> Room:
+        """Room for a scan, what another one has given back if that is enough.
+
+        Parameters
+        ----------
+        n_words, n_integers, n_floats : int
+
+        Returns
+        -------
+        Room
+        """
+        with self._changed:
+            spare = self._spare.pop() if self._spare else None
+        if spare is not None and spare.holds(n_words, n_integers, n_floats):
+            return spare
+        del spare  # before there is more
+        return Room(
+            np.empty(n_words, np.uint64), np.empty(n_integers, np.int32),
+            np.empty(n_floats, np.float32),
+        )  # fmt: skip
+
+    def give_back(self, room: Room) -> None:
+        """Keep room for the next scan.
+
+        Parameters
+        ----------
+        room : Room
+        """
+        with self._changed:
+            if sum(one.nbytes for one in self._spare) + self._used <= self.limit:
+                self._spare.append(room)
 
     @contextlib.contextmanager
     def taken(self, n_bytes: int) -> Iterator[None]:
@@ -302,13 +359,20 @@ class Completion:
         """All supports as one task."""
         return Task(tuple(range(self.n_in)), self.n_in, self.max_size, self.seconds)
 
+    @functools.cached_property
+    def _task_seconds(self) -> float:
+        """Predicted time beyond which supports are divided into several tasks."""
+        n_words, n_groups = self.packed.n_words, self.packed.words.shape[0]
+        seconds: float = 1e-9 * SORTED_NS * n_words * n_groups
+        return max(TASK_SECONDS, SORTINGS * seconds)
+
     def tasks(self) -> Iterator[Task]:
         """Divide the supports into tasks of similar length, the most promising ones first."""
         yield from self._divided(tuple(range(self.n_in)), self.n_in)
 
     def _divided(self, prefix: tuple[int, ...], first: int) -> Iterator[Task]:
         seconds = self._seconds(prefix, first, self.max_size)
-        if seconds <= TASK_SECONDS or len(prefix) + 2 >= self.max_size:
+        if seconds <= self._task_seconds or len(prefix) + 2 >= self.max_size:
             yield Task(prefix, first, self.max_size, seconds)
             return
         yield Task(prefix, first, len(prefix), 0.0)
@@ -346,14 +410,14 @@ class Completion:
         )
         found = np.empty((MOST_FOUND, max(task.max_size, 1)), np.int64)
         bounds, counted = np.empty(MOST_FOUND), np.zeros(5, np.int64)
+        room = self.memory.room(n_words, n_integers, n_floats)
         n_found = kernels.scan(
             packed.words, packed.bits, packed.labels, packed.shifts, packed.unit, packed.value,
             packed.plane, self.low, self.high, self.t_low, self.t_high, self.price, self.apart,
             np.array(task.prefix, np.int64), task.first, self.min_size, task.max_size, depth,
-            cutoff, kernels.best_level(), stop, found, bounds, counted,
-            np.empty(n_words, np.uint64), np.empty(n_integers, np.int32),
-            np.empty(n_floats, np.float32),
+            cutoff, kernels.best_level(), stop, found, bounds, counted, *room,
         )  # fmt: skip
+        self.memory.give_back(room)
         if n_found < 0:
             return None
         items = found[:n_found, : task.max_size]
