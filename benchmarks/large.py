@@ -9,6 +9,11 @@ own; ``--files 1`` takes the first file alone, and ``--in-memory`` reads that by
 ``TrainingData.from_file``: both have the same certificate. Each run prints one JSON object: wall
 and CPU seconds of both steps, the peak of the resident memory, and the certificate.
 
+``--dask`` reads them by ``TrainingData.from_dask`` on a cluster of two worker processes of this
+machine; ``--kill reading`` or ``--kill searching`` kills one of them half-way, ``--kill both`` in
+both steps. ``--on-workers`` leaves the rows there, whatever room there is in this process. CPU
+seconds and memory are then those of this process, and of the workers beside.
+
 Rows come from 48 profiles of patients, each with a probability of its own for every item, so that
 some rows are equal and most are not: of 10^7 rows some 2.4 million are distinct, of 10^8 some 11
 million. The outcome depends on six of the items.
@@ -18,7 +23,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
+import signal
 import sys
 import time
 from pathlib import Path
@@ -84,13 +91,18 @@ def make(folder: Path, n_rows: int) -> None:
         parquet.write_table(table, folder / f"part-{number:04d}.parquet", compression="zstd")
 
 
-def run(paths: list[Path], options: argparse.Namespace) -> dict[str, Any]:
-    """Read and fit in this process."""
+def run(
+    paths: list[Path], options: argparse.Namespace, workers: Workers | None = None
+) -> dict[str, Any]:
+    """Read and fit in this process, or on workers."""
     found: dict[str, Any] = {"files": len(paths), "memory_limit": int(options.memory_limit)}
     clock = _Clock()
     if options.in_memory:
         (path,) = paths
         data = TrainingData.from_file(path, OUTCOME)
+    elif workers is not None:
+        data = workers.read(paths, options)
+        found["workers"] = workers.figures()
     else:
         data = TrainingData.from_parquet(
             paths, OUTCOME, memory_limit=int(options.memory_limit), scratch=options.scratch
@@ -106,6 +118,7 @@ def run(paths: list[Path], options: argparse.Namespace) -> dict[str, Any]:
             problem,
             time_limit=options.time_limit,
             n_threads=options.threads,
+            progress=None if workers is None else workers.while_searching,
             settings=BranchAndBoundSettings(memory_limit=memory),
         )
         certificate = solution.certificate
@@ -116,7 +129,71 @@ def run(paths: list[Path], options: argparse.Namespace) -> dict[str, Any]:
             "status": certificate.status.value,
             "coef": solution.coef.tolist(),
         }
+        if workers is not None:
+            found["workers"] = workers.figures()
     return found
+
+
+class Workers:
+    """Two worker processes, one of which may be killed half-way."""
+
+    def __init__(self, kill: str) -> None:
+        from distributed import Client, LocalCluster
+
+        self._cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
+        self._client = Client(self._cluster)
+        self._to_kill = {"reading", "searching"} if kill == "both" else {kill}
+        self._killed: list[str] = []
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+        self._cluster.close()
+
+    def read(self, paths: list[Path], options: argparse.Namespace) -> TrainingData:
+        """Read the files, each a partition."""
+        import dask.dataframe as dd
+
+        frame = dd.read_parquet(paths, aggregate_files=False, split_row_groups=False)
+        return TrainingData.from_dask(
+            frame.drop(columns=OUTCOME),
+            frame[OUTCOME],
+            memory_limit=1 if options.on_workers else int(options.memory_limit),
+            progress=lambda state: self._while_reading(state, len(paths)),
+        )
+
+    def _while_reading(self, state: Any, n_files: int) -> None:
+        if state.step == 2 and state.n_rows >= n_files * ROWS_PER_FILE // 2:
+            self._kill("reading")
+
+    def while_searching(self, record: Any) -> None:
+        """Kill one as soon as there is a score."""
+        self._kill("searching")
+
+    def _kill(self, step: str) -> None:
+        if step not in self._to_kill:
+            return
+        self._to_kill.remove(step)
+        worker = next(iter(self._cluster.workers.values()))
+        os.kill(worker.pid, signal.SIGKILL)
+        self._killed.append(step)
+
+    def figures(self) -> dict[str, Any]:
+        """CPU seconds and peak memory of the workers that live, and when one was killed."""
+        return {
+            "killed": list(self._killed),
+            "living": list(self._client.run(_figures_of_process).values()),
+        }
+
+
+def _figures_of_process() -> dict[str, float]:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return {
+        "cpu_seconds": round(used.ru_utime + used.ru_stime, 2),
+        "peak_bytes": 1024 * used.ru_maxrss,
+    }
 
 
 class _Clock:
@@ -145,6 +222,10 @@ def _arguments(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--files", type=int, help="the first files only")
     parser.add_argument("--in-memory", action="store_true")
     parser.add_argument("--read-only", action="store_true")
+    parser.add_argument("--dask", action="store_true")
+    parser.add_argument("--kill", choices=["nobody", "reading", "searching", "both"],
+                        default="nobody")  # fmt: skip
+    parser.add_argument("--on-workers", action="store_true")
     parser.add_argument("--memory-limit", type=float, default=4e9)
     parser.add_argument("--scratch")
     parser.add_argument("--max-size", type=int, default=5)
@@ -165,7 +246,12 @@ def main(arguments: list[str]) -> int:
                                      *arguments[2:]]))  # fmt: skip
         return 0
     paths = sorted(options.folder.glob("part-*.parquet"))[: options.files]
-    sys.stdout.write(json.dumps(run(paths, options)) + "\n")
+    if options.dask:
+        with Workers(options.kill) as workers:
+            found = run(paths, options, workers)
+    else:
+        found = run(paths, options)
+    sys.stdout.write(json.dumps(found) + "\n")
     return 0
 
 

@@ -8,11 +8,12 @@ scikit-learn's conventions and nothing else: all predictions are those of its
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import numbers
 import sys
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -34,6 +35,7 @@ from riskslim.coefficients import (
 )
 from riskslim.constraints.base import Constraint
 from riskslim.constraints.linear import at_most_per_variable
+from riskslim.data.lazy import is_collection, of_rows
 from riskslim.data.statements import state, stated
 from riskslim.data.tables import Table, check_columns, is_sparse, open_table
 from riskslim.data.training_data import TrainingData
@@ -330,7 +332,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         limits = self._limits()
         y = _one_column(self, y)
         data, self.encoder_ = training_data_of(self, X, y, sample_weight)
-        validate_data(self, X, skip_check_array=True)  # takes names and number of features
+        # Takes names and number of features.
+        validate_data(self, _columns_of(X), skip_check_array=True)
         problem, arguments = self._stated(data, limits)
         log = VerboseLog("riskslim.classifier", "RiskSLIMClassifier", self.verbose)
         log.write("engine: %s, %r", arguments["engine"], problem)
@@ -363,6 +366,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n,)
             The positive label where its risk is above 50%, else the other one.
         """
+        if is_collection(X):
+            return self._later(X, type(self).predict, self.classes_.dtype)
         score, rows = self._score_and_rows(X)
         return score.predict(rows)
 
@@ -378,6 +383,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of float64, shape (n, 2)
             Columns in the order of ``classes_``.
         """
+        if is_collection(X):
+            return self._later(X, type(self).predict_proba, np.float64, 2)
         score, rows = self._score_and_rows(X)
         risks = score.predict_proba(rows)
         return risks if self._is_last() else risks[:, ::-1]
@@ -394,6 +401,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of float64, shape (n, 2)
             Accurate where a probability is too small for float64, too.
         """
+        if is_collection(X):
+            return self._later(X, type(self).predict_log_proba, np.float64, 2)
         log_odds = self.decision_function(X)
         return -np.logaddexp(0.0, np.column_stack((log_odds, -log_odds)))
 
@@ -410,6 +419,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Of the second of ``classes_``, as scikit-learn has it: (score + intercept) / scale, or
             minus that where ``positive_label`` is the first of them.
         """
+        if is_collection(X):
+            return self._later(X, type(self).decision_function, np.float64)
         score, rows = self._score_and_rows(X)
         log_odds = score.decision_function(rows)
         return log_odds if self._is_last() else 0.0 - log_odds
@@ -424,8 +435,11 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n,)
-            int64 where all values of features with points are integers, else float64.
+            int64 where all values of features with points are integers, else float64; float64 of
+            Dask collections.
         """
+        if is_collection(X):
+            return self._later(X, type(self).score_samples, np.float64)
         score, rows = self._score_and_rows(X)
         return score.score_samples(rows)
 
@@ -564,7 +578,10 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.solution_ = solution
         self.certificate_ = solution.certificate
         self.loss_ = solution.certificate.loss
-        raw = None if self.encoder_ is None else self._raw(open_table(X))
+        # How far cut-offs can be moved is found out from raw rows in memory alone.
+        raw = None
+        if self.encoder_ is not None and not is_collection(X):
+            raw = self._raw(open_table(X))
         score = RiskScore.from_solution(
             solution, data, problem=problem, encoder=self.encoder_, raw=raw
         )
@@ -583,6 +600,17 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Raw columns with the names that the encoder has for them."""
         assert self.encoder_ is not None
         return dataclasses.replace(table, names=[*self.encoder_.variables_])
+
+    def _later(
+        self, X: Any, method: Callable[..., Any], dtype: Any, n_columns: int | None = None
+    ) -> NDArray[Any]:
+        """What a method returns of the rows of a Dask collection, as a Dask array."""
+        check_is_fitted(self, "risk_score_")
+        validate_data(self, _columns_of(X), reset=False, skip_check_array=True)
+        call = partial(method, _for_rows(self))
+        # To type checkers it is the array that it will be.
+        found: NDArray[Any] = of_rows(X, call, dtype=dtype, n_columns=n_columns)
+        return found
 
     def _score_and_rows(self, X: Any) -> tuple[RiskScore, Table]:
         """The risk score, and rows with all columns of the training data, all of them checked."""
@@ -630,6 +658,12 @@ def training_data_of(
         if not isinstance(classifier.items, ItemEncoder):
             raise TypeError(f"items must be an ItemEncoder or None, got {classifier.items!r}")
         encoder = clone(classifier.items)
+    if is_collection(X):
+        data = TrainingData.from_dask(
+            X, y, sample_weight, items=encoder, positive_label=classifier.positive_label
+        )
+        return data, encoder
+    if encoder is not None:
         X = fit_items(encoder, X, sample_weight)
     data = TrainingData(X, y, sample_weight, positive_label=classifier.positive_label)
     return data, encoder
@@ -691,6 +725,23 @@ def _with_columns(X: Any) -> Any:
             "example pandas.DataFrame(X)."
         )
     return X
+
+
+def _columns_of(X: Any) -> Any:
+    """X itself, or a table without rows that has the columns of a Dask collection."""
+    if not is_collection(X):
+        return X
+    if hasattr(X, "columns"):
+        return X._meta
+    return np.empty((0, int(X.shape[1])) if len(X.shape) == 2 else (0,))
+
+
+def _for_rows(classifier: RiskSLIMClassifier) -> RiskSLIMClassifier:
+    """A classifier that predicts as this one, and takes little to be sent to other processes."""
+    other = copy.copy(classifier)
+    for name in ("solution_", "certificate_", "remarks_"):
+        other.__dict__.pop(name, None)
+    return other
 
 
 def _one_column(estimator: RiskSLIMClassifier, y: Any) -> Any:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 __all__ = [
     "CertificateError",
     "ConstantFeatureWarning",
@@ -11,6 +17,7 @@ __all__ = [
     "PositiveLabelWarning",
     "ProblemSizeError",
     "RiskSLIMError",
+    "RowsLostError",
     "SolverUnavailableError",
     "UnboundCertificateWarning",
 ]
@@ -53,6 +60,40 @@ class InfeasibleProblemError(RiskSLIMError, ValueError):
 
     def __str__(self) -> str:
         return f"No risk score meets the requirements: {self.reason}."
+
+
+class RowsLostError(RiskSLIMError):
+    """Rows cannot be read any more: the cluster that held them is gone.
+
+    Parameters
+    ----------
+    reason : str
+        What happened.
+
+    Attributes
+    ----------
+    coef : ndarray of int64, shape (d + 1,), or None
+        The best score that had been found, intercept first; None if there was none yet.
+    objective, lower_bound : float or None
+        Its objective, and what was proven by then: no score has a lower one. They were not checked
+        once more, as those of a certificate are, for want of rows.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.coef: NDArray[np.int64] | None = None
+        self.objective: float | None = None
+        self.lower_bound: float | None = None
+
+    def __str__(self) -> str:
+        if self.coef is None or self.objective is None:
+            return self.reason
+        bound = "" if self.lower_bound is None else f", lower bound {self.lower_bound:.6g}"
+        return (
+            f"{self.reason}; the best score so far has the objective {self.objective:.6g}{bound}: "
+            f"its points are in the attribute coef, {self.coef.tolist()}"
+        )
 
 
 class CertificateError(RiskSLIMError):

@@ -12,7 +12,10 @@ import pytest
 import riskslim
 from paths import PACKAGE
 
-HEAVY = ["cplex", "numba", "sklearn", "pandas", "polars", "pyarrow", "matplotlib", "scipy"]
+HEAVY = [
+    "cplex", "numba", "sklearn", "pandas", "polars", "pyarrow", "matplotlib", "scipy", "dask",
+    "distributed",
+]  # fmt: skip
 
 # Times and lists are taken in a fresh interpreter; this one has imported everything already.
 _LIST_MODULES = """

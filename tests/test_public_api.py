@@ -173,6 +173,7 @@ Status {OPTIMAL='optimal', FEASIBLE='feasible', INFEASIBLE='infeasible', INTERRU
 TrainingData (X, y, sample_weight=None, *, feature_names=None, outcome_name=None, positive_label=None, items=None)
 TrainingData.from_parquet (cls, path, outcome, *, items=None, sample_weight=None, positive_label=None, features=None, exclude=(), memory_limit=None, scratch=None, progress=None, random_state=0)
 TrainingData.from_csv (cls, path, outcome, *, items=None, sample_weight=None, positive_label=None, features=None, exclude=(), csv_format=None, memory_limit=None, scratch=None, progress=None, random_state=0)
+TrainingData.from_dask (cls, X, y, sample_weight=None, *, items=None, feature_names=None, outcome_name=None, positive_label=None, memory_limit=None, scratch=None, progress=None, random_state=0)
 TrainingData.from_file (cls, path, outcome, *, weights=None, positive_label=None, features=None, exclude=(), encode=None, csv_format=None)
 TrainingData.from_rows (cls, rows, *, feature_names=None, outcome_name='outcome', classes=(0, 1), items=())
 TrainingData.sampled (self, n, random_state=0)

@@ -28,7 +28,10 @@ __all__ = [
     "FileBatch",
     "ParquetFiles",
     "RetypedError",
+    "check_names",
+    "common_schema",
     "find_files",
+    "in_schema",
 ]
 
 # Rows of a batch at most: a few megabytes of a few dozen columns.
@@ -218,15 +221,30 @@ class BatchFiles(abc.ABC):
         """
 
 
-def _common_schema(
+def common_schema(
     files: Sequence[tuple[Path, pyarrow.Schema]], columns: Sequence[str]
 ) -> pyarrow.Schema:
-    """Types of some columns in all files; refuse files that have others."""
+    """Types of some columns in all files; refuse files that have others.
+
+    Parameters
+    ----------
+    files : sequence of (Path, pyarrow.Schema)
+    columns : sequence of str
+
+    Returns
+    -------
+    pyarrow.Schema
+
+    Raises
+    ------
+    ValueError
+        A file has other columns, or columns of another kind; it names both.
+    """
     pyarrow = import_pyarrow()
     first_path, first = files[0]
     fields = {name: first.field(name).type for name in columns}
     for path, schema in files[1:]:
-        _check_names(first_path, first.names, path, schema.names)
+        check_names(first_path, first.names, path, schema.names)
         for name in columns:
             kind = schema.field(name).type
             sorts = {_sort_of(kind), _sort_of(fields[name])} - {"null"}
@@ -246,7 +264,21 @@ def _common_schema(
                            for name in columns])  # fmt: skip
 
 
-def _check_names(first_path: Path, first: Sequence[str], path: Path, names: Sequence[str]) -> None:
+def check_names(first_path: Path, first: Sequence[str], path: Path, names: Sequence[str]) -> None:
+    """Refuse a file that has not the columns of the first one.
+
+    Parameters
+    ----------
+    first_path : Path
+    first : sequence of str
+        Names of its columns.
+    path : Path
+    names : sequence of str
+
+    Raises
+    ------
+    ValueError
+    """
     missing = [name for name in first if name not in names]
     added = [name for name in names if name not in first]
     if missing:
@@ -270,8 +302,25 @@ def _sort_of(kind: pyarrow.DataType) -> str:
     return str(kind)
 
 
-def _in_schema(batch: Any, schema: pyarrow.Schema, path: Path) -> pyarrow.RecordBatch:
-    """Columns in an order and with types."""
+def in_schema(batch: Any, schema: pyarrow.Schema, path: Path) -> pyarrow.RecordBatch:
+    """Columns in an order and with types.
+
+    Parameters
+    ----------
+    batch : pyarrow.RecordBatch
+    schema : pyarrow.Schema
+    path : Path
+        For errors.
+
+    Returns
+    -------
+    pyarrow.RecordBatch
+
+    Raises
+    ------
+    ValueError
+        A column cannot be of its type.
+    """
     pyarrow = import_pyarrow()
     columns = []
     for field in schema:
@@ -322,12 +371,12 @@ class ParquetFiles(BatchFiles):
 
     def kinds(self, columns: Sequence[str]) -> list[pyarrow.DataType]:
         """Types of columns; see :meth:`BatchFiles.kinds`."""
-        return list(_common_schema(self._schemas, columns).types)
+        return list(common_schema(self._schemas, columns).types)
 
     def batches(self, columns: Sequence[str]) -> Iterator[FileBatch]:
         """Read columns; see :meth:`BatchFiles.batches`."""
         pyarrow = import_pyarrow()
-        schema = _common_schema(self._schemas, columns)
+        schema = common_schema(self._schemas, columns)
         before = 0
         for path, size, expected in zip(self.paths, self.sizes, self._n_rows, strict=True):
             row = 0
@@ -344,7 +393,7 @@ class ParquetFiles(BatchFiles):
                     if batch is None:
                         break
                     done = before + size * (row + batch.num_rows) // max(expected, 1)
-                    yield FileBatch(path, row, _in_schema(batch, schema, path), done)
+                    yield FileBatch(path, row, in_schema(batch, schema, path), done)
                     row += batch.num_rows
             if row != expected:
                 raise ValueError(f"{path} says that it has {expected} rows, but it has {row}.")
@@ -388,7 +437,7 @@ class CsvFiles(BatchFiles):
                 schemas.append((path, reader.schema))
         first_path, first = schemas[0]
         for path, schema in schemas[1:]:
-            _check_names(first_path, first.names, path, schema.names)
+            check_names(first_path, first.names, path, schema.names)
         self._names = list(first.names)
         self._names_in = {path: list(schema.names) for path, schema in schemas}
         self._rank = {
@@ -434,7 +483,7 @@ class CsvFiles(BatchFiles):
                         self._retype(path, error)
                         raise self._fault(path, error, row) from error
                     done = before + min(file.tell(), size)
-                    yield FileBatch(path, row, _in_schema(batch, schema, path), done)
+                    yield FileBatch(path, row, in_schema(batch, schema, path), done)
                     row += batch.num_rows
             before += size
 

@@ -7,7 +7,7 @@ is :mod:`riskslim.rows.reading`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -182,6 +182,98 @@ class FromBatches:
             items=items, memory_limit=memory_limit, scratch=scratch, progress=progress,
             seed=random_state,
         )  # fmt: skip
+
+    @classmethod
+    def from_dask(
+        cls,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        items: Any = None,
+        feature_names: Sequence[str] | None = None,
+        outcome_name: str | None = None,
+        positive_label: Any = None,
+        memory_limit: int | None = None,
+        scratch: str | os.PathLike[str] | None = None,
+        progress: Callable[[Any], None] | None = None,
+        random_state: int = 0,
+    ) -> Self:
+        """Read Dask collections where their partitions are, and merge equal rows there.
+
+        Parameters
+        ----------
+        X : Dask data frame, or Dask array of shape (n, d)
+        y : Dask series or array of shape (n,)
+            In the partitions of X, as a column of the same data frame is.
+        sample_weight : Dask series or array of shape (n,), optional
+            Likewise.
+        items, positive_label, scratch, random_state
+            As in :meth:`from_parquet`.
+        feature_names, outcome_name
+            As in :class:`TrainingData`.
+        memory_limit : int, optional
+            Bytes that the rows may take in this process, here and in a search afterwards. Default:
+            half of the machine's memory. What workers may take is Dask's own setting.
+        progress : callable, optional
+            As in :meth:`from_parquet`, called after each partition; bytes are 0.
+
+        Returns
+        -------
+        TrainingData
+            Its rows are the distinct ones, with ``counts``; or they are on the workers, where they
+            have no room here (``rows_elsewhere``).
+
+        Raises
+        ------
+        ImportError
+            pyarrow is not installed.
+        TypeError
+            X is a collection of another kind, or y and the weights are no collections; an
+            asynchronous client.
+        ValueError
+            Partitions that are not cut alike, or that differ in their columns; values that cannot
+            be used, with the partition and the row of the first one; an outcome that does not have
+            two classes in all partitions together.
+        RowsLostError
+            The cluster is gone, or a partition was lost with its workers again and again.
+
+        Notes
+        -----
+        The collections are computed twice: once to see what is in the columns, once to encode and
+        merge; a data frame that fits in the memory of the cluster may be persisted before. Work is
+        done by the workers of the Dask client that is connected. Without a client partitions are
+        computed in this process by Dask's default scheduler, one after the other, and what has no
+        room in memory goes to scratch files.
+
+        A worker that dies is replaced by Dask, and what it held is computed again from the source:
+        files that the collections are from have to be there as long as the data are used.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import dask.dataframe as dd
+        >>> from riskslim import ItemEncoder, TrainingData
+        >>> rows = {"age": [38, 72, 61, 38], "smoker": [0, 1, 1, 0], "died": [0, 1, 0, 0]}
+        >>> frame = dd.from_pandas(pd.DataFrame(rows), npartitions=2)
+        >>> data = TrainingData.from_dask(
+        ...     frame[["age", "smoker"]], frame["died"], items=ItemEncoder()
+        ... )
+        >>> data.feature_names, data.counts
+        (('age >= 61', 'age >= 72', 'smoker'), array([2, 1, 1]))
+        """
+        return cls._read_collections(
+            X, y, sample_weight, items=items, feature_names=feature_names,
+            outcome_name=outcome_name, positive_label=positive_label, memory_limit=memory_limit,
+            scratch=scratch, progress=progress, seed=random_state,
+        )  # fmt: skip
+
+    @classmethod
+    def _read_collections(cls, X: Any, y: Any, sample_weight: Any, **options: Any) -> Self:
+        """Read collections; what does it stands above this module, and is called by name."""
+        collections: Any = import_module("riskslim.rows.collections")
+        data: Self = collections.read_collections(X, y, sample_weight, **options)
+        return data
 
     @classmethod
     def _read_batches(

@@ -17,15 +17,27 @@ from numpy.typing import NDArray
 from riskslim._kernels import distinct
 from riskslim.data.distinct import KernelRows, split_numbers
 from riskslim.data.layout import WordLayout
+from riskslim.data.panels import as_panels
 from riskslim.data.statements import Statement
 from riskslim.data.training_data import TrainingData
 
-__all__ = ["MergedKeys", "RowMerger", "merged_data", "split_counts"]
+__all__ = [
+    "MergedKeys",
+    "RowMerger",
+    "merge_keys",
+    "merged_data",
+    "never_called",
+    "room_for",
+    "split_counts",
+]
 
 # Slots of the first hash table; it is doubled.
 _FIRST_SLOTS = 2**16
 # Slots of the table for each row at most: it is never more than half full, and doubled.
 _SLOTS_PER_ROW = 4
+
+# Rows that are taken from words to columns at a time.
+_ROWS_AT_ONCE = 2**18
 
 _NO_ROWS: NDArray[np.int64] = np.empty(0, np.int64)
 
@@ -47,6 +59,10 @@ class MergedKeys:
     keys: NDArray[np.uint64]
     counts: NDArray[np.int64]
     weights: NDArray[np.float64]
+
+    def copied(self) -> MergedKeys:
+        """The same rows in arrays of their own, no larger than they are."""
+        return MergedKeys(self.keys.copy(), self.counts.copy(), self.weights.copy())
 
 
 class RowMerger:
@@ -89,8 +105,7 @@ class RowMerger:
         self.weighted = weighted
         self._give_up = give_up
         self._block = distinct.block_rows()
-        per_row = 8 * (layout.n_words + 1 + 2 * weighted + _SLOTS_PER_ROW)
-        room = max(n_bytes // per_row, 2 * self._block)
+        room = max(n_bytes // _bytes_per_row(layout, weighted), 2 * self._block)
         # Memory is taken page by page as the rows fill it.
         self._keys = np.empty((room, layout.n_words), np.uint64)
         self._counts = np.empty(room, np.int64)
@@ -174,6 +189,91 @@ class RowMerger:
         counts = self._counts[rows]
         weights = self._sums[:, rows].sum(axis=0) if self.weighted else counts.astype(np.float64)
         return MergedKeys(self._keys[rows], counts, weights)
+
+
+def _bytes_per_row(layout: WordLayout, weighted: bool) -> int:
+    return 8 * (layout.n_words + 1 + 2 * weighted + _SLOTS_PER_ROW)
+
+
+def room_for(layout: WordLayout, weighted: bool, n_rows: int) -> int:
+    """Memory with which a table has room for so many distinct rows.
+
+    Parameters
+    ----------
+    layout : WordLayout
+    weighted : bool
+        Whether rows have weights.
+    n_rows : int
+
+    Returns
+    -------
+    int
+        Bytes.
+    """
+    return _bytes_per_row(layout, weighted) * (n_rows + 2 * distinct.block_rows())
+
+
+def merge_keys(parts: Sequence[MergedKeys], layout: WordLayout, weighted: bool) -> MergedKeys:
+    """Merge rows that have been merged part by part.
+
+    Parameters
+    ----------
+    parts : sequence of MergedKeys
+        At least one.
+    layout : WordLayout
+    weighted : bool
+        Whether rows have weights other than their counts.
+
+    Returns
+    -------
+    MergedKeys
+        In the order in which they first came.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim.data.layout import WordLayout
+    >>> from riskslim.data.merging import MergedKeys, merge_keys
+    >>> parts = [
+    ...     MergedKeys(np.array([[1], [257]], np.uint64), np.array([2, 5]), np.array([2.0, 5.0])),
+    ...     MergedKeys(np.array([[257]], np.uint64), np.array([3]), np.array([3.0])),
+    ... ]
+    >>> merge_keys(parts, WordLayout.of(np.array([True]), 0), False).counts
+    array([2, 8])
+    """
+    # Sums of whole numbers are exact: counts are added up as weights are.
+    counts, keys = _added(parts, [part.counts.astype(np.float64) for part in parts], layout)
+    weights = counts
+    if weighted:
+        weights, _ = _added(parts, [part.weights for part in parts], layout)
+    return MergedKeys(keys, np.rint(counts).astype(np.int64), weights)
+
+
+def _added(
+    parts: Sequence[MergedKeys], sums: Sequence[NDArray[np.float64]], layout: WordLayout
+) -> tuple[NDArray[np.float64], NDArray[np.uint64]]:
+    """Sums of something of equal rows, and these rows, in the order in which they first came."""
+    n = sum(len(part.keys) for part in parts)
+    merger = RowMerger(layout, True, room_for(layout, True, n), never_called)
+    for part, own in zip(parts, sums, strict=True):
+        for start in range(0, len(part.keys), _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            keys = part.keys[rows]
+            merger.add(
+                layout.integers(keys), as_panels(layout.reals(keys)), layout.labels(keys), own[rows]
+            )
+    merged = merger.finish()
+    return merged.weights, merged.keys.copy()
+
+
+def never_called(merged: MergedKeys) -> None:
+    """Take rows that a table gives up which has room for all.
+
+    Parameters
+    ----------
+    merged : MergedKeys
+    """
+    raise AssertionError(f"there was room for all rows, not for {len(merged.keys)} more")
 
 
 def split_counts(merged: MergedKeys) -> MergedKeys:

@@ -20,7 +20,14 @@ from riskslim.data.tables import series_values
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["MAX_DISTINCT", "SAMPLE_ROWS", "ColumnSummary", "TableSummary", "numbers_of"]
+__all__ = [
+    "MAX_DISTINCT",
+    "SAMPLE_ROWS",
+    "ColumnSummary",
+    "RowSample",
+    "TableSummary",
+    "numbers_of",
+]
 
 # Distinct values of a column that are counted; columns with more are sampled.
 MAX_DISTINCT = 2**16
@@ -46,6 +53,11 @@ class _Fault:
         if count and not self.count:
             self.first = first_row + int(np.argmax(where))
         self.count += count
+
+    def take_over(self, other: _Fault, first_row: int) -> None:
+        if other.count and not self.count:
+            self.first = first_row + other.first
+        self.count += other.count
 
 
 class _Counts(NamedTuple):
@@ -290,6 +302,38 @@ class ColumnSummary:
         self._counted[at] += counts.counted
         self._weights[at] += counts.weights
 
+    def take_over(self, other: ColumnSummary) -> None:
+        """Add what a summary of the rows that come next has found out.
+
+        Parameters
+        ----------
+        other : ColumnSummary
+            Of the same column. Its values are of a type that becomes that of this one without
+            loss, or there are none.
+        """
+        from pyarrow import types
+
+        first_row = self.n_rows
+        self.n_rows += other.n_rows
+        self.n_counted += other.n_counted
+        self.n_missing_counted += other.n_missing_counted
+        self._missing_weight += other._missing_weight
+        self.minimum = min(self.minimum, other.minimum)
+        self.maximum = max(self.maximum, other.maximum)
+        self.are_integers = self.are_integers and other.are_integers
+        for kind, fault in other.faults.items():
+            self.faults[kind].take_over(fault, first_row)
+        if not self.is_counted or types.is_null(other.kind):
+            return
+        if not other.is_counted:
+            self._values, self.is_counted = None, False
+        elif other._values is not None:
+            self._enter(
+                other._values.cast("uint8" if self.is_boolean else self.kind),
+                lambda: first_row + other._first,
+                _Counts(other._all, other._counted, other._weights),
+            )
+
     def values(self, *, counted: bool) -> tuple[Column, NDArray[np.float64], NDArray[np.int64]]:
         """Return the distinct values as a short column, with a missing one if there is any.
 
@@ -379,7 +423,7 @@ class TableSummary:
             if column.is_counted and column.is_numeric and not column.is_categorical
             and not column.is_boolean and not (column.is_integer and kinds[j].bit_width == 8)
         ]  # fmt: skip
-        self._sample = _RowSample(drawn, sample_rows, seed)
+        self._sample = RowSample(drawn, sample_rows, seed)
 
     def add(self, batch: pyarrow.RecordBatch, weights: NDArray[np.float64] | None = None) -> None:
         """Take over a batch of rows.
@@ -396,6 +440,34 @@ class TableSummary:
         self._sample.add(batch, weights, self.n_rows)
         self.n_rows += batch.num_rows
         self.n_counted += batch.num_rows if weights is None else int(np.count_nonzero(weights > 0))
+
+    def take_over(self, other: TableSummary) -> None:
+        """Add what a summary of the rows that come next has found out, but for its sample.
+
+        Parameters
+        ----------
+        other : TableSummary
+            Of the same columns; see :meth:`ColumnSummary.take_over`.
+        """
+        for own, of_other in zip(self.columns, other.columns, strict=True):
+            own.take_over(of_other)
+        self.n_rows += other.n_rows
+        self.n_counted += other.n_counted
+
+    @property
+    def sampled(self) -> list[int]:
+        """Columns of numbers that have too many values to count."""
+        return [j for j in self._sample.columns if not self.columns[j].is_counted]
+
+    def set_sample(self, sample: RowSample) -> None:
+        """Use a sample of the rows that was drawn apart.
+
+        Parameters
+        ----------
+        sample : RowSample
+            Of the columns that are :attr:`sampled`.
+        """
+        self._sample = sample
 
     def short_column(self, j: int) -> tuple[Column, NDArray[np.float64], NDArray[np.int64] | None]:
         """Return values of a column that stand for those of all rows with a positive weight.
@@ -471,11 +543,19 @@ class TableSummary:
         return fault
 
 
-class _RowSample:
+class RowSample:
     """Rows drawn without replacement, whatever the batches are.
 
     Each row has a random number, made of its own number and the seed; the rows with the smallest
     ones are the sample.
+
+    Parameters
+    ----------
+    columns : sequence of int
+        Of which values are kept.
+    most : int
+        Rows to draw.
+    seed : int
     """
 
     def __init__(self, columns: Sequence[int], most: int, seed: int) -> None:
@@ -489,7 +569,17 @@ class _RowSample:
     def add(
         self, batch: pyarrow.RecordBatch, weights: NDArray[np.float64] | None, first_row: int
     ) -> None:
-        if not self.columns:
+        """Draw from a batch of rows.
+
+        Parameters
+        ----------
+        batch : pyarrow.RecordBatch
+        weights : float64 array, optional
+            Rows without weight are not drawn.
+        first_row : int
+            Number of its first row among all.
+        """
+        if not self.columns or not self.most:
             return
         numbers = np.arange(first_row, first_row + batch.num_rows).astype(np.uint64)
         random = _mixed(numbers ^ self._key)
@@ -506,10 +596,32 @@ class _RowSample:
         if len(self._random) > 2 * self.most:
             self._cut()
 
+    def take_over(self, other: RowSample, kinds: Sequence[pyarrow.DataType]) -> None:
+        """Add a sample of the rows that come next.
+
+        Parameters
+        ----------
+        other : RowSample
+            Of the same columns.
+        kinds : sequence of pyarrow.DataType
+            Types of these columns in all rows.
+        """
+        import pyarrow
+
+        self._random = np.concatenate([self._random, other._random])
+        self._weights = np.concatenate([self._weights, other._weights])
+        for part in other._parts:
+            columns = [column.cast(kind) for column, kind in zip(part.columns, kinds, strict=True)]
+            self._parts.append(pyarrow.RecordBatch.from_arrays(columns, part.schema.names))
+        if len(self._random) > 2 * self.most:
+            self._cut()
+
     def _cut(self) -> None:
         """Keep the rows with the smallest numbers, in the order of the rows."""
         import pyarrow
 
+        if not self._parts:
+            return
         table = pyarrow.Table.from_batches(self._parts)
         if len(self._random) > self.most:
             kept = np.sort(np.argpartition(self._random, self.most - 1)[: self.most])

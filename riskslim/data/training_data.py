@@ -50,6 +50,7 @@ from riskslim.data.faults import (
 from riskslim.data.files import as_arrow, open_file
 from riskslim.data.from_batches import FromBatches
 from riskslim.data.labels import encode_labels, is_plain_order
+from riskslim.data.lazy import is_collection
 from riskslim.data.packing import pack
 from riskslim.data.panels import read_column
 from riskslim.data.statements import Statement, stated
@@ -67,7 +68,7 @@ from riskslim.exceptions import ConstantFeatureWarning
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["TrainingData", "locate_columns", "stored_values"]
+__all__ = ["TrainingData", "locate_columns", "resolve_names", "stated_items", "stored_values"]
 
 # What only data have whose rows are in memory.
 _OF_ROWS = frozenset({"labels", "sample_weight", "integer_columns", "real_panels"})
@@ -81,9 +82,11 @@ class TrainingData(FromBatches):
     X : array-like or data frame of shape (n, d)
         Features as numbers: a NumPy array of any real dtype and layout, nested lists, a mapping
         from names to columns, or any data frame that narwhals understands (pandas, polars, a
-        pyarrow table, ...). The intercept is added by the package: X has no column for it.
+        pyarrow table, ...). The intercept is added by the package: X has no column for it. A Dask
+        data frame or array is read as :meth:`from_dask` does.
     y : array-like of shape (n,) or (n, 1)
-        Two distinct labels of any kind: {0, 1}, {-1, 1}, bool, strings, categories.
+        Two distinct labels of any kind: {0, 1}, {-1, 1}, bool, strings, categories. Of Dask, if X
+        is; so are the weights.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights :math:`w_i` of the rows. Each class needs a positive total weight.
     feature_names : sequence of str, optional
@@ -224,12 +227,19 @@ class TrainingData(FromBatches):
                 f"y is the text {y!r}, but the labels themselves are needed: y=frame[{y!r}], "
                 f"with X the other columns. For a file: TrainingData.from_file(path, {y!r})."
             )
+        if is_collection(X):
+            made = self._read_collections(
+                X, y, sample_weight, feature_names=feature_names, outcome_name=outcome_name,
+                positive_label=positive_label, statements=items,
+            )  # fmt: skip
+            self.__dict__.update(vars(made))
+            return
         y = the_only_column(y)
         # The cheap checks come first: a wrong label must not wait for the packing of X.
         table = open_table(X)
         self.n_samples, self.n_features = table.n_samples, table.n_features
-        self.feature_names = _resolve_names(table, feature_names)
-        self.items = _stated_items(X, items, self.feature_names)
+        self.feature_names = resolve_names(table, feature_names)
+        self.items = stated_items(X, items, self.feature_names)
         self.outcome_name = outcome_name or series_name(y) or "outcome"
         self.labels, self.classes = encode_labels(y, self.n_samples, positive_label)
         if positive_label is None and not is_plain_order(self.classes):
@@ -397,8 +407,8 @@ class TrainingData(FromBatches):
         data.rows_elsewhere = rows
         data.n_samples, data.n_features = rows.n_samples, d
         table = Table(rows.n_samples, d, None, lambda j: np.empty(0))
-        data.feature_names = _resolve_names(table, feature_names)
-        data.items = _stated_items(None, items, data.feature_names)
+        data.feature_names = resolve_names(table, feature_names)
+        data.items = stated_items(None, items, data.feature_names)
         data.outcome_name = outcome_name
         data.classes = classes
         check_class_totals(rows.class_weights, classes)
@@ -679,12 +689,30 @@ def stored_values(data: TrainingData, j: int, start: int, stop: int) -> NDArray[
     return values
 
 
-def _stated_items(
+def stated_items(
     X: Any,
     items: Iterable[Statement] | Mapping[str, Statement] | None,
     feature_names: Sequence[str],
 ) -> dict[str, Statement]:
-    """What is stated of features, by name: by the caller, or by the encoder that made X."""
+    """Find out what is stated of features, by the caller or by the encoder that made X.
+
+    Parameters
+    ----------
+    X : object
+    items : iterable of Item, or mapping from str to Item, optional
+        As in :class:`TrainingData`.
+    feature_names : sequence of str
+
+    Returns
+    -------
+    dict from str to Item
+        By name.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Something else, or items that are no features.
+    """
     if items is None:
         made = {item.name: item for item in stated(X)}
         return {name: made[name] for name in feature_names if name in made}
@@ -703,7 +731,24 @@ def _stated_items(
     return {name: by_name[name] for name in feature_names if name in by_name}
 
 
-def _resolve_names(table: Table, feature_names: Sequence[str] | None) -> tuple[str, ...]:
+def resolve_names(table: Table, feature_names: Sequence[str] | None) -> tuple[str, ...]:
+    """Name the features of a table.
+
+    Parameters
+    ----------
+    table : Table
+    feature_names : sequence of str, optional
+        As in :class:`TrainingData`.
+
+    Returns
+    -------
+    tuple of str
+
+    Raises
+    ------
+    TypeError, ValueError
+        Names that are none, or not unique.
+    """
     if isinstance(feature_names, str):
         raise TypeError(
             f"feature_names must be a sequence of names, got the text {feature_names!r}."

@@ -12,7 +12,7 @@ import logging
 import math
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
@@ -48,7 +48,7 @@ from riskslim.data.summaries import (
 )
 from riskslim.data.training_data import TrainingData, locate_columns
 from riskslim.data.weights import check_class_totals
-from riskslim.rows.base import RowsSchema
+from riskslim.rows.base import PartitionedRows, RowsSchema
 from riskslim.rows.disk import BLOCK_ROWS, BlockWriter, DiskRows, ScratchFolder
 
 __all__ = ["BatchItems", "Columns", "ReadProgress", "default_memory_limit", "read_files"]
@@ -60,7 +60,7 @@ _Result = TypeVar("_Result")
 # Share of the memory limit that the table of merged rows may take, and copies of the rows in
 # memory that there has to be room for: the rows themselves, and what a search makes of them
 # (3.6 GB in all for 11 million rows of 30 items, of 49 bytes each).
-_TABLE_SHARE = 4
+TABLE_SHARE = 4
 _COPIES = 7
 # Rows that are taken from words to columns at a time.
 _UNPACKED_ROWS = 2**18
@@ -69,6 +69,9 @@ _UNPACKED_ROWS = 2**18
 _MEMORY_SHARE, _USUAL_MEMORY = 2, 4 * 2**30
 
 _SECONDS_BETWEEN_LINES = 10.0
+
+# Labels that are counted, so that an error can name some where there are not two.
+MAX_LABELS = 2**10
 
 
 class BatchItems(Protocol):
@@ -98,7 +101,8 @@ class ReadProgress:
     n_distinct : int
         Distinct rows among them so far; 0 in the first step.
     n_bytes, total_bytes : int
-        Bytes of the files that were read in this step, and of all files.
+        Bytes of the files that were read in this step, and of all files; 0 where rows do not come
+        from files.
     """
 
     step: int
@@ -121,10 +125,10 @@ class ReadProgress:
         'reading, step 2 of 2: 500,000 rows, 20,000 distinct, 5.0 MB of 20.0 MB'
         """
         distinct = f", {self.n_distinct:,} distinct" if self.step == 2 else ""
-        return (
-            f"reading, step {self.step} of 2: {self.n_rows:,} rows{distinct}, "
-            f"{_megabytes(self.n_bytes)} of {_megabytes(self.total_bytes)}"
-        )
+        text = f"reading, step {self.step} of 2: {self.n_rows:,} rows{distinct}"
+        if not self.total_bytes:
+            return text
+        return f"{text}, {_megabytes(self.n_bytes)} of {_megabytes(self.total_bytes)}"
 
 
 def _megabytes(n_bytes: int) -> str:
@@ -194,6 +198,36 @@ def default_memory_limit() -> int:
     return int(total) // _MEMORY_SHARE if total > 0 else _USUAL_MEMORY
 
 
+def checked_limit(memory_limit: int | None, scratch: str | os.PathLike[str] | None) -> int:
+    """Return the memory limit in bytes, after checking that and what reading needs.
+
+    Parameters
+    ----------
+    memory_limit : int, optional
+        Default: :func:`default_memory_limit`.
+    scratch : str or path-like, optional
+        Folder for scratch files.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        A limit that is none, a folder that there is not.
+    ImportError
+        pyarrow is not installed.
+    """
+    limit = default_memory_limit() if memory_limit is None else memory_limit
+    if not limit > 0:
+        raise ValueError(f"memory_limit must be a positive number of bytes, got {limit!r}")
+    if scratch is not None and not Path(scratch).is_dir():
+        raise ValueError(f"there is no folder {scratch} for scratch files")
+    import_pyarrow()
+    return int(limit)
+
+
 def read_files(
     kind: Literal["parquet", "csv"],
     paths: Paths,
@@ -241,18 +275,13 @@ def read_files(
     OSError
         The scratch folder cannot be written.
     """
-    limit = default_memory_limit() if memory_limit is None else memory_limit
-    if not limit > 0:
-        raise ValueError(f"memory_limit must be a positive number of bytes, got {limit!r}")
-    if scratch is not None and not Path(scratch).is_dir():
-        raise ValueError(f"there is no folder {scratch} for scratch files")
-    import_pyarrow()
+    limit = checked_limit(memory_limit, scratch)
     files: BatchFiles
     if kind == "parquet":
         files = ParquetFiles(find_files(paths, [".parquet"]))
     else:
         files = CsvFiles(find_files(paths, [".csv", ".csv.gz"]), csv_format)
-    reading = _Reading(files, columns, items, int(limit), progress, seed)
+    reading = Reading(files, columns, items, limit, progress, seed)
     features = reading.features_of(reading.first_pass())
     data = reading.second_pass(features, scratch)
     data.csv_format = csv_format
@@ -260,7 +289,7 @@ def read_files(
 
 
 @dataclasses.dataclass(frozen=True)
-class _Features:
+class Features:
     """The features, and how they are stored."""
 
     names: tuple[str, ...]
@@ -276,7 +305,7 @@ class _Features:
 
 
 @dataclasses.dataclass
-class _Totals:
+class Totals:
     """What is added up over all rows of the second pass."""
 
     n_rows: int = 0
@@ -284,8 +313,27 @@ class _Totals:
     n_positive: int = 0
     weights: list[tuple[float, float]] = dataclasses.field(default_factory=list)
 
+    @classmethod
+    def of(cls, parts: Sequence[Totals]) -> Totals:
+        """What is added up over all rows of several parts.
 
-class _Reading:
+        Parameters
+        ----------
+        parts : sequence of Totals
+
+        Returns
+        -------
+        Totals
+        """
+        return cls(
+            sum(part.n_rows for part in parts),
+            sum(part.n_counted for part in parts),
+            sum(part.n_positive for part in parts),
+            [pair for part in parts for pair in part.weights],
+        )
+
+
+class Reading:
     """Two passes over files."""
 
     def __init__(
@@ -321,37 +369,73 @@ class _Reading:
                 logger.info("column %s has values of another type: reading anew", column)
 
     def _first_pass(self) -> TableSummary:
+        summary, outcome = self.summaries()
+        if not summary.n_rows:
+            raise ValueError(f"{self._listed()} has no rows.")
+        self.take_summaries(summary, outcome)
+        return summary
+
+    def summaries(
+        self, most: int | None = None, sample_rows: int | None = None
+    ) -> tuple[TableSummary, ColumnSummary]:
+        """Find out what the columns and the outcome have; refuse what no rows could put right.
+
+        Parameters
+        ----------
+        most : int, optional
+            Distinct values of a column that are counted. Default: none, unless items are made.
+        sample_rows : int, optional
+            Rows that are drawn of columns with more. Default: those that reading draws.
+
+        Returns
+        -------
+        summary : TableSummary
+        outcome : ColumnSummary
+        """
         *kinds, outcome_kind = self.files.kinds([*self.names, self.columns.outcome])
-        most = 0 if self.items is None else MAX_DISTINCT
-        summary = TableSummary(
-            self.names, kinds, most=most, sample_rows=SAMPLE_ROWS, seed=self.seed
-        )
-        summary.place = self._place
-        outcome = ColumnSummary(self.columns.outcome, outcome_kind, 2**10)
+        if most is None:
+            most = 0 if self.items is None else MAX_DISTINCT
+        rows = SAMPLE_ROWS if sample_rows is None else sample_rows
+        summary = TableSummary(self.names, kinds, most=most, sample_rows=rows, seed=self.seed)
+        summary.place = self.place
+        outcome = ColumnSummary(self.columns.outcome, outcome_kind, MAX_LABELS)
         self.starts, self.started = [], []
         for batch in self._batches(1, lambda: 0):
             if batch.first_row == 0:
                 self.starts.append(summary.n_rows)
                 self.started.append(batch.path)
-            weights = self._weights(batch)
+            weights = self.weights_of(batch)
             outcome.add(batch.rows.column(len(self.names)), None, summary.n_rows)
-            self._check_labels(outcome)
+            self.check_labels(outcome)
             summary.add(batch.rows.select(range(len(self.names))), weights)
+        return summary, outcome
+
+    def take_summaries(self, summary: TableSummary, outcome: ColumnSummary) -> None:
+        """Decide on the classes.
+
+        Parameters
+        ----------
+        summary : TableSummary
+            Of all rows.
+        outcome : ColumnSummary
+
+        Raises
+        ------
+        ValueError
+            There are not two classes.
+        """
         self.n_rows = summary.n_rows
-        if not self.n_rows:
-            raise ValueError(f"{self._listed()} has no rows.")
         labels = outcome.values(counted=False)[0]
         _, self.classes = encode_labels(labels, len(labels), self.columns.positive_label)
-        return summary
 
-    def _check_labels(self, outcome: ColumnSummary) -> None:
+    def check_labels(self, outcome: ColumnSummary) -> None:
         """Refuse an outcome as soon as something is wrong with it."""
         for kind, what in (("missing", "missing values"), ("infinite", "infinite values")):
             fault = outcome.faults[kind]
             if fault.count:
                 raise ValueError(
                     f"The outcome {outcome.name!r} has {what}: the first is at "
-                    f"{self._place(fault.first)} (rows counted from 0). Remove these rows."
+                    f"{self.place(fault.first)} (rows counted from 0). Remove these rows."
                 )
         if not outcome.is_counted:
             raise ValueError(
@@ -362,7 +446,7 @@ class _Reading:
         if len(labels) > 2:
             encode_labels(labels, len(labels), self.columns.positive_label)  # refuses them
 
-    def features_of(self, summary: TableSummary) -> _Features:
+    def features_of(self, summary: TableSummary) -> Features:
         """Choose the features."""
         faults: list[tuple[int, ColumnError]] = []
         if self.items is None:
@@ -392,36 +476,36 @@ class _Reading:
             minimum[k], maximum[k] = column.minimum, column.maximum
             is_integer[k] = column.are_integers and column.minimum >= -128 and column.maximum <= 127
         raise_faults(faults, self.names, summary.n_rows, ADVICE)
-        return _Features(names, made, is_integer, minimum, maximum)
+        return Features(names, made, is_integer, minimum, maximum)
 
     # ---- the second pass ---------------------------------------------------------------------
 
     def second_pass(
-        self, features: _Features, scratch: str | os.PathLike[str] | None
+        self, features: Features, scratch: str | os.PathLike[str] | None
     ) -> TrainingData:
         """Encode and merge all rows."""
         layout, weighted = features.layout, self.columns.weights is not None
         with _Spill(features, layout, weighted, scratch) as spill:
-            merger = RowMerger(layout, weighted, self.memory_limit // _TABLE_SHARE, spill.take)
-            totals = self._merge_all(features, merger, lambda: merger.n_rows + spill.n_rows)
-            self._check_classes(totals)
+            merger = RowMerger(layout, weighted, self.memory_limit // TABLE_SHARE, spill.take)
+            totals = self.merge_all(features, merger, lambda: merger.n_rows + spill.n_rows)
+            self.check_classes(totals)
             merged = merger.finish()
             logger.info(
                 "%d rows, %d of them distinct in memory and %d in scratch files",
                 totals.n_rows, len(merged.keys), spill.n_rows,
             )  # fmt: skip
             rows: DiskRows | None = None
-            if spill.n_rows or not self._fits(features, len(merged.keys)):
+            if spill.n_rows or not self.fits(features, len(merged.keys)):
                 spill.take(merged)
                 rows = spill.finish()
-        return self._training_data(features, layout, merged, rows, totals)
+        return self.training_data(features, layout, merged, rows, totals)
 
-    def _merge_all(
-        self, features: _Features, merger: RowMerger, n_distinct: Callable[[], int]
-    ) -> _Totals:
-        totals = _Totals()
+    def merge_all(
+        self, features: Features, merger: RowMerger, n_distinct: Callable[[], int]
+    ) -> Totals:
+        totals = Totals()
         for batch in self._batches(2, n_distinct):
-            weights, labels = self._weights(batch), self._labels(batch)
+            weights, labels = self.weights_of(batch), self._labels(batch)
             integers, reals = self._encoded(features, batch)
             positive = labels > 0
             totals.n_rows += len(labels)
@@ -447,7 +531,7 @@ class _Reading:
         return totals
 
     def _encoded(
-        self, features: _Features, batch: FileBatch
+        self, features: Features, batch: FileBatch
     ) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
         """Integer and real columns of a batch."""
         rows = batch.rows.select(range(len(self.names)))
@@ -487,7 +571,7 @@ class _Reading:
             where = numbers_of(column) == positive
         return np.where(where, np.int8(1), np.int8(-1))
 
-    def _check_classes(self, totals: _Totals) -> None:
+    def check_classes(self, totals: Totals) -> None:
         """Refuse weights with which nothing can be learnt."""
         if totals.weights:
             negative, positive = (math.fsum(part) for part in zip(*totals.weights, strict=True))
@@ -495,20 +579,37 @@ class _Reading:
 
     # ---- the result --------------------------------------------------------------------------
 
-    def _fits(self, features: _Features, n_rows: int) -> bool:
+    def fits(self, features: Features, n_rows: int) -> bool:
         """Say whether so many rows have room in memory, with what a search makes of them."""
         n_integers = int(np.count_nonzero(features.is_integer))
         per_row = n_integers + 8 * (len(features.names) - n_integers) + 1 + 8 + 2
         return _COPIES * per_row * n_rows <= self.memory_limit
 
-    def _training_data(
+    def training_data(
         self,
-        features: _Features,
+        features: Features,
         layout: WordLayout,
-        merged: MergedKeys,
-        rows: DiskRows | None,
-        totals: _Totals,
+        merged: MergedKeys | None,
+        rows: PartitionedRows | None,
+        totals: Totals,
     ) -> TrainingData:
+        """Make training data of all rows.
+
+        Parameters
+        ----------
+        features : Features
+        layout : WordLayout
+        merged : MergedKeys, optional
+            The rows in memory, unless ``rows`` are given.
+        rows : PartitionedRows, optional
+            The rows, where they are elsewhere.
+        totals : Totals
+            Of all rows.
+
+        Returns
+        -------
+        TrainingData
+        """
         named: dict[str, Any] = {
             "feature_names": features.names,
             "outcome_name": self.columns.outcome,
@@ -518,6 +619,7 @@ class _Reading:
         if rows is not None:
             data = TrainingData.from_rows(rows, **named)
         else:
+            assert merged is not None
             weighted = self.columns.weights is not None
             if len(merged.keys) == totals.n_rows:
                 counts = None  # no two of them are equal
@@ -526,7 +628,7 @@ class _Reading:
             else:
                 merged = split_counts(merged)
                 counts = merged.counts
-            part = _part_of(features, layout, merged, weighted or counts is not None)
+            part = part_of(features, layout, merged, weighted or counts is not None)
             data = merged_data(
                 part, counts, is_weighted=weighted,
                 feature_min=features.minimum, feature_max=features.maximum, **named,
@@ -550,7 +652,7 @@ class _Reading:
                 self._last_line = time.monotonic()
                 logger.info("%s", state.summary())
 
-    def _weights(self, batch: FileBatch) -> NDArray[np.float64] | None:
+    def weights_of(self, batch: FileBatch) -> NDArray[np.float64] | None:
         if self.columns.weights is None:
             return None
         column = batch.rows.column(len(self.names) + 1)
@@ -571,7 +673,7 @@ class _Reading:
             )
         return weights
 
-    def _place(self, row: int) -> str:
+    def place(self, row: int) -> str:
         """Name the file of a row, and its number there."""
         number = int(np.searchsorted(self.starts, row, side="right")) - 1
         return f"row {row - self.starts[number]} of {self.started[number]}"
@@ -586,7 +688,7 @@ class _Spill:
 
     def __init__(
         self,
-        features: _Features,
+        features: Features,
         layout: WordLayout,
         weighted: bool,
         scratch: str | os.PathLike[str] | None,
@@ -650,8 +752,8 @@ class _Spill:
             raise self._unwritten(error) from error
 
 
-def _part_of(
-    features: _Features, layout: WordLayout, merged: MergedKeys, has_weights: bool
+def part_of(
+    features: Features, layout: WordLayout, merged: MergedKeys, has_weights: bool
 ) -> KernelRows:
     """Unpack rows."""
     weights = merged.weights if has_weights else np.empty(0)

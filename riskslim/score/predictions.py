@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from riskslim._wording import listing
 from riskslim.data.extrapolation import far_values, warn_of_far_values
 from riskslim.data.faults import ColumnError
+from riskslim.data.lazy import is_collection, of_rows
 from riskslim.data.statements import stated
 from riskslim.data.tables import Table
 from riskslim.items.rules import HandleUnknown, check_names, computed_items, in_kind_of
@@ -43,15 +45,17 @@ class Predictions(ScoreFields):
             anything with names, of which only the features with points are read: any data frame
             that narwhals understands, :class:`~riskslim.TrainingData`, a mapping from names to
             columns, a mapping or a pandas series from names to the values of one row, or a list
-            of such rows. Of a score that knows its ``variables``, raw columns will do: features
-            that X lacks are computed from them as by :meth:`with_items`; and arrays and nested
-            lists have the raw columns, in the order of ``variables`` (then features with points
-            that are computed from none of these), never items.
+            of such rows. A Dask data frame or array: what is returned is then a Dask array, and
+            nothing is computed before it is asked for. Of a score that knows its ``variables``, raw
+            columns will do: features that X lacks are computed from them as by :meth:`with_items`;
+            and arrays and nested lists have the raw columns, in the order of ``variables`` (then
+            features with points that are computed from none of these), never items.
 
         Returns
         -------
         ndarray of shape (n,)
-            int64 where all values that were read are integers, else float64.
+            int64 where all values that were read are integers, else float64; float64 of Dask
+            collections.
 
         Raises
         ------
@@ -74,6 +78,8 @@ class Predictions(ScoreFields):
         >>> RiskScore(-3, {"smoker": 2, "exercise": -1}).score_samples([[1, 0], [1, 1], [0, 1]])
         array([ 2,  1, -1])
         """
+        if is_collection(X):
+            return self._later(X, type(self).score_samples, np.float64)
         return self._rows(X).scores(self.points)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -97,6 +103,8 @@ class Predictions(ScoreFields):
         >>> RiskScore(-3, {"smoker": 5}, scale=2.5).decision_function([[0], [1]])
         array([-1.2,  0.8])
         """
+        if is_collection(X):
+            return self._later(X, type(self).decision_function, np.float64)
         return link_of(self).log_odds(self.score_samples(X).astype(np.float64))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -121,6 +129,8 @@ class Predictions(ScoreFields):
         array([[0.9526, 0.0474],
                [0.7311, 0.2689]])
         """
+        if is_collection(X):
+            return self._later(X, type(self).predict_proba, np.float64, 2)
         odds = self.decision_function(X)
         return np.column_stack((logistic(-odds), logistic(odds)))
 
@@ -138,6 +148,8 @@ class Predictions(ScoreFields):
             The positive label where the risk is above 50%, else the negative one.
         """
         labels = class_labels(self.classes)
+        if is_collection(X):
+            return self._later(X, type(self).predict, labels.dtype)
         return np.asarray(labels[(self.decision_function(X) > 0).astype(np.intp)])
 
     def remarks(self, X: Any = None) -> tuple[str, ...]:
@@ -356,6 +368,16 @@ class Predictions(ScoreFields):
                 f"columns {listing(map(repr, known))}: pass the encoder whose items they are"
             )
         return score
+
+    def _later(
+        self, X: Any, method: Callable[..., Any], dtype: Any, n_columns: int | None = None
+    ) -> NDArray[Any]:
+        """What a method returns of the rows of a Dask collection, as a Dask array."""
+        names = () if self.variables else tuple(self.points)
+        call = partial(method, self)
+        # To type checkers it is the array that it will be.
+        found: NDArray[Any] = of_rows(X, call, dtype=dtype, n_columns=n_columns, names=names)
+        return found
 
     def _rows(self, X: Any) -> ScoredRows:
         made = {one.name for one in stated(X)}

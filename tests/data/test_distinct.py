@@ -461,7 +461,7 @@ def test_certificates_are_checked_on_every_row():
     data = make_data(1, n=250)
     plain, merged = both_problems(data, 3)
     wrong: KernelRows = take_rows(all_rows(data), np.arange(200))
-    merged.loss.rows = wrong
+    merged.loss._rows = wrong
     coef = discrete_coordinate_descent(plain, [0, 0, 0, 0]).coefficients
     assert merged.loss.value(coef) != plain.loss.value(coef)
     assert merged.loss.value(coef, every_row=True) == plain.loss.value(coef)

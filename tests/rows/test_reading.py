@@ -544,13 +544,13 @@ def test_files_that_are_not_there_or_damaged(tmp_path):
 def test_a_file_that_changes_between_the_passes(tmp_path, monkeypatch):
     folder = write(frame(n=900), tmp_path, "parquet", 2)
     path = folder / "part-1.parquet"
-    before = reading._Reading.features_of
+    before = reading.Reading.features_of
 
     def changed(self, summary):
         pq.write_table(pq.read_table(path).slice(0, 100), path)
         return before(self, summary)
 
-    monkeypatch.setattr(reading._Reading, "features_of", changed)
+    monkeypatch.setattr(reading.Reading, "features_of", changed)
     with pytest.raises(ValueError, match=r"part-1.parquet says that it has|changed while"):
         read(folder, items=encoder(), exclude=["weight"])
 
@@ -678,7 +678,7 @@ def test_a_full_disk_or_an_interruption_leaves_nothing(tmp_path, monkeypatch, er
 
 def test_a_fault_in_the_second_pass_leaves_nothing(tmp_path, monkeypatch):
     folder, scratch = spilling(tmp_path)
-    before, rows = reading._Reading._encoded, []
+    before, rows = reading.Reading._encoded, []
 
     def encoded(self, features, batch):
         rows.append(batch.rows.num_rows)
@@ -687,7 +687,7 @@ def test_a_fault_in_the_second_pass_leaves_nothing(tmp_path, monkeypatch):
             raise ValueError("out of order")
         return before(self, features, batch)
 
-    monkeypatch.setattr(reading._Reading, "_encoded", encoded)
+    monkeypatch.setattr(reading.Reading, "_encoded", encoded)
     with pytest.raises(ValueError, match="out of order"):
         read(folder, items=encoder(), exclude=["weight"], memory_limit=LITTLE, scratch=scratch)
     assert not list(scratch.iterdir())

@@ -35,7 +35,7 @@ from riskslim.engines.runs import (
     run_interruptibly,
 )
 from riskslim.engines.scales import ScalesRun
-from riskslim.exceptions import RiskSLIMError
+from riskslim.exceptions import RiskSLIMError, RowsLostError
 from riskslim.problem.conflicts import conflicting_constraints
 from riskslim.problem.problem import RiskScoreProblem
 from riskslim.rows.base import StoppedError
@@ -232,6 +232,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         self.beyond: Beyond | None = None
         self.conflict: list[str] = []
         self._in_memory: InMemory | None = None
+        self._current: Search | None = None
 
     def interrupt(self) -> None:
         """End the search as soon as possible; may be called from another thread."""
@@ -239,7 +240,23 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         self.stop[0] = 1
 
     def solve(self) -> Solution:
-        """Search, and certify the best score."""
+        """Search, and certify the best score.
+
+        Raises
+        ------
+        RowsLostError
+            With the best score so far, which cannot be checked again without rows.
+        """
+        try:
+            return self._solved()
+        except RowsLostError as lost:
+            search = self._current
+            if search is not None and search.incumbents.best is not None:
+                lost.coef, lost.objective = search.incumbents.best.copy(), float(search.objective)
+                lost.lower_bound = float(min(search.lower_bound, search.objective))
+            raise
+
+    def _solved(self) -> Solution:
         if self.problem.infeasibility is not None:
             return self.infeasible(self.problem.infeasibility)
         watch = threading.Thread(target=self._watch, name="branch_and_bound limits", daemon=True)
@@ -296,8 +313,11 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
 
     def _new_search(self) -> Search:
         if self.problem.loss.parts is not None:
-            return self._new_parts_search()
-        return Search(*self._search_arguments())
+            search: Search = self._new_parts_search()
+        else:
+            search = Search(*self._search_arguments())
+        self._current = search
+        return search
 
     def _new_parts_search(self) -> Search:
         """A search on rows in parts, of which as much is in memory as there is room for."""
