@@ -534,7 +534,7 @@ class Search:
     def _begin_cutoffs(self, limit: float) -> None:
         """Search over cut-offs where that is possible, and predicted to take less than a limit."""
         n_items = self._items.n_items
-        preparation = PREPARED_SECONDS * self.problem.loss.rows.n_rows * n_items
+        preparation = PREPARED_SECONDS * self.problem.loss.n_rows * n_items
         if limit < max(PREPARATION_SECONDS * n_items**0.5, preparation / CUTOFFS_TRIED_SHARE):
             return
         if self._prepared is None:

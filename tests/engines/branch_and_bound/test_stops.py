@@ -19,6 +19,7 @@ from riskslim.engines.branch_and_bound import (
     workspace,
 )
 from riskslim.engines.branch_and_bound.rows import NodeRows
+from riskslim.heuristics import packed as heuristics_packed
 from riskslim.heuristics import supports
 
 NEVER = BranchAndBoundSettings(tables="never")
@@ -128,7 +129,7 @@ def test_stops_within_nodes_over_scales(free_items, optimum, monkeypatch):
 
 
 PARTS = [
-    (supports, "pack"),
+    (heuristics_packed, "pack"),
     (data_packed, "_few_values"),
     (data_packed.kernels, "pack_planes"),
     (supports.kernels, "count_joint"),
