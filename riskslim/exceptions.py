@@ -18,6 +18,7 @@ __all__ = [
     "ProblemSizeError",
     "RiskSLIMError",
     "RowsLostError",
+    "SearchInterruptedError",
     "SolverUnavailableError",
     "UnboundCertificateWarning",
 ]
@@ -60,6 +61,10 @@ class InfeasibleProblemError(RiskSLIMError, ValueError):
 
     def __str__(self) -> str:
         return f"No risk score meets the requirements: {self.reason}."
+
+
+class SearchInterruptedError(RiskSLIMError):
+    """A search was interrupted before it had a score to return."""
 
 
 class RowsLostError(RiskSLIMError):

@@ -22,6 +22,11 @@ settings.register_profile("riskslim", deadline=None, derandomize=True, database=
 settings.load_profile("riskslim")
 
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # As in the background of a script, whose commands tests interrupt all the same.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--write-golden", action="store_true", help="write the golden files of score sheets anew"

@@ -25,7 +25,10 @@ from riskslim.exceptions import CertificateError
 if TYPE_CHECKING:
     from riskslim.risk_score import RiskScore
 
-__all__ = ["Delivery", "check_outputs", "write_text", "writing"]
+__all__ = ["DATA_SUFFIXES", "Delivery", "check_outputs", "write_text", "writing"]
+
+# Of files of rows.
+DATA_SUFFIXES = (".csv", ".csv.gz", ".parquet")
 
 
 def check_outputs(
@@ -51,13 +54,31 @@ def check_outputs(
         if path is None:
             continue
         for kind, source in read:
-            if same_file(path, source):
+            if any(same_file(path, file) for file in _files_of(source)):
                 raise ValueError(f"{option} {path} would replace the {kind}")
+            if _would_be_read(path, source):
+                raise ValueError(
+                    f"{option} {path} would be read as {kind} the next time: it is in the folder "
+                    f"{source}"
+                )
         for other, earlier in checked:
             if same_file(path, earlier):
                 raise ValueError(f"{other} and {option} both name the file {path}")
         check_writable(path)
         checked.append((option, path))
+
+
+def _files_of(source: Path) -> Iterator[Path]:
+    """A file itself; all files of a folder, those of its folders included."""
+    yield source
+    if source.is_dir():
+        yield from (path for path in source.rglob("*") if not path.is_dir())
+
+
+def _would_be_read(path: Path, source: Path) -> bool:
+    """Say whether a file would be one of the rows of a folder."""
+    is_inside = source.is_dir() and path.resolve().is_relative_to(source.resolve())
+    return is_inside and path.name.lower().endswith(DATA_SUFFIXES)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import riskslim
 from riskslim.cli.faults import identifiers_in, with_options
+from riskslim.cli.outputs import DATA_SUFFIXES
 from riskslim.cli.progress import ReadingProgress, display
 from riskslim.cli.session import logger
 from riskslim.data.batches import ParquetFiles, find_files
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from riskslim.items.encoder import ItemEncoder
 
 __all__ = ["RawColumns", "Source", "bytes_in_memory"]
-
-_SUFFIXES = (".csv", ".csv.gz", ".parquet")
 
 # Bytes in memory for each byte of a CSV file, and of one that is compressed.
 _CSV_BYTES, _GZ_BYTES = 3, 20
@@ -111,7 +110,7 @@ class Source:
         )
 
     def _batches(self) -> TrainingData:
-        found = find_files(self.paths, _SUFFIXES)
+        found = find_files(self.paths, DATA_SUFFIXES)
         kinds = {path.suffix.lower() == ".parquet" for path in found}
         if len(kinds) > 1:
             raise ValueError("the files must be all CSV or all Parquet, got both")
@@ -169,7 +168,7 @@ def bytes_in_memory(path: Path, *, items: bool) -> int:
         0 for a file that cannot be read; reading says why.
     """
     try:
-        (path,) = find_files(path, _SUFFIXES)
+        (path,) = find_files(path, DATA_SUFFIXES)
         name = path.name.lower()
         if not name.endswith(".parquet"):
             return path.stat().st_size * (_GZ_BYTES if name.endswith(".gz") else _CSV_BYTES)

@@ -28,6 +28,7 @@ from riskslim.exceptions import (
     ConstantFeatureWarning,
     ExtrapolationWarning,
     RiskSLIMError,
+    SearchInterruptedError,
     UnboundCertificateWarning,
 )
 
@@ -84,7 +85,7 @@ def _exit_codes(*, verbose: bool) -> Iterator[None]:
     """Say what went wrong in one line, and leave with the exit code that stands for it."""
     try:
         yield
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SearchInterruptedError):
         emit("Interrupted.", err=True)
         raise typer.Exit(EXIT_INTERRUPTED) from None
     except MemoryError as error:

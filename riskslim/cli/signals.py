@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from types import FrameType
 
 __all__ = ["ending_like_ctrl_c", "held_signals"]
 
+# Seconds within which several signals are one.
+TOGETHER = 2.0
 # SIGHUP is not known to Windows.
 _OTHERS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -18,9 +22,10 @@ _OTHERS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasat
 def ending_like_ctrl_c() -> Iterator[None]:
     """Let SIGTERM and SIGHUP do what Ctrl-C does at that moment.
 
-    They count once: services and terminals send several of them where one is meant, and a second
-    Ctrl-C gives up what was found. Who had them ignored, as nohup does, or has a handler of their
-    own keeps that.
+    Those that come together count once: services and terminals send several of them where one is
+    meant, and a second Ctrl-C gives up what was found. A later one counts again, since an import
+    can swallow the exception of the first. Who had them ignored, as nohup does, or has a handler of
+    their own keeps that.
 
     Yields
     ------
@@ -29,13 +34,13 @@ def ending_like_ctrl_c() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    seen = False
+    last = -math.inf
 
     def end(signum: int, frame: FrameType | None) -> None:
-        nonlocal seen
-        if seen:
+        nonlocal last
+        before, last = last, time.monotonic()
+        if last - before < TOGETHER:
             return
-        seen = True
         handler = signal.getsignal(signal.SIGINT)
         if not callable(handler):  # Ctrl-C is ignored, as in the background of a shell
             raise KeyboardInterrupt

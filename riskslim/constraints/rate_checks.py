@@ -226,7 +226,9 @@ class RateCheck:
         live = np.flatnonzero((low != 0) | (high != 0))
         least, most = score_ranges(self.records[:, live], low[live], high[live], max_size)
         least, most = least + lower[0], most + upper[0]
-        size = np.maximum(np.maximum(np.abs(least), np.abs(most)), 1.0)
+        # Sums can be far smaller than their terms.
+        reach = np.maximum(np.abs(low[live]), np.abs(high[live])).astype(np.float64)
+        size = np.abs(self.records[:, live]) @ reach + max(abs(lower[0]), abs(upper[0]), 1)
         error = np.where(self.is_integer & (size <= MAX_EXACT), 0.0, SCORE_ERROR * size)
         return least - error, most + error
 

@@ -166,7 +166,7 @@ class _RateLimit(RateConstraint):
         )
 
     def resolve(self, setting: Setting) -> Resolved:
-        everybody = np.ones(self._data(setting).n_samples, dtype=bool)
+        everybody = np.ones(self._data(setting).n_rows, dtype=bool)
         return Resolved(on_data=(self._check_for(setting, [("of the data", everybody)]),))
 
     def __repr__(self) -> str:

@@ -253,15 +253,23 @@ def common_schema(
                     f"Column {name!r} has the type {kind} in {path}, but {fields[name]} in "
                     f"{first_path}."
                 )
-            pair = [pyarrow.schema([(name, one)]) for one in (fields[name], kind)]
+            pair = [pyarrow.schema([(name, one)]) for one in _alike(fields[name], kind)]
             if pair[0] != pair[1]:
                 fields[name] = (
                     pyarrow.unify_schemas(pair, promote_options="permissive").field(name).type
                 )
-    # A column without any value can be a number as well as anything else.
-    none, number = pyarrow.null(), pyarrow.float64()
-    return pyarrow.schema([(name, number if fields[name] == none else fields[name])
-                           for name in columns])  # fmt: skip
+    # A column without any value can be a number as well as anything else; numbers of 16 bits are
+    # little known to Arrow's functions.
+    others = {pyarrow.null(): pyarrow.float64(), pyarrow.float16(): pyarrow.float32()}
+    return pyarrow.schema([(name, others.get(fields[name], fields[name])) for name in columns])
+
+
+def _alike(*kinds: pyarrow.DataType) -> list[pyarrow.DataType]:
+    """Two types, that of the values where only one of them is a dictionary of these."""
+    is_dictionary = import_pyarrow().types.is_dictionary
+    if all(map(is_dictionary, kinds)):
+        return list(kinds)
+    return [kind.value_type if is_dictionary(kind) else kind for kind in kinds]
 
 
 def check_names(first_path: Path, first: Sequence[str], path: Path, names: Sequence[str]) -> None:

@@ -36,6 +36,7 @@ from riskslim.data.distinct import all_rows, take_rows
 from riskslim.heuristics.descent import discrete_coordinate_descent, sequential_rounding, within_box
 from riskslim.loss.logistic import LogisticLoss
 from riskslim.loss.ranges import row_ranges
+from riskslim.rows.functions import taken
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
@@ -444,9 +445,13 @@ def _n_rounded(point: NDArray[np.float64]) -> int:
 
 
 def _loss_on_sample(loss: LogisticLoss, m: int, random: np.random.Generator) -> LogisticLoss:
-    rows, n = all_rows(loss.data), loss.data.n_samples
+    rows = all_rows(loss.data)
+    n = rows.n_samples if len(rows.numbers) else rows.n_rows
+    m = min(m, n)
     index = random.choice(n, m, replace=False, shuffle=False)
     index.sort()
+    if len(rows.numbers):  # they stand for several, of which some are drawn
+        return loss.on_rows(taken(rows, index))
     return loss.on_rows(
         take_rows(
             rows,

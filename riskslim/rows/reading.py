@@ -35,7 +35,7 @@ from riskslim.data.files import import_pyarrow
 from riskslim.data.from_batches import Paths
 from riskslim.data.labels import encode_labels
 from riskslim.data.layout import WordLayout
-from riskslim.data.merging import MergedKeys, RowMerger, merged_data, split_counts
+from riskslim.data.merging import MergedKeys, RowMerger, merged_data, room_for, split_counts
 from riskslim.data.packing import ADVICE
 from riskslim.data.panels import as_panels
 from riskslim.data.statements import Statement
@@ -486,7 +486,8 @@ class Reading:
         """Encode and merge all rows."""
         layout, weighted = features.layout, self.columns.weights is not None
         with _Spill(features, layout, weighted, scratch) as spill:
-            merger = RowMerger(layout, weighted, self.memory_limit // TABLE_SHARE, spill.take)
+            room = min(self.memory_limit // TABLE_SHARE, room_for(layout, weighted, self.n_rows))
+            merger = RowMerger(layout, weighted, room, spill.take)
             totals = self.merge_all(features, merger, lambda: merger.n_rows + spill.n_rows)
             self.check_classes(totals)
             merged = merger.finish()

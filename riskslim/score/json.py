@@ -393,6 +393,9 @@ def read(text: str | bytes, source: str = "the text") -> dict[str, Any]:
                 stacklevel=3,
             )
             certificate = None
+            if version >= VERSION:  # these, too, were said of the score that it was about
+                plain = {**plain, "requirements": []}
+                cutoffs = {}
     return {
         "intercept": plain["intercept"],
         "points": points,

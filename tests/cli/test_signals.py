@@ -91,6 +91,17 @@ def test_they_do_what_ctrl_c_does_and_count_once(signum):
 
 @pytest.mark.parametrize("signum", OTHERS)
 @pytest.mark.usefixtures("usual")
+def test_a_later_one_counts_again(signum, monkeypatch):
+    """What the first one raised can have been swallowed, for example by an import."""
+    with ending_like_ctrl_c():
+        for moment in (0.0, 60.0):
+            monkeypatch.setattr("riskslim.cli.signals.time.monotonic", lambda now=moment: now)
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signum)
+
+
+@pytest.mark.parametrize("signum", OTHERS)
+@pytest.mark.usefixtures("usual")
 def test_they_do_what_the_handler_of_the_moment_does(signum):
     seen = []
     with ending_like_ctrl_c():

@@ -35,7 +35,7 @@ from riskslim.engines.runs import (
     run_interruptibly,
 )
 from riskslim.engines.scales import ScalesRun
-from riskslim.exceptions import RiskSLIMError, RowsLostError
+from riskslim.exceptions import RiskSLIMError, RowsLostError, SearchInterruptedError
 from riskslim.problem.conflicts import conflicting_constraints
 from riskslim.problem.problem import RiskScoreProblem
 from riskslim.rows.base import StoppedError
@@ -565,8 +565,9 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         )
 
     def _without_any_score(self) -> RiskSLIMError:
-        message = INTERRUPTED if self.interrupted.is_set() else "time limit reached"
-        return RiskSLIMError(f"{message} before the rows were read once. Give more time")
+        if self.interrupted.is_set():
+            return SearchInterruptedError(f"{INTERRUPTED} before the rows were read once")
+        return RiskSLIMError("time limit reached before the rows were read once. Give more time")
 
     def _without_score(self, message: str) -> Solution:
         if self.conflict:

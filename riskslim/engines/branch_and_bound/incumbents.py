@@ -126,8 +126,8 @@ class Incumbents:
         self._supports: SupportSearch | None = None
         self._mixed: MixedSearch | None = None
         self._rough: RiskScoreProblem | None = None
-        if self.is_single and self._near.loss.n_rows > 4 * ROUGH_ROWS:
-            self._rough = sampled_problem(self._near, ROUGH_ROWS)
+        if near is None and self.is_single and problem.loss.n_rows > 4 * ROUGH_ROWS:
+            self._rough = sampled_problem(problem, ROUGH_ROWS)
         n_usable = int(np.count_nonzero(problem.usable))
         if swaps and polishing and n_usable >= FEWEST_ITEMS and problem.max_size > 1:
             self._supports = SupportSearch.of(self._near, stop=stop)

@@ -16,6 +16,7 @@ What none of this reaches stays open, and the certificate says so.
 from __future__ import annotations
 
 import copy
+import dataclasses
 import heapq
 import math
 from collections.abc import Callable
@@ -167,7 +168,11 @@ def prepare(problem: RiskScoreProblem, memory: float) -> InMemory:
             with ScratchFolder() as folder:
                 loss.packed = pack_items(rows, usable, folder.path)
     whole = None if merged is None else NodeRows.of_merged(merged, usable, loss).shuffled()
-    return InMemory(rows.sample(SAMPLE_ROWS, 0), whole)
+    sample = rows.sample(SAMPLE_ROWS, 0)
+    if not sample.total_weight > 0.0:  # for an estimate any weights do
+        n = sample.n_rows
+        sample = dataclasses.replace(sample, weights=np.ones(n), total_weight=float(n))
+    return InMemory(sample, whole)
 
 
 class RowsOfParts(RowsBySupport):
@@ -324,7 +329,9 @@ class PartsSearch(Search):
         bound = 0.0
         if low == high:
             loss = self.problem.loss
-            scaled = loss if loss.scale == 1.0 / low else loss.at_scale(1.0 / low)
+            # 1 / (1 / m) can lie next to m.
+            scale = min(max(1.0 / low, loss.scales.low), loss.scales.high)
+            scaled = loss if loss.scale == scale else loss.at_scale(scale)
             value, gradient = scaled.value_and_gradient(coef)
             bound = cut_bound(self.problem, box, coef, value, gradient)
         return Child(bound, box, coef, 0.0, Worth(nearest, low, high))

@@ -173,9 +173,12 @@ class SampledNodes:
     ) -> list[_Known] | None:
         """Linearise the loss at the points of nodes, whose intercepts move; None after a stop."""
         t = np.array([part.worth[0] for part in parts])
-        points = t[:, None] * np.array([part.coef for part in parts])
-        reach = t[:, None] * np.array([part.box[:, 0] for part in parts])
-        wanted = np.any([part.box != 0 for part in parts], axis=(0, 1)).astype(np.int64)
+        boxes = np.array([part.box for part in parts])
+        # Constraints can have shrunk a box since its point was found, and rows need have no columns
+        # of the features that are out.
+        coefs = np.clip([part.coef for part in parts], boxes[:, 0], boxes[:, 1])
+        points, reach = t[:, None] * coefs, t[:, None] * boxes[:, :, 0]
+        wanted = np.any(boxes != 0, axis=(0, 1)).astype(np.int64)
         known = self._evaluated(rows, points, reach, wanted, True, work, worker)
         part_of_it = self._evaluated(self.sample, points, reach, wanted, False, work, worker)
         if known is None or part_of_it is None:
@@ -184,9 +187,10 @@ class SampledNodes:
         known[:, 2 * p : 3 * p] = (known - part_of_it)[:, p : 2 * p]
         at_point = (known[:, 2 * p : 3 * p] * points).sum(axis=1)
         known[:, -1] = (known - part_of_it)[:, 3 * p] - at_point
-        for part, point in zip(parts, points, strict=True):
+        for part, point, coef in zip(parts, points, coefs, strict=True):
+            part.coef[:] = coef
             part.coef[0] = point[0] / part.worth[0]
-        return list(known)
+        return [one.copy() for one in known]  # nodes keep them, one by one
 
     def _evaluated(
         self,

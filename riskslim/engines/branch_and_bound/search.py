@@ -818,7 +818,7 @@ class Search:
 
     @staticmethod
     def _node_bytes(node: Node) -> int:
-        return node.box.nbytes + node.coef.nbytes + 400
+        return node.box.nbytes + node.coef.nbytes + node.known.nbytes + 400
 
     # ---- trace -----------------------------------------------------------------------------
 
