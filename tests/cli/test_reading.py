@@ -211,12 +211,12 @@ def test_the_line_of_progress():
 PROGRAM = """
 import sys, time
 from riskslim.rows import reading
-before = reading._Reading._merge_all
+before = reading.Reading.merge_all
 def slow(self, *arguments):
     print("merging", flush=True)
     time.sleep(60)
     return before(self, *arguments)
-reading._Reading._merge_all = slow
+reading.Reading.merge_all = slow
 from riskslim.__main__ import main
 sys.argv[0] = "riskslim"
 main()
@@ -235,3 +235,15 @@ def test_ctrl_c(files, tmp_path):
     assert process.returncode == 130
     assert error.endswith(b"Interrupted.\n")
     assert not list(scratch.iterdir())
+
+
+@pytest.mark.parametrize("name", ["part-0.parquet", "inside/part.parquet", "new.csv"])
+def test_no_output_goes_into_what_is_read(tmp_path, name):
+    folder = tmp_path / "rows"
+    (folder / "inside").mkdir(parents=True)
+    for file in ("part-0.parquet", "inside/part.parquet"):
+        frame(100).to_parquet(folder / file)
+    before = {path: path.read_bytes() for path in folder.rglob("*.parquet")}
+    result = run("fit", folder, *FIT, "--report", folder / name, code=2)
+    assert "would replace the data" in result.stderr or "would be read as data" in result.stderr
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before

@@ -25,6 +25,7 @@ from riskslim import (
     RiskScoreProblem,
     TrainingData,
     branch_and_bound,
+    false_negative_rate_at_most,
     model_size_path,
 )
 from riskslim.data import batches
@@ -767,3 +768,44 @@ def test_default_memory_limit(monkeypatch):
     assert reading.default_memory_limit() == 2**31
     monkeypatch.delattr(os, "sysconf")
     assert reading.default_memory_limit() == 4 * 2**30
+
+
+def test_samples_of_merged_rows_are_of_those_that_they_stand_for(tmp_path, monkeypatch):
+    """Scores are polished on a sample of many rows, merged or not."""
+    from riskslim.engines.branch_and_bound import incumbents
+
+    monkeypatch.setattr(incumbents, "ROUGH_ROWS", 10)
+    table = frame()
+    merged = read(write(table, tmp_path, "parquet", 3), items=encoder())
+    assert 4 * incumbents.ROUGH_ROWS < merged.n_rows < merged.n_samples
+    found, expected = solved(merged), solved(in_memory(table))
+    assert found.certificate.objective == expected.certificate.objective
+    assert found.certificate.status.value == "optimal"
+
+
+def test_rates_count_the_rows_that_merged_ones_stand_for(tmp_path):
+    table = frame()
+    certificates = []
+    for data in (read(write(table, tmp_path, "parquet", 2), items=encoder()), in_memory(table)):
+        coefficients = CoefficientSet(data.feature_names, -3, 3)
+        problem = RiskScoreProblem(
+            LogisticLoss(data, coefficients), coefficients, max_size=2,
+            constraints=[false_negative_rate_at_most(0.3, 0.5)],
+        )  # fmt: skip
+        certificates.append(branch_and_bound(problem).certificate)
+    assert certificates[0].objective == certificates[1].objective
+    assert certificates[0].status is certificates[1].status
+
+
+def test_text_with_and_without_a_dictionary_and_floats_of_16_bits(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    ward, y = ["a", "b", "a", "c"] * 10, [0, 1, 1, 0, 1] * 8
+    half = pa.array(np.arange(40, dtype=np.float16))
+    pq.write_table(pa.table({"ward": ward, "x": half, "y": y}), tmp_path / "0.parquet")
+    coded = pa.array(ward).dictionary_encode()
+    pq.write_table(pa.table({"ward": coded, "x": half, "y": y}), tmp_path / "1.parquet")
+    data = TrainingData.from_parquet(tmp_path, "y", items=ItemEncoder(n_thresholds=2))
+    assert {"ward = a", "ward = b", "ward = c"} < set(data.feature_names)
+    assert data.n_samples == 80

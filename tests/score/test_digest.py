@@ -17,6 +17,7 @@ from riskslim.exceptions import UnboundCertificateWarning
 from riskslim.items.item import Item
 from riskslim.scale import ScaleSet
 from riskslim.score.digest import digest_of
+from riskslim.score.requirements import Requirement, requirements_to_plain
 
 pytestmark = pytest.mark.faults
 
@@ -238,3 +239,15 @@ def test_the_command_line_claims_nothing_that_is_not_bound(tmp_path):
     )
     (tmp_path / "rows.csv").write_text("age,smoker\n61,1\n")
     assert "6,0." in run("predict", path, tmp_path / "rows.csv").stdout
+
+
+def test_what_was_said_of_the_score_goes_with_its_certificate():
+    document = plain()
+    document["requirements"] = requirements_to_plain((Requirement("points from -5 to 5"),))
+    assert read(document)[0].requirements
+    document["points"][0]["points"] += 1
+    edited, messages = read(document)
+    assert edited.certificate is None
+    assert messages
+    assert not edited.requirements
+    assert not edited.cutoff_ranges

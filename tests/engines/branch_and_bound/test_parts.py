@@ -352,3 +352,35 @@ def test_settings_without_tables(monkeypatch):
     settings = BranchAndBoundSettings(tables="never")
     assert branch_and_bound(problem, settings=settings).certificate.message == NEEDS_ROWS
     assert branch_and_bound(problem).certificate.status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("scale", [0.487, [0.487, 2.0], (0.487, 0.487)])
+def test_scales_whose_inverse_has_another_inverse(scale, monkeypatch):
+    monkeypatch.setattr(parts, "MERGED_SHARE", 0.0)
+    rng = np.random.default_rng(0)
+    data = TrainingData(rng.integers(0, 2, (50, 3)), rng.random(50) < 0.5)
+    held = TrainingData.from_rows(in_parts(all_rows(data), 2))
+    certificates = []
+    for rows in (data, held):
+        coefficients = CoefficientSet(rows.feature_names, -2, 2)
+        loss = LogisticLoss(rows, coefficients)
+        problem = RiskScoreProblem(loss, coefficients, max_size=2, scale=scale)
+        certificates.append(branch_and_bound(problem).certificate)
+    assert certificates[0].status is certificates[1].status is Status.OPTIMAL
+    assert certificates[0].objective == certificates[1].objective
+
+
+def test_a_sample_of_rows_without_weight(monkeypatch):
+    monkeypatch.setattr(parts, "MERGED_SHARE", 0.0)
+    monkeypatch.setattr(parts, "SAMPLE_ROWS", 2)
+    rng = np.random.default_rng(3)
+    y, weights = rng.random(400) < 0.5, np.zeros(400)
+    weights[:40] = 1.5
+    data = TrainingData(rng.integers(0, 2, (400, 3)), y, weights)
+    held = TrainingData.from_rows(in_parts(all_rows(data), 5))
+    objectives = []
+    for rows in (data, held):
+        coefficients = CoefficientSet(rows.feature_names, -2, 2)
+        problem = RiskScoreProblem(LogisticLoss(rows, coefficients), coefficients, max_size=2)
+        objectives.append(branch_and_bound(problem).certificate.objective)
+    assert objectives[0] == pytest.approx(objectives[1], rel=1e-12)

@@ -38,6 +38,7 @@ from riskslim import (
     Status,
     TrainingData,
     branch_and_bound,
+    if_then,
 )
 from riskslim._kernels import nodes as kernels
 from riskslim.engines.branch_and_bound import incumbents, passes, rows, workspace
@@ -262,3 +263,42 @@ def test_stops_within_nodes_and_passes(scale, monkeypatch):
             assert bounds[-1] <= optimum + 1e-9
             assert solution.certificate.objective >= optimum - 1e-9
     assert min(bounds) < optimum - 1e-6
+
+
+def test_points_lie_in_the_boxes_that_constraints_have_shrunk(monkeypatch):
+    """Merged rows have no columns of what is out: a point that uses one is a point of no score."""
+    monkeypatch.setattr(rows, "FEW_ROWS", 2)
+    monkeypatch.setattr(incumbents.Incumbents, "round", lambda *_: None)
+    monkeypatch.setattr(incumbents.Incumbents, "polish", incumbents.Incumbents.offer)
+    original, made = passes.SampledNodes._linearised, []
+
+    def checked(self, parts, *others):
+        moved = [part for part in parts if (part.coef != part.coef.clip(*part.box)).any()]
+        found = original(self, parts, *others)
+        if found is not None:
+            made.extend(moved)
+            assert all((part.coef[1:] == part.coef.clip(*part.box)[1:]).all() for part in parts)
+        return found
+
+    monkeypatch.setattr(passes.SampledNodes, "_linearised", checked)
+    failures = []
+    for seed in range(950190, 950220):
+        rng = np.random.default_rng([seed, 5])
+        small = random_problem(rng, 400)
+        if small.d < 3:
+            continue
+        small.X[:] = rng.random(small.X.shape) < 0.5
+        small.lower[:], small.upper[:] = np.minimum(small.lower, 0), np.maximum(small.upper, 0)
+        small.fixed, small.min_size, small.max_size = {}, 0, None
+        small.constraints = (if_then(small.names[0], [small.names[1]]),)
+        settings = BranchAndBoundSettings(
+            swaps=False, order_twins=False, rounding_interval=1000, batch_size=1, sample_rows=1,
+            tables="always", cutoffs="never", max_node_tolerance=1.0, node_tolerance=1.0,
+        )  # fmt: skip
+        best, problem = enumerate_optimum(small), small.build()
+        solution = branch_and_bound(problem, settings=settings)
+        wrong = constrained_faults(small, best, problem, solution)
+        if wrong:
+            failures.append(f"{seed}: {wrong}")
+    assert not failures
+    assert made
