@@ -202,7 +202,8 @@ class Delivery:
         text = score.to_json()
         name = f"riskslim-recovered-{secrets.token_hex(4)}.json"
         folders = [".", "~", tempfile.gettempdir()]
-        if self.output is not None:
+        # Not beside a device, such as /dev/full.
+        if self.output is not None and (self.output.is_file() or not self.output.exists()):
             folders.insert(0, str(self.output.parent))
         for folder in dict.fromkeys(folders):
             try:

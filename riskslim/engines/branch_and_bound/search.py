@@ -71,7 +71,7 @@ logger = logging.getLogger("riskslim.branch_and_bound")
 BOUND_TOLERANCE = 1e-10
 # What a search says that is to go on in another way.
 OUT_OF_PATIENCE = "out of patience"
-NEEDS_ROWS = "what is left would need the rows in memory"
+NEEDS_ROWS = "search ended, since what is left needs more of the rows in memory (memory limit)"
 # Change of the gap that is worth a line of the log and a record of the trace.
 RECORDED_CHANGE = 1e-3
 # The same of the share of supports that tables have looked at.
