@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 __all__ = ["digest_of"]
@@ -25,6 +25,7 @@ def digest_of(
     scale: float,
     classes: tuple[Any, ...],
     certificate: Mapping[str, Any],
+    requirements: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """Compute the digest of everything that a certificate is about, and of itself.
 
@@ -39,6 +40,8 @@ def digest_of(
         The negative label, the positive one.
     certificate : mapping
         As it stands in a file.
+    requirements : sequence of mapping
+        That the score was found under, as they stand in a file.
 
     Returns
     -------
@@ -52,7 +55,7 @@ def digest_of(
     >>> about = {"items": {}, "intercept": -3, "classes": (0, 1), "certificate": {"loss": 0.3}}
     >>> one = digest_of(points={"smoker": 2}, scale=1.0, **about)
     >>> one == digest_of(points={"smoker": 2}, scale=1, **about), one[:11]
-    (True, 'sha256:b4da')
+    (True, 'sha256:e686')
     >>> one == digest_of(points={"smoker": 3}, scale=1.0, **about)
     False
     """
@@ -63,6 +66,7 @@ def digest_of(
         "scale": scale,
         "classes": list(classes),
         "certificate": dict(certificate),
+        "requirements": [dict(one) for one in requirements],
     }
     text = json.dumps(_canonical(bound), sort_keys=True, separators=(",", ":"), allow_nan=False)
     return f"sha256:{hashlib.sha256(text.encode('ascii')).hexdigest()}"

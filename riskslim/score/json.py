@@ -22,7 +22,11 @@ from riskslim.scale import ScaleSet, checked_scale
 from riskslim.score.cutoff_ranges import CutoffRange
 from riskslim.score.digest import digest_of
 from riskslim.score.recalibration import Recalibration, checked_prevalence
-from riskslim.score.requirements import requirements_from_plain, requirements_to_plain
+from riskslim.score.requirements import (
+    Requirement,
+    requirements_from_plain,
+    requirements_to_plain,
+)
 from riskslim.solution import Certificate
 
 if TYPE_CHECKING:
@@ -121,6 +125,7 @@ def _to_plain(score: ScoreLike) -> dict[str, Any]:
                     score.intercept,
                     score.scale,
                     score.classes,
+                    score.requirements,
                     certificate,
                 )
             }
@@ -134,6 +139,7 @@ def _digest(
     intercept: Any,
     scale: float,
     classes: Iterable[Any],
+    requirements: Iterable[Requirement],
     certificate: Certificate,
 ) -> str:
     """The digest of a score and of its certificate."""
@@ -149,6 +155,7 @@ def _digest(
         scale=scale,
         classes=tuple(classes),
         certificate=_certificate_to_plain(certificate),
+        requirements=requirements_to_plain(tuple(requirements)),
     )
 
 
@@ -377,7 +384,8 @@ def read(text: str | bytes, source: str = "the text") -> dict[str, Any]:
     certificate = _certificate_from_plain(plain["certificate"])
     if certificate is not None:
         intercept = checked_points(plain["intercept"], "intercept")
-        about = (points, items, intercept, scale, classes)
+        requirements = requirements_from_plain(plain.get("requirements", []))
+        about = (points, items, intercept, scale, classes, requirements)
         if version < VERSION:
             _check_certificate(certificate, points.values(), scale)
             reason = f"version {version} of the format does not bind it to the points"

@@ -17,7 +17,7 @@ from riskslim.exceptions import UnboundCertificateWarning
 from riskslim.items.item import Item
 from riskslim.scale import ScaleSet
 from riskslim.score.digest import digest_of
-from riskslim.score.requirements import Requirement, requirements_to_plain
+from riskslim.score.requirements import Requirement
 
 pytestmark = pytest.mark.faults
 
@@ -241,10 +241,19 @@ def test_the_command_line_claims_nothing_that_is_not_bound(tmp_path):
     assert "6,0." in run("predict", path, tmp_path / "rows.csv").stdout
 
 
+def test_requirements_that_were_changed_cost_the_certificate():
+    """It says that no score that meets them is better."""
+    document = plain(dataclasses.replace(SCORE, requirements=(Requirement("at most 2 points"),)))
+    for changed in ([], [{**document["requirements"][0], "text": "at most 50 points"}]):
+        edited, messages = read({**document, "requirements": changed})
+        assert edited.certificate is None
+        assert messages
+
+
 def test_what_was_said_of_the_score_goes_with_its_certificate():
-    document = plain()
-    document["requirements"] = requirements_to_plain((Requirement("points from -5 to 5"),))
-    assert read(document)[0].requirements
+    stated = dataclasses.replace(SCORE, requirements=(Requirement("points from -5 to 5"),))
+    document = plain(stated)
+    assert read(document) == (stated, [])
     document["points"][0]["points"] += 1
     edited, messages = read(document)
     assert edited.certificate is None
