@@ -63,8 +63,9 @@ SUPPORT_SHARE = 0.2
 BEAM_EFFORT, WIDE_EFFORT = 0, 3
 GROWTH, SUPPORT_PART = 4.0, 0.03
 MANY_ITEMS = 50
-# Seconds of nodes after which columns of many values are searched more widely.
-MIXED_PATIENCE = 5.0
+# Seconds of nodes after which columns of many values are searched more widely, and those that the
+# problem is then predicted to take at least: the search takes a few seconds itself.
+MIXED_PATIENCE = Patience(5.0, 40.0)
 MIXED_EFFORT, WIDE_MIXED_EFFORT = 1, 2
 # Entries of the data (rows times features) from which the relaxation of the root takes seconds, or
 # minutes, in which no better score is found: there the wide search comes before it.
@@ -410,7 +411,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
                 return message
             self._search_supports(search, effort)
         if incumbents.is_mixed:
-            message = search.run(*limits, Patience(MIXED_PATIENCE, MIXED_PATIENCE))
+            message = search.run(*limits, MIXED_PATIENCE)
             if message != OUT_OF_PATIENCE:
                 return message
             self._search_mixed(search, WIDE_MIXED_EFFORT)
