@@ -22,9 +22,10 @@ settings.register_profile("riskslim", deadline=None, derandomize=True, database=
 settings.load_profile("riskslim")
 
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # As in the background of a script, whose commands tests interrupt all the same.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# Ignored in the background of a script, or under nohup: tests send them to commands all the same.
+for _name, _handler in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):
+    if signal.getsignal(getattr(signal, _name, signal.SIGINT)) is signal.SIG_IGN:
+        signal.signal(getattr(signal, _name), _handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
