@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from riskslim._version import __version__ as __version__
+from riskslim.data.beyond_memory import Readers, hand_down
 
 # The one list of public names, each with the module that defines it.
 _HOMES = {
@@ -118,6 +119,16 @@ if TYPE_CHECKING:  # the same for type checkers, which do not run code
     from riskslim.solution import Solution as Solution
     from riskslim.solution import SolutionPool as SolutionPool
     from riskslim.solution import Status as Status
+
+
+def _readers() -> Readers:
+    from riskslim.rows import collections, excerpts, reading
+
+    return Readers(reading, collections, excerpts)
+
+
+# Training data are read by what stands above them.
+hand_down(_readers)
 
 
 def __getattr__(name: str) -> Any:

@@ -95,6 +95,15 @@ def compiled() -> set[str]:
     return {name_of(path) for path in PACKAGE.rglob("*.pyi")}
 
 
+def _is_import_by_name(node: ast.AST) -> bool:
+    """Whether it is ``import_module("...")``, by whatever path the function is reached."""
+    if not isinstance(node, ast.Call) or not node.args:
+        return False
+    called = getattr(node.func, "id", getattr(node.func, "attr", ""))
+    is_text = isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str)
+    return called in ("import_module", "__import__") and is_text
+
+
 def imports_of(module: str, tree: ast.Module) -> Iterator[Import]:
     """All imports of the package's modules: in functions and for type checkers, too."""
     known = {*sources(), *compiled()}
@@ -104,6 +113,8 @@ def imports_of(module: str, tree: ast.Module) -> Iterator[Import]:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
+        elif _is_import_by_name(node):
+            names = [node.args[0].value]
         else:
             continue
         for name in names:
@@ -189,6 +200,9 @@ def test_imports_are_found():
     text = "def f():\n    import riskslim.data.tables\n    from riskslim.data import files, nothing"
     names = [one.imported for one in imports_of("x", ast.parse(text))]
     assert names == ["data.tables", "data.files", "data"]
+    text = 'import_module("riskslim.rows.reading")\nimportlib.import_module("riskslim.data.files")'
+    names = [one.imported for one in imports_of("x", ast.parse(text))]
+    assert names == ["rows.reading", "data.files"]
 
 
 def test_imports_point_down():

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from riskslim.data.beyond_memory import readers
 from riskslim.data.csv_format import CsvFormat
 from riskslim.data.labels import is_plain_order
 from riskslim.data.warned import warn_of_order
@@ -270,9 +270,7 @@ class FromBatches:
 
     @classmethod
     def _read_collections(cls, X: Any, y: Any, sample_weight: Any, **options: Any) -> Self:
-        """Read collections; what does it stands above this module, and is called by name."""
-        collections: Any = import_module("riskslim.rows.collections")
-        data: Self = collections.read_collections(X, y, sample_weight, **options)
+        data: Self = readers().collections.read_collections(X, y, sample_weight, **options)
         return data
 
     @classmethod
@@ -288,8 +286,7 @@ class FromBatches:
         exclude: Iterable[str],
         **options: Any,
     ) -> Self:
-        """Read files batch by batch: what does it stands above, and is loaded by its name."""
-        reading: Any = import_module("riskslim.rows.reading")
+        reading = readers().files
         wanted = (features,) if isinstance(features, str) else features
         columns = reading.Columns(
             outcome,

@@ -34,13 +34,13 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._wording import listing, near
+from riskslim.data.beyond_memory import readers
 from riskslim.data.class_weights import ClassWeighting, class_factors
 from riskslim.data.csv_format import CsvFormat
 from riskslim.data.elsewhere import RowsElsewhere, RowsElsewhereError
@@ -445,8 +445,7 @@ class TrainingData(FromBatches):
         >>> data.sampled(4).n_samples
         4
         """
-        excerpts: Any = import_module("riskslim.rows.excerpts")
-        drawn: TrainingData = excerpts.sampled(self, n, random_state)
+        drawn: TrainingData = readers().excerpts.sampled(self, n, random_state)
         return drawn
 
     def reweighted(self, sample_weight: Any) -> TrainingData:

@@ -7,6 +7,7 @@ they have room, or stay there. Without a cluster partitions are computed here, o
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import functools
 import logging
@@ -294,7 +295,7 @@ def _side_by_side(X: Any, y: Any, weights: Any = None) -> partitions.Part:
 # ---- where they are read -----------------------------------------------------------------------
 
 
-class _Runner:
+class _Runner(abc.ABC):
     """Reads partitions."""
 
     def __init__(self, source: _Source) -> None:
@@ -340,9 +341,9 @@ class _Runner:
         ]
         return self.run(tasks)
 
+    @abc.abstractmethod
     def run(self, tasks: Sequence[_Call]) -> Iterator[Any]:
         """Call functions with partitions, and yield what they return in their order."""
-        raise NotImplementedError
 
     def files(self, found: Sequence[PartitionSummary], schema: pyarrow.Schema) -> Partitions:
         """The partitions with rows as files."""
@@ -359,6 +360,7 @@ class _Runner:
         (part,) = dask.compute(self.source.parts[number])
         return partitions.as_batch(self.source.recipe, number, part)
 
+    @abc.abstractmethod
     def second_pass(
         self,
         reading: Reading,
@@ -368,7 +370,6 @@ class _Runner:
         scratch: str | os.PathLike[str] | None,
     ) -> TrainingData:
         """Encode and merge all rows."""
-        raise NotImplementedError
 
 
 # A function, what comes first among its arguments, and a delayed partition.
