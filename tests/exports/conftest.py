@@ -97,8 +97,13 @@ def mariadb():
 
 @pytest.fixture(scope="module")
 def spark():
-    """A session of Spark in one thread."""
+    """A session of Spark in one thread.
+
+    Spark replaces how py4j reads answers by a function that asks Spark's own Java process about
+    every exception, those of the evaluators of PMML too. The original is put back after it.
+    """
     package = _with_java("pyspark")
+    from py4j import java_gateway, protocol
     from pyspark.sql import SparkSession
 
     with warnings.catch_warnings():
@@ -114,4 +119,5 @@ def spark():
     session.stop()
     process = gateway.proc
     gateway.shutdown()
+    java_gateway.get_return_value = protocol.get_return_value
     process.communicate()

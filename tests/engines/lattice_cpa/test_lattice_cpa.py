@@ -29,7 +29,7 @@ from riskslim import (
     standard_cpa,
 )
 from riskslim.bounds import ObjectiveBounds
-from riskslim.engines.branch_and_bound.search import Search
+from riskslim.engines.branch_and_bound.root import RootSearch
 from riskslim.engines.lattice_cpa import driver, formulation, initialization, model
 from riskslim.engines.lattice_cpa.cuts import CutPool
 from riskslim.engines.lattice_cpa.formulation import Cut
@@ -818,13 +818,13 @@ class TestInitialization:
 
 def test_the_first_score_is_reported_before_the_root(problem, monkeypatch):
     records, seen = [], []
-    relax = Search.root
+    relax = RootSearch.root
 
     def root(self):
         seen.append(len(records))
         return relax(self)
 
-    monkeypatch.setattr(Search, "root", root)
+    monkeypatch.setattr(RootSearch, "root", root)
     solution = lattice_cpa(problem, progress=records.append)
     assert seen[0] > 0
     trace = list(solution.trace)
