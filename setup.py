@@ -120,6 +120,7 @@ setup(
             )
             for name in KERNELS
         ],
-        compiler_directives={"language_level": 3},
+        # None for an array is a TypeError; without it a kernel would read from address 0.
+        compiler_directives={"language_level": 3, "allow_none_for_extension_args": False},
     ),
 )
