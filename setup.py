@@ -6,8 +6,6 @@ RISKSLIM_REQUIRE_KERNELS=1 in the environment, as for a release, makes it an err
 
 import os
 import sys
-import tempfile
-from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
@@ -15,40 +13,24 @@ from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, OptionError
 
 KERNELS = [
-    "build", "chains", "distinct", "integer", "real", "ranges", "heuristics", "nodes", "supports",
-    "tables", "cutoffs",
+    "build", "pool", "chains", "distinct", "integer", "real", "ranges", "heuristics", "nodes",
+    "supports", "tables", "cutoffs",
 ]  # fmt: skip
 HEADERS = [
-    "bits", "numerics", "blocks", "panels", "odds", "threads", "rows", "build", "nodes", "tables",
-    "cutoffs",
+    "bits", "numerics", "blocks", "panels", "odds", "threads", "pool", "rows", "build", "nodes",
+    "tables", "cutoffs",
 ]  # fmt: skip
 
 # Results must not depend on which instructions a machine has: no fast-math, no
 # architecture flags, and no contraction of a * b + c into one rounding.
 if sys.platform == "win32":
     compile_args = ["/O2", "/fp:precise"]
+    link_args = []
 else:
     # The last two change no value; they tell the compiler that nobody watches floating-point
     # traps and errno, without which loops that contain a comparison are not vectorised.
-    compile_args = ["-O3", "-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno"]
-
-# Ways to ask for threads: flags of the compiler, flags of the linker.
-OPENMP_FLAGS = {
-    "win32": [(["/openmp"], [])],
-    "darwin": [(["-fopenmp"], ["-fopenmp"]), (["-Xpreprocessor", "-fopenmp"], ["-lomp"])],
-}.get(sys.platform, [(["-fopenmp"], ["-fopenmp"])])
-
-OPENMP_PROGRAM = """
-#include <omp.h>
-int main(void)
-{
-    int i, sum = 0;
-#pragma omp parallel for num_threads(2) reduction(+ : sum)
-    for (i = 0; i < 4; i++) sum += i + 0 * omp_get_thread_num();
-    return sum != 6;
-}
-"""
-
+    compile_args = ["-O3", "-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno", "-pthread"]
+    link_args = ["-pthread"]
 
 VARIABLE = "RISKSLIM_REQUIRE_KERNELS"
 
@@ -62,15 +44,12 @@ def kernels_are_required():
 
 
 class BuildKernels(build_ext):
-    """Builds with threads where the compiler has OpenMP, and without them elsewhere."""
+    """Leaves out kernels that cannot be compiled, unless all are required."""
 
     def build_extensions(self):
         self.failed = []
         required = kernels_are_required()
-        compiling, linking = self.openmp_flags()
         for extension in self.extensions:
-            extension.extra_compile_args += compiling
-            extension.extra_link_args += linking
             extension.optional = not required
         super().build_extensions()
         if not self.failed:
@@ -87,25 +66,6 @@ class BuildKernels(build_ext):
             self.warn(f"{extension.name}: {error}")
             self.failed.append(extension.name)
 
-    def openmp_flags(self):
-        for compiling, linking in OPENMP_FLAGS:
-            with tempfile.TemporaryDirectory() as folder:
-                source = Path(folder, "openmp.c")
-                source.write_text(OPENMP_PROGRAM)
-                try:
-                    objects = self.compiler.compile(
-                        [str(source)], output_dir=folder, extra_postargs=compiling
-                    )
-                    self.compiler.link_executable(
-                        objects, "openmp", output_dir=folder, extra_postargs=linking
-                    )
-                except Exception as error:  # every compiler has errors of its own
-                    self.announce(f"{compiling} does not work: {error}", level=3)
-                else:
-                    return compiling, linking
-        self.warn("the compiler has no OpenMP: the kernels are built for one thread")
-        return [], []
-
 
 setup(
     cmdclass={"build_ext": BuildKernels},
@@ -117,6 +77,7 @@ setup(
                 depends=[f"riskslim/_kernels/{header}.h" for header in HEADERS],
                 include_dirs=["riskslim/_kernels"],
                 extra_compile_args=compile_args,
+                extra_link_args=link_args,
             )
             for name in KERNELS
         ],

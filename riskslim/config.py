@@ -85,7 +85,7 @@ def _kernel_facts() -> dict[str, Any]:
             **facts,
             "compiler": build.compiler(),
             "instructions": build.vector_level(),
-            "threads": "OpenMP" if integer.has_threads() else "none: built without OpenMP",
+            "threads": "yes" if integer.has_threads() else "none: built without threads",
         }
     compiled: Any = import_module("riskslim._kernels.numba_backend.compiled")
     return {

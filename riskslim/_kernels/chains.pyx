@@ -10,7 +10,8 @@ same, plane by plane, from bits.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 
-from riskslim._kernels.threads cimport n_workers, rs_run
+from riskslim._kernels.pool cimport run
+from riskslim._kernels.threads cimport n_workers
 
 
 cdef inline bint is_within(const uint64_t *a, const uint64_t *b, Py_ssize_t n) noexcept nogil:
@@ -195,4 +196,4 @@ def sweep_chains(
     s.out = &out[0, 0, 0]
     s.stop = &stop[0]
     with nogil:
-        rs_run(sweep_chain, &s, chosen.shape[0], n_workers(chosen.shape[0], n_threads))
+        run(sweep_chain, &s, chosen.shape[0], n_workers(chosen.shape[0], n_threads))

@@ -44,9 +44,10 @@ from riskslim._kernels.panels cimport (
     RS_PANEL_LANES, rs_add_panel_derivatives, rs_fold_panel, rs_panels, rs_products_room,
     rs_sum_panel_line_losses, rs_unpack_column,
 )
+from riskslim._kernels.pool cimport run
 from riskslim._kernels.threads cimport (
     RS_BLOCK, RS_CHUNK, RS_CHUNK_BLOCKS, n_blocks, n_chunks, n_parts,
-    n_workers, part_begin, rs_run, rs_work,
+    n_workers, part_begin, rs_work,
 )
 
 
@@ -206,7 +207,7 @@ cdef void close_rows(Rows *rows) noexcept nogil:
 
 cdef inline void run_chunks(Rows *rows, rs_work work) noexcept nogil:
     """Run a pass over all rows."""
-    rs_run(work, rows, n_chunks(rows.n), n_workers(n_chunks(rows.n), rows.n_threads))
+    run(work, rows, n_chunks(rows.n), n_workers(n_chunks(rows.n), rows.n_threads))
 
 
 cdef inline double summed(const Rows *rows, Py_ssize_t k, Py_ssize_t stride) noexcept nogil:
@@ -316,7 +317,7 @@ cdef void weigh_line(Rows *rows) noexcept nogil:
     for k in range(2 * rows.n_values * rows.n_parts):
         for i in range(rows.begin, rows.end):
             rows.mass[k * rows.width + i] = 0.0
-    rs_run(weigh_part, rows, rows.n_parts, n_workers(rows.n_parts, rows.n_threads))
+    run(weigh_part, rows, rows.n_parts, n_workers(rows.n_parts, rows.n_threads))
     for part in range(1, rows.n_parts):
         for k in range(2 * rows.n_values):
             for i in range(rows.begin, rows.end):
@@ -1189,7 +1190,7 @@ cdef void close_race(Race *race) noexcept nogil:
 cdef void begin_race(Race *race) noexcept nogil:
     """Odds of all rows, and what the negative class adds to a quick loss."""
     cdef Py_ssize_t chunk, stride = race.rows.n_lines + 1, chunks = n_chunks(race.rows.n)
-    rs_run(begin_chunk, race, chunks, n_workers(chunks, race.rows.n_threads))
+    run(begin_chunk, race, chunks, n_workers(chunks, race.rows.n_threads))
     race.score_sum.high = race.score_sum.low = 0.0
     for chunk in range(chunks):
         rs_add(&race.score_sum, race.negative[chunk * stride + stride - 1])
@@ -1292,7 +1293,7 @@ cdef double measure_race(Race *race, Bounds *bounds) noexcept nogil:
     rows.n_evaluations += 1
     rows.bounds = bounds
     use_wanted_reals(rows)
-    rs_run(measure_odds_chunk, race, chunks, n_workers(chunks, rows.n_threads))
+    run(measure_odds_chunk, race, chunks, n_workers(chunks, rows.n_threads))
     race.step = 0.0
     for chunk in range(chunks):
         outside += race.outside[chunk]
@@ -1428,7 +1429,7 @@ cdef double quick_change(
             batch = wave if rows.n_threads == 1 else max(wave, (chunks + 1) // 2)
             batch = min(batch, chunks - computed)
             race.first_chunk = computed
-            rs_run(race_chunk, race, batch, n_workers(batch, rows.n_threads))
+            run(race_chunk, race, batch, n_workers(batch, rows.n_threads))
             computed += batch
         for k in range(chunk, chunk + wave):
             sums = rows.sums + k * stride

@@ -31,9 +31,10 @@ from libc.string cimport memset
 from riskslim._kernels.panels cimport (
     RS_PANEL_LANES, rs_add_panel_products, rs_fold_panel, rs_panels, rs_products_room,
 )
+from riskslim._kernels.pool cimport run
 from riskslim._kernels.threads cimport (
     RS_BLOCK, RS_CHUNK, RS_CHUNK_BLOCKS, RS_HAS_THREADS, n_blocks, n_chunks, n_parts, n_workers,
-    part_begin, rs_run, rs_work,
+    part_begin, rs_work,
 )
 
 
@@ -307,7 +308,7 @@ cdef int run_counting(rs_work work, Rows *rows, Py_ssize_t n_counts, int n_threa
     cdef int64_t *digit_sums = rows.digit_sums
     cdef int64_t *own
     if workers == 1:
-        rs_run(work, rows, chunks, 1)
+        run(work, rows, chunks, 1)
         return 0
     # A cache line apart, lest two workers write to the same one.
     rows.count_stride = n_counts + 8
@@ -318,7 +319,7 @@ cdef int run_counting(rs_work work, Rows *rows, Py_ssize_t n_counts, int n_threa
         return -1
     rows.counts = own
     rows.digit_sums = own + workers * rows.count_stride
-    rs_run(work, rows, chunks, workers)
+    run(work, rows, chunks, workers)
     for worker in range(workers):
         for i in range(n_counts):
             counts[i] += rows.counts[worker * rows.count_stride + i]
@@ -531,7 +532,7 @@ def scores(
     cdef Rows rows = described(columns, coef, intercept, out.shape[0])
     rows.scores = &out[0]
     with nogil:
-        rs_run(score_chunk, &rows, n_chunks(rows.n), n_workers(n_chunks(rows.n), n_threads))
+        run(score_chunk, &rows, n_chunks(rows.n), n_workers(n_chunks(rows.n), n_threads))
 
 
 def positions(
@@ -545,7 +546,7 @@ def positions(
     rows.width = width
     rows.scores = &out[0]
     with nogil:
-        rs_run(score_chunk, &rows, n_chunks(rows.n), n_workers(n_chunks(rows.n), n_threads))
+        run(score_chunk, &rows, n_chunks(rows.n), n_workers(n_chunks(rows.n), n_threads))
 
 
 cdef void histogram_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nogil:
@@ -610,7 +611,7 @@ def weighted_histogram(
     if rows.sums == NULL:
         raise MemoryError
     with nogil:
-        rs_run(weigh_part, &rows, rows.n_parts, n_workers(rows.n_parts, n_threads))
+        run(weigh_part, &rows, rows.n_parts, n_workers(rows.n_parts, n_threads))
         for part in range(rows.n_parts):
             for k in range(cells):
                 add_sum(&total[0, 0] + k, &error[0, 0] + k, rows.sums[part * cells + k])
@@ -673,7 +674,7 @@ def given_loss(
         free(given.outside)
         raise MemoryError
     with nogil:
-        rs_run(given_loss_chunk, &given, chunks, n_workers(chunks, n_threads))
+        run(given_loss_chunk, &given, chunks, n_workers(chunks, n_threads))
         for chunk in range(chunks):
             add_sum(&total, &error, given.sums[chunk])
             outside[0] += given.outside[chunk]
@@ -788,7 +789,7 @@ def gradient(
         free(rows.sums)
         raise MemoryError
     with nogil:
-        rs_run(slope_chunk, &rows, chunks, workers)
+        run(slope_chunk, &rows, chunks, workers)
         for chunk in range(chunks):
             for j in range(d):
                 add_sum(&total[0] + j, &error[0] + j, rows.sums[chunk * d + j])

@@ -4,7 +4,8 @@
 from libc.stdint cimport int8_t
 
 from riskslim._kernels.panels cimport rs_panels, rs_unpack_column
-from riskslim._kernels.threads cimport RS_CHUNK, n_chunks, n_workers, rs_run
+from riskslim._kernels.pool cimport run
+from riskslim._kernels.threads cimport RS_CHUNK, n_chunks, n_workers
 
 
 cdef extern from "blocks.h" nogil:
@@ -137,4 +138,4 @@ def row_ranges(
     rows.low = &low[0]
     rows.high = &high[0]
     with nogil:
-        rs_run(range_chunk, &rows, n_chunks(rows.n), n_workers(n_chunks(rows.n), n_threads))
+        run(range_chunk, &rows, n_chunks(rows.n), n_workers(n_chunks(rows.n), n_threads))

@@ -15,8 +15,9 @@ from riskslim._kernels.panels cimport (
     RS_PANEL_LANES, rs_add_panels, rs_fold_panel, rs_panels, rs_products_room,
     rs_sum_panel_losses, rs_sum_panel_losses_and_slopes, rs_unpack_column,
 )
+from riskslim._kernels.pool cimport run
 from riskslim._kernels.threads cimport (
-    RS_BLOCK, RS_CHUNK, RS_CHUNK_BLOCKS, n_blocks, n_chunks, n_parts, n_workers, part_begin, rs_run,
+    RS_BLOCK, RS_CHUNK, RS_CHUNK_BLOCKS, n_blocks, n_chunks, n_parts, n_workers, part_begin,
     rs_work,
 )
 
@@ -160,7 +161,7 @@ def scores(
     open_rows(&rows, columns, coef, panels, real_coef, intercept)
     rows.scores = &out[0]
     with nogil:
-        rs_run(score_chunk, &rows, n_chunks(rows.n), n_workers(n_chunks(rows.n), n_threads))
+        run(score_chunk, &rows, n_chunks(rows.n), n_workers(n_chunks(rows.n), n_threads))
         close_rows(&rows)
 
 
@@ -203,7 +204,7 @@ cdef double summed_loss(Rows *rows, rs_work work, int n_threads) noexcept nogil:
     rows.sums = <rs_sum *>calloc(chunks + 1, sizeof(rs_sum))
     if rows.sums == NULL:
         return -1.0
-    rs_run(work, rows, chunks, n_workers(chunks, n_threads))
+    run(work, rows, chunks, n_workers(chunks, n_threads))
     for chunk in range(chunks):
         add_sum(&total.high, &total.low, rows.sums[chunk])
     free(rows.sums)
@@ -312,7 +313,7 @@ def loss_and_gradient(
         close_rows(&rows)
         raise MemoryError
     with nogil:
-        rs_run(gradient_chunk, &rows, chunks, workers)
+        run(gradient_chunk, &rows, chunks, workers)
         for chunk in range(chunks):
             add_sum(&total.high, &total.low, rows.sums[chunk * rows.n_sums])
             for j in range(1, rows.n_sums):
@@ -440,7 +441,7 @@ def hessian(
         close_rows(&rows)
         raise MemoryError
     with nogil:
-        rs_run(hessian_part, &rows, rows.n_parts, workers)
+        run(hessian_part, &rows, rows.n_parts, workers)
         for j in range(0, padded(m), 2):
             for k in range(j - j % 4, padded(m), 4):
                 for i in range(8):

@@ -10,7 +10,8 @@ worth depends on how many rows of either label each cell has, and on nothing els
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint64_t
 
-from riskslim._kernels.threads cimport n_workers, rs_run
+from riskslim._kernels.pool cimport run
+from riskslim._kernels.threads cimport n_workers
 
 
 cdef extern from "bits.h" nogil:
@@ -156,7 +157,7 @@ def count_joint(
     joint.out = &out[0, 0, 0]
     joint.stop = &stop[0]
     with nogil:
-        rs_run(count_plane, &joint, chosen.shape[0], n_workers(chosen.shape[0], n_threads))
+        run(count_plane, &joint, chosen.shape[0], n_workers(chosen.shape[0], n_threads))
 
 
 # ---- the best step of every item ------------------------------------------------------------

@@ -2,7 +2,7 @@
  *
  * A pass is divided into items (chunks of rows) that depend on the data alone. Sums of
  * floating-point numbers are kept per item and added in the order of the items; integers are
- * counted per worker, which is exact in any order. One thread never enters an OpenMP runtime.
+ * counted per worker, which is exact in any order. The threads are those of pool.h.
  */
 #ifndef RISKSLIM_THREADS_H
 #define RISKSLIM_THREADS_H
@@ -10,11 +10,10 @@
 #include <stddef.h>
 #include "blocks.h"
 
-#if defined(_OPENMP)
-#include <omp.h>
-#define RS_HAS_THREADS 1
-#else
+#if defined(RISKSLIM_NO_THREADS) || defined(__EMSCRIPTEN__) || defined(__wasi__)
 #define RS_HAS_THREADS 0
+#else
+#define RS_HAS_THREADS 1
 #endif
 
 /* Long enough for a thread to be worth waking, short enough to share out 10^5 rows. */
@@ -59,22 +58,6 @@ RS_INLINE int rs_n_workers(ptrdiff_t n_items, int n_threads)
     (void)n_threads;
     return 1;
 #endif
-}
-
-/* Calls work(pass, item, worker) for every item; worker is 0 .. n_workers - 1. */
-static inline void rs_run(rs_work work, void *pass, ptrdiff_t n_items, int n_workers)
-{
-#if RS_HAS_THREADS
-    if (n_workers > 1) {
-        ptrdiff_t item;
-#pragma omp parallel for num_threads(n_workers) schedule(dynamic)
-        for (item = 0; item < n_items; item++) work(pass, item, omp_get_thread_num());
-        return;
-    }
-#else
-    (void)n_workers;
-#endif
-    for (ptrdiff_t item = 0; item < n_items; item++) work(pass, item, 0);
 }
 
 #endif

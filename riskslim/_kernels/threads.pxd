@@ -14,4 +14,3 @@ cdef extern from "threads.h" nogil:
     Py_ssize_t part_begin "rs_part_begin" (Py_ssize_t n, Py_ssize_t parts,
                                            Py_ssize_t part) noexcept
     int n_workers "rs_n_workers" (Py_ssize_t n_items, int n_threads) noexcept
-    void rs_run(rs_work work, void *rows, Py_ssize_t n_items, int workers) noexcept

@@ -134,10 +134,10 @@ class LogisticLoss:
     whatever the other coefficients are. The proof is in :mod:`riskslim.loss.intercept`.
 
     **Threads.** Evaluations share nothing but the counters, and release the GIL. With
-    ``n_threads`` of two or more, chunks of 16,384 rows are handed out to OpenMP threads, where
-    the package was built with OpenMP. Integers are counted exactly, sums of floating-point numbers
-    are added in the order of the chunks: no result depends on the number of threads. With one
-    thread no OpenMP runtime is entered, which matters where processes are forked.
+    ``n_threads`` of two or more, chunks of 16,384 rows are shared with threads that the kernels
+    keep, asleep, from one pass to the next. Integers are counted exactly, sums of floating-point
+    numbers are added in the order of the chunks: no result depends on the number of threads.
+    Processes may be forked at any time; a child starts threads of its own when it asks for them.
 
     References
     ----------

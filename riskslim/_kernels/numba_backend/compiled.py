@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import logging
+import time
 from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
@@ -40,8 +42,41 @@ inlined: Any = numba.njit(forceinline=True, **_HELPER)
 # takes less time to compile like this: all that a function calls is optimised again with it.
 merged: Any = numba.njit(inline="always", **_OPTIONS)
 
+logger = logging.getLogger("riskslim.kernels")
+
 _compiling = Lock()
-_dispatchers: list[Any] = []
+_kernels: list[_Kernel] = []
+
+
+class _Kernel:
+    """A function that is compiled for one signature, from the cache where it is there."""
+
+    def __init__(self, function: Callable[..., Any], signature: tuple[Any, ...]) -> None:
+        self.name = function.__name__
+        function.__qualname__ = f"{function.__name__}_{_DIGEST}"
+        self.signature = signature
+        self.dispatcher = _dispatcher_of(function)
+
+    def compile(self) -> None:
+        """Compile it unless that is done; one thread at a time."""
+        if self.dispatcher.overloads:
+            return
+        with _compiling:
+            if not self.dispatcher.overloads:
+                self.dispatcher.compile(self.signature)
+                self.dispatcher.disable_compile()
+
+
+def _dispatcher_of(function: Callable[..., Any]) -> Any:
+    try:
+        return numba.njit(cache=True, **_OPTIONS)(function)
+    except RuntimeError:  # there is no folder that numba may write to
+        if not any(kernel.dispatcher.stats.cache_path is None for kernel in _kernels):
+            logger.warning(
+                "no folder for compiled kernels can be written to: they are compiled anew in every "
+                "process; NUMBA_CACHE_DIR names a folder to keep them in"
+            )
+        return numba.njit(**_OPTIONS)(function)
 
 
 def kernel(*signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -52,21 +87,32 @@ def kernel(*signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        function.__qualname__ = f"{function.__name__}_{_DIGEST}"
-        dispatcher: Any = numba.njit(cache=True, **_OPTIONS)(function)
-        _dispatchers.append(dispatcher)
+        compiled = _Kernel(function, signature)
+        _kernels.append(compiled)
+        dispatcher = compiled.dispatcher
 
         def call(*arguments: Any) -> Any:
             if not dispatcher.overloads:
-                with _compiling:
-                    if not dispatcher.overloads:
-                        dispatcher.compile(signature)
-                        dispatcher.disable_compile()
+                compiled.compile()
             return dispatcher(*arguments)
 
         return call
 
     return decorate
+
+
+def prepare() -> None:
+    """Compile all kernels that are not compiled yet, and say so where it takes long."""
+    missing = [kernel for kernel in _kernels if not kernel.dispatcher.overloads]
+    began = said = time.perf_counter()
+    for done, one in enumerate(missing):
+        one.compile()
+        now = time.perf_counter()
+        if now - said > 2.0:
+            said = now
+            logger.info(
+                "compiling kernels: %d of %d after %.0f s", done + 1, len(missing), now - began
+            )
 
 
 # ---- for riskslim.show_config -----------------------------------------------------------------
@@ -82,6 +128,7 @@ def processor() -> str:
     return str(llvmlite.get_host_cpu_name())
 
 
-def cache_folder() -> str:
-    """Return the folder in which compiled kernels are kept."""
-    return str(_dispatchers[0].stats.cache_path)
+def cache_folder() -> str | None:
+    """Return the folder in which compiled kernels are kept, None where there is none."""
+    path = _kernels[0].dispatcher.stats.cache_path
+    return None if path is None else str(path)

@@ -1,0 +1,107 @@
+"""The threads of the kernels: many callers, children of fork, no spinning, no signals."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from riskslim import CoefficientSet, LogisticLoss, TrainingData
+from riskslim._kernels import CHOICE
+
+N_ROWS = 100_000
+
+SET_UP = f"""
+import os, threading
+import numpy as np
+from riskslim import CoefficientSet, LogisticLoss, TrainingData
+
+rng = np.random.default_rng(0)
+data = TrainingData(rng.integers(0, 50, ({N_ROWS}, 4)), rng.random({N_ROWS}) < 0.3)
+losses = [
+    LogisticLoss(data, CoefficientSet(data.feature_names, -5, 5), n_threads=k) for k in (1, 2)
+]
+coef = [-1, 1, -2, 3, 1]
+one, two = (loss.value_and_gradient(coef) for loss in losses)
+assert one[0] == two[0] and (one[1] == two[1]).all()
+"""
+
+FORKS = """
+def child_of(depth):
+    child = os.fork()
+    if child == 0:
+        value, gradient = losses[1].value_and_gradient(coef)
+        good = value == one[0] and (gradient == one[1]).all()
+        good &= depth == 0 or child_of(depth - 1)
+        os._exit(0 if good else 1)
+    return os.waitpid(child, 0)[1] == 0
+
+# Another thread is within a pass while the process forks.
+busy = threading.Thread(target=lambda: [losses[1].value_and_gradient(coef) for _ in range(200)])
+busy.start()
+assert all(child_of(1) for _ in range(10))
+busy.join()
+assert losses[1].value_and_gradient(coef)[0] == one[0]
+"""
+
+WAITS = """
+import time
+from pathlib import Path
+
+tasks = Path("/proc/self/task")
+before = set(os.listdir(tasks))
+losses[1].n_threads = 5
+losses[1].value_and_gradient(coef)
+own = set(os.listdir(tasks)) - before
+assert len(own) == 3, own  # beside the caller and the one that is there
+used = os.times()
+time.sleep(0.3)
+spent = os.times()
+assert spent.user + spent.system - used.user - used.system < 0.25
+for name in own:
+    lines = (tasks / name / "status").read_text().splitlines()
+    blocked = int(next(line for line in lines if line.startswith("SigBlk")).split()[1], 16)
+    assert blocked >> 1 & 1 and blocked >> 14 & 1  # SIGINT and SIGTERM
+"""
+
+
+def run(program):
+    done = subprocess.run([sys.executable, "-c", SET_UP + program], timeout=120, check=False)
+    return done.returncode
+
+
+@pytest.mark.faults
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
+def test_a_child_of_fork_has_threads_of_its_own():
+    assert run(FORKS) == 0
+
+
+def losses_of(n_threads):
+    rng = np.random.default_rng(1)
+    data = TrainingData(rng.integers(0, 50, (N_ROWS, 4)), rng.random(N_ROWS) < 0.3)
+    coefficients = CoefficientSet(data.feature_names, -5, 5)
+    return [LogisticLoss(data, coefficients, n_threads=k) for k in n_threads]
+
+
+def test_many_callers_have_their_results():
+    losses = losses_of([1, 2, 3, 5])
+    coefs = np.random.default_rng(2).integers(-5, 6, (6, 5))
+    expected = [losses[0].value_and_gradient(coef) for coef in coefs]
+
+    def called(k):
+        value, gradient = losses[k % 4].value_and_gradient(coefs[k % 6])
+        return value == expected[k % 6][0] and (gradient == expected[k % 6][1]).all()
+
+    with ThreadPoolExecutor(8) as callers:
+        assert all(callers.map(called, range(240)))
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are not listed here")
+@pytest.mark.skipif(CHOICE[0] != "cython", reason="numba's kernels have Python's threads")
+def test_waiting_threads_sleep_and_take_no_signals():
+    assert run(WAITS) == 0
