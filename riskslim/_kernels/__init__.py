@@ -103,6 +103,12 @@ def _choose() -> tuple[Choice, dict[str, ModuleType]]:
     return Choice("numba", reason), modules
 
 
+def prepare() -> None:
+    """Compile what is compiled at run time, lest a search's limit pays for it."""
+    if CHOICE.backend == "numba":
+        import_module(f"{__name__}.numba_backend.compiled").prepare()
+
+
 CHOICE, _modules = _choose()
 # Over the submodules of the same names, which importing the Cython backend has set here.
 globals().update(_modules)

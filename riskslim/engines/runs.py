@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim._checks import as_number, checked_threads, int_between
+from riskslim._kernels import prepare
 from riskslim.problem.problem import RiskScoreProblem
 from riskslim.solution import (
     Certificate,
@@ -227,6 +228,7 @@ class EngineRun(Generic[_Settings]):
         self.user_stop = call.should_stop
         self.interrupted = threading.Event()
         self.stop = np.zeros(1, np.int64)
+        prepare()
         self.began = time.perf_counter()
         limit: float = self.limits["time_limit"]
         loss = self.problem.loss

@@ -209,6 +209,66 @@ def test_configuration_of_numba():
         assert expected in done.stdout
 
 
+# ---- when numba compiles ---------------------------------------------------------------------
+
+WITHOUT_CACHE = """
+import logging
+from numba.core.caching import CacheImpl
+CacheImpl._locator_classes = []
+from riskslim._kernels.numba_backend import compiled, ranges
+assert compiled.cache_folder() is None
+from numba import int64
+added = compiled.kernel(int64, int64)(lambda a, b: a + b)
+assert added(2, 3) == 5
+"""
+
+
+def test_without_a_folder_for_the_cache_there_is_one_warning():
+    done = run(WITHOUT_CACHE, "numba")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("no folder for compiled kernels can be written to") == 1
+
+
+PREPARED = """
+import logging, time
+logging.basicConfig(level=logging.INFO)
+from riskslim import (
+    CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData, branch_and_bound,
+)
+from riskslim._kernels.numba_backend import compiled
+from riskslim.engines.branch_and_bound import driver
+
+class Slow:
+    name, overloads, began = "slow", None, []
+    dispatcher = property(lambda self: self)
+
+    def compile(self):
+        time.sleep(2.1)
+        Slow.overloads = True
+
+del compiled._kernels[:]
+compiled._kernels.append(Slow())
+data = TrainingData({"a": [0, 1, 0, 1]}, [0, 1, 1, 0])
+loss = LogisticLoss(data, CoefficientSet(data.feature_names, -1, 1))
+
+class Run(driver.BranchAndBoundRun):
+    def solve(self):
+        assert Slow.overloads
+        print(self.seconds < 2.0, flush=True)
+        raise SystemExit
+
+driver.BranchAndBoundRun = Run
+branch_and_bound(RiskScoreProblem(loss, loss.given_coefficients), time_limit=1.0)
+"""
+
+
+@pytest.mark.numba
+def test_compilation_is_done_before_the_clock_of_a_search_starts():
+    done = run(PREPARED, "numba")
+    assert "compiling kernels: 1 of 1 after 2 s" in done.stderr
+    assert done.stdout == "True\n", done.stderr
+
+
 def test_packages_that_are_missing_are_said_to_be(monkeypatch, capsys):
     from riskslim import config
 
