@@ -13,7 +13,7 @@ from riskslim._checks import checked_threads
 from riskslim._version import __version__
 from riskslim.exceptions import KernelsUnavailableError
 
-__all__ = ["show_config"]
+__all__ = ["physical_memory", "show_config"]
 
 _PACKAGES = ("numpy", "scipy", "numba", "cplex", "scikit-learn", "narwhals", "pyarrow")
 
@@ -95,6 +95,15 @@ def _kernel_facts() -> dict[str, Any]:
         "threads": "Python's own; one for coordinate descent and rounding",
         "cache": compiled.cache_folder(),
     }
+
+
+def physical_memory() -> int | None:
+    """Memory of the machine in bytes, None where it cannot be found out."""
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
+    return int(total) if total > 0 else None
 
 
 def _machine_facts() -> dict[str, Any]:

@@ -21,6 +21,7 @@ __all__ = [
     "SearchInterruptedError",
     "SolverUnavailableError",
     "UnboundCertificateWarning",
+    "WorkMemoryError",
 ]
 
 
@@ -38,6 +39,10 @@ class SolverUnavailableError(RiskSLIMError, ImportError):
 
 class ProblemSizeError(RiskSLIMError):
     """The problem is larger than the solver's licence allows."""
+
+
+class WorkMemoryError(ProblemSizeError, MemoryError):
+    """What a search would work in is larger than the memory of the machine; none was allocated."""
 
 
 class InfeasibleProblemError(RiskSLIMError, ValueError):

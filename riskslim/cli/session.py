@@ -90,7 +90,8 @@ def _exit_codes(*, verbose: bool) -> Iterator[None]:
         raise typer.Exit(EXIT_INTERRUPTED) from None
     except MemoryError as error:
         needed = f" ({explained(error)})" if str(error) else ""
-        emit(f"Error: out of memory{needed}: use fewer rows, columns, threads or jobs", err=True)
+        reason = f"out of memory{needed}: use fewer rows, columns, threads or jobs"
+        emit(f"Error: {error if isinstance(error, RiskSLIMError) else reason}", err=True)
         raise typer.Exit(EXIT_MEMORY) from None
     except (ValueError, TypeError, OSError, ImportError, RiskSLIMError) as error:
         internal = isinstance(error, CertificateError)

@@ -20,6 +20,7 @@ from typing import Any, Literal, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim.config import physical_memory
 from riskslim.data.batches import (
     BatchFiles,
     CsvFiles,
@@ -191,11 +192,8 @@ def default_memory_limit() -> int:
     -------
     int
     """
-    try:
-        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return _USUAL_MEMORY
-    return int(total) // _MEMORY_SHARE if total > 0 else _USUAL_MEMORY
+    total = physical_memory()
+    return _USUAL_MEMORY if total is None else total // _MEMORY_SHARE
 
 
 def checked_limit(memory_limit: int | None, scratch: str | os.PathLike[str] | None) -> int:

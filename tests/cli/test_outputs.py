@@ -25,7 +25,7 @@ from riskslim.cli import selection as selection_module
 from riskslim.cli.exit_codes import EXIT_INTERNAL, EXIT_MEMORY, EXIT_OUTPUT, EXIT_USAGE
 from riskslim.cli.outputs import Delivery, check_outputs
 from riskslim.cli.streams import TolerantStream, emit, emit_data, print_failure, tolerant_streams
-from riskslim.exceptions import CertificateError
+from riskslim.exceptions import CertificateError, WorkMemoryError
 
 pytestmark = pytest.mark.faults
 POSIX = pytest.mark.skipif(os.name != "posix", reason="closes and fills what POSIX has")
@@ -516,6 +516,7 @@ def test_a_full_disk(table, folder):
     [
         (MemoryError(), EXIT_MEMORY, "Error: out of memory: use fewer rows"),
         (MemoryError("8 GiB"), EXIT_MEMORY, "Error: out of memory (8 GiB): use fewer rows"),
+        (WorkMemoryError("9 bytes"), EXIT_MEMORY, "Error: 9 bytes"),
         (RecursionError("too deep"), EXIT_INTERNAL, "Error: RecursionError: too deep. This is a"),
         (KeyError("x"), EXIT_INTERNAL, "Error: KeyError: 'x'. This is a fault of riskslim"),
         (ZeroDivisionError("by 0"), EXIT_INTERNAL, "Error: ZeroDivisionError: by 0. This is"),

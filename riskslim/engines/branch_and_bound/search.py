@@ -54,6 +54,7 @@ from riskslim.engines.branch_and_bound.workspace import (
     NodeWork,
     Part,
     Worker,
+    new_workers,
     smallest_type,
 )
 from riskslim.exceptions import CertificateError
@@ -204,7 +205,7 @@ class Search:
         self._constant = 0.0
         n_rows = self._rows.most_rows + MAX_PRICED + 1
         n_workers = min(self.n_threads, self.settings.batch_size)
-        self._workers = [Worker(n_rows, p) for _ in range(n_workers)]
+        self._workers = new_workers(n_workers, n_rows, p)
 
     def _node_rows(self) -> RowsBySupport:
         rows = NodeRows.of(self.problem.loss, self.problem.usable, self._is_stopped)

@@ -8,8 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import nodes as kernels
+from riskslim.config import physical_memory
+from riskslim.exceptions import WorkMemoryError
 
-__all__ = ["NOTHING_KNOWN", "KernelArguments", "NodeWork", "Part", "Worker", "smallest_type"]
+__all__ = [
+    "NOTHING_KNOWN", "KernelArguments", "NodeWork", "Part", "Worker", "new_workers",
+    "smallest_type",
+]  # fmt: skip
 
 # What is known of a node whose rows are all read.
 NOTHING_KNOWN = np.empty(0)
@@ -106,6 +111,29 @@ class Worker:
         """Copy a child."""
         arrays = (self.box, self.coef, self.worth, self.result)
         return Part(*(array[i].copy() for array in arrays))
+
+
+def new_workers(n_workers: int, n_rows: int, p: int) -> list[Worker]:
+    """Allocate the memory of several threads.
+
+    Their matrices have a row and a column for each of p coefficients, and pages of which nothing is
+    used cost nothing. Fewer threads are given memory where all of them would not fit.
+
+    Raises
+    ------
+    WorkMemoryError
+        There is less in the machine than one of them might use.
+    """
+    needed = 8 * sum(kernels.scratch_sizes(n_rows, p))
+    memory = physical_memory()
+    if memory is None:
+        return [Worker(n_rows, p) for _ in range(n_workers)]
+    if needed > memory:
+        raise WorkMemoryError(
+            f"relaxations of {p - 1:,} features need up to {needed:,} bytes for matrices, and "
+            f"the machine has {memory:,}: leave out features, or choose among them first"
+        )
+    return [Worker(n_rows, p) for _ in range(max(1, min(n_workers, memory // needed)))]
 
 
 def smallest_type(box: NDArray[np.float64]) -> type[np.signedinteger]:
