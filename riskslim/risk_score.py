@@ -519,6 +519,35 @@ class RiskScore(Reasons, Recalibrations, Exports):
         )  # fmt: skip
         write_file(path, text)
 
+    def methods_text(self, cv: CrossValidationLike | None = None) -> str:
+        """Write the paragraph on methods that a paper on the score needs.
+
+        Data sizes, points and what they minimise, requirements, software, what is proven,
+        validation, and the reference: what the score itself states. What was done to the data
+        before is the authors' to add.
+
+        Parameters
+        ----------
+        cv : CrossValidation, optional
+            Of :func:`~riskslim.cross_validate_risk_score`.
+
+        Returns
+        -------
+        str
+            Sentences in one line.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> text = RiskScore(-1, {"smoker": 2}, outcome_name="death").methods_text()
+        >>> print(text.partition(" Reference")[0])
+        The risk score predicts the probability that death = 1 from 1 of 1 candidate feature. Points
+        and intercept are integers that were given, not learned.
+        """
+        from riskslim.report import methods_text
+
+        return methods_text(self, cv)
+
     # -----------------------------------------------------------------------------------------
     # Files
     # -----------------------------------------------------------------------------------------

@@ -10,11 +10,13 @@ import doctest
 import importlib
 import inspect
 import pkgutil
+import re
 import textwrap
 
 import pytest
 
 import riskslim
+from paths import PACKAGE
 
 # Parameters in order with their defaults. Annotations are mypy's.
 SNAPSHOT = """
@@ -109,6 +111,7 @@ RiskScore.boolean_rule (self, threshold, *, max_terms=1000)
 RiskScore.from_solution (cls, solution, data, *, rank=0, problem=None, encoder=None, raw=None)
 RiskScore.from_coefficients (cls, coef, data, *, scale=1.0, certificate=None)
 RiskScore.report (self, path, X, y=None, sample_weight=None, *, X_test=None, y_test=None, sample_weight_test=None, cv=None, problem=None, size_path=None, bins=None, n_resamples=None, title=None)
+RiskScore.methods_text (self, cv=None)
 RiskScore.to_json (self)
 RiskScore.from_json (cls, text)
 RiskScore.save (self, path)
@@ -303,6 +306,15 @@ def test_version():
     except PackageNotFoundError:
         pytest.skip("riskslim is used from its folder, not installed")
     assert installed == riskslim.__version__
+
+
+def test_the_citation_names_the_version_and_the_licence():
+    home = PACKAGE.parent
+    cited, project = (home / "CITATION.cff").read_text(), (home / "pyproject.toml").read_text()
+    assert f"\nversion: {riskslim.__version__}\n" in cited
+    (licence,) = re.findall(r'^license = "(.*)"$', project, re.MULTILINE)
+    assert f"\nlicense: {licence}\n" in cited
+    assert riskslim.__version__ not in project
 
 
 # ---------------------------------------------------------------------------------------------

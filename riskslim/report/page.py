@@ -102,6 +102,7 @@ def _page(
     from riskslim.report.calculator import calculator_families, calculator_items
     from riskslim.report.drift import drift_table, drifts_of
     from riskslim.report.inputs import check_path, check_same_score, stated_problem
+    from riskslim.report.methods import methods_text, tripod_table
     from riskslim.report.remarks import remarks
     from riskslim.report.rows import check_resamples, rows_of
     from riskslim.report.tables import (
@@ -131,6 +132,7 @@ def _page(
     drifts = drifts_of(score, rows)
     script = _script(score)
     thresholds = diagrams.thresholds(rows)
+    said = remarks(score, rows, stated, drifts)
     return _template().render(
         title=title or f"Risk score: {score.sheet().outcome}",
         score=score,
@@ -155,12 +157,20 @@ def _page(
         variables=variable_table(score, rows),
         software=software_table(score),
         drift=drift_table(rows, drifts),
-        remarks=remarks(score, rows, stated, drifts),
+        remarks=said,
+        methods=methods_text(score, cv),
+        tripod=tripod_table(_sections(remarks=bool(said), drift=bool(drifts))),
         date=datetime.date.today().isoformat(),
         style=_file("report.css"),
         script=script,
         digest=base64.b64encode(hashlib.sha256(script.encode("ascii")).digest()).decode(),
     )
+
+
+def _sections(*, remarks: bool, drift: bool) -> list[str]:
+    """Headings of a report that answer items of checklists."""
+    always = ["Score sheet", "Performance", "Data", "Methods"]
+    return always + ["Remarks"] * remarks + ["Drift"] * drift
 
 
 @contextmanager

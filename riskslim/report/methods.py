@@ -1,0 +1,206 @@
+"""The paragraph on methods for a paper, and where a report answers the items of TRIPOD+AI."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from riskslim._version import __version__
+from riskslim._wording import fixed_decimals
+from riskslim.report.cells import Cell, ReportTable
+
+if TYPE_CHECKING:
+    from riskslim.report.protocols import CrossValidationLike
+    from riskslim.score.protocol import ScoreLike
+
+__all__ = ["CITATION", "methods_text", "tripod_table"]
+
+CITATION = (
+    "Ustun B, Rudin C. Learning optimized risk scores. Journal of Machine Learning Research. "
+    "2019;20(150):1-75."
+)
+CHECKLIST = (
+    "TRIPOD+AI: Collins GS et al. TRIPOD+AI statement: updated guidance for reporting clinical "
+    "prediction models that use regression or machine learning methods. BMJ. 2024;385:e078378. "
+    "Topics are abridged; the statement has the wording that counts."
+)
+
+
+def methods_text(score: ScoreLike, cv: CrossValidationLike | None = None) -> str:
+    """Write the paragraph on methods that a paper on the score needs.
+
+    Only what the score itself states is said: what was done to the data before is the authors' to
+    add.
+
+    Parameters
+    ----------
+    score : RiskScore
+    cv : CrossValidation, optional
+        Of :func:`riskslim.cross_validate_risk_score`.
+
+    Returns
+    -------
+    str
+        Sentences in one line, the reference at the end.
+
+    Examples
+    --------
+    >>> from riskslim import RiskScore
+    >>> from riskslim.report import methods_text
+    >>> text = methods_text(RiskScore(-1, {"smoker": 2}, outcome_name="death"))
+    >>> print(text.partition(" Reference")[0])
+    The risk score predicts the probability that death = 1 from 1 of 1 candidate feature. Points
+    and intercept are integers that were given, not learned.
+    """
+    parts = [
+        _predictors(score), _points(score), _search(score), _recalibration(score),
+        _validation(cv), f"Reference: {CITATION}",
+    ]  # fmt: skip
+    return " ".join(part for part in parts if part)
+
+
+def _predictors(score: ScoreLike) -> str:
+    certificate, prevalence = score.certificate, score.prevalence
+    text = (
+        f"The risk score predicts the probability that {score.outcome_name} = {score.classes[1]} "
+        f"from {len(score.points)} of {_count(len(score.feature_names), 'candidate feature')}"
+    )
+    conditions = [item for item in score.items.values() if item.variable]
+    if conditions:
+        variables = _count(len({item.variable for item in conditions}), "variable")
+        text += f" ({_count(len(conditions), 'condition')} on {variables} among those with points)"
+    if certificate is not None and certificate.n_samples:
+        text += f". It was learned on {certificate.n_samples:,} rows"
+        if prevalence is not None:
+            text += f", {fixed_decimals(round(100 * prevalence, 2))}% of which had the outcome"
+            if score.class_weighting is not None:
+                text += " by the weights of the classes, which do not leave its risks calibrated"
+    return f"{text}."
+
+
+def _points(score: ScoreLike) -> str:
+    text = "Points and intercept are integers"
+    if score.certificate is None:
+        return f"{text} that were given, not learned."
+    text += (
+        " that minimise the mean logistic loss plus a price for each feature with points, over all "
+        "that meet the requirements"
+    )
+    if score.requirements:
+        text += f" ({'; '.join(one.text for one in score.requirements)})"
+    scales = score.certificate.scales
+    if scales.is_single and score.scale == 1.0:
+        return f"{text}. A point is worth one unit of log-odds."
+    chosen = (
+        "" if scales.is_single else f", chosen together with the points from {scales.describe()}"
+    )
+    return f"{text}. A point is worth 1/{score.scale:.10g} units of log-odds{chosen}."
+
+
+def _search(score: ScoreLike) -> str:
+    certificate = score.certificate
+    if certificate is None:
+        return ""
+    return (
+        f"The problem was solved by riskslim {__version__} (engine: {certificate.engine}), which "
+        f"returns a proof of how far a score can be from the best one. {certificate.explain()}"
+    )
+
+
+def _recalibration(score: ScoreLike) -> str:
+    if score.recalibration is None:
+        return ""
+    return score.recalibration.describe(
+        f"{score.outcome_name} = {score.classes[1]}", score.intercept, score.scale
+    )
+
+
+def _validation(cv: CrossValidationLike | None) -> str:
+    if cv is None:
+        return ""
+    metrics = (("loss", "logistic loss"), ("auc", "AUC"), ("cal", "calibration error (CAL)"))
+    found = [f"{name} {cv.summary(key)}" for key, name in metrics if not math.isnan(cv.mean(key))]
+    done = f"{len(cv.folds)} of {cv.n_folds}" if len(cv.folds) < cv.n_folds else f"{cv.n_folds}"
+    return (
+        f"In cross-validation with {done} folds, for each of which the score was learned anew on "
+        f"the others, it had on rows not seen before (mean and range over folds): "
+        f"{', '.join(found)}."
+    )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+class _Topic(NamedTuple):
+    """An item of the checklist: its number, what it is about, and the section that answers it."""
+
+    item: str
+    topic: str
+    section: str = ""
+    part: str = ""
+
+
+_TOPICS = (
+    _Topic("1", "Title: a model is developed or evaluated, for whom, for which outcome"),
+    _Topic("2", "Abstract"),
+    _Topic("3a to 3c", "Background, target population, health inequalities"),
+    _Topic("4", "Objectives"),
+    _Topic("5a, 5b", "Sources of data, dates"),
+    _Topic("6a to 6c", "Setting, eligibility, treatments"),
+    _Topic("7", "Preparation of data", "Data", "cut-offs and levels of the variables with points"),
+    _Topic("8a to 8c", "Outcome: definition, assessment"),
+    _Topic("9a", "Choice of candidate predictors", "Methods", "their number"),
+    _Topic("9b, 9c", "Definition and assessment of predictors", "Data", "values, not how assessed"),
+    _Topic("10", "Size of the study", "Data", "rows and classes, not why so many"),
+    _Topic("11", "Missing data", "Data", "items that stand for a missing value"),
+    _Topic("12a", "Use of data in development and evaluation", "Data"),
+    _Topic("12b", "Handling of predictors", "Data"),
+    _Topic("12c", "Type of model, steps of building, tuning, internal validation", "Methods"),
+    _Topic("12d", "Heterogeneity across clusters"),
+    _Topic("12e", "Measures of performance", "Performance"),
+    _Topic("12f", "Updating of the model", "Methods", "recalibration, where there was any"),
+    _Topic("12g", "How predictions are computed", "Score sheet"),
+    _Topic("13", "Class imbalance", "Remarks", "weights of classes, where there were any"),
+    _Topic("14", "Fairness"),
+    _Topic("15", "Output of the model and thresholds", "Score sheet"),
+    _Topic("16", "Differences of development and evaluation data", "Drift", "if data are given"),
+    _Topic("17", "Ethical approval"),
+    _Topic("18a to 18f", "Funding, conflicts, protocol, registration, data and code"),
+    _Topic("19", "Involvement of patients and the public"),
+    _Topic("20a, 20b", "Participants and their characteristics", "Data", "features with points"),
+    _Topic("20c", "Comparison with the development data", "Drift", "if data are given"),
+    _Topic("21", "Participants and outcomes in each analysis", "Data"),
+    _Topic("22", "The full model, as others can use it", "Score sheet"),
+    _Topic(
+        "23a", "Performance with intervals, in key subgroups too", "Performance", "no subgroups"
+    ),
+    _Topic("23b", "Heterogeneity of performance"),
+    _Topic("24", "Results of updating"),
+    _Topic("25", "Interpretation"),
+    _Topic("26", "Limitations"),
+    _Topic("27a to 27c", "Use in practice: poor input, interaction, next steps"),
+)
+
+
+def tripod_table(sections: Sequence[str]) -> ReportTable:
+    """Say where the items of TRIPOD+AI are answered, and which are left to the authors.
+
+    Parameters
+    ----------
+    sections : sequence of str
+        Headings of the report at hand: what it lacks answers nothing.
+
+    Returns
+    -------
+    ReportTable
+    """
+    rows = [[Cell(one.item), Cell(one.topic), Cell(_answer(one, sections))] for one in _TOPICS]
+    return ReportTable("Items of TRIPOD+AI", ("Item", "Topic", "Answered in"), rows, CHECKLIST)
+
+
+def _answer(topic: _Topic, sections: Sequence[str]) -> str:
+    if topic.section not in sections:
+        return "left to the authors"
+    return f"{topic.section}: {topic.part}" if topic.part else topic.section
