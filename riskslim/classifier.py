@@ -664,7 +664,7 @@ def training_data_of(
         )
         return data, encoder
     if encoder is not None:
-        X = fit_items(encoder, X, sample_weight)
+        X = fit_items(encoder, X, sample_weight, y)
     data = TrainingData(X, y, sample_weight, positive_label=classifier.positive_label)
     return data, encoder
 

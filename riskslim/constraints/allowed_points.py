@@ -333,7 +333,7 @@ def intervals_of(values: Iterable[int]) -> Intervals:
 def _direction(name: str, source: str, item: Statement | None) -> int:
     """Say whether a feature grows (1) or falls (-1) with its variable, 0 for neither."""
     if item is not None and item.is_condition:
-        return _DIRECTIONS.get(item.kind, 0)
+        return _DIRECTIONS.get(getattr(item, "order", None) or item.kind, 0)
     if not name.startswith(source):
         return 0  # an interval
     condition = name[len(source) :]
