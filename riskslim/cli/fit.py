@@ -45,7 +45,6 @@ from riskslim.solution import Status
 
 if TYPE_CHECKING:
     from riskslim.constraints.base import Constraint
-    from riskslim.constraints.linear import LinearConstraint
     from riskslim.data.training_data import TrainingData
     from riskslim.problem.problem import RiskScoreProblem
     from riskslim.risk_score import RiskScore
@@ -74,6 +73,10 @@ def fit(
     thresholds: options.Thresholds = None,
     max_thresholds: options.MaxThresholds = None,
     round_thresholds: options.RoundThresholds = False,
+    threshold_digits: options.ThresholdDigits = None,
+    min_frequency: options.MinFrequency = None,
+    min_events: options.MinEvents = None,
+    special: options.Special = None,
     categorical: options.Categorical = None,
     numeric: options.Numeric = None,
     missing: options.Missing = None,
@@ -86,6 +89,7 @@ def fit(
     max_size: options.MaxSize = 5,
     min_size: options.MinSize = 0,
     items_per_variable: options.ItemsPerVariable = None,
+    monotone: options.Monotone = None,
     max_coef: options.MaxCoef = 5,
     max_intercept: options.MaxIntercept = None,
     l0_penalty: options.L0Penalty = 1e-6,
@@ -135,8 +139,9 @@ def fit(
         check_report(report_file)
         encoder = encoder_of(
             items, n_thresholds=n_thresholds, thresholds=thresholds, max_thresholds=max_thresholds,
-            round_thresholds=round_thresholds, categorical=categorical, numeric=numeric,
-            missing=missing,
+            round_thresholds=round_thresholds, threshold_digits=threshold_digits,
+            min_frequency=min_frequency, min_events=min_events, special=special,
+            categorical=categorical, numeric=numeric, missing=missing,
         )  # fmt: skip
         raw = None if encoder is None else RawColumns(encoder)
         source = Source(
@@ -151,7 +156,7 @@ def fit(
         arguments |= arguments_of_solver(solver, engine)
         requirements = _Requirements(
             max_size=max_size, min_size=min_size, items_per_variable=items_per_variable,
-            max_coef=max_coef, max_intercept=max_intercept, l0_penalty=l0_penalty, sign=sign,
+            monotone=monotone, max_coef=max_coef, max_intercept=max_intercept, l0_penalty=l0_penalty, sign=sign,
             lower=lower, upper=upper, fix=fix, constraints=stated, scales=scales_of(scale),
         )  # fmt: skip
         limits = {
@@ -243,6 +248,7 @@ class _Requirements:
     max_size: int
     min_size: int
     items_per_variable: int | None
+    monotone: str | None
     max_coef: int
     max_intercept: int | None
     l0_penalty: float
@@ -272,20 +278,30 @@ class _Requirements:
             max_size=self.max_size,
             min_size=self.min_size,
             l0_penalty=self.l0_penalty,
-            constraints=[*self.constraints, *signs_of_variables, *self._per_variable(data)],
+            constraints=[
+                *self.constraints, *signs_of_variables, *self._per_variable(), *self._by_trend()
+            ],
             scale=self.scales,
         )
 
-    def _per_variable(self, data: TrainingData) -> list[LinearConstraint]:
+    def _per_variable(self) -> list[Constraint]:
         if self.items_per_variable is None:
             return []
-        from riskslim.constraints.linear import at_most_per_variable
+        from riskslim.constraints.linear import items_per_variable
 
         if self.items_per_variable < 1:
             raise ValueError(
                 f"--items-per-variable must be at least 1, got {self.items_per_variable}"
             )
-        return at_most_per_variable(self.items_per_variable, data.feature_names, data.items)
+        return [items_per_variable(self.items_per_variable)]
+
+
+    def _by_trend(self) -> list[Constraint]:
+        from riskslim.constraints.allowed_points import monotone
+
+        if self.monotone not in (None, "auto"):
+            raise ValueError(f"--monotone must be auto, got {self.monotone!r}")
+        return [] if self.monotone is None else [monotone()]
 
 
 def _constraints_in(path: Path | None) -> list[Constraint]:

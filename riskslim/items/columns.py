@@ -397,6 +397,7 @@ def _fit_ordered(
 ) -> ColumnEncoder:
     """Items of levels in an order: those from one of them on, or up to it."""
     levels, direction = rules.ordered[name], rules.directions[name]
+    _check_kinds(raw, levels)
     codes = {level: k for k, level in enumerate(levels)}
     column = _read_levels(raw, codes)
     values = _distinct(column, weights, positive)
@@ -539,10 +540,7 @@ def read_as_numbers(levels: Iterable[Any], *, with_units: bool) -> bool:
 
 def _sorted_levels(name: str, raw: Column) -> list[Any]:
     levels = [value for value in distinct_objects(plain_rows(raw)) if not _is_missing(value)]
-    for kind in set(map(type, levels)):
-        if not issubclass(kind, (str, numbers.Real)):
-            where = np.array([type(value) is kind for value in raw.tolist()])
-            raise ColumnError.at(object_fault(kind) or "object", where, repr(kind.__name__))
+    _check_kinds(raw, levels)
     if len({isinstance(level, str) for level in levels}) > 1:
         kinds = sorted({type(level).__name__ for level in levels})
         raise TypeError(
@@ -550,6 +548,14 @@ def _sorted_levels(name: str, raw: Column) -> list[Any]:
             f"{name!r} has {kinds}: convert it to one of them."
         )
     return sorted(levels)
+
+
+def _check_kinds(raw: Column, levels: Iterable[Any]) -> None:
+    """Refuse levels that are neither text nor numbers."""
+    for kind in set(map(type, levels)):
+        if not issubclass(kind, (str, numbers.Real)):
+            where = np.array([type(value) is kind for value in raw.tolist()])
+            raise ColumnError.at(object_fault(kind) or "object", where, repr(kind.__name__))
 
 
 def plain_rows(raw: Column) -> list[Any]:

@@ -82,7 +82,9 @@ class RawVariable:
             raise ValueError(
                 f"levels are for categorical variables, each given once, got {levels!r}"
             )
-        special = tuple(plain_number(checked_number(one, "special")) for one in self.special)
+        for one in self.special:
+            checked_number(one, "special")
+        special = tuple(map(plain_number, self.special))
         if (special and self.kind != "numeric") or len(set(special)) < len(special):
             raise ValueError(
                 f"special values are for numeric variables, each given once, got {special!r}"
