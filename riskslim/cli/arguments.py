@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EXPORTS",
+    "arguments_of_engine",
     "arguments_of_export",
-    "arguments_of_pool",
     "arguments_of_solver",
     "by_name",
     "bytes_of",
@@ -260,6 +260,13 @@ def arguments_of_pool(n_solutions: int | None, within: float | None, engine: str
             "score"
         )
     return given
+
+
+def arguments_of_engine(
+    n_solutions: int | None, within: float | None, solver: str | None, engine: str
+) -> dict[str, Any]:
+    """Arguments of an engine: of several scores, and of a solver."""
+    return arguments_of_pool(n_solutions, within, engine) | arguments_of_solver(solver, engine)
 
 
 def arguments_of_solver(solver: str | None, engine: str) -> dict[str, str]:

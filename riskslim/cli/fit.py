@@ -22,7 +22,7 @@ from riskslim._wording import listing, printable
 from riskslim._writing import write_file
 from riskslim.cli import options
 from riskslim.cli.arguments import (
-    arguments_of_pool,
+    arguments_of_engine,
     arguments_of_solver,
     by_name,
     bytes_of,
@@ -130,7 +130,8 @@ def fit(
     """
     with session(quiet=quiet, verbose=verbose):
         selection = Selection(path, cv, folds, rule, metric, n_jobs, path_output, cv_output)
-        selection.check(several=n_solutions is not None or within is not None)
+        several = n_solutions is not None or within is not None
+        selection.check(several=several, thresholds=thresholds or [])
         check_outputs(
             {"--output": output, "--trace": trace, "--path-output": path_output,
              "--cv-output": cv_output, "--report": report_file},
@@ -151,22 +152,19 @@ def fit(
             csv_format=csv_format_of(missing_text, separator, decimal, encoding),
             memory_limit=bytes_of(memory_limit), scratch=scratch, hidden=quiet or verbose,
         )  # fmt: skip
-        stated = _constraints_in(constraints)
-        arguments = arguments_of_pool(n_solutions, within, engine)
-        arguments |= arguments_of_solver(solver, engine)
+        arguments = arguments_of_engine(n_solutions, within, solver, engine)
         requirements = _Requirements(
             max_size=max_size, min_size=min_size, items_per_variable=items_per_variable,
-            monotone=monotone, max_coef=max_coef, max_intercept=max_intercept, l0_penalty=l0_penalty, sign=sign,
-            lower=lower, upper=upper, fix=fix, constraints=stated, scales=scales_of(scale),
+            monotone=monotone, max_coef=max_coef, max_intercept=max_intercept,
+            l0_penalty=l0_penalty, sign=sign, lower=lower, upper=upper, fix=fix,
+            constraints=_constraints_in(constraints), scales=scales_of(scale),
         )  # fmt: skip
-        limits = {
+        arguments |= {
             "time_limit": time_limit, "gap_tolerance": gap_tolerance, "node_limit": node_limit,
             "n_threads": threads,
         }  # fmt: skip
-        search = _SearchOptions(
-            engine=engine, arguments=limits | arguments, seed=seed, hidden=quiet or verbose,
-            memory_limit=source.memory_limit,
-        )  # fmt: skip
+        hidden = quiet or verbose
+        search = _SearchOptions(engine, arguments, seed, hidden, source.memory_limit)
 
         training_data = source.read()
         problem = requirements.problem_on(training_data)
@@ -175,9 +173,7 @@ def fit(
             _say_which_label(training_data, quiet=quiet)
         if engine == "auto" and not search.hidden:
             emit(f"Engine: {search.engine}, {search.reason}.", err=True)
-        results = _Results(
-            output=output, trace=trace, report_file=report_file, raw=raw, quiet=quiet
-        )
+        results = _Results(output, trace, report_file, raw, quiet)
         if selection:
             search.select(selection, problem, results)
         else:
@@ -279,7 +275,10 @@ class _Requirements:
             min_size=self.min_size,
             l0_penalty=self.l0_penalty,
             constraints=[
-                *self.constraints, *signs_of_variables, *self._per_variable(), *self._by_trend()
+                *self.constraints,
+                *signs_of_variables,
+                *self._per_variable(),
+                *self._by_trend(),
             ],
             scale=self.scales,
         )
@@ -294,7 +293,6 @@ class _Requirements:
                 f"--items-per-variable must be at least 1, got {self.items_per_variable}"
             )
         return [items_per_variable(self.items_per_variable)]
-
 
     def _by_trend(self) -> list[Constraint]:
         from riskslim.constraints.allowed_points import monotone
@@ -317,7 +315,7 @@ def _constraints_in(path: Path | None) -> list[Constraint]:
 # ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class _SearchOptions:
     """The search: the engine and why this one, its arguments, whether progress is hidden."""
 
@@ -383,7 +381,7 @@ class _SearchOptions:
 # ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class _Results:
     """Destinations of a result: files that were asked for, and standard output."""
 

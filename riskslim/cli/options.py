@@ -212,7 +212,7 @@ Thresholds = Annotated[
     typer.Option(
         metavar="NAME=V,V,...|[NAME=]all|[NAME=]supervised",
         help="With --items: thresholds of one column; all: every one that tells rows apart; "
-        "supervised: those that the outcome chooses; of one column or of every column; may be given "
+        "supervised: those that the outcome chooses; of one or of every column; may be given "
         "repeatedly.",
     ),
 ]
@@ -238,8 +238,8 @@ MinFrequency = Annotated[
     float | None,
     typer.Option(
         metavar="SHARE|N",
-        help="With --items: levels in fewer rows share one item; supervised thresholds have as many "
-        "between them (default there: 0.05).",
+        help="With --items: levels in fewer rows share one item; supervised thresholds have as "
+        "many between them (default there: 0.05).",
     ),
 ]
 MinEvents = Annotated[
@@ -253,8 +253,8 @@ Special = Annotated[
     list[str] | None,
     typer.Option(
         metavar="V,V,...|NAME=V,V,...",
-        help="With --items: values that are no numbers, such as -9 for unknown, of all columns or of "
-        "one: each has an item, those joined by + share one; may be given repeatedly.",
+        help="With --items: values that are no numbers, such as -9 for unknown, of all columns or "
+        "of one: each has an item, those joined by + share one; may be given repeatedly.",
     ),
 ]
 Categorical = Annotated[

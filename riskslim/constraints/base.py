@@ -205,6 +205,7 @@ class ByRows(Constraint):
     __slots__ = ()
 
     def resolve(self, setting: Setting) -> Resolved:
+        """As :meth:`Constraint.resolve`, of all that it is on these rows."""
         parts = [one.resolve(setting) for one in self.on(setting)]
         return Resolved(
             tuple(row for part in parts for row in part.rows),

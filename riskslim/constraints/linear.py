@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from riskslim._checks import as_int, as_number, is_int
+from riskslim._checks import as_int, as_number
 from riskslim._wording import MAX_LISTED, listing
 from riskslim.constraints.base import (
     INTERCEPT,

@@ -268,9 +268,7 @@ class ColumnSummary:
         )
         return True
 
-    def _note_range(
-        self, numbers: Column, apart: NDArray[np.bool_] | None, first_row: int
-    ) -> None:
+    def _note_range(self, numbers: Column, apart: NDArray[np.bool_] | None, first_row: int) -> None:
         values = np.asarray(numbers, dtype=np.float64)
         known = values if apart is None else values[~apart]
         if not len(known):

@@ -333,13 +333,13 @@ def _special_items(name: str, values: Column, rules: ItemRules) -> tuple[Item, .
     items = []
     for group in rules.special.get(name, ()):
         if rules.special_named or special_among(values, group).any():
-            kind, value = ("=", group[0]) if len(group) == 1 else ("in", group)
-            items.append(Item.of(name, kind, value))
+            one = Item.of(name, "=", group[0])
+            items.append(one if len(group) == 1 else Item.of(name, "in", group))
     return tuple(items)
 
 
 class _Values(NamedTuple):
-    """Distinct values in ascending order, and the weight of the rows with each: all, with events"""
+    """Distinct values in order; the weights of their rows, and of those with the outcome."""
 
     distinct: Column
     weight: NDArray[np.float64]
@@ -352,8 +352,10 @@ class _Values(NamedTuple):
             least = rules.least_between(float(self.weight.sum()))
             return supervised_splits(self.weight, self.events, most, least)
         if rules.directions[name] == ">=":
-            return _positions(self.weight, most).tolist()
-        return (len(self.weight) - _positions(self.weight[::-1], most)[::-1]).tolist()
+            positions = _positions(self.weight, most)
+        else:
+            positions = len(self.weight) - _positions(self.weight[::-1], most)[::-1]
+        return [*map(int, positions)]
 
     def with_enough(self, splits: list[int], name: str, rules: ItemRules) -> list[int]:
         """Those of the splits with enough rows of both classes between them."""
@@ -448,18 +450,19 @@ def tell_rows_apart(distinct: Column, n_samples: int, *, least_share: float = 0.
 def _distinct(
     column: ReadColumn, weights: NDArray[np.float64], positive: NDArray[np.bool_] | None
 ) -> _Values:
-    """Distinct values in ascending order, with the weight of each, and of those with the outcome"""
+    """Distinct values in ascending order, with the weights of their rows."""
     if column.missing is not None:
         weights = weights[~column.missing]
         positive = None if positive is None else positive[~column.missing]
     distinct, position = np.unique(column.known, return_inverse=True)
     if distinct.dtype.kind == "b":
         distinct = distinct.astype(np.int8)  # should thresholds be asked for: as of 0 and 1
-    n = len(distinct)
-    weight = np.bincount(position, weights, minlength=n)
-    if positive is None:
-        return _Values(distinct, weight, None)
-    return _Values(distinct, weight, np.bincount(position, weights * positive, minlength=n))
+    weight, events = (
+        None if one is None else np.bincount(position, one, len(distinct)).astype(np.float64)
+        for one in (weights, None if positive is None else weights * positive)
+    )
+    assert weight is not None
+    return _Values(distinct, weight, events)
 
 
 def _positions(weight: Column, n: int) -> NDArray[np.intp]:

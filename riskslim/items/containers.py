@@ -26,6 +26,7 @@ class Container:
 
     @classmethod
     def of(cls, X: Any) -> Container:
+        """Say what rows come in."""
         if isinstance(X, (np.ndarray, list, tuple, Mapping)):
             return cls()
         frame = nw.from_native(X, pass_through=True)
@@ -34,12 +35,15 @@ class Container:
         types = frame.schema.items()
         categorical = {name for name, kind in types if kind in (nw.Categorical, nw.Enum)}
         backend = frame.implementation.value
-        ordered = {name: tuple(kind.categories) for name, kind in types if isinstance(kind, nw.Enum)}
+        ordered = {
+            name: tuple(kind.categories) for name, kind in types if isinstance(kind, nw.Enum)
+        }
         if backend == "pyarrow":
             ordered = _ordered_in_arrow(frame.to_native())
         return cls(backend, nw.maybe_get_index(frame), frozenset(categorical), ordered)
 
     def filled(self, columns: dict[str, Column]) -> Any:
+        """A data frame of columns."""
         return self._indexed(nw.from_dict(columns, backend=self.backend).to_native())
 
     def holding(self, block: NDArray[np.int8], names: list[str]) -> Any:
@@ -76,6 +80,7 @@ class WeightedRows:
         self.n = len(self.weights)
 
     def take(self, values: Column) -> Column:
+        """Values of these rows."""
         return values if self._rows is None else values[self._rows]
 
     def located(self, fault: ColumnError) -> ColumnError:

@@ -62,9 +62,7 @@ _ADVICE = {
 }
 
 
-def _met(
-    item: Item, raw: NDArray[Any], *, may_lack: bool, are_numbers: bool
-) -> NDArray[np.int8]:
+def _met(item: Item, raw: NDArray[Any], *, may_lack: bool, are_numbers: bool) -> NDArray[np.int8]:
     """Find which rows meet a condition; missing values meet none, where there may be any."""
     if item.kind == "missing":
         rows = missing_in(raw)

@@ -308,16 +308,18 @@ def note_on_special(variable: RawVariable, features: Mapping[str, Item | None]) 
     >>> from riskslim.items import Item, RawVariable
     >>> from riskslim.items.variables import note_on_special
     >>> months = RawVariable("months", "numeric", 0, 240, special=(-9, 999))
-    >>> print(note_on_special(months, {"months >= 12": Item.of("months", ">=", 12, None, (-9, 999))}))
+    >>> item = Item.of("months", ">=", 12, special=(-9, 999))
+    >>> print(note_on_special(months, {item.name: item}))
     months = -9 or 999 is no number: 'months >= 12' counts as no.
     """
     cutoffs = [name for name, item in features.items() if item and item.exceptions]
     if not cutoffs:
         return ""
-    counted = f"'{cutoffs[0]}' counts" if len(cutoffs) == 1 else f"its {len(cutoffs)} cut-offs count"
-    values = " or ".join([", ".join(map(value_text, variable.special[:-1])),
-                          value_text(variable.special[-1])] if len(variable.special) > 1
-                         else map(value_text, variable.special))
+    counted = f"'{cutoffs[0]}' counts"
+    if len(cutoffs) > 1:
+        counted = f"its {len(cutoffs)} cut-offs count"
+    *others, last = map(value_text, variable.special)
+    values = f"{', '.join(others)} or {last}" if others else last
     return f"{variable.name} = {values} is no number: {counted} as no."
 
 

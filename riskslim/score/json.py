@@ -87,7 +87,8 @@ def _to_plain(score: ScoreLike) -> dict[str, Any]:
         version = _RECALIBRATED
     if certificate is not None:
         version = _BOUND
-    if any(one.special for one in (*score.items.values(), *score.variables.values())):
+    special = any(item.special for item in score.items.values())
+    if special or any(variable.special for variable in score.variables.values()):
         version = VERSION
     return {
         "format": FORMAT,
