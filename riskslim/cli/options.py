@@ -246,7 +246,7 @@ MinEvents = Annotated[
     int | None,
     typer.Option(
         **_WHOLE,
-        help="With supervised thresholds: fewest rows of each class between them. Default: 5.",
+        help="With supervised thresholds: fewest rows of each class between them. Default: 0.",
     ),
 ]
 Special = Annotated[

@@ -92,7 +92,7 @@ class ItemRules:
     special_named: bool = False  # whether columns were named for them
     digits: int | None = None  # significant ones of thresholds
     supervised: bool = False  # whether the outcome chooses thresholds where nothing else is said
-    min_events: int = 1
+    min_events: int = 0
     ordered: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)  # levels in their order
 
     def most_cutoffs(self, name: str) -> int:

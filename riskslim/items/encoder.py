@@ -146,8 +146,8 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Levels that occur in fewer rows, or in a smaller share of all rows if it is a float, share
         one item, "country in {A, B}". Between supervised thresholds, below the first and from the
         last one on there are at least as many rows; 5% of them where it is None.
-    min_events : int, default 5
-        There are at least so many rows of each class, too.
+    min_events : int, default 0
+        There are at least so many rows of each class between them, too.
     special_values : mapping from names to sequences of float, or one sequence, optional
         Values of columns of numbers that are no measurements, such as -9 for "unknown"; one
         sequence is for all columns of numbers. Each has an item of its own, "months = -9", and
@@ -258,7 +258,7 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         missing: Literal["error", "indicator"] = "error",
         handle_unknown: Literal["error", "ignore"] = "error",
         min_frequency: float | None = None,
-        min_events: int = 5,
+        min_events: int = 0,
         special_values: Mapping[str, Sequence[Any]] | Sequence[Any] | None = None,
         drop: Literal["if_binary"] | None = "if_binary",
         feature_names: Sequence[str] | None = None,

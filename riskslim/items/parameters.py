@@ -143,7 +143,7 @@ class _Parameters:
             special_named=named,
             digits=_optional_count("threshold_digits", one.threshold_digits),
             supervised=everywhere,
-            min_events=_checked_count("min_events", one.min_events),
+            min_events=_checked_count("min_events", one.min_events, least=0),
             ordered={
                 name: levels
                 for name, levels in ordered.items()
@@ -246,11 +246,11 @@ def _check_option(name: str, value: Any, options: Sequence[Any]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}.")
 
 
-def _checked_count(name: str, value: Any) -> int:
+def _checked_count(name: str, value: Any, least: int = 1) -> int:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} must be an int, got {value!r}.")
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1, got {value}.")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}.")
     return int(value)
 
 
