@@ -240,9 +240,8 @@ def test_all_forms_of_a_score_say_the_same(direction, sqlite_and_duck, javascrip
     outputs = [Pmml(saved.to_pmml()).predict(record) for record in records]
     assert [one["score"] for one in outputs] == expected
     for database, dialect in sqlite_and_duck:
-        database.execute(
-            f"CREATE TABLE patients (position INTEGER, {', '.join(identifier(n) + ' DOUBLE' for n in raw)})"
-        )
+        columns = ", ".join(f"{identifier(name)} DOUBLE" for name in raw)
+        database.execute(f"CREATE TABLE patients (position INTEGER, {columns})")
         rows = [(k, *record.values()) for k, record in enumerate(records)]
         database.executemany("INSERT INTO patients VALUES (?, ?, ?)", rows)
         found = run_sql(database, saved, dialect)

@@ -164,7 +164,7 @@ def test_the_outcome_is_needed():
     encoder = ItemEncoder(thresholds="supervised")
     with pytest.raises(ValueError, match=r"needs the outcome: fit\(X, y\)"):
         encoder.fit(raw)
-    with pytest.raises(ValueError, match="inconsistent numbers of samples|y has|samples"):
+    with pytest.raises(ValueError, match="samples"):
         encoder.fit(raw, y[:-1])
     with pytest.raises(ValueError, match="3 distinct labels"):
         encoder.fit(raw, np.arange(100) % 3)
