@@ -45,7 +45,7 @@ def start_of(start: Any, problem: RiskScoreProblem) -> NDArray[np.int64]:
     >>> from riskslim.problem.starts import start_of
     >>> data = TrainingData({"a": [0, 1, 1, 0], "b": [1, 1, 0, 0]}, [0, 1, 1, 0])
     >>> start_of({"a": 3}, RiskSLIMClassifier().problem_on(data))
-    array([-1,  3,  0])
+    array([-2,  3,  0])
     """
     names = problem.coefficients.feature_names
     points, intercept = getattr(start, "points", start), getattr(start, "intercept", None)
