@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import (
     _check_feature_names_in,
     _check_sample_weight,
@@ -485,7 +486,9 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = is_supervised(self)
+        if is_supervised(self):
+            tags.target_tags.required = True
+            tags.classifier_tags = ClassifierTags(multi_class=False)
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         tags.input_tags.allow_nan = self.missing == "indicator"
@@ -516,8 +519,9 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return None
         if y is None:
             raise ValueError(
-                "thresholds='supervised' needs the outcome: fit(X, y). In a pipeline it is handed "
-                "on, so that cut-offs are chosen on training rows alone."
+                f"{type(self).__name__} requires y to be passed, but the target y is None: with "
+                "thresholds='supervised' the outcome chooses cut-offs. A pipeline hands on that "
+                "of the training rows."
             )
         labels, _ = encode_labels(y, n_samples, None)
         return np.asarray(labels > 0)

@@ -80,6 +80,7 @@ def test_the_source_of_an_item(name, variable):
         ItemEncoder(n_thresholds=3, direction="<="),
         ItemEncoder(missing="indicator", handle_unknown="ignore", drop=None),
         ItemEncoder(numeric="passthrough"),
+        ItemEncoder(thresholds="supervised", special_values=[-9]),
     ]
 )
 def test_conventions_of_scikit_learn(estimator, check):

@@ -162,7 +162,7 @@ def test_weights_are_repeated_rows():
 def test_the_outcome_is_needed():
     raw, y = table(100)
     encoder = ItemEncoder(thresholds="supervised")
-    with pytest.raises(ValueError, match=r"needs the outcome: fit\(X, y\)"):
+    with pytest.raises(ValueError, match=r"requires y to be passed.*the outcome chooses"):
         encoder.fit(raw)
     with pytest.raises(ValueError, match="samples"):
         encoder.fit(raw, y[:-1])
