@@ -16,6 +16,7 @@ from export_targets import Pmml, identifier, run_javascript, run_python, run_sql
 from riskslim import ItemEncoder, RiskScore, RiskSLIMClassifier, TrainingData
 from riskslim.data import batches, summaries
 from riskslim.data.summaries import ColumnSummary
+from riskslim.exceptions import UnboundCertificateWarning
 from riskslim.items import Item, RawVariable
 from riskslim.items.cutoffs import equivalent_cutoffs
 from riskslim.items.families import families
@@ -308,6 +309,14 @@ def test_a_classifier_from_end_to_end(tmp_path):
         plain = np.unique(raw[score.items[name].variable])
         assert one.lower not in (-9, 999), name
         assert equivalent_cutoffs(plain, ">=", one.upper), name
+    assert RiskScore.from_json(score.to_json()).certificate == score.certificate is not None
+    changed = json.loads(score.to_json())
+    stated = [one["item"] for one in changed["points"]] + changed["variables"]
+    for one in stated:
+        one.pop("special", None)
+    changed["points"] = [one for one in changed["points"] if one["item"]["kind"] == ">="]
+    with pytest.warns(UnboundCertificateWarning, match="was changed since"):
+        assert RiskScore.from_json(json.dumps(changed)).certificate is None
     score.report(tmp_path / "report.html", raw, y)
     assert "special: -9, 999" in (tmp_path / "report.html").read_text()
 
