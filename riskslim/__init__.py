@@ -45,6 +45,7 @@ _HOMES = {
     "false_positive_rate_at_most": "constraints.rates",
     "fixed_points": "constraints.allowed_points",
     "if_then": "constraints.linear",
+    "items_per_variable": "constraints.linear",
     "lattice_cpa": "engines.lattice_cpa.driver",
     "minimum_points": "constraints.allowed_points",
     "model_size": "constraints.linear",
@@ -80,6 +81,7 @@ if TYPE_CHECKING:  # the same for type checkers, which do not run code
     from riskslim.constraints.linear import either_or as either_or
     from riskslim.constraints.linear import exactly as exactly
     from riskslim.constraints.linear import if_then as if_then
+    from riskslim.constraints.linear import items_per_variable as items_per_variable
     from riskslim.constraints.linear import model_size as model_size
     from riskslim.constraints.linear import not_both as not_both
     from riskslim.constraints.rates import (

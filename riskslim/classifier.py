@@ -21,11 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from riskslim._checks import as_int
 from riskslim.coefficients import (
     MAX_ABSOLUTE_COEFFICIENT,
     CoefficientSet,
@@ -33,11 +32,13 @@ from riskslim.coefficients import (
     PerFeature,
     checked_integer,
 )
-from riskslim.constraints.base import Constraint
-from riskslim.constraints.linear import at_most_per_variable
+from riskslim.constraints.allowed_points import monotone
+from riskslim.constraints.base import Constraint, variable
+from riskslim.constraints.linear import items_per_variable
+from riskslim.data.conventions import columns_of, is_finite_array, one_column, with_columns
 from riskslim.data.lazy import is_collection, of_rows
 from riskslim.data.statements import state, stated
-from riskslim.data.tables import Table, check_columns, is_sparse, open_table
+from riskslim.data.tables import Table, check_columns, open_table
 from riskslim.data.training_data import TrainingData
 from riskslim.engines.choice import choose_engine, engine_arguments, solve
 from riskslim.engines.runs import (
@@ -53,6 +54,7 @@ from riskslim.items.encoder import ItemEncoder, check_rows
 from riskslim.items.rules import fit_items
 from riskslim.loss.logistic import LogisticLoss
 from riskslim.problem.problem import DEFAULT_L0_PENALTY, RiskScoreProblem, checked_size
+from riskslim.problem.starts import start_of
 from riskslim.risk_score import RiskScore
 from riskslim.scale import ScaleLike
 from riskslim.score.observations import class_labels
@@ -151,10 +153,18 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     items_per_variable : int, optional
         At most so many items of each variable have points. Without ``items`` the variable of
         "age >= 60" is what its name says.
+    monotone : "auto" or mapping from variables to {"+", "-", "auto"}, optional
+        More of a variable never lowers the risk ("+"), or never raises it ("-"); "auto": the sign
+        of its trend in the training rows, see :func:`~riskslim.monotone`. "auto" alone: of all
+        variables with thresholds, numbers, 0 and 1, or levels in an order.
     positive_label : optional
         The label whose risk the score is about, such as "dead" of "alive" and "dead". Default: the
         last one in sorted order, with a warning where two texts do not say themselves which is
         meant.
+    start : RiskScore, mapping from names to points, or array-like of shape (d + 1,), optional
+        A score that the search starts from, such as one that is in use: the result is at least as
+        good. It has to meet the requirements. Of a mapping "(intercept)" is the intercept, and the
+        best one is taken without it; an array has the intercept first.
 
     Attributes
     ----------
@@ -259,7 +269,9 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         within: float | None = None,
         items: ItemEncoder | None = None,
         items_per_variable: int | None = None,
+        monotone: str | Mapping[str, str] | None = None,
         positive_label: Any = None,
+        start: Any = None,
     ) -> None:
         self.max_size = max_size
         self.max_coef = max_coef
@@ -286,7 +298,9 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.within = within
         self.items = items
         self.items_per_variable = items_per_variable
+        self.monotone = monotone
         self.positive_label = positive_label
+        self.start = start
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> RiskSLIMClassifier:
         """Find the best risk score for the training data.
@@ -330,11 +344,13 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The sorted order of two texts decides whose risk it is.
         """
         limits = self._limits()
-        y = _one_column(self, y)
+        y = one_column(self, y)
         data, self.encoder_ = training_data_of(self, X, y, sample_weight)
         # Takes names and number of features.
-        validate_data(self, _columns_of(X), skip_check_array=True)
+        validate_data(self, columns_of(X), skip_check_array=True)
         problem, arguments = self._stated(data, limits)
+        if self.start is not None:
+            arguments["start"] = start_of(self.start, problem)
         log = VerboseLog("riskslim.classifier", "RiskSLIMClassifier", self.verbose)
         log.write("engine: %s, %r", arguments["engine"], problem)
         # Where the engines' own lines are heard, there is no need for any of progress.
@@ -526,17 +542,25 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             coefficients,
             max_size=size,
             min_size=self.min_size,
-            constraints=self._all_constraints(data),
+            constraints=self._all_constraints(),
             **one_price,
         )
 
-    def _all_constraints(self, data: TrainingData) -> Sequence[Constraint]:
-        if self.items_per_variable is None:
-            return self.constraints
-        most = as_int(self.items_per_variable, "items_per_variable")
-        if most < 1:
-            raise ValueError(f"items_per_variable must be at least 1, got {most}")
-        return [*self.constraints, *at_most_per_variable(most, data.feature_names, data.items)]
+    def _all_constraints(self) -> Sequence[Constraint]:
+        added: list[Constraint] = []
+        if self.items_per_variable is not None:
+            added.append(items_per_variable(self.items_per_variable))
+        if isinstance(self.monotone, Mapping):
+            added += [monotone(variable(name), sign) for name, sign in self.monotone.items()]
+        elif self.monotone is not None:
+            if not isinstance(self.monotone, str) or self.monotone != "auto":
+                raise ValueError(
+                    "monotone must be 'auto', a mapping such as {'age': '+'}, or None, got "
+                    f"{self.monotone!r}"
+                )
+            added.append(monotone())
+        # A problem says what is wrong with constraints that are no list.
+        return [*self.constraints, *added] if added else self.constraints
 
     def _coefficients(self, names: tuple[str, ...]) -> CoefficientSet:
         lower = self.min_coef
@@ -606,7 +630,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> NDArray[Any]:
         """What a method returns of the rows of a Dask collection, as a Dask array."""
         check_is_fitted(self, "risk_score_")
-        validate_data(self, _columns_of(X), reset=False, skip_check_array=True)
+        validate_data(self, columns_of(X), reset=False, skip_check_array=True)
         call = partial(method, _for_rows(self))
         # To type checkers it is the array that it will be.
         found: NDArray[Any] = of_rows(X, call, dtype=dtype, n_columns=n_columns)
@@ -616,13 +640,13 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The risk score, and rows with all columns of the training data, all of them checked."""
         check_is_fitted(self, "risk_score_")
         score = self.risk_score_
-        table = open_table(_with_columns(X))
+        table = open_table(with_columns(X))
         validate_data(self, X, reset=False, skip_check_array=True)
         if self.encoder_ is not None:
             raw = self._raw(table)
             check_rows(self.encoder_, raw)
             return score, score.with_items(raw, handle_unknown=self.encoder_.handle_unknown)
-        if not _is_finite_array(X):
+        if not is_finite_array(X):
             check_columns(table, score.feature_names)
         # Columns are in the order of the training data; their names have been compared.
         rows = dataclasses.replace(table, names=None)
@@ -652,7 +676,7 @@ def training_data_of(
     TypeError, ValueError
         As in :meth:`RiskSLIMClassifier.fit`.
     """
-    X = _with_columns(X)
+    X = with_columns(X)
     encoder = None
     if classifier.items is not None:
         if not isinstance(classifier.items, ItemEncoder):
@@ -664,7 +688,7 @@ def training_data_of(
         )
         return data, encoder
     if encoder is not None:
-        X = fit_items(encoder, X, sample_weight)
+        X = fit_items(encoder, X, sample_weight, y)
     data = TrainingData(X, y, sample_weight, positive_label=classifier.positive_label)
     return data, encoder
 
@@ -717,56 +741,12 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, numbers.Number)
 
 
-def _with_columns(X: Any) -> Any:
-    """X itself, if scikit-learn can see columns in it."""
-    if isinstance(X, Mapping) and not is_sparse(X):
-        raise TypeError(
-            "Expected a 2-dimensional container but got a mapping instead. Pass a data frame, for "
-            "example pandas.DataFrame(X)."
-        )
-    return X
-
-
-def _columns_of(X: Any) -> Any:
-    """X itself, or a table without rows that has the columns of a Dask collection."""
-    if not is_collection(X):
-        return X
-    if hasattr(X, "columns"):
-        return X._meta
-    return np.empty((0, int(X.shape[1])) if len(X.shape) == 2 else (0,))
-
-
 def _for_rows(classifier: RiskSLIMClassifier) -> RiskSLIMClassifier:
     """A classifier that predicts as this one, and takes little to be sent to other processes."""
     other = copy.copy(classifier)
     for name in ("solution_", "certificate_", "remarks_"):
         other.__dict__.pop(name, None)
     return other
-
-
-def _one_column(estimator: RiskSLIMClassifier, y: Any) -> Any:
-    """Labels in scikit-learn's ways: required, and preferably one-dimensional."""
-    if y is None:
-        raise ValueError(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is None"
-        )
-    shape: tuple[int, ...] = getattr(y, "shape", ())
-    if len(shape) == 2 and shape[1] == 1:
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected. Please change the shape of "
-            "y to (n_samples, ), for example using ravel().",
-            DataConversionWarning,
-            stacklevel=3,
-        )
-    return y
-
-
-def _is_finite_array(X: Any) -> bool:
-    """Say whether X is an array of finite numbers, found out in one pass without a copy."""
-    if not isinstance(X, np.ndarray) or np.ma.isMaskedArray(X) or X.dtype.kind not in "biuf":
-        return False
-    with np.errstate(over="ignore", invalid="ignore"):
-        return X.dtype.kind != "f" or bool(np.isfinite(X.sum()))
 
 
 # Packages of scikit-learn that fit many copies of a classifier, one after the other.

@@ -33,7 +33,7 @@ from riskslim.data.csv_format import CsvFormat
 from riskslim.data.feature_ranges import FeatureRange
 from riskslim.data.training_data import TrainingData
 from riskslim.exports.methods import Exports
-from riskslim.items.item import Item, read_item
+from riskslim.items.item import COMPARISONS, Item, read_item
 from riskslim.items.rules import is_level, raw_table
 from riskslim.items.variables import RawVariable
 from riskslim.rows.excerpts import excerpt_of
@@ -745,6 +745,9 @@ def _used_items(
         item = stated.get(name)
         if item is None and variables and name not in variables:
             item = read_item(name, variables)
+            special = () if item is None else variables[item.variable].special
+            if item is not None and special and item.kind in COMPARISONS:
+                item = dataclasses.replace(item, special=special)
         if item is not None:
             used[name] = item
     return used
@@ -782,7 +785,16 @@ def _used_variables(
 def _check_condition(item: Item, variable: RawVariable) -> None:
     if item.kind == "missing":
         return
-    if item.levels:
+    if item.kind in COMPARISONS and {*item.special} != {*variable.special}:
+        raise ValueError(
+            f"{item.name!r} has the special values {item.special!r}, but the variable "
+            f"{variable.name!r} has {variable.special!r}: state the same of both"
+        )
+    if item.levels and variable.kind == "numeric":
+        possible = len(item.numbers) == len(item.levels) and set(item.numbers) <= {
+            *variable.special
+        }
+    elif item.levels:
         possible = any(is_level(level, item.levels) for level in variable.levels)
     else:
         possible = variable.kind == "numeric"

@@ -36,8 +36,9 @@ CsvFormat (missing=('#N/A', '#N/A N/A', '#NA', '-1.#IND', '-1.#QNAN', '-NaN', '-
 CsvFormat.to_plain (self)
 CsvFormat.from_plain (cls, plain)
 CsvFormat.is_utf8 property
-ItemEncoder (*, n_thresholds=9, thresholds=None, max_thresholds=1000, threshold_position='value', round_thresholds=False, direction='>=', categorical=(), numeric=(), missing='error', handle_unknown='error', min_frequency=None, drop='if_binary', feature_names=None)
+ItemEncoder (*, n_thresholds=9, thresholds=None, max_thresholds=1000, threshold_position='value', round_thresholds=False, threshold_digits=None, direction='>=', categorical=(), numeric=(), missing='error', handle_unknown='error', min_frequency=None, min_events=0, special_values=None, drop='if_binary', feature_names=None)
 ItemEncoder.fit (self, X, y=None, sample_weight=None)
+ItemEncoder.prepared (self, names)
 ItemEncoder.fit_summary (self, summary)
 ItemEncoder.transform (self, X)
 ItemEncoder.encode_batch (self, batch, place)
@@ -46,6 +47,7 @@ LatticeCPASettings (initialization=True, native_root=True, probing=True, chained
 LinearConstraint (*, points=None, used=None, any_used=None, lower=-inf, upper=inf, name=None)
 LinearConstraint.describe (self)
 LinearConstraint.resolve (self, setting)
+LinearConstraint.on (self, setting)
 LinearConstraint.name property
 LinearConstraint.depends_on_scale property
 LinearConstraint.label property
@@ -76,7 +78,7 @@ LogisticLoss.n_samples property
 LogisticLoss.n_rows property
 LogisticLoss.n_threads property
 LogisticLoss.given_coefficients property
-RiskSLIMClassifier (*, max_size=5, max_coef=5, max_intercept=None, l0_penalty=1e-06, time_limit=60.0, gap_tolerance=0.0, engine='auto', scale=1.0, constraints=(), n_threads=1, random_state=0, verbose=0, min_size=0, min_coef=None, sign=None, fixed=None, coef_values=None, class_weight=None, solver='cplex', settings=None, node_limit=None, n_solutions=None, within=None, items=None, items_per_variable=None, positive_label=None)
+RiskSLIMClassifier (*, max_size=5, max_coef=5, max_intercept=None, l0_penalty=1e-06, time_limit=60.0, gap_tolerance=0.0, engine='auto', scale=1.0, constraints=(), n_threads=1, random_state=0, verbose=0, min_size=0, min_coef=None, sign=None, fixed=None, coef_values=None, class_weight=None, solver='cplex', settings=None, node_limit=None, n_solutions=None, within=None, items=None, items_per_variable=None, monotone=None, positive_label=None, start=None)
 RiskSLIMClassifier.fit (self, X, y, sample_weight=None)
 RiskSLIMClassifier.predict (self, X)
 RiskSLIMClassifier.predict_proba (self, X)
@@ -204,11 +206,12 @@ false_negative_rate_at_most (rate, threshold=None, *, log_odds=None, name=None)
 false_positive_rate_at_most (rate, threshold=None, *, log_odds=None, name=None)
 fixed_points (features, n, *, name=None)
 if_then (feature, then, *, name=None)
+items_per_variable (n, *, name=None)
 lattice_cpa (problem, *, time_limit=60.0, gap_tolerance=0.0, node_limit=None, n_threads=1, random_state=0, start=None, solver='cplex', settings=None, progress=None, should_stop=None)
 minimum_points (features, n, *, name=None)
 model_size (least=0, most=None, *, name=None)
 model_size_path (problem, X=None, y=None, sample_weight=None, *, sizes=None, cv=None, random_state=0, bins=None, n_jobs=1, progress=None, search_progress=None, should_stop=None, **engine_arguments)
-monotone (features, sign, *, name=None)
+monotone (features=None, sign='auto', *, name=None)
 not_both (a, b, *, name=None)
 points_in (features, values, *, name=None)
 rate_gap_at_most (gap, rate='false_positive', *, groups, threshold=None, log_odds=None, name=None)

@@ -77,7 +77,7 @@ def test_the_guide_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     text = (DOCS / "guide.md").read_text(encoding="utf-8")
     examples = re.findall(r"^```python(?: continued)?\n(.*?)^```$", text, re.M | re.S)
-    assert len(examples) == text.count("```") / 2 == 24
+    assert len(examples) == text.count("```") / 2 == 25
     namespace = {}
     for example in examples:
         exec(compile(example, "docs/guide.md", "exec"), namespace)
@@ -85,6 +85,7 @@ def test_the_guide_runs(tmp_path, monkeypatch, capsys):
     assert "RISK SCORE: probability that died = yes" in shown
     assert "optimal: objective 0." in shown
     assert "rank   objective  intercept  points\n   0  0." in shown
+    assert "as its trend in the training rows" in shown.replace("\n", " ")
     assert "if 'age >= 75' is used, 'age >= 60' is used\n" in shown
     assert "these constraints contradict each other: (at most 0 of 'age >= 45'" in shown
     assert float(re.search(r"AUC (0\.\d+)", shown)[1]) > 0.65
@@ -115,7 +116,7 @@ def test_the_example_of_large_data_runs(capsys):
 def test_the_examples_of_cutoffs_print_what_they_say(capsys):
     text = (DOCS / "cutoffs.md").read_text(encoding="utf-8")
     examples = re.findall(r"^```python(?: continued)?\n(.*?)^```$", text, re.M | re.S)
-    assert len(examples) == text.count("```") / 2 == 3
+    assert len(examples) == text.count("```") / 2 == 4
     namespace = {}
     for example in examples:
         exec(compile(example, "docs/cutoffs.md", "exec"), namespace)
@@ -123,6 +124,9 @@ def test_the_examples_of_cutoffs_print_what_they_say(capsys):
     shown = capsys.readouterr().out
     assert "any cut-off above 10.92 and up to 11.04 splits the training rows alike." in shown
     assert "Other cut-offs that give an objective within 0.1%, all else as it is:" in shown
+    values = [item.value for item in namespace["chosen"].encoder_.items_ if item.interval]
+    assert values
+    assert all(float(f"{value:.2g}") == value for value in values)
     # The table of where cut-offs lie.
     between = pd.DataFrame({"age": [48, 51.37]})
     for parameters, name in (

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EXPORTS",
+    "arguments_of_engine",
     "arguments_of_export",
-    "arguments_of_pool",
     "arguments_of_solver",
     "by_name",
     "bytes_of",
@@ -125,7 +125,7 @@ def signs_of(
 
 
 def _numbers(text: str) -> list[float] | str:
-    if text == "all":
+    if text in ("all", "supervised"):
         return text
     return [float(part) for part in text.split(",")]
 
@@ -136,8 +136,9 @@ def encoder_of(items: bool, **given: Any) -> ItemEncoder | None:
     Parameters
     ----------
     items : bool
-    n_thresholds, max_thresholds : int, optional
-    thresholds, categorical, numeric : list of str, optional
+    n_thresholds, max_thresholds, threshold_digits, min_events : int, optional
+    min_frequency : float, optional
+    thresholds, special, categorical, numeric : list of str, optional
     round_thresholds : bool
     missing : str, optional
         Options by the names of the encoder's parameters; None, False and [] were not given.
@@ -163,22 +164,65 @@ def encoder_of(items: bool, **given: Any) -> ItemEncoder | None:
     from riskslim.items.encoder import ItemEncoder
 
     texts = options.pop("thresholds", [])
-    if "all" in texts:
-        if "n_thresholds" in options:
-            raise ValueError("--thresholds all and --n-thresholds cannot both be given")
-        options["n_thresholds"] = "all"
-    for text in texts:
-        if text != "all" and "=" not in text:
-            raise ValueError(
-                f"--thresholds must be all, NAME=all or NAME=V,V,... with numbers, got {text!r}"
-            )
-    if named := [text for text in texts if text != "all"]:
-        options["thresholds"] = by_name(named, "--thresholds", _numbers, "all or numbers V,V,...")
+    options |= _thresholds_of(texts, options)
+    if "special" in options:
+        options["special_values"] = _special_of(options.pop("special"))
+    if "min_frequency" in options and options["min_frequency"] >= 1:
+        options["min_frequency"] = _whole("--min-frequency", options["min_frequency"])
+    if "min_events" in options and not any(text.endswith("supervised") for text in texts):
+        raise ValueError("--min-events needs --thresholds supervised")
     if "max_thresholds" in options and not any(
         text == "all" or text.endswith("=all") for text in texts
     ):
         raise ValueError("--max-thresholds needs --thresholds all")
     return ItemEncoder(**options)
+
+
+def _thresholds_of(texts: Sequence[str], options: dict[str, Any]) -> dict[str, Any]:
+    """Read --thresholds: of all columns, or by column."""
+    found: dict[str, Any] = {}
+    if "all" in texts:
+        if "n_thresholds" in options:
+            raise ValueError("--thresholds all and --n-thresholds cannot both be given")
+        found["n_thresholds"] = "all"
+    for text in texts:
+        if text not in ("all", "supervised") and "=" not in text:
+            raise ValueError(
+                "--thresholds must be all, supervised, NAME=all, NAME=supervised or NAME=V,V,... "
+                f"with numbers, got {text!r}"
+            )
+    named = [text for text in texts if text not in ("all", "supervised")]
+    if "supervised" in texts:
+        if len(texts) > 1:
+            raise ValueError("--thresholds supervised is of all columns: give no other ones")
+        found["thresholds"] = "supervised"
+    elif named:
+        expected = "all, supervised or numbers V,V,..."
+        found["thresholds"] = by_name(named, "--thresholds", _numbers, expected)
+    return found
+
+
+def _special_of(texts: Sequence[str]) -> Any:
+    """Read --special: of all columns, or by column; -7+-8 is a group."""
+    expected = "numbers V,V,..., or groups of them such as -7+-8,-9"
+    if not any("=" in text for text in texts):
+        try:
+            return [group for text in texts for group in _groups_in(text)]
+        except ValueError:
+            raise ValueError(
+                f"--special must be {expected}, or NAME=V,V,..., got {' '.join(texts)!r}"
+            ) from None
+    return by_name(list(texts), "--special", _groups_in, expected)
+
+
+def _groups_in(text: str) -> list[list[float]]:
+    return [[float(one) for one in group.split("+")] for group in text.split(",")]
+
+
+def _whole(option: str, value: float) -> int:
+    if value != int(value):
+        raise ValueError(f"{option} must be a share below 1 or a whole number, got {value}")
+    return int(value)
 
 
 def csv_format_of(
@@ -216,6 +260,13 @@ def arguments_of_pool(n_solutions: int | None, within: float | None, engine: str
             "score"
         )
     return given
+
+
+def arguments_of_engine(
+    n_solutions: int | None, within: float | None, solver: str | None, engine: str
+) -> dict[str, Any]:
+    """Arguments of an engine: of several scores, and of a solver."""
+    return arguments_of_pool(n_solutions, within, engine) | arguments_of_solver(solver, engine)
 
 
 def arguments_of_solver(solver: str | None, engine: str) -> dict[str, str]:

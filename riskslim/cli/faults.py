@@ -26,6 +26,9 @@ _REPAIRS = {
     "text": "leave them out of --numeric, so that --items makes items of them",
     "date": "leave them out, or make numbers of them, such as days since a date",
     "missing": "leave them out of --numeric, or remove the rows, or impute the values",
+    "special": "leave them out of --numeric, so that --items makes items of them",
+    "special levels": "leave them out of --special: each of their levels has an item anyway",
+    "inexact special": "write them in 64 bits",
     "inexact": "leave them out if they say who a row is, otherwise rescale them",
 }
 _IF_IDENTIFIERS = "leave them out if they say who a row is; if not, do without their --exclude"

@@ -22,7 +22,7 @@ from riskslim._wording import listing, printable
 from riskslim._writing import write_file
 from riskslim.cli import options
 from riskslim.cli.arguments import (
-    arguments_of_pool,
+    arguments_of_engine,
     arguments_of_solver,
     by_name,
     bytes_of,
@@ -45,7 +45,6 @@ from riskslim.solution import Status
 
 if TYPE_CHECKING:
     from riskslim.constraints.base import Constraint
-    from riskslim.constraints.linear import LinearConstraint
     from riskslim.data.training_data import TrainingData
     from riskslim.problem.problem import RiskScoreProblem
     from riskslim.risk_score import RiskScore
@@ -74,6 +73,10 @@ def fit(
     thresholds: options.Thresholds = None,
     max_thresholds: options.MaxThresholds = None,
     round_thresholds: options.RoundThresholds = False,
+    threshold_digits: options.ThresholdDigits = None,
+    min_frequency: options.MinFrequency = None,
+    min_events: options.MinEvents = None,
+    special: options.Special = None,
     categorical: options.Categorical = None,
     numeric: options.Numeric = None,
     missing: options.Missing = None,
@@ -86,6 +89,7 @@ def fit(
     max_size: options.MaxSize = 5,
     min_size: options.MinSize = 0,
     items_per_variable: options.ItemsPerVariable = None,
+    monotone: options.Monotone = None,
     max_coef: options.MaxCoef = 5,
     max_intercept: options.MaxIntercept = None,
     l0_penalty: options.L0Penalty = 1e-6,
@@ -126,7 +130,8 @@ def fit(
     """
     with session(quiet=quiet, verbose=verbose):
         selection = Selection(path, cv, folds, rule, metric, n_jobs, path_output, cv_output)
-        selection.check(several=n_solutions is not None or within is not None)
+        several = n_solutions is not None or within is not None
+        selection.check(several=several, thresholds=thresholds or [])
         check_outputs(
             {"--output": output, "--trace": trace, "--path-output": path_output,
              "--cv-output": cv_output, "--report": report_file},
@@ -135,8 +140,9 @@ def fit(
         check_report(report_file)
         encoder = encoder_of(
             items, n_thresholds=n_thresholds, thresholds=thresholds, max_thresholds=max_thresholds,
-            round_thresholds=round_thresholds, categorical=categorical, numeric=numeric,
-            missing=missing,
+            round_thresholds=round_thresholds, threshold_digits=threshold_digits,
+            min_frequency=min_frequency, min_events=min_events, special=special,
+            categorical=categorical, numeric=numeric, missing=missing,
         )  # fmt: skip
         raw = None if encoder is None else RawColumns(encoder)
         source = Source(
@@ -146,22 +152,19 @@ def fit(
             csv_format=csv_format_of(missing_text, separator, decimal, encoding),
             memory_limit=bytes_of(memory_limit), scratch=scratch, hidden=quiet or verbose,
         )  # fmt: skip
-        stated = _constraints_in(constraints)
-        arguments = arguments_of_pool(n_solutions, within, engine)
-        arguments |= arguments_of_solver(solver, engine)
+        arguments = arguments_of_engine(n_solutions, within, solver, engine)
         requirements = _Requirements(
             max_size=max_size, min_size=min_size, items_per_variable=items_per_variable,
-            max_coef=max_coef, max_intercept=max_intercept, l0_penalty=l0_penalty, sign=sign,
-            lower=lower, upper=upper, fix=fix, constraints=stated, scales=scales_of(scale),
+            monotone=monotone, max_coef=max_coef, max_intercept=max_intercept,
+            l0_penalty=l0_penalty, sign=sign, lower=lower, upper=upper, fix=fix,
+            constraints=_constraints_in(constraints), scales=scales_of(scale),
         )  # fmt: skip
-        limits = {
+        arguments |= {
             "time_limit": time_limit, "gap_tolerance": gap_tolerance, "node_limit": node_limit,
             "n_threads": threads,
         }  # fmt: skip
-        search = _SearchOptions(
-            engine=engine, arguments=limits | arguments, seed=seed, hidden=quiet or verbose,
-            memory_limit=source.memory_limit,
-        )  # fmt: skip
+        hidden = quiet or verbose
+        search = _SearchOptions(engine, arguments, seed, hidden, source.memory_limit)
 
         training_data = source.read()
         problem = requirements.problem_on(training_data)
@@ -170,9 +173,7 @@ def fit(
             _say_which_label(training_data, quiet=quiet)
         if engine == "auto" and not search.hidden:
             emit(f"Engine: {search.engine}, {search.reason}.", err=True)
-        results = _Results(
-            output=output, trace=trace, report_file=report_file, raw=raw, quiet=quiet
-        )
+        results = _Results(output, trace, report_file, raw, quiet)
         if selection:
             search.select(selection, problem, results)
         else:
@@ -243,6 +244,7 @@ class _Requirements:
     max_size: int
     min_size: int
     items_per_variable: int | None
+    monotone: str | None
     max_coef: int
     max_intercept: int | None
     l0_penalty: float
@@ -272,20 +274,32 @@ class _Requirements:
             max_size=self.max_size,
             min_size=self.min_size,
             l0_penalty=self.l0_penalty,
-            constraints=[*self.constraints, *signs_of_variables, *self._per_variable(data)],
+            constraints=[
+                *self.constraints,
+                *signs_of_variables,
+                *self._per_variable(),
+                *self._by_trend(),
+            ],
             scale=self.scales,
         )
 
-    def _per_variable(self, data: TrainingData) -> list[LinearConstraint]:
+    def _per_variable(self) -> list[Constraint]:
         if self.items_per_variable is None:
             return []
-        from riskslim.constraints.linear import at_most_per_variable
+        from riskslim.constraints.linear import items_per_variable
 
         if self.items_per_variable < 1:
             raise ValueError(
                 f"--items-per-variable must be at least 1, got {self.items_per_variable}"
             )
-        return at_most_per_variable(self.items_per_variable, data.feature_names, data.items)
+        return [items_per_variable(self.items_per_variable)]
+
+    def _by_trend(self) -> list[Constraint]:
+        from riskslim.constraints.allowed_points import monotone
+
+        if self.monotone not in (None, "auto"):
+            raise ValueError(f"--monotone must be auto, got {self.monotone!r}")
+        return [] if self.monotone is None else [monotone()]
 
 
 def _constraints_in(path: Path | None) -> list[Constraint]:
@@ -301,7 +315,7 @@ def _constraints_in(path: Path | None) -> list[Constraint]:
 # ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class _SearchOptions:
     """The search: the engine and why this one, its arguments, whether progress is hidden."""
 
@@ -367,7 +381,7 @@ class _SearchOptions:
 # ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class _Results:
     """Destinations of a result: files that were asked for, and standard output."""
 

@@ -210,9 +210,10 @@ NThresholds = Annotated[
 Thresholds = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="NAME=V,V,...|NAME=all|all",
-        help="With --items: thresholds of one column; all: every one that tells rows apart, of one "
-        "column or of every column; may be given repeatedly.",
+        metavar="NAME=V,V,...|[NAME=]all|[NAME=]supervised",
+        help="With --items: thresholds of one column; all: every one that tells rows apart; "
+        "supervised: those that the outcome chooses; of one or of every column; may be given "
+        "repeatedly.",
     ),
 ]
 MaxThresholds = Annotated[
@@ -227,6 +228,33 @@ RoundThresholds = Annotated[
     typer.Option(
         "--round-thresholds",
         help="With --items: put thresholds at the roundest numbers that split the rows alike.",
+    ),
+]
+ThresholdDigits = Annotated[
+    int | None,
+    typer.Option(**_WHOLE, help="With --items: round thresholds to so many significant digits."),
+]
+MinFrequency = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SHARE|N",
+        help="With --items: levels in fewer rows share one item; supervised thresholds have as "
+        "many between them (default there: 0.05).",
+    ),
+]
+MinEvents = Annotated[
+    int | None,
+    typer.Option(
+        **_WHOLE,
+        help="With supervised thresholds: fewest rows of each class between them. Default: 0.",
+    ),
+]
+Special = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="V,V,...|NAME=V,V,...",
+        help="With --items: values that are no numbers, such as -9 for unknown, of all columns or "
+        "of one: each has an item, those joined by + share one; may be given repeatedly.",
     ),
 ]
 Categorical = Annotated[
@@ -268,6 +296,13 @@ MaxIntercept = Annotated[
 ItemsPerVariable = Annotated[
     int | None,
     typer.Option(**_WHOLE, help="Most items of each variable, such as age, with points."),
+]
+Monotone = Annotated[
+    str | None,
+    typer.Option(
+        metavar="auto",
+        help="More of a variable never changes the risk against its trend in the training rows.",
+    ),
 ]
 L0Penalty = Annotated[
     float,

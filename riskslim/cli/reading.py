@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,12 +42,12 @@ class RawColumns:
     encoder: ItemEncoder
     columns: pyarrow.Table | None = None
 
-    def fit_items(self, columns: pyarrow.Table, weights: Any) -> Any:
+    def fit_items(self, columns: pyarrow.Table, weights: Any, outcome: Any) -> Any:
         """Fit the encoder, and keep the columns: the score is asked how it depends on cut-offs."""
         from riskslim.items.rules import fit_items
 
         self.columns = columns
-        return fit_items(self.encoder, columns, weights)
+        return fit_items(self.encoder, columns, weights, outcome)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +139,8 @@ class Source:
             self.outcome, self.weights, *self.exclude, *self.numeric, *self.categorical
         }  # fmt: skip
         if self.raw is not None:
-            settled |= (self.raw.encoder.thresholds or {}).keys()
+            given = self.raw.encoder.thresholds
+            settled |= given.keys() if isinstance(given, Mapping) else set()
         # Whether the values of a column are all different takes another look at all of them.
         look = look and not self.features
         first, *others = self.paths

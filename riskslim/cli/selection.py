@@ -60,13 +60,16 @@ class Selection:
     def __bool__(self) -> bool:
         return self.path or self.has_folds
 
-    def check(self, *, several: bool) -> None:
+    def check(self, *, several: bool, thresholds: Sequence[str] = ()) -> None:
         """Refuse options that do not go together, before the data are read.
 
         Parameters
         ----------
         several : bool
             Whether one search is to list several scores.
+        thresholds : sequence of str, default ()
+            As they are given: those that the outcome chooses are of all rows, test rows of folds
+            among them.
 
         Raises
         ------
@@ -91,6 +94,13 @@ class Selection:
         ):  # fmt: skip
             if value is not None and value not in known:
                 raise ValueError(f"{option} must be one of {', '.join(known)}, got {value!r}")
+        if self.has_folds and any(text.endswith("supervised") for text in thresholds):
+            raise ValueError(
+                "--cv and --folds measure on test rows, which must not choose thresholds: with "
+                "--thresholds supervised use Python, model_size_path(RiskSLIMClassifier(items="
+                "ItemEncoder(thresholds='supervised')), X, y, cv=5), which chooses them anew on "
+                "the training rows of each fold"
+            )
         if self and several:
             raise ValueError(
                 "--n-solutions and --within list the scores of one search: leave out --path, --cv "

@@ -14,6 +14,7 @@ from riskslim._wording import listing
 from riskslim.coefficients import MAX_ABSOLUTE_COEFFICIENT
 from riskslim.constraints.base import (
     INTERCEPT,
+    ByRows,
     Constraint,
     Feature,
     Features,
@@ -25,6 +26,7 @@ from riskslim.constraints.base import (
     features_of,
     name_part,
     quoted,
+    variable,
 )
 from riskslim.data.statements import Statement
 
@@ -120,6 +122,7 @@ class _Monotone(_Points):
 
     sign: int
     name: str | None = None
+    by_trend: bool = False  # the sign is that of the training rows
 
     def _intervals(self) -> Intervals:
         return self._of_sign(self.sign)
@@ -132,11 +135,12 @@ class _Monotone(_Points):
         return "not negative" if self.sign > 0 else "not positive"
 
     def describe(self) -> str:
+        reason = ", as its trend in the training rows" if self.by_trend else ""
         if not any(isinstance(feature, Variable) for feature in self.features):
-            return super().describe()
+            return f"{super().describe()}{reason}"
         words = [f.name if isinstance(f, Variable) else f for f in self.features]
         effect = "lowers" if self.sign > 0 else "raises"
-        return f"more of {listing(map(repr, words))} never {effect} the risk"
+        return f"more of {listing(map(repr, words))} never {effect} the risk{reason}"
 
     def resolve(self, setting: Setting) -> Resolved:
         resolved = super().resolve(setting)
@@ -145,11 +149,8 @@ class _Monotone(_Points):
             if isinstance(feature, str):
                 signs[feature] = self.sign
                 continue
-            found = {
-                name: self.sign * direction
-                for name in setting.of_variable(feature)
-                if (direction := _direction(name, feature.name, setting.items.get(name)))
-            }
+            directions = _directions_in(setting, feature)
+            found = {name: self.sign * direction for name, direction in directions.items()}
             if not found:
                 items = listing(map(repr, setting.of_variable(feature)))
                 raise ValueError(
@@ -165,6 +166,50 @@ class _Monotone(_Points):
 
     def _call(self) -> str:
         return f"monotone({self._named()}, {'+-'[self.sign < 0]!r}"
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class _MonotoneByTrend(ByRows):
+    """Requirement of :func:`monotone` with the sign "auto"; without features of all variables."""
+
+    features: tuple[Feature, ...]
+    name: str | None = None
+
+    def describe(self) -> str:
+        words = [repr(f.name if isinstance(f, Variable) else f) for f in self.features]
+        which = listing(words) if words else "any variable"
+        return f"more of {which} never changes the risk against the trend of the training rows"
+
+    def on(self, setting: Setting) -> tuple[Constraint, ...]:
+        if setting.trends is None:
+            raise ValueError(f"the constraint ({self.label}) needs training rows")
+        trends = dict(zip(setting.feature_names, setting.trends().tolist(), strict=True))
+        setting.features(self.features, self.label)  # refuses those that do not exist
+        signed = []
+        for one in self.features or _variables_in(setting):
+            parts = {one: 1} if isinstance(one, str) else _directions_in(setting, one)
+            trend = sum(direction * trends[name] for name, direction in parts.items())
+            if trend:
+                sign = 1 if trend > 0 else -1
+                signed.append(_Monotone((one,), sign, self.name, by_trend=True))
+        return tuple(signed)
+
+    def __repr__(self) -> str:
+        given = [] if not self.features else [repr([*self.features])]
+        return f"monotone({', '.join([*given, 'sign=' + repr('auto')])}{name_part(self.name)})"
+
+
+def _directions_in(setting: Setting, one: Variable) -> dict[str, int]:
+    """Features that grow (1) or fall (-1) with a variable."""
+    named = setting.of_variable(one)
+    found = {name: _direction(name, one.name, setting.items.get(name)) for name in named}
+    return {name: direction for name, direction in found.items() if direction}
+
+
+def _variables_in(setting: Setting) -> list[Variable]:
+    """All variables with features that grow or fall with them."""
+    every = dict.fromkeys(variable(setting.variable_of(name)) for name in setting.feature_names)
+    return [one for one in every if _directions_in(setting, one)]
 
 
 def points_in(features: Features, values: Iterable[int], *, name: str | None = None) -> Constraint:
@@ -268,16 +313,22 @@ def minimum_points(features: Features, n: int, *, name: str | None = None) -> Co
     return _MinimumPoints(features_of(features), least, checked_name(name))
 
 
-def monotone(features: Features, sign: str, *, name: str | None = None) -> Constraint:
+def monotone(
+    features: Features | None = None, sign: str = "auto", *, name: str | None = None
+) -> Constraint:
     """More of a feature never lowers the risk ("+"), or never raises it ("-").
 
     Parameters
     ----------
-    features : str, variable, or iterable of them
+    features : str, variable, or iterable of them, optional
         Of a variable, the variable itself and its features with ``>=`` and ``>`` get the sign,
-        those with ``<=`` and ``<`` the opposite one. Categories, intervals and whether a value is
-        missing are left alone.
-    sign : {"+", "-"}
+        those with ``<=`` and ``<`` the opposite one; so do levels in an order. Other categories,
+        intervals and whether a value is missing are left alone. With "auto" by default all
+        variables that have such features.
+    sign : {"+", "-", "auto"}, default "auto"
+        "auto": the sign of the covariance with the outcome in the training rows, of a fold those of
+        this fold; of a variable, of the number of its conditions that are met. A problem has a
+        constraint for each variable in its place, and none where the covariance is 0.
     name : str, optional
         How messages call the constraint.
 
@@ -297,9 +348,16 @@ def monotone(features: Features, sign: str, *, name: str | None = None) -> Const
     points of 'age >= 60' are not negative
     >>> print(monotone(variable("age"), "+").describe())
     more of 'age' never lowers the risk
+    >>> print(monotone().describe())
+    more of any variable never changes the risk against the trend of the training rows
     """
+    if isinstance(sign, str) and sign == "auto":
+        named = () if features is None else features_of(features)
+        return _MonotoneByTrend(named, checked_name(name))
     if not isinstance(sign, str) or sign not in _SIGNS:
-        raise ValueError(f"sign must be '+' or '-', got {sign!r}")
+        raise ValueError(f"sign must be '+', '-' or 'auto', got {sign!r}")
+    if features is None:
+        raise ValueError(f"sign {sign!r} is for features that are named; 'auto' for all")
     return _Monotone(features_of(features), _SIGNS[sign], checked_name(name))
 
 
@@ -333,7 +391,7 @@ def intervals_of(values: Iterable[int]) -> Intervals:
 def _direction(name: str, source: str, item: Statement | None) -> int:
     """Say whether a feature grows (1) or falls (-1) with its variable, 0 for neither."""
     if item is not None and item.is_condition:
-        return _DIRECTIONS.get(item.kind, 0)
+        return _DIRECTIONS.get(getattr(item, "order", None) or item.kind, 0)
     if not name.startswith(source):
         return 0  # an interval
     condition = name[len(source) :]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "INTERCEPT",
+    "ByRows",
     "Constraint",
     "Feature",
     "Features",
@@ -166,6 +167,24 @@ class Constraint(abc.ABC):
             Features that do not exist, or what else cannot be meant in this setting.
         """
 
+    def on(self, setting: Setting) -> tuple[Constraint, ...]:
+        """Say which constraints it is on some rows: itself, unless these decide.
+
+        Parameters
+        ----------
+        setting : Setting
+
+        Returns
+        -------
+        tuple of Constraint
+
+        Raises
+        ------
+        ValueError
+            As in :meth:`resolve`.
+        """
+        return (self,)
+
     @property
     def depends_on_scale(self) -> bool:
         """Say whether another scale makes it another requirement."""
@@ -175,6 +194,24 @@ class Constraint(abc.ABC):
     def label(self) -> str:
         """The name, or else the description."""
         return self.name or self.describe()
+
+
+class ByRows(Constraint):
+    """A constraint that names no features: on some rows it is several others.
+
+    A problem has those in its place, and states them anew for other rows, such as those of a fold.
+    """
+
+    __slots__ = ()
+
+    def resolve(self, setting: Setting) -> Resolved:
+        """As :meth:`Constraint.resolve`, of all that it is on these rows."""
+        parts = [one.resolve(setting) for one in self.on(setting)]
+        return Resolved(
+            tuple(row for part in parts for row in part.rows),
+            tuple(pair for part in parts for pair in part.points),
+            tuple(check for part in parts for check in part.on_data),
+        )
 
 
 class LinearRow(Protocol):
@@ -238,6 +275,8 @@ class Setting:
     data : TrainingData, optional
     scale : float, default 1.0
         Scale of the score.
+    trends : callable, optional
+        Computes the covariance of each feature with the outcome, shape (d,).
     """
 
     feature_names: tuple[str, ...]
@@ -245,6 +284,7 @@ class Setting:
     upper: NDArray[np.int64] | None = None
     data: TrainingData | None = None
     scale: float = 1.0
+    trends: Callable[[], NDArray[np.float64]] | None = None
 
     def features(self, named: Iterable[Feature], label: str) -> tuple[str, ...]:
         """Names of features, those of variables among them.

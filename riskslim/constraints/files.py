@@ -28,6 +28,7 @@ from riskslim.constraints.linear import (
     either_or,
     exactly,
     if_then,
+    items_per_variable,
     model_size,
     not_both,
 )
@@ -196,6 +197,7 @@ KINDS: Mapping[str, _Kind] = {
     "not_both": _kind(not_both, a=_features, b=_features),
     "if_then": _kind(if_then, {"feature": "if"}, feature=_features, then=_features),
     "at_most_variables": _kind(at_most_variables, {"m": "n"}, groups=_groups),
+    "items_per_variable": _kind(items_per_variable),
     "monotone": _kind(monotone, features=_features),
     "points_in": _kind(points_in, features=_features, values=_several),
     "minimum_points": _kind(minimum_points, features=_features),

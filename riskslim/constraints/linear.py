@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from riskslim._checks import as_int, as_number, is_int
+from riskslim._checks import as_int, as_number
 from riskslim._wording import MAX_LISTED, listing
 from riskslim.constraints.base import (
     INTERCEPT,
+    ByRows,
     Constraint,
     Feature,
     Features,
@@ -30,19 +31,17 @@ from riskslim.constraints.base import (
     quoted,
     variable,
 )
-from riskslim.data.statements import Statement
-from riskslim.items.item import variable_of
 
 __all__ = [
     "MAX_TERM",
     "LinearConstraint",
     "at_least",
     "at_most",
-    "at_most_per_variable",
     "at_most_variables",
     "either_or",
     "exactly",
     "if_then",
+    "items_per_variable",
     "model_size",
     "not_both",
     "number_text",
@@ -546,40 +545,61 @@ def at_most_variables(
     return LinearConstraint(any_used=dict.fromkeys(every, 1.0), upper=most, name=name)
 
 
-def at_most_per_variable(
-    n: int, feature_names: Iterable[str], items: Mapping[str, Statement]
-) -> list[LinearConstraint]:
-    """At most n features of each variable are used, whatever the number of variables.
+@dataclasses.dataclass(frozen=True, repr=False)
+class _ItemsPerVariable(ByRows):
+    """Requirement of :func:`items_per_variable`."""
+
+    most: int
+    name: str | None = None
+
+    def describe(self) -> str:
+        return f"at most {self.most} of the features of each variable are used"
+
+    def on(self, setting: Setting) -> tuple[Constraint, ...]:
+        counts = Counter(map(setting.variable_of, setting.feature_names))
+        return tuple(
+            at_most(self.most, variable(one), name=self.name)
+            for one, count in counts.items()
+            if count > self.most
+        )
+
+    def __repr__(self) -> str:
+        return f"items_per_variable({self.most}{name_part(self.name)})"
+
+
+def items_per_variable(n: int, *, name: str | None = None) -> Constraint:
+    """At most n features of each variable are used, whatever the variables are.
 
     Parameters
     ----------
     n : int
         At least 1.
-    feature_names : iterable of str
-    items : mapping from str to Item
-        What is stated of features. The variable of others is read from their names.
+    name : str, optional
+        How messages call the constraint.
 
     Returns
     -------
-    list of LinearConstraint
-        One for each variable with more than n features.
+    Constraint
+        A problem has one of :func:`at_most` in its place for each variable with more features.
 
     Raises
     ------
     TypeError, ValueError
         ``n`` is no int, or less than 1.
 
+    Notes
+    -----
+    The variable of a feature of which nothing is stated is read from its name.
+
     Examples
     --------
-    >>> from riskslim.constraints.linear import at_most_per_variable
-    >>> at_most_per_variable(1, ["age >= 40", "age >= 60", "smoker"], {})
-    [LinearConstraint(used={variable('age'): 1}, upper=1)]
+    >>> from riskslim import items_per_variable
+    >>> print(items_per_variable(1).describe())
+    at most 1 of the features of each variable are used
     """
-    if is_int(n) and n < 1:
-        raise ValueError(f"at least one item per variable is needed, got {n}")
-    most = _checked_count(n)
-    counts = Counter(variable_of(name, items) for name in feature_names)
-    return [at_most(most, variable(name)) for name, count in counts.items() if count > most]
+    if as_int(n, "items_per_variable") < 1:
+        raise ValueError(f"items_per_variable must be at least 1, got {n}")
+    return _ItemsPerVariable(int(n), checked_name(name))
 
 
 def model_size(least: int = 0, most: int | None = None, *, name: str | None = None) -> _SizeLimit:

@@ -104,6 +104,24 @@ FAULTS: dict[str, tuple[type[Exception], str, str, str]] = {
         "handle_unknown='ignore' makes all items of theirs 0; cross-validation needs it where the "
         "training rows of a fold lack a level.",
     ),
+    "special": (
+        ValueError,
+        "",
+        "special values, which are to stay as they are",
+        "A score would take them for numbers: take them out of numeric, or remove these rows.",
+    ),
+    "special levels": (
+        ValueError,
+        "",
+        "levels, of which special values are named",
+        "Each of their levels has an item of its own: leave them out of special_values.",
+    ),
+    "inexact special": (
+        ValueError,
+        "",
+        "special values that their type does not hold exactly",
+        "Convert these columns to float64.",
+    ),
     "levels": (
         ValueError,
         "Found more than {example} different texts in a column.",

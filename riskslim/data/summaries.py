@@ -7,8 +7,9 @@ the rows for columns of numbers with too many values to count.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -93,6 +94,8 @@ class ColumnSummary:
     kind : pyarrow.DataType
     most : int
         Distinct values that are counted; 0: none.
+    special : tuple of float, default ()
+        Numbers that are no measurements: the range is without them.
 
     Attributes
     ----------
@@ -105,14 +108,16 @@ class ColumnSummary:
     n_rows, n_counted : int
         All rows, and those with a positive weight.
     minimum, maximum : float
-        Of the numbers in all rows.
+        Of the numbers in all rows, without special ones.
     are_integers : bool
         Whether all of the numbers are whole.
     faults : dict from str to faults
         Rows with missing, infinite and inexact values.
     """
 
-    def __init__(self, name: str, kind: pyarrow.DataType, most: int) -> None:
+    def __init__(
+        self, name: str, kind: pyarrow.DataType, most: int, special: tuple[float, ...] = ()
+    ) -> None:
         from pyarrow import types
 
         self.name = name
@@ -133,6 +138,8 @@ class ColumnSummary:
         self.is_counted = most > 0 and self.can_count
         if self.is_text and not most:  # what is text, and why, is to be said of columns of numbers
             self.most, self.is_counted = MAX_DISTINCT, True
+        self.special = special if self.is_numeric and not self.is_categorical else ()
+        self._special_rows = dict.fromkeys(self.special, 0)  # those with a positive weight
         self.n_rows = self.n_counted = 0
         self.n_missing_counted = 0
         self.minimum, self.maximum, self.are_integers = np.inf, -np.inf, True
@@ -147,6 +154,11 @@ class ColumnSummary:
     def n_missing(self) -> int:
         """Rows without a value."""
         return self.faults["missing"].count
+
+    @property
+    def special_found(self) -> list[float]:
+        """Special values that rows with a positive weight have."""
+        return [value for value, count in self._special_rows.items() if count]
 
     def add(
         self, batch: pyarrow.Array, weights: NDArray[np.float64] | None, first_row: int
@@ -177,10 +189,13 @@ class ColumnSummary:
                 np.count_nonzero(missing) if weights is None else weights.sum(where=missing)
             )
         numbers = numbers_of(batch) if self.is_numeric else None
-        if numbers is not None and self._count_narrow(numbers, missing, weights, first_row):
+        apart = missing
+        if numbers is not None and self.special:
+            apart = self._special_or_missing(numbers, missing, counted)
+        if numbers is not None and self._count_narrow(numbers, missing, apart, weights, first_row):
             return
         if numbers is not None:
-            self._note_range(numbers, missing, first_row)
+            self._note_range(numbers, apart, first_row)
         if self.is_counted:
             self._count(batch, missing, weights, first_row)
 
@@ -192,16 +207,36 @@ class ColumnSummary:
         missing = compute.is_null(batch, nan_is_null=True).to_numpy(zero_copy_only=False)
         return missing if missing.any() else None
 
+    def _special_or_missing(
+        self,
+        numbers: Column,
+        missing: NDArray[np.bool_] | None,
+        counted: NDArray[np.bool_] | None,
+    ) -> NDArray[np.bool_] | None:
+        """Count special values, and say which rows have no measurement."""
+        apart = np.zeros(len(numbers), np.bool_) if missing is None else missing.copy()
+        for value in self.special:
+            found = numbers == (np.float64(value) if numbers.dtype.kind == "f" else value)
+            if missing is not None:
+                found &= ~missing
+            apart |= found
+            self._special_rows[value] += int(
+                np.count_nonzero(found if counted is None else found & counted)
+            )
+        return apart if apart.any() else None
+
     def _count_narrow(
         self,
         numbers: Column,
         missing: NDArray[np.bool_] | None,
+        apart: NDArray[np.bool_] | None,
         weights: NDArray[np.float64] | None,
         first_row: int,
     ) -> bool:
         """Count integers of a narrow range, which needs no hashing; False if they are none."""
         if numbers.dtype.kind not in "iu" or not len(numbers):
             return False
+        measured = numbers if apart is None else numbers[~apart]
         if missing is not None:
             numbers = numbers[~missing]
             weights = None if weights is None else weights[~missing]
@@ -210,8 +245,10 @@ class ColumnSummary:
         low, high = int(numbers.min()), int(numbers.max())
         if high - low >= _NARROW:
             return False
-        self.minimum, self.maximum = min(self.minimum, low), max(self.maximum, high)
-        self._check_exact(numbers, first_row)
+        if len(measured):
+            self.minimum = min(self.minimum, int(measured.min()))
+            self.maximum = max(self.maximum, int(measured.max()))
+            self._check_exact(numbers, first_row)
         if not self.is_counted:
             return True
         if numbers.dtype.itemsize == 1:
@@ -231,11 +268,9 @@ class ColumnSummary:
         )
         return True
 
-    def _note_range(
-        self, numbers: Column, missing: NDArray[np.bool_] | None, first_row: int
-    ) -> None:
+    def _note_range(self, numbers: Column, apart: NDArray[np.bool_] | None, first_row: int) -> None:
         values = np.asarray(numbers, dtype=np.float64)
-        known = values if missing is None else values[~missing]
+        known = values if apart is None else values[~apart]
         if not len(known):
             return
         self.minimum = min(self.minimum, float(known.min()))
@@ -318,6 +353,8 @@ class ColumnSummary:
         self.n_counted += other.n_counted
         self.n_missing_counted += other.n_missing_counted
         self._missing_weight += other._missing_weight
+        for value, count in other._special_rows.items():
+            self._special_rows[value] += count
         self.minimum = min(self.minimum, other.minimum)
         self.maximum = max(self.maximum, other.maximum)
         self.are_integers = self.are_integers and other.are_integers
@@ -392,6 +429,8 @@ class TableSummary:
         Rows that are drawn of columns with more.
     seed : int, default 0
         Of that sample.
+    special : mapping from str to tuple of float, optional
+        Numbers that are no measurements, by column.
 
     Attributes
     ----------
@@ -410,9 +449,11 @@ class TableSummary:
         most: int = MAX_DISTINCT,
         sample_rows: int = SAMPLE_ROWS,
         seed: int = 0,
+        special: Mapping[str, tuple[float, ...]] = MappingProxyType({}),
     ) -> None:
         self.columns = [
-            ColumnSummary(name, kind, most) for name, kind in zip(names, kinds, strict=True)
+            ColumnSummary(name, kind, most, special.get(name, ()))
+            for name, kind in zip(names, kinds, strict=True)
         ]
         self.n_rows = self.n_counted = 0
         self.place: Callable[[int], str] | None = None
@@ -483,7 +524,7 @@ class TableSummary:
             Positive.
         counts : ndarray of int64, shape (m,), or None
             How many rows have each value; None: the values are a sample of rows, to which the
-            extreme ones and a missing one are added.
+            extreme ones, special ones and a missing one are added.
 
         Raises
         ------
@@ -503,7 +544,7 @@ class TableSummary:
         if infinite.count:
             raise ColumnError("infinite", infinite.count, infinite.first)
         values, weights = self._sample.column(j)
-        added = [column.minimum, column.maximum]
+        added = [column.minimum, column.maximum, *column.special_found]
         if column.n_missing_counted and not np.isnan(np.asarray(values, np.float64)).any():
             added.append(np.nan)
         if column.n_missing_counted:

@@ -82,7 +82,9 @@ def _dispatch_table(X: Any) -> Table:
     if is_sparse(X):
         raise TypeError(
             "Sparse data was passed for X, but dense data is required. Use '.toarray()' to "
-            "convert to a dense numpy array."
+            "convert to a dense numpy array. In a pipeline, let the step before return dense data, "
+            "as OneHotEncoder(sparse_output=False) does, or put FunctionTransformer("
+            "operator.methodcaller('toarray'), accept_sparse=True) behind it."
         )
     if isinstance(X, Mapping):  # as sparse matrices of one format are
         return _table_from_mapping(X)

@@ -267,7 +267,7 @@ class TrainingData(FromBatches):
         positive_label: Any = None,
         features: Iterable[str] | None = None,
         exclude: Iterable[str] = (),
-        encode: Callable[[pyarrow.Table, Column | None], Any] | None = None,
+        encode: Callable[[pyarrow.Table, Column | None, Any], Any] | None = None,
         csv_format: CsvFormat | None = None,
     ) -> TrainingData:
         r"""Read a CSV or Parquet file; every column not named otherwise is a feature.
@@ -287,9 +287,10 @@ class TrainingData(FromBatches):
         exclude : iterable of str, optional
             Columns to leave out, for example identifiers.
         encode : callable, optional
-            Makes the features of those columns: called with them as a table, and with the weights
-            or None, it returns anything that :class:`TrainingData` takes for X. For example
-            ``lambda X, weights: ItemEncoder().fit_transform(X, sample_weight=weights)``.
+            Makes the features of those columns: called with them as a table, with the weights or
+            None, and with the labels, it returns anything that :class:`TrainingData` takes for X.
+            For example ``lambda X, weights, y: ItemEncoder().fit_transform(X, y,
+            sample_weight=weights)``.
         csv_format : CsvFormat, optional
             How a CSV file is written; a score of the data keeps it.
 
@@ -342,6 +343,7 @@ class TrainingData(FromBatches):
                 X = encode(
                     as_arrow(chosen, [read_column(position[name]) for name in chosen]),
                     None if given_weights is None else checked_weights(given_weights, len(y)),
+                    y,
                 )
             data = cls(
                 X,

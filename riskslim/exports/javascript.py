@@ -89,7 +89,11 @@ def _javascript_value(term: Term) -> str:
     if term.kind == "number":
         return f"number({column})"
     if term.kind == "comparison":
-        return f"numberOrNaN({column}, {known}) {term.operator} {term.value!r}"
+        found = f"numberOrNaN({column}, {known})"
+        others = f" && !{javascript_text(term.exceptions)}.includes({found})"
+        return f"{found} {term.operator} {term.value!r}{others if term.exceptions else ''}"
+    if term.kind == "numbers":
+        return f"{javascript_text(term.value)}.includes(numberOrNaN({column}, {known}))"
     if not term.levels:
         return f"isMissing({column}, {known}) || Number.isNaN(number({column}))"
     levels, named = (

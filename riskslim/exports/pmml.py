@@ -249,8 +249,22 @@ def _add_condition(parent: ET.Element, term: Term) -> None:
         # Not an "and": some evaluators compute all of its arguments, and compare no missing value.
         parent = _choice(parent, "isMissing", term.column)
         _add_constants(parent, 0.0)
+    if term.kind == "numbers":
+        _add_constants(_add_among(parent, term.column, term.value, 1.0), 0.0)
+        return
+    parent = _add_among(parent, term.column, term.exceptions, 0.0)
     function, value = _PMML_COMPARISONS[term.operator], float(term.value)
     _add_constants(_choice(parent, function, term.column, value), 1.0, 0.0)
+
+
+def _add_among(
+    parent: ET.Element, column: str, values: Iterable[float], result: float
+) -> ET.Element:
+    """Add a result where a column has one of some numbers; the element where it has not."""
+    for value in values:
+        parent = _choice(parent, "equal", column, float(value))
+        _add_constants(parent, result)
+    return parent
 
 
 def _choice(parent: ET.Element, function: str, *arguments: float | str) -> ET.Element:

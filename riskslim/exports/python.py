@@ -93,7 +93,11 @@ def _python_value(term: Term) -> str:
     if term.kind == "number":
         return f"number({column})"
     if term.kind == "comparison":
-        return f"number_or_nan({column}, {known}) {term.operator} {term.value!r}"
+        found = f"number_or_nan({column}, {known})"
+        others = f" and {found} not in {term.exceptions!r}" if term.exceptions else ""
+        return f"{found} {term.operator} {term.value!r}{others}"
+    if term.kind == "numbers":
+        return f"number_or_nan({column}, {known}) in {term.value!r}"
     if not term.levels:
         return f"math.isnan(number_or_nan({column}, {known}))"
     found = f"level({column}, {term.levels!r}, {known})"

@@ -240,7 +240,11 @@ def _sql_condition(term: Term, column: str, is_boolean: bool, syntax: Dialect) -
         )
     else:
         valid = syntax.between(column, f"-{syntax.largest}", syntax.largest)
-        met = _sql_comparison(term, column, syntax) if term.kind == "comparison" else ""
+        met = ""
+        if term.kind == "comparison":
+            met = _sql_comparison(term, column, syntax)
+        elif term.kind == "numbers":
+            met = _sql_among(term.value, column, syntax)
     if term.kind == "missing":
         met = f"{column} IS NULL"
     points, nothing = map(syntax.literal, (term.points, 0))
@@ -257,8 +261,18 @@ def _sql_comparison(term: Term, column: str, syntax: Dialect) -> str:
         if term.operator.startswith(">")
         else (f"-{syntax.largest}", threshold)
     )
-    within = syntax.between(column, low, high)
-    return within if "=" in term.operator else f"{within} AND {column} <> {threshold}"
+    met = syntax.between(column, low, high)
+    if "=" not in term.operator:
+        met = f"{met} AND {column} <> {threshold}"
+    if term.exceptions:
+        met = f"{met} AND NOT ({_sql_among(term.exceptions, column, syntax)})"
+    return met
+
+
+def _sql_among(values: Iterable[float], column: str, syntax: Dialect) -> str:
+    """Say that a column has one of some numbers, and no text that reads as one."""
+    literals = map(syntax.literal, values)
+    return " OR ".join(syntax.between(column, one, one) for one in literals)
 
 
 def _sql_risk(score: ScoreLike, total: str, syntax: Dialect, *, is_closed: bool) -> list[str]:

@@ -24,22 +24,25 @@ class Term(NamedTuple):
     points : int
     column : str
         The input that it is computed from.
-    kind : {"number", "comparison", "levels", "missing"}
-        The column itself; a comparison with ``value``; whether the value is among ``value``;
-        whether there is none.
+    kind : {"number", "comparison", "numbers", "levels", "missing"}
+        The column itself; a comparison with ``value``; whether the number is among ``value``;
+        whether the level is; whether there is none.
     variable : RawVariable or None
         The column in the training data; None of a feature that is an input itself.
     operator : {">=", "<=", ">", "<", ""}
         Of a comparison.
     value : float, tuple or None
+    exceptions : tuple of float
+        Of a comparison: numbers that do not meet it, although they would.
     """
 
     points: int
     column: str
-    kind: Literal["number", "comparison", "levels", "missing"]
+    kind: Literal["number", "comparison", "numbers", "levels", "missing"]
     variable: RawVariable | None = None
     operator: str = ""
     value: Any = None
+    exceptions: tuple[float, ...] = ()
 
     @property
     def may_lack(self) -> bool:
@@ -136,7 +139,10 @@ def _raw_term(score: ScoreLike, name: str, points: int) -> Term:
     if item.kind == "missing":
         return Term(points, item.variable, "missing", variable)
     if item.kind in COMPARISONS:
-        return Term(points, item.variable, "comparison", variable, item.kind, item.value)
+        what = (item.kind, item.value, item.exceptions)
+        return Term(points, item.variable, "comparison", variable, *what)
+    if variable.kind == "numeric":
+        return Term(points, item.variable, "numbers", variable, value=item.numbers)
     named = tuple(level for level in variable.levels if is_level(level, item.levels))
     return Term(points, item.variable, "levels", variable, value=named)
 

@@ -6,6 +6,7 @@ reads other rows of the column and writes its items, one at a time, into int8 co
 
 from __future__ import annotations
 
+import itertools
 import numbers
 import re
 from collections.abc import Hashable, Iterable, Mapping
@@ -24,8 +25,16 @@ from riskslim.data.faults import (
     object_fault,
 )
 from riskslim.items.cutoffs import Placement, all_cutoffs, equivalent_cutoffs, placed_cutoff
-from riskslim.items.item import Item, bound_for, plain_number
-from riskslim.items.variables import RawVariable, VariableKind
+from riskslim.items.item import (
+    COMPARISONS,
+    Item,
+    bound_for,
+    met_by_numbers,
+    plain_number,
+    value_text,
+)
+from riskslim.items.supervised import DEFAULT_SHARE, splits_with_enough, supervised_splits
+from riskslim.items.variables import RawVariable, VariableKind, special_among
 
 __all__ = [
     "ColumnEncoder",
@@ -43,6 +52,7 @@ __all__ = [
 
 Column: TypeAlias = NDArray[Any]
 Direction: TypeAlias = Literal[">=", "<="]
+SpecialGroups: TypeAlias = tuple[tuple[float, ...], ...]
 _Reading: TypeAlias = Literal["numbers", "booleans", "levels"]
 
 _KINDS: dict[_Reading, VariableKind] = {
@@ -67,7 +77,7 @@ class ItemRules:
     """Rules by which columns become items, by names of columns."""
 
     n_thresholds: int | Literal["all"]
-    thresholds: Mapping[str, int | list[float] | Literal["all"]]
+    thresholds: Mapping[str, int | list[float] | Literal["all", "supervised"]]
     max_thresholds: int
     placement: Placement
     directions: Mapping[str, Direction]
@@ -77,6 +87,33 @@ class ItemRules:
     indicators: bool
     min_frequency: float | None
     drop_first: bool
+    # Values that are no measurements, by column, in groups that share an item.
+    special: Mapping[str, SpecialGroups] = field(default_factory=dict)
+    special_named: bool = False  # whether columns were named for them
+    digits: int | None = None  # significant ones of thresholds
+    supervised: bool = False  # whether the outcome chooses thresholds where nothing else is said
+    min_events: int = 0
+    ordered: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)  # levels in their order
+
+    def most_cutoffs(self, name: str) -> int:
+        """The largest number of cut-offs of a column that are to be chosen."""
+        given = self.thresholds.get(name, self.n_thresholds)
+        given = self.n_thresholds if given == "supervised" else given
+        assert not isinstance(given, list)
+        return self.max_thresholds if given == "all" else int(given)
+
+    def is_supervised(self, name: str) -> bool:
+        """Say whether the outcome chooses the cut-offs of a column."""
+        return self.supervised or self.thresholds.get(name) == "supervised"
+
+    def least_between(self, weight: float) -> float:
+        """The weight of rows between neighbouring cut-offs that the outcome chooses, of so much."""
+        least = DEFAULT_SHARE if self.min_frequency is None else self.min_frequency
+        return least * weight if isinstance(least, float) else least
+
+    def special_values(self, name: str) -> tuple[float, ...]:
+        """All special values of a column."""
+        return tuple(itertools.chain(*self.special.get(name, ())))
 
 
 class ReadColumn(NamedTuple):
@@ -89,6 +126,11 @@ class ReadColumn(NamedTuple):
     def known(self) -> Column:
         """Values that are not missing."""
         return self.values if self.missing is None else self.values[~self.missing]
+
+    def without(self, rows: NDArray[np.bool_]) -> ReadColumn:
+        """The column of the other rows."""
+        missing = None if self.missing is None else self.missing[~rows]
+        return ReadColumn(self.values[~rows], missing)
 
 
 @dataclass(frozen=True)
@@ -122,12 +164,14 @@ class ColumnEncoder:
     def write(self, item: Item, column: ReadColumn, out: NDArray[np.int8]) -> None:
         """Write an item of all rows; missing values meet no condition."""
         met = out.view(np.bool_)
-        if item.kind == "missing":
+        if item.order is not None:
+            first, last = self.codes[item.value[0]], self.codes[item.value[-1]]
+            np.greater_equal(column.values, first, out=met)
+            met &= column.values <= last
+        elif item.kind == "missing":
             met[:] = False if column.missing is None else column.missing
-        elif item.kind == ">=":
-            np.greater_equal(column.values, bound_for(column.values, item.value), out=met)
-        elif item.kind == "<=":
-            np.less_equal(column.values, bound_for(column.values, item.value), out=met)
+        elif item.kind in COMPARISONS or (self.reading == "numbers" and item.levels):
+            met_by_numbers(item, column.values, out=met)
         elif item.kind == "boolean":
             np.equal(column.values, 1, out=met)
         else:
@@ -158,29 +202,40 @@ def fit_column(
     weights: NDArray[np.float64],
     rules: ItemRules,
     counts: NDArray[np.int64] | None = None,
+    positive: NDArray[np.bool_] | None = None,
 ) -> ColumnEncoder:
     """Choose the items of a column; all of the weights are positive.
 
-    With ``counts``, of rows that have each value, each value is given once.
+    With ``counts``, of rows that have each value, each value is given once. ``positive`` says which
+    rows have the outcome, where it chooses cut-offs.
     """
+    if name in rules.ordered:
+        return _fit_ordered(name, raw, weights, rules, positive)
     are_numbers = name in rules.numeric or name in rules.thresholds
     if name not in rules.categorical and _has_text(raw):
         distinct_objects(raw.tolist())  # refuses what no value can be
         check_not_mixed(raw, counts)
     if name in rules.categorical or (not are_numbers and _has_text(raw)):
+        if rules.special_named and name in rules.special:
+            raise ColumnError("special levels", len(raw), 0)
         column, encoder = _fit_levels(name, raw, weights, rules)
         if name not in rules.categorical:
             _check_no_dates(raw, encoder.codes)
     else:
         column = _read_numbers(raw)
-        encoder = _fit_numbers(name, raw, column, weights, rules)
+        encoder = _fit_numbers(name, raw, column, weights, rules, positive)
+    return _finished(encoder, column, rules)
+
+
+def _finished(encoder: ColumnEncoder, column: ReadColumn, rules: ItemRules) -> ColumnEncoder:
+    """The encoder with an item for missing values, and what is known of the column."""
     keeps = any(item.kind == "numeric" for item in encoder.items)
     if column.missing is not None:
         if keeps or not rules.indicators:
             raise ColumnError.at("missing", column.missing)
-        items = (*encoder.items, Item.of(name, "missing"))
+        items = (*encoder.items, Item.of(encoder.column, "missing"))
         encoder = replace(encoder, items=items, indicator=True)
-    encoder = replace(encoder, variable=_variable(encoder, column))
+    encoder = replace(encoder, variable=_variable(encoder, column, rules))
     return encoder.without_constants(column)
 
 
@@ -194,69 +249,171 @@ def _range(known: Column) -> tuple[float | None, float | None]:
     return min(least.item(), plain_number(least)), max(most.item(), plain_number(most))
 
 
-def _variable(encoder: ColumnEncoder, column: ReadColumn) -> RawVariable:
+def _variable(encoder: ColumnEncoder, column: ReadColumn, rules: ItemRules) -> RawVariable:
     kind, known = _KINDS[encoder.reading], column.known
-    minimum, maximum = _range(known) if kind == "numeric" else (None, None)
+    minimum, maximum = None, None
+    special: tuple[float, ...] = ()
+    if kind == "numeric":
+        special = rules.special_values(encoder.column)
+        minimum, maximum = _range(known[~special_among(known, special)] if special else known)
+        if any(item.kind == "numeric" for item in encoder.items):
+            special = ()  # none occurs, or the column would have been refused
     return RawVariable(
         encoder.column,
         kind,
         minimum=minimum,
         maximum=maximum,
-        levels=tuple(sorted(encoder.codes)),
+        levels=tuple(encoder.codes if encoder.column in rules.ordered else sorted(encoder.codes)),
         n_missing=len(column.values) - len(known),
         n_samples=len(column.values),
+        special=special,
     )
 
 
 def _fit_numbers(
-    name: str, raw: Column, column: ReadColumn, weights: NDArray[np.float64], rules: ItemRules
+    name: str,
+    raw: Column,
+    column: ReadColumn,
+    weights: NDArray[np.float64],
+    rules: ItemRules,
+    positive: NDArray[np.bool_] | None,
 ) -> ColumnEncoder:
     given = rules.thresholds.get(name, rules.n_thresholds)
     direction = rules.directions[name]
+    special = rules.special_values(name)
+    where = _special_rows(column.values, special)
     if name in rules.numeric or (
         rules.passthrough and name not in rules.thresholds and raw.dtype.kind != "b"
     ):
+        if where is not None:
+            raise ColumnError.at("special", where)
         return ColumnEncoder(name, "numbers", (Item.of(name, "numeric"),))
-    distinct, weight = _distinct(column, weights)
-    if distinct.dtype.kind == "b":
-        distinct = distinct.astype(np.int8)  # thresholds are asked for: as of 0 and 1
+    others = _special_items(name, column.values, rules)
+    if where is not None:
+        column, weights = column.without(where), weights[~where]
+        positive = None if positive is None else positive[~where]
+    values = _distinct(column, weights, positive)
+    distinct = values.distinct
     if isinstance(given, list):
         every = (equivalent_cutoffs(distinct, direction, value) for value in given)
-        items = (Item.of(name, direction, *both) for both in zip(given, every, strict=True))
-        return ColumnEncoder(name, "numbers", tuple(items))
-    if name not in rules.thresholds and (_are_booleans(raw) or np.array_equal(distinct, [0, 1])):
+        both = zip(given, every, strict=True)
+        items = tuple(Item.of(name, direction, *one, special) for one in both)
+        return ColumnEncoder(name, "numbers", items + others)
+    may_be_booleans = name not in rules.thresholds and not others
+    if may_be_booleans and (_are_booleans(raw) or np.array_equal(distinct, [0, 1])):
         return ColumnEncoder(name, "booleans", (Item.of(name, "boolean"),))
-    most = rules.max_thresholds if given == "all" else given
+    most = rules.most_cutoffs(name)
+    cutoffs = _cutoffs(name, values, rules)
     return ColumnEncoder(
         name,
         "numbers",
-        _cutoffs(name, distinct, weight, direction, most, rules.placement),
-        is_identifier=name not in rules.thresholds and tell_rows_apart(distinct, len(column.known)),
+        tuple(replace(item, special=special) for item in cutoffs) + others,
+        is_identifier=not (name in rules.thresholds or rules.supervised)
+        and tell_rows_apart(distinct, len(column.known)),
         n_cutoffs=len(distinct) - 1 if given == "all" and len(distinct) > most + 1 else 0,
     )
 
 
-def _cutoffs(
-    name: str,
-    distinct: Column,
-    weight: Column,
-    direction: Direction,
-    most: int,
-    placement: Placement,
-) -> tuple[Item, ...]:
-    """At most so many cut-offs of a column, of those that split its rows."""
-    if len(distinct) < 2:
-        return tuple(Item.of(name, direction, plain_number(value)) for value in distinct)
-    is_up = direction == ">="
-    positions = _positions(weight if is_up else weight[::-1], most)
-    positions = positions if is_up else len(distinct) - 1 - positions[::-1]
-    integers = bool(np.array_equal(distinct, np.rint(distinct)))
+def _special_rows(values: Column, special: tuple[float, ...]) -> NDArray[np.bool_] | None:
+    """Rows with special values of a column of numbers; None where there are none."""
+    if not special:
+        return None
+    if values.dtype.kind == "f" and values.dtype.itemsize < np.dtype(np.float64).itemsize:
+        # All are compared in 64 bits, here and in a database: there 0.1 of 32 bits is another one.
+        for one in special:
+            short = values.dtype.type(one)
+            if float(short) != one and (values == short).any():
+                raise ColumnError.at("inexact special", values == short, str(one))
+    where = special_among(values, special)
+    return where if where.any() else None
+
+
+def _special_items(name: str, values: Column, rules: ItemRules) -> tuple[Item, ...]:
+    """An item for each group of special values, of columns that are not named if they occur."""
     items = []
-    for between in all_cutoffs(distinct, positions.tolist(), direction):
-        value = placed_cutoff(between, placement, integers=integers)
-        ends = (plain_number(between.lower), plain_number(between.upper))
-        items.append(Item.of(name, direction, value, ends))
+    for group in rules.special.get(name, ()):
+        if rules.special_named or special_among(values, group).any():
+            one = Item.of(name, "=", group[0])
+            items.append(one if len(group) == 1 else Item.of(name, "in", group))
     return tuple(items)
+
+
+class _Values(NamedTuple):
+    """Distinct values in order; the weights of their rows, and of those with the outcome."""
+
+    distinct: Column
+    weight: NDArray[np.float64]
+    events: NDArray[np.float64] | None
+
+    def splits(self, name: str, rules: ItemRules) -> list[int]:
+        """Positions of the first values above cut-offs, at most as many as the rules say."""
+        most = rules.most_cutoffs(name)
+        if self.events is not None and rules.is_supervised(name):
+            least = rules.least_between(float(self.weight.sum()))
+            return supervised_splits(self.weight, self.events, most, least)
+        if rules.directions[name] == ">=":
+            positions = _positions(self.weight, most)
+        else:
+            positions = len(self.weight) - _positions(self.weight[::-1], most)[::-1]
+        return [*map(int, positions)]
+
+    def with_enough(self, splits: list[int], name: str, rules: ItemRules) -> list[int]:
+        """Those of the splits with enough rows of both classes between them."""
+        if self.events is None or not rules.is_supervised(name):
+            return splits
+        least = rules.least_between(float(self.weight.sum()))
+        return splits_with_enough(splits, self.weight, self.events, least, rules.min_events)
+
+
+def _cutoffs(name: str, values: _Values, rules: ItemRules) -> tuple[Item, ...]:
+    """At most so many cut-offs of a column, of those that split its rows."""
+    distinct, direction = values.distinct, rules.directions[name]
+    if len(distinct) < 2:
+        found = () if rules.is_supervised(name) else distinct
+        return tuple(Item.of(name, direction, plain_number(value)) for value in found)
+    integers = bool(np.array_equal(distinct, np.rint(distinct)))
+    splits = values.splits(name, rules)
+    positions = splits if direction == ">=" else [split - 1 for split in splits]
+    items: dict[int, Item] = {}
+    every = all_cutoffs(distinct, positions, direction)
+    for split, between in zip(splits, every, strict=True):
+        value = placed_cutoff(between, rules.placement, integers=integers)
+        ends = (plain_number(between.lower), plain_number(between.upper))
+        if rules.digits is not None:
+            value = type(value)(float(f"{value:.{rules.digits}g}"))
+            rounded = equivalent_cutoffs(distinct, direction, value)
+            if rounded is None:
+                continue
+            met = COMPARISONS[direction](distinct, bound_for(distinct, value))
+            split, ends = int(np.count_nonzero(met == (direction == "<="))), rounded
+        items.setdefault(split, Item.of(name, direction, value, ends))
+    return tuple(items[split] for split in values.with_enough([*items], name, rules))
+
+
+def _fit_ordered(
+    name: str,
+    raw: Column,
+    weights: NDArray[np.float64],
+    rules: ItemRules,
+    positive: NDArray[np.bool_] | None,
+) -> ColumnEncoder:
+    """Items of levels in an order: those from one of them on, or up to it."""
+    levels, direction = rules.ordered[name], rules.directions[name]
+    _check_kinds(raw, levels)
+    codes = {level: k for k, level in enumerate(levels)}
+    column = _read_levels(raw, codes)
+    values = _distinct(column, weights, positive)
+    splits = values.splits(name, rules) if len(values.distinct) > 1 else []
+    items = []
+    for split in values.with_enough(splits, name, rules):
+        first, last = int(values.distinct[split]), int(values.distinct[split - 1])
+        # Levels that no row has lie on one side as well as on the other.
+        met = levels[first:] if direction == ">=" else levels[: last + 1]
+        end = met[0] if direction == ">=" else met[-1]
+        text = f"{name} {direction} {value_text(end)}"
+        items.append(Item(text, name, "in", met, order=direction))
+    encoder = ColumnEncoder(name, "levels", tuple(items), codes=codes)
+    return _finished(encoder, column, rules)
 
 
 def tell_rows_apart(distinct: Column, n_samples: int, *, least_share: float = 0.99) -> bool:
@@ -290,12 +447,22 @@ def tell_rows_apart(distinct: Column, n_samples: int, *, least_share: float = 0.
     )
 
 
-def _distinct(column: ReadColumn, weights: NDArray[np.float64]) -> tuple[Column, Column]:
-    """Distinct values in ascending order, and the weight of each."""
+def _distinct(
+    column: ReadColumn, weights: NDArray[np.float64], positive: NDArray[np.bool_] | None
+) -> _Values:
+    """Distinct values in ascending order, with the weights of their rows."""
     if column.missing is not None:
         weights = weights[~column.missing]
+        positive = None if positive is None else positive[~column.missing]
     distinct, position = np.unique(column.known, return_inverse=True)
-    return distinct, np.bincount(position, weights, minlength=len(distinct))
+    if distinct.dtype.kind == "b":
+        distinct = distinct.astype(np.int8)  # should thresholds be asked for: as of 0 and 1
+    weight, events = (
+        None if one is None else np.bincount(position, one, len(distinct)).astype(np.float64)
+        for one in (weights, None if positive is None else weights * positive)
+    )
+    assert weight is not None
+    return _Values(distinct, weight, events)
 
 
 def _positions(weight: Column, n: int) -> NDArray[np.intp]:
@@ -376,10 +543,7 @@ def read_as_numbers(levels: Iterable[Any], *, with_units: bool) -> bool:
 
 def _sorted_levels(name: str, raw: Column) -> list[Any]:
     levels = [value for value in distinct_objects(plain_rows(raw)) if not _is_missing(value)]
-    for kind in set(map(type, levels)):
-        if not issubclass(kind, (str, numbers.Real)):
-            where = np.array([type(value) is kind for value in raw.tolist()])
-            raise ColumnError.at(object_fault(kind) or "object", where, repr(kind.__name__))
+    _check_kinds(raw, levels)
     if len({isinstance(level, str) for level in levels}) > 1:
         kinds = sorted({type(level).__name__ for level in levels})
         raise TypeError(
@@ -387,6 +551,14 @@ def _sorted_levels(name: str, raw: Column) -> list[Any]:
             f"{name!r} has {kinds}: convert it to one of them."
         )
     return sorted(levels)
+
+
+def _check_kinds(raw: Column, levels: Iterable[Any]) -> None:
+    """Refuse levels that are neither text nor numbers."""
+    for kind in set(map(type, levels)):
+        if not issubclass(kind, (str, numbers.Real)):
+            where = np.array([type(value) is kind for value in raw.tolist()])
+            raise ColumnError.at(object_fault(kind) or "object", where, repr(kind.__name__))
 
 
 def plain_rows(raw: Column) -> list[Any]:

@@ -5,18 +5,15 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import logging
-import math
-import numbers
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import (
     _check_feature_names_in,
     _check_sample_weight,
@@ -24,9 +21,10 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from riskslim._wording import listing, near
+from riskslim._wording import listing
 from riskslim.data.extrapolation import warn_of_far_values
 from riskslim.data.faults import ColumnError, raise_faults
+from riskslim.data.labels import encode_labels
 from riskslim.data.statements import state
 from riskslim.data.summaries import TableSummary
 from riskslim.data.tables import Table, check_present, open_records, open_table
@@ -34,13 +32,14 @@ from riskslim.items.batches import fit_summarised, write_items
 from riskslim.items.columns import (
     Column,
     ColumnEncoder,
-    Direction,
     ItemRules,
     ReadColumn,
     fit_column,
     read_as_numbers,
 )
-from riskslim.items.item import Item, plain_number, variable_of
+from riskslim.items.containers import Container, WeightedRows
+from riskslim.items.item import Item, variable_of
+from riskslim.items.parameters import checked_rules, is_supervised
 from riskslim.items.variables import RawVariable
 
 if TYPE_CHECKING:
@@ -95,6 +94,8 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ========================================  ======================================================
     numbers                                   one item "age >= v" per threshold v
     text, or a categorical type               one item "sex = female" per level
+    a categorical type whose levels have      one item "stage >= III" per level but the first; as
+    an order (pandas ordered, polars Enum)    of numbers, at most ``n_thresholds``
     True and False, or 0 and 1                one item, "smoker"
     with missing values                       in addition, "age is missing", if ``missing`` says so
     numbers, where ``numeric`` says so        itself
@@ -109,8 +110,10 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         column at its quantiles k / (n + 1), k = 1..n. Where the smallest value alone makes up
         1 / (n + 1) of the rows or more, they are the second smallest value and the quantiles k / n
         of the rows above the smallest one. For "<=" read largest for smallest.
-    thresholds : mapping from names to sequences of float, to int, or to "all", optional
-        Thresholds of columns, or another ``n_thresholds`` for them.
+    thresholds : mapping from names to sequences of float, int, "all" or "supervised", optional
+        Thresholds of columns, or another ``n_thresholds`` for them. "supervised", for all columns
+        where it stands alone: the outcome chooses at most as many, by a shallow tree of this
+        column, so that ``fit`` needs y. In a pipeline these are the training rows of each fold.
     max_thresholds : int, default 1000
         Most thresholds of a column where all are asked for. Columns with more are named in
         ``limited_`` and by a warning of the logger; they get as many at their quantiles.
@@ -123,10 +126,14 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Put each threshold at the roundest number that separates the same two values: the one with
         the fewest significant digits, "age >= 50" in the place of "age >= 49.37". The items of the
         rows of fit are the same. Thresholds that are given are left as they are.
+    threshold_digits : int, optional
+        Round thresholds to so many significant digits. Rows of fit may then be split otherwise, and
+        of thresholds that become the same one is left. Thresholds that are given are not rounded.
     direction : {">=", "<="} or mapping from names to them, default ">="
         Whether the items of numbers are "age >= v" or "age <= v".
     categorical : sequence of str, default ()
-        Columns of numbers that are levels, for example codes.
+        Columns of numbers that are levels, for example codes; of columns whose levels have an
+        order, those that are to have an item per level all the same.
     numeric : sequence of str, or "passthrough", default ()
         Columns of numbers that stay as they are. "passthrough": all columns of numbers for which
         ``thresholds`` has no entry. They must not have missing values.
@@ -138,7 +145,16 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Levels that did not occur in fit: refuse them, or make all items of the column 0.
     min_frequency : int or float, optional
         Levels that occur in fewer rows, or in a smaller share of all rows if it is a float, share
-        one item, "country in {A, B}".
+        one item, "country in {A, B}". Between supervised thresholds, below the first and from the
+        last one on there are at least as many rows; 5% of them where it is None.
+    min_events : int, default 0
+        There are at least so many rows of each class between them, too.
+    special_values : mapping from names to sequences of float, or one sequence, optional
+        Values of columns of numbers that are no measurements, such as -9 for "unknown"; one
+        sequence is for all columns of numbers. Each has an item of its own, "months = -9", and
+        those of a sequence within the sequence share one, "months in {-7, -8}". They meet no
+        threshold, and choose none. Where columns are named, they are special in later rows even if
+        none occurs in fit. A column of 0 and 1 with special values has the threshold 1.
     drop : {"if_binary", None}, default "if_binary"
         "if_binary": of two levels of a column without missing values the first one has no item,
         since its item would be the complement of the other one. The order is that of text or
@@ -230,16 +246,21 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self,
         *,
         n_thresholds: int | Literal["all"] = 9,
-        thresholds: Mapping[str, Sequence[float] | int | Literal["all"]] | None = None,
+        thresholds: Mapping[str, Sequence[float] | int | Literal["all", "supervised"]]
+        | Literal["supervised"]
+        | None = None,
         max_thresholds: int = 1000,
         threshold_position: Literal["value", "middle"] = "value",
         round_thresholds: bool = False,
+        threshold_digits: int | None = None,
         direction: str | Mapping[str, str] = ">=",
         categorical: Sequence[str] = (),
         numeric: Sequence[str] | Literal["passthrough"] = (),
         missing: Literal["error", "indicator"] = "error",
         handle_unknown: Literal["error", "ignore"] = "error",
         min_frequency: float | None = None,
+        min_events: int = 0,
+        special_values: Mapping[str, Sequence[Any]] | Sequence[Any] | None = None,
         drop: Literal["if_binary"] | None = "if_binary",
         feature_names: Sequence[str] | None = None,
     ) -> None:
@@ -248,12 +269,15 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.max_thresholds = max_thresholds
         self.threshold_position = threshold_position
         self.round_thresholds = round_thresholds
+        self.threshold_digits = threshold_digits
         self.direction = direction
         self.categorical = categorical
         self.numeric = numeric
         self.missing = missing
         self.handle_unknown = handle_unknown
         self.min_frequency = min_frequency
+        self.min_events = min_events
+        self.special_values = special_values
         self.drop = drop
         self.feature_names = feature_names
 
@@ -264,8 +288,9 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : data frame, Arrow table, mapping from names to columns, array or nested sequence
             Shape (n, d).
-        y : None
-            Ignored.
+        y : array-like of shape (n,), optional
+            Two distinct labels; needed where ``thresholds`` are "supervised", and ignored
+            elsewhere.
         sample_weight : array-like of shape (n,), optional
 
         Returns
@@ -275,26 +300,56 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         table = open_table(X)
         self._note_columns(X, table, reset=True)
-        container = _Container.of(X)
+        container = Container.of(X)
         self._backend = container.backend
         self._columns = self._column_names(table)
-        rules = self._checked_rules(container.categorical)
+        rules = checked_rules(self, self._columns, container.categorical, container.ordered)
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        rows = _WeightedRows(table.n_samples, weights)
+        rows = WeightedRows(table.n_samples, weights)
+        positive = self._positive(y, table.n_samples)
+        if positive is not None:
+            positive = rows.take(positive)
 
         encoders: list[ColumnEncoder] = []
         faults: list[tuple[int, ColumnError]] = []
         for j, name in enumerate(self._columns):
             try:
                 values = rows.take(table.values(j))
-                encoders.append(fit_column(name, values, rows.weights, rules))
+                encoders.append(fit_column(name, values, rows.weights, rules, positive=positive))
             except ColumnError as fault:
                 faults.append((j, rows.located(fault)))
         raise_faults(faults, self._columns, table.n_samples, _FIT_ADVICE)
         self._take_over(encoders, rows.n, rules)
         return self
+
+    def prepared(self, names: Sequence[str]) -> dict[str, tuple[float, ...]]:
+        """Check the parameters before rows are read batch by batch.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Of the columns.
+
+        Returns
+        -------
+        dict from str to tuple of float
+            Special values of columns.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Parameters that :meth:`fit` refuses; cut-offs that the outcome chooses, for which rows
+            have to be in memory.
+        """
+        if is_supervised(self):
+            raise ValueError(
+                "thresholds='supervised' needs columns and outcome in memory: fit the encoder to a "
+                "sample of the rows, and give the cut-offs that it found as thresholds of columns"
+            )
+        rules = checked_rules(self, names)
+        return {name: rules.special_values(name) for name in rules.special}
 
     def fit_summary(self, summary: TableSummary) -> ItemEncoder:
         """Choose the items from what one pass over batches of rows found out.
@@ -321,8 +376,10 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._columns = [column.name for column in summary.columns]
         self.n_features_in_ = len(self._columns)
         self.feature_names_in_ = np.array(self._columns, dtype=object)
-        rules = self._checked_rules(
-            frozenset(column.name for column in summary.columns if column.is_categorical)
+        rules = checked_rules(
+            self,
+            self._columns,
+            frozenset(column.name for column in summary.columns if column.is_categorical),
         )
         encoders: list[ColumnEncoder] = []
         faults: list[tuple[int, ColumnError]] = []
@@ -429,6 +486,9 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        if is_supervised(self):
+            tags.target_tags.required = True
+            tags.classifier_tags = ClassifierTags(multi_class=False)
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         tags.input_tags.allow_nan = self.missing == "indicator"
@@ -453,6 +513,19 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             groups.setdefault(variable, []).append(item.name)
         self.groups_ = {variable: tuple(names) for variable, names in groups.items()}
 
+    def _positive(self, y: Any, n_samples: int) -> NDArray[np.bool_] | None:
+        """Rows with the outcome, where it chooses cut-offs."""
+        if not is_supervised(self):
+            return None
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None: with "
+                "thresholds='supervised' the outcome chooses cut-offs. A pipeline hands on that "
+                "of the training rows."
+            )
+        labels, _ = encode_labels(y, n_samples, None)
+        return np.asarray(labels > 0)
+
     def _column_names(self, table: Table) -> list[str]:
         if table.names is not None:
             return [str(name) for name in table.names]
@@ -466,71 +539,16 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         return names
 
-    def _checked_rules(self, categorical_types: frozenset[str]) -> ItemRules:
-        for name, value, options in (
-            ("missing", self.missing, ("error", "indicator")),
-            ("handle_unknown", self.handle_unknown, ("error", "ignore")),
-            ("drop", self.drop, ("if_binary", None)),
-            ("threshold_position", self.threshold_position, ("value", "middle")),
-        ):
-            _check_option(name, value, options)
-        thresholds = self._known("thresholds", self.thresholds or {})
-        directions = self._directions()
-        categorical = frozenset(self._known("categorical", self.categorical))
-        passthrough = isinstance(self.numeric, str)
-        if passthrough:
-            _check_option("numeric", self.numeric, ("passthrough",))
-        numeric = frozenset() if passthrough else frozenset(self._known("numeric", self.numeric))
-        for one, other, what in (
-            (numeric, set(thresholds), "numeric and in thresholds"),
-            (numeric, categorical, "numeric and in categorical"),
-            (categorical, set(thresholds), "categorical and in thresholds"),
-        ):
-            if both := sorted(one & other):
-                raise ValueError(f"Columns are named in {what}: {listing(map(repr, both))}.")
-        if not isinstance(self.round_thresholds, (bool, np.bool_)):
-            raise TypeError(
-                f"round_thresholds must be True or False, got {self.round_thresholds!r}."
-            )
-        return ItemRules(
-            n_thresholds=_checked_number("n_thresholds", self.n_thresholds),
-            max_thresholds=_checked_count("max_thresholds", self.max_thresholds),
-            placement="round" if self.round_thresholds else self.threshold_position,
-            thresholds={name: _checked_thresholds(name, thresholds[name]) for name in thresholds},
-            directions=directions,
-            categorical=categorical | (categorical_types - numeric - set(thresholds)),
-            numeric=numeric,
-            passthrough=passthrough,
-            indicators=self.missing == "indicator",
-            min_frequency=_checked_frequency(self.min_frequency),
-            drop_first=self.drop == "if_binary",
-        )
-
-    def _directions(self) -> dict[str, Direction]:
-        given: Any = self.direction
-        if isinstance(given, str):
-            given = dict.fromkeys(self._columns, given)
-        for value in self._known("direction", given).values():
-            _check_option("direction", value, (">=", "<="))
-        return {name: given.get(name, ">=") for name in self._columns}
-
-    def _known(self, parameter: str, given: Any) -> Any:
-        """Names that a parameter gives, or a mapping from them, if there are such columns."""
-        if isinstance(given, str):
-            raise ValueError(f"{parameter} must be a sequence of names, got the text {given!r}.")
-        known = set(self._columns)
-        unknown = [name for name in given if name not in known]
-        if unknown:
-            named = listing(repr(name) + near(name, self._columns) for name in unknown)
-            raise ValueError(f"{parameter} names columns that X does not have: {named}.")
-        return given
-
     def _check_items(self) -> None:
         if not self.items_:
             n = max(variable.n_samples for variable in self.variables_.values())
             raise ValueError(
                 f"No items can be made of X: all columns are constant (n_samples={n} with a "
                 "positive weight). Rows have to differ in something for a score to use it."
+                if not is_supervised(self)
+                else "No items can be made of X: no threshold of any column tells the classes "
+                f"apart, with enough rows on both sides (n_samples={n} with a positive weight). "
+                "Lower min_frequency or min_events, or choose thresholds without the outcome."
             )
         names = [item.name for item in self.items_]
         if len(set(names)) < len(names):
@@ -592,27 +610,27 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.n_features_in_ = table.n_features
             self.feature_names_in_ = np.array([str(name) for name in X], dtype=object)
 
-    def _open(self, X: Any) -> tuple[Table, _Container]:
+    def _open(self, X: Any) -> tuple[Table, Container]:
         """Open rows to be encoded, and say what they come in."""
         table = open_records(X, self._columns, "columns of fit")
         if table is not None:
-            return table, _Container(self._backend)
+            return table, Container(self._backend)
         if isinstance(X, Mapping):
             check_present(self._columns, [str(name) for name in X], "columns of fit")
             X = {str(name): values for name, values in X.items()}
             X = {name: X[name] for name in self._columns}
         table = open_table(X)
         self._note_columns(X, table, reset=False)
-        return table, _Container.of(X)
+        return table, Container.of(X)
 
     def _in_container(
-        self, block: NDArray[np.int8], given: dict[int, Column], container: _Container
+        self, block: NDArray[np.int8], given: dict[int, Column], container: Container
     ) -> Any:
         """Return items in what scikit-learn's configuration or the input asks for."""
         configured = getattr(self, "_sklearn_output_config", {}).get("transform")
         configured = configured or get_config()["transform_output"]
         if configured != "default":
-            container = _Container(
+            container = Container(
                 configured, container.index if container.backend == configured else None
             )
         if container.backend is not None:
@@ -715,119 +733,3 @@ def item_table(encoder: ItemEncoder, X: Any) -> Table:
     table = Table(raw.n_samples, len(places), [item.name for _, item in places], values)
     state(table, encoder.items_)
     return table
-
-
-# ---------------------------------------------------------------------------------------------
-# What rows come in
-# ---------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Container:
-    """A kind of data frame and the labels of its rows; an array if the backend is None."""
-
-    backend: Any = None  # what narwhals calls it
-    index: Any = None
-    categorical: frozenset[str] = frozenset()  # columns of a categorical type
-
-    @classmethod
-    def of(cls, X: Any) -> _Container:
-        if isinstance(X, (np.ndarray, list, tuple, Mapping)):
-            return cls()
-        frame = nw.from_native(X, pass_through=True)
-        if not isinstance(frame, nw.DataFrame):
-            return cls("pyarrow" if hasattr(X, "__arrow_c_stream__") else None)
-        types = frame.schema.items()
-        categorical = {name for name, kind in types if kind in (nw.Categorical, nw.Enum)}
-        backend = frame.implementation.value
-        return cls(backend, nw.maybe_get_index(frame), frozenset(categorical))
-
-    def filled(self, columns: dict[str, Column]) -> Any:
-        return self._indexed(nw.from_dict(columns, backend=self.backend).to_native())
-
-    def holding(self, block: NDArray[np.int8], names: list[str]) -> Any:
-        """A data frame of a block, which need not be copied for it."""
-        return self._indexed(nw.from_numpy(block, names, backend=self.backend).to_native())
-
-    def _indexed(self, frame: Any) -> Any:
-        if self.index is not None:
-            frame.index = self.index
-        return frame
-
-
-class _WeightedRows:
-    """The rows of fit that have a weight."""
-
-    def __init__(self, n_samples: int, weights: NDArray[Any] | None) -> None:
-        self.weights = np.ones(n_samples) if weights is None else weights.astype(np.float64)
-        self._rows = None if self.weights.all() else np.flatnonzero(self.weights)
-        if self._rows is not None:
-            self.weights = self.weights[self._rows]
-        self.n = len(self.weights)
-
-    def take(self, values: Column) -> Column:
-        return values if self._rows is None else values[self._rows]
-
-    def located(self, fault: ColumnError) -> ColumnError:
-        """The fault with its row counted among all rows."""
-        if self._rows is not None:
-            fault.first = int(self._rows[fault.first])
-        return fault
-
-
-# ---------------------------------------------------------------------------------------------
-# Parameters
-# ---------------------------------------------------------------------------------------------
-
-
-def _check_option(name: str, value: Any, options: Sequence[Any]) -> None:
-    if value not in options:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}.")
-
-
-def _checked_count(name: str, value: Any) -> int:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be an int, got {value!r}.")
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1, got {value}.")
-    return int(value)
-
-
-def _checked_number(name: str, value: Any) -> int | Literal["all"]:
-    if isinstance(value, str):
-        if value == "all":
-            return "all"
-        raise ValueError(f"{name} must be an int or 'all', got {value!r}.")
-    return _checked_count(name, value)
-
-
-def _checked_thresholds(name: str, value: Any) -> int | list[float] | Literal["all"]:
-    if isinstance(value, numbers.Integral) or (isinstance(value, str) and value == "all"):
-        return _checked_number(f"thresholds of {name!r}", value)
-    given = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
-    wrong = [one for one in given if not _is_finite_number(one)]
-    if wrong or not given:
-        raise ValueError(
-            f"thresholds of {name!r} must be a sequence of finite numbers, an int, or 'all', got "
-            f"{value!r}."
-        )
-    return sorted({plain_number(one) for one in given})
-
-
-def _is_finite_number(value: Any) -> bool:
-    if isinstance(value, (bool, np.bool_)):
-        return False
-    return isinstance(value, numbers.Real) and math.isfinite(value)
-
-
-def _checked_frequency(value: Any) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, float) and 0 < value < 1:
-        return value
-    if not isinstance(value, (bool, float)) and isinstance(value, numbers.Integral):
-        return _checked_count("min_frequency", value)
-    raise ValueError(
-        "min_frequency must be an int of at least 1, a float between 0 and 1, or None, got "
-        f"{value!r}."
-    )

@@ -84,7 +84,8 @@ def families(names: Iterable[str], items: Mapping[str, Item]) -> tuple[Family, .
 
     Notes
     -----
-    A missing value meets no condition but "is missing", and may always occur.
+    A missing value meets no condition but "is missing", and may always occur; a special value of a
+    variable meets no threshold.
 
     Examples
     --------
@@ -220,7 +221,8 @@ def _possible_values(items: list[Item]) -> list[Any]:
     """Values of a variable that stand for all: those named, between and beyond them, missing."""
     thresholds = [item.value for item in items if item.kind in COMPARISONS]
     levels = [level for item in items for level in item.levels]
-    named = [*map(_exact, levels), *map(_fraction, thresholds)]
+    special = [one for item in items for one in item.special]  # no value between is one of them
+    named = [*map(_exact, levels), *map(_fraction, [*thresholds, *special])]
     numbers = sorted({number for number in named if number is not None})
     if thresholds and not numbers:  # all are infinite: one number stands for the others
         numbers = [Fraction(0)]
@@ -235,7 +237,9 @@ def _holds(item: Item, value: Any) -> bool:
     if item.kind == "missing" or value is None:
         return item.kind == "missing" and value is None
     if item.kind in COMPARISONS:
-        return isinstance(value, Fraction) and bool(COMPARISONS[item.kind](value, item.value))
+        if not isinstance(value, Fraction) or value in map(_fraction, item.special):
+            return False
+        return bool(COMPARISONS[item.kind](value, item.value))
     return value in item.levels or value in [_exact(level) for level in item.levels]
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "bound_for",
     "conditions",
     "lies_between",
+    "met_by_numbers",
     "number_of",
     "plain_number",
     "read_item",
@@ -44,6 +45,10 @@ _KINDS = (">=", "<=", ">", "<", "=", "in", "missing", "boolean", "numeric")
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt,
+}  # fmt: skip
+
+_UFUNCS: dict[str, np.ufunc] = {
+    ">=": np.greater_equal, "<=": np.less_equal, ">": np.greater, "<": np.less,
 }  # fmt: skip
 
 # How names write kinds, beside the kinds themselves.
@@ -82,6 +87,12 @@ class Item:
         and up to the second one, for "<=" and ">" those from the first one to below the second
         one. It is a note on the training rows and no part of the condition: items are equal
         without it.
+    special : tuple of float, default ()
+        Of a threshold: values of the variable that are no measurements, such as -9 for "unknown".
+        They do not meet the condition, whatever their number is.
+    order : {">=", "<="}, optional
+        Of levels in an order: whether those of the higher or of the lower end are meant. It says
+        how the item grows with its variable, and is no part of the condition.
 
     Raises
     ------
@@ -105,6 +116,16 @@ class Item:
     kind: ItemKind
     value: Any = None
     interval: tuple[float, float] | None = field(default=None, compare=False, repr=False)
+    special: tuple[float, ...] = ()
+    order: Literal[">=", "<="] | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        """The arguments that make the item, without notes and what it does not have."""
+        special = f", special={self.special!r}" if self.special else ""
+        return (
+            f"Item(name={self.name!r}, variable={self.variable!r}, kind={self.kind!r}, "
+            f"value={self.value!r}{special})"
+        )
 
     def __post_init__(self) -> None:
         for text, what in ((self.name, "name"), (self.variable, "variable")):
@@ -122,6 +143,13 @@ class Item:
             )
         if self.interval is not None:
             _check_interval(self)
+        if self.special:
+            _check_special(self)
+        if self.order is not None and (self.order not in (">=", "<=") or not self.levels):
+            raise ValueError(
+                f"the order of an item must be '>=' or '<=', and of levels, got {self.order!r} of "
+                f"{self.name!r}"
+            )
 
     @classmethod
     def of(
@@ -130,13 +158,14 @@ class Item:
         kind: ItemKind,
         value: Any = None,
         interval: tuple[float, float] | None = None,
+        special: tuple[float, ...] = (),
     ) -> Item:
         """Return the item with the name that its column, kind and value give it.
 
         Parameters
         ----------
         column : str
-        kind, value, interval
+        kind, value, interval, special
             As in :class:`Item`.
 
         Returns
@@ -150,7 +179,7 @@ class Item:
             name = f"{column} in {{{', '.join(map(value_text, value))}}}"
         elif value is not None:
             name = f"{column} {kind} {value_text(value)}"
-        return cls(name, column, kind, value, interval)
+        return cls(name, column, kind, value, interval, special)
 
     @classmethod
     def parse(cls, name: str) -> Item:
@@ -198,6 +227,19 @@ class Item:
         if self.kind == "in":
             return tuple(map(value_text, self.value))
         return (value_text(self.value),) if self.kind == "=" else ()
+
+    @property
+    def exceptions(self) -> tuple[float, ...]:
+        """Special values that would meet the condition if they were measurements."""
+        if self.kind not in COMPARISONS:
+            return ()
+        return tuple(one for one in self.special if COMPARISONS[self.kind](one, self.value))
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """The levels that a condition names, as numbers; without those that are none."""
+        found = map(number_of, self.levels)
+        return tuple(one for one in found if one is not None)
 
 
 _WANTED = {
@@ -254,6 +296,58 @@ def _check_interval(item: Item) -> None:
             f"{item.name!r}: the threshold {item.value!r} is not within its interval, {lower!r} to "
             f"{upper!r}"
         )
+
+
+def _check_special(item: Item) -> None:
+    """Refuse special values of an item that has no threshold, or that are no numbers."""
+    are_numbers = isinstance(item.special, tuple) and all(
+        _is_of_kind(one, ">=") and math.isfinite(one) for one in item.special
+    )
+    if item.kind not in COMPARISONS or not are_numbers:
+        raise ValueError(
+            "the special values of an item must be a tuple of finite numbers, and of a threshold, "
+            f"got {item.special!r} of {item.name!r}"
+        )
+
+
+def met_by_numbers(
+    item: Item, values: NDArray[Any], out: NDArray[np.bool_] | None = None
+) -> NDArray[np.bool_]:
+    """Find which numbers meet a condition: a comparison, or one of the values that are named.
+
+    Parameters
+    ----------
+    item : Item
+        Of the kinds ">=", "<=", ">", "<", "=" or "in".
+    values : ndarray of shape (n,)
+        Numbers, NaN where they are missing, which meets nothing.
+    out : ndarray of bool, shape (n,), optional
+        Filled and returned.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim.items.item import Item, met_by_numbers
+    >>> months = np.array([3, 20, 999, -9])
+    >>> met_by_numbers(Item.of("months", ">=", 12, special=(-9, 999)), months)
+    array([False,  True, False, False])
+    >>> met_by_numbers(Item.of("months", "in", (-9, 999)), months)
+    array([False, False,  True,  True])
+    """
+    met = np.empty(len(values), dtype=np.bool_) if out is None else out
+    if item.kind in COMPARISONS:
+        _UFUNCS[item.kind](values, bound_for(values, item.value), out=met)
+        for one in item.exceptions:
+            met &= values != bound_for(values, one)
+        return met
+    met[:] = False
+    for one in item.numbers:
+        met |= values == bound_for(values, one)
+    return met
 
 
 def read_item(name: str, columns: Collection[str]) -> Item | None:

@@ -26,7 +26,14 @@ from riskslim.items.columns import (
     missing_in,
     plain_rows,
 )
-from riskslim.items.item import COMPARISONS, Item, bound_for, number_of, read_item, value_text
+from riskslim.items.item import (
+    COMPARISONS,
+    Item,
+    met_by_numbers,
+    number_of,
+    read_item,
+    value_text,
+)
 from riskslim.items.variables import RawVariable
 
 if TYPE_CHECKING:
@@ -55,14 +62,13 @@ _ADVICE = {
 }
 
 
-def _met(item: Item, raw: NDArray[Any], *, may_lack: bool) -> NDArray[np.int8]:
+def _met(item: Item, raw: NDArray[Any], *, may_lack: bool, are_numbers: bool) -> NDArray[np.int8]:
     """Find which rows meet a condition; missing values meet none, where there may be any."""
     if item.kind == "missing":
         rows = missing_in(raw)
-    elif item.kind in COMPARISONS:
+    elif item.kind in COMPARISONS or are_numbers:
         encoder = ColumnEncoder(item.variable, "numbers", indicator=may_lack)
-        values = encoder.read(raw, "error").values
-        rows = COMPARISONS[item.kind](values, bound_for(values, item.value))
+        rows = met_by_numbers(item, encoder.read(raw, "error").values)
     else:
         codes = {one: 0 for one in distinct_objects(plain_rows(raw)) if is_level(one, item.levels)}
         encoder = ColumnEncoder(item.variable, "levels", codes=codes, indicator=may_lack)
@@ -240,7 +246,13 @@ class _RawRecords:
 
     def met(self, item: Item) -> NDArray[np.int8]:
         """Find which rows meet a condition."""
-        return _met(item, self._values(item.variable), may_lack=self._may_lack(item.variable))
+        variable = self._variables.get(item.variable)
+        return _met(
+            item,
+            self._values(item.variable),
+            may_lack=self._may_lack(item.variable),
+            are_numbers=variable is not None and variable.kind == "numeric",
+        )
 
     def given(self, name: str) -> dict[int, NDArray[np.int8]]:
         """A feature that is there: by its position if its missing values are to be replaced."""
@@ -374,7 +386,7 @@ def in_kind_of(X: Any, table: Table, computed: Collection[str]) -> Any:
     return (frame.with_columns(changed) if changed else frame).to_native()
 
 
-def fit_items(encoder: ItemEncoder, X: Any, sample_weight: Any = None) -> Table:
+def fit_items(encoder: ItemEncoder, X: Any, sample_weight: Any = None, y: Any = None) -> Table:
     """Make the items of raw columns, and check that no name stands for two things.
 
     Parameters
@@ -383,6 +395,8 @@ def fit_items(encoder: ItemEncoder, X: Any, sample_weight: Any = None) -> Table:
         Which is fitted.
     X : data frame of shape (n, d)
     sample_weight : array-like of shape (n,), optional
+    y : array-like of shape (n,), optional
+        The outcome, where it chooses cut-offs.
 
     Returns
     -------
@@ -407,7 +421,7 @@ def fit_items(encoder: ItemEncoder, X: Any, sample_weight: Any = None) -> Table:
     """
     from riskslim.items.encoder import check_rows, item_table
 
-    encoder.fit(X, sample_weight=sample_weight)
+    encoder.fit(X, y, sample_weight=sample_weight)
     if sample_weight is not None and not np.asarray(sample_weight).all():
         check_rows(encoder, open_table(X), of_fit=True)
     check_names(encoder.items_, encoder.variables_)

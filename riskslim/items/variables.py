@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from riskslim._checks import checked_number
 from riskslim.data.extrapolation import far_values
 from riskslim.data.feature_ranges import remark_on_rows, short
-from riskslim.items.item import Item
+from riskslim.items.item import Item, bound_for, plain_number, value_text
 
-__all__ = ["RawVariable", "VariableKind", "note_on_missing"]
+__all__ = ["RawVariable", "VariableKind", "note_on_missing", "note_on_special", "special_among"]
 
 VariableKind: TypeAlias = Literal["numeric", "boolean", "categorical"]
 
@@ -36,6 +36,9 @@ class RawVariable:
         Smallest and largest value of a numeric column; None if all values are missing.
     levels : tuple, default ()
         All values of a categorical column, also those that have no item of their own.
+    special : tuple of float, default ()
+        Values of a numeric column that are no measurements, such as -9 for "unknown": the range is
+        without them, and no cut-off counts them.
     n_missing, n_samples : int, default 0
         Rows in which the value is missing, and all rows. Where values are missing in none,
         it was not learned what that means: records without the value are refused.
@@ -59,6 +62,7 @@ class RawVariable:
     levels: tuple[Any, ...] = ()
     n_missing: int = 0
     n_samples: int = 0
+    special: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
@@ -78,12 +82,20 @@ class RawVariable:
             raise ValueError(
                 f"levels are for categorical variables, each given once, got {levels!r}"
             )
+        for one in self.special:
+            checked_number(one, "special")
+        special = tuple(map(plain_number, self.special))
+        if (special and self.kind != "numeric") or len(set(special)) < len(special):
+            raise ValueError(
+                f"special values are for numeric variables, each given once, got {special!r}"
+            )
         counts = (self.n_missing, self.n_samples)
         if not all(type(count) is int for count in counts) or not 0 <= counts[0] <= counts[1]:
             raise ValueError(
                 f"n_missing must be an int from 0 to n_samples, got {counts[0]!r} and {counts[1]!r}"
             )
         object.__setattr__(self, "levels", levels)
+        object.__setattr__(self, "special", special)
 
     @property
     def may_lack(self) -> bool:
@@ -98,7 +110,7 @@ class RawVariable:
         return f"{short(self.minimum)} to {short(self.maximum)}"
 
     def outside(self, values: NDArray[Any]) -> NDArray[np.bool_]:
-        """Find which numbers are outside of the range; missing ones are not.
+        """Find which numbers are outside of the range; missing and special ones are not.
 
         Parameters
         ----------
@@ -110,7 +122,26 @@ class RawVariable:
         """
         if self.minimum is None or self.maximum is None:
             return np.zeros(len(values), dtype=np.bool_)
-        return np.asarray((values < self.minimum) | (values > self.maximum))
+        outside = np.asarray((values < self.minimum) | (values > self.maximum))
+        return outside & ~self.are_special(values) if self.special else outside
+
+    def are_special(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """Find which numbers are special values.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n,)
+
+        Returns
+        -------
+        ndarray of bool, shape (n,)
+        """
+        return special_among(values, self.special)
+
+    def _measured(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values with NaN in the place of special ones."""
+        where = self.are_special(values)
+        return np.where(where, np.nan, values) if where.any() else values
 
     def remark(self, values: NDArray[Any]) -> str:
         """Say which values are outside of the range: the unit may be another one.
@@ -136,6 +167,7 @@ class RawVariable:
         outside = self.outside(values)
         if not outside.any():
             return ""
+        values = self._measured(values)
         low, high = short(np.nanmin(values).item()), short(np.nanmax(values).item())
         here = low if len(values) == 1 else f"{low} to {high}"
         where = f"outside of the training range of {self.name!r} ({self.range_text}; here {here})"
@@ -156,7 +188,7 @@ class RawVariable:
         """
         if self.minimum is None or self.maximum is None:
             return ""
-        return far_values(self.name, self.minimum, self.maximum, values)
+        return far_values(self.name, self.minimum, self.maximum, self._measured(values))
 
     @classmethod
     def from_plain(cls, plain: Any) -> RawVariable:
@@ -185,6 +217,9 @@ class RawVariable:
             raise ValueError(f"levels must be true or false, numbers or text, got {levels!r}")
         if not all(math.isfinite(level) for level in levels if isinstance(level, float)):
             raise ValueError(f"levels of {plain['name']!r} must be finite, got {levels!r}")
+        special = plain.get("special", [])
+        if not isinstance(special, list):
+            raise ValueError(f"special values of {plain['name']!r} must be a list, got {special!r}")
         return cls(
             plain["name"],
             plain["kind"],
@@ -193,6 +228,7 @@ class RawVariable:
             tuple(levels),
             plain["n_missing"],
             plain["n_samples"],
+            tuple(special),
         )
 
     def to_plain(self) -> dict[str, Any]:
@@ -220,7 +256,71 @@ class RawVariable:
             plain["levels"] = list(self.levels)
         else:
             del plain["levels"]
+        if self.special:
+            plain["special"] = list(self.special)
+        else:
+            del plain["special"]
         return plain
+
+
+def special_among(values: NDArray[Any], special: Iterable[float]) -> NDArray[np.bool_]:
+    """Find which numbers are among some special values.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Numbers, NaN where they are missing.
+    special : iterable of float
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim.items.variables import special_among
+    >>> special_among(np.array([3.0, -9.0, np.nan]), [-7, -9])
+    array([False,  True, False])
+    """
+    found = np.zeros(len(values), dtype=np.bool_)
+    for one in special:
+        found |= np.asarray(values == bound_for(values, one))
+    return found
+
+
+def note_on_special(variable: RawVariable, features: Mapping[str, Item | None]) -> str:
+    """Say how special values count, in words.
+
+    Parameters
+    ----------
+    variable : RawVariable
+    features : mapping from str to Item or None
+        As in :func:`note_on_missing`.
+
+    Returns
+    -------
+    str
+        Empty where there are none that would meet a cut-off as numbers.
+
+    Examples
+    --------
+    >>> from riskslim.items import Item, RawVariable
+    >>> from riskslim.items.variables import note_on_special
+    >>> months = RawVariable("months", "numeric", 0, 240, special=(-9, 999))
+    >>> item = Item.of("months", ">=", 12, special=(-9, 999))
+    >>> print(note_on_special(months, {item.name: item}))
+    months = -9 or 999 is no number: 'months >= 12' counts as no.
+    """
+    cutoffs = [name for name, item in features.items() if item and item.exceptions]
+    if not cutoffs:
+        return ""
+    counted = f"'{cutoffs[0]}' counts"
+    if len(cutoffs) > 1:
+        counted = f"its {len(cutoffs)} cut-offs count"
+    *others, last = map(value_text, variable.special)
+    values = f"{', '.join(others)} or {last}" if others else last
+    return f"{variable.name} = {values} is no number: {counted} as no."
 
 
 def note_on_missing(variable: RawVariable, features: Mapping[str, Item | None]) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim._checks import is_int
-from riskslim.classifier import RiskSLIMClassifier, stated_by, training_data_of
+from riskslim.classifier import stated_by
 from riskslim.data.training_data import TrainingData
 from riskslim.engines.certify import certify
 from riskslim.engines.choice import solve
@@ -35,6 +35,7 @@ from riskslim.metrics.performance import (
 from riskslim.model_selection.cross_validation import CrossValidation, Fold
 from riskslim.model_selection.folds import Split, splits_of
 from riskslim.model_selection.parallel import Step, in_parallel
+from riskslim.model_selection.preparation import Preparation
 from riskslim.problem.problem import RiskScoreProblem
 from riskslim.risk_score import RiskScore
 from riskslim.solution import Solution, Status, TraceRecord, percent
@@ -311,10 +312,11 @@ def model_size_path(
 
     Parameters
     ----------
-    problem : RiskScoreProblem or RiskSLIMClassifier
+    problem : RiskScoreProblem, RiskSLIMClassifier or pipeline that ends in one
         What is asked of a score. A classifier needs X and y; it is not fitted, and its own
-        ``max_size`` is the largest size. Its ``items`` are those of all rows, on folds as well:
-        cut-offs at quantiles, and levels, depend on no outcome.
+        ``max_size`` is the largest size. Its ``items`` are those of all rows, on folds as well, if
+        they depend on no outcome. Cut-offs that it chooses (``thresholds="supervised"``), and the
+        steps of a pipeline, are fitted to the training rows of each fold.
     X : array-like or data frame of shape (n, d), optional
     y : array-like of shape (n,), optional
     sample_weight : array-like of shape (n,), optional
@@ -374,11 +376,12 @@ def model_size_path(
     1 {'worst radius > 14.97': -5} 0.3424
     2 {'worst concavity > 0.2267': -3, 'worst radius > 14.97': -4} 0.2454
     """
-    stated, data, arguments, encoder = _stated(problem, X, y, sample_weight, engine_arguments)
+    given = (problem, X, y, sample_weight)
+    stated, data, arguments, encoder, prepared = _stated(*given, engine_arguments)
     wanted = _checked_sizes(sizes, stated)
     splits = [] if cv is None else _splits_of(data, cv, random_state)
     callbacks = (search_progress, should_stop) if n_jobs == 1 else (None, None)
-    plan = _Plan(problem, data, encoder, wanted, arguments, bins, *callbacks)
+    plan = _Plan(prepared or problem, data, encoder, wanted, arguments, bins, *callbacks)
     rows: list[tuple[str, RiskScoreProblem | None, Split | None]] = [("all rows", stated, None)]
     rows += [(f"fold {k}", None, split) for k, split in enumerate(splits)]
     tasks = [(name, (plan, name, known, split)) for name, known, split in rows]
@@ -424,7 +427,7 @@ def _splits_of(data: TrainingData, cv: Any, random_state: int) -> list[Split]:
 class _Plan:
     """The work that is done on each set of rows."""
 
-    problem: Any  # as the user gave it
+    problem: RiskScoreProblem | Preparation  # as the user gave it
     data: TrainingData  # with the weights that metrics have
     encoder: ItemEncoder | None  # of raw columns, fitted to all rows
     sizes: list[int]
@@ -437,23 +440,30 @@ class _Plan:
         """The same problem for some of the rows."""
         if isinstance(self.problem, RiskScoreProblem):
             return self.problem.restated(data)
-        return stated_by(self.problem, data)[0]
+        return stated_by(self.problem.classifier, data)[0]
+
+    def rows_of(self, split: Split) -> tuple[TrainingData, TrainingData, ItemEncoder | None]:
+        """Training and test rows of a fold, and what made the features of these."""
+        if isinstance(self.problem, Preparation) and self.problem.is_refitted:
+            return self.problem.on_fold(split)
+        return _chosen(self.data, split.train), _chosen(self.data, split.test), self.encoder
 
 
 def _stated(
     problem: Any, X: Any, y: Any, sample_weight: Any, engine_arguments: dict[str, Any]
-) -> tuple[RiskScoreProblem, TrainingData, dict[str, Any], ItemEncoder | None]:
+) -> tuple[RiskScoreProblem, TrainingData, dict[str, Any], ItemEncoder | None, Preparation | None]:
     """The problem on all rows, these rows, what the engine is told, and what made the features."""
     if isinstance(problem, RiskScoreProblem):
         if X is not None or y is not None or sample_weight is not None:
             raise ValueError("a RiskScoreProblem has its data: leave out X, y and sample_weight")
         if "start" in engine_arguments:
             raise ValueError("start is set by the path: each size starts from the one before")
-        return problem, problem.loss.data, engine_arguments, None
-    if not isinstance(problem, RiskSLIMClassifier):
+        return problem, problem.loss.data, engine_arguments, None, None
+    prepared = Preparation.of(problem, X, y, sample_weight)
+    if prepared is None:
         raise TypeError(
-            "problem must be a RiskScoreProblem or a RiskSLIMClassifier, got "
-            f"{type(problem).__name__}"
+            "problem must be a RiskScoreProblem, a RiskSLIMClassifier or a pipeline that ends in "
+            f"one, got {type(problem).__name__}"
         )
     if X is None or y is None:
         raise ValueError("a classifier needs data: model_size_path(classifier, X, y)")
@@ -462,9 +472,11 @@ def _stated(
             f"{', '.join(engine_arguments)}: with a classifier these are its own parameters, "
             "RiskSLIMClassifier(time_limit=...)"
         )
-    data, encoder = training_data_of(problem, X, y, sample_weight)
-    stated, arguments = stated_by(problem, data)
-    return stated, data, arguments, encoder
+    if prepared.classifier.start is not None:
+        raise ValueError("start is set by the path: each size starts from the one before")
+    data, encoder = prepared.on_all_rows()
+    stated, arguments = stated_by(prepared.classifier, data)
+    return stated, data, arguments, encoder, prepared
 
 
 def _checked_sizes(sizes: int | Iterable[int] | None, problem: RiskScoreProblem) -> list[int]:
@@ -512,16 +524,18 @@ def _path_on_rows(
     train = test = plan.data
     if train.rows_elsewhere is not None:  # sizes are measured on a sample
         train = test = train.sampled(_MEASURED_ROWS)
-    test_rows = np.arange(train.n_rows)
+    test_rows, encoder = np.arange(train.n_rows), plan.encoder
     if split is not None:
-        train, test, test_rows = _chosen(train, split.train), _chosen(test, split.test), split.test
+        (train, test, encoder), test_rows = plan.rows_of(split), split.test
     if problem is None:
         problem = plan.problem_on(train)
     solutions, is_broken_off = _solve_sizes(plan, name, problem)
     found = _PathOnRows(
         tuple(solutions),
         tuple(
-            _measured(solution, plan, problem.restated(max_size=size), train, test, test_rows)
+            _measured(
+                solution, plan, problem.restated(max_size=size), encoder, train, test, test_rows
+            )
             for size, solution in zip(plan.sizes, solutions, strict=False)
         ),
         is_broken_off,
@@ -617,6 +631,7 @@ def _measured(
     solution: Solution,
     plan: _Plan,
     problem: RiskScoreProblem,
+    encoder: ItemEncoder | None,
     train: TrainingData,
     test: TrainingData,
     test_rows: NDArray[np.intp],
@@ -625,7 +640,7 @@ def _measured(
         return None
     bins = plan.bins
     data = problem.loss.data
-    score = RiskScore.from_solution(solution, data, problem=problem, encoder=plan.encoder)
+    score = RiskScore.from_solution(solution, data, problem=problem, encoder=encoder)
     risk, log_odds = _predictions(score, test)
     on_test = _performance(score, test, risk, log_odds, bins)
     on_train = on_test if test is train else _performance(

@@ -3,6 +3,8 @@ r"""The risk score problem: what is minimised, and over which vectors."""
 from __future__ import annotations
 
 import copy
+import dataclasses
+import functools
 import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -19,6 +21,7 @@ from riskslim.constraints.rows import ConstraintRows, checked_constraints, clash
 from riskslim.data.training_data import TrainingData
 from riskslim.loss.logistic import LogisticLoss
 from riskslim.loss.sharing import take_over_work
+from riskslim.loss.trends import feature_trends
 from riskslim.problem.remarks import remarks_on
 from riskslim.problem.requirements import requirements_of
 from riskslim.scale import ScaleLike, ScaleSet, fewest_digits
@@ -185,7 +188,8 @@ class RiskScoreProblem:
 
     def _set_constraints(self, constraints: Iterable[Constraint]) -> None:
         """Resolve the constraints, and widen the intercept's range to where they can push it."""
-        self.constraints = checked_constraints(constraints)
+        self._stated_constraints = checked_constraints(constraints)
+        self.constraints = self._on_rows(self._stated_constraints)
         scales = self.scales
         if scales.is_interval:
             _check_no_scale(self.constraints, scales)
@@ -198,6 +202,19 @@ class RiskScoreProblem:
         reached = [rows.intercept_reach(*bounds, self.max_size) for rows in every]
         self.loss = self.loss.reaching(min(low for low, _ in reached), max(h for _, h in reached))
         self._use_constraints(None if self.is_constrained_per_scale else every[0])
+
+    def _on_rows(self, constraints: tuple[Constraint, ...]) -> tuple[Constraint, ...]:
+        """Constraints with those that only the rows state in full replaced by what they are."""
+        trends = functools.cache(lambda: feature_trends(self.loss))
+        setting = dataclasses.replace(self._setting(self.loss.scale), trends=trends)
+        return tuple(one for given in constraints for one in given.on(setting))
+
+    def _setting(self, scale: float) -> Setting:
+        coefficients = self.coefficients
+        return Setting(
+            coefficients.feature_names, coefficients.lower, coefficients.upper,
+            self.loss.data, scale,
+        )  # fmt: skip
 
     def _use_constraints(self, rows: ConstraintRows | None = None) -> None:
         """Set the rows that hold at all scales of the problem, where they are not known yet."""
@@ -219,13 +236,8 @@ class RiskScoreProblem:
 
     def _rows(self, constraints: tuple[Constraint, ...], scale: float) -> ConstraintRows:
         """Constraints at a scale, and what the coefficient set asks for beside its bounds."""
-        coefficients = self.coefficients
-        gaps = [points_in(name, values) for name, values in coefficients.gaps.items()]
-        setting = Setting(
-            coefficients.feature_names, coefficients.lower, coefficients.upper,
-            self.loss.data, scale,
-        )  # fmt: skip
-        return ConstraintRows((*gaps, *constraints), setting)
+        gaps = [points_in(name, values) for name, values in self.coefficients.gaps.items()]
+        return ConstraintRows((*gaps, *constraints), self._setting(scale))
 
     @property
     def is_constrained_per_scale(self) -> bool:
@@ -358,8 +370,9 @@ class RiskScoreProblem:
         if rows is not None:
             owners = {i for i, _ in rows.owned_checks}
             about_rates = [rows.constraints[i] for i in owners]
-            other.constraints = tuple(
-                one for one in self.constraints if not any(one is rate for rate in about_rates)
+            other.constraints, other._stated_constraints = (
+                tuple(one for one in listed if not any(one is rate for rate in about_rates))
+                for listed in (self.constraints, self._stated_constraints)
             )
             other._use_constraints()
         return other
@@ -403,7 +416,7 @@ class RiskScoreProblem:
             loss,
             self._stated_coefficients,
             max_size=self.max_size if max_size is None else max_size,
-            constraints=self.constraints,
+            constraints=self._stated_constraints,
             scale=self.scales,
             **self._stated,
         )

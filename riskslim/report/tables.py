@@ -15,6 +15,7 @@ from riskslim.config import show_config
 from riskslim.data.feature_ranges import FeatureRange, printed_range, short
 from riskslim.data.tables import Table
 from riskslim.items.columns import missing_in
+from riskslim.items.item import value_text
 from riskslim.items.rules import raw_table
 from riskslim.items.variables import RawVariable
 from riskslim.metrics.bootstrap import Interval
@@ -452,6 +453,8 @@ def variable_table(score: ScoreLike, rows: Sequence[Rows]) -> ReportTable | None
         known = {"boolean": "no, yes", "numeric": variable.range_text}.get(
             variable.kind, listing(map(str, variable.levels))
         )
+        if variable.special:
+            known += f"; special: {listing(map(value_text, variable.special))}"
         line = [Cell(name), Cell(known), _missing_cell(variable.n_missing, variable.n_samples)]
         for table in tables:
             line += _variable_cells(variable, table)
@@ -469,7 +472,8 @@ def _variable_cells(variable: RawVariable, table: Table) -> list[Cell]:
     there = raw[~missing]
     if variable.kind == "numeric":
         numbers = there.astype(np.float64)  # of records and lists they are objects
-        ends = [short(end(numbers).item()) for end in (np.min, np.max)] if len(there) else []
+        numbers = numbers[~variable.are_special(numbers)]
+        ends = [short(end(numbers).item()) for end in (np.min, np.max)] if len(numbers) else []
         found = " to ".join(ends)
     elif variable.kind == "boolean":
         found = ", ".join("yes" if value else "no" for value in sorted(set(there.tolist())))

@@ -106,6 +106,11 @@ def read_collections(
     """
     limit = checked_limit(memory_limit, scratch)
     source = _Source.of(X, y, sample_weight, feature_names, outcome_name, positive_label)
+    if items is not None:
+        special = {**items.prepared(source.recipe.names)}
+        source = dataclasses.replace(
+            source, recipe=dataclasses.replace(source.recipe, special=special)
+        )
     client = current_client()
     runner = _Here(source) if client is None else _There(source, Cluster(client))
     found = [one for one in runner.summaries(_most_counted(items), progress) if one.n_rows]
@@ -131,7 +136,9 @@ def _first_pass(
     """Put together what partitions have, and choose the features."""
     names, items = reading.names, reading.items
     kinds = [schema.field(name).type for name in names]
-    summary = TableSummary(names, kinds, most=_most_counted(items), seed=reading.seed)
+    summary = TableSummary(
+        names, kinds, most=_most_counted(items), seed=reading.seed, special=reading.special
+    )
     name = reading.columns.outcome
     outcome = ColumnSummary(name, schema.field(name).type, MAX_LABELS)
     reading.starts, reading.started = [], []

@@ -141,11 +141,14 @@ class Recipe:
     columns : Columns
     given_names : tuple or None
         How a data frame itself calls its columns; None: X is an array.
+    special : dict from str to tuple of float
+        Numbers that are no measurements, by column.
     """
 
     names: tuple[str, ...]
     columns: Columns
     given_names: tuple[Any, ...] | None
+    special: dict[str, tuple[float, ...]] = dataclasses.field(default_factory=dict)
 
     @property
     def all_names(self) -> list[str]:
@@ -168,7 +171,9 @@ class Recipe:
         Reading
         """
         files = Partitions(self.all_names, [number], [lambda: batch])
-        return Reading(files, self.columns, None, 1, None, 0)
+        reading = Reading(files, self.columns, None, 1, None, 0)
+        reading.special = self.special
+        return reading
 
 
 def as_batch(recipe: Recipe, number: int, part: Part) -> pyarrow.RecordBatch:

@@ -12,7 +12,7 @@ import logging
 import math
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
@@ -79,6 +79,9 @@ class BatchItems(Protocol):
     """What reading asks of an encoder; :class:`riskslim.ItemEncoder` is the one there is."""
 
     items_: list[Any]
+
+    def prepared(self, names: Sequence[str]) -> Mapping[str, tuple[float, ...]]:
+        """Refuse settings that need rows at once; return special values by column."""
 
     def fit_summary(self, summary: TableSummary) -> Any:
         """Choose the items."""
@@ -346,6 +349,7 @@ class Reading:
         self.files, self.columns, self.items = files, columns, items
         self.memory_limit, self.progress, self.seed = memory_limit, progress, seed
         self.names = columns.chosen(files.names, files.paths[0])
+        self.special = {} if items is None else items.prepared(self.names)
         beside = [columns.outcome] + ([] if columns.weights is None else [columns.weights])
         self.all_names = [*self.names, *beside]
         self.total_bytes = sum(files.sizes)
@@ -394,7 +398,9 @@ class Reading:
         if most is None:
             most = 0 if self.items is None else MAX_DISTINCT
         rows = SAMPLE_ROWS if sample_rows is None else sample_rows
-        summary = TableSummary(self.names, kinds, most=most, sample_rows=rows, seed=self.seed)
+        summary = TableSummary(
+            self.names, kinds, most=most, sample_rows=rows, seed=self.seed, special=self.special
+        )
         summary.place = self.place
         outcome = ColumnSummary(self.columns.outcome, outcome_kind, MAX_LABELS)
         self.starts, self.started = [], []

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from riskslim.data.faults import ColumnError
 from riskslim.data.tables import Table
 from riskslim.items.columns import ColumnEncoder
-from riskslim.items.item import COMPARISONS, Item, bound_for, plain_number
+from riskslim.items.item import COMPARISONS, Item, met_by_numbers, plain_number
+from riskslim.items.variables import special_among
 from riskslim.score.cutoff_ranges import SHARE, CutoffRange
 
 if TYPE_CHECKING:
@@ -90,12 +91,13 @@ def cutoff_ranges(
     columns: dict[str, _Sorted | None] = {}
     for name, item in cutoffs.items():
         if item.variable not in columns:
-            columns[item.variable] = _sorted(raw.values(names.index(item.variable))[counted])
+            values = raw.values(names.index(item.variable))[counted]
+            columns[item.variable] = _sorted(values, item.special)
         column = columns[item.variable]
         if column is None:
             continue
         points = score.points[name]
-        met = COMPARISONS[item.kind](column.values, bound_for(column.values, item.value))
+        met = met_by_numbers(item, column.values)
         without = total - points * met
         losses = [
             weight * np.logaddexp(0.0, -sign * (without + added) / score.scale)
@@ -203,13 +205,14 @@ class _Sorted(NamedTuple):
     position: NDArray[np.intp]  # of rows that have a value
 
 
-def _sorted(raw: NDArray[Any]) -> _Sorted | None:
-    """None where there are no two numbers to tell apart."""
+def _sorted(raw: NDArray[Any], special: tuple[float, ...]) -> _Sorted | None:
+    """None where there are no two measurements to tell apart."""
     try:
         values = ColumnEncoder("", "numbers", indicator=True).read(raw, "error").values
     except ColumnError:
         return None
     there = ~np.isnan(values) if values.dtype.kind == "f" else np.ones(len(values), dtype=np.bool_)
+    there &= ~special_among(values, special)
     distinct, position = np.unique(values[there], return_inverse=True)
     return _Sorted(values, there, distinct, position) if len(distinct) > 1 else None
 

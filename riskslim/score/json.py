@@ -36,9 +36,13 @@ __all__ = ["NotAScoreError", "read", "write"]
 
 FORMAT = "riskslim.risk_score"
 # The oldest version that holds a score is written: 1 knows no scale but 1, 2 no items, 3 no
-# recalibration, 4 no digest that binds a certificate to the points.
-VERSION = 5
-_RECALIBRATED = 4
+# recalibration, 4 no digest that binds a certificate to the points, 5 no special values.
+VERSION = 6
+_RECALIBRATED, _BOUND = 4, 5
+
+
+# Of an item: they change no prediction, and may be left out, in any version.
+_NOTES = ("interval", "order")
 
 
 class NotAScoreError(ValueError):
@@ -82,6 +86,9 @@ def _to_plain(score: ScoreLike) -> dict[str, Any]:
     if score.recalibration is not None:
         version = _RECALIBRATED
     if certificate is not None:
+        version = _BOUND
+    special = any(item.special for item in score.items.values())
+    if special or any(variable.special for variable in score.variables.values()):
         version = VERSION
     return {
         "format": FORMAT,
@@ -148,7 +155,7 @@ def _digest(
         points=points,
         # Neighbouring values of the training rows change no prediction.
         items={
-            name: {key: value for key, value in item.items() if key != "interval"}
+            name: {key: value for key, value in item.items() if key not in _NOTES}
             for name, item in stated.items()
         },
         intercept=intercept,
@@ -182,8 +189,12 @@ def _item_to_plain(item: Item | None) -> dict[str, Any]:
     plain: dict[str, Any] = {"variable": item.variable, "kind": item.kind}
     if value is not None:
         plain["value"] = value
-    if item.interval is not None:  # changes no prediction: it may be left out, in any version
+    if item.interval is not None:
         plain["interval"] = list(item.interval)
+    if item.order is not None:
+        plain["order"] = item.order
+    if item.special:
+        plain["special"] = list(item.special)
     return {"item": plain}
 
 
@@ -201,7 +212,7 @@ def _cutoffs_from_plain(plain: Any) -> CutoffRange:
         raise ValueError(f"'cutoff_range': {error}") from None
 
 
-def _item_from_plain(name: str, plain: Any) -> Item:
+def _item_from_plain(name: str, plain: Any, version: int) -> Item:
     if not isinstance(plain, dict) or not {"variable", "kind"} <= set(plain):
         raise ValueError(f"an item must be an object with variable and kind, got {plain!r}")
     value = plain.get("value")
@@ -215,7 +226,16 @@ def _item_from_plain(name: str, plain: Any) -> Item:
     interval = plain.get("interval")
     if isinstance(interval, list):
         interval = tuple(interval)
-    return Item(name, plain["variable"], plain["kind"], value, interval)
+    special = plain.get("special", [])
+    if special and version < VERSION:
+        raise ValueError(
+            f"version {version} of the format has no 'special' values: readers of it would take "
+            "them for numbers and predict other risks"
+        )
+    if not isinstance(special, list):
+        raise ValueError(f"'special' of an item must be a list, got {special!r}")
+    order = plain.get("order")
+    return Item(name, plain["variable"], plain["kind"], value, interval, tuple(special), order)
 
 
 def _weighting_to_plain(weighting: ClassWeighting | None) -> dict[str, Any]:
@@ -363,7 +383,7 @@ def read(text: str | bytes, source: str = "the text") -> dict[str, Any]:
     wanted = ["outcome_name", "classes", "intercept", "points", "feature_names", "certificate"]
     if version > 1:
         wanted.append("scale")
-    if version >= VERSION and plain.get("certificate") is not None:
+    if version >= _BOUND and plain.get("certificate") is not None:
         wanted.append("digest")
     missing = [name for name in wanted if name not in plain]
     if missing:
@@ -377,7 +397,7 @@ def read(text: str | bytes, source: str = "the text") -> dict[str, Any]:
             f"version 1 of the format has no scale, got {scale!r}: readers of version 1 would "
             "ignore it and predict other risks"
         )
-    points, ranges, items, cutoffs = _points_from_plain(plain["points"])
+    points, ranges, items, cutoffs = _points_from_plain(plain["points"], version)
     if points and not plain["feature_names"]:
         raise ValueError("'feature_names' is empty: it must have the features in 'points' at least")
     classes = _classes_from_plain(plain["classes"])
@@ -386,7 +406,7 @@ def read(text: str | bytes, source: str = "the text") -> dict[str, Any]:
         intercept = checked_points(plain["intercept"], "intercept")
         requirements = requirements_from_plain(plain.get("requirements", []))
         about = (points, items, intercept, scale, classes, requirements)
-        if version < VERSION:
+        if version < _BOUND:
             _check_certificate(certificate, points.values(), scale)
             reason = f"version {version} of the format does not bind it to the points"
         elif plain["digest"] != _digest(*about, certificate):
@@ -401,7 +421,7 @@ def read(text: str | bytes, source: str = "the text") -> dict[str, Any]:
                 stacklevel=3,
             )
             certificate = None
-            if version >= VERSION:  # these, too, were said of the score that it was about
+            if version >= _BOUND:  # these, too, were said of the score that it was about
                 plain = {**plain, "requirements": []}
                 cutoffs = {}
     return {
@@ -481,7 +501,7 @@ def _classes_from_plain(labels: list[Any]) -> tuple[Any, ...]:
 
 
 def _points_from_plain(
-    entries: Any,
+    entries: Any, version: int
 ) -> tuple[dict[str, int], dict[str, FeatureRange], dict[str, Item], dict[str, CutoffRange]]:
     wanted = ("feature", "points", "minimum", "maximum", "is_integer", "values")
     if not isinstance(entries, list):
@@ -510,7 +530,7 @@ def _points_from_plain(
                 unit=entry.get("unit"),
             )
             if entry.get("item") is not None:
-                items[name] = _item_from_plain(name, entry["item"])
+                items[name] = _item_from_plain(name, entry["item"], version)
             if entry.get("cutoff_range") is not None:
                 cutoffs[name] = _cutoffs_from_plain(entry["cutoff_range"])
         except (TypeError, ValueError) as error:

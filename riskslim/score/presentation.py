@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from riskslim.items.cutoffs import note_on_cutoffs
 from riskslim.items.families import condition_families, note_on_sums
 from riskslim.items.item import Item
-from riskslim.items.variables import note_on_missing
+from riskslim.items.variables import note_on_missing, note_on_special
 from riskslim.scale import PAPER_SCALE, scale_text
 from riskslim.score.fields import check_known
 from riskslim.score.link import link_of
@@ -227,6 +227,8 @@ class Presentation(Predictions):
             yield note
         for name, variable in self.variables.items():
             if note := note_on_missing(variable, self._computed_from(name)):
+                yield note
+            if note := note_on_special(variable, self._computed_from(name)):
                 yield note
         if not all(values.is_binary for values in self.feature_ranges.values()):
             yield "[a to b]: the values of the feature in the training data."

@@ -267,9 +267,9 @@ def test_both_classes_weigh_the_same(table, tmp_path):
         (["--items", "--missing", "drop"], "missing must be one of 'error', 'indicator'"),
         (
             ["--items", "--thresholds", "age"],
-            "--thresholds must be all, NAME=all or NAME=V,V,... with numbers, got 'age'",
+            "NAME=supervised or NAME=V,V,... with numbers, got 'age'",
         ),
-        (["--items", "--thresholds", "male=a"], "must be NAME=V,V,... with all or numbers"),
+        (["--items", "--thresholds", "male=a"], "NAME=V,V,... with all, supervised or numbers"),
         (["--items", "--thresholds", "mal=1"], "did you mean 'male'"),
     ],
 )

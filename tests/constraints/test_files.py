@@ -18,6 +18,7 @@ from riskslim import (
     false_positive_rate_at_most,
     fixed_points,
     if_then,
+    items_per_variable,
     minimum_points,
     model_size,
     monotone,
@@ -75,7 +76,10 @@ EXAMPLES = {
     "monotone": [
         ('variable = "age"\nsign = "+"', monotone(variable("age"), "+")),
         ('features = "exercise"\nsign = "-"', monotone("exercise", "-")),
+        ('sign = "auto"', monotone()),
+        ('variable = "age"\nsign = "auto"', monotone(variable("age"), "auto")),
     ],
+    "items_per_variable": [("n = 2", items_per_variable(2))],
     "points_in": [('features = "age"\nvalues = [0, 2, 5]', points_in("age", [0, 2, 5]))],
     "minimum_points": [('features = ["a", "b"]\nn = 2', minimum_points(["a", "b"], 2))],
     "fixed_points": [('features = "age"\nn = 3', fixed_points("age", 3))],

@@ -167,6 +167,7 @@ FUNCTIONS = {
     "lessOrEqual": comparison(operator.le),
     "greaterThan": comparison(operator.gt),
     "lessThan": comparison(operator.lt),
+    "equal": comparison(operator.eq),
     "+": lambda a, b: a + b,
     "*": lambda a, b: a * b,
     "/": lambda a, b: a / b,

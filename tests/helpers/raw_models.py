@@ -40,6 +40,7 @@ def a_model(rng, names):
             if rng.random() < 0.5:
                 frame[name] = frame[name].astype(object).where(rng.random(n) > 0.2, None)
         encoder = ItemEncoder(
+            special_values=special_values(rng, frame, kinds),
             n_thresholds=3,
             direction=str(rng.choice([">=", "<="])),
             missing="indicator",
@@ -66,6 +67,17 @@ def a_model(rng, names):
             kinds,
             [{name: plain(value) for name, value in one.items()} for one in records],
         )
+
+
+def special_values(rng, frame, kinds):
+    """Some of the values of some of the columns of numbers, by themselves and in groups."""
+    special = {}
+    for name, kind in kinds.items():
+        known = sorted(frame[name].dropna().unique())
+        if kind in ("integer", "real") and rng.random() < 0.5 and len(known) > 3:
+            one, *others = (float(value) for value in rng.choice(known, 3, replace=False))
+            special[name] = [one, others] if rng.random() < 0.5 else [one, -77]
+    return special
 
 
 def plain(value):

@@ -609,7 +609,7 @@ def test_a_column_that_turns_out_to_be_of_another_type(tmp_path):
     expected = encoder(n_thresholds="all")
     TrainingData.from_file(
         path, "died", exclude=["left out"],
-        encode=lambda X, weights: expected.fit_transform(X, sample_weight=weights),
+        encode=lambda X, weights, _: expected.fit_transform(X, sample_weight=weights),
     )  # fmt: skip
     assert used.items_ == expected.items_
     assert used.variables_ == expected.variables_

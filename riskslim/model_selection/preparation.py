@@ -1,0 +1,146 @@
+"""From a user's rows to training data, by the steps of a pipeline and the items of a classifier.
+
+Whatever is learned on the way from the outcome, or may be, is learned on the training rows of a
+fold alone: its test rows are transformed by what was fitted to these.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim.classifier import RiskSLIMClassifier, training_data_of
+from riskslim.data.tables import open_table
+from riskslim.data.training_data import TrainingData
+from riskslim.exceptions import (
+    ConstantFeatureWarning,
+    ExtrapolationWarning,
+    PositiveLabelWarning,
+)
+from riskslim.items.encoder import ItemEncoder, check_rows, item_table, notes_on_items_left_out
+from riskslim.items.parameters import is_supervised
+from riskslim.model_selection.folds import Split
+
+__all__ = ["Preparation"]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Preparation:
+    """A classifier, the steps before it, and the rows that they are for.
+
+    Parameters
+    ----------
+    steps : sklearn.pipeline.Pipeline or None
+        Never fitted itself.
+    classifier : RiskSLIMClassifier
+    X, y, sample_weight
+        All rows.
+    """
+
+    steps: Any
+    classifier: RiskSLIMClassifier
+    X: Any
+    y: Any
+    sample_weight: Any
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, y: Any, sample_weight: Any) -> Preparation | None:
+        """Take a classifier, or a pipeline that ends in one, apart; None if it is neither.
+
+        Parameters
+        ----------
+        estimator : object
+        X, y, sample_weight
+            As in :meth:`RiskSLIMClassifier.fit`.
+
+        Returns
+        -------
+        Preparation or None
+        """
+        from sklearn.pipeline import Pipeline, make_pipeline
+
+        steps: list[Any] = []
+        while isinstance(estimator, Pipeline) and estimator.steps:
+            steps += [step for _, step in estimator.steps[:-1] if step not in (None, "passthrough")]
+            estimator = estimator.steps[-1][1]
+        if not isinstance(estimator, RiskSLIMClassifier):
+            return None
+        return cls(make_pipeline(*steps) if steps else None, estimator, X, y, sample_weight)
+
+    @property
+    def is_refitted(self) -> bool:
+        """Say whether something is learned anew on the training rows of each fold."""
+        items = self.classifier.items
+        return self.steps is not None or (isinstance(items, ItemEncoder) and is_supervised(items))
+
+    def on_all_rows(self) -> tuple[TrainingData, ItemEncoder | None]:
+        """Make training data of all rows.
+
+        Returns
+        -------
+        TrainingData
+        ItemEncoder or None
+            The items of the classifier, fitted.
+        """
+        _, (data, encoder) = self._fitted(self.X, self.y, self.sample_weight)
+        return data, encoder
+
+    def on_fold(self, split: Split) -> tuple[TrainingData, TrainingData, ItemEncoder | None]:
+        """Make training data of the training rows of a fold, and of its test rows by what they say.
+
+        Parameters
+        ----------
+        split : Split
+
+        Returns
+        -------
+        train, test : TrainingData
+        ItemEncoder or None
+            Fitted to the training rows.
+
+        Raises
+        ------
+        ValueError
+            Test rows have levels that the training rows lack, and the encoder refuses these.
+        """
+        with warnings.catch_warnings(), notes_on_items_left_out():
+            # Rare values, and the largest one, are missing in the training rows of some folds.
+            for usual in (ConstantFeatureWarning, ExtrapolationWarning, PositiveLabelWarning):
+                warnings.simplefilter("ignore", usual)
+            steps, (train, encoder) = self._fitted(*self._rows(split.train))
+            X, y, weight = self._rows(split.test)
+            if steps is not None:
+                X = steps.transform(X)
+            if encoder is not None:
+                check_rows(encoder, open_table(X))
+                X = item_table(encoder, X)
+            names = None if open_table(X).names is not None else train.feature_names
+            test = TrainingData(
+                X,
+                y,
+                weight,
+                feature_names=names,
+                outcome_name=train.outcome_name,
+                positive_label=train.classes[1],
+            )
+        return train, test, encoder
+
+    def _fitted(
+        self, X: Any, y: Any, weight: Any
+    ) -> tuple[Any, tuple[TrainingData, ItemEncoder | None]]:
+        from sklearn.base import clone
+
+        if self.steps is None:
+            return None, training_data_of(self.classifier, X, y, weight)
+        steps = clone(self.steps)
+        return steps, training_data_of(self.classifier, steps.fit_transform(X, y), y, weight)
+
+    def _rows(self, rows: NDArray[np.intp]) -> tuple[Any, Any, Any]:
+        from sklearn.utils import _safe_indexing
+
+        weight = None if self.sample_weight is None else np.asarray(self.sample_weight)[rows]
+        return _safe_indexing(self.X, rows), _safe_indexing(self.y, rows), weight
