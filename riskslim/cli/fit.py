@@ -40,6 +40,7 @@ from riskslim.cli.selection import Selection
 from riskslim.cli.session import check_report, logger, print_remarks, session
 from riskslim.cli.streams import emit
 from riskslim.data.labels import is_plain_order
+from riskslim.engines.checkpoint import Checkpoint, fingerprint
 from riskslim.engines.choice import choose_engine, solve
 from riskslim.solution import Status
 
@@ -107,6 +108,7 @@ def fit(
     n_jobs: options.NJobs = None,
     path_output: options.PathOutput = None,
     cv_output: options.CVOutput = None,
+    checkpoint: options.CheckpointFile = None,
     n_solutions: options.NSolutions = None,
     within: options.Within = None,
     engine: options.Engine = "auto",
@@ -134,10 +136,12 @@ def fit(
         selection.check(several=several, thresholds=thresholds or [])
         check_outputs(
             {"--output": output, "--trace": trace, "--path-output": path_output,
-             "--cv-output": cv_output, "--report": report_file},
+             "--cv-output": cv_output, "--report": report_file, "--checkpoint": checkpoint},
             [*(("data", file) for file in data), ("constraints", constraints), ("folds", folds)],
         )  # fmt: skip
         check_report(report_file)
+        if checkpoint is not None and several:
+            raise ValueError("--checkpoint keeps no lists: leave out --n-solutions and --within")
         encoder = encoder_of(
             items, n_thresholds=n_thresholds, thresholds=thresholds, max_thresholds=max_thresholds,
             round_thresholds=round_thresholds, threshold_digits=threshold_digits,
@@ -164,7 +168,9 @@ def fit(
             "n_threads": threads,
         }  # fmt: skip
         hidden = quiet or verbose
-        search = _SearchOptions(engine, arguments, seed, hidden, source.memory_limit)
+        search = _SearchOptions(
+            engine, arguments, seed, hidden, source.memory_limit, checkpoint=checkpoint
+        )
 
         training_data = source.read()
         problem = requirements.problem_on(training_data)
@@ -325,6 +331,7 @@ class _SearchOptions:
     hidden: bool
     memory_limit: int | None = None
     reason: str = ""
+    checkpoint: Path | None = None
 
     def with_engine_for(self, problem: RiskScoreProblem) -> _SearchOptions:
         """Choose the engine where that is left open."""
@@ -343,20 +350,21 @@ class _SearchOptions:
 
     def solve(self, problem: RiskScoreProblem) -> Solution:
         """Search for one score, or a list of the best ones."""
+        arguments = {"engine": self.engine, "random_state": self.seed, **self.arguments}
+        kept = None
+        if self.checkpoint is not None:
+            kept = Checkpoint(self.checkpoint, fingerprint(problem, arguments))
         with display(SearchProgress(), hidden=self.hidden) as progress:
-            return solve(
-                problem,
-                self.engine,
-                random_state=self.seed,
-                progress=progress,
-                **self.arguments,
-            )
+            if kept is None:
+                return solve(problem, progress=progress, **arguments)
+            return kept.solve("search", problem, goes_on=True, progress=progress, **arguments)
 
     def select(self, selection: Selection, problem: RiskScoreProblem, results: _Results) -> None:
         """Find scores of several sizes and on folds; write the chosen one and the tables."""
         path = selection.run(
-            problem, seed=self.seed, hidden=self.hidden, engine=self.engine, **self.arguments
-        )
+            problem, seed=self.seed, hidden=self.hidden, engine=self.engine,
+            checkpoint=self.checkpoint, **self.arguments,
+        )  # fmt: skip
         chosen, why = selection.choose(path)
         if chosen.max_size != problem.max_size:
             problem = problem.restated(max_size=chosen.max_size)

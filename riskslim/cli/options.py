@@ -378,6 +378,15 @@ NJobs = Annotated[
     int | None,
     typer.Option(**_WHOLE, help="Folds that are worked on at once; -1: all cores. Default: 1."),
 ]
+CheckpointFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--checkpoint",
+        metavar="FILE",
+        help="Keep what is found in this file: the same command goes on where it was. Other data "
+        "or settings are refused.",
+    ),
+]
 PathOutput = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="File for the table of sizes, in .csv or .json."),

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
 import math
+import os
 import warnings
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -22,6 +24,7 @@ from riskslim._checks import is_int
 from riskslim.classifier import stated_by
 from riskslim.data.training_data import TrainingData
 from riskslim.engines.certify import certify
+from riskslim.engines.checkpoint import Checkpoint, fingerprint
 from riskslim.engines.choice import solve
 from riskslim.exceptions import ConstantFeatureWarning
 from riskslim.metrics.performance import (
@@ -306,6 +309,7 @@ def model_size_path(
     progress: Callable[[Step], None] | None = None,
     search_progress: Callable[[str, int, TraceRecord], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     **engine_arguments: Any,
 ) -> ModelSizePath:
     """Find the best risk score of every model size up to the largest, each with its certificate.
@@ -341,6 +345,9 @@ def model_size_path(
     should_stop : callable, optional
         Asked several times a second; True ends the run. With ``n_jobs=1`` what the search has found
         by then is kept.
+    checkpoint : str or path-like, optional
+        A file in which every finished search is kept, by whichever process: the same call finds
+        them there, and goes on with the others. It is created where there is none.
     **engine_arguments
         ``engine``, ``time_limit`` for each size, ``gap_tolerance`` and so on, as in
         :func:`~riskslim.branch_and_bound`. With a classifier they are its parameters.
@@ -353,7 +360,10 @@ def model_size_path(
     Raises
     ------
     ValueError, TypeError
-        Sizes out of range, folds that do not fit the data, arguments that do not go together.
+        Sizes out of range, folds that do not fit the data, arguments that do not go together; a
+        checkpoint of other data, sizes, folds or settings, or a file that is none.
+    OSError
+        The checkpoint cannot be written.
     RiskSLIMError
         What the engine raises.
 
@@ -381,7 +391,10 @@ def model_size_path(
     wanted = _checked_sizes(sizes, stated)
     splits = [] if cv is None else _splits_of(data, cv, random_state)
     callbacks = (search_progress, should_stop) if n_jobs == 1 else (None, None)
-    plan = _Plan(prepared or problem, data, encoder, wanted, arguments, bins, *callbacks)
+    kept = None
+    if checkpoint is not None:
+        kept = Checkpoint(checkpoint, _identity(stated, wanted, arguments, splits))
+    plan = _Plan(prepared or problem, data, encoder, wanted, arguments, bins, *callbacks, kept)
     rows: list[tuple[str, RiskScoreProblem | None, Split | None]] = [("all rows", stated, None)]
     rows += [(f"fold {k}", None, split) for k, split in enumerate(splits)]
     tasks = [(name, (plan, name, known, split)) for name, known, split in rows]
@@ -423,6 +436,18 @@ def _splits_of(data: TrainingData, cv: Any, random_state: int) -> list[Split]:
     return splits_of(cv, X, data.labels > 0, data.sample_weight, random_state=random_state)
 
 
+def _identity(
+    problem: RiskScoreProblem, sizes: list[int], arguments: dict[str, Any], splits: list[Split]
+) -> str:
+    """Digest of all that a path is about."""
+    digest = hashlib.sha256(fingerprint(problem, arguments).encode("ascii"))
+    digest.update(repr(sizes).encode("ascii"))
+    for split in splits:
+        for rows in (split.train, split.test):
+            digest.update(np.asarray(rows, np.int64).tobytes())
+    return digest.hexdigest()
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Plan:
     """The work that is done on each set of rows."""
@@ -435,6 +460,7 @@ class _Plan:
     bins: Any
     search_progress: Callable[[str, int, TraceRecord], None] | None
     should_stop: Callable[[], bool] | None
+    checkpoint: Checkpoint | None = None
 
     def problem_on(self, data: TrainingData) -> RiskScoreProblem:
         """The same problem for some of the rows."""
@@ -593,7 +619,10 @@ def _solve_each(
         arguments = {"should_stop": plan.should_stop, **plan.arguments, "start": start}
         if plan.search_progress is not None:
             arguments["progress"] = functools.partial(plan.search_progress, name, size)
-        solution = solve(stated, **arguments)
+        if plan.checkpoint is None:
+            solution = solve(stated, **arguments)
+        else:
+            solution = plan.checkpoint.solve(f"{name}, size {size}", stated, **arguments)
         found.append((stated, solution))
         if solution.coefficients is not None:
             start = solution.coef

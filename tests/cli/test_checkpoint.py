@@ -1,0 +1,64 @@
+"""--checkpoint: runs of the command line that go on where they were."""
+
+from __future__ import annotations
+
+import csv
+import functools
+
+import numpy as np
+import pytest
+
+from command_line import run as run_command
+from riskslim import RiskScore
+from riskslim.cli.exit_codes import EXIT_USAGE
+from riskslim.engines import checkpoint as module
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 2, (150, 5))
+    y = rng.random(150) < 0.2 + 0.4 * X[:, 0] * X[:, 1]
+    with (tmp_path / "data.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["y", *"abcde"])
+        writer.writerows(np.column_stack([y.astype(int), X]).tolist())
+
+    return functools.partial(run_command, "fit", "data.csv", "--outcome", "y")
+
+
+@pytest.fixture
+def searches(monkeypatch):
+    done = []
+    original = module.solve
+
+    def solve(*given, **arguments):
+        done.append(given)
+        return original(*given, **arguments)
+
+    monkeypatch.setattr(module, "solve", solve)
+    return done
+
+
+@pytest.mark.parametrize("more", [[], ["--path", "--cv", "3"]], ids=["one", "path"])
+def test_a_finished_run_is_found_again(run, searches, more):
+    options = ["--max-size", 2, *more, "--checkpoint", "c.db"]
+    run(*options, "--output", "first.json")
+    n_done = len(searches)
+    assert n_done == (8 if more else 1)
+    run(*options, "--output", "again.json")
+    assert len(searches) == n_done
+    assert RiskScore.load("again.json") == RiskScore.load("first.json")
+    other = run("--max-size", 3, *more, "--checkpoint", "c.db", code=EXIT_USAGE)
+    assert "c.db is the checkpoint of other data or settings" in other.stderr
+
+
+def test_what_is_refused(run):
+    several = run("--n-solutions", 3, "--checkpoint", "c.db", code=EXIT_USAGE)
+    assert "leave out --n-solutions and --within" in several.stderr
+    for clash in ("data.csv", "out.json"):
+        same = run("--output", "out.json", "--checkpoint", clash, code=EXIT_USAGE)
+        assert clash in same.stderr
+    missing = run("--checkpoint", "nowhere/c.db", code=EXIT_USAGE)
+    assert "nowhere" in missing.stderr
