@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from riskslim.score.bands import factor_line
+from riskslim.score.bands import bands_of, factor_line
 from riskslim.score.naming import feature_text, label_of, turned_text
 from riskslim.score.typesetting import ScoreLine, score_line
 
 if TYPE_CHECKING:
-    from riskslim.score.layout import PointsShown
+    from riskslim.score.layout import PointsShown, SheetLayout
     from riskslim.score.protocol import ScoreLike
 
-__all__ = ["item_lines", "turned_features"]
+__all__ = ["item_lines", "shift_of", "turned_features"]
 
 
 def turned_features(score: ScoreLike, points: PointsShown) -> tuple[str, ...]:
@@ -78,3 +78,22 @@ def item_lines(
             lines.append(factor_line(name, worth, values, label))
     shift = -sum(score.points[name] for name in turned)
     return tuple(sorted(lines, key=lambda line: -line.points)), shift
+
+
+def shift_of(score: ScoreLike, layout: SheetLayout) -> int:
+    """Return by how much the scores on a sheet exceed those of the records.
+
+    Parameters
+    ----------
+    score : RiskScore
+    layout : SheetLayout
+        Of the sheet.
+
+    Returns
+    -------
+    int
+    """
+    if layout.points == "fitted":
+        return 0
+    shown = bands_of if layout.by == "variable" else item_lines
+    return shown(score, layout.points)[1]

@@ -22,6 +22,7 @@ from riskslim.score.lines import item_lines, turned_features
 from riskslim.score.link import link_of
 from riskslim.score.observations import observations_of
 from riskslim.score.predictions import Predictions
+from riskslim.score.scorecard import HigherIs, Scorecard, scorecard_of
 from riskslim.score.sheet import ScoreSheet
 from riskslim.score.table import (
     AttainableScores,
@@ -270,6 +271,93 @@ class Presentation(Predictions):
         sex: male: 1, other: 0
         """
         return bands_of(self, self.layout.changed(None, points).points)[0]
+
+    def scorecard(
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        base_points: float = 600,
+        base_odds: float = 50,
+        pdo: float = 20,
+        higher_is: HigherIs = "safer",
+        extreme: float = _EXTREME,
+        max_rows: int | None = _MAX_ROWS,
+    ) -> Scorecard:
+        """Write the score in the points of scorecards: 600 at odds of 50 to 1, 20 double them.
+
+        Parameters
+        ----------
+        X, y, sample_weight, extreme, max_rows
+            As in :meth:`sheet`.
+        base_points : float, default 600
+            The total at which the odds are ``base_odds``.
+        base_odds : float, default 50
+            Odds against the outcome where a higher total is safer, for it where it is riskier.
+        pdo : float, default 20
+            Points that double the odds. Those of the score itself are its scale times ln 2.
+        higher_is : {"safer", "riskier"}, default "safer"
+            Of a higher total, whether the risk is lower or higher.
+
+        Returns
+        -------
+        Scorecard
+            A sheet by variable with whole points, none of which is negative, and with base points.
+            Each total is a whole multiple of the score, plus a constant: totals are in the order of
+            risks, and each has the risk that :meth:`predict_proba` gives, the same bits. In
+            exchange odds and points that double them are as near to what is asked for as whole
+            points allow; the sheet states them.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in :meth:`sheet`; features with points are no conditions; numbers out of range; a
+            ``pdo`` for which a fitted point would be worth less than half a point.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> from riskslim.items import read_items
+        >>> points = {"age < 25": 2, "age < 35": 1, "defaulted before": 3}
+        >>> score = RiskScore(-5, points, outcome_name="default", items=read_items(points))
+        >>> print(score.scorecard(pdo=20))
+        RISK SCORE: probability that default = 1
+        +---------------------+------------+-----+-------+
+        | 1. Base points      |            | 458 |   ... |
+        +---------------------+------------+-----+-------+
+        | 2. age              | < 25       |   0 |       |
+        |                     | 25 to < 35 |  58 |       |
+        |                     | >= 35      |  87 | + ... |
+        +---------------------+------------+-----+-------+
+        | 3. defaulted before | no         |  87 |       |
+        |                     | yes        |   0 | + ... |
+        +---------------------+------------+-----+-------+
+        |    ADD THE POINTS OF ROWS 1 TO 3 SCORE | = ... |
+        +---------------------+------------+-----+-------+
+        <BLANKLINE>
+        +-------+-------+-------+-------+------+------+------+
+        | SCORE |   458 |   487 |   516 |  545 |  574 |  603 |
+        | RISK  | 73.1% | 50.0% | 26.9% | 11.9%| 4.7% | 1.8% |
+        +-------+-------+-------+-------+------+------+------+
+        """
+        sheet = self.sheet(
+            X, y, sample_weight,
+            extreme=extreme, max_rows=max_rows, by="variable", points="fitted",
+        )  # fmt: skip
+        return scorecard_of(
+            self,
+            dataclasses.replace(sheet, notes=tuple(self._notes_of_card(sheet.notes))),
+            base_points=base_points,
+            base_odds=base_odds,
+            pdo=pdo,
+            higher_is=higher_is,
+        )
+
+    def _notes_of_card(self, notes: tuple[str, ...]) -> Iterator[str]:
+        """Return the notes of a sheet without the one on its points."""
+        own = self._worth_of_a_point()
+        return (note for note in notes if note != own)
 
     def _notes_on_points(self, layout: SheetLayout, shift: int) -> Iterator[str]:
         """Return what is to be said of the points that the sheet lists."""
