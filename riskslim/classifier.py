@@ -55,6 +55,7 @@ from riskslim.loss.logistic import LogisticLoss
 from riskslim.problem.problem import DEFAULT_L0_PENALTY, RiskScoreProblem, checked_size
 from riskslim.risk_score import RiskScore
 from riskslim.scale import ScaleLike
+from riskslim.score.layout import checked_points_shown
 from riskslim.score.observations import class_labels
 from riskslim.solution import Certificate, Solution, Status, TraceRecord, percent
 from riskslim.verbose import VerboseLog
@@ -155,6 +156,10 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The label whose risk the score is about, such as "dead" of "alive" and "dead". Default: the
         last one in sorted order, with a warning where two texts do not say themselves which is
         meant.
+    points : {"fitted", "non-negative"}, default "fitted"
+        How sheets of the score show points: "non-negative" turns conditions with negative points
+        round. Coefficients, risks and certificate are the same
+        (:meth:`RiskScore.with_layout`).
 
     Attributes
     ----------
@@ -260,6 +265,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         items: ItemEncoder | None = None,
         items_per_variable: int | None = None,
         positive_label: Any = None,
+        points: str = "fitted",
     ) -> None:
         self.max_size = max_size
         self.max_coef = max_coef
@@ -287,6 +293,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.items = items
         self.items_per_variable = items_per_variable
         self.positive_label = positive_label
+        self.points = points
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> RiskSLIMClassifier:
         """Find the best risk score for the training data.
@@ -462,6 +469,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         elif isinstance(seed, (int, np.integer)) and MAX_SEED < seed < _SEEDS:
             seed = int(seed) % MAX_SEED
         check_solver(self.solver)
+        checked_points_shown(self.points)
         return checked_limits(
             self.time_limit, self.gap_tolerance, self.node_limit, self.n_threads, seed
         )
@@ -585,6 +593,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         score = RiskScore.from_solution(
             solution, data, problem=problem, encoder=self.encoder_, raw=raw
         )
+        if (shown := checked_points_shown(self.points)) != score.layout.points:
+            score = score.with_layout(points=shown)
         self.risk_score_ = score
         self.remarks_ = tuple(dict.fromkeys((*problem.remarks(solution.coef), *score.remarks())))
         self.classes_ = class_labels(_in_order(data.classes))

@@ -10,7 +10,7 @@ import csv
 import functools
 import io
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,7 @@ from riskslim.cli.arguments import (
     signs_of,
 )
 from riskslim.cli.exit_codes import EXIT_INFEASIBLE, EXIT_INTERRUPTED, EXIT_MEMORY
+from riskslim.cli.layout import Shown, shown_of
 from riskslim.cli.messages import shell_word
 from riskslim.cli.outputs import Delivery, check_outputs
 from riskslim.cli.progress import SearchProgress, display
@@ -115,6 +116,9 @@ def fit(
     output: options.ScoreOutput = None,
     trace: options.Trace = None,
     report_file: options.ReportFile = None,
+    by: options.By = None,
+    points: options.PointsShown = None,
+    labels: options.LabelsFile = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -130,9 +134,11 @@ def fit(
         check_outputs(
             {"--output": output, "--trace": trace, "--path-output": path_output,
              "--cv-output": cv_output, "--report": report_file},
-            [*(("data", file) for file in data), ("constraints", constraints), ("folds", folds)],
+            [*(("data", file) for file in data), ("constraints", constraints), ("folds", folds),
+             ("labels", labels)],
         )  # fmt: skip
         check_report(report_file)
+        shown = shown_of(by, points, labels)
         encoder = encoder_of(
             items, n_thresholds=n_thresholds, thresholds=thresholds, max_thresholds=max_thresholds,
             round_thresholds=round_thresholds, categorical=categorical, numeric=numeric,
@@ -164,6 +170,7 @@ def fit(
         )  # fmt: skip
 
         training_data = source.read()
+        shown.check(training_data.feature_names)
         problem = requirements.problem_on(training_data)
         search = search.with_engine_for(problem)
         if positive is None:
@@ -171,7 +178,7 @@ def fit(
         if engine == "auto" and not search.hidden:
             emit(f"Engine: {search.engine}, {search.reason}.", err=True)
         results = _Results(
-            output=output, trace=trace, report_file=report_file, raw=raw, quiet=quiet
+            output=output, trace=trace, report_file=report_file, raw=raw, shown=shown, quiet=quiet
         )
         if selection:
             search.select(selection, problem, results)
@@ -185,6 +192,8 @@ def demo(
     engine: options.Engine = "auto",
     solver: options.Solver = None,
     time_limit: options.TimeLimitOfOne = 300.0,
+    by: options.By = "item",
+    points: options.PointsShown = "non-negative",
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -196,6 +205,7 @@ def demo(
     with session(quiet=quiet, verbose=verbose):
         from riskslim.datasets import load_breast_cancer_binary
 
+        shown = shown_of(by, points, None)
         scales, special = scales_of(scale), arguments_of_solver(solver, engine)
         data = load_breast_cancer_binary()
         coefficients = riskslim.CoefficientSet(
@@ -210,7 +220,7 @@ def demo(
         )
         with display(SearchProgress(), hidden=quiet or verbose) as progress:
             solution = solve(problem, engine, time_limit=time_limit, progress=progress, **special)
-        _Results(quiet=quiet).write(problem, solution)
+        _Results(quiet=quiet, shown=shown).write(problem, solution)
 
 
 def _say_which_label(data: TrainingData, *, quiet: bool) -> None:
@@ -375,6 +385,7 @@ class _Results:
     trace: Path | None = None
     report_file: Path | None = None
     raw: RawColumns | None = None
+    shown: Shown = field(default_factory=Shown)
     quiet: bool = False
 
     def write(
@@ -401,6 +412,7 @@ class _Results:
             raise typer.Exit(EXIT_INFEASIBLE)
         interrupted = certificate.status is Status.INTERRUPTED
         score, complete = self._score(problem, solution)
+        score = self.shown.of(score)
         try:
             delivery.save(score)
             files = dict(others)
