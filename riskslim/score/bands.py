@@ -34,6 +34,8 @@ _KNOWN, _MISSING = "known", "missing"
 _OTHER = "other"
 # As many levels without points are named, where all levels are known.
 _MOST_OTHERS = 4
+# Decimals of values that are taken for those that a variable is measured with.
+_MOST_DECIMALS = 2
 
 
 def bands_of(
@@ -96,9 +98,14 @@ def _weight(one: VariableBands) -> int:
 def _of_factor(score: ScoreLike, name: str) -> VariableBands:
     """A feature whose values are multiplied by points."""
     label = label_of(score, name)
-    line = factor_line(name, score.points[name], score.feature_ranges[name], label)
+    values = score.feature_ranges[name]
+    line = factor_line(name, score.points[name], values, label)
     return VariableBands(
-        name, line.label, label.unit, (name,), (Band("", line.points, worth=line.worth),)
+        name,
+        line.label,
+        label.unit or values.unit,
+        (name,),
+        (Band("", line.points, worth=line.worth),),
     )
 
 
@@ -193,9 +200,13 @@ def _of_numbers(score: ScoreLike, items: Sequence[Item], worths: Sequence[int]) 
             found[-1] = (found[-1][0], high, [*found[-1][2], pattern])
         else:
             found.append((low, high, [pattern]))
-    whole = _are_whole(score, items)
+    step = _step(score, items)
+    if step is not None:
+        on_grid = [_on_grid(one, step) for one in breaks]
+        if len(set(on_grid)) < len(on_grid):  # a band without a value of so few digits
+            step = None
     return [
-        _band(_range_text(low, high, texts, whole=whole), patterns, worths, is_text=False)
+        _band(_range_text(low, high, texts, step), patterns, worths, is_text=False)
         for low, high, patterns in found
     ]
 
@@ -239,23 +250,34 @@ def _holds(item: Item, value: Fraction) -> bool:
     return value in _numbers(item)
 
 
-def _are_whole(score: ScoreLike, items: Iterable[Item]) -> bool:
-    """Say whether the training rows have whole numbers next to all cut-offs and at both ends."""
+def _step(score: ScoreLike, items: Iterable[Item]) -> Fraction | None:
+    """The unit of the last digit that a variable is measured with, as far as is known.
+
+    It is that of the values of the training rows next to all cut-offs and at both ends. None where
+    these have more than a few digits, or are not known.
+    """
     cutoffs = [item for item in items if item.kind in COMPARISONS]
-    ends = [end for item in cutoffs for end in item.interval or (0.5,)]
+    ends: list[float] = []
+    for item in cutoffs:
+        if item.interval is None:
+            return None
+        ends += item.interval
     variable = score.variables.get(cutoffs[0].variable)
     if variable is not None and variable.minimum is not None and variable.maximum is not None:
         ends += [variable.minimum, variable.maximum]
-    return all(float(end).is_integer() for end in ends)
+    for decimals in range(_MOST_DECIMALS + 1):
+        if all(round(end, decimals) == end for end in ends):
+            return Fraction(1, 10**decimals)
+    return None
 
 
 def _range_text(
-    low: _Break | None, high: _Break | None, texts: Mapping[Fraction, str], *, whole: bool
+    low: _Break | None, high: _Break | None, texts: Mapping[Fraction, str], step: Fraction | None
 ) -> str:
     """Write the numbers between two breaks."""
-    if whole:
-        low, high = _at_whole(low), _at_whole(high)
-        texts = {end.at: str(end.at) for end in (low, high) if end is not None}
+    if step is not None:
+        low, high = _on_grid(low, step), _on_grid(high, step)
+        texts = {end.at: _digits(end.at) for end in (low, high) if end is not None}
     if low is None and high is None:
         return "any number"
     if high is None and low is not None:
@@ -263,8 +285,8 @@ def _range_text(
     assert high is not None
     if low is None:
         return f"{'<=' if high.above else '<'} {texts[high.at]}"
-    if whole:
-        first, last = (str(one) for one in (low.at, high.at - 1))
+    if step is not None:
+        first, last = _digits(low.at), _digits(high.at - step)
         return first if first == last else f"{first} to {last}"
     if low.at == high.at:
         return texts[low.at]
@@ -272,11 +294,19 @@ def _range_text(
     return f"{first} to {'' if high.above else '< '}{texts[high.at]}"
 
 
-def _at_whole(end: _Break | None) -> _Break | None:
-    """The same break among whole numbers, just below the one that follows it."""
+def _digits(number: Fraction) -> str:
+    return value_text(int(number) if number.denominator == 1 else float(number))
+
+
+def _on_grid(end: _Break | None, step: Fraction) -> _Break | None:
+    """The same break among multiples of a step, just below the one that follows it.
+
+    Cut-offs are decimal numbers: 0.1 is a tenth here, not the float64 next to it.
+    """
     if end is None:
         return None
-    return _Break(Fraction(math.floor(end.at) + 1 if end.above else math.ceil(end.at)), False)
+    at = Fraction(repr(float(end.at))) / step
+    return _Break((math.floor(at) + 1 if end.above else math.ceil(at)) * step, False)
 
 
 # ---------------------------------------------------------------------------------------------

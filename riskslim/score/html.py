@@ -121,10 +121,12 @@ def _rows_of_variables(sheet: SheetContent) -> tuple[tuple[str, ...], list[str]]
         lines.append('<tbody style="break-inside:avoid">')
         for j, band in enumerate(variable.bands):
             is_last = j == n_bands - 1
-            inner = "" if is_last else f";{_NO_LINE}"
+            top, inner = ";vertical-align:top", "" if is_last else f";{_NO_LINE}"
             cells = [
-                _cell("td", _escaped(typeset_condition(band)), f"{_LEFT}{inner}"),
-                _cell("td", _escaped(typeset(band.printed_points)), f"{_RIGHT};{_NOWRAP}{inner}"),
+                _cell("td", _escaped(typeset_condition(band)), f"{_LEFT}{top}{inner}"),
+                _cell(
+                    "td", _escaped(typeset(band.printed_points)), f"{_RIGHT};{_NOWRAP}{top}{inner}"
+                ),
             ]
             if j == 0:
                 name = _cell(
