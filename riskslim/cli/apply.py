@@ -35,6 +35,7 @@ from riskslim.cli.options import (
     PredictionsOutput,
     Prevalence,
     QueriedTable,
+    Reasons,
     Resamples,
     RiskColumn,
     RowsFile,
@@ -268,6 +269,7 @@ def export(
     inputs: Inputs = None,
     score_column: ScoreColumn = None,
     risk_column: RiskColumn = None,
+    reasons: Reasons = None,
     output: TextOutput = None,
 ) -> None:
     """Write a risk score for another program, or as a document.
@@ -294,6 +296,7 @@ def export(
                 ("--inputs", "inputs"): inputs,
                 ("--score-column", "score_column"): score_column,
                 ("--risk-column", "risk_column"): risk_column,
+                ("--reasons", "reasons"): reasons,
             },
         )
         risk_score = riskslim.RiskScore.load(score)

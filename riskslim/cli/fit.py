@@ -152,13 +152,13 @@ def fit(
             csv_format=csv_format_of(missing_text, separator, decimal, encoding),
             memory_limit=bytes_of(memory_limit), scratch=scratch, hidden=quiet or verbose,
         )  # fmt: skip
-        stated = _constraints_in(constraints)
         arguments = arguments_of_pool(n_solutions, within, engine)
         arguments |= arguments_of_solver(solver, engine)
         requirements = _Requirements(
             max_size=max_size, min_size=min_size, items_per_variable=items_per_variable,
             max_coef=max_coef, max_intercept=max_intercept, l0_penalty=l0_penalty, sign=sign,
-            lower=lower, upper=upper, fix=fix, constraints=stated, scales=scales_of(scale),
+            lower=lower, upper=upper, fix=fix, constraints=_constraints_in(constraints),
+            scales=scales_of(scale),
         )  # fmt: skip
         limits = {
             "time_limit": time_limit, "gap_tolerance": gap_tolerance, "node_limit": node_limit,
@@ -177,13 +177,9 @@ def fit(
             _say_which_label(training_data, quiet=quiet)
         if engine == "auto" and not search.hidden:
             emit(f"Engine: {search.engine}, {search.reason}.", err=True)
-        results = _Results(
+        search.find(selection, problem, _Results(
             output=output, trace=trace, report_file=report_file, raw=raw, shown=shown, quiet=quiet
-        )
-        if selection:
-            search.select(selection, problem, results)
-        else:
-            results.write(problem, search.solve(problem))
+        ))  # fmt: skip
 
 
 def demo(
@@ -192,8 +188,8 @@ def demo(
     engine: options.Engine = "auto",
     solver: options.Solver = None,
     time_limit: options.TimeLimitOfOne = 300.0,
-    by: options.By = "item",
-    points: options.PointsShown = "non-negative",
+    by: options.By = None,
+    points: options.PointsShown = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -205,7 +201,7 @@ def demo(
     with session(quiet=quiet, verbose=verbose):
         from riskslim.datasets import load_breast_cancer_binary
 
-        shown = shown_of(by, points, None)
+        shown = shown_of(by, points or "non-negative", None)
         scales, special = scales_of(scale), arguments_of_solver(solver, engine)
         data = load_breast_cancer_binary()
         coefficients = riskslim.CoefficientSet(
@@ -347,6 +343,13 @@ class _SearchOptions:
                 progress=progress,
                 **self.arguments,
             )
+
+    def find(self, selection: Selection, problem: RiskScoreProblem, results: _Results) -> None:
+        """Find the score, or the sizes and folds, that are asked for, and write them."""
+        if selection:
+            self.select(selection, problem, results)
+        else:
+            results.write(problem, self.solve(problem))
 
     def select(self, selection: Selection, problem: RiskScoreProblem, results: _Results) -> None:
         """Find scores of several sizes and on folds; write the chosen one and the tables."""

@@ -540,6 +540,13 @@ BooleanColumns = Annotated[
         help="With sql: input whose column is of type BOOLEAN; may be given repeatedly.",
     ),
 ]
+Reasons = Annotated[
+    int | None,
+    typer.Option(
+        **_WHOLE,
+        help="With python, and with sql and --table: the variables that cost most points, so many.",
+    ),
+]
 FunctionName = Annotated[
     str | None,
     typer.Option(

@@ -303,7 +303,7 @@ class Presentation(Predictions):
         Returns
         -------
         Scorecard
-            A sheet by variable with whole points, none of which is negative, and with base points.
+            A sheet by variable with whole points, none of which is negative but for base points.
             Each total is a whole multiple of the score, plus a constant: totals are in the order of
             risks, and each has the risk that :meth:`predict_proba` gives, the same bits. In
             exchange odds and points that double them are as near to what is asked for as whole
@@ -321,25 +321,23 @@ class Presentation(Predictions):
         >>> from riskslim.items import read_items
         >>> points = {"age < 25": 2, "age < 35": 1, "defaulted before": 3}
         >>> score = RiskScore(-5, points, outcome_name="default", items=read_items(points))
-        >>> print(score.scorecard(pdo=20))
-        RISK SCORE: probability that default = 1
-        +---------------------+------------+-----+-------+
-        | 1. Base points      |            | 458 |   ... |
-        +---------------------+------------+-----+-------+
-        | 2. age              | < 25       |   0 |       |
-        |                     | 25 to < 35 |  58 |       |
-        |                     | >= 35      |  87 | + ... |
-        +---------------------+------------+-----+-------+
-        | 3. defaulted before | no         |  87 |       |
-        |                     | yes        |   0 | + ... |
-        +---------------------+------------+-----+-------+
-        |    ADD THE POINTS OF ROWS 1 TO 3 SCORE | = ... |
-        +---------------------+------------+-----+-------+
-        <BLANKLINE>
-        +-------+-------+-------+-------+------+------+------+
-        | SCORE |   458 |   487 |   516 |  545 |  574 |  603 |
-        | RISK  | 73.1% | 50.0% | 26.9% | 11.9%| 4.7% | 1.8% |
-        +-------+-------+-------+-------+------+------+------+
+        >>> card = score.scorecard(base_points=600, base_odds=50, pdo=20)
+        >>> for one in card.variables:
+        ...     print(one)
+        Base points: 458
+        defaulted before: no: 87, yes: 0
+        age: < 25: 0, 25 to < 35: 58, >= 35: 87
+        >>> for row in card.risks:
+        ...     print(row.score, row.risk)
+        458 73.1%
+        516 26.9%
+        545 11.9%
+        603 1.8%
+        632 0.7%
+        >>> print(card.notes[0])
+        600 points are odds of 49.23 to 1 against the outcome, and 20.1 points more double them
+        (asked for: 50 to 1 and 20; points are whole). Total = 632 - 29 x the score of the fitted
+        points, with the same risk.
         """
         sheet = self.sheet(
             X, y, sample_weight,
