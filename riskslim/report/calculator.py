@@ -37,6 +37,7 @@ def calculator_items(score: ScoreLike) -> list[dict[str, Any]]:
             "points": points,
             # Ticked where the condition does not hold.
             "isTurned": name in turned,
+            "shownPoints": -points if name in turned else points,
             "isCondition": values.is_binary,
             "isInteger": values.is_integer,
             "minimum": values.minimum,
