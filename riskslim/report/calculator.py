@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from riskslim.data.feature_ranges import printed_range
 from riskslim.items.families import condition_families
 from riskslim.score.bands import bands_of
-from riskslim.score.lines import item_lines, turned_features
-from riskslim.score.naming import feature_text, turned_text
-from riskslim.score.typesetting import score_line, typeset, typeset_condition
+from riskslim.score.lines import item_line, item_lines, turned_features
+from riskslim.score.naming import feature_text
+from riskslim.score.typesetting import typeset, typeset_condition
 
 if TYPE_CHECKING:
     from riskslim.score.protocol import ScoreLike
@@ -30,25 +30,26 @@ def calculator_items(score: ScoreLike) -> list[dict[str, Any]]:
         One for each feature with points, of values that JSON has.
     """
     turned = turned_features(score, score.layout.points if score.layout.by == "item" else "fitted")
-    return [
-        {
-            "name": name,
-            "label": turned_text(score, name) if name in turned else feature_text(score, name),
-            "points": points,
-            # Ticked where the condition does not hold.
-            "isTurned": name in turned,
-            "shownPoints": -points if name in turned else points,
-            "isCondition": values.is_binary,
-            "isInteger": values.is_integer,
-            "minimum": values.minimum,
-            "maximum": values.maximum,
-            "range": typeset(printed_range(values)),
-            "worth": typeset(score_line(name, -points if name in turned else points, values).worth),
-        }
-        for (name, points), values in zip(
-            score.points.items(), score.feature_ranges.values(), strict=True
+    found = []
+    for name, points in score.points.items():
+        values, line = score.feature_ranges[name], item_line(score, name, is_turned=name in turned)
+        found.append(
+            {
+                "name": name,
+                "label": line.label if values.is_binary else feature_text(score, name),
+                "points": points,
+                # Ticked where the condition does not hold.
+                "isTurned": name in turned,
+                "shownPoints": line.points,
+                "isCondition": values.is_binary,
+                "isInteger": values.is_integer,
+                "minimum": values.minimum,
+                "maximum": values.maximum,
+                "range": typeset(printed_range(values)),
+                "worth": typeset(line.worth),
+            }
         )
-    ]
+    return found
 
 
 def calculator_variables(score: ScoreLike) -> tuple[list[dict[str, Any]], int]:

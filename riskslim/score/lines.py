@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from riskslim.score.layout import PointsShown, SheetLayout
     from riskslim.score.protocol import ScoreLike
 
-__all__ = ["item_lines", "shift_of", "turned_features"]
+__all__ = ["item_line", "item_lines", "shift_of", "turned_features"]
 
 
 def turned_features(score: ScoreLike, points: PointsShown) -> tuple[str, ...]:
@@ -67,17 +67,31 @@ def item_lines(
     ([('age >= 60', '2 points'), ('smoker', '1 point')], 2)
     """
     turned = turned_features(score, points)
-    lines = []
-    for name, worth in score.points.items():
-        values, label = score.feature_ranges[name], label_of(score, name)
-        if name in turned:
-            lines.append(score_line(turned_text(score, name), -worth, values))
-        elif values.is_binary:
-            lines.append(score_line(feature_text(score, name), worth, values))
-        else:
-            lines.append(factor_line(name, worth, values, label))
+    lines = [item_line(score, name, is_turned=name in turned) for name in score.points]
     shift = -sum(score.points[name] for name in turned)
     return tuple(sorted(lines, key=lambda line: -line.points)), shift
+
+
+def item_line(score: ScoreLike, name: str, *, is_turned: bool) -> ScoreLine:
+    """Write the line of a feature with points.
+
+    Parameters
+    ----------
+    score : RiskScore
+    name : str
+    is_turned : bool
+        Whether it is a condition that is turned round.
+
+    Returns
+    -------
+    ScoreLine
+    """
+    worth, values = score.points[name], score.feature_ranges[name]
+    if is_turned:
+        return score_line(turned_text(score, name), -worth, values)
+    if values.is_binary:
+        return score_line(feature_text(score, name), worth, values)
+    return factor_line(name, worth, values, label_of(score, name))
 
 
 def shift_of(score: ScoreLike, layout: SheetLayout) -> int:
