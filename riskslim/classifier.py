@@ -57,6 +57,7 @@ from riskslim.problem.problem import DEFAULT_L0_PENALTY, RiskScoreProblem, check
 from riskslim.problem.starts import start_of
 from riskslim.risk_score import RiskScore
 from riskslim.scale import ScaleLike
+from riskslim.score.layout import checked_points_shown
 from riskslim.score.observations import class_labels
 from riskslim.solution import Certificate, Solution, Status, TraceRecord, percent
 from riskslim.verbose import VerboseLog
@@ -165,6 +166,10 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         A score that the search starts from, such as one that is in use: the result is at least as
         good. It has to meet the requirements. Of a mapping "(intercept)" is the intercept, and the
         best one is taken without it; an array has the intercept first.
+    points : {"fitted", "non-negative"}, default "fitted"
+        How sheets of the score show points: "non-negative" turns conditions with negative points
+        round. Coefficients, risks and certificate are the same
+        (:meth:`RiskScore.with_layout`).
 
     Attributes
     ----------
@@ -272,6 +277,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         monotone: str | Mapping[str, str] | None = None,
         positive_label: Any = None,
         start: Any = None,
+        points: str = "fitted",
     ) -> None:
         self.max_size = max_size
         self.max_coef = max_coef
@@ -301,6 +307,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.monotone = monotone
         self.positive_label = positive_label
         self.start = start
+        self.points = points
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> RiskSLIMClassifier:
         """Find the best risk score for the training data.
@@ -478,6 +485,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         elif isinstance(seed, (int, np.integer)) and MAX_SEED < seed < _SEEDS:
             seed = int(seed) % MAX_SEED
         check_solver(self.solver)
+        checked_points_shown(self.points)
         return checked_limits(
             self.time_limit, self.gap_tolerance, self.node_limit, self.n_threads, seed
         )
@@ -609,6 +617,8 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         score = RiskScore.from_solution(
             solution, data, problem=problem, encoder=self.encoder_, raw=raw
         )
+        if (shown := checked_points_shown(self.points)) != score.layout.points:
+            score = score.with_layout(points=shown)
         self.risk_score_ = score
         self.remarks_ = tuple(dict.fromkeys((*problem.remarks(solution.coef), *score.remarks())))
         self.classes_ = class_labels(_in_order(data.classes))

@@ -33,7 +33,7 @@ from riskslim.data.csv_format import CsvFormat
 from riskslim.data.feature_ranges import FeatureRange
 from riskslim.data.training_data import TrainingData
 from riskslim.exports.methods import Exports
-from riskslim.items.item import COMPARISONS, Item, read_item
+from riskslim.items.item import COMPARISONS, Item, read_item, source_variable
 from riskslim.items.rules import is_level, raw_table
 from riskslim.items.variables import RawVariable
 from riskslim.rows.excerpts import excerpt_of
@@ -42,6 +42,8 @@ from riskslim.score import json as score_json
 from riskslim.score.cutoff_ranges import CutoffRange
 from riskslim.score.cutoff_sweep import cutoff_ranges, ranges_with_other_points
 from riskslim.score.fields import check_known
+from riskslim.score.labels import Label, check_labelled, labels_of
+from riskslim.score.layout import SheetLayout
 from riskslim.score.reasons import Reasons
 from riskslim.score.recalibration import Recalibration, checked_prevalence
 from riskslim.score.recalibrations import Recalibrations
@@ -56,6 +58,9 @@ if TYPE_CHECKING:
     from riskslim.solution import Solution
 
 __all__ = ["RiskScore"]
+
+# Fields that are read-only mappings.
+_MAPPINGS = ("points", "feature_ranges", "variables", "items", "cutoff_ranges", "labels")
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -109,6 +114,10 @@ class RiskScore(Reasons, Recalibrations, Exports):
     requirements : sequence of Requirement, optional
         What the score was found under, in words, each with a mark
         (:meth:`RiskScoreProblem.requirements`).
+    labels : mapping from str to str or Label, optional
+        What variables, features and levels are called on sheets: see :meth:`with_labels`.
+    layout : SheetLayout, optional
+        How sheets list the points: see :meth:`with_layout`. Default: by item, as fitted.
 
     Attributes
     ----------
@@ -134,6 +143,9 @@ class RiskScore(Reasons, Recalibrations, Exports):
     prevalence : float or None
     recalibration : Recalibration or None
     requirements : tuple of Requirement
+    labels : mapping from str to Label
+        Read-only.
+    layout : SheetLayout
 
     Raises
     ------
@@ -227,6 +239,8 @@ class RiskScore(Reasons, Recalibrations, Exports):
     prevalence: float | None = None
     recalibration: Recalibration | None = None
     requirements: Sequence[Requirement] = ()
+    labels: Mapping[str, Label] = dataclasses.field(default_factory=dict)
+    layout: SheetLayout = dataclasses.field(default_factory=SheetLayout)
 
     def __post_init__(self) -> None:
         if isinstance(self.feature_names, str):
@@ -278,7 +292,20 @@ class RiskScore(Reasons, Recalibrations, Exports):
             items=MappingProxyType(items),
             variables=MappingProxyType(variables),
             cutoff_ranges=MappingProxyType(cutoffs),
+            labels=MappingProxyType(self._checked_labels(items, variables)),
         )
+        if not isinstance(self.layout, SheetLayout):
+            raise TypeError(f"layout must be a SheetLayout, got {self.layout!r}")
+
+    def _checked_labels(
+        self, items: Mapping[str, Item], variables: Mapping[str, RawVariable]
+    ) -> dict[str, Label]:
+        labels = labels_of(self.labels)
+        raw = [item.variable for item in items.values()]
+        # Those of features without points: their variables may have labels as well.
+        raw += [source_variable(name) for name in self.feature_names]
+        check_labelled(labels, [*self.feature_names, *variables, *raw])
+        return labels
 
     @classmethod
     def from_solution(
@@ -678,7 +705,7 @@ class RiskScore(Reasons, Recalibrations, Exports):
     def __reduce__(self) -> tuple[Any, ...]:
         # Read-only mappings cannot be pickled.
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        for name in ("points", "feature_ranges", "variables", "items", "cutoff_ranges"):
+        for name in _MAPPINGS:
             fields[name] = dict(fields[name])
         return _rebuilt, (fields,)
 

@@ -182,18 +182,19 @@ def test_the_sheet_prints_what_is_shown(capsys, tmp_path, monkeypatch):
     plt.switch_backend("Agg")
     text = (DOCS / "score_sheet.md").read_text(encoding="utf-8")
     found = re.findall(r"^```python\n(.*?)^```$(?:\n\n^```\w+\n(.*?)^```$)?", text, re.M | re.S)
-    assert len(found) == text.count("```python") == 10
+    assert len(found) == text.count("```python") == 15
     namespace = {}
     for example, shown in found:
         exec(compile(example, "docs/score_sheet.md", "exec"), namespace)
         assert capsys.readouterr().out == shown, example
     plt.close("all")
-    # The picture is this one; fonts may differ by a little.
-    sizes = [
-        [float(side) for side in re.search(r'viewBox="0 0 (\S+) (\S+)"', path.read_text()).groups()]
-        for path in (tmp_path / "score_sheet.svg", DOCS / "score_sheet.svg")
-    ]
-    assert sizes[0] == pytest.approx(sizes[1], rel=0.05)
+    # The pictures are these; fonts may differ by a little.
+    for name in ("score_sheet.svg", "score_sheet_by_variable.svg"):
+        sizes = [
+            [float(n) for n in re.search(r'viewBox="0 0 (\S+) (\S+)"', path.read_text()).groups()]
+            for path in (tmp_path / name, DOCS / name)
+        ]
+        assert sizes[0] == pytest.approx(sizes[1], rel=0.05)
 
 
 def test_the_examples_of_metrics_print_what_is_shown(tmp_path, monkeypatch, capsys):

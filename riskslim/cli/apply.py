@@ -15,8 +15,10 @@ from riskslim.cli.arguments import (
     checked_unknown_levels,
     csv_format_of,
 )
+from riskslim.cli.layout import shown_of
 from riskslim.cli.options import (
     BooleanColumns,
+    By,
     DataFile,
     Decimal,
     Dialect,
@@ -25,12 +27,15 @@ from riskslim.cli.options import (
     FunctionName,
     Identifier,
     Inputs,
+    LabelsFile,
     MissingText,
     OutcomeOfRows,
     PageOutput,
+    PointsShown,
     PredictionsOutput,
     Prevalence,
     QueriedTable,
+    Reasons,
     Resamples,
     RiskColumn,
     RowsFile,
@@ -100,12 +105,27 @@ def predict(
         print_remarks(risk_score.remarks(table))
 
 
-def show(*, score: ScoreFile) -> None:
-    """Print the tables and the certificate of a risk score."""
+def show(
+    *,
+    score: ScoreFile,
+    by: By = None,
+    points: PointsShown = None,
+    labels: LabelsFile = None,
+    output: ScoreOutput = None,
+) -> None:
+    """Print the tables and the certificate of a risk score.
+
+    With --output the score is saved with the layout and the labels that are given.
+    """
     from riskslim.score.cutoff_ranges import remark_on_ranges_of_cutoffs
 
     with session():
-        risk_score = riskslim.RiskScore.load(score)
+        check_outputs({"--output": output}, [("risk score", score), ("labels", labels)])
+        shown = shown_of(by, points, labels)
+        risk_score = shown.of(riskslim.RiskScore.load(score))
+        if output is not None:
+            with writing():
+                risk_score.save(output)
         emit(str(risk_score))
         if risk_score.certificate is not None:
             emit(f"\n{risk_score.certificate.explain()}")
@@ -203,6 +223,9 @@ def report(
     decimal: Decimal = None,
     encoding: Encoding = None,
     resamples: Resamples = None,
+    by: By = None,
+    points: PointsShown = None,
+    labels: LabelsFile = None,
 ) -> None:
     """Write a report on a risk score: one page of HTML.
 
@@ -211,9 +234,12 @@ def report(
     was fitted to, unless options say otherwise.
     """
     with session():
-        check_outputs({"--output": output}, [("risk score", score), ("data", data), ("data", test)])
+        check_outputs(
+            {"--output": output},
+            [("risk score", score), ("data", data), ("data", test), ("labels", labels)],
+        )
         check_report(output)
-        risk_score = riskslim.RiskScore.load(score)
+        risk_score = shown_of(by, points, labels).of(riskslim.RiskScore.load(score))
         unknown = checked_unknown_levels(unknown_levels)
         csv_format = csv_format_of(
             missing_text, separator, decimal, encoding, risk_score.csv_format
@@ -243,6 +269,7 @@ def export(
     inputs: Inputs = None,
     score_column: ScoreColumn = None,
     risk_column: RiskColumn = None,
+    reasons: Reasons = None,
     output: TextOutput = None,
 ) -> None:
     """Write a risk score for another program, or as a document.
@@ -269,6 +296,7 @@ def export(
                 ("--inputs", "inputs"): inputs,
                 ("--score-column", "score_column"): score_column,
                 ("--risk-column", "risk_column"): risk_column,
+                ("--reasons", "reasons"): reasons,
             },
         )
         risk_score = riskslim.RiskScore.load(score)

@@ -32,9 +32,17 @@ __all__ = [
 
 # What `riskslim export` writes, each with the arguments that it can be given.
 EXPORTS: dict[str, tuple[str, ...]] = {
-    "python": ("function_name", "inputs"),
+    "python": ("function_name", "inputs", "reasons"),
     "javascript": ("function_name", "inputs"),
-    "sql": ("dialect", "table", "boolean_columns", "inputs", "score_column", "risk_column"),
+    "sql": (
+        "dialect",
+        "table",
+        "boolean_columns",
+        "inputs",
+        "score_column",
+        "risk_column",
+        "reasons",
+    ),
     "pmml": ("inputs",),
     "markdown": (),
     "html": (),

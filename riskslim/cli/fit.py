@@ -10,7 +10,7 @@ import csv
 import functools
 import io
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,7 @@ from riskslim.cli.arguments import (
     signs_of,
 )
 from riskslim.cli.exit_codes import EXIT_INFEASIBLE, EXIT_INTERRUPTED, EXIT_MEMORY
+from riskslim.cli.layout import Shown, shown_of
 from riskslim.cli.messages import shell_word
 from riskslim.cli.outputs import Delivery, check_outputs
 from riskslim.cli.progress import SearchProgress, display
@@ -121,6 +122,9 @@ def fit(
     output: options.ScoreOutput = None,
     trace: options.Trace = None,
     report_file: options.ReportFile = None,
+    by: options.By = None,
+    points: options.PointsShown = None,
+    labels: options.LabelsFile = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -131,17 +135,19 @@ def fit(
     of a path or a cross-validation, what is finished.
     """
     with session(quiet=quiet, verbose=verbose):
-        selection = Selection(path, cv, folds, rule, metric, n_jobs, path_output, cv_output)
+        selection = Selection(
+            path, cv, folds, rule, metric, n_jobs, path_output, cv_output, checkpoint
+        )
         several = n_solutions is not None or within is not None
         selection.check(several=several, thresholds=thresholds or [])
         check_outputs(
             {"--output": output, "--trace": trace, "--path-output": path_output,
              "--cv-output": cv_output, "--report": report_file, "--checkpoint": checkpoint},
-            [*(("data", file) for file in data), ("constraints", constraints), ("folds", folds)],
+            [*(("data", file) for file in data), ("constraints", constraints), ("folds", folds),
+              ("labels", labels)],
         )  # fmt: skip
         check_report(report_file)
-        if checkpoint is not None and several:
-            raise ValueError("--checkpoint keeps no lists: leave out --n-solutions and --within")
+        shown = shown_of(by, points, labels)
         encoder = encoder_of(
             items, n_thresholds=n_thresholds, thresholds=thresholds, max_thresholds=max_thresholds,
             round_thresholds=round_thresholds, threshold_digits=threshold_digits,
@@ -156,34 +162,25 @@ def fit(
             csv_format=csv_format_of(missing_text, separator, decimal, encoding),
             memory_limit=bytes_of(memory_limit), scratch=scratch, hidden=quiet or verbose,
         )  # fmt: skip
-        arguments = arguments_of_engine(n_solutions, within, solver, engine)
+        arguments = arguments_of_engine(n_solutions, within, solver, engine) | {
+            "time_limit": time_limit, "gap_tolerance": gap_tolerance, "node_limit": node_limit,
+            "n_threads": threads,
+        }  # fmt: skip
         requirements = _Requirements(
             max_size=max_size, min_size=min_size, items_per_variable=items_per_variable,
             monotone=monotone, max_coef=max_coef, max_intercept=max_intercept,
             l0_penalty=l0_penalty, sign=sign, lower=lower, upper=upper, fix=fix,
             constraints=_constraints_in(constraints), scales=scales_of(scale),
         )  # fmt: skip
-        arguments |= {
-            "time_limit": time_limit, "gap_tolerance": gap_tolerance, "node_limit": node_limit,
-            "n_threads": threads,
-        }  # fmt: skip
-        hidden = quiet or verbose
-        search = _SearchOptions(
-            engine, arguments, seed, hidden, source.memory_limit, checkpoint=checkpoint
-        )
-
+        search = _SearchOptions(engine, arguments, seed, quiet or verbose, source.memory_limit)
         training_data = source.read()
+        shown.check(training_data.feature_names)
         problem = requirements.problem_on(training_data)
         search = search.with_engine_for(problem)
-        if positive is None:
-            _say_which_label(training_data, quiet=quiet)
-        if engine == "auto" and not search.hidden:
-            emit(f"Engine: {search.engine}, {search.reason}.", err=True)
-        results = _Results(output, trace, report_file, raw, quiet)
-        if selection:
-            search.select(selection, problem, results)
-        else:
-            results.write(problem, search.solve(problem))
+        _say_which_label(training_data, positive, quiet=quiet)
+        search.find(selection, problem, _Results(
+            output=output, trace=trace, report_file=report_file, raw=raw, shown=shown, quiet=quiet
+        ))  # fmt: skip
 
 
 def demo(
@@ -192,6 +189,8 @@ def demo(
     engine: options.Engine = "auto",
     solver: options.Solver = None,
     time_limit: options.TimeLimitOfOne = 300.0,
+    by: options.By = None,
+    points: options.PointsShown = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -203,6 +202,7 @@ def demo(
     with session(quiet=quiet, verbose=verbose):
         from riskslim.datasets import load_breast_cancer_binary
 
+        shown = shown_of(by, points or "non-negative", None)
         scales, special = scales_of(scale), arguments_of_solver(solver, engine)
         data = load_breast_cancer_binary()
         coefficients = riskslim.CoefficientSet(
@@ -217,12 +217,12 @@ def demo(
         )
         with display(SearchProgress(), hidden=quiet or verbose) as progress:
             solution = solve(problem, engine, time_limit=time_limit, progress=progress, **special)
-        _Results(quiet=quiet).write(problem, solution)
+        _Results(quiet=quiet, shown=shown).write(problem, solution)
 
 
-def _say_which_label(data: TrainingData, *, quiet: bool) -> None:
+def _say_which_label(data: TrainingData, positive: str | None, *, quiet: bool) -> None:
     """Say it where the labels do not, and even if little is to be said where they mislead."""
-    if data.classes in {(0, 1), (-1, 1)}:
+    if positive is not None or data.classes in {(0, 1), (-1, 1)}:
         return
     other, predicted = map(str, data.classes)
     is_plain = is_plain_order((other, predicted))
@@ -323,20 +323,20 @@ def _constraints_in(path: Path | None) -> list[Constraint]:
 
 @dataclass(frozen=True)
 class _SearchOptions:
-    """The search: the engine and why this one, its arguments, whether progress is hidden."""
+    """The search: the engine, its arguments, whether progress is hidden."""
 
     engine: str
     arguments: dict[str, Any]
     seed: int
     hidden: bool
     memory_limit: int | None = None
-    reason: str = ""
-    checkpoint: Path | None = None
 
     def with_engine_for(self, problem: RiskScoreProblem) -> _SearchOptions:
         """Choose the engine where that is left open."""
         choice = choose_engine(problem, self.engine)
         logger.info("engine: %s (%s)", choice.name, choice.reason)
+        if self.engine == "auto" and not self.hidden:
+            emit(f"Engine: {choice.name}, {choice.reason}.", err=True)
         arguments = self.arguments
         if choice.name == "branch_and_bound" and self.memory_limit is not None:
             # Where rows are in memory, they and tables of supports need the rest.
@@ -346,25 +346,31 @@ class _SearchOptions:
             if limit < settings.memory_limit:
                 settings = replace(settings, memory_limit=limit)
             arguments = {"settings": settings, **arguments}
-        return replace(self, engine=choice.name, reason=choice.reason, arguments=arguments)
+        return replace(self, engine=choice.name, arguments=arguments)
 
-    def solve(self, problem: RiskScoreProblem) -> Solution:
+    def solve(self, problem: RiskScoreProblem, checkpoint: Path | None = None) -> Solution:
         """Search for one score, or a list of the best ones."""
         arguments = {"engine": self.engine, "random_state": self.seed, **self.arguments}
         kept = None
-        if self.checkpoint is not None:
-            kept = Checkpoint(self.checkpoint, fingerprint(problem, arguments))
+        if checkpoint is not None:
+            kept = Checkpoint(checkpoint, fingerprint(problem, arguments))
         with display(SearchProgress(), hidden=self.hidden) as progress:
             if kept is None:
                 return solve(problem, progress=progress, **arguments)
             return kept.solve("search", problem, goes_on=True, progress=progress, **arguments)
 
+    def find(self, selection: Selection, problem: RiskScoreProblem, results: _Results) -> None:
+        """Find the score, or the sizes and folds, that are asked for, and write them."""
+        if selection:
+            self.select(selection, problem, results)
+        else:
+            results.write(problem, self.solve(problem, selection.checkpoint))
+
     def select(self, selection: Selection, problem: RiskScoreProblem, results: _Results) -> None:
         """Find scores of several sizes and on folds; write the chosen one and the tables."""
         path = selection.run(
-            problem, seed=self.seed, hidden=self.hidden, engine=self.engine,
-            checkpoint=self.checkpoint, **self.arguments,
-        )  # fmt: skip
+            problem, seed=self.seed, hidden=self.hidden, engine=self.engine, **self.arguments
+        )
         chosen, why = selection.choose(path)
         if chosen.max_size != problem.max_size:
             problem = problem.restated(max_size=chosen.max_size)
@@ -397,6 +403,7 @@ class _Results:
     trace: Path | None = None
     report_file: Path | None = None
     raw: RawColumns | None = None
+    shown: Shown = field(default_factory=Shown)
     quiet: bool = False
 
     def write(
@@ -423,6 +430,7 @@ class _Results:
             raise typer.Exit(EXIT_INFEASIBLE)
         interrupted = certificate.status is Status.INTERRUPTED
         score, complete = self._score(problem, solution)
+        score = self.shown.of(score)
         try:
             delivery.save(score)
             files = dict(others)

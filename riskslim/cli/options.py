@@ -457,6 +457,36 @@ ReportFile = Annotated[
 ]
 
 # ---------------------------------------------------------------------------------------------
+# Of all commands that show a sheet
+# ---------------------------------------------------------------------------------------------
+
+By = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Rows of the sheet: item, or variable with the points of each of its bands.",
+    ),
+]
+PointsShown = Annotated[
+    str | None,
+    typer.Option(
+        "--points",
+        metavar="NAME",
+        help="Points on the sheet: fitted, or non-negative, which turns conditions with negative "
+        "points round and changes no risk.",
+    ),
+]
+LabelsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels",
+        metavar="FILE",
+        help="TOML file with names for people: a text by variable or feature, or a table with "
+        "text, unit and levels.",
+    ),
+]
+
+# ---------------------------------------------------------------------------------------------
 # Of predict and report
 # ---------------------------------------------------------------------------------------------
 
@@ -552,6 +582,13 @@ BooleanColumns = Annotated[
     typer.Option(
         metavar="NAME",
         help="With sql: input whose column is of type BOOLEAN; may be given repeatedly.",
+    ),
+]
+Reasons = Annotated[
+    int | None,
+    typer.Option(
+        **_WHOLE,
+        help="With python, and with sql and --table: the variables that cost most points, so many.",
     ),
 ]
 FunctionName = Annotated[

@@ -41,6 +41,8 @@ class Selection:
     n_jobs : int or None
     path_output, cv_output : Path or None
         Files for the records of sizes and of folds.
+    checkpoint : Path or None
+        File in which results are kept.
     """
 
     path: bool
@@ -51,6 +53,7 @@ class Selection:
     n_jobs: int | None
     path_output: Path | None
     cv_output: Path | None
+    checkpoint: Path | None = None
 
     @property
     def has_folds(self) -> bool:
@@ -101,6 +104,8 @@ class Selection:
                 "ItemEncoder(thresholds='supervised')), X, y, cv=5), which chooses them anew on "
                 "the training rows of each fold"
             )
+        if self.checkpoint is not None and several:
+            raise ValueError("--checkpoint keeps no lists: leave out --n-solutions and --within")
         if self and several:
             raise ValueError(
                 "--n-solutions and --within list the scores of one search: leave out --path, --cv "
@@ -150,6 +155,7 @@ class Selection:
                 n_jobs=1 if self.n_jobs is None else self.n_jobs,
                 progress=None if progress is None else progress.step,
                 search_progress=None if progress is None else progress.follow,
+                checkpoint=self.checkpoint,
                 **arguments,
             )
         if not path.entries and path.lost:

@@ -265,16 +265,7 @@ def read_constraints(path: str | os.PathLike[str]) -> list[Constraint]:
     LinearConstraint(used={variable('age'): 1}, upper=2)
     risk_at_least(0.9, where={'male': 1, 'age': ('>=', 60)})
     """
-    tomllib = _toml_module()
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-        document = tomllib.loads(text)
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not encoded in UTF-8: {error}") from None
-    except RecursionError:
-        raise ValueError(f"{path} cannot be read as TOML: it is nested too deeply") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path} cannot be read as TOML: {error}") from None
+    document, text = read_toml(path)
     found = [
         (entry.line, _constraint(entry, path))
         for kind, tables in document.items()
@@ -285,6 +276,37 @@ def read_constraints(path: str | os.PathLike[str]) -> list[Constraint]:
     return [constraint for _, constraint in found]
 
 
+def read_toml(path: str | os.PathLike[str]) -> tuple[dict[str, Any], str]:
+    """Read a TOML file.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    dict
+        The document.
+    str
+        Its text.
+
+    Raises
+    ------
+    OSError, ValueError, ImportError
+        As in :func:`read_constraints`.
+    """
+    tomllib = _toml_module()
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+        return tomllib.loads(text), text
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not encoded in UTF-8: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{path} cannot be read as TOML: it is nested too deeply") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path} cannot be read as TOML: {error}") from None
+
+
 def _toml_module() -> ModuleType:
     if sys.version_info >= (3, 11):
         import tomllib
@@ -293,7 +315,7 @@ def _toml_module() -> ModuleType:
             import tomli as tomllib
         except ImportError as error:
             raise ImportError(
-                "reading constraints needs tomli, which is not installed: "
+                "reading TOML files needs tomli, which is not installed: "
                 "pip install 'riskslim[cli]'"
             ) from error
     return tomllib

@@ -167,6 +167,8 @@ class Dialect:
         A condition that a column is a number between two, written as they are.
     text : callable
         Writes a level that is text.
+    words : callable, optional
+        Writes a text that is a result, where that is not as levels are written.
     text_column : str
         A column ``{}``, as such levels are compared with.
     key : callable
@@ -185,6 +187,7 @@ class Dialect:
     largest: str = LARGEST_NUMBER
     between: Callable[[str, str, str], str] = _between
     text: Callable[[str], str] = _standard_text
+    words: Callable[[str], str] | None = None
     text_column: str = "{}"
     key: Callable[[str], str] = str
     is_name: Callable[[str], bool] = bool
@@ -210,6 +213,26 @@ class Dialect:
         if not name or _NOT_SQL.search(name) or not self.is_name(name):
             raise ValueError(f"no table or column of a database can have the name {name!r}")
         return self.identifier(name)
+
+    def result(self, text: str) -> str:
+        """Write a text that a query returns.
+
+        Parameters
+        ----------
+        text : str
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            No text of a database can be this.
+        """
+        if _NOT_SQL.search(text):
+            raise ValueError(f"no text in a database can be {text!r}")
+        return (self.words or self.text)(text)
 
     def level(self, level: object) -> str:
         """Write a value that a column may have.
@@ -247,6 +270,7 @@ _MYSQL = Dialect(
     _quoted("`", "`"),
     _cast("DOUBLE"),
     text=_mysql_text,
+    words=lambda text: f"CONVERT({_mysql_text(text)} USING utf8mb4)",
     # Text is compared by the collation of the column: most take Male for male.
     text_column="CAST(CONVERT({} USING utf8mb4) AS BINARY)",
     key=_without_accents,
@@ -300,6 +324,7 @@ DIALECTS: dict[str, Dialect] = {
         _quoted("[", "]"),
         _cast("FLOAT"),
         text=lambda text: f"CAST(N{_standard_text(text)} AS VARBINARY(MAX))",
+        words=lambda text: f"N{_standard_text(text)}",
         # As in MySQL; and all collations ignore spaces at the end.
         text_column="CAST(CAST({} AS NVARCHAR(MAX)) AS VARBINARY(MAX))",
         key=str.casefold,

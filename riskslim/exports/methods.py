@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from riskslim.score.presentation import Presentation
@@ -17,7 +17,12 @@ class Exports(Presentation):
     """The methods of a risk score that export it, as :mod:`riskslim.exports` promises."""
 
     def to_python(
-        self, *, function_name: str = "predict_risk", inputs: Inputs | None = None
+        self,
+        *,
+        function_name: str = "predict_risk",
+        inputs: Inputs | None = None,
+        reasons: int | None = None,
+        average: Mapping[str, float] | None = None,
     ) -> str:
         """Write the score as a Python function that needs no package.
 
@@ -27,6 +32,10 @@ class Exports(Presentation):
         inputs : {"raw", "items"}, optional
             What records have: the raw columns, of which items are computed, or the features
             with points. Default: "raw" where the score knows its ``variables``.
+        reasons : int, optional
+            The function returns at most so many variables, too, those that cost most points first.
+        average : mapping from str to float, optional
+            What points are compared with, from :meth:`average_points`. Default: the least ones.
 
         Returns
         -------
@@ -49,7 +58,9 @@ class Exports(Presentation):
         """
         from riskslim.exports.python import to_python
 
-        return to_python(self, function_name=function_name, inputs=inputs)
+        return to_python(
+            self, function_name=function_name, inputs=inputs, reasons=reasons, average=average
+        )
 
     def to_javascript(
         self, *, function_name: str = "predictRisk", inputs: Inputs | None = None
@@ -86,6 +97,8 @@ class Exports(Presentation):
         inputs: Inputs | None = None,
         score_column: str | None = None,
         risk_column: str | None = None,
+        reasons: int | None = None,
+        average: Mapping[str, float] | None = None,
     ) -> str:
         """Write the score as an SQL expression, or as a query of a table.
 
@@ -102,6 +115,10 @@ class Exports(Presentation):
         score_column, risk_column : str, optional
             Names of what the query adds: "score" and "risk". The database refuses a table with
             columns of these names.
+        reasons : int, optional
+            The query adds so many columns with the variables that cost most points.
+        average : mapping from str to float, optional
+            As in :meth:`to_python`.
 
         Returns
         -------
@@ -119,7 +136,7 @@ class Exports(Presentation):
 
         return to_sql(
             self, dialect, table=table, boolean_columns=boolean_columns, inputs=inputs,
-            score_column=score_column, risk_column=risk_column,
+            score_column=score_column, risk_column=risk_column, reasons=reasons, average=average,
         )  # fmt: skip
 
     def to_pmml(self, *, inputs: Inputs | None = None) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import builtins
 import keyword
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from riskslim.exports.common import check_function_name, headline_of, tabled_risks
+from riskslim.exports.reasons import costs_of
 from riskslim.exports.terms import Term, chosen_inputs, terms_of
 from riskslim.score.link import link_of
 
@@ -26,16 +27,16 @@ import math
 
 
 def {name}(record):
-    """Return (risk, score) of a mapping from the names of {inputs} to values.
+    """Return ({returned}) of a mapping from the names of {inputs} to values.
 
     {refused}
     """
     risks = {{{risks}}}
 {helpers}
     score, is_integer = 0.0, True
-    for points, value in ({terms}):
+{costs}    for points, value in ({terms}):
         score += points * value
-        is_integer = is_integer and float(value).is_integer()
+{adding}        is_integer = is_integer and float(value).is_integer()
     if not math.isfinite(score):
         raise ValueError(f"the score overflows: {{record!r}} has too large values")
     if is_integer and abs(score) < 2**53:
@@ -45,8 +46,23 @@ def {name}(record):
         log_odds = ({intercept} + score) / {scale!r}
         small = math.exp(-abs(log_odds))
         risk = (1.0 if log_odds >= 0 else small) / (1.0 + small)
-    return risk, score
+{ranking}    return {returned}
 '''
+
+# What the function has in addition where it gives reasons.
+_PYTHON_COSTS = """\
+    costs, variables = [0.0] * {n_variables}, iter(({variables}))
+"""
+_PYTHON_ADDING = """\
+        costs[next(variables)] += points * value
+"""
+_PYTHON_RANKING = """\
+    # Points of each variable in excess of those that they are compared with.
+    costs = [points - other for points, other in zip(costs, ({references}))]
+    names = ({names})
+    ranked = sorted(range(len(costs)), key=lambda k: -costs[k])[:{count}]
+    reasons = [names[k] for k in ranked if costs[k] > 0]
+"""
 
 _PYTHON_NUMBER = """
     def number(name):
@@ -110,7 +126,12 @@ def _is_free_in_python(name: str) -> bool:
 
 
 def to_python(
-    score: ScoreLike, *, function_name: str = "predict_risk", inputs: str | None = None
+    score: ScoreLike,
+    *,
+    function_name: str = "predict_risk",
+    inputs: str | None = None,
+    reasons: int | None = None,
+    average: Mapping[str, float] | None = None,
 ) -> str:
     """Write a risk score as a Python function.
 
@@ -121,6 +142,13 @@ def to_python(
     inputs : {"raw", "items"}, optional
         What the record has: the raw columns, of which the function computes the items, or the
         features with points. Default: "raw" where the score knows its ``variables``.
+    reasons : int, optional
+        The function returns (risk, score, reasons): a list of at most so many variables, those
+        that cost the record most points first, against the least points that a value has. None
+        that costs nothing is among them.
+    average : mapping from str to float, optional
+        Compare with these points by feature in place of the least ones: those of
+        :meth:`~riskslim.RiskScore.average_points`.
 
     Returns
     -------
@@ -135,7 +163,8 @@ def to_python(
     ------
     ValueError
         The name of the function is no identifier, or that of a builtin; ``inputs="raw"`` of a
-        score that does not know its variables.
+        score that does not know its variables; a number of reasons below 1; averages of other
+        features.
 
     Examples
     --------
@@ -154,6 +183,7 @@ def to_python(
         return f"\n{text}    " if text else ""
 
     chosen = chosen_inputs(score, inputs)
+    extra = _reasons(score, reasons, average)
     link = link_of(score)
     all_terms = terms_of(score, chosen)
     has_conditions = any(term.kind != "number" for term in all_terms)
@@ -173,4 +203,33 @@ def to_python(
         risks=lines(f"{total}: {risk!r}" for total, risk in tabled_risks(score).items()),
         intercept=link.intercept,
         scale=link.scale,
+        **extra,
     )
+
+
+def _reasons(
+    score: ScoreLike, reasons: int | None, average: Mapping[str, float] | None
+) -> dict[str, str]:
+    """The parts of the function that rank reasons."""
+    count, costs = costs_of(score, reasons, average)
+    if not count:
+        return {"costs": "", "adding": "", "ranking": "", "returned": "risk, score"}
+    variable = {term: k for k, one in enumerate(costs) for term in one.terms}
+    return {
+        "costs": _PYTHON_COSTS.format(
+            n_variables=len(costs),
+            variables=_tuple_text(variable[term] for term in sorted(variable)),
+        ),
+        "adding": _PYTHON_ADDING,
+        "ranking": _PYTHON_RANKING.format(
+            references=_tuple_text(float(one.reference) for one in costs),
+            names=_tuple_text(one.label for one in costs),
+            count=count,
+        ),
+        "returned": "risk, score, reasons",
+    }
+
+
+def _tuple_text(values: Iterable[object]) -> str:
+    """The inside of a tuple, of one value as well."""
+    return "".join(f"{value!r}, " for value in values).rstrip(" ")

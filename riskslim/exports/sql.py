@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from riskslim._wording import listing, near
 from riskslim.exports.common import free_name, headline_of, tabled_risks
 from riskslim.exports.dialects import SQL_DIALECTS, Dialect, dialect_of
+from riskslim.exports.reasons import VariableCost, costs_of
 from riskslim.exports.terms import Term, chosen_inputs, is_truth_value, terms_of
 from riskslim.score.link import link_of
 
@@ -29,6 +30,8 @@ def to_sql(
     inputs: str | None = None,
     score_column: str | None = None,
     risk_column: str | None = None,
+    reasons: int | None = None,
+    average: Mapping[str, float] | None = None,
 ) -> str:
     """Write a risk score as an SQL expression, or as a query of a table.
 
@@ -51,6 +54,11 @@ def to_sql(
     score_column, risk_column : str, optional
         Names of what the query adds to the columns of the table. Default: "score" and "risk", with
         underscores at the end where a feature has the name.
+    reasons : int, optional
+        The query adds so many columns "reason_1", "reason_2", ... with the variables that cost the
+        row most points, as in :func:`to_python`; NULL where no other costs any, or the risk is.
+    average : mapping from str to float, optional
+        As in :func:`to_python`.
 
     Returns
     -------
@@ -131,7 +139,10 @@ def to_sql(
     others = score.feature_names if chosen == "items" else ()
     names = list(dict.fromkeys([*others, *columns]))
     _check_columns(columns, names, dialect)
+    count, costs = costs_of(score, reasons, average)
     if table is None:
+        if count:
+            raise ValueError("reasons are columns of queries: pass table as well")
         if score_column is not None or risk_column is not None:
             raise ValueError("score_column and risk_column are for queries: pass table as well")
         total = _sql_total(terms, "", booleans, syntax)
@@ -147,7 +158,14 @@ def to_sql(
             *_comment(score, outputs),
             "SELECT",
             "  s.*,",
-            *_indented([*case, f"{end} AS {risk}"]),
+            *_indented([*case, f"{end} AS {risk}{',' if count else ''}"]),
+            *_reason_columns(
+                costs,
+                [_sql_total([term], "s.", booleans, syntax) for term in terms],
+                f"s.{total}",
+                _names_of_reasons(count, [*names, *outputs], syntax),
+                syntax,
+            ),
             "FROM (",
             f"  SELECT {_sql_total(terms, 't.', booleans, syntax)} AS {total}, t.*",
             # Outputs without a table before them: ambiguous, so refused, where the table has one.
@@ -178,6 +196,51 @@ def _outputs(
         taken.add(syntax.key(given))
         outputs.append(given)
     return outputs
+
+
+def _names_of_reasons(count: int, names: Iterable[str], syntax: Dialect) -> list[str]:
+    """Names of the columns of reasons; underscores follow where an input has the name."""
+    taken = {syntax.key(name) for name in names}
+    return [free_name(f"reason_{k}", taken) for k in range(1, count + 1)]
+
+
+def _reason_columns(
+    costs: Sequence[VariableCost],
+    terms: Sequence[str],
+    total: str,
+    columns: Sequence[str],
+    syntax: Dialect,
+) -> list[str]:
+    """Lines of the columns of reasons: in each the variable that so many others exceed.
+
+    Of equal costs the first in order exceeds the others.
+    """
+    if not columns:
+        return []
+    points = [
+        f"({' + '.join(terms[k] for k in one.terms)} - {syntax.literal(float(one.reference))})"
+        for one in costs
+    ]
+    ranks = [
+        " + ".join(
+            f"CASE WHEN {other} {'>=' if j < k else '>'} {own} THEN 1 ELSE 0 END"
+            for j, other in enumerate(points)
+            if j != k
+        )
+        or "0"
+        for k, own in enumerate(points)
+    ]
+    lines = []
+    for position, name in enumerate(columns):
+        lines.append(f"CASE WHEN {total} IS NULL THEN NULL")
+        for own, rank, one in zip(points, ranks, costs, strict=True):
+            lines.append(
+                f"  WHEN {own} > {syntax.literal(0.0)} AND {rank} = {position} "
+                f"THEN {syntax.result(one.label)}"
+            )
+        comma = "," if position < len(columns) - 1 else ""
+        lines.append(f"END AS {syntax.name(name)}{comma}")
+    return _indented(lines)
 
 
 def _comment(score: ScoreLike, outputs: Iterable[str]) -> list[str]:

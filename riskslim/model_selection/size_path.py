@@ -403,19 +403,7 @@ def model_size_path(
     )
     final: _PathOnRows = finished.results.pop(0, _PathOnRows((), ()))
     folds = {k - 1: found for k, found in sorted(finished.results.items())}
-    entries = tuple(
-        SizeOnPath(
-            size,
-            solution,
-            None if model is None else model.model,
-            None if model is None else model.train,
-            _across_folds(model, [(k, folds[k].models[i]) for k in folds
-                                  if i < len(folds[k].models)], data, len(splits)),
-        )
-        for i, (size, solution, model) in enumerate(
-            zip(wanted, final.solutions, final.models, strict=False)
-        )
-    )  # fmt: skip
+    entries = _entries(wanted, final, folds, data, len(splits))
     paths = [final, *folds.values()]
     return ModelSizePath(
         entries,
@@ -424,6 +412,29 @@ def model_size_path(
         and not any(path.is_partial for path in paths),
         tuple(finished.lost),
     )
+
+
+def _entries(
+    sizes: list[int],
+    final: _PathOnRows,
+    folds: dict[int, _PathOnRows],
+    data: TrainingData,
+    n_folds: int,
+) -> tuple[SizeOnPath, ...]:
+    """The sizes that are finished on all rows, each with what is finished of it on folds."""
+    return tuple(
+        SizeOnPath(
+            size,
+            solution,
+            None if model is None else model.model,
+            None if model is None else model.train,
+            _across_folds(model, [(k, folds[k].models[i]) for k in folds
+                                  if i < len(folds[k].models)], data, n_folds),
+        )
+        for i, (size, solution, model) in enumerate(
+            zip(sizes, final.solutions, final.models, strict=False)
+        )
+    )  # fmt: skip
 
 
 def _splits_of(data: TrainingData, cv: Any, random_state: int) -> list[Split]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from riskslim.metrics.rows import MOST_DISTINCT_SCORES
 from riskslim.plots import plot_decision_curve, plot_reliability, plot_roc, plot_score_histogram
 from riskslim.report.rows import Rows, weighted_mean
 from riskslim.report.svg import Diagram, drawn, drawn_on_grid
+from riskslim.score.lines import shift_of
 from riskslim.score.typesetting import one_line
 
 if TYPE_CHECKING:
@@ -84,7 +86,7 @@ def diagrams(
     """
     return {
         "reliability": _reliability(score, rows, cv),
-        "roc": _roc(rows, cv),
+        "roc": _roc(score, rows, cv),
         "histogram": _histogram(score, rows),
         "decision": _decision(rows, thresholds),
     }
@@ -111,8 +113,11 @@ def _reliability(score: ScoreLike, rows: Rows, cv: CrossValidationLike | None) -
     )
 
 
-def _roc(rows: Rows, cv: CrossValidationLike | None) -> Diagram:
+def _roc(score: ScoreLike, rows: Rows, cv: CrossValidationLike | None) -> Diagram:
     points = operating_points(rows.positive, rows.scores, rows.weight)
+    # Thresholds as on the sheet.
+    shift = shift_of(score, score.layout)
+    points = dataclasses.replace(points, thresholds=points.thresholds + shift)
     folds = [] if cv is None else [cv.operating_points(fold) for fold in cv.folds]
     is_marked = len(points) - 1 <= MOST_DISTINCT_SCORES
     return drawn(
@@ -133,13 +138,14 @@ def _histogram(score: ScoreLike, rows: Rows) -> Diagram:
     names = [
         f"with {outcome} = {_shortened(str(label), _LONGEST_CLASS)}" for label in score.classes
     ]
+    scores = rows.scores + shift_of(score, score.layout)
     means = [
-        weighted_mean(rows.scores[kind], None if rows.weight is None else rows.weight[kind])
+        weighted_mean(scores[kind], None if rows.weight is None else rows.weight[kind])
         for kind in (~rows.positive, rows.positive)
     ]
     return drawn(
         lambda ax: plot_score_histogram(
-            rows.positive, rows.scores, rows.weight, class_names=names, ax=ax
+            rows.positive, scores, rows.weight, class_names=names, ax=ax
         ),
         f"histogram-{rows.key}",
         f"Scores by class, {rows.name}: the mean score of rows {names[0]} is {means[0]:.3g}, "

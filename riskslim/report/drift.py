@@ -15,8 +15,9 @@ from riskslim.metrics.drift import population_stability_index
 from riskslim.metrics.rows import MOST_DISTINCT_SCORES, N_BINS
 from riskslim.report.cells import Cell, ReportTable
 from riskslim.report.rows import EXTREME, Rows, feature_values, weighted_mean
+from riskslim.score.lines import shift_of
 from riskslim.score.link import link_of
-from riskslim.score.table import AttainableScores, Observations, risk_rows
+from riskslim.score.table import AttainableScores, Observations, moved_rows, risk_rows
 from riskslim.score.typesetting import typeset
 
 if TYPE_CHECKING:
@@ -90,7 +91,9 @@ def _drift_of_scores(score: ScoreLike, rows: Sequence[Rows]) -> Drift:
     groups = [
         np.searchsorted(starts, one.scores.astype(np.float64), side="right") - 1 for one in rows
     ]
-    means = [weighted_mean(one.scores, one.weight) for one in rows]
+    # Scores are called as on the sheet.
+    shift = shift_of(score, score.layout)
+    means = [weighted_mean(one.scores, one.weight) + shift for one in rows]
     shares = np.array(
         [
             np.bincount(group, one.weight, len(entries)) / np.bincount(group, one.weight).sum()
@@ -100,7 +103,7 @@ def _drift_of_scores(score: ScoreLike, rows: Sequence[Rows]) -> Drift:
     lines: list[tuple[str, Sequence[float], bool]] = [("Score: mean", means, False)]
     lines += [
         (f"Score {typeset(entry.score)}", shares[:, k].tolist(), True)
-        for k, entry in enumerate(entries)
+        for k, entry in enumerate(moved_rows(entries, 1, shift))
         if shares[:, k].any()
     ]
     return Drift("scores", lines, *_index_of(groups, rows))

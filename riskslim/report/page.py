@@ -99,7 +99,11 @@ def _page(
 ) -> str:
     check_packages()
     from riskslim.report import diagrams
-    from riskslim.report.calculator import calculator_families, calculator_items
+    from riskslim.report.calculator import (
+        calculator_families,
+        calculator_items,
+        calculator_variables,
+    )
     from riskslim.report.drift import drift_table, drifts_of
     from riskslim.report.inputs import check_path, check_same_score, stated_problem
     from riskslim.report.methods import methods_text, tripod_table
@@ -141,6 +145,7 @@ def _page(
         sheet_rows=rows[-1].name,
         items=calculator_items(score),
         families=calculator_families(score),
+        variables_asked=calculator_variables(score)[0],
         certificate=certificate_table(score),
         metrics=metrics_table(rows, cv),
         intervals=note_on_intervals(rows),
@@ -234,14 +239,24 @@ def _finalized(value: Any) -> Any:
 def _script(score: ScoreLike) -> str:
     """The calculator: the exported score, what it asks for, and what happens on a page."""
     from riskslim.exports.javascript import javascript_text, to_javascript
-    from riskslim.report.calculator import calculator_families, calculator_items
-
-    items, related = map(javascript_text, (calculator_items(score), calculator_families(score)))
-    program = to_javascript(score, inputs="items")
-    return (
-        f"{program}const calculatorItems = {items};\nconst calculatorFamilies = {related};\n"
-        f"{_file('report.js')}"
+    from riskslim.report.calculator import (
+        calculator_families,
+        calculator_items,
+        calculator_variables,
     )
+
+    variables, shift = calculator_variables(score)
+    constants = {
+        "calculatorItems": calculator_items(score),
+        "calculatorFamilies": calculator_families(score),
+        "calculatorVariables": variables,
+        "calculatorShift": shift,
+    }
+    program = to_javascript(score, inputs="items")
+    stated = "".join(
+        f"const {name} = {javascript_text(value)};\n" for name, value in constants.items()
+    )
+    return f"{program}{stated}{_file('report.js')}"
 
 
 def _file(name: str) -> str:

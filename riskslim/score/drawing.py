@@ -19,10 +19,13 @@ from riskslim.score.typesetting import (
     folded,
     one_line,
     typeset,
+    typeset_condition,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from riskslim.score.band import Band
 
 __all__ = ["draw", "pyplot"]
 
@@ -36,6 +39,7 @@ _LEAST_WIDTH = 42 * _SIZE
 # The least width of titles and notes.
 _LEAST_TEXT = 24 * _SIZE
 _NAME_CHARACTERS = 48
+_CONDITION_CHARACTERS = 36
 # Greys, which print and are told apart by everybody.
 _HEAD, _TINT, _INK = "#d9d9d9", "#f2f2f2", "black"
 
@@ -161,6 +165,11 @@ def _wrapped(text: str, width: float, *, is_bold: bool) -> list[str]:
         characters = max(min(characters - 1, int(characters * width / widest)), 8)
 
 
+def _condition_lines(band: Band) -> list[str]:
+    """The values of a band, in lines."""
+    return textwrap.wrap(typeset_condition(band), _CONDITION_CHARACTERS) or [""]
+
+
 class _Layout:
     """The parts of a sheet, in points from the upper left corner."""
 
@@ -168,16 +177,10 @@ class _Layout:
         self.items: list[_Text | _Line | _Area] = []
         self._sheet = sheet
         self._names = [
-            textwrap.wrap(one_line(line.label), _NAME_CHARACTERS) or [""] for line in sheet.lines
+            textwrap.wrap(one_line(line.label), _NAME_CHARACTERS) or [""]
+            for line in sheet.variables or sheet.lines
         ]
-        self._worths = [typeset(one_line(line.worth)) for line in sheet.lines]
-        texts = [line for name in self._names for line in name] + [sheet.instruction]
-        self._columns = [
-            _width(f"{len(sheet.lines)}.") + 2 * _PADDING,
-            max(map(_width, texts)) + 2 * _PADDING,
-            max([*map(_width, self._worths), _width("Score", is_bold=True)]) + 2 * _PADDING,
-            _width("= ") + _BLANK + 2 * _PADDING,
-        ]
+        self._columns = self._widths_of_points()
         # Tables have one width: that of the wider one.
         blocks = list(self._blocks(max(sum(self._columns), _LEAST_WIDTH)))
         self._inner = max(sum(self._columns), _LEAST_TEXT, *(sum(widths) for _, widths in blocks))
@@ -185,7 +188,9 @@ class _Layout:
         self.width = self._inner + 2 * _MARGIN
         self._y = _MARGIN
         self._paragraph(sheet.title, is_bold=True)
-        if sheet.lines:
+        if sheet.variables:
+            self._variables_table()
+        elif sheet.lines:
             self._points_table()
         else:
             self._paragraph(NO_POINTS)
@@ -194,6 +199,32 @@ class _Layout:
         for note in [typeset(sheet.formula), *sheet.footnotes]:
             self._paragraph(note)
         self.height = self._y + _MARGIN
+
+    def _widths_of_points(self) -> list[float]:
+        """Widths of the columns of the points table; by variable those of the bands in addition."""
+        sheet = self._sheet
+        names = [line for name in self._names for line in name]
+        self._worths = [typeset(one_line(line.worth)) for line in sheet.lines]
+        worths = self._worths
+        if sheet.variables:
+            bands = [band for one in sheet.variables for band in one.bands]
+            worths = [typeset(one_line(band.printed_points)) for band in bands]
+        columns = [
+            _width(f"{sheet.n_rows}.") + 2 * _PADDING,
+            max(map(_width, [*names, sheet.instruction])) + 2 * _PADDING,
+            max([*map(_width, worths), _width("Score", is_bold=True)]) + 2 * _PADDING,
+            _width("= ") + _BLANK + 2 * _PADDING,
+        ]
+        if sheet.variables:
+            # The instruction spans names and conditions.
+            conditions = max(_width(line) for band in bands for line in _condition_lines(band))
+            conditions += 2 * _PADDING
+            columns[1] = max(
+                max(map(_width, names)) + 2 * _PADDING,
+                _width(sheet.instruction) + 2 * _PADDING - conditions,
+            )
+            columns.insert(2, conditions)
+        return columns
 
     def _blocks(self, room: float) -> Iterator[tuple[Lines, list[float]]]:
         """Parts of the risk table that fit the room, and the widths of their columns."""
@@ -233,18 +264,50 @@ class _Layout:
                 self._text(name + _PADDING, line)
                 self._y += _LINE
             self._y += 0.5 * _PADDING
+        self._total(name, worth + _PADDING, blank)
+        self._sides(top, [number, blank, _MARGIN + self._inner])
+        self._y += _LINE
+
+    def _variables_table(self) -> None:
+        """Rows of variables, one line for each band, and rules between variables."""
+        top = self._y
+        number, name, condition, worth, blank = itertools.accumulate(
+            self._columns[:-1], initial=_MARGIN
+        )
+        for k, (variable, names) in enumerate(zip(self._sheet.variables, self._names, strict=True)):
+            self._rule(self._inner)
+            self._y += 0.5 * _PADDING
+            start = self._y
+            self._text(name - _PADDING, f"{k + 1}.", align="right")
+            for line in names:
+                self._text(name + _PADDING, line)
+                self._y += _LINE
+            end, self._y = self._y, start
+            for band in variable.bands:
+                points = typeset(one_line(band.printed_points))
+                self._text(blank - _PADDING, points, align="right")
+                for line in _condition_lines(band):
+                    self._text(condition + _PADDING, line)
+                    self._y += _LINE
+            self._y = max(self._y, end) - _LINE
+            self._blank(blank, "+" if k else "")
+            self._y += _LINE + 0.5 * _PADDING
+        self._total(name, worth + _PADDING, blank)
+        self._sides(top, [number, blank, _MARGIN + self._inner])
+        self._y += _LINE
+
+    def _total(self, name: float, score: float, blank: float) -> None:
+        """The line below all others, with room for the sum."""
         self._rule(self._inner)
         height = _LINE + _PADDING
         self.items.append(_Area(_MARGIN, self._y, self._inner, height, _TINT))
         self._rule(self._inner)
         self._y += 0.5 * _PADDING
         self._text(name + _PADDING, self._sheet.instruction)
-        self._text(worth + _PADDING, "Score", is_bold=True)
+        self._text(score, "Score", is_bold=True)
         self._blank(blank, "=")
         self._y += _LINE + 0.5 * _PADDING
         self._rule(self._inner)
-        self._sides(top, [number, blank, _MARGIN + self._inner])
-        self._y += _LINE
 
     def _blank(self, left: float, sign: str) -> None:
         """A sign and a line to write on."""

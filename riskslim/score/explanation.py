@@ -17,6 +17,7 @@ from riskslim._wording import listing, near, percent
 from riskslim.data.feature_ranges import FeatureRange, short
 from riskslim.items.families import Family, Pattern, condition_families
 from riskslim.items.item import Item, variable_of
+from riskslim.score.reason_codes import Reason
 from riskslim.score.table import RiskScale, logistic
 from riskslim.score.typesetting import score_line
 
@@ -119,6 +120,13 @@ class Explanation:
     missing : tuple of str, default ()
         Raw columns in which the record has no value: their conditions, but "is missing", count as
         not met.
+    reasons : tuple of Reason, default ()
+        The variables that cost the record points against the best that a record can have, those
+        that cost most first.
+    reasons_against_average : tuple of Reason or None, default None
+        The same against the points that rows have on average, where those are given.
+    score_on_sheet : int or float, optional
+        The score as on sheets of the score, where their points are moved; else None.
 
     Notes
     -----
@@ -137,9 +145,15 @@ class Explanation:
     target: str
     fewest_changes: tuple[Change, ...] | None
     missing: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+    reasons_against_average: tuple[Reason, ...] | None = None
+    score_on_sheet: float | None = None
 
     def __str__(self) -> str:
-        lines = [f"Score {short(self.score)}: the risk of {self.outcome} is {_percent(self.risk)}."]
+        score = short(self.score)
+        if self.score_on_sheet is not None:
+            score += f" ({short(self.score_on_sheet)} on the sheet)"
+        lines = [f"Score {score}: the risk of {self.outcome} is {_percent(self.risk)}."]
         if self.contributions:
             lines.append("Points by item:")
         printed = [f"{one.total:+.10g}" for one in self.contributions]
@@ -150,6 +164,11 @@ class Explanation:
         if self.missing:
             counted = "its conditions count" if len(self.missing) == 1 else "their conditions count"
             lines.append(f"Missing: {', '.join(self.missing)}; {counted} as no.")
+        if self.reasons_against_average is not None:
+            lines += [
+                _ranked("Points above the least", self.reasons),
+                _ranked("Points above the average", self.reasons_against_average),
+            ]
         if self.changes:
             lines.append("What would change it, all else equal:")
             lines += [
@@ -170,6 +189,10 @@ class Explanation:
                 *(f"  {_in_words(change)}" for change in self.fewest_changes),
             ]
         )
+
+
+def _ranked(what: str, reasons: tuple[Reason, ...]) -> str:
+    return f"{what}: {', '.join(map(str, reasons)) or 'none'}."
 
 
 def _percent(risk: float) -> str:

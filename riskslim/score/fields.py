@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from riskslim.items.item import Item
     from riskslim.items.variables import RawVariable
     from riskslim.score.cutoff_ranges import CutoffRange
+    from riskslim.score.labels import Label
+    from riskslim.score.layout import SheetLayout
     from riskslim.score.recalibration import Recalibration
     from riskslim.score.requirements import Requirement
     from riskslim.solution import Certificate
@@ -60,6 +62,8 @@ class ScoreFields:
     prevalence: float | None
     recalibration: Recalibration | None
     requirements: Sequence[Requirement]
+    labels: Mapping[str, Label]
+    layout: SheetLayout
 
     def _replaced(self, **changes: Any) -> Self:
         """The same score with other fields."""

@@ -13,6 +13,7 @@ from riskslim.score.typesetting import (
     longest_cell,
     one_line,
     typeset,
+    typeset_condition,
 )
 
 __all__ = ["sheet_html"]
@@ -23,6 +24,7 @@ _HTML_LINE, _HTML_CHARACTER, _HTML_SEPARATOR = 4300, 62, 80
 _CELL = "padding:0.2em 0.6em;border-bottom:1px solid"
 _LEFT, _RIGHT = f"text-align:left;{_CELL}", f"text-align:right;{_CELL}"
 _NOWRAP = "white-space:nowrap"
+_NO_LINE = "border-bottom:none;padding-bottom:0"
 _NARROW_CELL = f"padding:0.2em 0.4em;border-bottom:1px solid;{_NOWRAP}"
 _CAPTION = "text-align:left;font-weight:bold;padding:0.3em 0;caption-side:top"
 _TABLE = '<table style="border-collapse:collapse;margin:0 0 0.8em">'
@@ -67,11 +69,34 @@ def _html_row(cells: Iterable[str]) -> str:
 
 def _points_table(sheet: SheetContent) -> str:
     caption = f'<caption style="{_CAPTION}">{_escaped(sheet.title)}</caption>'
-    if not sheet.lines:
+    if not sheet.n_rows:
         return f'<p style="font-weight:bold">{_escaped(sheet.title)}</p>\n<p>{NO_POINTS}</p>'
-    heads = _html_row(
-        _cell('th scope="col"', head, _LEFT) for head in ("Row", "Item", "Points", "Add up")
+    heads, rows = _rows_of_variables(sheet) if sheet.variables else _rows_of_items(sheet)
+    total = (
+        _cell("td", "", _RIGHT),
+        _cell('td colspan="2"' if sheet.variables else "td", sheet.instruction, _LEFT),
+        _cell('th scope="row"', "Score", _RIGHT if sheet.variables else _LEFT),
+        _cell("td", f"= {_BLANK}", f"{_RIGHT};{_NOWRAP}"),
     )
+    return "\n".join(
+        [
+            _TABLE,
+            caption,
+            f"<thead>{_heads(*heads)}</thead>",
+            *rows,
+            # On paper the sum is not to be repeated at the end of each page.
+            f'<tfoot style="display:table-row-group">{_html_row(total)}</tfoot>',
+            "</table>",
+        ]
+    )
+
+
+def _heads(*names: str) -> str:
+    return _html_row(_cell('th scope="col"', name, _LEFT) for name in names)
+
+
+def _rows_of_items(sheet: SheetContent) -> tuple[tuple[str, ...], list[str]]:
+    """Heads and rows of the points table by item."""
     rows = [
         _html_row(
             (
@@ -83,25 +108,42 @@ def _points_table(sheet: SheetContent) -> str:
         )
         for k, line in enumerate(sheet.lines, start=1)
     ]
-    total = (
-        _cell("td", "", _RIGHT),
-        _cell("td", sheet.instruction, _LEFT),
-        _cell('th scope="row"', "Score", _LEFT),
-        _cell("td", f"= {_BLANK}", f"{_RIGHT};{_NOWRAP}"),
-    )
-    return "\n".join(
-        [
-            _TABLE,
-            caption,
-            f"<thead>{heads}</thead>",
-            "<tbody>",
-            *rows,
-            "</tbody>",
-            # On paper the sum is not to be repeated at the end of each page.
-            f'<tfoot style="display:table-row-group">{_html_row(total)}</tfoot>',
-            "</table>",
-        ]
-    )
+    return ("Row", "Item", "Points", "Add up"), ["<tbody>", *rows, "</tbody>"]
+
+
+def _rows_of_variables(sheet: SheetContent) -> tuple[tuple[str, ...], list[str]]:
+    """Heads and rows of the points table by variable: one body for each, one row for each band."""
+    lines = []
+    for k, variable in enumerate(sheet.variables, start=1):
+        n_bands = len(variable.bands)
+        # Lines between variables alone: what belongs together stays together.
+        span = f' rowspan="{n_bands}"'
+        lines.append('<tbody style="break-inside:avoid">')
+        for j, band in enumerate(variable.bands):
+            is_last = j == n_bands - 1
+            top, inner = ";vertical-align:top", "" if is_last else f";{_NO_LINE}"
+            cells = [
+                _cell("td", _escaped(typeset_condition(band)), f"{_LEFT}{top}{inner}"),
+                _cell(
+                    "td", _escaped(typeset(band.printed_points)), f"{_RIGHT};{_NOWRAP}{top}{inner}"
+                ),
+            ]
+            if j == 0:
+                name = _cell(
+                    f'th scope="rowgroup"{span}',
+                    _escaped(variable.label),
+                    f"font-weight:normal;vertical-align:top;{_LEFT}",
+                )
+                blank = _cell(
+                    f"td{span}",
+                    ("" if k == 1 else "+ ") + _BLANK,
+                    f"vertical-align:bottom;{_RIGHT};{_NOWRAP}",
+                )
+                number = _cell(f"td{span}", f"{k}.", f"vertical-align:top;{_RIGHT}")
+                cells = [number, name, *cells, blank]
+            lines.append(_html_row(cells))
+        lines.append("</tbody>")
+    return ("Row", "Variable", "Values", "Points", "Add up"), lines
 
 
 def _risk_tables(sheet: SheetContent) -> str:

@@ -21,6 +21,8 @@ from riskslim.items.variables import RawVariable
 from riskslim.scale import ScaleSet, checked_scale
 from riskslim.score.cutoff_ranges import CutoffRange
 from riskslim.score.digest import digest_of
+from riskslim.score.labels import labels_from_plain
+from riskslim.score.layout import SheetLayout
 from riskslim.score.recalibration import Recalibration, checked_prevalence
 from riskslim.score.requirements import (
     Requirement,
@@ -121,6 +123,8 @@ def _to_plain(score: ScoreLike) -> dict[str, Any]:
             if score.requirements
             else {}
         ),
+        # No prediction depends on words and layout: readers may ignore them, in any version.
+        **_words_to_plain(score),
         "certificate": None if certificate is None else _certificate_to_plain(certificate),
         **(
             {}
@@ -138,6 +142,25 @@ def _to_plain(score: ScoreLike) -> dict[str, Any]:
             }
         ),
     }
+
+
+def _words_to_plain(score: ScoreLike) -> dict[str, Any]:
+    """The labels of a score and the layout of its sheet, where there is something to say."""
+    plain: dict[str, Any] = {}
+    if score.labels:
+        plain["labels"] = {name: label.to_plain() for name, label in score.labels.items()}
+    if score.layout != SheetLayout():
+        plain["layout"] = dataclasses.asdict(score.layout)
+    return plain
+
+
+def _layout_from_plain(plain: Any) -> SheetLayout:
+    if plain is None:
+        return SheetLayout()
+    try:
+        return SheetLayout.from_plain(plain)
+    except ValueError as error:
+        raise ValueError(f"'layout': {error}") from None
 
 
 def _digest(
@@ -441,6 +464,8 @@ def read(text: str | bytes, source: str = "the text") -> dict[str, Any]:
         "requirements": requirements_from_plain(plain.get("requirements", [])),
         "prevalence": _prevalence_from_plain(plain.get("prevalence")),
         "recalibration": _recalibration_from_plain(plain.get("recalibration"), version),
+        "labels": labels_from_plain(plain.get("labels", {})),
+        "layout": _layout_from_plain(plain.get("layout")),
     }
 
 

@@ -11,6 +11,7 @@ from riskslim.score.typesetting import (
     fitting_blocks,
     one_line,
     typeset,
+    typeset_condition,
 )
 
 __all__ = ["sheet_latex"]
@@ -74,6 +75,8 @@ def _latex_table(columns: str, rows: list[str]) -> str:
 
 def _points_table(sheet: SheetContent) -> str:
     title = rf"\bfseries {_escaped(sheet.title)}"
+    if sheet.variables:
+        return _variables_table(sheet)
     if not sheet.lines:
         return f"{{{title}}}{_NEW_LINE}{NO_POINTS}"
     is_wide = max(len(line.label) for line in sheet.lines) > _MAX_NAME_WIDTH
@@ -83,11 +86,7 @@ def _points_table(sheet: SheetContent) -> str:
         + (r"\phantom{$+$ }\dots \\" if k == 1 else r"$+$ \dots \\")
         for k, line in enumerate(sheet.lines, start=1)
     ]
-    # A title that is wider than the page is no line of a table, but a paragraph.
-    head = [rf"\multicolumn{{4}}{{@{{}}l}}{{{title}}} \\"]
-    above = ""
-    if len(sheet.title) * _CHARACTER > _LINE:
-        head, above = [], f"{{{title}}}{_NEW_LINE}"
+    above, head = _title(sheet, 4)
     return above + _latex_table(
         f"r{names}ll",
         [
@@ -96,6 +95,48 @@ def _points_table(sheet: SheetContent) -> str:
             *rows,
             r"\midrule",
             rf" & {sheet.instruction} & \bfseries Score & $=$ \dots \\",
+            r"\bottomrule",
+        ],
+    )
+
+
+def _title(sheet: SheetContent, n_columns: int) -> tuple[str, list[str]]:
+    """What stands above a table, and its first row: a title wider than the page is a paragraph."""
+    title = rf"\bfseries {_escaped(sheet.title)}"
+    if len(sheet.title) * _CHARACTER > _LINE:
+        return f"{{{title}}}{_NEW_LINE}", []
+    return "", [rf"\multicolumn{{{n_columns}}}{{@{{}}l}}{{{title}}} \\"]
+
+
+def _variables_table(sheet: SheetContent) -> str:
+    """The points by variable, one row for each band, more space between variables."""
+    longest = max(len(one.label) for one in sheet.variables)
+    widest = max(len(band.condition) for one in sheet.variables for band in one.bands)
+    columns = ("l", "l")
+    if longest + widest > _MAX_NAME_WIDTH + 12:
+        columns = (r"p{0.35\linewidth}", r"p{0.3\linewidth}")
+    rows = []
+    for k, variable in enumerate(sheet.variables, start=1):
+        if k > 1:
+            rows.append(r"\addlinespace")
+        for j, band in enumerate(variable.bands):
+            name = "" if j else _escaped(variable.label)
+            blank = ""
+            if j == len(variable.bands) - 1:
+                blank = r"\phantom{$+$ }\dots" if k == 1 else r"$+$ \dots"
+            rows.append(
+                f"{'' if j else f'{k}.'} & {name} & {_escaped(typeset_condition(band))} & "
+                rf"{_escaped(typeset(band.printed_points))} & {blank} \\"
+            )
+    above, head = _title(sheet, 5)
+    return above + _latex_table(
+        f"r{''.join(columns)}rl",
+        [
+            *head,
+            r"\toprule",
+            *rows,
+            r"\midrule",
+            rf" & \multicolumn{{2}}{{l}}{{{sheet.instruction}}} & \bfseries Score & $=$ \dots \\",
             r"\bottomrule",
         ],
     )

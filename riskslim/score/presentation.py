@@ -5,27 +5,34 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from riskslim.items.cutoffs import note_on_cutoffs
 from riskslim.items.families import condition_families, note_on_sums
-from riskslim.items.item import Item
+from riskslim.items.item import Item, variable_of
 from riskslim.items.variables import note_on_missing, note_on_special
 from riskslim.scale import PAPER_SCALE, scale_text
+from riskslim.score.band import VariableBands
+from riskslim.score.bands import bands_of
 from riskslim.score.fields import check_known
+from riskslim.score.labels import LabelLike, labels_of
+from riskslim.score.layout import PointsShown, SheetLayout, ShownBy
+from riskslim.score.lines import item_lines, turned_features
 from riskslim.score.link import link_of
 from riskslim.score.observations import observations_of
 from riskslim.score.predictions import Predictions
+from riskslim.score.scorecard import HigherIs, Scorecard, scorecard_of
 from riskslim.score.sheet import ScoreSheet
 from riskslim.score.table import (
     AttainableScores,
     RiskRow,
     checked_extreme,
     checked_max_rows,
+    moved_rows,
     risk_rows,
 )
-from riskslim.score.typesetting import one_line, score_line
+from riskslim.score.typesetting import ScoreLine, one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -150,6 +157,8 @@ class Presentation(Predictions):
         *,
         extreme: float = _EXTREME,
         max_rows: int | None = _MAX_ROWS,
+        by: ShownBy | None = None,
+        points: PointsShown | None = None,
     ) -> ScoreSheet:
         """Write the words and numbers of a sheet on which people add up points.
 
@@ -157,6 +166,14 @@ class Presentation(Predictions):
         ----------
         X, y, sample_weight, extreme, max_rows
             As in :meth:`risk_table`. By default there are at most 30 entries.
+        by : {"item", "variable"}, optional
+            One line for each item, or one row for each variable with its bands, as scorecards
+            have them: "< 66: 0, 66 to 70: 1, >= 71: 3". Default: the ``layout`` of the score.
+        points : {"fitted", "non-negative"}, optional
+            Points as they were fitted; or conditions with negative points turned round, so that
+            the least that an item, or a variable, adds is 0. The scores on the sheet are then
+            larger than those of :meth:`score_samples`, by a number that the sheet states; the
+            risks are the same. Default: the ``layout`` of the score.
 
         Returns
         -------
@@ -168,7 +185,7 @@ class Presentation(Predictions):
         Raises
         ------
         TypeError, ValueError
-            As in :meth:`risk_table`.
+            As in :meth:`risk_table`; another ``by`` or ``points``.
 
         Examples
         --------
@@ -192,27 +209,182 @@ class Presentation(Predictions):
         +----------+------+-------+-------+
         risk = 1 / (1 + exp(3 - score))
         Observed: share of rows with outcome = 1. Cases: number of such rows / of all rows.
+
+        With conditions turned round, by variable:
+
+        >>> sheet = score.sheet(by="variable", points="non-negative")
+        >>> for one in sheet.variables:
+        ...     print(one)
+        smoker: no: 0, yes: 2
+        exercise: no: 1, yes: 0
         """
+        layout = self.layout.changed(by, points)
+        lines: tuple[ScoreLine, ...] = ()
+        variables: tuple[VariableBands, ...] = ()
+        if layout.by == "variable":
+            variables, shift = bands_of(self, layout.points)
+        else:
+            lines, shift = item_lines(self, layout.points)
         risks = self.risk_table(X, y, sample_weight, extreme=extreme, max_rows=max_rows)
+        is_weighted = sample_weight is not None
+        notes = [
+            *self._of_risks(),
+            *self._notes_on_points(layout, shift),
+            *self._notes(risks, layout, is_weighted=is_weighted),
+        ]
         return ScoreSheet(
             outcome=f"probability that {self._positive}",
-            lines=tuple(
-                score_line(name, points, self.feature_ranges[name])
-                for name, points in self.points.items()
-            ),
-            risks=risks,
-            formula=self._formula(),
-            notes=tuple(
-                one_line(note) for note in self._notes(risks, is_weighted=sample_weight is not None)
-            ),
+            lines=lines,
+            variables=variables,
+            risks=moved_rows(risks, 1, shift) if shift else risks,
+            formula=self._formula(shift),
+            notes=tuple(map(one_line, notes)),
             requirements=tuple(self.requirements),
         )
 
-    def _notes(self, risks: tuple[RiskRow, ...], *, is_weighted: bool) -> Iterator[str]:
-        yield from self._of_risks()
-        for family in condition_families(self.points, self.feature_ranges, self.items):
-            if note := note_on_sums(family, self.items):
-                yield note
+    def bands(self, points: PointsShown | None = None) -> tuple[VariableBands, ...]:
+        """List the points by variable: the ranges or levels of each that have the same points.
+
+        Parameters
+        ----------
+        points : {"fitted", "non-negative"}, optional
+            As in :meth:`sheet`.
+
+        Returns
+        -------
+        tuple of VariableBands
+            Those whose points differ most first. ``str`` of one is readable.
+
+        Raises
+        ------
+        ValueError
+            Another ``points``.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> from riskslim.items import read_items
+        >>> points = {"age >= 66": 1, "age >= 71": 2, "sex = male": 1}
+        >>> for one in RiskScore(-3, points, items=read_items(points)).bands():
+        ...     print(one)
+        age: < 66: 0, 66 to < 71: 1, >= 71: 3
+        sex: male: 1, other: 0
+        """
+        return bands_of(self, self.layout.changed(None, points).points)[0]
+
+    def scorecard(
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        base_points: float = 600,
+        base_odds: float = 50,
+        pdo: float = 20,
+        higher_is: HigherIs = "safer",
+        extreme: float = _EXTREME,
+        max_rows: int | None = _MAX_ROWS,
+    ) -> Scorecard:
+        """Write the score in the points of scorecards: 600 at odds of 50 to 1, 20 double them.
+
+        Parameters
+        ----------
+        X, y, sample_weight, extreme, max_rows
+            As in :meth:`sheet`.
+        base_points : float, default 600
+            The total at which the odds are ``base_odds``.
+        base_odds : float, default 50
+            Odds against the outcome where a higher total is safer, for it where it is riskier.
+        pdo : float, default 20
+            Points that double the odds. Those of the score itself are its scale times ln 2.
+        higher_is : {"safer", "riskier"}, default "safer"
+            Of a higher total, whether the risk is lower or higher.
+
+        Returns
+        -------
+        Scorecard
+            A sheet by variable with whole points, none of which is negative but for base points.
+            Each total is a whole multiple of the score, plus a constant: totals are in the order of
+            risks, and each has the risk that :meth:`predict_proba` gives, the same bits. In
+            exchange odds and points that double them are as near to what is asked for as whole
+            points allow; the sheet states them.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in :meth:`sheet`; features with points are no conditions; numbers out of range; a
+            ``pdo`` for which a fitted point would be worth less than half a point.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> from riskslim.items import read_items
+        >>> points = {"age < 25": 2, "age < 35": 1, "defaulted before": 3}
+        >>> score = RiskScore(-5, points, outcome_name="default", items=read_items(points))
+        >>> card = score.scorecard(base_points=600, base_odds=50, pdo=20)
+        >>> for one in card.variables:
+        ...     print(one)
+        Base points: 458
+        defaulted before: no: 87, yes: 0
+        age: < 25: 0, 25 to < 35: 58, >= 35: 87
+        >>> for row in card.risks:
+        ...     print(row.score, row.risk)
+        458 73.1%
+        516 26.9%
+        545 11.9%
+        603 1.8%
+        632 0.7%
+        >>> print(card.notes[0])
+        600 points are odds of 49.23 to 1 against the outcome, and 20.1 points more double them
+        (asked for: 50 to 1 and 20; points are whole). Total = 632 - 29 x the score of the fitted
+        points, with the same risk.
+        """
+        sheet = self.sheet(
+            X, y, sample_weight,
+            extreme=extreme, max_rows=max_rows, by="variable", points="fitted",
+        )  # fmt: skip
+        return scorecard_of(
+            self,
+            dataclasses.replace(sheet, notes=tuple(self._notes_of_card(sheet.notes))),
+            base_points=base_points,
+            base_odds=base_odds,
+            pdo=pdo,
+            higher_is=higher_is,
+        )
+
+    def _notes_of_card(self, notes: tuple[str, ...]) -> Iterator[str]:
+        """Return the notes of a sheet without the one on its points."""
+        own = self._worth_of_a_point()
+        return (note for note in notes if note != own)
+
+    def _notes_on_points(self, layout: SheetLayout, shift: int) -> Iterator[str]:
+        """Return what is to be said of the points that the sheet lists."""
+        if layout.by == "item":
+            turned = turned_features(self, layout.points)
+            families = condition_families(self.points, self.feature_ranges, self.items)
+            for family in families:
+                # Of conditions that are turned round others hold together.
+                if set(family.names).isdisjoint(turned):
+                    if note := note_on_sums(family, self.items):
+                        yield note
+                elif len(family.names) > 1:
+                    variable = variable_of(family.names[0], self.items)
+                    yield f"Points of several conditions on {variable} add up."
+        if shift:
+            side = "above" if shift > 0 else "below"
+            why = (
+                "the points of each variable start at 0"
+                if layout.by == "variable"
+                else "conditions with negative points are turned round"
+            )
+            yield (
+                f"Scores here are {abs(shift)} {side} those of the fitted points, since {why}. "
+                "Risks are the same."
+            )
+
+    def _notes(
+        self, risks: tuple[RiskRow, ...], layout: SheetLayout, *, is_weighted: bool
+    ) -> Iterator[str]:
         chosen = self.certificate is not None and self.certificate.scales != PAPER_SCALE
         if chosen or link_of(self).scale != 1.0:
             yield self._worth_of_a_point()
@@ -225,17 +397,24 @@ class Presentation(Predictions):
             )
         if note := self._note_on_cutoffs():
             yield note
-        for name, variable in self.variables.items():
-            if note := note_on_missing(variable, self._computed_from(name)):
-                yield note
-            if note := note_on_special(variable, self._computed_from(name)):
-                yield note
+        if layout.by == "item":
+            yield from self._notes_on_values(turned_features(self, layout.points))
         if not all(values.is_binary for values in self.feature_ranges.values()):
             yield "[a to b]: the values of the feature in the training data."
         if self.certificate is not None:
             yield str(self.certificate)
             if self.recalibration is not None:
                 yield self.recalibration.note_on_certificate(self.intercept)
+
+    def _notes_on_values(self, turned: Container[str]) -> Iterator[str]:
+        """How missing and special values count, but for conditions that say it themselves."""
+        for name, variable in self.variables.items():
+            features = self._computed_from(name)
+            kept = {one: item for one, item in features.items() if one not in turned}
+            if note := note_on_missing(variable, kept):
+                yield note
+            if note := note_on_special(variable, kept):
+                yield note
 
     def _note_on_cutoffs(self) -> str:
         items = [self.items[name] for name in self.points if name in self.items]
@@ -338,8 +517,124 @@ class Presentation(Predictions):
                     raise type(error)(f"units[{name!r}]: {error}") from None
         return self._replaced(feature_ranges=ranges)
 
-    def _formula(self) -> str:
+    def with_labels(self, labels: Mapping[str, LabelLike]) -> Self:
+        """Say what variables, features and levels are called on sheets, and what they count.
+
+        Parameters
+        ----------
+        labels : mapping from str to str, Label or mapping
+            By raw column or feature: a text; or :class:`~riskslim.score.labels.Label`, or a
+            mapping, with ``text``, ``unit`` and ``levels``. Labels that the score has of other
+            names stay.
+
+        Returns
+        -------
+        RiskScore
+            The same score; predictions, files of data and requirements know the names as they are.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Names that the score does not have; labels that are no text.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> from riskslim.items import read_items
+        >>> points = {"age >= 66": 1, "sex = m": 1}
+        >>> score = RiskScore(-3, points, items=read_items(points)).with_labels(
+        ...     {
+        ...         "age": {"text": "Age", "unit": "years"},
+        ...         "sex": {"text": "Sex", "levels": {"m": "male", "other": "female"}},
+        ...     }
+        ... )
+        >>> for one in score.bands():
+        ...     print(one)
+        Age (years): < 66: 0, >= 66: 1
+        Sex: male: 1, female: 0
+        """
+        return self._replaced(labels={**self.labels, **labels_of(labels)})
+
+    def with_layout(self, *, by: ShownBy | None = None, points: PointsShown | None = None) -> Self:
+        """Choose how sheets of the score list its points where nothing else is said.
+
+        Parameters
+        ----------
+        by, points
+            As in :meth:`sheet`; None leaves it as it is.
+
+        Returns
+        -------
+        RiskScore
+            The same score with the same predictions; reports and files have the layout, too.
+
+        Raises
+        ------
+        ValueError
+            Something else.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> score = RiskScore(1, {"exercise": -2}).with_layout(points="non-negative")
+        >>> for k in (2, -2, -1):
+        ...     print(str(score).splitlines()[k])
+        | 1. exercise: no | 2 points |   ... |
+        risk = 1 / (1 + exp(1 - score))
+        Scores here are 2 above those of the fitted points, since conditions with negative points
+        are turned round. Risks are the same.
+        """
+        return self._replaced(layout=self.layout.changed(by, points))
+
+    def with_dummies(self, groups: Mapping[str, Mapping[str, Any]]) -> Self:
+        """State that features are levels of a variable, so that one row shows them together.
+
+        Parameters
+        ----------
+        groups : mapping from str to mapping from str to object
+            By variable: its features of 0 and 1, each with its level.
+
+        Returns
+        -------
+        RiskScore
+            With ``items`` for the features that have points: of the levels of one variable one at
+            most holds.
+
+        Raises
+        ------
+        ValueError
+            Features that the score does not have, that are not 0 or 1, or of which something is
+            stated already.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> score = RiskScore(-2, {"ward_icu": 2, "ward_er": 1})
+        >>> grouped = score.with_dummies({"ward": {"ward_icu": "ICU", "ward_er": "ER"}})
+        >>> print(*grouped.bands(), len(score.risk_table()), len(grouped.risk_table()))
+        ward: ICU: 2, ER: 1, other: 0 4 3
+        """
+        return self._replaced(items={**self.items, **self._items_of_dummies(groups)})
+
+    def _items_of_dummies(self, groups: Mapping[str, Mapping[str, Any]]) -> dict[str, Item]:
+        found = {}
+        for variable, levels in groups.items():
+            check_known(levels, tuple(self.feature_names), f"groups[{variable!r}]")
+            for name, level in levels.items():
+                known = self.feature_ranges.get(name)
+                if name in found or (name in self.items and self.items[name].is_condition):
+                    raise ValueError(f"groups[{variable!r}]: it is stated already what {name!r} is")
+                if known is None:
+                    continue  # without points
+                if not known.is_binary:
+                    raise ValueError(f"groups[{variable!r}]: {name!r} is not 0 or 1")
+                found[name] = Item(name, variable, "=", level)
+        return found
+
+    def _formula(self, shift: int = 0) -> str:
+        """The risk of a score that is larger than that of the record by a shift."""
         link = link_of(self)
+        link = dataclasses.replace(link, intercept=link.intercept - shift)
         if link.scale != 1.0:
             sign = "-" if link.intercept < 0 else "+"
             sum_of_all = "score"

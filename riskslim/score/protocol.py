@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from riskslim.items.item import Item
     from riskslim.items.variables import RawVariable
     from riskslim.score.cutoff_ranges import CutoffRange
+    from riskslim.score.labels import Label
+    from riskslim.score.layout import PointsShown, SheetLayout, ShownBy
     from riskslim.score.recalibration import Recalibration
     from riskslim.score.requirements import Requirement
     from riskslim.score.sheet import ScoreSheet
@@ -92,6 +94,14 @@ class ScoreLike(Protocol):
     def requirements(self) -> Sequence[Requirement]:
         """Return what the score was found under."""
 
+    @property
+    def labels(self) -> Mapping[str, Label]:
+        """Return what variables and features are called on sheets, by name."""
+
+    @property
+    def layout(self) -> SheetLayout:
+        """Return how sheets list the points."""
+
     def score_samples(self, X: Any) -> NDArray[Any]:
         """Scores of rows."""
 
@@ -127,5 +137,7 @@ class ScoreLike(Protocol):
         *,
         extreme: float = ...,
         max_rows: int | None = ...,
+        by: ShownBy | None = None,
+        points: PointsShown | None = None,
     ) -> ScoreSheet:
         """The sheet on which people add up points."""

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from riskslim._checks import checked_number
+from riskslim.data.weights import checked_weights
 from riskslim.items.columns import missing_in
 from riskslim.items.rules import raw_table
 from riskslim.score.boolean_rule import BooleanRule, boolean_rule
 from riskslim.score.cutoff_ranges import SHARE
 from riskslim.score.cutoff_sweep import cutoff_ranges
 from riskslim.score.explanation import Explanation, explanation, fixed_features
+from riskslim.score.lines import shift_of
 from riskslim.score.link import link_of
 from riskslim.score.observations import observations_of
 from riskslim.score.presentation import Presentation
+from riskslim.score.reason_codes import checked_average, reasons_of
 from riskslim.score.rows import as_row
 from riskslim.score.table import logistic
 
@@ -37,7 +40,12 @@ class Reasons(Presentation):
     """The methods of a risk score that explain it."""
 
     def explain(
-        self, record: Any, threshold: float | None = None, *, fixed: Sequence[str] = ()
+        self,
+        record: Any,
+        threshold: float | None = None,
+        *,
+        fixed: Sequence[str] = (),
+        average: Mapping[str, float] | None = None,
     ) -> Explanation:
         """Explain the score of one record: what it is made of, and what would change it.
 
@@ -52,6 +60,9 @@ class Reasons(Presentation):
         fixed : sequence of str, default ()
             What cannot change, such as "age": features, or variables with all of the conditions on
             them. Whatever is fixed, no change makes a value missing that is known.
+        average : mapping from str to float, optional
+            Mean points of some rows by feature, from :meth:`average_points`: the explanation then
+            ranks reasons against them as well, and prints both rankings.
 
         Returns
         -------
@@ -87,7 +98,9 @@ class Reasons(Presentation):
             raise ValueError(f"one record is explained at a time, got {rows.n_samples} rows")
         (score,) = rows.scores(self.points).tolist()
         values = {name: _plain_number(column.item()) for name, column in rows.values().items()}
-        return explanation(
+        against = None if average is None else checked_average(average, tuple(self.points))
+        shift = shift_of(self, self.layout)
+        explained = explanation(
             values,
             score,
             points=self.points,
@@ -101,6 +114,55 @@ class Reasons(Presentation):
                 fixed, self.points, (*self.feature_names, *self.variables), self.items
             ),
         )
+        return dataclasses.replace(
+            explained,
+            reasons=reasons_of(self, values),
+            reasons_against_average=None if against is None else reasons_of(self, values, against),
+            score_on_sheet=score + shift if shift else None,
+        )
+
+    def average_points(self, X: Any, sample_weight: Any = None) -> dict[str, float]:
+        """Compute the points that rows get on average, by feature.
+
+        Parameters
+        ----------
+        X
+            Rows, as in :meth:`score_samples`.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights of the rows.
+
+        Returns
+        -------
+        dict from str to float
+            What explanations and exports compare a record with.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in :meth:`score_samples`; no row has a positive weight.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> score = RiskScore(-3, {"age >= 60": 2, "smoker": 1})
+        >>> X = {"age >= 60": [1, 0, 0, 0], "smoker": [1, 1, 0, 0]}
+        >>> average = score.average_points(X)
+        >>> average
+        {'age >= 60': 0.5, 'smoker': 0.5}
+        >>> explained = score.explain({"age >= 60": 1, "smoker": 1}, average=average)
+        >>> print(*explained.reasons_against_average, sep="; ")
+        age (>= 60): 1.5; smoker (yes): 0.5
+        """
+        rows = self._rows(X)
+        weights = None
+        if sample_weight is not None:
+            weights = checked_weights(sample_weight, rows.n_samples)
+            if not weights.sum() > 0:
+                raise ValueError("no row has a positive weight: there is no average")
+        return {
+            name: float(np.average(self.points[name] * values, weights=weights))
+            for name, values in rows.values().items()
+        }
 
     def _missing_in(self, record: Any) -> tuple[str, ...]:
         """Raw columns in which one record has no value."""

@@ -32,6 +32,8 @@ __all__ = ["ScoreSheet"]
 
 # Characters in a line of text.
 _MAX_WIDTH = 80
+# Names of variables and values of bands that are longer are wrapped.
+_MAX_LABEL_WIDTH, _MAX_CONDITION_WIDTH = 36, 32
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,6 +54,8 @@ class ScoreSheet(SheetContent):
         What else is to be said beneath the tables, one sentence or two each.
     requirements : sequence of Requirement
         What the score was found under: the last lines beneath the tables.
+    variables : sequence of VariableBands
+        The points by variable, in the place of the points table; ``lines`` are empty then.
 
     Notes
     -----
@@ -212,6 +216,8 @@ class ScoreSheet(SheetContent):
 
 
 def _points_text(sheet: ScoreSheet) -> str:
+    if sheet.variables:
+        return _variables_text(sheet)
     if not sheet.lines:
         return NO_POINTS
     digits = max(len(str(line.points)) for line in sheet.lines)
@@ -226,6 +232,48 @@ def _points_text(sheet: ScoreSheet) -> str:
         cells.append((first, f"{sign}{line.points:>{digits}} {one_line(line.unit)}", blank))
         cells.extend((other, "", "") for other in others)
     return _boxed_points(cells, f"   {sheet.instruction.upper()}")
+
+
+def _variables_text(sheet: ScoreSheet) -> str:
+    """Rows of variables, one line for each band."""
+    digits = len(str(sheet.n_rows))
+    rows: list[list[tuple[str, str, str, str]]] = []
+    for k, variable in enumerate(sheet.variables, start=1):
+        label = textwrap.wrap(
+            f"{k:>{digits}}. {one_line(variable.label)}",
+            _MAX_LABEL_WIDTH,
+            subsequent_indent=" " * (digits + 2),
+        )
+        bands = [
+            (line, "" if j else one_line(band.printed_points))
+            for band in variable.bands
+            for j, line in enumerate(
+                textwrap.wrap(one_line(band.condition), _MAX_CONDITION_WIDTH) or [""]
+            )
+        ]
+        height = max(len(label), len(bands))
+        label += [""] * (height - len(label))
+        bands += [("", "")] * (height - len(bands))
+        blanks = [""] * (height - 1) + ["  ..." if k == 1 else "+ ..."]
+        rows.append(
+            [(name, *band, blank) for name, band, blank in zip(label, bands, blanks, strict=True)]
+        )
+    cells = [line for row in rows for line in row]
+    widths = [max(_columns(line[j]) for line in cells) for j in range(4)]
+    total = f"   {sheet.instruction.upper()}"
+    # The last line spans three cells.
+    widths[0] += max(0, len(total) + len(" SCORE") - sum(widths[:3]) - 6)
+    rule = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
+    text = [rule]
+    for row in rows:
+        text += [
+            f"| {_padded(name, widths[0])} | {_padded(condition, widths[1])} | "
+            f"{' ' * (widths[2] - _columns(points))}{points} | {_padded(blank, widths[3])} |"
+            for name, condition, points, blank in row
+        ]
+        text.append(rule)
+    spanned = sum(widths[:3]) + 6
+    return "\n".join([*text, f"| {total}{'SCORE':>{spanned - len(total)}} | = ... |", rule])
 
 
 def _columns(text: str) -> int:
@@ -293,6 +341,8 @@ def _markdown_table(heads: Iterable[str], rules: list[str], rows: Iterable[Itera
 
 
 def _points_markdown(sheet: ScoreSheet) -> str:
+    if sheet.variables:
+        return _variables_markdown(sheet)
     if not sheet.lines:
         return NO_POINTS
     rows = [
@@ -301,3 +351,23 @@ def _points_markdown(sheet: ScoreSheet) -> str:
     ]
     rows.append(("", sheet.instruction, "**Score**", "= ..."))
     return _markdown_table(["", "Item", "Points", ""], ["--:", ":--", ":--", ":--"], rows)
+
+
+def _variables_markdown(sheet: ScoreSheet) -> str:
+    """Write one line for each band; the number and name of a variable are in its first one."""
+    rows = []
+    for k, variable in enumerate(sheet.variables, start=1):
+        last = len(variable.bands) - 1
+        for j, band in enumerate(variable.bands):
+            rows.append(
+                (
+                    "" if j else f"{k}.",
+                    "" if j else _markdown(variable.label),
+                    _markdown(band.condition),
+                    _markdown(band.printed_points),
+                    "" if j < last else "..." if k == 1 else "+ ...",
+                )
+            )
+    rows.append(("", sheet.instruction, "", "**Score**", "= ..."))
+    heads = ["", "Variable", "Values", "Points", ""]
+    return _markdown_table(heads, ["--:", ":--", ":--", "--:", ":--"], rows)

@@ -10,6 +10,7 @@ import dataclasses
 import itertools
 import math
 import operator
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple
@@ -31,6 +32,7 @@ __all__ = [
     "checked_extreme",
     "checked_max_rows",
     "logistic",
+    "moved_rows",
     "risk_rows",
 ]
 
@@ -41,6 +43,9 @@ _MAX_CHOSEN = 20
 # With fewer, a table has no room for scores between those with extreme risks.
 _FEWEST_ROWS = 5
 _SMALLEST_EXTREME = 1e-9
+# Numbers of an entry, and comparisons as they read where scores are in the reverse order.
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_REVERSED = str.maketrans("<>", "><")
 
 
 class RiskRow(NamedTuple):
@@ -301,6 +306,42 @@ def risk_rows(
     else:
         rows = _of_intervals(attainable, risks, extreme, max_rows, observations)
     return tuple(observations.added_to(rows))
+
+
+def moved_rows(rows: Iterable[RiskRow], factor: int, shift: int) -> tuple[RiskRow, ...]:
+    """Write the entries of a risk table for scores times a factor plus a shift.
+
+    Parameters
+    ----------
+    rows : iterable of RiskRow
+        In order of the score.
+    factor, shift : int
+        A negative factor reverses the order.
+
+    Returns
+    -------
+    tuple of RiskRow
+        In order of what scores become. Risks and observations are as they were.
+
+    Examples
+    --------
+    >>> from riskslim.score.table import RiskRow, moved_rows
+    >>> rows = [RiskRow("0", "4.7%", 0, 0), RiskRow("1 to 2", "11.9% to 26.9%", 1, 2)]
+    >>> [(row.score, row.risk) for row in moved_rows(rows, -10, 600)]
+    [('580 to 590', '26.9% to 11.9%'), ('600', '4.7%')]
+    """
+    found = [_moved_row(row, factor, shift) for row in rows]
+    return tuple(found if factor > 0 else reversed(found))
+
+
+def _moved_row(row: RiskRow, factor: int, shift: int) -> RiskRow:
+    ends = sorted(factor * end + shift for end in (row.lowest, row.highest))
+    score = _NUMBER.sub(lambda found: f"{Decimal(found[0]) * factor + shift:f}", row.score)
+    risk = row.risk
+    if factor < 0:
+        score = " to ".join(reversed(score.split(" to "))).translate(_REVERSED)
+        risk = " to ".join(reversed(risk.split(" to ")))
+    return row._replace(score=score, risk=risk, lowest=ends[0], highest=ends[1])
 
 
 def _of_totals(

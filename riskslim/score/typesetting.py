@@ -12,6 +12,7 @@ from riskslim.data.feature_ranges import FeatureRange, printed_range
 from riskslim.score.table import RiskRow
 
 if TYPE_CHECKING:
+    from riskslim.score.band import Band, VariableBands
     from riskslim.score.requirements import Requirement
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "observed_text",
     "one_line",
     "typeset",
+    "typeset_condition",
 ]
 
 NO_POINTS = "No feature has points: the score of every row is 0."
@@ -74,7 +76,7 @@ class SheetContent:
 
     Parameters
     ----------
-    outcome, lines, risks, formula, notes, requirements
+    outcome, lines, risks, formula, notes, requirements, variables
         As in :class:`~riskslim.score.sheet.ScoreSheet`.
     """
 
@@ -84,6 +86,12 @@ class SheetContent:
     formula: str
     notes: tuple[str, ...] = ()
     requirements: tuple[Requirement, ...] = ()
+    variables: tuple[VariableBands, ...] = ()
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows whose points are added up: items or variables."""
+        return len(self.variables) or len(self.lines)
 
     @property
     def title(self) -> str:
@@ -111,8 +119,7 @@ class SheetContent:
     @property
     def instruction(self) -> str:
         """Return what to do with the points: nothing to add where there is one item."""
-        n_lines = len(self.lines)
-        return f"Add the points of rows 1 to {n_lines}" if n_lines > 1 else ""
+        return f"Add the points of rows 1 to {self.n_rows}" if self.n_rows > 1 else ""
 
     @property
     def risk_lines(self) -> Lines:
@@ -163,6 +170,12 @@ def typeset(text: str) -> str:
     text = text.replace("<= ", "\u2264 ").replace(">= ", "\u2265 ")
     text = re.sub(r"(^| )x ", "\\1\u00d7 ", text)
     return re.sub(r"-(?=\d)|(?<= )-(?= )|(?<=\()-", "\u2212", text)
+
+
+def typeset_condition(band: Band) -> str:
+    """The values of a band, with the signs of mathematics where they are numbers."""
+    text = one_line(band.condition)
+    return text if band.is_text else typeset(text)
 
 
 def folded(lines: Lines, room: int) -> Blocks:

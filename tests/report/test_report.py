@@ -58,6 +58,7 @@ from riskslim.report import render
 from riskslim.report import tables as content
 from riskslim.report.diagrams import thresholds
 from riskslim.report.remarks import _told_apart
+from riskslim.score.lines import shift_of
 from riskslim.score.typesetting import one_line
 
 NAMES = ["age >= 60", "smoker", "visits", "exercise"]
@@ -1061,6 +1062,99 @@ def test_calculator_ticks_what_is_implied(shown, browser):
     shown(render(score, X, rng.integers(0, 2, 100)))
     # No number is that large: what is ticked all the same is counted.
     assert click("x >= 1e999") == {"x >= 1e999"}
+
+
+FILL_LAYOUT = """
+const [rows, turned, variables, done] = [arguments[0], arguments[1], arguments[2], []];
+const form = document.getElementById("calculator");
+for (const row of rows) {
+  row.forEach((value, k) => {
+    const input = document.getElementById("item-" + k);
+    if (input && input.type === "checkbox") { input.checked = (value === 1) !== turned[k]; }
+    else if (input) { input.value = value; }
+  });
+  variables.forEach((one, v) => {
+    const select = document.getElementById("variable-" + v);
+    if (select) {
+      const values = JSON.stringify(one.items.map((k) => row[k]));
+      select.value = String(one.bands.findIndex((band) => band.includes(values)));
+    }
+  });
+  form.dispatchEvent(new Event("input"));
+  done.push([form.dataset.score, form.dataset.risk,
+             document.getElementById("calculator-score").textContent,
+             document.getElementById("calculator-note").textContent]);
+}
+return done;
+"""
+
+
+@pytest.mark.parametrize("by", ["item", "variable"])
+@pytest.mark.parametrize("points", ["fitted", "non-negative"])
+def test_calculator_in_every_layout(shown, browser, by, points):
+    """It asks for what the sheet lists, shows the score of the sheet, and predicts the same."""
+    names = ["age >= 45", "age >= 75", "sex = male", "sex = female", "smoker", "visits"]
+    worths = dict(zip(names, (-2, 3, -1, -2, -3, 1), strict=True))
+    ranges = {"visits": FeatureRange(0, 4)}
+    score = RiskScore(1, worths, items=read_items(names), feature_ranges=ranges)
+    score = score.with_layout(by=by, points=points).with_labels({"age": {"unit": "years"}})
+    records = [
+        dict(zip(score.points, values, strict=True))
+        for values in itertools.product((0, 1), repeat=6)
+    ]
+    records = [
+        record
+        for record in records
+        if record["age >= 75"] <= record["age >= 45"]
+        and record["sex = male"] + record["sex = female"] < 2
+    ]
+    X = {name: [record[name] for record in records] for name in names}
+    page = render(score, X, np.arange(len(records)) % 2, n_resamples=0)
+    messages, _ = shown(page)
+    assert messages == []
+    turned = [
+        points == "non-negative" and by == "item" and worth < 0 and name != "visits"
+        for name, worth in score.points.items()
+    ]
+    number = {name: k for k, name in enumerate(score.points)}
+    variables = score.bands() if by == "variable" else ()
+    bands = [
+        {
+            "items": [number[name] for name in one.features],
+            "bands": [
+                [json.dumps(pattern, separators=(",", ":")) for pattern in band.patterns]
+                for band in one.bands
+            ],
+        }
+        for one in variables
+    ]
+    if by == "variable":
+        note = browser.find_element("id", "calculator-note").text
+        assert note.startswith("Still to be entered: ")
+        assert "age (years)" in note
+    found = browser.execute_script(
+        FILL_LAYOUT, [list(record.values()) for record in records], turned, bands
+    )
+    shift = shift_of(score, score.layout)
+    assert (shift > 0) == (points == "non-negative")
+    risks, scores = score.predict_proba(records)[:, 1], score.score_samples(records)
+    for (total, risk, printed, note), expected, own in zip(found, risks, scores, strict=True):
+        assert note == ""
+        assert (float(total), float(risk)) == (own, expected)
+        assert float(printed.replace("\u2212", "-")) == own + shift
+    # Nothing is ticked to begin with: what is shown is a record that can be.
+    browser.find_element("css selector", "#calculator button").click()
+    browser.execute_async_script("setTimeout(arguments[0], 20)")
+    if by == "item":
+        for k, name in enumerate(score.points):
+            if name != "visits":
+                box = browser.find_element("id", f"item-{k}")
+                # Of both sexes one can be: the nearest of what can be true.
+                assert not box.is_selected() or (turned[k] and name.startswith("sex"))
+    # Thresholds in tables are those of the sheet.
+    table = re.search(r"<caption>Operating points.*?</table>", page, re.S)[0]
+    thresholds = {float(value) for value in re.findall(r'row" data-value="(.*?)"', table)}
+    assert thresholds == {float(one) + shift for one in set(scores.tolist())}
 
 
 def test_calculator_with_names_of_any_kind(shown, browser):

@@ -1,0 +1,77 @@
+"""Reasons in exports: which terms belong to a variable, and what they are compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from riskslim.score.reason_codes import checked_average, checked_number_of_reasons, references
+
+if TYPE_CHECKING:
+    from riskslim.score.protocol import ScoreLike
+
+__all__ = ["VariableCost", "costs_of"]
+
+
+class VariableCost(NamedTuple):
+    """A variable whose points are compared with those of others.
+
+    Attributes
+    ----------
+    label : str
+        What it is called as a reason.
+    terms : tuple of int
+        Numbers of its terms, in the order of the points of the score.
+    reference : float
+        The points that it is compared with.
+    """
+
+    label: str
+    terms: tuple[int, ...]
+    reference: float
+
+
+def costs_of(
+    score: ScoreLike, reasons: int | None, average: Mapping[str, float] | None
+) -> tuple[int, list[VariableCost]]:
+    """List the variables that can be reasons, in the order in which ties are broken.
+
+    Parameters
+    ----------
+    score : RiskScore
+    reasons : int or None
+        How many an export gives.
+    average : mapping from str to float or None
+        Mean points by feature; None compares with the least points.
+
+    Returns
+    -------
+    int
+        How many; 0 for none.
+    list of VariableCost
+
+    Raises
+    ------
+    TypeError, ValueError
+        A number below 1; averages of other features, or without ``reasons``.
+
+    Examples
+    --------
+    >>> from riskslim import RiskScore
+    >>> from riskslim.exports.reasons import costs_of
+    >>> costs_of(RiskScore(-3, {"smoker": 2, "exercise": -1}), 4, None)[1]
+    [VariableCost(label='smoker', terms=(0,), reference=0),
+    VariableCost(label='exercise', terms=(1,), reference=-1)]
+    """
+    wanted = checked_number_of_reasons(reasons)
+    if not wanted:
+        if average is not None:
+            raise ValueError("average is for reasons: pass their number as well (reasons=4)")
+        return 0, []
+    against = None if average is None else checked_average(average, tuple(score.points))
+    number = {name: k for k, name in enumerate(score.points)}
+    found = [
+        VariableCost(one.label, tuple(number[name] for name in one.features), reference)
+        for one, reference in references(score, against)
+    ]
+    return wanted, found

@@ -1,0 +1,338 @@
+"""The points of a score by variable, in bands: "< 66: 0, 66 to 70: 1, >= 71: 3".
+
+Points of several conditions on a variable add up. The bands of a variable are the ranges or levels
+within which they add up to the same; every form of a sheet by variable, scorecards and reasons are
+made of them. They are found by going through the cut-offs and levels of the conditions: between two
+neighbouring cut-offs no condition changes, so that one value stands for all.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from riskslim.data.feature_ranges import FeatureRange
+from riskslim.items.families import Pattern, condition_families
+from riskslim.items.item import COMPARISONS, Item, number_of, value_text
+from riskslim.items.rules import is_level
+from riskslim.score.band import Band, VariableBands
+from riskslim.score.labels import Label
+from riskslim.score.naming import feature_text, label_of, may_lack, stated_item
+from riskslim.score.typesetting import ScoreLine, score_line
+
+if TYPE_CHECKING:
+    from riskslim.score.layout import PointsShown
+    from riskslim.score.protocol import ScoreLike
+
+__all__ = ["bands_of", "factor_line"]
+
+_KNOWN, _MISSING = "known", "missing"
+_OTHER = "other"
+# As many levels without points are named, where all levels are known.
+_MOST_OTHERS = 4
+# Decimals of values that are taken for those that a variable is measured with.
+_MOST_DECIMALS = 2
+
+
+def bands_of(
+    score: ScoreLike, points: PointsShown = "fitted"
+) -> tuple[tuple[VariableBands, ...], int]:
+    """Put the points of a score together by variable.
+
+    Parameters
+    ----------
+    score : RiskScore
+    points : {"fitted", "non-negative"}, default "fitted"
+        The latter moves the points of each variable so that the least is 0.
+
+    Returns
+    -------
+    tuple of VariableBands
+        Those whose points differ most first; variables whose values are multiplied by points are
+        taken for as much as their points.
+    int
+        By how much the sums of the points exceed the scores of the records.
+
+    Examples
+    --------
+    >>> from riskslim import RiskScore
+    >>> from riskslim.items import read_items
+    >>> from riskslim.score.bands import bands_of
+    >>> points = {"age >= 66": 1, "age >= 71": 2, "active": -1}
+    >>> bands, shift = bands_of(RiskScore(-3, points, items=read_items(points)), "non-negative")
+    >>> for one in bands:
+    ...     print(one)
+    age: < 66: 0, 66 to < 71: 1, >= 71: 3
+    active: no: 1, yes: 0
+    >>> shift
+    1
+    """
+    found = [
+        _of_family(score, family.names)
+        for family in condition_families(score.points, score.feature_ranges, score.items)
+    ]
+    twice = {one.label for one in found if sum(one.label == other.label for other in found) > 1}
+    found = [
+        one if one.label not in twice or len(one.features) > 1 else _of_feature(score, one.features)
+        for one in found
+    ]
+    found += [
+        _of_factor(score, name) for name in score.points if not score.feature_ranges[name].is_binary
+    ]
+    shift = 0
+    if points == "non-negative":
+        shift = -sum(one.least for one in found)
+        found = [one if one.is_factor else one.moved(1, -one.least) for one in found]
+    return tuple(sorted(found, key=lambda one: -_weight(one))), shift
+
+
+def _weight(one: VariableBands) -> int:
+    worths = [band.points for band in one.bands]
+    return abs(worths[0]) if one.is_factor else max(worths) - min(worths)
+
+
+def _of_factor(score: ScoreLike, name: str) -> VariableBands:
+    """A feature whose values are multiplied by points."""
+    label = label_of(score, name)
+    values = score.feature_ranges[name]
+    line = factor_line(name, score.points[name], values, label)
+    return VariableBands(
+        name,
+        line.label,
+        label.unit or values.unit,
+        (name,),
+        (Band("", line.points, worth=line.worth),),
+    )
+
+
+def factor_line(name: str, points: int, values: FeatureRange, label: Label) -> ScoreLine:
+    """The line of a feature whose values are multiplied by points, as it is labelled."""
+    if label.unit is not None:
+        values = dataclasses.replace(values, unit=label.unit)
+    return score_line(label.text or name, points, values)
+
+
+def _of_family(score: ScoreLike, names: tuple[str, ...]) -> VariableBands:
+    if len(names) == 1:
+        item = stated_item(score, names[0])
+        if item is None or not item.is_condition or names[0] in score.labels:
+            return _of_feature(score, names)
+        stated = [item]
+    else:
+        stated = [score.items[name] for name in names]
+    variable = stated[0].variable
+    worths = [score.points[name] for name in names]
+    label = label_of(score, variable)
+    lacks = may_lack(score, variable) or any(item.kind == "missing" for item in stated)
+    if any(item.kind in COMPARISONS for item in stated):
+        bands = _of_numbers(score, stated, worths)
+    elif any(item.levels for item in stated):
+        bands = _of_levels(score, stated, worths)
+    else:
+        bands = [_band(label.level(_KNOWN), [tuple(0 for _ in stated)], worths)]
+    if lacks:
+        pattern = tuple(int(item.kind == "missing") for item in stated)
+        bands.append(_band(label.level(_MISSING), [pattern], worths))
+    unit = f" ({label.unit})" if label.unit else ""
+    return VariableBands(
+        variable, f"{label.text or variable}{unit}", label.unit, names, tuple(bands)
+    )
+
+
+def _of_feature(score: ScoreLike, names: tuple[str, ...]) -> VariableBands:
+    """A feature of 0 and 1 by itself."""
+    (name,) = names
+    label = label_of(score, name)
+    item = score.items.get(name)
+    variable = name if item is None or not item.is_condition else item.variable
+    no, yes = label.level("no"), label.level("yes")
+    if may_lack(score, variable) and (item is None or item.kind != "missing"):
+        no = f"{no} or {_MISSING}"
+    bands = (Band(no, 0, ((0,),)), Band(yes, score.points[name], ((1,),)))
+    return VariableBands(variable, feature_text(score, name), label.unit, (name,), bands)
+
+
+def _band(
+    condition: str, patterns: Sequence[Pattern], worths: Sequence[int], *, is_text: bool = True
+) -> Band:
+    points = sum(worth for worth, holds in zip(worths, patterns[0], strict=True) if holds)
+    return Band(condition, points, tuple(dict.fromkeys(patterns)), is_text=is_text)
+
+
+# ---------------------------------------------------------------------------------------------
+# Cut-offs
+# ---------------------------------------------------------------------------------------------
+
+
+class _Break(NamedTuple):
+    """A place between two numbers: just below a value, or just above it.
+
+    Attributes
+    ----------
+    at : Fraction
+    above : bool
+        Whether the value itself lies below the break.
+    """
+
+    at: Fraction
+    above: bool
+
+
+def _of_numbers(score: ScoreLike, items: Sequence[Item], worths: Sequence[int]) -> list[Band]:
+    """Bands between the cut-offs of conditions on numbers."""
+    breaks = sorted({one for item in items for one in _breaks(item)})
+    texts = {
+        Fraction(number): value_text(number)
+        for item in items
+        for number in _numbers(item)
+        if math.isfinite(number)
+    }
+    ends: list[_Break | None] = [None, *breaks, None]
+    found: list[tuple[_Break | None, _Break | None, list[Pattern]]] = []
+    for low, high in itertools.pairwise(ends):
+        value = _between(low, high)
+        pattern = tuple(int(_holds(item, value)) for item in items)
+        if found and _sum(worths, found[-1][2][0]) == _sum(worths, pattern):
+            found[-1] = (found[-1][0], high, [*found[-1][2], pattern])
+        else:
+            found.append((low, high, [pattern]))
+    step = _step(score, items)
+    if step is not None:
+        on_grid = [_on_grid(one, step) for one in breaks]
+        if len(set(on_grid)) < len(on_grid):  # a band without a value of so few digits
+            step = None
+    return [
+        _band(_range_text(low, high, texts, step), patterns, worths, is_text=False)
+        for low, high, patterns in found
+    ]
+
+
+def _sum(worths: Sequence[int], pattern: Pattern) -> int:
+    return sum(worth for worth, holds in zip(worths, pattern, strict=True) if holds)
+
+
+def _numbers(item: Item) -> list[float]:
+    """The numbers at which a condition changes, in 64 bits, as they are compared."""
+    if item.kind in COMPARISONS:
+        return [_float(item.value)]
+    levels = [number_of(level) for level in item.levels]
+    return [_float(number) for number in levels if number is not None and number == number]
+
+
+def _float(number: float) -> float:
+    try:
+        return float(number)
+    except OverflowError:  # a whole number of more digits
+        return math.inf if number > 0 else -math.inf
+
+
+def _breaks(item: Item) -> list[_Break]:
+    numbers = [Fraction(number) for number in _numbers(item) if math.isfinite(number)]
+    if item.kind in COMPARISONS:
+        return [_Break(number, item.kind in ("<=", ">")) for number in numbers]
+    return [_Break(number, above) for number in numbers for above in (False, True)]
+
+
+def _between(low: _Break | None, high: _Break | None) -> Fraction:
+    """A number between two breaks."""
+    if low is None:
+        return Fraction(0) if high is None else high.at - 1
+    return low.at + 1 if high is None else (low.at + high.at) / 2
+
+
+def _holds(item: Item, value: Fraction) -> bool:
+    if item.kind in COMPARISONS:
+        return bool(COMPARISONS[item.kind](value, _float(item.value)))
+    return value in _numbers(item)
+
+
+def _step(score: ScoreLike, items: Iterable[Item]) -> Fraction | None:
+    """The unit of the last digit that a variable is measured with, as far as is known.
+
+    It is that of the values of the training rows next to all cut-offs and at both ends. None where
+    these have more than a few digits, or are not known.
+    """
+    cutoffs = [item for item in items if item.kind in COMPARISONS]
+    ends: list[float] = []
+    for item in cutoffs:
+        if item.interval is None:
+            return None
+        ends += item.interval
+    variable = score.variables.get(cutoffs[0].variable)
+    if variable is not None and variable.minimum is not None and variable.maximum is not None:
+        ends += [variable.minimum, variable.maximum]
+    for decimals in range(_MOST_DECIMALS + 1):
+        if all(round(end, decimals) == end for end in ends):
+            return Fraction(1, 10**decimals)
+    return None
+
+
+def _range_text(
+    low: _Break | None, high: _Break | None, texts: Mapping[Fraction, str], step: Fraction | None
+) -> str:
+    """Write the numbers between two breaks."""
+    if step is not None:
+        low, high = _on_grid(low, step), _on_grid(high, step)
+        texts = {end.at: _digits(end.at) for end in (low, high) if end is not None}
+    if low is None and high is None:
+        return "any number"
+    if high is None and low is not None:
+        return f"{'>' if low.above else '>='} {texts[low.at]}"
+    assert high is not None
+    if low is None:
+        return f"{'<=' if high.above else '<'} {texts[high.at]}"
+    if step is not None:
+        first, last = _digits(low.at), _digits(high.at - step)
+        return first if first == last else f"{first} to {last}"
+    if low.at == high.at:
+        return texts[low.at]
+    first = f"{'> ' if low.above else ''}{texts[low.at]}"
+    return f"{first} to {'' if high.above else '< '}{texts[high.at]}"
+
+
+def _digits(number: Fraction) -> str:
+    return value_text(int(number) if number.denominator == 1 else float(number))
+
+
+def _on_grid(end: _Break | None, step: Fraction) -> _Break | None:
+    """The same break among multiples of a step, just below the one that follows it.
+
+    Cut-offs are decimal numbers: 0.1 is a tenth here, not the float64 next to it.
+    """
+    if end is None:
+        return None
+    at = Fraction(repr(float(end.at))) / step
+    return _Break((math.floor(at) + 1 if end.above else math.ceil(at)) * step, False)
+
+
+# ---------------------------------------------------------------------------------------------
+# Levels
+# ---------------------------------------------------------------------------------------------
+
+
+def _of_levels(score: ScoreLike, items: Sequence[Item], worths: Sequence[int]) -> list[Band]:
+    """Bands of levels with the same points; those that no condition names are others."""
+    variable = score.variables.get(items[0].variable)
+    label = label_of(score, items[0].variable)
+    known: Sequence[Any] = variable.levels if variable is not None else ()
+    levels: Sequence[Any] = known or [*dict.fromkeys(one for item in items for one in item.levels)]
+    groups: dict[int, tuple[list[str], list[Pattern]]] = {}
+    rest: list[str] = []
+    nothing = tuple(0 for _ in items)
+    for level in levels:
+        pattern = tuple(int(is_level(level, item.levels)) for item in items)
+        if pattern == nothing:
+            rest.append(label.level(value_text(level)))
+            continue
+        texts, patterns = groups.setdefault(_sum(worths, pattern), ([], []))
+        texts.append(label.level(value_text(level)))
+        patterns.append(pattern)
+    if rest or not known:
+        texts, patterns = groups.setdefault(0, ([], []))
+        texts += rest if 0 < len(rest) <= _MOST_OTHERS else [label.level(_OTHER)]
+        patterns.append(nothing)
+    return [_band(", ".join(texts), patterns, worths) for texts, patterns in groups.values()]

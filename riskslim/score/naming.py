@@ -1,0 +1,117 @@
+"""How features are called on sheets: by their labels, and the other way round."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from riskslim.items.item import COMPARISONS, Item, value_text
+from riskslim.items.rules import is_level
+from riskslim.score.labels import Label
+
+if TYPE_CHECKING:
+    from riskslim.score.protocol import ScoreLike
+
+__all__ = ["feature_text", "label_of", "may_lack", "stated_item", "turned_text"]
+
+_NO_LABEL = Label()
+# Of a condition that does not hold, the one that does.
+_OPPOSITE = {">=": "<", "<": ">=", "<=": ">", ">": "<="}
+
+
+def label_of(score: ScoreLike, name: str) -> Label:
+    """Return the label of a variable or feature; an empty one where it has none."""
+    return score.labels.get(name, _NO_LABEL)
+
+
+def may_lack(score: ScoreLike, variable: str) -> bool:
+    """Say whether a variable may be missing in records, so that its conditions count as no."""
+    known = score.variables.get(variable)
+    if known is not None or score.variables:
+        return known is not None and known.may_lack
+    stated = any(
+        (item.variable, item.kind) == (variable, "missing") for item in score.items.values()
+    )
+    return stated or f"{variable} is missing" in score.feature_names
+
+
+def stated_item(score: ScoreLike, name: str) -> Item | None:
+    """Return what a feature is: as it is stated, or as its name says of a comparison.
+
+    A name alone says nothing about other features; of this one it is taken at its word.
+    """
+    item = score.items.get(name)
+    if item is not None:
+        return item
+    try:
+        item = Item.parse(name)
+    except ValueError:
+        return None
+    return item if item.kind in COMPARISONS else None
+
+
+def feature_text(score: ScoreLike, name: str) -> str:
+    """Return what a feature is called: by its own label, by that of its variable, or its name."""
+    text = label_of(score, name).text
+    item = score.items.get(name)
+    if text is not None:
+        return text
+    if item is None or not item.is_condition or item.variable not in score.labels:
+        return name
+    return _condition_text(item, item.kind, label_of(score, item.variable))
+
+
+def _condition_text(item: Item, kind: str, label: Label) -> str:
+    """A condition in the words of a label."""
+    variable = label.text or item.variable
+    if kind == "missing":
+        return f"{variable} is missing"
+    if kind in COMPARISONS:
+        unit = f" {label.unit}" if label.unit else ""
+        return f"{variable} {kind} {value_text(item.value)}{unit}"
+    levels = [label.level(level) for level in item.levels]
+    return f"{variable} = {levels[0]}" if kind == "=" else f"{variable} in {{{', '.join(levels)}}}"
+
+
+def turned_text(score: ScoreLike, name: str) -> str:
+    """Write the condition that holds where a feature of 0 and 1 is 0.
+
+    Parameters
+    ----------
+    score : RiskScore
+    name : str
+        A condition with points.
+
+    Returns
+    -------
+    str
+        "age < 60" of "age >= 60", and "age < 60 or missing" where the age may be missing; "smoker:
+        no" of features that do not say what they are.
+
+    Examples
+    --------
+    >>> from riskslim import RiskScore
+    >>> from riskslim.score.naming import turned_text
+    >>> score = RiskScore(-1, {"age >= 60": -2, "smoker": -1})
+    >>> turned_text(score, "age >= 60"), turned_text(score, "smoker")
+    ('age < 60', 'smoker: no')
+    """
+    item = stated_item(score, name)
+    own = label_of(score, name)
+    if own.text is not None or own.levels or item is None or not item.is_condition:
+        lacking = " or missing" if may_lack(score, name) else ""
+        return f"{feature_text(score, name)}: {own.level('no')}{lacking}"
+    label = label_of(score, item.variable)
+    variable = label.text or item.variable
+    if item.kind == "missing":
+        return f"{variable} is known"
+    lacking = " or missing" if may_lack(score, item.variable) else ""
+    if item.kind in COMPARISONS:
+        return f"{_condition_text(item, _OPPOSITE[item.kind], label)}{lacking}"
+    known = score.variables.get(item.variable)
+    others = [level for level in known.levels if not is_level(level, item.levels)] if known else []
+    if len(others) == 1:
+        return f"{variable} = {label.level(value_text(others[0]))}{lacking}"
+    levels = [label.level(level) for level in item.levels]
+    if len(levels) == 1:
+        return f"{variable} is not {levels[0]}{lacking}"
+    return f"{variable} not in {{{', '.join(levels)}}}{lacking}"

@@ -1,0 +1,159 @@
+"""Reasons for a score: the variables that cost a record most points, in order.
+
+Points raise the risk, so that a variable costs a record what its points exceed others by: the least
+that any value has (the best), or what rows have on average.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from riskslim._checks import checked_integer, checked_number
+from riskslim._wording import listing
+from riskslim.data.feature_ranges import short
+from riskslim.score.band import VariableBands
+from riskslim.score.bands import bands_of
+
+if TYPE_CHECKING:
+    from riskslim.score.protocol import ScoreLike
+
+__all__ = ["Reason", "checked_average", "checked_number_of_reasons", "reasons_of", "references"]
+
+
+class Reason(NamedTuple):
+    """A variable that costs a record points.
+
+    Attributes
+    ----------
+    variable : str
+        Its label.
+    condition : str
+        The band of the record: ">= 71".
+    points : int or float
+        The points of the record.
+    cost : int or float
+        By how much they exceed the least ones, or those of rows on average.
+    features : tuple of str
+        The items that the points come from.
+    """
+
+    variable: str
+    condition: str
+    points: float
+    cost: float
+    features: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.variable} ({self.condition}): {self.cost:.4g}"
+
+
+def references(
+    score: ScoreLike, average: Mapping[str, float] | None = None
+) -> list[tuple[VariableBands, float]]:
+    """List the variables of a score with the points that a record is compared with.
+
+    Parameters
+    ----------
+    score : RiskScore
+    average : mapping from str to float, optional
+        Mean points by feature, as of :func:`checked_average`. Default: the least points.
+
+    Returns
+    -------
+    list of (VariableBands, float)
+        In the order in which ties are broken: those whose points differ most first.
+    """
+    found = []
+    for one in bands_of(score)[0]:
+        if average is not None:
+            reference = math.fsum(average[name] for name in one.features)
+        elif one.is_factor:
+            values = score.feature_ranges[one.features[0]]
+            worth = one.bands[0].points
+            reference = min(worth * values.minimum, worth * values.maximum)
+        else:
+            reference = one.least
+        found.append((one, reference))
+    return found
+
+
+def reasons_of(
+    score: ScoreLike, values: Mapping[str, float], average: Mapping[str, float] | None = None
+) -> tuple[Reason, ...]:
+    """Rank the variables that cost a record points.
+
+    Parameters
+    ----------
+    score : RiskScore
+    values : mapping from str to int or float
+        Values of the features with points.
+    average : mapping from str to float, optional
+        As in :func:`references`.
+
+    Returns
+    -------
+    tuple of Reason
+        The largest cost first; variables that cost nothing are left out.
+    """
+    found = []
+    for one, reference in references(score, average):
+        points = sum(score.points[name] * values[name] for name in one.features)
+        cost = points - reference
+        if cost > 0:
+            condition = _condition(one, values)
+            found.append(Reason(one.label, condition, points, cost, one.features))
+    return tuple(sorted(found, key=lambda reason: -reason.cost))
+
+
+def _condition(one: VariableBands, values: Mapping[str, float]) -> str:
+    if one.is_factor:
+        unit = f" {one.unit}" if one.unit else ""
+        return f"{short(values[one.features[0]])}{unit}"
+    band = one.band_of(values)
+    if band is not None:
+        return band.condition
+    # No value of the variable has them all; each has its points nevertheless.
+    return ", ".join(name for name in one.features if values[name])
+
+
+def checked_average(average: Mapping[str, float], points: Sequence[str]) -> dict[str, float]:
+    """Mean points by feature, checked.
+
+    Parameters
+    ----------
+    average : mapping from str to float
+    points : sequence of str
+        Features with points.
+
+    Returns
+    -------
+    dict from str to float
+
+    Raises
+    ------
+    TypeError, ValueError
+        Features with points are missing, or it has others; anything but finite numbers.
+    """
+    if not isinstance(average, Mapping):
+        raise TypeError(
+            f"average must be the mean points by feature, as score.average_points(X) returns them, "
+            f"got {average!r}"
+        )
+    wrong = sorted(set(points) ^ set(average))
+    if wrong:
+        raise ValueError(
+            "average must have the mean points of the features with points and of no others; one "
+            f"of both lacks {listing(map(repr, wrong))}"
+        )
+    return {name: checked_number(average[name], f"average of {name!r}") for name in points}
+
+
+def checked_number_of_reasons(reasons: int | None) -> int:
+    """How many reasons an export gives; ``ValueError`` if it is no number of them."""
+    if reasons is None:
+        return 0
+    if checked_integer(reasons, "reasons") < 1:
+        raise ValueError(f"reasons must be at least 1, or None for none, got {reasons}")
+    return int(reasons)

@@ -1,0 +1,237 @@
+r"""A score in the points of scorecards: so many at some odds, so many more where the odds double.
+
+A score s has the log-odds :math:`(\lambda_0 + s) / m`, so that s points more double the odds where
+:math:`s = m \ln 2`: a score has "points to double the odds" (PDO) already, and a scorecard has
+others. Each of its points is a whole multiple k of a fitted one, and the sum is
+
+.. math::
+
+    T = B \pm k s, \qquad k = \max(1, \mathrm{round}(\mathrm{PDO} / (m \ln 2))),
+
+with a whole number B. So there is one total for each score, in the same (or the reverse) order, and
+its risk is that of the score to the last bit. The price of whole numbers is paid by the PDO
+:math:`k m \ln 2` and by the odds at the base points, which are next to what was asked for, and
+stated; points rounded one by one would have several risks for one total.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim._checks import checked_number
+from riskslim._wording import listing
+from riskslim.score.band import Band, VariableBands
+from riskslim.score.bands import bands_of
+from riskslim.score.link import link_of
+from riskslim.score.sheet import ScoreSheet
+from riskslim.score.table import RiskScale, logistic, moved_rows
+
+if TYPE_CHECKING:
+    from riskslim.score.protocol import ScoreLike
+
+__all__ = ["HigherIs", "Scorecard", "scorecard_of"]
+
+HigherIs: TypeAlias = Literal["safer", "riskier"]
+
+# Totals remain exact in all forms of a score.
+_MOST = 10**9
+
+
+@dataclasses.dataclass(frozen=True)
+class Scorecard(ScoreSheet):
+    """A sheet in the points of scorecards: ``print`` it, or render it as any other sheet.
+
+    Parameters
+    ----------
+    outcome, lines, risks, formula, notes, requirements, variables
+        As in :class:`~riskslim.score.sheet.ScoreSheet`; the first of ``variables`` has the points
+        that every record starts with.
+    factor : int
+        What a fitted point is worth: negative where a higher total is a lower risk.
+    offset : int
+        The total of a record with the score 0.
+    pdo : float
+        Points that double the odds, as they are with whole points.
+    odds_at_base : float
+        Odds at the base points that were asked for: against the outcome where a higher total is
+        safer, else for it.
+    link : RiskScale
+        From scores to risks.
+    """
+
+    factor: int = 1
+    offset: int = 0
+    pdo: float = math.nan
+    odds_at_base: float = math.nan
+    link: RiskScale = dataclasses.field(default_factory=lambda: RiskScale(0, 1.0))
+
+    @property
+    def base(self) -> int:
+        """The points that every record starts with."""
+        return self.variables[0].bands[0].points
+
+    def totals(self, scores: Any) -> NDArray[np.int64]:
+        """Return the totals of scores.
+
+        Parameters
+        ----------
+        scores : array-like of int, shape (n,)
+            As :meth:`RiskScore.score_samples` computes them.
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> score = RiskScore(-3, {"smoker": 2})
+        >>> card = score.scorecard(pdo=20, base_points=600, base_odds=50)
+        >>> card.totals(score.score_samples({"smoker": [0, 1]}))
+        array([574, 516])
+        """
+        whole = np.asarray(scores)
+        if whole.dtype.kind not in "iu":
+            raise TypeError(f"scores must be integers, got the type {whole.dtype}")
+        return np.asarray(self.factor * whole.astype(np.int64) + self.offset)
+
+    def risk(self, totals: Any) -> NDArray[np.float64]:
+        """Return the risks of totals: those of the scores that they stand for, bit by bit.
+
+        Parameters
+        ----------
+        totals : array-like of int, shape (n,)
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+        """
+        scores = (np.asarray(totals, dtype=np.float64) - self.offset) / self.factor
+        return logistic(self.link.log_odds(scores))
+
+
+def scorecard_of(
+    score: ScoreLike,
+    sheet: ScoreSheet,
+    *,
+    base_points: float,
+    base_odds: float,
+    pdo: float,
+    higher_is: HigherIs,
+) -> Scorecard:
+    """Write a score in the points of scorecards.
+
+    Parameters
+    ----------
+    score : RiskScore
+    sheet : ScoreSheet
+        Of its fitted points.
+    base_points, base_odds, pdo, higher_is
+        As in :meth:`RiskScore.scorecard`.
+
+    Returns
+    -------
+    Scorecard
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in :meth:`RiskScore.scorecard`.
+    """
+    _check_conditions(score)
+    if higher_is not in ("safer", "riskier"):
+        raise ValueError(f"higher_is must be 'safer' or 'riskier', got {higher_is!r}")
+    sign = -1 if higher_is == "safer" else 1
+    wanted = checked_number(base_points, "base_points")
+    odds = _positive(base_odds, "base_odds")
+    link = link_of(score)
+    worth = _worth_of_a_point(_positive(pdo, "pdo"), link.scale)
+    offset = wanted + worth * (sign * link.intercept - link.scale * math.log(odds))
+    if not max(abs(offset), worth * sum(map(abs, score.points.values()))) <= _MOST:
+        raise ValueError(
+            f"base_points={base_points!r}, base_odds={base_odds!r} and pdo={pdo!r} give totals "
+            f"beyond {_MOST:,}"
+        )
+    start, factor = round(offset), sign * worth
+    bands = [one.moved(factor, 0) for one in bands_of(score)[0]]
+    base = start + sum(one.least for one in bands)
+    bands = [one.moved(1, -one.least) for one in bands]
+    at_base = _exp((sign * link.intercept + (wanted - start) / worth) / link.scale)
+    card = Scorecard(
+        outcome=sheet.outcome,
+        lines=(),
+        risks=moved_rows(sheet.risks, factor, start),
+        formula=_formula(link, factor, start),
+        variables=(_base_row(base), *bands),
+        requirements=sheet.requirements,
+        factor=factor,
+        offset=start,
+        pdo=worth * link.scale * math.log(2),
+        odds_at_base=at_base,
+        link=link,
+    )
+    return dataclasses.replace(card, notes=(_note(card, wanted, odds, pdo), *sheet.notes))
+
+
+def _check_conditions(score: ScoreLike) -> None:
+    others = [name for name, values in score.feature_ranges.items() if not values.is_binary]
+    if others:
+        raise ValueError(
+            f"a scorecard has points for bands of values, but {listing(map(repr, others))} "
+            f"{'is' if len(others) == 1 else 'are'} multiplied by points: make conditions of "
+            "numbers (ItemEncoder) and fit again"
+        )
+
+
+def _positive(number: float, what: str) -> float:
+    if not 0 < checked_number(number, what) < math.inf:
+        raise ValueError(f"{what} must be a positive number, got {number!r}")
+    return float(number)
+
+
+def _worth_of_a_point(pdo: float, scale: float) -> int:
+    """Whole points of the scorecard for each fitted one."""
+    exact = pdo / (scale * math.log(2))
+    if not exact <= _MOST:
+        raise ValueError(f"pdo={pdo!r} gives totals beyond {_MOST:,}")
+    if exact < 0.5:
+        raise ValueError(
+            f"pdo={pdo!r} is too small: a fitted point is worth one point at least, so that the "
+            f"odds double with {scale * math.log(2):.4g} points or more"
+        )
+    return round(exact) or 1
+
+
+def _exp(log_odds: float) -> float:
+    return math.exp(log_odds) if log_odds < 709 else math.inf
+
+
+def _base_row(points: int) -> VariableBands:
+    return VariableBands("", "Base points", None, (), (Band("", points, ((),)),))
+
+
+def _formula(link: RiskScale, factor: int, start: int) -> str:
+    even = start - factor * link.intercept
+    width = f"{abs(factor) * link.scale:.6g}"
+    center = f"{even:.10g}"
+    inner = f"score - {center}" if factor < 0 else f"{center} - score"
+    if even < 0:
+        inner = f"score + {center[1:]}" if factor < 0 else f"-{center[1:]} - score"
+    return f"risk = 1 / (1 + exp(({inner}) / {width}))"
+
+
+def _note(card: Scorecard, wanted: float, odds: float, pdo: float) -> str:
+    """Say what whole points made of the odds and of the points that double them."""
+    side = "against" if card.factor < 0 else "for"
+    sign = "-" if card.factor < 0 else "+"
+    return (
+        f"{wanted:g} points are odds of {card.odds_at_base:.4g} to 1 {side} the outcome, and "
+        f"{card.pdo:.4g} points more double them (asked for: {odds:g} to 1 and {pdo:g}; points are "
+        f"whole). Total = {card.offset} {sign} {abs(card.factor)} x the score of the fitted "
+        "points, with the same risk."
+    )
