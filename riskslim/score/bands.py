@@ -183,8 +183,11 @@ class _Break(NamedTuple):
 
 
 def _of_numbers(score: ScoreLike, items: Sequence[Item], worths: Sequence[int]) -> list[Band]:
-    """Bands between the cut-offs of conditions on numbers."""
-    breaks = sorted({one for item in items for one in _breaks(item)})
+    """Bands between the cut-offs of conditions on numbers, then those of special values."""
+    special = _special_values(score, items)
+    of_numbers = [_is_of_numbers(item, special) for item in items]
+    with_breaks = itertools.compress(items, of_numbers)
+    breaks = sorted({one for item in with_breaks for one in _breaks(item)})
     texts = {
         Fraction(number): value_text(number)
         for item in items
@@ -195,7 +198,10 @@ def _of_numbers(score: ScoreLike, items: Sequence[Item], worths: Sequence[int]) 
     found: list[tuple[_Break | None, _Break | None, list[Pattern]]] = []
     for low, high in itertools.pairwise(ends):
         value = _between(low, high)
-        pattern = tuple(int(_holds(item, value)) for item in items)
+        pattern = tuple(
+            int(counts and _holds(item, value))
+            for item, counts in zip(items, of_numbers, strict=True)
+        )
         if found and _sum(worths, found[-1][2][0]) == _sum(worths, pattern):
             found[-1] = (found[-1][0], high, [*found[-1][2], pattern])
         else:
@@ -208,7 +214,33 @@ def _of_numbers(score: ScoreLike, items: Sequence[Item], worths: Sequence[int]) 
     return [
         _band(_range_text(low, high, texts, step), patterns, worths, is_text=False)
         for low, high, patterns in found
-    ]
+    ] + _of_special_values(score, items, worths, special)
+
+
+def _special_values(score: ScoreLike, items: Sequence[Item]) -> list[float]:
+    """Numbers that are no measurements: no cut-off is met by them."""
+    variable = score.variables.get(items[0].variable)
+    stated = [one for item in items for one in item.special]
+    return sorted({*stated, *(() if variable is None else variable.special)})
+
+
+def _is_of_numbers(item: Item, special: Sequence[float]) -> bool:
+    """Say whether a condition is about more than special values."""
+    return item.kind in COMPARISONS or not {*_numbers(item)} <= {*special} or not special
+
+
+def _of_special_values(
+    score: ScoreLike, items: Sequence[Item], worths: Sequence[int], special: Sequence[float]
+) -> list[Band]:
+    """A band for all special values for which the same holds."""
+    label, texts = label_of(score, items[0].variable), dict[Pattern, list[str]]()
+    for value in special:
+        pattern = tuple(
+            int(item.kind not in COMPARISONS and value in _numbers(item)) for item in items
+        )
+        number = int(value) if value == int(value) else value
+        texts.setdefault(pattern, []).append(label.level(value_text(number)))
+    return [_band(", ".join(found), [pattern], worths) for pattern, found in texts.items()]
 
 
 def _sum(worths: Sequence[int], pattern: Pattern) -> int:

@@ -145,6 +145,39 @@ def test_bands_of_levels_add_up_to_the_score(groups, points, may_lack, known):
         assert band.points == total
 
 
+@pytest.mark.parametrize("shown", ["fitted", "non-negative"])
+@pytest.mark.parametrize("seed", range(12))
+def test_special_values_have_bands_of_their_own(seed, shown):
+    rng = np.random.default_rng(seed)
+    values = rng.integers(-3, 9, 80).astype(float)
+    special = [[-3.0, 2.0, 99.0], [[2.0, 99.0], -3.0], [99.0]][seed % 3]
+    values[rng.random(80) < 0.3] = 99.0
+    table = pd.DataFrame({"months": values})
+    encoder = ItemEncoder(n_thresholds=3, special_values={"months": special})
+    items = encoder.fit_transform(table)
+    names = [*encoder.get_feature_names_out()]
+    points = {name: int(rng.choice([-2, -1, 1, 3])) for name in names}
+    score = RiskScore(0, points, items=encoder.items_).with_variables(encoder)
+    (variable,) = score.bands(shown)
+    assert shown == "fitted" or min(band.points for band in variable.bands) == 0
+    flat = {f"{one:g}" for group in special for one in np.atleast_1d(group)}
+    totals = np.asarray(items) @ np.array([points[name] for name in names])
+    shifts = set()
+    for value, total in zip(values, totals, strict=True):
+        (band,) = (
+            band
+            for band in variable.bands
+            if (
+                f"{value:g}" in band.condition.split(", ")
+                if f"{value:g}" in flat
+                else flat.isdisjoint(band.condition.split(", ")) and meets(band.condition, value)
+            )
+        )
+        shifts.add(band.points - total)
+    assert len(shifts) == 1
+    assert shown == "non-negative" or shifts == {0}
+
+
 def test_bands_in_the_digits_that_a_variable_is_measured_with():
     """Cut-offs between values of few digits are printed as bands of such values, and split them."""
     age = np.repeat(np.arange(18, 96), 2)
