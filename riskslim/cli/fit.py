@@ -94,7 +94,7 @@ def fit(
     upper: options.Upper = None,
     fix: options.Fix = None,
     constraints: options.Constraints = None,
-    scale: options.Scale = "1",
+    scale: options.Scale = "auto",
     path: options.SizePath = False,
     cv: options.CV = None,
     folds: options.Folds = None,
@@ -152,7 +152,8 @@ def fit(
         requirements = _Requirements(
             max_size=max_size, min_size=min_size, items_per_variable=items_per_variable,
             max_coef=max_coef, max_intercept=max_intercept, l0_penalty=l0_penalty, sign=sign,
-            lower=lower, upper=upper, fix=fix, constraints=stated, scales=scales_of(scale),
+            lower=lower, upper=upper, fix=fix, constraints=stated,
+            scales=scales_of(scale, engine, stated),
         )  # fmt: skip
         limits = {
             "time_limit": time_limit, "gap_tolerance": gap_tolerance, "node_limit": node_limit,
@@ -181,7 +182,7 @@ def fit(
 
 def demo(
     *,
-    scale: options.Scale = "1",
+    scale: options.Scale = "auto",
     engine: options.Engine = "auto",
     solver: options.Solver = None,
     time_limit: options.TimeLimitOfOne = 300.0,
@@ -196,7 +197,7 @@ def demo(
     with session(quiet=quiet, verbose=verbose):
         from riskslim.datasets import load_breast_cancer_binary
 
-        scales, special = scales_of(scale), arguments_of_solver(solver, engine)
+        scales, special = scales_of(scale, engine), arguments_of_solver(solver, engine)
         data = load_breast_cancer_binary()
         coefficients = riskslim.CoefficientSet(
             data.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100

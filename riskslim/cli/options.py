@@ -110,9 +110,10 @@ Weights = Annotated[str | None, typer.Option(metavar="NAME", help="Column of sam
 Scale = Annotated[
     str,
     typer.Option(
-        metavar="M|M,M,...|LOW:HIGH|free",
+        metavar="auto|M|M,M,...|LOW:HIGH|free",
         help="One point is 1 / M units of log-odds: one scale M, several, an interval, or "
-        "free, to choose the best one along with the points.",
+        "free, to choose the best one along with the points. auto: free; 1 for lattice_cpa, and "
+        "where constraints are about risks.",
     ),
 ]
 Engine = Annotated[
