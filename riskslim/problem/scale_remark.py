@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from riskslim.data.distinct import KernelRows, all_rows
 from riskslim.data.panels import read_column
-from riskslim.scale import FREE_SCALE, ScaleSet, fewest_digits
+from riskslim.scale import FREE_SCALE, ScaleSet, fewest_digits, least_over
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -83,6 +83,15 @@ class _Cells(NamedTuple):
         """Mean loss of the log-odds of every cell."""
         sums = self.having @ np.logaddexp(0, -log_odds) + self.without @ np.logaddexp(0, log_odds)
         return float(sums / (self.having.sum() + self.without.sum()))
+
+    def derivatives(self, totals: NDArray[np.float64], t: float) -> tuple[float, float, float]:
+        """The loss of t times the totals, and its first and second derivative by t."""
+        log_odds, weight = t * totals, self.having + self.without
+        risk = 1 / (1 + np.exp(-np.clip(log_odds, -500, 500)))
+        slope = totals @ (weight * risk - self.having)
+        curvature = totals**2 @ (weight * risk * (1 - risk))
+        whole = weight.sum()
+        return self.loss(log_odds), float(slope / whole), float(curvature / whole)
 
     def fitted(self) -> NDArray[np.float64]:
         """The best real intercept and coefficients, shape (k + 1,)."""
@@ -213,19 +222,41 @@ def _at_best_scale(
     line = _Cells(scores[:, np.newaxis], cells.without, cells.having).fitted()
     low, high = FREE_SCALE
     scale = min(max(1 / line[1], low), high) if line[1] > 0 else high
-    intercept = round(float(line[0]) * scale)
-    least, most = intercepts
+    intercept = _best_intercept(cells, scores, scale, round(float(line[0]) * scale), intercepts)
+    totals = scores + intercept
+    scales = ScaleSet.of(FREE_SCALE)
+    scale = least_over(scales, lambda t: cells.derivatives(totals, t))
+    exact = cells.loss(totals / scale)
+    scale = fewest_digits(
+        scale, scales, lambda rounded: cells.loss(totals / rounded) <= exact * (1 + _ROUNDING)
+    )
+    return BetterScale(scale, points, intercept, cells.loss(totals / scale), before)
+
+
+def _best_intercept(
+    cells: _Cells,
+    scores: NDArray[np.float64],
+    scale: float,
+    intercept: int,
+    bounds: tuple[int | None, int | None],
+) -> int:
+    """The best whole intercept at a scale: the loss is convex, and one step leads to the next."""
+    least, most = bounds
     intercept = intercept if least is None else max(intercept, least)
     intercept = intercept if most is None else min(intercept, most)
-    exact = cells.loss((intercept + scores) / scale)
+    loss = cells.loss((intercept + scores) / scale)
+    for step in (1, -1):
+        while _is_within(intercept + step, bounds):
+            changed = cells.loss((intercept + step + scores) / scale)
+            if changed >= loss:
+                break
+            intercept, loss = intercept + step, changed
+    return intercept
 
-    def is_close(rounded: float) -> bool:
-        return cells.loss((intercept + scores) / rounded) <= exact * (1 + _ROUNDING)
 
-    scale = fewest_digits(scale, ScaleSet.of(FREE_SCALE), is_close)
-    return BetterScale(
-        scale, points, intercept, cells.loss((intercept + scores) / scale), before
-    )
+def _is_within(intercept: int, bounds: tuple[int | None, int | None]) -> bool:
+    least, most = bounds
+    return (least is None or intercept >= least) and (most is None or intercept <= most)
 
 
 def _cells(loss: LogisticLoss, features: NDArray[np.intp]) -> _Cells | None:
@@ -240,7 +271,7 @@ def _cells(loss: LogisticLoss, features: NDArray[np.intp]) -> _Cells | None:
         if loss.parts is None:
             counts = count_cells(all_rows(data), chosen, start, shape)
         else:
-            counts = sum(loss.parts.map(count_cells, chosen, start, shape))
+            counts = np.sum(list(loss.parts.map(count_cells, chosen, start, shape)), axis=0)
         index = np.flatnonzero(counts.any(axis=0))
         values = np.stack(np.unravel_index(index, shape), axis=1) + low
         return _Cells(values.astype(np.float64), counts[0, index], counts[1, index])
