@@ -461,6 +461,28 @@ TestFile = Annotated[
     Path | None,
     typer.Option(metavar="DATA", help="File with rows that were not used to find the risk score."),
 ]
+MetricsOutput = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="CSV file to write all statistics to, a line for each with its interval.",
+    ),
+]
+GroupColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--group",
+        metavar="NAME",
+        help="With --metrics-output: statistics for each value of a column.",
+    ),
+]
+GroupThreshold = Annotated[
+    float | None,
+    typer.Option(
+        **_REAL,
+        help="With --group: the risk from which on rows are called positive. Default: 0.5.",
+    ),
+]
 Resamples = Annotated[
     int | None,
     typer.Option(

@@ -285,7 +285,7 @@ def integrated_calibration_index(
 
     Notes
     -----
-    Of more than 500 distinct risks, the curve is computed at 500 of them and is straight in between.
+    Of more than 500 distinct risks, the curve is computed at 500, and is straight in between.
 
     References
     ----------

@@ -576,7 +576,7 @@ def rare(n=600):
 def test_rates_that_inflate_risks_are_named():
     X, y = rare()
     limit = false_negative_rate_at_most(0.05, 0.5)
-    classifier = RiskSLIMClassifier(max_size=3, constraints=[limit]).fit(X, y)
+    classifier = RiskSLIMClassifier(max_size=3, scale=1, constraints=[limit]).fit(X, y)
     risk = classifier.predict_proba(X)[:, 1].mean()
     assert risk > 2 * y.mean()
     (remark,) = (one for one in classifier.remarks_ if "makes risks wrong" in one)
