@@ -170,7 +170,7 @@ def optbinning(rows: Rows, size: int, time_limit: float, python: str) -> Found:
 
 
 def _answer(python: str, worker: str, *arguments: str) -> Any:
-    command = [python, str(Path(__file__).with_name(worker)), *arguments]
+    command = [python, str(Path(__file__).parent / worker), *arguments]
     run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode:
         raise RuntimeError(f"{worker} failed:\n{run.stderr[-2000:]}")
