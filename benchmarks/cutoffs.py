@@ -15,82 +15,33 @@ that are there already are not computed again. --page writes the tables between 
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
+from benchmarks.datasets import TABLES, RawTable, encoder_for, load
+from benchmarks.paired import METRICS, N_FOLDS, difference, write_page
 from benchmarks.records import Row, append_row, read_rows
-from riskslim import ItemEncoder, RiskSLIMClassifier
+from riskslim import RiskSLIMClassifier
 from riskslim.exceptions import ConstantFeatureWarning, ExtrapolationWarning
 from riskslim.metrics.performance import performance
 
-N_FOLDS, N_INNER_FOLDS = 5, 3
+N_INNER_FOLDS = 3
 MAX_SIZE, PER_VARIABLE = 5, 2
 SCALES = (1.0, "free")
-# Student's t for 95%, with one degree of freedom less than there are folds.
-T_VALUE = 2.776
-BEGIN, END = "<!-- benchmarks.cutoffs: begin -->", "<!-- benchmarks.cutoffs: end -->"
 
 KEYS = ("table", "cutoffs", "fold", "time_limit")
-METRICS = ("auc", "loss", "cal")
 FIELDS = (
     *KEYS, "n_train", "n_items", "scale", "auc", "loss", "cal", "train_loss", "gap", "seconds",
     "points",
 )  # fmt: skip
-
-
-class RawTable(NamedTuple):
-    """A raw table: its file, its outcome, codes that are levels, zeros that are no values."""
-
-    file: str
-    outcome: str
-    categorical: tuple[str, ...] = ()
-    zero_is_missing: tuple[str, ...] = ()
-
-
-TABLES = {
-    "adult": RawTable("adult.parquet", "over_50k"),
-    "credit_default": RawTable(
-        "credit_default.parquet", "default", ("sex", "education", "marriage")
-    ),
-    "german": RawTable("german.csv", "bad"),
-    "pima": RawTable(
-        "pima.csv",
-        "diabetes",
-        zero_is_missing=("glucose", "blood_pressure", "skin", "insulin", "bmi"),
-    ),
-}
-
-
-def load(folder: Path, table: RawTable) -> tuple[Any, Any]:
-    """Read raw columns and outcome.
-
-    Parameters
-    ----------
-    folder : Path
-    table : RawTable
-
-    Returns
-    -------
-    X : pandas.DataFrame
-    y : ndarray of bool
-    """
-    import pandas as pd
-
-    path = folder / table.file
-    X = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
-    y = X.pop(table.outcome).to_numpy() == 1
-    for name in table.zero_is_missing:
-        X[name] = X[name].astype(float).where(X[name] != 0, np.nan)
-    return X, y
 
 
 def classifier_for(table: RawTable, cutoffs: str, time_limit: float) -> RiskSLIMClassifier:
@@ -108,13 +59,7 @@ def classifier_for(table: RawTable, cutoffs: str, time_limit: float) -> RiskSLIM
     -------
     RiskSLIMClassifier
     """
-    encoder = ItemEncoder(
-        n_thresholds="all" if cutoffs == "all" else int(cutoffs),
-        round_thresholds=True,
-        missing="indicator",
-        handle_unknown="ignore",
-        categorical=table.categorical,
-    )
+    encoder = encoder_for(table, "all" if cutoffs == "all" else int(cutoffs))
     return RiskSLIMClassifier(
         max_size=MAX_SIZE, items=encoder, items_per_variable=PER_VARIABLE, time_limit=time_limit
     )
@@ -211,28 +156,6 @@ def run(
     return n_made
 
 
-def interval(differences: Sequence[float]) -> tuple[float, float]:
-    """Mean of paired differences over folds, and half the width of its 95% interval.
-
-    Parameters
-    ----------
-    differences : sequence of float
-        One per fold.
-
-    Returns
-    -------
-    (float, float)
-        Folds share most of their training rows, so that the variance of the mean is taken to be
-        (1 / k + n_test / n_train) times that of a fold (Nadeau and Bengio, 2003). NaN for half the
-        width unless all folds are there.
-    """
-    values = np.asarray(differences, dtype=np.float64)
-    if len(values) != N_FOLDS:
-        return float(values.mean()) if len(values) else math.nan, math.nan
-    factor = 1 / N_FOLDS + 1 / (N_FOLDS - 1)
-    return float(values.mean()), float(T_VALUE * math.sqrt(factor * values.var(ddof=1)))
-
-
 def _folds(rows: Iterable[Row]) -> dict[tuple[str, str], dict[str, Row]]:
     """Rows by table and cut-offs, and by fold."""
     found: dict[tuple[str, str], dict[str, Row]] = {}
@@ -278,41 +201,11 @@ def write_tables(rows: Sequence[Row]) -> str:
         for k, more in enumerate(counts):
             for fewer in counts[:k]:
                 cells = [
-                    _difference(every[table, more], every[table, fewer], metric)
+                    difference(every[table, more], every[table, fewer], metric)
                     for metric in METRICS
                 ]
                 pairs.append(f"| {table} | {more} less {fewer} | {' | '.join(cells)} |")
     return "\n".join([*means, "", *pairs]) + "\n"
-
-
-def _difference(more: Mapping[str, Row], fewer: Mapping[str, Row], metric: str) -> str:
-    both = [fold for fold in more if fold in fewer]
-    mean, half = interval([float(more[k][metric]) - float(fewer[k][metric]) for k in both])
-    form = "+.2%" if metric == "cal" else "+.4f"
-    if math.isnan(half):
-        return f"{mean:{form}} ({len(both)} folds)"
-    return f"{mean:{form}} ({mean - half:{form}} to {mean + half:{form}})"
-
-
-def write_page(page: Path, text: str) -> None:
-    """Put the tables between the marks of a page.
-
-    Parameters
-    ----------
-    page : Path
-    text : str
-
-    Raises
-    ------
-    ValueError
-        It has no such marks.
-    """
-    before = page.read_text(encoding="utf-8")
-    head, begin, rest = before.partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    if not (begin and end):
-        raise ValueError(f"{page} lacks the marks {BEGIN} and {END}")
-    page.write_text(f"{head}{BEGIN}\n\n{text}\n{END}{tail}", encoding="utf-8")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -342,7 +235,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     text = write_tables(read_rows(path, FIELDS))
     sys.stdout.write(text)
     if options.page is not None:
-        write_page(options.page, text)
+        write_page(options.page, "benchmarks.cutoffs", text)
     return 0
 
 

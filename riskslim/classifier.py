@@ -40,7 +40,13 @@ from riskslim.data.lazy import is_collection, of_rows
 from riskslim.data.statements import state, stated
 from riskslim.data.tables import Table, check_columns, open_table
 from riskslim.data.training_data import TrainingData
-from riskslim.engines.choice import choose_engine, engine_arguments, solve
+from riskslim.engines.choice import (
+    DEFAULT_SCALE,
+    choose_engine,
+    choose_scales,
+    engine_arguments,
+    solve,
+)
 from riskslim.engines.runs import (
     DEFAULT_GAP_TOLERANCE,
     DEFAULT_SOLVER,
@@ -104,8 +110,10 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     engine : {"auto", "branch_and_bound", "lattice_cpa"}
         :func:`~riskslim.branch_and_bound` needs no solver, :func:`~riskslim.lattice_cpa` needs
         CPLEX or SCIP. "auto": branch and bound.
-    scale : number, list of numbers, tuple (low, high) or "free", default 1.0
-        The scale m, or all that it may be: a point is worth 1 / m units of log-odds.
+    scale : "auto", number, list of numbers, tuple (low, high) or "free"
+        The scale m, or all that it may be: a point is worth 1 / m units of log-odds. "auto":
+        "free", which is from 0.5 to 20; 1, the paper's, for ``lattice_cpa`` and where constraints
+        are about risks.
     constraints : sequence of constraints
         Further requirements, by names of features: :class:`~riskslim.LinearConstraint` and its
         like; see docs/constraints.md.
@@ -256,7 +264,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         time_limit: float = DEFAULT_TIME_LIMIT,
         gap_tolerance: float = DEFAULT_GAP_TOLERANCE,
         engine: str = "auto",
-        scale: ScaleLike = 1.0,
+        scale: ScaleLike = DEFAULT_SCALE,
         constraints: Sequence[Constraint] = (),
         n_threads: int = 1,
         random_state: int | np.random.RandomState | None = 0,
@@ -539,9 +547,9 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         coefficients = self._coefficients(data.feature_names)
         # A loss that knows the size derives its bounds and tables once, not twice.
         size = None if self.max_size is None else checked_size(self.max_size, "max_size", None)
-        loss = LogisticLoss(
-            data, coefficients, max_size=size, n_threads=n_threads, scale=self.scale
-        )
+        constraints = self._all_constraints()
+        scales = choose_scales(self.scale, self.engine, constraints)
+        loss = LogisticLoss(data, coefficients, max_size=size, n_threads=n_threads, scale=scales)
         one_price: dict[str, Any] = (
             {"l0_penalty": self.l0_penalty} if _is_number(self.l0_penalty) else {}
         )
@@ -550,7 +558,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             coefficients,
             max_size=size,
             min_size=self.min_size,
-            constraints=self._all_constraints(),
+            constraints=constraints,
             **one_price,
         )
 

@@ -54,7 +54,9 @@ from riskslim import (
     at_most,
     at_most_variables,
     branch_and_bound,
+    false_positive_rate_at_most,
     if_then,
+    risk_at_most,
 )
 from riskslim.datasets import load_breast_cancer_binary
 from riskslim.engines.branch_and_bound import driver
@@ -66,6 +68,7 @@ from riskslim.exceptions import (
 )
 from riskslim.model_selection import cross_validate_risk_score, model_size_path
 from riskslim.report import render
+from riskslim.scale import ScaleSet
 
 NAMES = ["age >= 60", "smoker", "exercise", "hypertension", "diabetes", "visits"]
 
@@ -166,7 +169,9 @@ def test_tags():
 def by_hand(X, y, sample_weight=None, **limits):
     data = TrainingData(X, y, sample_weight)
     coefficients = CoefficientSet(data.feature_names, -5, 5)
-    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, **limits)
+    problem = RiskScoreProblem(
+        LogisticLoss(data, coefficients), coefficients, scale="free", **limits
+    )
     return branch_and_bound(problem), data
 
 
@@ -194,7 +199,7 @@ def test_shapes_and_types(fitted):
 
 
 def test_both_engines_agree():
-    native = RiskSLIMClassifier(max_size=2, engine="branch_and_bound").fit(FRAME, Y)
+    native = RiskSLIMClassifier(max_size=2, engine="branch_and_bound", scale=1).fit(FRAME, Y)
     lattice = RiskSLIMClassifier(max_size=2, engine="lattice_cpa").fit(FRAME, Y)
     assert lattice.certificate_.engine.startswith("lattice_cpa")
     assert native.certificate_.engine.startswith("branch_and_bound")
@@ -204,7 +209,8 @@ def test_both_engines_agree():
 @pytest.mark.shared_data
 def test_mammo(shared_data):
     frame = pd.read_csv(shared_data / "mammo_data.csv")
-    classifier = RiskSLIMClassifier(max_intercept=100).fit(frame.iloc[:, 1:], frame.iloc[:, 0])
+    classifier = RiskSLIMClassifier(max_intercept=100, scale=1)
+    classifier.fit(frame.iloc[:, 1:], frame.iloc[:, 0])
     assert classifier.certificate_.is_optimal
     assert classifier.certificate_.objective == pytest.approx(0.46855923131671, abs=1e-12)
 
@@ -681,16 +687,35 @@ def test_a_pool_of_scores():
     assert (near.objectives <= pool.objectives[0] * 1.01).all()
 
 
-def test_a_free_scale(fitted):
-    free = RiskSLIMClassifier(max_size=3, scale="free").fit(FRAME, Y)
-    assert free.risk_score_.scale != 1
-    assert free.certificate_.objective < fitted.certificate_.objective
-    assert_same_predictions(free, FRAME)
+def test_a_free_scale_is_the_default(fitted):
+    assert fitted.certificate_.scales == ScaleSet.of("free")
+    asked = RiskSLIMClassifier(max_size=3, scale="free").fit(FRAME, Y)
+    assert fitted.certificate_ == asked.certificate_
+    assert fitted.risk_score_.scale != 1
+    papers = RiskSLIMClassifier(max_size=3, scale=1).fit(FRAME, Y)
+    assert fitted.certificate_.objective < papers.certificate_.objective
+    for classifier in (fitted, papers):
+        assert_same_predictions(classifier, FRAME)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"engine": "lattice_cpa"},
+        {"constraints": [risk_at_most(0.9, {"smoker": 1})]},
+        {"constraints": [false_positive_rate_at_most(0.9, threshold=0.3)]},
+    ],
+)
+def test_the_papers_scale_is_the_default_where_an_interval_is_refused(parameters):
+    classifier = RiskSLIMClassifier(max_size=2, **parameters).fit(FRAME, Y)
+    assert classifier.certificate_.scales == ScaleSet.of(1)
+    with pytest.raises(ValueError, match="scale"):
+        classifier.set_params(scale="free").fit(FRAME, Y)
 
 
 def test_remarks():
     rows = FRAME.assign(visits=FRAME["visits"] * 10)
-    classifier = RiskSLIMClassifier(max_coef=1, max_size=2).fit(rows, Y)
+    classifier = RiskSLIMClassifier(max_coef=1, max_size=2, scale=1).fit(rows, Y)
     assert any("too coarse" in remark for remark in classifier.remarks_)
     assert any("At a bound" in remark for remark in classifier.remarks_)
 
@@ -751,7 +776,7 @@ def test_an_interruption_keeps_the_best_score():
 def test_progress_is_for_those_who_want_it(caplog, capfd):
     RiskSLIMClassifier(max_size=2).fit(FRAME, Y)
     assert not caplog.records
-    RiskSLIMClassifier(max_size=2, verbose=2).fit(FRAME, Y)
+    RiskSLIMClassifier(max_size=2, scale=1, verbose=2).fit(FRAME, Y)
     lines = [record.getMessage() for record in caplog.records]
     assert lines[0].startswith("engine: branch_and_bound, RiskScoreProblem(200 rows, 6 features")
     assert sum("nodes" in line and "objective" in line for line in lines) >= 2
@@ -770,9 +795,9 @@ _VERBOSE = """
 import json, logging, sys
 from riskslim import RiskSLIMClassifier
 rows, labels = json.loads(sys.argv[1])
-RiskSLIMClassifier(max_size=1).fit(rows, labels)
+RiskSLIMClassifier(max_size=1, scale=1).fit(rows, labels)
 print("silent", file=sys.stderr, flush=True)
-RiskSLIMClassifier(max_size=1, verbose=1).fit(rows, labels)
+RiskSLIMClassifier(max_size=1, scale=1, verbose=1).fit(rows, labels)
 assert not logging.getLogger("riskslim").handlers and not logging.getLogger().handlers
 """
 
@@ -908,7 +933,7 @@ def test_refitting_forgets(fitted):
 def test_the_demos_score():
     data = load_breast_cancer_binary()
     rows = pd.DataFrame({name: data.column(j) for j, name in enumerate(data.feature_names)})
-    classifier = RiskSLIMClassifier(max_size=3).fit(rows, data.labels)
+    classifier = RiskSLIMClassifier(max_size=3, scale=1).fit(rows, data.labels)
     assert classifier.certificate_.objective == pytest.approx(0.205017018, abs=1e-9)
     assert classifier.score(rows, data.labels) > 0.9
 

@@ -259,7 +259,7 @@ def test_it_is_the_best_choice_of_cutoffs_and_points(n_columns, most):
             continue
         classifier = RiskSLIMClassifier(
             max_size=None, max_coef=2, max_intercept=3, items_per_variable=most, time_limit=60,
-            items=ItemEncoder(n_thresholds="all", round_thresholds=bool(seed % 2)),
+            scale=1, items=ItemEncoder(n_thresholds="all", round_thresholds=bool(seed % 2)),
         )  # fmt: skip
         classifier.fit(np.column_stack(columns), y)
         assert classifier.certificate_.is_optimal

@@ -202,7 +202,7 @@ def test_the_examples_of_metrics_print_what_is_shown(tmp_path, monkeypatch, caps
     monkeypatch.chdir(tmp_path)
     text = (DOCS / "metrics.md").read_text(encoding="utf-8")
     found = re.findall(r"^```python\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", text, re.M | re.S)
-    assert len(found) == text.count("```python") == 6
+    assert len(found) == text.count("```python") == 7
     namespace = {}
     for example, shown in found:
         exec(compile(example, "docs/metrics.md", "exec"), namespace)

@@ -25,9 +25,12 @@ from riskslim.cli.options import (
     Encoding,
     FromPrevalence,
     FunctionName,
+    GroupColumn,
+    GroupThreshold,
     Identifier,
     Inputs,
     LabelsFile,
+    MetricsOutput,
     MissingText,
     OutcomeOfRows,
     PageOutput,
@@ -226,6 +229,9 @@ def report(
     by: By = None,
     points: PointsShown = None,
     labels: LabelsFile = None,
+    metrics_output: MetricsOutput = None,
+    group: GroupColumn = None,
+    threshold: GroupThreshold = None,
 ) -> None:
     """Write a report on a risk score: one page of HTML.
 
@@ -235,9 +241,13 @@ def report(
     """
     with session():
         check_outputs(
-            {"--output": output},
+            {"--output": output, "--metrics-output": metrics_output},
             [("risk score", score), ("data", data), ("data", test), ("labels", labels)],
         )
+        if metrics_output is None and group is not None:
+            raise ValueError("--group needs --metrics-output")
+        if threshold is not None and group is None:
+            raise ValueError("--threshold needs --group")
         check_report(output)
         risk_score = shown_of(by, points, labels).of(riskslim.RiskScore.load(score))
         unknown = checked_unknown_levels(unknown_levels)
@@ -253,9 +263,42 @@ def report(
             tested = dict(zip(names, rows_of_test, strict=True))
         with writing():
             risk_score.report(output, *rows, **tested, n_resamples=resamples)
+        if metrics_output is not None:
+            parts = [(rows, data)] if test is None else [(rows, data), (rows_of_test, test)]
+            given = [(*part, _groups_in(path, part[0], group)) for part, path in parts]
+            _write_metrics(metrics_output, risk_score, given, threshold, resamples)
         for path, X in ((data, rows[0]), (test, tested.get("X_test"))):
             if X is not None:
                 print_remarks(tuple(f"{path}: {one}" for one in risk_score.remarks(X)))
+
+
+def _groups_in(path: Path, X: Any, group: str | None) -> Any:
+    """The column of groups of a file."""
+    if group is None:
+        return None
+    from riskslim._wording import near
+
+    if group not in X.column_names:
+        raise ValueError(f"{path} has no column {group!r}{near(group, X.column_names)} (--group)")
+    return X[group].to_numpy()
+
+
+def _write_metrics(
+    path: Path,
+    score: RiskScore,
+    parts: Any,
+    threshold: float | None,
+    resamples: int | None,
+) -> None:
+    from riskslim.report.statistics import RECORD, records
+
+    given = {} if threshold is None else {"threshold": threshold}
+    text = io.StringIO()
+    writer = csv.DictWriter(text, RECORD, lineterminator="\n")
+    writer.writeheader()
+    for record in records(score, parts, n_resamples=resamples, **given):
+        writer.writerow({name: "" if value != value else value for name, value in record.items()})
+    write_text(text.getvalue(), path)
 
 
 def export(

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riskslim.data.csv_format import CsvFormat
+from riskslim.engines.choice import DEFAULT_SCALE, choose_scales
 from riskslim.engines.runs import check_solver
-from riskslim.scale import ScaleSet
 
 if TYPE_CHECKING:
     from riskslim.constraints.base import Constraint
     from riskslim.items.encoder import ItemEncoder
     from riskslim.items.rules import HandleUnknown
+    from riskslim.scale import ScaleSet
 
 __all__ = [
     "EXPORTS",
@@ -50,14 +51,14 @@ EXPORTS: dict[str, tuple[str, ...]] = {
 }
 
 
-def scales_of(text: str) -> ScaleSet:
-    """Read --scale: a number, several with commas between them, an interval, or "free"."""
+def scales_of(text: str, engine: str, constraints: Iterable[Constraint] = ()) -> ScaleSet:
+    """Read --scale: "auto", a number, several with commas, an interval, or "free"."""
     wrong = (
-        "--scale must be a positive number, several such as 1,2,4, an interval such as 0.5:12, or "
-        f"free, got {text!r}"
+        "--scale must be a positive number, several such as 1,2,4, an interval such as 0.5:12, "
+        f"free or auto, got {text!r}"
     )
     given: Any = text.strip()
-    if given != "free":
+    if given not in ("free", DEFAULT_SCALE):
         separator = ":" if ":" in given else ","
         try:
             given = [float(part) for part in given.split(separator)]
@@ -68,7 +69,7 @@ def scales_of(text: str) -> ScaleSet:
             if len(given) != 2:
                 raise ValueError(wrong)
     try:
-        return ScaleSet.of(given)
+        return choose_scales(given, engine, constraints)
     except ValueError as error:
         raise ValueError(f"--scale {text}: {error}") from None
 

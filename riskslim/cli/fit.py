@@ -100,7 +100,7 @@ def fit(
     upper: options.Upper = None,
     fix: options.Fix = None,
     constraints: options.Constraints = None,
-    scale: options.Scale = "1",
+    scale: options.Scale = "auto",
     path: options.SizePath = False,
     cv: options.CV = None,
     folds: options.Folds = None,
@@ -138,8 +138,7 @@ def fit(
         selection = Selection(
             path, cv, folds, rule, metric, n_jobs, path_output, cv_output, checkpoint
         )
-        several = n_solutions is not None or within is not None
-        selection.check(several=several, thresholds=thresholds or [])
+        selection.check(n_solutions, within, thresholds or [])
         check_outputs(
             {"--output": output, "--trace": trace, "--path-output": path_output,
              "--cv-output": cv_output, "--report": report_file, "--checkpoint": checkpoint},
@@ -162,6 +161,7 @@ def fit(
             csv_format=csv_format_of(missing_text, separator, decimal, encoding),
             memory_limit=bytes_of(memory_limit), scratch=scratch, hidden=quiet or verbose,
         )  # fmt: skip
+        stated = _constraints_in(constraints)
         arguments = arguments_of_engine(n_solutions, within, solver, engine) | {
             "time_limit": time_limit, "gap_tolerance": gap_tolerance, "node_limit": node_limit,
             "n_threads": threads,
@@ -170,7 +170,7 @@ def fit(
             max_size=max_size, min_size=min_size, items_per_variable=items_per_variable,
             monotone=monotone, max_coef=max_coef, max_intercept=max_intercept,
             l0_penalty=l0_penalty, sign=sign, lower=lower, upper=upper, fix=fix,
-            constraints=_constraints_in(constraints), scales=scales_of(scale),
+            constraints=stated, scales=scales_of(scale, engine, stated),
         )  # fmt: skip
         search = _SearchOptions(engine, arguments, seed, quiet or verbose, source.memory_limit)
         training_data = source.read()
@@ -185,7 +185,7 @@ def fit(
 
 def demo(
     *,
-    scale: options.Scale = "1",
+    scale: options.Scale = "auto",
     engine: options.Engine = "auto",
     solver: options.Solver = None,
     time_limit: options.TimeLimitOfOne = 300.0,
@@ -203,7 +203,7 @@ def demo(
         from riskslim.datasets import load_breast_cancer_binary
 
         shown = shown_of(by, points or "non-negative", None)
-        scales, special = scales_of(scale), arguments_of_solver(solver, engine)
+        scales, special = scales_of(scale, engine), arguments_of_solver(solver, engine)
         data = load_breast_cancer_binary()
         coefficients = riskslim.CoefficientSet(
             data.feature_names, -5, 5, intercept_lower=-100, intercept_upper=100

@@ -110,9 +110,10 @@ Weights = Annotated[str | None, typer.Option(metavar="NAME", help="Column of sam
 Scale = Annotated[
     str,
     typer.Option(
-        metavar="M|M,M,...|LOW:HIGH|free",
+        metavar="auto|M|M,M,...|LOW:HIGH|free",
         help="One point is 1 / M units of log-odds: one scale M, several, an interval, or "
-        "free, to choose the best one along with the points.",
+        "free, to choose the best one along with the points. auto: free; 1 for lattice_cpa, and "
+        "where constraints are about risks.",
     ),
 ]
 Engine = Annotated[
@@ -533,6 +534,28 @@ WithScale = Annotated[
 TestFile = Annotated[
     Path | None,
     typer.Option(metavar="DATA", help="File with rows that were not used to find the risk score."),
+]
+MetricsOutput = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="CSV file to write all statistics to, a line for each with its interval.",
+    ),
+]
+GroupColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--group",
+        metavar="NAME",
+        help="With --metrics-output: statistics for each value of a column.",
+    ),
+]
+GroupThreshold = Annotated[
+    float | None,
+    typer.Option(
+        **_REAL,
+        help="With --group: the risk from which on rows are called positive. Default: 0.5.",
+    ),
 ]
 Resamples = Annotated[
     int | None,

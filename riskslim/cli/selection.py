@@ -63,13 +63,15 @@ class Selection:
     def __bool__(self) -> bool:
         return self.path or self.has_folds
 
-    def check(self, *, several: bool, thresholds: Sequence[str] = ()) -> None:
+    def check(
+        self, n_solutions: int | None, within: float | None, thresholds: Sequence[str] = ()
+    ) -> None:
         """Refuse options that do not go together, before the data are read.
 
         Parameters
         ----------
-        several : bool
-            Whether one search is to list several scores.
+        n_solutions, within : int, float or None
+            Of the list that one search is asked for.
         thresholds : sequence of str, default ()
             As they are given: those that the outcome chooses are of all rows, test rows of folds
             among them.
@@ -80,6 +82,7 @@ class Selection:
         """
         from riskslim.model_selection.size_path import RULES
 
+        several = n_solutions is not None or within is not None
         if self.cv is not None and self.folds is not None:
             raise ValueError("give --cv or --folds, not both")
         chooses = self.path and self.has_folds

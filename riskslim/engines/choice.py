@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from riskslim.constraints.base import Constraint
+from riskslim.constraints.rows import checked_constraints
 from riskslim.engines.runs import DEFAULT_SOLVER
 from riskslim.problem.problem import RiskScoreProblem
+from riskslim.scale import FREE_SCALE, PAPER_SCALE, ScaleLike, ScaleSet
 
 if TYPE_CHECKING:
     from riskslim.solution import Solution
 
-__all__ = ["ENGINES", "EngineChoice", "choose_engine", "engine_arguments", "solve"]
+__all__ = [
+    "DEFAULT_SCALE",
+    "ENGINES",
+    "EngineChoice",
+    "choose_engine",
+    "choose_scales",
+    "engine_arguments",
+    "solve",
+]
 
 ENGINES = ("auto", "branch_and_bound", "lattice_cpa")
+DEFAULT_SCALE = "auto"
 
 
 class EngineChoice(NamedTuple):
@@ -59,6 +71,42 @@ def choose_engine(problem: RiskScoreProblem, engine: str = "auto") -> EngineChoi
         "branch_and_bound",
         "which supports all requirements of this problem and needs no solver",
     )
+
+
+def choose_scales(
+    scale: ScaleLike, engine: str = "auto", constraints: Iterable[Constraint] = ()
+) -> ScaleSet:
+    """Read a scale, and choose where that is left open.
+
+    Parameters
+    ----------
+    scale : number, list of numbers, tuple (low, high), "free", ScaleSet or "auto"
+        "auto": a free scale where the engine takes an interval and no constraint is about risks,
+        which says another thing at every scale; elsewhere 1, the paper's.
+    engine : {"auto", "branch_and_bound", "lattice_cpa"}
+    constraints : iterable of Constraint
+
+    Returns
+    -------
+    ScaleSet
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is no scale; something else than a constraint is among the constraints.
+
+    Examples
+    --------
+    >>> from riskslim.engines.choice import choose_scales
+    >>> choose_scales("auto"), choose_scales("auto", "lattice_cpa"), choose_scales([1, 2])
+    (ScaleSet((0.5, 20)), ScaleSet(1), ScaleSet([1, 2]))
+    """
+    if not (isinstance(scale, str) and scale == DEFAULT_SCALE):
+        return ScaleSet.of(scale)
+    about_risks = any(one.depends_on_scale for one in checked_constraints(constraints))
+    if engine == "lattice_cpa" or about_risks:
+        return PAPER_SCALE
+    return ScaleSet.of(FREE_SCALE)
 
 
 def engine_arguments(

@@ -318,9 +318,23 @@ def _groups(
     return group if n_bins is None else equal_bins(group, weight, n_bins), n_bins
 
 
-def _wilson(
+def wilson_interval(
     observed: NDArray[np.float64], n: NDArray[np.float64], level: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Ends of Wilson's intervals of shares of n rows (Wilson, 1927).
+
+    Parameters
+    ----------
+    observed : ndarray of float64, shape (m,)
+        Shares.
+    n : ndarray of float64, shape (m,)
+        Numbers of rows, above 0; need not be whole.
+    level : float
+
+    Returns
+    -------
+    lower, upper : ndarray of float64, shape (m,)
+    """
     from scipy.special import ndtri
 
     z2 = float(ndtri(0.5 + 0.5 * level)) ** 2
@@ -345,7 +359,7 @@ def _clopper_pearson(
     return np.where(none, 0.0, lower), np.where(all_, 1.0, upper)
 
 
-_INTERVALS = {"wilson": _wilson, "exact": _clopper_pearson}
+_INTERVALS = {"wilson": wilson_interval, "exact": _clopper_pearson}
 
 
 class ConsistencyRange(NamedTuple):

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim._wording import percent
-from riskslim.metrics.rows import MOST_DISTINCT_SCORES, check_both_classes, checked_rows, records_of
+from riskslim.metrics.calibration import wilson_interval
+from riskslim.metrics.rows import (
+    MOST_DISTINCT_SCORES,
+    check_both_classes,
+    checked_level,
+    checked_rows,
+    records_of,
+)
 
 __all__ = [
     "OperatingPoint",
@@ -22,6 +29,15 @@ __all__ = [
 
 # Risks below it, and above 1 minus it, are printed as bounds, as on the sheet.
 EXTREME = 0.001
+
+# The rows that a rate is a share of.
+RateName = Literal["sensitivity", "specificity", "ppv", "npv"]
+_RATES: dict[str, tuple[str, str]] = {
+    "sensitivity": ("true_positives", "false_negatives"),
+    "specificity": ("true_negatives", "false_positives"),
+    "ppv": ("true_positives", "false_positives"),
+    "npv": ("true_negatives", "false_negatives"),
+}
 
 # Rates within it are taken to be the same.
 _RATE_TOLERANCE = 1e-12
@@ -271,6 +287,44 @@ class OperatingPoints:
         if len(chosen) < len(self) - 1:
             text += f"\n{len(self) - 1} scores occur; the table has {len(chosen)} of them."
         return text
+
+    def intervals(
+        self, rate: RateName, level: float = 0.95
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Wilson's intervals of a rate at every threshold.
+
+        Parameters
+        ----------
+        rate : {"sensitivity", "specificity", "ppv", "npv"}
+        level : float, default 0.95
+
+        Returns
+        -------
+        lower, upper : ndarray of float64, shape (m + 1,)
+            NaN where no row is in question. Weights count as numbers of rows.
+
+        Raises
+        ------
+        ValueError
+            There is no such rate; a level that is not between 0 and 1.
+
+        Examples
+        --------
+        >>> from riskslim.metrics import operating_points
+        >>> points = operating_points([0, 0, 1, 0, 1, 1], [0, 0, 0, 2, 2, 3])
+        >>> lower, upper = points.intervals("sensitivity")
+        >>> points.sensitivity[2].round(3), lower[2].round(3), upper[2].round(3)
+        (np.float64(0.667), np.float64(0.208), np.float64(0.939))
+        """
+        if rate not in _RATES:
+            raise ValueError(f"rate must be one of {', '.join(map(repr, _RATES))}, got {rate!r}")
+        right, wrong = (getattr(self, name).astype(np.float64) for name in _RATES[rate])
+        n = right + wrong
+        lower, upper = np.full((2, len(self)), np.nan)
+        some = n > 0
+        found = wilson_interval(getattr(self, rate)[some], n[some], checked_level(level))
+        lower[some], upper[some] = found
+        return lower, upper
 
     def selection(self, most: int) -> NDArray[np.intp]:
         """Choose the thresholds that a table can show.

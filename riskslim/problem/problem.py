@@ -685,7 +685,9 @@ class RiskScoreProblem:
             10 units of log-odds over the values of a feature that the score can choose and that
             is not 0/1, at any scale; points or intercept are at a bound that was given, other than
             a bound that forces the feature into the score; the scale is at an end of its interval;
-            at the scale 1, all of several 0/1 features have 1 or -1 points though more are allowed;
+            at the scale 1, all of several 0/1 features, or three of four, have 1 or -1 points
+            though more are allowed; by how much the loss of these features falls at a better scale
+            than the one that is fixed;
             classes were weighted, or weights of the rows change the odds of the outcome by a
             factor of 1.5 or more, so that risks are those of the weighted rows; all rows with a
             feature have one outcome; constraints on rates make all risks too high or too low, or

@@ -14,6 +14,7 @@ from riskslim.data.class_weights import share
 from riskslim.data.distinct import KernelRows, all_rows
 from riskslim.data.panels import read_column
 from riskslim.problem.rate_remarks import remarks_on_rates
+from riskslim.problem.scale_remark import remark_on_scale
 from riskslim.problem.separation import remark_on as separation_remark
 from riskslim.problem.separation import separations
 
@@ -35,6 +36,8 @@ _GOOD_SPAN = 5.0
 _TINY_PRICE = 1e-4
 # By what weights change the odds of the outcome before it is said: 10% become 14%, 50% become 60%.
 _LARGE_CHANGE_OF_ODDS = 1.5
+# Share of the features from which on it is said that they have 1 or -1 point.
+_NEARLY_ALL = 0.75
 # Rows of a sample that a median is taken of.
 _MEDIAN_ROWS = 10_000
 
@@ -60,6 +63,9 @@ class _Problem(Protocol):
 
     def model_size(self, coef: ArrayLike) -> int:
         """Count the non-zero coefficients."""
+
+    def violations(self, coef: ArrayLike) -> list[str]:
+        """Requirements that a vector does not meet."""
 
 
 def remarks_on(
@@ -90,6 +96,7 @@ def remarks_on(
         _at_bounds(problem, vector, given_intercepts, {one.feature for one in separated}),
         _at_end_of_scales(problem, vector),
         _only_ones(problem, vector),
+        remark_on_scale(problem, vector, given_intercepts),
         *remarks_on_rates(problem.constraints, data, vector, _scale_of(problem, vector)),
     )
     return tuple(remark for remark in remarks if remark)
@@ -233,13 +240,15 @@ def _only_ones(problem: _Problem, vector: NDArray[Any]) -> str:
     allowed = np.maximum(np.abs(problem.lower[used]), np.abs(problem.upper[used]))
     # With a feature of more values, one point per unit is what divides it.
     low, high = _ranges(problem.loss.data)
-    span = (high - low)[used - 1]
-    are_ones = len(used) > 1 and (np.abs(vector[used]) == 1).all() and (span <= 1).all()
-    are_ones = are_ones and (allowed > 1).all()
-    if not are_ones or not problem.scales.is_single or problem.scales.high != 1:
+    ones = (np.abs(vector[used]) == 1) & ((high - low)[used - 1] <= 1) & (allowed > 1)
+    n_ones = int(np.count_nonzero(ones))
+    if len(used) < 2 or n_ones < _NEARLY_ALL * len(used):
         return ""
+    if not problem.scales.is_single or problem.scales.high != 1:
+        return ""
+    which = f"All {n_ones}" if n_ones == len(used) else f"{n_ones} of {len(used)}"
     return (
-        f"All {len(used)} features with points have 1 or -1: one unit of log-odds may be too "
+        f"{which} features with points have 1 or -1: one unit of log-odds may be too "
         "coarse to tell them apart. A larger scale (2, 3 or free) may give a better score."
     )
 

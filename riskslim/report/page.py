@@ -109,6 +109,7 @@ def _page(
     from riskslim.report.methods import methods_text, tripod_table
     from riskslim.report.remarks import remarks
     from riskslim.report.rows import check_resamples, rows_of
+    from riskslim.report.statistics import group_table, information_table, statistics_table
     from riskslim.report.tables import (
         certificate_table,
         data_table,
@@ -149,6 +150,11 @@ def _page(
         certificate=certificate_table(score),
         metrics=metrics_table(rows, cv),
         intervals=note_on_intervals(rows),
+        statistics=[
+            table
+            for make in (statistics_table, group_table, information_table)
+            if (table := make(score, rows)) is not None
+        ],
         diagrams=[
             diagrams.diagrams(score, one, thresholds, None if k else cv)
             for k, one in enumerate(rows)

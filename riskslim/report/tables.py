@@ -44,7 +44,7 @@ from riskslim.score.typesetting import typeset
 from riskslim.solution import percent
 
 if TYPE_CHECKING:
-    from riskslim.metrics.discrimination import OperatingPoints
+    from riskslim.metrics.discrimination import OperatingPoints, RateName
     from riskslim.problem.problem import RiskScoreProblem
     from riskslim.report.protocols import SizeLike, SizePathLike
     from riskslim.score.protocol import ScoreLike
@@ -246,7 +246,12 @@ def operating_table(score: ScoreLike, rows: Rows) -> ReportTable:
     """
     points = operating_points(rows.positive, rows.scores, rows.weight)
     finite = points.selection(MOST_DISTINCT_SCORES)
-    note = "Rows whose score is at least the threshold are called positive."
+    note = (
+        "Rows whose score is at least the threshold are called positive. Rates have Wilson's 95% "
+    )
+    note += "intervals" + ("." if rows.weight is None else ", for which weights count as rows.")
+    rates: tuple[RateName, ...] = ("sensitivity", "specificity", "ppv", "npv")
+    intervals = {rate: points.intervals(rate) for rate in rates}
     if len(finite) < len(points) - 1:
         note += f" {len(points) - 1} scores occur; the table has some of them."
     shares = _called_positive(points)
@@ -257,18 +262,14 @@ def operating_table(score: ScoreLike, rows: Rows) -> ReportTable:
         [
             Cell(f"\u2265 {typeset(f'{thresholds[k]:.6g}')}", float(thresholds[k])),
             Cell(risk),
+            _rate_cell(float(shares[k])),
             *(
-                Cell("-" if math.isnan(value) else f"{value:.1%}", finite_or_none(value))
-                for value in (
-                    float(column[k])
-                    for column in (
-                        shares, points.sensitivity, points.specificity, points.ppv, points.npv,
-                    )
-                )
+                _rate_cell(float(getattr(points, rate)[k]), float(lower[k]), float(upper[k]))
+                for rate, (lower, upper) in intervals.items()
             ),
         ]
         for k, risk in zip(finite.tolist(), risks, strict=True)
-    ]  # fmt: skip
+    ]
     heads = (
         "Score",
         "Risk there",
@@ -279,6 +280,14 @@ def operating_table(score: ScoreLike, rows: Rows) -> ReportTable:
         "NPV",
     )
     return ReportTable(f"Operating points, {rows.name}", heads, table, note)
+
+
+def _rate_cell(value: float, lower: float = math.nan, upper: float = math.nan) -> Cell:
+    if math.isnan(value):
+        return Cell("-")
+    if math.isnan(lower):
+        return Cell(f"{value:.1%}", value)
+    return Cell(f"{value:.1%}", value, Interval(value, lower, upper), f"{lower:.1%} to {upper:.1%}")
 
 
 def _called_positive(points: OperatingPoints) -> NDArray[np.float64]:

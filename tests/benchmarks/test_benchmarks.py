@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import riskslim
-from benchmarks import branch_and_bound, cutoffs, large, levers, memory, report, scales, scaling
+from benchmarks import (
+    branch_and_bound,
+    cutoffs,
+    default_scale,
+    large,
+    levers,
+    memory,
+    peers,
+    report,
+    scales,
+    scaling,
+)
 from benchmarks.children import run_python
 from benchmarks.instances import KINDS, TWO_THREADS, Case, Instance, make_table
 from benchmarks.machine import describe_machine
@@ -534,6 +546,107 @@ def test_scales_are_compared(tmp_path, data_folder, capsys):
         scales.main([*arguments, "--interval", "5"])
 
 
+def marked(command: str) -> str:
+    name = f"benchmarks.{command}"
+    return f"<!-- {name}: begin -->\nformer tables\n<!-- {name}: end -->"
+
+
+def small_tables(folder):
+    """A raw table and one of the paper's, made up, where the benchmarks look for them."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (150, 4))
+    y = (rng.random(150) < 1 / (1 + np.exp(1.5 - X @ [2, 1, 1, 0]))).astype(int)
+    header = "outcome,a,b,c,d\n"
+    lines = [",".join(map(str, row)) + "\n" for row in np.column_stack((y, X)).tolist()]
+    (folder / "mammo_data.csv").write_text(header + "".join(lines))
+    (folder / "raw").mkdir()
+    heads = ["diabetes", "glucose", "blood_pressure", "skin", "insulin", "bmi"]
+    values = np.column_stack((y, 60 + 20 * X + rng.integers(0, 9, X.shape), y * 3 + 20))
+    values[::5, 1] = 0  # not measured
+    text = ",".join(heads) + "\n" + "\n".join(",".join(map(str, row)) for row in values.tolist())
+    (folder / "raw" / "pima.csv").write_text(text + "\n")
+
+
+def test_the_default_of_the_scale_is_measured(tmp_path, capsys):
+    small_tables(tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{marked('default_scale')}\nafter\n")
+    arguments = [
+        str(tmp_path), str(tmp_path), "--tables", "raw/pima,mammo", "--sizes", "1",
+        "--time-limit", "2", "--page", str(page),
+    ]  # fmt: skip
+    assert default_scale.main(arguments) == 0
+    shown = capsys.readouterr().out
+    rows = default_scale.read_rows(tmp_path / "default_scale.csv", default_scale.FIELDS)
+    assert [row["scale"] for row in rows] == ["1", "free"] * 10
+    for one, free in zip(rows[::2], rows[1::2], strict=True):
+        assert one["best_scale"] == "1.0"
+        assert float(free["train_loss"]) <= float(one["train_loss"]) + 1e-5
+    own = [row for row in rows if row["table"] == "mammo"]
+    change = np.array(
+        [float(b["loss"]) - float(a["loss"]) for a, b in zip(own[::2], own[1::2], strict=True)]
+    )
+    half = 2.776 * np.sqrt(0.45 * change.var(ddof=1))
+    mean = change.mean()
+    assert f"| {mean:+.4f} ({mean - half:+.4f} to {mean + half:+.4f}) |" in shown
+    assert shown.strip() in page.read_text()
+    # What is there is not computed again.
+    (tmp_path / "mammo_data.csv").write_text("outcome,a\n")
+    assert default_scale.main([*arguments, "--report-only"]) == 0
+    assert capsys.readouterr().out == shown
+    for wrong in (["--tables", "other"], ["--sizes", "few"]):
+        with pytest.raises(SystemExit):
+            default_scale.main([*arguments, *wrong])
+
+
+WORKER = """
+import json, sys
+import numpy as np
+X = np.load(sys.argv[1], allow_pickle=True)["X"]
+points = [2] + [0] * (X.shape[1] - 1)
+scores = [{"multiplier": 2.0, "intercept": -1.0, "points": points}]
+print("chatter"); print(json.dumps({"cpu_seconds": 1.5, "scores": scores}))
+"""
+
+
+def test_peers_are_compared(tmp_path, capsys, monkeypatch):
+    small_tables(tmp_path)
+    # A peer in another environment is a program that answers in JSON.
+    worker = tmp_path / "worker.py"
+    worker.write_text(WORKER)
+    answer = peers._answer
+    monkeypatch.setattr(
+        peers, "_answer", lambda python, _, *rest: answer(python, str(worker), *rest)
+    )
+    arguments = [
+        str(tmp_path), str(tmp_path), "--tables", "raw/pima,mammo", "--sizes", "2",
+        "--time-limit", "2", "--fasterrisk", sys.executable,
+    ]  # fmt: skip
+    assert peers.main(arguments) == 0
+    output = capsys.readouterr()
+    assert "without optbinning: no interpreter is named" in output.err
+    rows = peers.read_rows(tmp_path / "peers.csv", peers.FIELDS)
+    assert len(rows) == 2 * 5 * 3
+    assert all(int(row["n_items"]) <= 2 for row in rows)
+    fold = [row for row in rows if row["table"] == "mammo" and row["fold"] == "0"]
+    data = peers.rows_of(peers.open_dataset(tmp_path, "mammo"), 0)
+    theirs = next(row for row in fold if row["peer"] == "fasterrisk")
+    log_odds = data.test[:, 0] - 0.5
+    loss = np.logaddexp(0, np.where(data.y_test, -log_odds, log_odds)).mean()
+    assert float(theirs["loss"]) == pytest.approx(loss)
+    assert theirs["points"] == "a: 2"
+    assert "| mammo | 2 | fasterrisk | " in output.out
+    assert peers.main([*arguments, "--report-only"]) == 0
+    assert capsys.readouterr().out == output.out
+    for wrong in (["--tables", "other"], ["--sizes", "few"], ["--peers", "autoscore"]):
+        with pytest.raises(SystemExit):
+            peers.main([*arguments, *wrong])
+    worker.write_text("raise SystemExit(3)")
+    (tmp_path / "peers.csv").unlink()
+    with pytest.raises(RuntimeError, match="failed"):
+        peers.main(arguments)
+
+
 def test_cutoffs_are_compared(tmp_path, capsys, monkeypatch):
     rng = np.random.default_rng(0)
     age, sugar = rng.integers(20, 80, 120), rng.integers(0, 3, 120) * 50
@@ -546,7 +659,7 @@ def test_cutoffs_are_compared(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(cutoffs, "TABLES", {"made_up": made_up})
     monkeypatch.setattr(cutoffs, "MAX_SIZE", 1)
     page = tmp_path / "page.md"
-    page.write_text(f"before\n{cutoffs.BEGIN}\nformer tables\n{cutoffs.END}\nafter\n")
+    page.write_text(f"before\n{marked('cutoffs')}\nafter\n")
     arguments = [
         str(tmp_path), str(tmp_path), "--cutoffs", "1,all", "--time-limit", "2",
         "--page", str(page),

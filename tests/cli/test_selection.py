@@ -57,7 +57,7 @@ def frame(n=200, seed=3) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-FIT = ["--outcome", "died", "--exclude", "weight", "--quiet"]
+FIT = ["--outcome", "died", "--exclude", "weight", "--quiet", "--scale", "1"]
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ def test_folds_choose_a_size(table, tmp_path, rule, metric):
 def test_cross_validation_of_one_size(table, tmp_path):
     path = model_size_path(problem(2, frame()["weight"]), sizes=[2], cv=3)
     expected = path.entries[0].cross_validation
-    options = ["--outcome", "died", "--weights", "weight", "--quiet", "--max-size", 2]
+    options = ["--outcome", "died", "--weights", "weight", "--quiet", "--max-size", 2, "--scale", 1]
     result = run("fit", table, *options, "--cv", 3, "--n-jobs", 2)
     assert result.stdout.startswith(f"{path.entries[0].risk_score}\n")
     assert result.stdout.endswith(f" seconds.\n\n{expected}\n")
@@ -229,7 +229,7 @@ def test_limits_reach_every_search(table, monkeypatch):
 def test_both_classes_weigh_the_same(table, tmp_path):
     output = tmp_path / "s.json"
     options = ["--outcome", "died", "--weights", "weight", "--class-weight", "balanced", "--quiet"]
-    run("fit", table, *options, "--output", output)
+    run("fit", table, *options, "--scale", 1, "--output", output)
     data, own = frame(), frame()["weight"]
     factor = own.sum() / 2 / own.groupby(data["died"]).sum()
     expected = riskslim.branch_and_bound(problem(weights=own * data["died"].map(factor)))
@@ -428,7 +428,7 @@ def test_a_score_of_items_applies_to_raw_records(tmp_path):
     score = tmp_path / "s.json"
     run("fit", tmp_path / "d.csv", "--outcome", "died", "--quiet", "--items", "--missing",
         "indicator", "--n-thresholds", 4, "--thresholds", "age=45,60,75", "--cv", 2,
-        "--output", score)  # fmt: skip
+        "--scale", 1, "--output", score)  # fmt: skip
     encoder = ItemEncoder(n_thresholds=4, thresholds={"age": [45, 60, 75]}, missing="indicator")
     items = encoder.fit_transform(raw().drop(columns="died"))
     loaded = RiskScore.load(score)
@@ -451,7 +451,8 @@ def test_a_score_of_items_applies_to_raw_records(tmp_path):
 def test_the_sign_of_a_variable(tmp_path, sign):
     raw().to_csv(tmp_path / "d.csv", index=False)
     fit = ["fit", tmp_path / "d.csv", "--outcome", "died", "--quiet", "--items", "--missing",
-           "indicator", "--thresholds", "age=45,60,75", "--exclude", "BMI"]  # fmt: skip
+           "indicator", "--thresholds", "age=45,60,75", "--exclude", "BMI",
+           "--scale", 1]  # fmt: skip
     run(*fit, "--sign", f"age={sign}", "--sign", "sex = male=+", "--output", tmp_path / "s.json")
     encoder = ItemEncoder(thresholds={"age": [45, 60, 75]}, missing="indicator")
     items = encoder.fit_transform(raw().drop(columns=["died", "BMI"]))

@@ -78,7 +78,7 @@ def test_weights_of_rows_are_only_remarked_on_where_they_change_much():
     assert "died = yes is, from" in much.remarks_[0]
     assert "the population that the weights stand for" in much.remarks_[0]
     little = RiskSLIMClassifier(max_size=1).fit(X, Y, np.where(DIED == "yes", 1.4, 1))
-    assert little.remarks_ == RiskSLIMClassifier(max_size=1).fit(X, Y).remarks_
+    assert not any("population" in remark for remark in little.remarks_)
 
 
 def test_it_is_kept_in_files_and_pickles():

@@ -250,7 +250,7 @@ def test_parallel_is_the_same_as_serial():
 
 
 def test_classifiers_with_certificates_report_size_and_gap():
-    classifier = RiskSLIMClassifier(max_size=3)
+    classifier = RiskSLIMClassifier(max_size=3, scale=1)
     result = cross_validate_risk_score(classifier, X, Y, cv=3)
     assert not hasattr(classifier, "risk_score_")
     for fold in result.folds:
@@ -581,7 +581,7 @@ def test_folds_of_a_path_equal_fits_to_their_training_rows():
     path = model_size_path(problem_of(DATA, 3), sizes=[1, 3], cv=folds)
     assert path.sizes == (1, 3)
     for entry in path.entries:
-        classifier = RiskSLIMClassifier(max_size=entry.max_size)
+        classifier = RiskSLIMClassifier(max_size=entry.max_size, scale=1)
         frame = pd.DataFrame(DATA.integer_columns, columns=list(DATA.feature_names))
         alone = cross_validate_risk_score(classifier, frame, Y, cv=folds)
         found = entry.cross_validation

@@ -293,10 +293,15 @@ def patients(**columns) -> RiskScoreProblem:
     return RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
 
 
+def but_for_the_scale(problem, coef) -> tuple[str, ...]:
+    """Remarks on other things; tests/problem/test_scale_remark.py is about the scale."""
+    return tuple(one for one in problem.remarks(coef) if "scale is fixed" not in one)
+
+
 def test_nothing_to_remark():
     problem = patients(smoker=[0, 1, 0, 1], visits=[0, 10, 2, 3])
-    assert problem.remarks([-3, 4, -4]) == ()
-    assert problem.remarks(np.array([problem.lower[0], 1, 0])) == ()  # a derived bound
+    assert but_for_the_scale(problem, [-3, 4, -4]) == ()
+    assert but_for_the_scale(problem, np.array([problem.lower[0], 1, 0])) == ()  # a derived bound
 
 
 @pytest.mark.parametrize(
@@ -311,16 +316,18 @@ def test_nothing_to_remark():
 )
 @pytest.mark.parametrize("points", [0, 1])
 def test_a_unit_that_is_too_small_for_a_point(values, expected, points):
-    (remark,) = patients(x=values, smoker=[0, 1, 0, 1]).remarks([-1, points, 1])
+    (remark,) = but_for_the_scale(patients(x=values, smoker=[0, 1, 0, 1]), [-1, points, 1])
     assert remark.startswith(f"One point per unit spans {expected}")
     # Divided as advised, there is nothing left to remark, and one point is not too little.
     divided = np.array(values) / float(re.search(r"divide it by ([\d.]+)\)", remark)[1])
     assert 1.5 < np.ptp(divided) <= 5
-    assert patients(x=divided, smoker=[0, 1, 0, 1]).remarks([-1, points, 1]) == ()
+    assert but_for_the_scale(patients(x=divided, smoker=[0, 1, 0, 1]), [-1, points, 1]) == ()
 
 
 def test_small_units_of_several_features_share_a_remark():
-    (remark,) = patients(age=[20, 90, 30, 45], bmi=[20, 55, 21.5, 30]).remarks([-1, 0, 1])
+    (remark,) = but_for_the_scale(
+        patients(age=[20, 90, 30, 45], bmi=[20, 55, 21.5, 30]), [-1, 0, 1]
+    )
     assert remark == (
         "One point per unit spans 70 units of log-odds for 'age' (20 to 90, divide it by 20), 35 "
         "for 'bmi' (20 to 55, divide it by 10). That is too coarse: divide, or use cut-offs such "
@@ -332,7 +339,7 @@ def test_features_that_are_not_chosen_by_the_search_need_no_cut_offs():
     data = TrainingData({"age": [20, 90, 30, 45], "bmi": [20, 55, 21.5, 30]}, [0, 1, 1, 0])
     coefficients = CoefficientSet(data.feature_names, fixed={"age": 0, "bmi": 1})
     problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
-    assert problem.remarks([-30, 0, 1]) == ()
+    assert but_for_the_scale(problem, [-30, 0, 1]) == ()
 
 
 def test_an_empty_score():
@@ -367,13 +374,26 @@ def test_points_that_are_all_ones():
     assert not said([-1, 1, -1, 0], most=1)
 
 
+def test_points_that_are_nearly_all_ones():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (60, 4))
+    data = TrainingData(X, rng.random(60) < 0.2 + 0.2 * X[:, 0] + 0.2 * X[:, 1])
+    coefficients = CoefficientSet(data.feature_names)
+    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    said = [
+        [one.partition(" features")[0] for one in problem.remarks(coef) if "have 1 or -1" in one]
+        for coef in ([-1, 1, 1, -1, 2], [-1, 1, 1, 2, 0], [-1, 1, -1, 1, 1])
+    ]
+    assert said == [["3 of 4"], [], ["All 4"]]
+
+
 def test_points_at_a_bound():
     coefficients = CoefficientSet(
         NAMES, -3, 3, sign={"bmi": "+"}, fixed={"smoker": 3}, intercept_lower=-2, intercept_upper=9
     )
     problem = make(coefficients, data=MIXED)
-    assert problem.remarks([-1, 0, 3, 0]) == ()  # 0 is a sign's doing, 3 a fixed value
-    assert problem.remarks([-2, -3, 3, 3]) == (
+    assert but_for_the_scale(problem, [-1, 0, 3, 0]) == ()  # 0 is a sign's doing, 3 a fixed value
+    assert but_for_the_scale(problem, [-2, -3, 3, 3]) == (
         "At a bound of the coefficient set: 'age' (-3), 'bmi' (3), the intercept (-2). Wider "
         "bounds may give a better score.",
     )
@@ -387,8 +407,8 @@ def test_bounds_that_force_a_feature_in_are_no_obstacle():
     lower, upper = {"age": 1, "smoker": -5}, {"age": 3, "smoker": -2}
     coefficients = CoefficientSet(NAMES, lower, upper, intercept_lower=1, intercept_upper=9)
     problem = make(coefficients, data=MIXED)
-    assert problem.remarks([2, 1, -2, 0]) == ()
-    (remark,) = problem.remarks([1, 3, -5, 0])
+    assert but_for_the_scale(problem, [2, 1, -2, 0]) == ()
+    (remark,) = but_for_the_scale(problem, [1, 3, -5, 0])
     assert remark.startswith(
         "At a bound of the coefficient set: 'age' (3), 'smoker' (-5), the intercept (1). "
     )
@@ -556,7 +576,7 @@ def rare(n=600):
 def test_rates_that_inflate_risks_are_named():
     X, y = rare()
     limit = false_negative_rate_at_most(0.05, 0.5)
-    classifier = RiskSLIMClassifier(max_size=3, constraints=[limit]).fit(X, y)
+    classifier = RiskSLIMClassifier(max_size=3, scale=1, constraints=[limit]).fit(X, y)
     risk = classifier.predict_proba(X)[:, 1].mean()
     assert risk > 2 * y.mean()
     (remark,) = (one for one in classifier.remarks_ if "makes risks wrong" in one)

@@ -589,7 +589,8 @@ def test_operating_points_are_those_of_the_score(full):
             assert row[0][1] == points.thresholds[k]
             expected = [points.sensitivity[k], points.specificity[k], points.ppv[k]]
             assert [value for _, value in row[3:6]] == expected
-            assert row[3][0] == f"{points.sensitivity[k]:.1%}"
+            lower, upper = (ends[k] for ends in points.intervals("sensitivity"))
+            assert row[3][0] == f"{points.sensitivity[k]:.1%} {lower:.1%} to {upper:.1%}"
 
 
 def test_many_thresholds_are_thinned():

@@ -134,7 +134,9 @@ def test_a_list_of_scores_widens_ranges():
         raw = pd.DataFrame({"age": rng.integers(0, 12, 120), "flag": rng.integers(0, 2, 120)})
         y = rng.random(120) < 1 / (1 + np.exp(2 - raw["age"] / 3 - raw["flag"]))
         encoder = ItemEncoder(n_thresholds="all")
-        classifier = RiskSLIMClassifier(max_size=2, items=encoder, within=share, time_limit=120)
+        classifier = RiskSLIMClassifier(
+            max_size=2, items=encoder, within=share, scale=1, time_limit=120
+        )
         score = classifier.fit(raw, y).risk_score_
         pool, items = classifier.solution_.pool, classifier.encoder_.items_
         assert pool.complete
