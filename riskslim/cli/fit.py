@@ -176,8 +176,8 @@ def fit(
         training_data = source.read()
         shown.check(training_data.feature_names)
         problem = requirements.problem_on(training_data)
-        search = search.with_engine_for(problem)
         _say_which_label(training_data, positive, quiet=quiet)
+        search = search.with_engine_for(problem)
         search.find(selection, problem, _Results(
             output=output, trace=trace, report_file=report_file, raw=raw, shown=shown, quiet=quiet
         ))  # fmt: skip
