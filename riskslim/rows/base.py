@@ -327,6 +327,47 @@ class PartitionedRows(abc.ABC):
         found = sums.value / self.total_weight
         return found[:, 0].copy(), found[:, 1:] / scale
 
+    def slope_derivatives(self, points: _Array, wanted: NDArray[np.int64]) -> _Array:
+        """Sums over the rows that say where an intercept is best, for several points in one pass.
+
+        Parameters
+        ----------
+        points : ndarray of float64, shape (b, d + 1)
+            Of real numbers: scores are their products with the features, at scale 1.
+        wanted : ndarray of int64, shape (d + 1,)
+            Zero for features that no point uses.
+
+        Returns
+        -------
+        ndarray of float64, shape (b, 3)
+            Derivatives of the loss by the intercept: first, second, third.
+        """
+        sums = _Sums((len(points), 3))
+        for total, error in self.map(functions.slope_derivatives, points, wanted):
+            sums.add(total, error)
+        return sums.value / self.total_weight
+
+    def linearisations(self, points: _Array, wanted: NDArray[np.int64]) -> _Array:
+        """Loss, size of slopes, and gradient at several points, in one pass.
+
+        A row's slope is the derivative of its loss by its score. A point's numbers do not depend
+        on those beside it.
+
+        Parameters
+        ----------
+        points, wanted
+            As in :meth:`slope_derivatives`. Derivatives by features that are not wanted are zero.
+
+        Returns
+        -------
+        ndarray of float64, shape (b, d + 3)
+            The loss, the sum of the sizes of slopes, and the gradient.
+        """
+        sums = _Sums((len(points), points.shape[1] + 2))
+        for total, error in self.map(functions.linearisations, points, wanted):
+            sums.add(total, error)
+        return sums.value / self.total_weight
+
     def joint_counts(
         self, point: NDArray[np.int64], features: Sequence[int], low: int, width: int
     ) -> list[_Array]:

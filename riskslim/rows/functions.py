@@ -30,12 +30,14 @@ __all__ = [
     "histograms",
     "integer_arguments",
     "joint_counts",
+    "linearisations",
     "loss_sums",
     "merged_part",
     "real_arguments",
     "reference_losses",
     "scale_derivatives",
     "scores",
+    "slope_derivatives",
     "slope_sums",
     "summarised",
     "taken",
@@ -50,6 +52,9 @@ Weighting = Literal["none", "numbers", "weights"]
 
 _Array = NDArray[np.float64]
 _IntegerArguments = tuple[NDArray[np.int8], NDArray[np.int32], int]
+_NodeArguments = tuple[
+    NDArray[np.int8], _Array, NDArray[np.int64], _Array, _Array, NDArray[np.int8]
+]
 _RealArguments = tuple[NDArray[np.int8], _Array, _Array, _Array, float]
 
 
@@ -324,6 +329,73 @@ def hessian_sums(
     out = np.empty((len(features) + 1, len(features) + 1))
     real.hessian(*real_arguments(part, vector / scale), part.weights, slot[features], out, 1)
     return out
+
+
+def slope_derivatives(part: KernelRows, points: _Array, wanted: NDArray[np.int64]) -> _Array:
+    """Add up the slopes of several points, and their two derivatives by the score.
+
+    Parameters
+    ----------
+    part : KernelRows
+    points : ndarray of float64, shape (b, d + 1)
+    wanted : ndarray of int64, shape (d + 1,)
+        Zero for features that no point uses.
+
+    Returns
+    -------
+    ndarray of float64, shape (2, b, 3)
+        Sums and their errors.
+    """
+    sums = np.empty((len(points), 3, 2))
+    rows = _node_arguments(part, wanted)
+    nodes.slope_sums(*rows, points, sums, np.zeros(1, np.int64), np.zeros(5))
+    return np.ascontiguousarray(np.moveaxis(sums, 2, 0))
+
+
+def linearisations(part: KernelRows, points: _Array, wanted: NDArray[np.int64]) -> _Array:
+    """Add up losses of several points, sizes of slopes, and slopes times features.
+
+    Parameters
+    ----------
+    part : KernelRows
+    points : ndarray of float64, shape (b, d + 1)
+    wanted : ndarray of int64, shape (d + 1,)
+        Zero for features that no point uses: their sums are zero.
+
+    Returns
+    -------
+    ndarray of float64, shape (2, b, d + 3)
+        Sums and their errors: of losses, sizes, slopes by the intercept and by the features.
+    """
+    b, p = points.shape
+    known, sums = np.empty((b, 3 * p + nodes.KNOWN)), np.empty((b, p + 2, 2))
+    nodes.linearise(
+        *_node_arguments(part, wanted), points, np.empty((b, 2)), wanted, False, known, sums,
+        np.zeros(1, np.int64), np.zeros(5),
+    )  # fmt: skip
+    return np.ascontiguousarray(np.moveaxis(sums, 2, 0))
+
+
+def _node_arguments(part: KernelRows, wanted: NDArray[np.int64]) -> _NodeArguments:
+    """Name a part's rows as the nodes of the search read them; of real columns those wanted."""
+    slot = np.zeros(len(part.integer_index) + len(part.real_index), np.int64)
+    slot[part.integer_index] = np.arange(len(part.integer_index))
+    chosen = np.flatnonzero(wanted[1 + part.real_index])
+    slot[part.real_index[chosen]] = -1 - np.arange(len(chosen))
+    reals = np.empty((part.n_rows, len(chosen)), order="F")
+    for k, column in enumerate(chosen.tolist()):
+        reals[:, k] = read_column(part.real_panels, column, 0, part.n_rows)
+    integers = part.integer_columns
+    if not integers.shape[1]:
+        integers = np.zeros((1, 1), np.int8, order="F")
+    if not len(chosen):
+        reals = np.zeros((1, 1), order="F")
+    if not len(part.weights):
+        ones = np.ones(part.n_rows)
+        return integers, reals, slot, ones, ones, part.labels
+    positive = np.where(part.labels > 0, part.weights, 0.0)
+    negative = np.where(part.labels < 0, part.weights, 0.0)
+    return integers, reals, slot, positive, negative, np.empty(0, np.int8)
 
 
 def scores(part: KernelRows, vector: _Array, is_whole: bool) -> NDArray[np.int32] | _Array:
