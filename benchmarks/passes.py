@@ -41,7 +41,7 @@ REPEATS = 3
 # More rows than there are: nothing is sampled.
 NO_SAMPLE = 2**62
 # Bytes that a search may take where rows are in files.
-IN_FILES_MEMORY = 10**8
+IN_FILES_MEMORY = 2 * 10**7
 
 
 class Pass(NamedTuple):

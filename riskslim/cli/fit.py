@@ -163,6 +163,8 @@ def fit(
             memory_limit=source.memory_limit,
         )  # fmt: skip
 
+        if selection.has_folds:
+            source.check_rows_one_by_one("--cv" if folds is None else "--folds")
         training_data = source.read()
         problem = requirements.problem_on(training_data)
         search = search.with_engine_for(problem)

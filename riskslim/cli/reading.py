@@ -84,6 +84,27 @@ class Source:
             raise ValueError(f"--class-weight must be balanced, got {self.class_weight!r}")
         return data.with_class_weight(self.class_weight)
 
+    def check_rows_one_by_one(self, option: str) -> None:
+        """Refuse an option that needs rows one by one, where equal ones are merged.
+
+        Parameters
+        ----------
+        option : str
+
+        Raises
+        ------
+        ValueError
+        """
+        if not self._comes_in_batches():
+            return
+        several = len(self.paths) > 1 or self.paths[0].is_dir()
+        why = "several files or folders" if several else "a file that is too large for memory"
+        raise ValueError(
+            f"{option} needs rows one by one, but equal rows of {why} are merged while they are "
+            f"read. Leave out {option}, or give one file that fits in memory (--memory-limit), "
+            "such as a sample of the rows"
+        )
+
     def _comes_in_batches(self) -> bool:
         """Say whether the rows are several files, or do not fit in memory as one table."""
         if len(self.paths) > 1 or self.paths[0].is_dir():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 import threading
 import time
 
@@ -34,6 +35,7 @@ from riskslim.engines.branch_and_bound.packed import TableItems, plane_counts
 from riskslim.engines.branch_and_bound.parts import prepare
 from riskslim.exceptions import RiskSLIMError
 from riskslim.rows.base import PartitionedRows
+from riskslim.rows.blocks import BlockFileError
 from small_problems import few_values
 from variants import variant
 
@@ -265,6 +267,21 @@ def test_limits_are_obeyed(monkeypatch):
     asked.set()
     with pytest.raises(RiskSLIMError, match="interrupted by the user before"):
         branch_and_bound(problem, should_stop=asked.is_set)
+
+
+def test_files_that_are_lost_leave_the_best_score(monkeypatch):
+    monkeypatch.setattr(parts, "MERGED_SHARE", 0.0)
+    problem = hard_problem(0)
+    held = on_disk(all_rows(problem.loss.data), 500)
+    lost = problem.restated(TrainingData.from_rows(held))
+    with pytest.raises(
+        BlockFileError, match=r"000001\.rows is missing.*best score so far"
+    ) as error:
+        branch_and_bound(lost, progress=lambda _: held.paths[1].unlink(missing_ok=True))
+    found = error.value
+    assert problem.objective(found.coef) == pytest.approx(found.objective, rel=1e-12)
+    assert 0.0 <= found.lower_bound <= branch_and_bound(problem).certificate.objective + 1e-10
+    assert isinstance(pickle.loads(pickle.dumps(found)), BlockFileError)
 
 
 def test_an_interrupted_search_keeps_its_score(monkeypatch):
