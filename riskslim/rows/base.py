@@ -394,6 +394,38 @@ class PartitionedRows(abc.ABC):
                 one.add(counts)
         return [one.value for one in sums]
 
+    def union_counts(
+        self,
+        blocks: tuple[tuple[int, ...], ...],
+        values: tuple[tuple[_Array, ...], ...],
+        unions: tuple[tuple[int, ...], ...],
+    ) -> list[NDArray[np.int64]]:
+        """Rows of each class and combination of the values of several blocks, in one pass; exact.
+
+        Parameters
+        ----------
+        blocks, values, unions
+            As :func:`~riskslim.rows.functions.union_counts` has them.
+
+        Returns
+        -------
+        list of ndarray of int64
+            Of each union, shape (2, number of combinations).
+
+        Raises
+        ------
+        ValueError
+            Rows have weights.
+        """
+        if self.has_weights:
+            raise ValueError("rows with weights have no exact counts")
+        total: list[NDArray[np.int64]] = []
+        for found in self.map(functions.union_counts, blocks, values, unions):
+            for counts, more in zip(total, found, strict=False):
+                counts += more
+            total = total or found
+        return [counts.reshape(2, -1) for counts in total]
+
     def reference_sum(self, vector: _Array, scale: float) -> float:
         """Sum the losses of all rows on a path that shares nothing with the kernels.
 

@@ -41,6 +41,7 @@ __all__ = [
     "slope_sums",
     "summarised",
     "taken",
+    "union_counts",
     "weighting_of",
 ]
 
@@ -486,6 +487,60 @@ def joint_counts(
         position = cell * n_values + (column.astype(np.int64) - least)
         counts = np.bincount(position, weights, 2 * width * n_values).astype(np.float64)
         found.append(counts.reshape(2, width, n_values))
+    return found
+
+
+def union_counts(
+    part: KernelRows,
+    blocks: tuple[tuple[int, ...], ...],
+    values: tuple[tuple[NDArray[np.float64], ...], ...],
+    unions: tuple[tuple[int, ...], ...],
+) -> list[NDArray[np.int64]]:
+    """Count the rows of each class and combination of the values of several blocks of features.
+
+    Parameters
+    ----------
+    part : KernelRows
+        Without weights, or with those that are numbers.
+    blocks : tuple of tuples of int
+        Integer features.
+    values : tuple of tuples of ndarray of float64
+        All values of each of them.
+    unions : tuple of tuples of int
+        Blocks that are counted together, all as many; fast in lexicographic order.
+
+    Returns
+    -------
+    list of ndarray of int64
+        Of each union as many as 2 times its combinations: those of the negative class first, the
+        values of the last feature next to each other.
+    """
+    codes, sizes = [], []
+    for block, of_block in zip(blocks, values, strict=True):
+        code, size = np.zeros(part.n_rows, np.int64), 1
+        for j, known in zip(block, of_block, strict=True):
+            place = np.zeros(256, np.int64)  # of -128..127
+            place[known.astype(np.int64) + 128] = np.arange(len(known))
+            column = part.integer_columns[:, np.searchsorted(part.integer_index, j)]
+            code *= len(known)
+            code += place[column.astype(np.int16) + 128]
+            size *= len(known)
+        codes.append(code)
+        sizes.append(size)
+    numbers = part.weights if len(part.numbers) else None
+    # Cells of the first blocks of a union are those of the union before, where it has them too.
+    cells = [(part.labels > 0).astype(np.int64)]
+    cells += [np.empty_like(cells[0]) for _ in unions[0]]
+    found, last = [], (-1,) * len(unions[0])
+    for union in unions:
+        same = next(a for a, (b, before) in enumerate(zip(union, last, strict=True)) if b != before)
+        for a in range(same, len(union)):
+            np.multiply(cells[a], sizes[union[a]], out=cells[a + 1])
+            cells[a + 1] += codes[union[a]]
+        n_cells = 2 * math.prod(sizes[b] for b in union)
+        # Sums of whole numbers are exact.
+        found.append(np.bincount(cells[-1], numbers, n_cells).astype(np.int64, copy=False))
+        last = union
     return found
 
 

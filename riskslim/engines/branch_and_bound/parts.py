@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -33,6 +34,8 @@ from riskslim.engines.branch_and_bound.passes import Asked, SampledNodes, answer
 from riskslim.engines.branch_and_bound.rows import KEPT_BYTES, NodeRows, RowsBySupport
 from riskslim.engines.branch_and_bound.search import ROOT_STEPS, ROOT_TOLERANCE, Search
 from riskslim.engines.branch_and_bound.stage import Stage
+from riskslim.engines.branch_and_bound.tables import relaxation_seconds
+from riskslim.engines.branch_and_bound.unions import UnionCells, UnionPlan
 from riskslim.engines.branch_and_bound.workspace import NOTHING_KNOWN, NodeWork, Part
 from riskslim.rows.base import StoppedError
 from riskslim.rows.disk import ScratchFolder
@@ -54,6 +57,9 @@ MERGED_SHARE = 1.0 / 16.0
 PLANES_SHARE = 0.25
 # Combinations of values of a node's features up to which its rows are made of all rows.
 MOST_CELLS = 2**16
+# Nodes of a union of features, on average, and the share of the predicted time of unions that other
+# nodes are tried for first.
+UNION_NODES, TRIED_SHARE = 5.0, 0.1
 # Linearisations of the root, each at the solution of a relaxation that the last one corrects.
 ROOT_PASSES = 3
 
@@ -163,10 +169,12 @@ class RowsOfParts(RowsBySupport):
         for j, values in enumerate(known):
             if values is not None:
                 self._n_values[j] = len(values)
-        packed = loss.packed
+        # Counts of bits are whole numbers: weights that are none are summed from the rows.
+        self._packed = None if loss.parts.has_weights else loss.packed
+        self.unions: UnionCells | None = None
         self._item: dict[int, int] = {}
-        if packed is not None and not loss.parts.has_weights:
-            self._item = {int(j): i for i, j in enumerate(packed.features.tolist())}
+        if self._packed is not None:
+            self._item = {int(j): i for i, j in enumerate(self._packed.features.tolist())}
 
     @property
     def most_rows(self) -> int:
@@ -201,19 +209,35 @@ class RowsOfParts(RowsBySupport):
                     self._bytes -= self._kept.popitem(last=False)[1].nbytes
         return found, key
 
+    def values_of(self, j: int) -> NDArray[np.float64] | None:
+        """Values of a feature that has few, None for others."""
+        data = self._loss.data
+        if not data.is_integer[j]:
+            return None
+        assert self._loss.parts is not None
+        known = described(self._loss.parts).values[j]
+        if known is not None:
+            return known
+        least, most = data.feature_min[j], data.feature_max[j]
+        return np.arange(least, most + 1.0)
+
     def _made(self, live: NDArray[np.bool_]) -> NodeRows:
-        merged = self._from_cells(live)
+        merged = None
+        if self.unions is not None:
+            merged = self.unions.merged(np.flatnonzero(live).tolist())
+        if merged is None:
+            merged = self._from_cells(live)
         if merged is None:
             loss = self._loss
             assert loss.parts is not None
             rows = loss.parts.used_by(loss.n_threads, self.should_stop)
             merged = rows.merged(live, MOST_CELLS)
             assert merged is not None
-        return NodeRows.of_merged(merged, live, self._loss)
+        return NodeRows.of_merged(merged, live, self._loss).shuffled()
 
     def _from_cells(self, live: NDArray[np.bool_]) -> MergedPart | None:
         """Combinations of values of packed items, counted by bits; None if some is not packed."""
-        packed, features = self._loss.packed, np.flatnonzero(live).tolist()
+        packed, features = self._packed, np.flatnonzero(live).tolist()
         if packed is None or not all(j in self._item for j in features):
             return None
         items = tuple(self._item[j] for j in features)
@@ -255,6 +279,8 @@ class PartsSearch(Search):
         super().__init__(*arguments)
         self._near = near
         self._whole = whole
+        rows = self.problem.loss.parts
+        self._wants_unions = whole is None and rows is not None and not rows.has_weights
         if whole is None:
             self._wants_cutoffs = False
 
@@ -319,6 +345,65 @@ class PartsSearch(Search):
         return Child(
             self._bound(part.result), part.box, part.coef, 0.0, Worth(*part.worth.tolist()), known
         )
+
+    @property
+    def _rows_of_parts(self) -> RowsOfParts:
+        assert isinstance(self._rows, RowsOfParts)
+        return self._rows
+
+    def _choose(self) -> None:
+        """Count unions of features, if that saves time; else as :meth:`Search._choose` does."""
+        is_due = self.nodes >= self._next_choice and self._stage is None
+        if self._wants_unions and is_due and not self._completes_all:
+            self._begin_unions()
+        super()._choose()
+
+    def _begin_unions(self) -> None:
+        """Search unions of features one by one, once that is predicted to take less time."""
+        boxes = np.array([root.box for root in self._roots])
+        live = np.flatnonzero((boxes[:, :, 1:] != 0).any(axis=(0, 1))).tolist()
+        values = [self._rows_of_parts.values_of(j) for j in live]
+        few = [known for known in values if known is not None]
+        size, loss = self.problem.max_size, self.problem.loss
+        plan = UnionPlan.of(live, few, size, MOST_CELLS) if len(few) == len(live) else None
+        if plan is None or not plan.fits(self.settings.memory_limit, loss.n_threads):
+            self._wants_unions = False
+            return
+        of_cells = relaxation_seconds(MOST_CELLS, len(plan.features_of(plan.unions[0])))
+        seconds = plan.seconds(loss.n_rows) + UNION_NODES * len(plan.unions) * of_cells
+        nodes = (*self._heap, *self._dive)
+        remaining = self._pace.remaining_seconds(
+            self.incumbents.cutoff, (node.bound for node in nodes)
+        )
+        if self.seconds < TRIED_SHARE * seconds or seconds >= remaining:
+            return
+        assert loss.parts is not None
+        rows = loss.parts.used_by(loss.n_threads, self._is_stopped)
+        self._rows_of_parts.unions = UnionCells(plan, rows)
+        self._wants_unions = False
+        self._tables = None  # cells say the same, with fewer counts
+        self._heap, self._dive = [], []
+        for root, union in itertools.product(self._roots, plan.unions):
+            child = self._within(root, plan.features_of(union))
+            if child is not None and self._propagate(child.box):
+                self._push(child, self._rows.all_features, by_relaxation=True)
+
+    def _within(self, root: Node, features: list[int]) -> Child | None:
+        """Bound a root without all but some features; None if it has nothing to offer."""
+        box, coef = root.box.astype(np.float64), root.coef.astype(np.float64)
+        coef[0] = root.intercept
+        out = np.ones(box.shape[1], np.bool_)
+        out[0] = out[[1 + j for j in features]] = False
+        if (box[0, out] > 0).any() or (box[1, out] < 0).any():
+            return None
+        box[:, out] = 0.0
+        result = np.array([root.bound - self._constant, math.inf, root.multiplier, 0.0])
+        part = Part(box, coef, np.array(root.worth), result)
+        if len(root.known):
+            work = self._work(self._sample, self.incumbents.cutoff, self.lower_bound)
+            if work.knowing(root.known).settle(part, self._workers[0]) == kernels.PRUNED:
+                return None
+        return self._child(root, part, root.known)
 
     def _expanded(self, batch: list[Node], pool: ThreadPoolExecutor) -> Iterator[Expansion]:
         """Expand nodes side by side: what they ask is answered by common passes."""
