@@ -423,7 +423,7 @@ class PartitionedRows(abc.ABC):
         for found in self.map(functions.union_counts, blocks, values, unions):
             for counts, more in zip(total, found, strict=False):
                 counts += more
-            total = total or found
+            total = total or [counts.astype(np.int64) for counts in found]
         return [counts.reshape(2, -1) for counts in total]
 
     def reference_sum(self, vector: _Array, scale: float) -> float:

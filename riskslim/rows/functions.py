@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -495,7 +495,7 @@ def union_counts(
     blocks: tuple[tuple[int, ...], ...],
     values: tuple[tuple[NDArray[np.float64], ...], ...],
     unions: tuple[tuple[int, ...], ...],
-) -> list[NDArray[np.int64]]:
+) -> list[NDArray[np.signedinteger[Any]]]:
     """Count the rows of each class and combination of the values of several blocks of features.
 
     Parameters
@@ -511,7 +511,7 @@ def union_counts(
 
     Returns
     -------
-    list of ndarray of int64
+    list of ndarray of int32 or int64
         Of each union as many as 2 times its combinations: those of the negative class first, the
         values of the last feature next to each other.
     """
@@ -528,10 +528,13 @@ def union_counts(
         codes.append(code)
         sizes.append(size)
     numbers = part.weights if len(part.numbers) else None
+    n_samples = int(part.numbers.sum(dtype=np.int64)) if len(part.numbers) else part.n_rows
+    kind = np.int32 if n_samples < 2**31 else np.int64  # many of them wait to be added up
     # Cells of the first blocks of a union are those of the union before, where it has them too.
     cells = [(part.labels > 0).astype(np.int64)]
     cells += [np.empty_like(cells[0]) for _ in unions[0]]
-    found, last = [], (-1,) * len(unions[0])
+    found: list[NDArray[np.signedinteger[Any]]] = []
+    last = (-1,) * len(unions[0])
     for union in unions:
         same = next(a for a, (b, before) in enumerate(zip(union, last, strict=True)) if b != before)
         for a in range(same, len(union)):
@@ -539,7 +542,7 @@ def union_counts(
             cells[a + 1] += codes[union[a]]
         n_cells = 2 * math.prod(sizes[b] for b in union)
         # Sums of whole numbers are exact.
-        found.append(np.bincount(cells[-1], numbers, n_cells).astype(np.int64, copy=False))
+        found.append(np.bincount(cells[-1], numbers, n_cells).astype(kind))
         last = union
     return found
 

@@ -58,8 +58,8 @@ PLANES_SHARE = 0.25
 # Combinations of values of a node's features up to which its rows are made of all rows.
 MOST_CELLS = 2**16
 # Nodes of a union of features, on average, and the share of the predicted time of unions that other
-# nodes are tried for first.
-UNION_NODES, TRIED_SHARE = 5.0, 0.1
+# nodes are tried for first, unless it is that of a few of these.
+UNION_NODES, TRIED_SHARE, FEW_NODES = 5.0, 0.1, 25.0
 # Linearisations of the root, each at the solution of a relaxation that the last one corrects.
 ROOT_PASSES = 3
 
@@ -375,7 +375,9 @@ class PartsSearch(Search):
         remaining = self._pace.remaining_seconds(
             self.incumbents.cutoff, (node.bound for node in nodes)
         )
-        if self.seconds < TRIED_SHARE * seconds or seconds >= remaining:
+        is_tried = self.seconds >= TRIED_SHARE * seconds
+        is_short = seconds <= FEW_NODES * self._relaxation_seconds(self._box)
+        if seconds >= remaining or not (is_tried or is_short):
             return
         assert loss.parts is not None
         rows = loss.parts.used_by(loss.n_threads, self._is_stopped)
