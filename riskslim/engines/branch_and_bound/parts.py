@@ -382,6 +382,7 @@ class PartsSearch(Search):
         assert loss.parts is not None
         rows = loss.parts.used_by(loss.n_threads, self._is_stopped)
         self._rows_of_parts.unions = UnionCells(plan, rows)
+        self.seconds += plan.seconds(loss.n_rows)
         self._wants_unions = False
         self._tables = None  # cells say the same, with fewer counts
         self._heap, self._dive = [], []
