@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import pickle
 import threading
 import time
@@ -305,6 +306,24 @@ def test_packed_items_go_into_a_file_where_memory_is_short(monkeypatch):
     )
     prepare(problem, 1e9)
     assert isinstance(problem.loss.packed.planes, np.memmap)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_of_nodes_have_the_weights_of_all(weighted):
+    """Of every set of features, none included: weights are no numbers of rows."""
+    data = random_data(1, kind="zero_one", weighted=weighted, d=4)
+    coefficients = CoefficientSet(data.feature_names, -2, 2)
+    held = TrainingData.from_rows(in_parts(all_rows(data), 3))
+    problem = RiskScoreProblem(LogisticLoss(held, coefficients), coefficients)
+    prepare(problem, 1e9)
+    rows = parts.RowsOfParts(problem.loss, 20, lambda: False)
+    shares = np.array(data.class_weights) / data.total_weight
+    for live in itertools.product([False, True], repeat=4):
+        box = np.zeros((2, 5))
+        box[1, 1:] = live
+        found, _ = rows.at(box, b"")
+        assert found.negative.sum() == pytest.approx(shares[0], rel=1e-14)
+        assert found.positive.sum() == pytest.approx(shares[1], rel=1e-14)
 
 
 def test_other_engines_refuse_rows_in_parts():
