@@ -1,6 +1,6 @@
 """Rows that are too many for memory: made in pieces, read batch by batch, and fitted.
 
-    python -m benchmarks.large make FOLDER --rows 100000000
+    python -m benchmarks.large make FOLDER --rows 100000000 [--spread 3.4]
     python -m benchmarks.large run FOLDER --memory-limit 4e9 --max-size 5
 
 ``make`` writes Parquet files of a million rows each, with 30 columns of 0 and 1 and an outcome.
@@ -16,7 +16,8 @@ seconds and memory are then those of this process, and of the workers beside.
 
 Rows come from 48 profiles of patients, each with a probability of its own for every item, so that
 some rows are equal and most are not: of 10^7 rows some 2.4 million are distinct, of 10^8 some 11
-million. The outcome depends on six of the items.
+million. The outcome depends on six of the items. With ``--spread 0.3`` probabilities are near 1/2,
+and hardly any rows are equal.
 """
 
 from __future__ import annotations
@@ -59,20 +60,20 @@ _EFFECTS = {0: 1.2, 3: 0.9, 8: -0.8, 13: 0.7, 21: 0.6, 27: -0.5}
 _INTERCEPT = -2.0
 
 
-def profiles() -> NDArray[np.uint8]:
-    """Probability of each item in each profile, in 256ths."""
+def profiles(spread: float) -> NDArray[np.uint8]:
+    """Probability of each item in each profile, in 256ths, with log-odds of this deviation."""
     random = np.random.default_rng(SEED)
-    log_odds = _SPREAD * random.standard_normal((_N_PROFILES, N_ITEMS))
+    log_odds = spread * random.standard_normal((_N_PROFILES, N_ITEMS))
     return np.clip(256 / (1 + np.exp(-log_odds)), 1, 255).astype(np.uint8)
 
 
-def make_file(number: int, n_rows: int) -> pa.Table:
+def make_file(number: int, n_rows: int, spread: float = _SPREAD) -> pa.Table:
     """Rows of one file; each file has its own seed."""
     random = np.random.default_rng([SEED, number])
     # A few profiles have most of the rows.
     shares = 1.0 / np.arange(1, _N_PROFILES + 1)
     profile = random.choice(_N_PROFILES, n_rows, p=shares / shares.sum())
-    probability = profiles()[profile]
+    probability = profiles(spread)[profile]
     noise = np.frombuffer(random.bytes(n_rows * N_ITEMS), np.uint8).reshape(n_rows, N_ITEMS)
     items = np.asfortranarray(noise < probability)
     log_odds = np.full(n_rows, _INTERCEPT)
@@ -83,11 +84,11 @@ def make_file(number: int, n_rows: int) -> pa.Table:
     return pa.table({**columns, OUTCOME: died.view(np.int8)})
 
 
-def make(folder: Path, n_rows: int) -> None:
+def make(folder: Path, n_rows: int, spread: float) -> None:
     """Write the files."""
     folder.mkdir(parents=True, exist_ok=True)
     for number, start in enumerate(range(0, n_rows, ROWS_PER_FILE)):
-        table = make_file(number, min(ROWS_PER_FILE, n_rows - start))
+        table = make_file(number, min(ROWS_PER_FILE, n_rows - start), spread)
         parquet.write_table(table, folder / f"part-{number:04d}.parquet", compression="zstd")
 
 
@@ -219,6 +220,9 @@ def _arguments(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("command", choices=["make", "run", "run-here"])
     parser.add_argument("folder", type=lambda text: Path(text).resolve())
     parser.add_argument("--rows", type=float, default=1e7)
+    parser.add_argument("--spread", type=float, default=_SPREAD,
+                        help="how far probabilities are from 1/2: the larger, the more rows are "
+                        "equal")  # fmt: skip
     parser.add_argument("--files", type=int, help="the first files only")
     parser.add_argument("--in-memory", action="store_true")
     parser.add_argument("--read-only", action="store_true")
@@ -238,7 +242,7 @@ def main(arguments: list[str]) -> int:
     """Make files, or measure in a new process."""
     options = _arguments(arguments)
     if options.command == "make":
-        make(options.folder, int(options.rows))
+        make(options.folder, int(options.rows), options.spread)
         return 0
     if options.command == "run":
         # A process of its own: the peak is that of reading and fitting alone.

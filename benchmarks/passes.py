@@ -1,12 +1,14 @@
 """Passes over all rows that prove the bounds of nodes, alone and in whole searches.
 
-    python -m benchmarks.passes [--rows 1e6] [--features 20] [--search] [--time-limit 600]
+    python -m benchmarks.passes [--rows 1e6] [--features 20] [--search] [--in-files]
+                                [--time-limit 600]
 
 The first table has the milliseconds of processor time that a point takes in a pass of one or of
 three points over integers 0..10: its loss and gradient alone, and with the intercept polished
 before, for rows of equal weights and of many. With --search, the simulated problem of the paper
 (k = 5, -5..5) is solved with relaxations on a sample, and on all rows; each search is a row of the
-second table. One thread.
+second table. With --in-files, it is solved once more with its rows in the files of a folder, and
+room in memory for few of them. One thread.
 """
 
 from __future__ import annotations
@@ -29,12 +31,17 @@ from riskslim import (
     branch_and_bound,
 )
 from riskslim._kernels import nodes as kernels
+from riskslim.data.distinct import all_rows
+from riskslim.rows.disk import BlockWriter, ScratchFolder
+from riskslim.rows.memory import schema_of
 
 # Coefficients that a relaxation leaves in play, and features that can still change.
 N_USED, N_WANTED = 10, 14
 REPEATS = 3
 # More rows than there are: nothing is sampled.
 NO_SAMPLE = 2**62
+# Bytes that a search may take where rows are in files.
+IN_FILES_MEMORY = 2 * 10**7
 
 
 class Pass(NamedTuple):
@@ -88,7 +95,26 @@ def time_passes(n: int, d: int) -> Iterator[Pass]:
             yield Pass(kind, b, *seconds)
 
 
-def time_searches(n: int, d: int, time_limit: float) -> Iterator[str]:
+def in_files(data: TrainingData) -> TrainingData:
+    """Write rows of small integers into files of a scratch folder.
+
+    Parameters
+    ----------
+    data : TrainingData
+
+    Returns
+    -------
+    TrainingData
+    """
+    rows = all_rows(data)
+    writer = BlockWriter(ScratchFolder(), schema_of(rows))
+    for begin in range(0, rows.n_rows, writer.block_rows):
+        part = slice(begin, begin + writer.block_rows)
+        writer.append(np.ascontiguousarray(rows.integer_columns[part]), None, rows.labels[part])
+    return TrainingData.from_rows(writer.finish(), feature_names=data.feature_names)
+
+
+def time_searches(n: int, d: int, time_limit: float, *, files: bool) -> Iterator[str]:
     """Solve the simulated problem with relaxations on a sample, and on all rows.
 
     Parameters
@@ -96,6 +122,8 @@ def time_searches(n: int, d: int, time_limit: float) -> Iterator[str]:
     n, d : int
     time_limit : float
         Seconds by the clock, of each.
+    files : bool
+        Solve it with its rows in files instead.
 
     Yields
     ------
@@ -103,17 +131,23 @@ def time_searches(n: int, d: int, time_limit: float) -> Iterator[str]:
         A row of Markdown.
     """
     data = TrainingData(*make_table(Case("integer", n, d)))
+    kinds = {
+        "a sample": BranchAndBoundSettings(),
+        "all rows": BranchAndBoundSettings(sample_rows=NO_SAMPLE),
+    }
+    if files:
+        data = in_files(data)
+        kinds = {"a sample, rows in files": BranchAndBoundSettings(memory_limit=IN_FILES_MEMORY)}
     coefficients = CoefficientSet(data.feature_names, -5, 5)
-    for name, rows in (("a sample", BranchAndBoundSettings.sample_rows), ("all rows", NO_SAMPLE)):
+    for name, settings in kinds.items():
         problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=5)
         began = process_time()
-        solution = branch_and_bound(
-            problem, time_limit=time_limit, settings=BranchAndBoundSettings(sample_rows=rows)
-        )
+        solution = branch_and_bound(problem, time_limit=time_limit, settings=settings)
         seconds, certificate = process_time() - began, solution.certificate
         yield (
             f"| {name} | {seconds:.1f} s | {solution.statistics.nodes} | "
-            f"{certificate.objective:.9f} | {certificate.optimality_gap:.2%} |"
+            f"{solution.statistics.cuts} | {certificate.objective:.9f} | "
+            f"{certificate.optimality_gap:.2%} |"
         )
 
 
@@ -127,6 +161,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rows", type=float, default=1e6)
     parser.add_argument("--features", type=int, default=20)
     parser.add_argument("--search", action="store_true", help="solve the problem, too")
+    parser.add_argument("--in-files", action="store_true", help="solve it with rows in files")
     parser.add_argument("--time-limit", type=float, default=600.0, help="seconds per search")
     options = parser.parse_args(arguments)
     n, d = int(options.rows), options.features
@@ -134,9 +169,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     write("| rows | points | ms per point | with its intercept polished |\n" + "|---" * 4 + "|\n")
     for found in time_passes(n, d):
         write(f"| {found.rows} | {found.points} | {found.alone:.2f} | {found.polished:.2f} |\n")
-    if options.search:
-        write("\n| relaxations on | CPU | nodes | objective | gap |\n" + "|---" * 5 + "|\n")
-        for row in time_searches(n, d, options.time_limit):
+    wanted = [files for files in (False, True) if (options.search, options.in_files)[files]]
+    if wanted:
+        names = "relaxations on", "CPU", "nodes", "gradients", "objective", "gap"
+        write("\n| " + " | ".join(names) + " |\n" + "|---" * len(names) + "|\n")
+    for files in wanted:
+        for row in time_searches(n, d, options.time_limit, files=files):
             write(row + "\n")
     return 0
 

@@ -73,7 +73,7 @@ class SearchInterruptedError(RiskSLIMError):
 
 
 class RowsLostError(RiskSLIMError):
-    """Rows cannot be read any more: the cluster that held them is gone.
+    """Rows cannot be read any more: the cluster that held them is gone, or a file is.
 
     Parameters
     ----------

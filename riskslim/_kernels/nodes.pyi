@@ -110,3 +110,16 @@ def linearise(
     stop: NDArray[np.int64],
     counters: NDArray[np.float64],
 ) -> bool: ...
+def slope_sums(
+    integers: NDArray[np.int8],
+    reals: NDArray[np.float64],
+    slot: NDArray[np.int64],
+    positive: NDArray[np.float64],
+    negative: NDArray[np.float64],
+    label: NDArray[np.int8],
+    points: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    stop: NDArray[np.int64],
+    counters: NDArray[np.float64],
+) -> bool: ...
+def intercept_step(slope: float, curvature: float, third: float) -> float: ...

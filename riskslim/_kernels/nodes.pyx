@@ -1488,22 +1488,17 @@ def solve_root(
 
 
 cdef void sum_slopes(
-    const Problem *pb, const double *coef, const int8_t *label, double *change
+    const Problem *pb, const double *coef, const int8_t *label, rs_sum *sums
 ) noexcept nogil:
-    """Change of the intercept after which slopes add up to nearly zero."""
+    """Add up slopes and their first and second derivatives by the score, as far as work goes."""
     cdef double[RS_BLOCK] scores
     cdef double[RS_BLOCK] slopes
     cdef double[RS_BLOCK] curvatures
     cdef double[RS_BLOCK] thirds
-    cdef rs_sum slope, curvature, third
     cdef Py_ssize_t start = 0, n
-    cdef double first, second, bend
-    slope.high = slope.low = curvature.high = curvature.low = third.high = third.low = 0.0
+    memset(sums, 0, 3 * sizeof(rs_sum))
     pb.counters[0] += 1.0
-    change[0] = 0.0
-    while start < pb.n:
-        if halts(pb):
-            return
+    while start < pb.n and not halts(pb):
         n = min(RS_BLOCK, pb.n - start)
         block_scores(pb, coef, scores, start, n)
         if label != NULL:
@@ -1511,15 +1506,30 @@ cdef void sum_slopes(
         else:
             rs_node_slopes(slopes, curvatures, thirds, scores, pb.positive + start,
                            pb.negative + start, n)
-        rs_add(&slope, rs_total(slopes, n))
-        rs_add(&curvature, rs_total(curvatures, n))
-        rs_add(&third, rs_total(thirds, n))
+        rs_add(&sums[0], rs_total(slopes, n))
+        rs_add(&sums[1], rs_total(curvatures, n))
+        rs_add(&sums[2], rs_total(thirds, n))
         start += n
-    first = slope.high + slope.low
-    second = curvature.high + curvature.low
-    if second > 0.0:
-        bend = 2.0 * second * second - first * (third.high + third.low)
-        change[0] = -2.0 * first * second / bend if bend > second * second else -first / second
+
+
+cdef double step_of(double slope, double curvature, double third) noexcept nogil:
+    """Change of the intercept after which slopes add up to nearly zero; 0 if it is too large."""
+    cdef double bend, change = 0.0
+    if curvature > 0.0:
+        bend = 2.0 * curvature * curvature - slope * third
+        if bend > curvature * curvature:
+            change = -2.0 * slope * curvature / bend
+        else:
+            change = -slope / curvature
+    return change if fabs(change) <= 2.0 else 0.0
+
+
+def intercept_step(double slope, double curvature, double third):
+    """Change of an intercept at which slopes add up to nearly zero, from their derivatives.
+
+    Of third order; 0 where it would lead too far away.
+    """
+    return step_of(slope, curvature, third)
 
 
 cdef void linearise_block(
@@ -1580,6 +1590,7 @@ def linearise(
     cdef double began = rs_seconds(), change, weight = 1.0
     cdef const int8_t *labels = NULL
     cdef rs_sum *at
+    cdef rs_sum[3] slopes
     pb.n, pb.p = positive.shape[0], p
     pb.integers, pb.reals, pb.slot = &integers[0, 0], &reals[0, 0], &slot[0]
     pb.positive, pb.negative = &positive[0], &negative[0]
@@ -1591,8 +1602,9 @@ def linearise(
             for j in range(p + 2):
                 sums[i, j, 0] = sums[i, j, 1] = 0.0
             if polish and not halted:
-                sum_slopes(&pb, &points[i, 0], labels, &change)
-                if fabs(change) <= 2.0:
+                sum_slopes(&pb, &points[i, 0], labels, slopes)
+                if not halted:
+                    change = step_of(sum_of(&slopes[0]), sum_of(&slopes[1]), sum_of(&slopes[2]))
                     points[i, 0] = min(max(points[i, 0] + change, reach[i, 0]), reach[i, 1])
         counters[0] += b
         counters[1] += b
@@ -1609,6 +1621,35 @@ def linearise(
                 known[i, p + j] = weight * sum_of(&at[2 + j])
             known[i, 3 * p] = weight * sum_of(&at[0])
             known[i, 3 * p + 1] = weight * sum_of(&at[1])
+    counters[4] += rs_seconds() - began
+    return not halted
+
+
+def slope_sums(
+    const int8_t[::1, :] integers, const double[::1, :] reals, const int64_t[::1] slot,
+    const double[::1] positive, const double[::1] negative, const int8_t[::1] label,
+    const double[:, ::1] points, double[:, :, ::1] sums, int64_t[::1] stop,
+    double[::1] counters,
+):
+    """Slopes and their two derivatives by the score, added up at several points.
+
+    ``sums`` (shape (b, 3, 2)) gets each sum and its rounding error; of rows whose classes are given
+    by ``label``, without their weight. Otherwise as :func:`linearise`, for rows that are a part.
+    """
+    cdef Problem pb
+    cdef Py_ssize_t i
+    cdef int halted = 0
+    cdef double began = rs_seconds()
+    cdef const int8_t *labels = NULL
+    pb.n, pb.p = positive.shape[0], points.shape[1]
+    pb.integers, pb.reals, pb.slot = &integers[0, 0], &reals[0, 0], &slot[0]
+    pb.positive, pb.negative = &positive[0], &negative[0]
+    pb.stop, pb.halted, pb.counters = &stop[0], &halted, &counters[0]
+    if label.shape[0] > 0:
+        labels = &label[0]
+    with nogil:
+        for i in range(points.shape[0]):
+            sum_slopes(&pb, &points[i, 0], labels, <rs_sum *>&sums[i, 0, 0])
     counters[4] += rs_seconds() - began
     return not halted
 

@@ -20,6 +20,7 @@ from riskslim.cli.options import (
     BooleanColumns,
     By,
     DataFile,
+    DataFiles,
     Decimal,
     Dialect,
     Encoding,
@@ -53,7 +54,7 @@ from riskslim.cli.options import (
     Weights,
     WithScale,
 )
-from riskslim.cli.outputs import check_outputs, write_text, writing
+from riskslim.cli.outputs import DATA_SUFFIXES, check_outputs, write_text, writing
 from riskslim.cli.session import check_report, print_remarks, session
 from riskslim.cli.streams import emit
 
@@ -70,7 +71,7 @@ __all__ = ["export", "predict", "recalibrate", "report", "show"]
 def predict(
     *,
     score: ScoreFile,
-    data: DataFile,
+    data: DataFiles,
     identifier: Identifier = None,
     output: PredictionsOutput = None,
     unknown_levels: UnknownLevels = "error",
@@ -79,33 +80,65 @@ def predict(
     decimal: Decimal = None,
     encoding: Encoding = None,
 ) -> None:
-    """Compute score and risk of every row of a file, in its order.
+    """Compute score and risk of every row of a file, in its order; or of several, one by one.
 
+    Of folders, all files are taken, in the order of their names, with one file in memory at a time.
     Items such as "age >= 60" that are no columns of the file are computed from its column "age".
     CSV files are read as the one that the score was fitted to, unless options say otherwise.
     """
     with session():
         if output is not None and output.suffix not in {".csv", ".parquet"}:
             raise ValueError(f"--output must end in .csv or .parquet, got {output}")
-        check_outputs({"--output": output}, [("risk score", score), ("data", data)])
+        files = _files(data)
+        check_outputs(
+            {"--output": output}, [("risk score", score), *(("data", one) for one in files)]
+        )
         if identifier in {"score", "risk"}:
             raise ValueError(f"--id {identifier}: the output has a column of this name already")
-        from riskslim.data.files import read_table, read_verbatim
 
         risk_score = riskslim.RiskScore.load(score)
         unknown = checked_unknown_levels(unknown_levels)
         csv_format = csv_format_of(
             missing_text, separator, decimal, encoding, risk_score.csv_format
         )
-        read = read_table(data, csv_format)
-        table = _with_features(read, risk_score, data, unknown)
-        columns: dict[str, Any] = {}
-        if identifier is not None:
-            columns[identifier] = read_verbatim(data, read, identifier, csv_format)
-        columns["score"] = risk_score.score_samples(table)
-        columns["risk"] = risk_score.predict_proba(table)[:, 1]
-        _write_predictions(columns, output)
-        print_remarks(risk_score.remarks(table))
+        parts, remarks = [], []
+        for path in files:
+            found, remarks_on_file = _predicted(path, risk_score, identifier, unknown, csv_format)
+            parts.append(found)
+            remarks += [one if len(files) == 1 else f"{path}: {one}" for one in remarks_on_file]
+        _write_predictions(parts, output)
+        print_remarks(tuple(remarks))
+
+
+def _files(paths: list[Path]) -> list[Path]:
+    """Files that are meant; one that is given by its name is taken as it is."""
+    from riskslim.data.batches import find_files
+
+    if len(paths) == 1 and not paths[0].is_dir():
+        return paths
+    return find_files(paths, DATA_SUFFIXES)
+
+
+def _predicted(
+    path: Path,
+    risk_score: RiskScore,
+    identifier: str | None,
+    unknown: HandleUnknown,
+    csv_format: CsvFormat | None,
+) -> tuple[pyarrow.Table, tuple[str, ...]]:
+    """Predictions for the rows of a file, and remarks on these."""
+    import pyarrow
+
+    from riskslim.data.files import read_table, read_verbatim
+
+    read = read_table(path, csv_format)
+    table = _with_features(read, risk_score, path, unknown)
+    columns: dict[str, Any] = {}
+    if identifier is not None:
+        columns[identifier] = read_verbatim(path, read, identifier, csv_format)
+    columns["score"] = risk_score.score_samples(table)
+    columns["risk"] = risk_score.predict_proba(table)[:, 1]
+    return pyarrow.table(columns), risk_score.remarks(table)
 
 
 def show(
@@ -404,13 +437,16 @@ def _with_features(
     )
 
 
-def _write_predictions(columns: dict[str, Any], path: Path | None) -> None:
+def _write_predictions(parts: list[pyarrow.Table], path: Path | None) -> None:
     import pyarrow
 
-    table = pyarrow.table(columns)
     if path is not None and path.suffix == ".parquet":
         import pyarrow.parquet as parquet
 
+        try:
+            table = pyarrow.concat_tables(parts, promote_options="permissive")
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError) as error:
+            raise ValueError(f"--id: the files have values of different types: {error}") from error
         octets = io.BytesIO()
         parquet.write_table(table, octets)
         with writing():
@@ -418,7 +454,8 @@ def _write_predictions(columns: dict[str, Any], path: Path | None) -> None:
         return
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
+    writer.writerow(parts[0].column_names)
     # Numbers as the shortest text that reads back as the same number.
-    writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    for table in parts:
+        writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
     write_text(text.getvalue(), path)

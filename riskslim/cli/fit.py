@@ -173,7 +173,7 @@ def fit(
             constraints=stated, scales=scales_of(scale, engine, stated),
         )  # fmt: skip
         search = _SearchOptions(engine, arguments, seed, quiet or verbose, source.memory_limit)
-        training_data = source.read()
+        training_data = source.read(selection.folds_option)
         shown.check(training_data.feature_names)
         problem = requirements.problem_on(training_data)
         _say_which_label(training_data, positive, quiet=quiet)

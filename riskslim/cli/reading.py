@@ -69,9 +69,25 @@ class Source:
     scratch: Path | None
     hidden: bool
 
-    def read(self) -> TrainingData:
-        """Read the rows; of columns that cannot be used, say which options would help."""
+    def read(self, one_by_one: str | None = None) -> TrainingData:
+        """Read the rows; of columns that cannot be used, say which options would help.
+
+        Parameters
+        ----------
+        one_by_one : str, optional
+            An option that needs rows one by one: where equal ones are merged it is refused.
+
+        Returns
+        -------
+        TrainingData
+
+        Raises
+        ------
+        OSError, ValueError, TypeError, ImportError
+        """
         batches = self._comes_in_batches()
+        if batches and one_by_one is not None:
+            self._refuse(one_by_one)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", PositiveLabelWarning)  # it is said in words of ours
@@ -83,6 +99,15 @@ class Source:
         if self.class_weight != "balanced":
             raise ValueError(f"--class-weight must be balanced, got {self.class_weight!r}")
         return data.with_class_weight(self.class_weight)
+
+    def _refuse(self, option: str) -> None:
+        several = len(self.paths) > 1 or self.paths[0].is_dir()
+        why = "several files or folders" if several else "a file that is too large for memory"
+        raise ValueError(
+            f"{option} needs rows one by one, but equal rows of {why} are merged while they are "
+            f"read. Leave out {option}, or give one file that fits in memory (--memory-limit), "
+            "such as a sample of the rows"
+        )
 
     def _comes_in_batches(self) -> bool:
         """Say whether the rows are several files, or do not fit in memory as one table."""

@@ -94,10 +94,10 @@ def find_files(
     Raises
     ------
     FileNotFoundError
-        There is no such file or folder.
+        There is no such file or folder; a link in a folder leads nowhere.
     ValueError
         No path; a folder without files; a file of another type; a file that is given twice;
-        folders that name values, as in ``year=2024``.
+        folders that name values, as in ``year=2024``; links to folders inside of a folder.
 
     Examples
     --------
@@ -139,7 +139,11 @@ def _files_in(folder: Path, suffixes: Sequence[str]) -> list[Path]:
     found = []
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
-        if any(part.startswith(("_", ".")) for part in parts) or not path.is_file():
+        if any(part.startswith(("_", ".")) for part in parts):
+            continue
+        if path.is_symlink():
+            _check_link(folder, path, suffixes)
+        if not path.is_file():
             continue
         if not path.name.lower().endswith(tuple(suffixes)):
             continue
@@ -152,6 +156,17 @@ def _files_in(folder: Path, suffixes: Sequence[str]) -> list[Path]:
             )
         found.append(path)
     return found
+
+
+def _check_link(folder: Path, path: Path, suffixes: Sequence[str]) -> None:
+    """Refuse links whose rows would be missing without a word."""
+    if path.is_dir():
+        raise ValueError(
+            f"{path} is a link to a folder, which is not followed: give {path.resolve()} beside "
+            f"{folder}, or leave the link out"
+        )
+    if not path.exists() and path.name.lower().endswith(tuple(suffixes)):
+        raise FileNotFoundError(f"{path} is a link to {path.readlink()}, which does not exist.")
 
 
 class BatchFiles(abc.ABC):

@@ -187,6 +187,8 @@ def _file_kind(path: Path) -> str:
     name = path.name.lower()
     kinds = {".csv": "csv", ".csv.gz": "csv", ".parquet": "parquet"}
     kind = next((kind for suffix, kind in kinds.items() if name.endswith(suffix)), None)
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder: one file is read here. Give one of its files.")
     if kind is None:
         raise ValueError(
             f"{path} has an unknown type: expected a name that ends in {', '.join(kinds)}."

@@ -557,7 +557,8 @@ class LogisticLoss:
         -------
         values : ndarray of float64, shape (b,)
         gradients : ndarray of float64, shape (b, d + 1)
-            As :meth:`value_and_gradient` has them.
+            As :meth:`value_and_gradient` has them. It reads rows in memory for each vector: its
+            time goes into arithmetic, and a pass of several would take as long for each.
 
         Raises
         ------

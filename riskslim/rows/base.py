@@ -327,6 +327,47 @@ class PartitionedRows(abc.ABC):
         found = sums.value / self.total_weight
         return found[:, 0].copy(), found[:, 1:] / scale
 
+    def slope_derivatives(self, points: _Array, wanted: NDArray[np.int64]) -> _Array:
+        """Sums over the rows that say where an intercept is best, for several points in one pass.
+
+        Parameters
+        ----------
+        points : ndarray of float64, shape (b, d + 1)
+            Of real numbers: scores are their products with the features, at scale 1.
+        wanted : ndarray of int64, shape (d + 1,)
+            Zero for features that no point uses.
+
+        Returns
+        -------
+        ndarray of float64, shape (b, 3)
+            Derivatives of the loss by the intercept: first, second, third.
+        """
+        sums = _Sums((len(points), 3))
+        for total, error in self.map(functions.slope_derivatives, points, wanted):
+            sums.add(total, error)
+        return sums.value / self.total_weight
+
+    def linearisations(self, points: _Array, wanted: NDArray[np.int64]) -> _Array:
+        """Loss, size of slopes, and gradient at several points, in one pass.
+
+        A row's slope is the derivative of its loss by its score. A point's numbers do not depend
+        on those beside it.
+
+        Parameters
+        ----------
+        points, wanted
+            As in :meth:`slope_derivatives`. Derivatives by features that are not wanted are zero.
+
+        Returns
+        -------
+        ndarray of float64, shape (b, d + 3)
+            The loss, the sum of the sizes of slopes, and the gradient.
+        """
+        sums = _Sums((len(points), points.shape[1] + 2))
+        for total, error in self.map(functions.linearisations, points, wanted):
+            sums.add(total, error)
+        return sums.value / self.total_weight
+
     def joint_counts(
         self, point: NDArray[np.int64], features: Sequence[int], low: int, width: int
     ) -> list[_Array]:
@@ -352,6 +393,38 @@ class PartitionedRows(abc.ABC):
             for one, counts in zip(sums, part, strict=True):
                 one.add(counts)
         return [one.value for one in sums]
+
+    def union_counts(
+        self,
+        blocks: tuple[tuple[int, ...], ...],
+        values: tuple[tuple[_Array, ...], ...],
+        unions: tuple[tuple[int, ...], ...],
+    ) -> list[NDArray[np.int64]]:
+        """Rows of each class and combination of the values of several blocks, in one pass; exact.
+
+        Parameters
+        ----------
+        blocks, values, unions
+            As :func:`~riskslim.rows.functions.union_counts` has them.
+
+        Returns
+        -------
+        list of ndarray of int64
+            Of each union, shape (2, number of combinations).
+
+        Raises
+        ------
+        ValueError
+            Rows have weights.
+        """
+        if self.has_weights:
+            raise ValueError("rows with weights have no exact counts")
+        total: list[NDArray[np.int64]] = []
+        for found in self.map(functions.union_counts, blocks, values, unions):
+            for counts, more in zip(total, found, strict=False):
+                counts += more
+            total = total or [counts.astype(np.int64) for counts in found]
+        return [counts.reshape(2, -1) for counts in total]
 
     def reference_sum(self, vector: _Array, scale: float) -> float:
         """Sum the losses of all rows on a path that shares nothing with the kernels.

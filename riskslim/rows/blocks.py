@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from riskslim.data.distinct import KernelRows
 from riskslim.data.panels import PANEL_ROWS
-from riskslim.exceptions import RiskSLIMError
+from riskslim.exceptions import RowsLostError
 from riskslim.rows.base import RowsSchema
 from riskslim.rows.functions import PartSummary
 
@@ -43,8 +43,14 @@ _ALIGNMENT = 128
 _PREFIX = len(_MAGIC) + 8 + 4 + 4
 
 
-class BlockFileError(RiskSLIMError, OSError):
-    """A file of rows is missing, cut off or not as it was written."""
+class BlockFileError(RowsLostError, OSError):
+    """A file of rows is missing, cut off or not as it was written.
+
+    Parameters
+    ----------
+    reason : str
+        Which one, and what of it.
+    """
 
 
 class Header(NamedTuple):

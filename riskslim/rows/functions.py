@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,15 +30,18 @@ __all__ = [
     "histograms",
     "integer_arguments",
     "joint_counts",
+    "linearisations",
     "loss_sums",
     "merged_part",
     "real_arguments",
     "reference_losses",
     "scale_derivatives",
     "scores",
+    "slope_derivatives",
     "slope_sums",
     "summarised",
     "taken",
+    "union_counts",
     "weighting_of",
 ]
 
@@ -50,6 +53,9 @@ Weighting = Literal["none", "numbers", "weights"]
 
 _Array = NDArray[np.float64]
 _IntegerArguments = tuple[NDArray[np.int8], NDArray[np.int32], int]
+_NodeArguments = tuple[
+    NDArray[np.int8], _Array, NDArray[np.int64], _Array, _Array, NDArray[np.int8]
+]
 _RealArguments = tuple[NDArray[np.int8], _Array, _Array, _Array, float]
 
 
@@ -326,6 +332,73 @@ def hessian_sums(
     return out
 
 
+def slope_derivatives(part: KernelRows, points: _Array, wanted: NDArray[np.int64]) -> _Array:
+    """Add up the slopes of several points, and their two derivatives by the score.
+
+    Parameters
+    ----------
+    part : KernelRows
+    points : ndarray of float64, shape (b, d + 1)
+    wanted : ndarray of int64, shape (d + 1,)
+        Zero for features that no point uses.
+
+    Returns
+    -------
+    ndarray of float64, shape (2, b, 3)
+        Sums and their errors.
+    """
+    sums = np.empty((len(points), 3, 2))
+    rows = _node_arguments(part, wanted)
+    nodes.slope_sums(*rows, points, sums, np.zeros(1, np.int64), np.zeros(5))
+    return np.ascontiguousarray(np.moveaxis(sums, 2, 0))
+
+
+def linearisations(part: KernelRows, points: _Array, wanted: NDArray[np.int64]) -> _Array:
+    """Add up losses of several points, sizes of slopes, and slopes times features.
+
+    Parameters
+    ----------
+    part : KernelRows
+    points : ndarray of float64, shape (b, d + 1)
+    wanted : ndarray of int64, shape (d + 1,)
+        Zero for features that no point uses: their sums are zero.
+
+    Returns
+    -------
+    ndarray of float64, shape (2, b, d + 3)
+        Sums and their errors: of losses, sizes, slopes by the intercept and by the features.
+    """
+    b, p = points.shape
+    known, sums = np.empty((b, 3 * p + nodes.KNOWN)), np.empty((b, p + 2, 2))
+    nodes.linearise(
+        *_node_arguments(part, wanted), points, np.empty((b, 2)), wanted, False, known, sums,
+        np.zeros(1, np.int64), np.zeros(5),
+    )  # fmt: skip
+    return np.ascontiguousarray(np.moveaxis(sums, 2, 0))
+
+
+def _node_arguments(part: KernelRows, wanted: NDArray[np.int64]) -> _NodeArguments:
+    """Name a part's rows as the nodes of the search read them; of real columns those wanted."""
+    slot = np.zeros(len(part.integer_index) + len(part.real_index), np.int64)
+    slot[part.integer_index] = np.arange(len(part.integer_index))
+    chosen = np.flatnonzero(wanted[1 + part.real_index])
+    slot[part.real_index[chosen]] = -1 - np.arange(len(chosen))
+    reals = np.empty((part.n_rows, len(chosen)), order="F")
+    for k, column in enumerate(chosen.tolist()):
+        reals[:, k] = read_column(part.real_panels, column, 0, part.n_rows)
+    integers = part.integer_columns
+    if not integers.shape[1]:
+        integers = np.zeros((1, 1), np.int8, order="F")
+    if not len(chosen):
+        reals = np.zeros((1, 1), order="F")
+    if not len(part.weights):
+        ones = np.ones(part.n_rows)
+        return integers, reals, slot, ones, ones, part.labels
+    positive = np.where(part.labels > 0, part.weights, 0.0)
+    negative = np.where(part.labels < 0, part.weights, 0.0)
+    return integers, reals, slot, positive, negative, np.empty(0, np.int8)
+
+
 def scores(part: KernelRows, vector: _Array, is_whole: bool) -> NDArray[np.int32] | _Array:
     """Scores of the rows.
 
@@ -414,6 +487,63 @@ def joint_counts(
         position = cell * n_values + (column.astype(np.int64) - least)
         counts = np.bincount(position, weights, 2 * width * n_values).astype(np.float64)
         found.append(counts.reshape(2, width, n_values))
+    return found
+
+
+def union_counts(
+    part: KernelRows,
+    blocks: tuple[tuple[int, ...], ...],
+    values: tuple[tuple[NDArray[np.float64], ...], ...],
+    unions: tuple[tuple[int, ...], ...],
+) -> list[NDArray[np.signedinteger[Any]]]:
+    """Count the rows of each class and combination of the values of several blocks of features.
+
+    Parameters
+    ----------
+    part : KernelRows
+        Without weights, or with those that are numbers.
+    blocks : tuple of tuples of int
+        Integer features.
+    values : tuple of tuples of ndarray of float64
+        All values of each of them.
+    unions : tuple of tuples of int
+        Blocks that are counted together, all as many; fast in lexicographic order.
+
+    Returns
+    -------
+    list of ndarray of int32 or int64
+        Of each union as many as 2 times its combinations: those of the negative class first, the
+        values of the last feature next to each other.
+    """
+    codes, sizes = [], []
+    for block, of_block in zip(blocks, values, strict=True):
+        code, size = np.zeros(part.n_rows, np.int64), 1
+        for j, known in zip(block, of_block, strict=True):
+            place = np.zeros(256, np.int64)  # of -128..127
+            place[known.astype(np.int64) + 128] = np.arange(len(known))
+            column = part.integer_columns[:, np.searchsorted(part.integer_index, j)]
+            code *= len(known)
+            code += place[column.astype(np.int16) + 128]
+            size *= len(known)
+        codes.append(code)
+        sizes.append(size)
+    numbers = part.weights if len(part.numbers) else None
+    n_samples = int(part.numbers.sum(dtype=np.int64)) if len(part.numbers) else part.n_rows
+    kind = np.int32 if n_samples < 2**31 else np.int64  # many of them wait to be added up
+    # Cells of the first blocks of a union are those of the union before, where it has them too.
+    cells = [(part.labels > 0).astype(np.int64)]
+    cells += [np.empty_like(cells[0]) for _ in unions[0]]
+    found: list[NDArray[np.signedinteger[Any]]] = []
+    last = (-1,) * len(unions[0])
+    for union in unions:
+        same = next(a for a, (b, before) in enumerate(zip(union, last, strict=True)) if b != before)
+        for a in range(same, len(union)):
+            np.multiply(cells[a], sizes[union[a]], out=cells[a + 1])
+            cells[a + 1] += codes[union[a]]
+        n_cells = 2 * math.prod(sizes[b] for b in union)
+        # Sums of whole numbers are exact.
+        found.append(np.bincount(cells[-1], numbers, n_cells).astype(kind))
+        last = union
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 
 from command_line import run, usage_error
 from riskslim import RiskScore
+from riskslim.cli.apply import _write_predictions
 from riskslim.cli.arguments import bytes_of
 from riskslim.cli.progress import ReadingProgress
 from riskslim.cli.reading import bytes_in_memory
@@ -126,9 +128,46 @@ def test_a_report_on_many_rows_is_on_a_sample(files, tmp_path, monkeypatch):
     assert "given data" in page.read_text(encoding="utf-8")
 
 
-def test_cross_validation_needs_the_rows_one_by_one(files):
-    _, folder = files
-    assert "cross-validation divides rows" in usage_error("fit", folder, *FIT, "--cv", "3")
+def test_cross_validation_needs_the_rows_one_by_one(files, tmp_path, monkeypatch):
+    whole, folder = files
+    monkeypatch.setattr("riskslim.cli.reading.Source.read", lambda _: pytest.fail("rows were read"))
+    folds = tmp_path / "folds.csv"
+    folds.write_text("fold\n" + "1\n2\n" * 1500)
+    for source in ([folder], [whole, whole], [whole, "--memory-limit", "100kB"]):
+        message = usage_error("fit", *source, *FIT, "--cv", "3")
+        assert "--cv needs rows one by one" in message
+        assert ("too large for memory" in message) == (len(source) == 3)
+    assert "--folds needs rows one" in usage_error("fit", folder, *FIT, "--folds", str(folds))
+
+
+def test_predictions_of_folders_are_those_of_one_file(files, tmp_path):
+    whole, folder = files
+    run("fit", whole, *FIT, "--output", tmp_path / "score.json")
+    expected = run("predict", tmp_path / "score.json", whole, "--id", "age").stdout
+    parts = sorted(folder.iterdir())
+    for sources in ([folder], parts):
+        found = run("predict", tmp_path / "score.json", *sources, "--id", "age").stdout
+        assert found == expected
+    output = tmp_path / "out.parquet"
+    run("predict", tmp_path / "score.json", folder, "--output", output)
+    read = pd.read_parquet(output)
+    assert len(read) == 3000
+    assert read["risk"].tolist() == pd.read_csv(io.StringIO(expected))["risk"].tolist()
+    twice = usage_error("predict", tmp_path / "score.json", folder, parts[0])
+    assert "part-0.parquet is given twice" in twice
+    inside = usage_error("predict", tmp_path / "score.json", folder, "--output", parts[1])
+    assert "part-1.parquet" in inside
+    with pytest.raises(ValueError, match="--id: the files have values of different types"):
+        _write_predictions([pa.table({"id": [1]}), pa.table({"id": ["a"]})], output)
+
+
+@pytest.mark.parametrize("command", ["report", "recalibrate"])
+def test_commands_on_one_file_refuse_folders(files, tmp_path, command):
+    whole, folder = files
+    run("fit", whole, *FIT, "--output", tmp_path / "score.json")
+    options = ["--output", tmp_path / "out.html"] if command == "report" else []
+    message = usage_error(command, tmp_path / "score.json", folder, *options)
+    assert f"{folder} is a folder: one file is read here" in message
 
 
 def test_a_path_of_sizes(files, tmp_path):

@@ -592,6 +592,32 @@ def test_intercepts_are_polished_within_reach(kind):
     np.testing.assert_allclose(known[0, p], node.rows.derivatives(points[0])[0][0], atol=1e-13)
 
 
+@pytest.mark.parametrize("kind", ["weights", "labels"])
+@pytest.mark.parametrize("n", [1, 31, 4100])
+def test_sums_of_slopes_say_where_the_intercept_is_best(n, kind):
+    node, rng = Large(n, 2), np.random.default_rng([n, 6])
+    label = one_class_each(node.rows, rng) if kind == "labels" else None
+    run, p = Run(node), len(node.penalty)
+    points, sums = rng.normal(size=(2, p)) * 0.3, np.full((2, 3, 2), np.nan)
+    labels = np.empty(0, np.int8) if label is None else label
+    given = (*run.arguments[:5], labels, points)
+    assert run.kernel.slope_sums(*given, sums, np.zeros(1, np.int64), np.zeros(5))
+    chance = 1 / (1 + np.exp(-points @ node.rows.columns.T))
+    slopes = node.rows.negative * chance - node.rows.positive * (1 - chance)
+    bends = (node.rows.negative + node.rows.positive) * chance * (1 - chance)
+    expected = np.stack([slopes, bends, bends * (1 - 2 * chance)]).sum(axis=2).T
+    weight = 1.0 if label is None else 1 / n
+    np.testing.assert_allclose(weight * sums.sum(axis=2), expected, rtol=1e-12, atol=1e-15)
+    polished, _, _ = linearised(run, points.copy(), polish=True, label=label)
+    for point, after, of_point in zip(points, polished, sums.sum(axis=2), strict=True):
+        step = run.kernel.intercept_step(*of_point.tolist())
+        assert after[0] == point[0] + step
+        assert abs(step) <= 2.0
+    assert run.kernel.intercept_step(1.0, 0.0, 0.0) == 0.0
+    assert run.kernel.intercept_step(1.0, 1e-3, 0.0) == 0.0  # too far
+    assert not run.kernel.slope_sums(*given, sums, np.ones(1, np.int64), np.zeros(5))
+
+
 def test_linearisation_stops_at_a_block():
     run = Run(Large(6149, 2))
     points = np.zeros((1, 9))

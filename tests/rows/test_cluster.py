@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from riskslim import (
+    BranchAndBoundSettings,
     CoefficientSet,
     LogisticLoss,
     RiskScoreProblem,
@@ -17,6 +18,7 @@ from riskslim import (
     branch_and_bound,
 )
 from riskslim.data.distinct import all_rows
+from riskslim.engines.branch_and_bound import parts
 from riskslim.exceptions import RowsLostError
 from riskslim.rows import cluster as cluster_module
 from riskslim.rows.base import StoppedError
@@ -133,6 +135,18 @@ def test_sums(client, n_parts, weighted):
 def test_certificate(client, expected):
     with client.as_current():
         check_same(branch_and_bound(problem_on(on_workers())), expected)
+
+
+def test_certificate_by_relaxations_on_a_sample(client, expected, monkeypatch):
+    """Rows that have no room in this process, and columns of many values."""
+    monkeypatch.setattr(parts, "MERGED_SHARE", 0.0)
+    monkeypatch.setattr(parts, "MOST_CELLS", 8)
+    settings = BranchAndBoundSettings(sample_rows=200)
+    with client.as_current():
+        problem = problem_on(on_workers())
+        check_same(branch_and_bound(problem, settings=settings, n_threads=2), expected)
+        limited = branch_and_bound(problem, settings=settings, node_limit=1)
+    assert limited.certificate.lower_bound <= expected.certificate.objective
 
 
 def test_a_pass_is_stopped(client):

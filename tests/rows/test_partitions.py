@@ -27,6 +27,26 @@ def points_for(rows: PartitionedRows, seed: int, n: int = 4) -> np.ndarray:
     return points
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_linearisations_read_what_is_wanted(kind, weighted):
+    """A point's numbers are its own, and derivatives that nobody wants are zero."""
+    data = random_data(5, kind=kind, weighted=weighted)
+    rows = in_parts(rows_of(data, merged=False), 3)
+    points = np.random.default_rng(5).normal(size=(3, rows.n_features + 1))
+    wanted = np.ones(rows.n_features + 1, np.int64)
+    whole = rows.linearisations(points, wanted)
+    assert (whole[:, 1] <= np.minimum(whole[:, 0], 1.0)).all()  # a slope is below the loss
+    for j in range(1, rows.n_features + 1):
+        fewer, few = points.copy(), wanted.copy()
+        fewer[:, j] = few[j] = 0
+        found, expected = rows.linearisations(fewer, few), rows.linearisations(fewer, wanted)
+        expected[:, 2 + j] = 0.0
+        np.testing.assert_array_equal(found, expected)
+    for k in range(3):
+        np.testing.assert_array_equal(rows.linearisations(points[k : k + 1], wanted)[0], whole[k])
+
+
 @pytest.mark.parametrize(("kind", "weighted", "merged"), CASES)
 @pytest.mark.parametrize("seed", range(3))
 def test_sums_do_not_depend_on_the_parts(kind, weighted, merged, seed):
@@ -38,6 +58,14 @@ def test_sums_do_not_depend_on_the_parts(kind, weighted, merged, seed):
     integers = one.integer_index.tolist()
     expected = one.histogram(points, -60, 121), one.joint_counts(points[0], integers, -60, 121)
     losses, gradients = one.values_and_gradients(reals, 1.5)
+    wanted = np.ones(one.n_features + 1, np.int64)
+    lines, bends = (
+        one.linearisations(reals / 1.5, wanted),
+        one.slope_derivatives(reals / 1.5, wanted),
+    )
+    np.testing.assert_allclose(lines[:, 0], losses, rtol=1e-13)
+    np.testing.assert_allclose(lines[:, 2:] / 1.5, gradients, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(bends[:, 0], lines[:, 2], rtol=1e-12, atol=1e-14)
     assert one.total_weight == pytest.approx(data.total_weight, rel=1e-15)
     reference = reference_sum(data, reals[0], 1.5)
     assert losses[0] == pytest.approx(reference / data.total_weight, rel=1e-13)
@@ -59,6 +87,8 @@ def test_sums_do_not_depend_on_the_parts(kind, weighted, merged, seed):
         again, slopes = other.values_and_gradients(reals, 1.5)
         np.testing.assert_allclose(again, losses, rtol=1e-14)
         np.testing.assert_allclose(slopes, gradients, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(other.linearisations(reals / 1.5, wanted), lines, atol=1e-13)
+        np.testing.assert_allclose(other.slope_derivatives(reals / 1.5, wanted), bends, atol=1e-13)
         assert other.reference_sum(reals[0], 1.5) == pytest.approx(reference, rel=1e-15)
 
 

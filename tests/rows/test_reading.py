@@ -542,6 +542,25 @@ def test_files_that_are_not_there_or_damaged(tmp_path):
         read(named.parent)
 
 
+def test_links_that_lead_nowhere_are_said(tmp_path):
+    folder = write(frame(n=900), tmp_path, "parquet", 2)
+    expected = read(folder, items=encoder())
+    (folder / "_old.parquet").symlink_to("gone")
+    (folder / "notes").symlink_to("gone")
+    aside = tmp_path / "aside"
+    aside.mkdir()
+    (folder / "part-0.parquet").rename(aside / "some.parquet")
+    (folder / "part-0.parquet").symlink_to(aside / "some.parquet")
+    assert read(folder, items=encoder()).n_samples == expected.n_samples
+    (folder / "part-2.parquet").symlink_to("nowhere")
+    with pytest.raises(FileNotFoundError, match=r"part-2.parquet is a link to nowhere, which does"):
+        read(folder)
+    (folder / "part-2.parquet").unlink()
+    (folder / "more").symlink_to(aside)
+    with pytest.raises(ValueError, match=r"more is a link to a folder, which is not followed"):
+        read(folder)
+
+
 def test_a_file_that_changes_between_the_passes(tmp_path, monkeypatch):
     folder = write(frame(n=900), tmp_path, "parquet", 2)
     path = folder / "part-1.parquet"

@@ -1642,14 +1642,14 @@ class _Rows(NamedTuple):
 
 @helper
 def _sum_slopes(rows, coef, sums):
-    """Change of the intercept after which slopes add up to nearly zero."""
+    """Add up slopes and their first and second derivatives by the score, as far as work goes."""
     rows.counters[0] += 1.0
     for k in range(3):
         sums[k, 0] = sums[k, 1] = 0.0
     n = rows.positive.shape[0]
     for start in range(0, n, BLOCK):
         if _halts(rows):
-            return 0.0
+            return
         stop = min(start + BLOCK, n)
         m = stop - start
         scores, slopes = rows.block[0, :m], rows.block[1, :m]
@@ -1663,11 +1663,24 @@ def _sum_slopes(rows, coef, sums):
         blocks.add_to(sums, 0, blocks.total(slopes, rows.lane))
         blocks.add_to(sums, 1, blocks.total(curvatures, rows.lane))
         blocks.add_to(sums, 2, blocks.total(thirds, rows.lane))
-    first, second = sums[0, 0] + sums[0, 1], sums[1, 0] + sums[1, 1]
-    if not second > 0.0:
-        return 0.0
-    bend = 2.0 * second * second - first * (sums[2, 0] + sums[2, 1])
-    return -2.0 * first * second / bend if bend > second * second else -first / second
+
+
+@helper
+def _step_of(slope, curvature, third):
+    """Change of the intercept after which slopes add up to nearly zero; 0 if it is too large."""
+    change = 0.0
+    if curvature > 0.0:
+        bend = 2.0 * curvature * curvature - slope * third
+        if bend > curvature * curvature:
+            change = -2.0 * slope * curvature / bend
+        else:
+            change = -slope / curvature
+    return change if abs(change) <= 2.0 else 0.0
+
+
+@kernel(float64, float64, float64)
+def intercept_step(slope, curvature, third):
+    return _step_of(slope, curvature, third)
 
 
 @helper
@@ -1718,8 +1731,11 @@ def _linearise(
     weight = max(positive[0], negative[0]) if label.shape[0] else 1.0
     for i in range(b):
         if polish and not halted[0]:
-            change = _sum_slopes(rows, points[i], sums[i])
-            if abs(change) <= 2.0:
+            at = sums[i]
+            _sum_slopes(rows, points[i], at)
+            if not halted[0]:
+                slope, curvature = at[0, 0] + at[0, 1], at[1, 0] + at[1, 1]
+                change = _step_of(slope, curvature, at[2, 0] + at[2, 1])
                 points[i, 0] = min(max(points[i, 0] + change, reach[i, 0]), reach[i, 1])
         for j in range(p + 2):
             sums[i, j, 0] = sums[i, j, 1] = 0.0
@@ -1747,6 +1763,35 @@ def linearise(
         integers.T, reals.T, slot, positive, negative, label, points, reach, wanted, int(polish),
         known, sums, stop, counters, np.empty((4, BLOCK)), np.empty((2, blocks.LOSS_STRIP)),
         np.empty(blocks.LANES), np.empty(4, np.int64), halted,
+    )  # fmt: skip
+    counters[4] += time.perf_counter() - began
+    return not halted[0]
+
+
+@kernel(
+    *(read(int8, 2), read(float64, 2), read(int64), read(float64), read(float64), read(int8)),
+    *(read(float64, 2), write(float64, 3), write(int64), write(float64)),
+    *(write(float64, 2), write(float64), write(int64), write(int64)),
+)
+def _slope_sums(
+    columns, real_columns, slot, positive, negative, label, points, sums, stop, counters, block,
+    lane, pending, halted,
+):  # fmt: skip
+    rows = _Rows(
+        columns, real_columns, slot, positive, negative, label, stop, halted, counters, block,
+        block, lane, pending,
+    )  # fmt: skip
+    for i in range(points.shape[0]):
+        _sum_slopes(rows, points[i], sums[i])
+
+
+def slope_sums(
+    integers, reals, slot, positive, negative, label, points, sums, stop, counters
+):  # fmt: skip
+    began, halted = time.perf_counter(), np.zeros(1, np.int64)
+    _slope_sums(
+        integers.T, reals.T, slot, positive, negative, label, points, sums, stop, counters,
+        np.empty((4, BLOCK)), np.empty(blocks.LANES), np.empty(4, np.int64), halted,
     )  # fmt: skip
     counters[4] += time.perf_counter() - began
     return not halted[0]

@@ -4,22 +4,23 @@ Distinct rows of all features that can be used are put into memory where they ar
 then that of :mod:`~riskslim.engines.branch_and_bound.search`, on all rows. Otherwise
 
 * scores are looked for on a sample, and evaluated on all rows;
-* the root is bounded by a linearisation of the loss at the solution of the sample's relaxation,
-  with value and gradient from all rows: it lies below the loss everywhere, wherever it touches it;
+* nodes are relaxed on a sample, and bounded by linearisations of the loss of all rows
+  (:mod:`~riskslim.engines.branch_and_bound.passes`): one pass over the parts answers what all nodes
+  of a batch ask;
 * tables of supports look at all sets of items by counts of all rows;
-* the supports that they leave have few items: the rows of a node are the combinations of their
-  values, with the weights of all rows that have them.
-
-What none of this reaches stays open, and the certificate says so.
+* nodes of few items have the combinations of their values as rows, with the weights of all rows
+  that have them.
 """
 
 from __future__ import annotations
 
 import copy
 import dataclasses
-import heapq
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,15 +29,15 @@ from numpy.typing import NDArray
 from riskslim._kernels import nodes as kernels
 from riskslim._kernels import supports as cells
 from riskslim.data.distinct import KernelRows
-from riskslim.engines.branch_and_bound.nodes import Child, Expansion, Node, Worth, unexpanded
+from riskslim.engines.branch_and_bound.nodes import Child, Expansion, Node, Worth
+from riskslim.engines.branch_and_bound.passes import Asked, SampledNodes, answered
 from riskslim.engines.branch_and_bound.rows import KEPT_BYTES, NodeRows, RowsBySupport
-from riskslim.engines.branch_and_bound.search import (
-    MULTIPLIER_TOLERANCE,
-    ROOT_STEPS,
-    Search,
-)
+from riskslim.engines.branch_and_bound.search import ROOT_STEPS, ROOT_TOLERANCE, Search
 from riskslim.engines.branch_and_bound.stage import Stage
-from riskslim.engines.branch_and_bound.workspace import Worker
+from riskslim.engines.branch_and_bound.tables import relaxation_seconds
+from riskslim.engines.branch_and_bound.unions import UnionCells, UnionPlan
+from riskslim.engines.branch_and_bound.workspace import NOTHING_KNOWN, NodeWork, Part
+from riskslim.rows.base import StoppedError
 from riskslim.rows.disk import ScratchFolder
 from riskslim.rows.functions import MergedPart
 from riskslim.rows.planes import described, pack_items
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from riskslim.loss.logistic import LogisticLoss
     from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["MOST_CELLS", "InMemory", "PartsSearch", "RowsOfParts", "cut_bound", "prepare"]
+__all__ = ["MOST_CELLS", "InMemory", "PartsSearch", "RowsOfParts", "prepare"]
 
 # Rows of the sample that scores are looked for on.
 SAMPLE_ROWS = 2**17
@@ -56,8 +57,11 @@ MERGED_SHARE = 1.0 / 16.0
 PLANES_SHARE = 0.25
 # Combinations of values of a node's features up to which its rows are made of all rows.
 MOST_CELLS = 2**16
-# What rounding may have changed in a gradient, relative to the largest values of the features.
-GRADIENT_ERROR = 1e-11
+# Nodes of a union of features, on average, and the share of the predicted time of unions that other
+# nodes are tried for first, unless it is that of a few of these.
+UNION_NODES, TRIED_SHARE, FEW_NODES = 5.0, 0.1, 25.0
+# Linearisations of the root, each at the solution of a relaxation that the last one corrects.
+ROOT_PASSES = 3
 
 
 class InMemory(NamedTuple):
@@ -87,51 +91,6 @@ class InMemory(NamedTuple):
         near = copy.copy(problem)
         near.loss = problem.loss.on_rows(self.sample)
         return near
-
-
-def cut_bound(
-    problem: RiskScoreProblem,
-    box: NDArray[np.float64],
-    point: NDArray[np.float64],
-    value: float,
-    gradient: NDArray[np.float64],
-) -> float:
-    """Bound the objectives of a box by a linearisation of the loss.
-
-    Parameters
-    ----------
-    problem : RiskScoreProblem
-    box : ndarray of float64, shape (2, d + 1)
-        Whole numbers.
-    point : ndarray of float64, shape (d + 1,)
-        Where the loss was linearised; anywhere.
-    value : float
-    gradient : ndarray of float64, shape (d + 1,)
-
-    Returns
-    -------
-    float
-        At most the objective of each vector of the box with a permitted size, and at least 0.
-    """
-    data = problem.loss.data
-    largest = np.concatenate(
-        ([1.0], np.maximum(np.abs(data.feature_min), np.abs(data.feature_max)))
-    )
-    low, high = box
-    reach = np.maximum(np.abs(low - point), np.abs(high - point))
-    error = float(((np.abs(gradient) * 1e-12 + GRADIENT_ERROR * largest) * reach).sum())
-    least = np.minimum(gradient * low, gradient * high)
-    price = problem.l0_penalty + least[1:]
-    required = (low[1:] > 0) | (high[1:] < 0)
-    used = price[required].sum()
-    free = np.sort(price[~required])
-    n_in = int(required.sum())
-    most, fewest = max(problem.max_size - n_in, 0), max(problem.min_size - n_in, 0)
-    chosen = free[: min(most, max(int(np.searchsorted(free, 0.0)), fewest))]
-    constant = value - math.fsum(gradient * point)
-    found = math.fsum((constant, least[0], used, *chosen.tolist()))
-    size = abs(value) + float(np.abs(gradient * point).sum() + np.abs(least).sum())
-    return max(found - error - 1e-12 * size, 0.0)
 
 
 def prepare(problem: RiskScoreProblem, memory: float) -> InMemory:
@@ -182,6 +141,8 @@ class RowsOfParts(RowsBySupport):
     ----------
     loss : LogisticLoss
         Of rows in parts.
+    n_sampled : int
+        Rows of the sample that other nodes are relaxed on.
     should_stop : callable
         Asked between parts.
 
@@ -191,7 +152,7 @@ class RowsOfParts(RowsBySupport):
         A row without weight: whatever is computed of it bounds nothing from above.
     """
 
-    def __init__(self, loss: LogisticLoss, should_stop: Callable[[], bool]) -> None:
+    def __init__(self, loss: LogisticLoss, n_sampled: int, should_stop: Callable[[], bool]) -> None:
         d = loss.data.n_features
         nothing = NodeRows(
             np.zeros((1, max(d, 1)), np.int8, order="F"), np.zeros((1, max(d, 1)), order="F"),
@@ -199,6 +160,7 @@ class RowsOfParts(RowsBySupport):
         )  # fmt: skip
         super().__init__(nothing, should_stop=should_stop)
         self._loss = loss
+        self._n_sampled = n_sampled
         assert loss.parts is not None
         self._n_values = np.where(
             loss.data.is_integer, loss.data.feature_max - loss.data.feature_min + 1.0, math.inf
@@ -207,15 +169,17 @@ class RowsOfParts(RowsBySupport):
         for j, values in enumerate(known):
             if values is not None:
                 self._n_values[j] = len(values)
-        packed = loss.packed
+        # Counts of bits are whole numbers: weights that are none are summed from the rows.
+        self._packed = None if loss.parts.has_weights else loss.packed
+        self.unions: UnionCells | None = None
         self._item: dict[int, int] = {}
-        if packed is not None and not loss.parts.has_weights:
-            self._item = {int(j): i for i, j in enumerate(packed.features.tolist())}
+        if self._packed is not None:
+            self._item = {int(j): i for i, j in enumerate(self._packed.features.tolist())}
 
     @property
     def most_rows(self) -> int:
         """Most rows that a node can have."""
-        return MOST_CELLS
+        return max(MOST_CELLS, self._n_sampled)
 
     def can_have(self, box: NDArray[np.generic]) -> bool:
         """Say whether the features of a box have few combinations of values.
@@ -245,19 +209,35 @@ class RowsOfParts(RowsBySupport):
                     self._bytes -= self._kept.popitem(last=False)[1].nbytes
         return found, key
 
+    def values_of(self, j: int) -> NDArray[np.float64] | None:
+        """Values of a feature that has few, None for others."""
+        data = self._loss.data
+        if not data.is_integer[j]:
+            return None
+        assert self._loss.parts is not None
+        known = described(self._loss.parts).values[j]
+        if known is not None:
+            return known
+        least, most = data.feature_min[j], data.feature_max[j]
+        return np.arange(least, most + 1.0)
+
     def _made(self, live: NDArray[np.bool_]) -> NodeRows:
-        merged = self._from_cells(live)
+        merged = None
+        if self.unions is not None:
+            merged = self.unions.merged(np.flatnonzero(live).tolist())
+        if merged is None:
+            merged = self._from_cells(live)
         if merged is None:
             loss = self._loss
             assert loss.parts is not None
             rows = loss.parts.used_by(loss.n_threads, self.should_stop)
             merged = rows.merged(live, MOST_CELLS)
             assert merged is not None
-        return NodeRows.of_merged(merged, live, self._loss)
+        return NodeRows.of_merged(merged, live, self._loss).shuffled()
 
     def _from_cells(self, live: NDArray[np.bool_]) -> MergedPart | None:
         """Combinations of values of packed items, counted by bits; None if some is not packed."""
-        packed, features = self._loss.packed, np.flatnonzero(live).tolist()
+        packed, features = self._packed, np.flatnonzero(live).tolist()
         if packed is None or not all(j in self._item for j in features):
             return None
         items = tuple(self._item[j] for j in features)
@@ -272,6 +252,14 @@ class RowsOfParts(RowsBySupport):
 def _live(box: NDArray[np.generic]) -> NDArray[np.bool_]:
     live: NDArray[np.bool_] = (box[:, 1:] != 0).any(axis=0)
     return live
+
+
+class SampledParts(SampledNodes):
+    """Nodes of rows in parts: relaxed on a sample wherever they have no rows of their own."""
+
+    def is_for(self, rows: NodeRows) -> bool:
+        """Say whether a node has no rows of its own; see :meth:`SampledNodes.is_for`."""
+        return rows is self.rows
 
 
 class PartsSearch(Search):
@@ -291,15 +279,23 @@ class PartsSearch(Search):
         super().__init__(*arguments)
         self._near = near
         self._whole = whole
-        self._too_many: set[bytes] = set()
+        rows = self.problem.loss.parts
+        self._wants_unions = whole is None and rows is not None and not rows.has_weights
         if whole is None:
             self._wants_cutoffs = False
 
     def _node_rows(self) -> RowsBySupport:
         if self._whole is None:
-            return RowsOfParts(self.problem.loss, self._is_stopped)
+            rows = NodeRows.of(self._near.loss, self.problem.usable, self._is_stopped)
+            self._sample = rows.first(self.settings.sample_rows)
+            return RowsOfParts(self.problem.loss, self._sample.n_rows, self._is_stopped)
         merge = self.settings.merge_rows
         return RowsBySupport(self._whole, merge=merge, should_stop=self._is_stopped)
+
+    def _sampled_nodes(self) -> SampledNodes | None:
+        if self._whole is None:
+            return SampledParts(self._rows.rows, self._sample)
+        return super()._sampled_nodes()
 
     @property
     def _orders_twins(self) -> bool:
@@ -309,78 +305,173 @@ class PartsSearch(Search):
         if self._whole is not None:
             super()._price_constraints()
 
+    def _n_rows_of(self, rows: NodeRows) -> int:
+        if self._whole is None and rows is self._rows.rows:
+            return self.problem.loss.n_rows
+        return super()._n_rows_of(rows)
+
     def _solved_root(self, low: float, high: float) -> Child | None:
-        """Bound the root by a linearisation at the solution of the sample's relaxation."""
+        """Bound the root by linearisations at solutions of relaxations on the sample."""
         if self._whole is not None:
             return super()._solved_root(low, high)
+        assert self._sampled is not None
         box, coef = self._box.copy(), np.zeros(self._box.shape[1])
         if not self._propagate(box):
             return None
         nearest = min(max(1.0, low), high)
-        worth = np.array([nearest, low, high])
-        result = np.array([-math.inf, math.inf, 0.0, 0.0])
-        rows = NodeRows.of(self._near.loss, self.problem.usable, self._is_stopped)
-        worker = Worker(rows.n_rows, len(coef))
-        kernels.solve_root(
-            *self._arguments(rows, math.inf, MULTIPLIER_TOLERANCE), ROOT_STEPS, box.copy(), coef,
-            worth, result, self.stop, worker.counters, worker.work, worker.index,
-        )  # fmt: skip
-        self.incumbents.round(coef, 1.0 / worth[0])
-        bound = 0.0
-        if low == high:
-            loss = self.problem.loss
-            # 1 / (1 / m) can lie next to m.
-            scale = min(max(1.0 / low, loss.scales.low), loss.scales.high)
-            scaled = loss if loss.scale == scale else loss.at_scale(scale)
-            value, gradient = scaled.value_and_gradient(coef)
-            bound = cut_bound(self.problem, box, coef, value, gradient)
-        return Child(bound, box, coef, 0.0, Worth(nearest, low, high))
-
-    def _choose(self) -> None:
-        """Complete all nodes by tables where that is possible: there is no other way."""
-        if self._whole is not None:
-            super()._choose()
-        elif self._tables is not None and math.isfinite(self.incumbents.cutoff):
-            self._completes_all = True
-
-    def _next_batch(self) -> list[Node]:
-        if self._whole is not None:
-            return super()._next_batch()
-        for nodes in (self._heap, self._dive):
-            out = [node for node in nodes if not self._can_work_on(node)]
-            if out:
-                self._aside += out
-                nodes[:] = [node for node in nodes if self._can_work_on(node)]
-        heapq.heapify(self._heap)
-        return super()._next_batch()
+        worth, result = np.array([nearest, low, high]), np.array([-math.inf, math.inf, 0.0, 0.0])
+        part = Part(box, coef, worth, result)
+        known, worker = NOTHING_KNOWN, self._workers[0]
+        arguments = self._arguments(self._sample, math.inf, ROOT_TOLERANCE)
+        relaxing = NodeWork(arguments, ROOT_STEPS, 0, self.stop)
+        for _ in range(ROOT_PASSES):
+            # Of what a sample says nothing but the point is kept.
+            estimate = part._replace(
+                box=part.box.copy(), worth=part.worth.copy(), result=part.result.copy()
+            )
+            relaxing.knowing(known).relax(estimate, worker)
+            part.worth[0] = min(max(estimate.worth[0], part.worth[1]), part.worth[2])
+            self.incumbents.round(part.coef, 1.0 / part.worth[0])
+            work = self._work(self._sample, self.incumbents.cutoff, 0.0)
+            proven = answered(
+                self._sampled.proven([(part, known)], work, None, self._rows.rows, worker),
+                lambda asked: self._answers([asked])[0],
+            )
+            if not proven:
+                return None
+            part, known = proven[0]
+            if self.stop[0]:
+                break
+        return Child(
+            self._bound(part.result), part.box, part.coef, 0.0, Worth(*part.worth.tolist()), known
+        )
 
     @property
     def _rows_of_parts(self) -> RowsOfParts:
         assert isinstance(self._rows, RowsOfParts)
         return self._rows
 
-    def _can_work_on(self, node: Node) -> bool:
-        """Whether tables or rows of few features are there for a node."""
-        if self._rows_of_parts.can_have(node.box):
-            return True
-        if node.by_relaxation or self._tables is None or not self._completes_all:
-            return False
-        if node.box.tobytes() in self._too_many:
-            return False
-        return math.isfinite(self._tables.predicted_seconds(node.box))
+    def _choose(self) -> None:
+        """Count unions of features, if that saves time; else as :meth:`Search._choose` does."""
+        is_due = self.nodes >= self._next_choice and self._stage is None
+        if self._wants_unions and is_due and not self._completes_all:
+            self._begin_unions()
+        super()._choose()
 
-    def _expand(self, node: Node, worker: Worker, cutoff: float, lower_bound: float) -> Expansion:
-        """Branch on a node, or complete it by tables; see :meth:`Search._expand`."""
-        if self._whole is not None or self._rows_of_parts.can_have(node.box) or self.stop[0]:
-            return super()._expand(node, worker, cutoff, lower_bound)
-        box, coef = node.box.astype(np.float64), node.coef.astype(np.float64)
-        completed = self._completed(node, box, worker, cutoff, lower_bound)
-        if completed is not None:
-            return completed
-        if not self.stop[0]:  # too many supports are left
-            self._too_many.add(node.box.tobytes())
-        coef[0] = node.intercept
-        return unexpanded(node, box, coef, node.bound, node.worth)
+    def _begin_unions(self) -> None:
+        """Search unions of features one by one, once that is predicted to take less time."""
+        boxes = np.array([root.box for root in self._roots])
+        live = np.flatnonzero((boxes[:, :, 1:] != 0).any(axis=(0, 1))).tolist()
+        values = [self._rows_of_parts.values_of(j) for j in live]
+        few = [known for known in values if known is not None]
+        size, loss = self.problem.max_size, self.problem.loss
+        plan = UnionPlan.of(live, few, size, MOST_CELLS) if len(few) == len(live) else None
+        if plan is None or not plan.fits(self.settings.memory_limit, loss.n_threads):
+            self._wants_unions = False
+            return
+        of_cells = relaxation_seconds(MOST_CELLS, len(plan.features_of(plan.unions[0])))
+        seconds = plan.seconds(loss.n_rows) + UNION_NODES * len(plan.unions) * of_cells
+        nodes = (*self._heap, *self._dive)
+        remaining = self._pace.remaining_seconds(
+            self.incumbents.cutoff, (node.bound for node in nodes)
+        )
+        is_tried = self.seconds >= TRIED_SHARE * seconds
+        is_short = seconds <= FEW_NODES * self._relaxation_seconds(self._box)
+        if seconds >= remaining or not (is_tried or is_short):
+            return
+        assert loss.parts is not None
+        rows = loss.parts.used_by(loss.n_threads, self._is_stopped)
+        self._rows_of_parts.unions = UnionCells(plan, rows)
+        self.seconds += plan.seconds(loss.n_rows)
+        self._wants_unions = False
+        self._tables = None  # cells say the same, with fewer counts
+        self._heap, self._dive = [], []
+        for root, union in itertools.product(self._roots, plan.unions):
+            child = self._within(root, plan.features_of(union))
+            if child is not None and self._propagate(child.box):
+                self._push(child, self._rows.all_features, by_relaxation=True)
+
+    def _within(self, root: Node, features: list[int]) -> Child | None:
+        """Bound a root without all but some features; None if it has nothing to offer."""
+        box, coef = root.box.astype(np.float64), root.coef.astype(np.float64)
+        coef[0] = root.intercept
+        out = np.ones(box.shape[1], np.bool_)
+        out[0] = out[[1 + j for j in features]] = False
+        if (box[0, out] > 0).any() or (box[1, out] < 0).any():
+            return None
+        box[:, out] = 0.0
+        result = np.array([root.bound - self._constant, math.inf, root.multiplier, 0.0])
+        part = Part(box, coef, np.array(root.worth), result)
+        if len(root.known):
+            work = self._work(self._sample, self.incumbents.cutoff, self.lower_bound)
+            if work.knowing(root.known).settle(part, self._workers[0]) == kernels.PRUNED:
+                return None
+        return self._child(root, part, root.known)
+
+    def _expanded(self, batch: list[Node], pool: ThreadPoolExecutor) -> Iterator[Expansion]:
+        """Expand nodes side by side: what they ask is answered by common passes."""
+        if self._whole is not None:
+            return super()._expanded(batch, pool)
+        cutoff, lower_bound, workers = self.incumbents.cutoff, self.lower_bound, self._workers
+        self._choose_first(batch)
+        steps = [
+            self._steps(node, workers[i % len(workers)], cutoff, lower_bound)
+            for i, node in enumerate(batch)
+        ]
+        found: dict[int, Expansion] = {}
+        answers: dict[int, NDArray[np.float64] | None] = dict.fromkeys(range(len(batch)))
+
+        def advance(first: int) -> dict[int, Asked]:
+            asked = {}
+            for i in range(first, len(batch), len(workers)):
+                if i not in answers:
+                    continue
+                try:
+                    asked[i] = steps[i].send(answers[i])
+                except StopIteration as end:
+                    found[i] = end.value
+            return asked
+
+        while answers:
+            asked = {}
+            for some in pool.map(advance, range(len(workers))):
+                asked.update(some)
+            order = sorted(asked)
+            answers = dict(zip(order, self._answers([asked[i] for i in order]), strict=True))
+        return (found[i] for i in range(len(batch)))
+
+    def _answers(self, asked: list[Asked]) -> list[NDArray[np.float64] | None]:
+        """Linearise the loss of all rows at all points, in two passes; None after a stop.
+
+        The first one says where the intercepts are best.
+        """
+        if not asked:
+            return []
+        loss, began = self.problem.loss, perf_counter()
+        assert loss.parts is not None
+        rows = loss.parts.used_by(loss.n_threads, self._is_stopped)
+        points = np.concatenate([one.points for one in asked])
+        reach = np.concatenate([one.reach for one in asked])
+        wanted = np.max([one.wanted for one in asked], axis=0)
+        try:
+            for i, sums in enumerate(rows.slope_derivatives(points, wanted).tolist()):
+                moved = points[i, 0] + kernels.intercept_step(*sums)
+                points[i, 0] = min(max(moved, reach[i, 0]), reach[i, 1])
+            sums = rows.linearisations(points, wanted)
+        except StoppedError:
+            return [None] * len(asked)
+        self._workers[0].counters += (2 * len(points), len(points), 0, 0, perf_counter() - began)
+        found: list[NDArray[np.float64] | None] = []
+        begin, p = 0, points.shape[1]
+        for one in asked:
+            end = begin + len(one.points)
+            known = np.zeros((end - begin, 3 * p + kernels.KNOWN))
+            one.points[:] = known[:, :p] = points[begin:end]
+            known[:, 3 * p : 3 * p + 2] = sums[begin:end, :2]
+            known[:, p : 2 * p] = sums[begin:end, 2:] * one.wanted
+            found.append(known)
+            begin = end
+        return found
 
     def _raise_stage(self, stage: Stage) -> None:
         if self._whole is not None:

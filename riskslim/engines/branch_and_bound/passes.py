@@ -4,12 +4,16 @@ The loss is above its linearisation at any point. A relaxation therefore need no
 is solved on a sample, whose gradient is corrected by what it lacks of that of all rows at the last
 point where both are known. A pass over all rows at the point where that ends gives a valid bound,
 however good the sample is, and the correction for what comes next.
+
+Nodes say which passes they need, and wait for them: where rows are in parts, one pass over these
+answers all nodes of a batch.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +24,91 @@ if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.rows import NodeRows
     from riskslim.engines.branch_and_bound.workspace import NodeWork, Part, Worker
 
-__all__ = ["SampledNodes"]
+__all__ = ["Asked", "SampledNodes", "Steps", "answered"]
+
+_Result = TypeVar("_Result")
 
 # Most passes over all rows for a child of a node.
 PASSES = 3
 # A sample is worth it where there are so many times as many rows.
 WORTHWHILE = 3
 
+_NO_LABELS = np.empty(0, np.int8)
+
 _Known = NDArray[np.float64]
+
+
+class Asked(NamedTuple):
+    """Points at which the loss of all rows is to be linearised.
+
+    Parameters
+    ----------
+    rows : NodeRows
+        That the nodes need, where rows are in memory: all, or the same merged.
+    points : ndarray of float64, shape (b, p)
+        Coefficients. The intercepts move to where the loss is least.
+    reach : ndarray of float64, shape (b, 2)
+        Between which they may.
+    wanted : ndarray of int64, shape (p,)
+        Zero for coefficients that are zero at all points, and whose derivatives nobody needs.
+    """
+
+    rows: NodeRows
+    points: NDArray[np.float64]
+    reach: NDArray[np.float64]
+    wanted: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, parts: list[Part], rows: NodeRows) -> Asked:
+        """Name the points of nodes, inside of their boxes.
+
+        Constraints can have shrunk a box since its point was found, and rows need have no columns
+        of the features that are out.
+
+        Parameters
+        ----------
+        parts : list of Part
+        rows : NodeRows
+
+        Returns
+        -------
+        Asked
+        """
+        t = np.array([part.worth[0] for part in parts])
+        boxes = np.array([part.box for part in parts])
+        coefs = np.clip([part.coef for part in parts], boxes[:, 0], boxes[:, 1])
+        for part, coef in zip(parts, coefs, strict=True):
+            part.coef[:] = coef
+        wanted = np.any(boxes != 0, axis=(0, 1)).astype(np.int64)
+        wanted[0] = 1
+        return cls(rows, t[:, None] * coefs, t[:, None] * boxes[:, :, 0], wanted)
+
+
+# The work on a node: it yields points, and is sent what is known there, None after a stop.
+Steps = Generator[Asked, _Known | None, _Result]
+
+
+def answered(steps: Steps[_Result], answer: Callable[[Asked], _Known | None]) -> _Result:
+    """Do the work on a node, with an answer to each of its questions at once.
+
+    Parameters
+    ----------
+    steps : generator
+    answer : callable
+        Linearises the loss of all rows at points.
+
+    Returns
+    -------
+    object
+        The outcome of the work.
+    """
+    try:
+        asked = next(steps)
+        while True:
+            asked = steps.send(answer(asked))
+    except StopIteration as end:
+        found: _Result = end.value
+        return found
 
 
 class SampledNodes:
@@ -40,19 +121,14 @@ class SampledNodes:
     Parameters
     ----------
     rows : NodeRows
-        All of them, in random order.
-    n : int
-        Rows of the sample.
-
-    Attributes
-    ----------
+        All of them, or what stands for those that are not in memory.
     sample : NodeRows
     """
 
-    def __init__(self, rows: NodeRows, n: int) -> None:
+    def __init__(self, rows: NodeRows, sample: NodeRows) -> None:
         self.rows = rows
-        self.sample = rows.first(n)
-        self._labels = _labels(rows)
+        self.sample = sample
+        self._labels = {id(some): _labels(some) for some in (rows, sample)}
 
     @classmethod
     def of(cls, rows: NodeRows, n: int) -> SampledNodes | None:
@@ -61,13 +137,15 @@ class SampledNodes:
         Parameters
         ----------
         rows : NodeRows
+            All of them, in random order.
         n : int
+            Rows of the sample.
 
         Returns
         -------
         SampledNodes or None
         """
-        return cls(rows, n) if rows.n_rows > WORTHWHILE * n else None
+        return cls(rows, rows.first(n)) if rows.n_rows > WORTHWHILE * n else None
 
     def is_for(self, rows: NodeRows) -> bool:
         """Say whether a node that needs these rows is worth a sample.
@@ -88,10 +166,10 @@ class SampledNodes:
         part: Part,
         known: _Known,
         work: NodeWork,
-        exact: NodeWork,
+        exact: NodeWork | None,
         rows: NodeRows,
         worker: Worker,
-    ) -> tuple[int, list[tuple[Part, _Known]], _Known]:
+    ) -> Steps[tuple[int, list[tuple[Part, _Known]], _Known]]:
         """Branch on a node.
 
         Parameters
@@ -102,10 +180,10 @@ class SampledNodes:
             What is known of it, empty at first.
         work : NodeWork
             On the sample.
-        exact : NodeWork
-            On ``rows``, for children that the sample says too little of.
+        exact : NodeWork or None
+            On ``rows``, for children that the sample says too little of; None: they stay open.
         rows : NodeRows
-            Rows that are not a sample.
+            That the node needs.
         worker : Worker
 
         Returns
@@ -118,30 +196,45 @@ class SampledNodes:
             What is known of the node.
         """
         if not len(known):
-            found = self._linearised([part], work, rows, worker)
+            found = yield from self._linearised([part], work, rows, worker)
             if found is None:
                 return -3, [], known
             known = found[0]
         work = work.knowing(known)
         status, parts = work.expand(part, worker)
         children = [(child, known) for child in parts]
-        return status, self._proven(children, work, exact, rows, worker), known
+        proven = yield from self.proven(children, work, exact, rows, worker)
+        return status, proven, known
 
-    def _proven(
+    def proven(
         self,
         children: list[tuple[Part, _Known]],
         work: NodeWork,
-        exact: NodeWork,
+        exact: NodeWork | None,
         rows: NodeRows,
         worker: Worker,
-    ) -> list[tuple[Part, _Known]]:
-        """Bound and shrink relaxed children by passes over all rows; those that stay open."""
+    ) -> Steps[list[tuple[Part, _Known]]]:
+        """Bound and shrink relaxed nodes by passes over all rows.
+
+        Parameters
+        ----------
+        children : list of pairs
+            Nodes, and what is known of those that they come from.
+        work, exact, rows, worker
+            As in :meth:`expand`.
+
+        Returns
+        -------
+        list of pairs
+            Those that stay open, and what is known of them.
+        """
         done: list[tuple[Part, _Known]] = []
         rest = children
         for i in range(PASSES):
             if not rest:
                 break
-            found = self._linearised([part for part, _ in rest], work, rows, worker)
+            parts = [part for part, _ in rest]
+            found = yield from self._linearised(parts, work, rows, worker)
             if found is None:
                 return done + rest
             last, rest = rest, []
@@ -152,7 +245,7 @@ class SampledNodes:
                 if not _can_be_pruned(part, own):
                     done.append((part, known))
                 elif i == PASSES - 1:  # the sample is not good enough
-                    if exact.relax(part, worker) != kernels.PRUNED:
+                    if exact is None or exact.relax(part, worker) != kernels.PRUNED:
                         done.append((part, known))
                 elif not self._relaxed(part, own, worker):
                     done.append((part, known))
@@ -170,46 +263,54 @@ class SampledNodes:
 
     def _linearised(
         self, parts: list[Part], work: NodeWork, rows: NodeRows, worker: Worker
-    ) -> list[_Known] | None:
+    ) -> Steps[list[_Known] | None]:
         """Linearise the loss at the points of nodes, whose intercepts move; None after a stop."""
-        t = np.array([part.worth[0] for part in parts])
-        boxes = np.array([part.box for part in parts])
-        # Constraints can have shrunk a box since its point was found, and rows need have no columns
-        # of the features that are out.
-        coefs = np.clip([part.coef for part in parts], boxes[:, 0], boxes[:, 1])
-        points, reach = t[:, None] * coefs, t[:, None] * boxes[:, :, 0]
-        wanted = np.any(boxes != 0, axis=(0, 1)).astype(np.int64)
-        known = self._evaluated(rows, points, reach, wanted, True, work, worker)
-        part_of_it = self._evaluated(self.sample, points, reach, wanted, False, work, worker)
-        if known is None or part_of_it is None:
+        asked = Asked.of(parts, rows)
+        known = yield asked
+        if known is None:
             return None
-        p = points.shape[1]
+        part_of_it = self._evaluated(self.sample, asked, False, work.stop, worker)
+        if part_of_it is None:
+            return None
+        points, p = asked.points, asked.points.shape[1]
         known[:, 2 * p : 3 * p] = (known - part_of_it)[:, p : 2 * p]
         at_point = (known[:, 2 * p : 3 * p] * points).sum(axis=1)
         known[:, -1] = (known - part_of_it)[:, 3 * p] - at_point
-        for part, point, coef in zip(parts, points, coefs, strict=True):
-            part.coef[:] = coef
+        for part, point in zip(parts, points, strict=True):
             part.coef[0] = point[0] / part.worth[0]
         return [one.copy() for one in known]  # nodes keep them, one by one
+
+    def answer(self, asked: Asked, stop: NDArray[np.int64], worker: Worker) -> _Known | None:
+        """Linearise the loss of rows that are in memory.
+
+        Parameters
+        ----------
+        asked : Asked
+        stop : int64 array of shape (1,)
+        worker : Worker
+
+        Returns
+        -------
+        ndarray of float64, shape (b, 3 p + 3), or None
+            What is known at the points; None after a stop.
+        """
+        return self._evaluated(asked.rows, asked, True, stop, worker)
 
     def _evaluated(
         self,
         rows: NodeRows,
-        points: NDArray[np.float64],
-        reach: NDArray[np.float64],
-        wanted: NDArray[np.int64],
+        asked: Asked,
         polish: bool,
-        work: NodeWork,
+        stop: NDArray[np.int64],
         worker: Worker,
-    ) -> NDArray[np.float64] | None:
+    ) -> _Known | None:
         """Losses and gradients at all points, from one pass; None if it was to end."""
-        b, p = points.shape
+        b, p = asked.points.shape
         known, sums = np.zeros((b, 3 * p + kernels.KNOWN)), np.empty((b, p + 2, 2))
-        has_labels = rows is self.rows or rows is self.sample
-        labels = self._labels[: rows.n_rows if has_labels else 0]
         ended = kernels.linearise(
             rows.integer_columns, rows.real_columns, rows.slot, rows.positive, rows.negative,
-            labels, points, reach, wanted, polish, known, sums, work.stop, worker.counters,
+            self._labels.get(id(rows), _NO_LABELS), asked.points, asked.reach, asked.wanted,
+            polish, known, sums, stop, worker.counters,
         )  # fmt: skip
         return known if ended else None
 

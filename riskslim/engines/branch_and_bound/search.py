@@ -32,7 +32,7 @@ from riskslim.engines.branch_and_bound.nodes import (
     unexpanded,
 )
 from riskslim.engines.branch_and_bound.pace import NEVER, Pace, Patience
-from riskslim.engines.branch_and_bound.passes import SampledNodes
+from riskslim.engines.branch_and_bound.passes import Asked, SampledNodes, Steps, answered
 from riskslim.engines.branch_and_bound.rows import (
     NodeRows,
     RowsBySupport,
@@ -72,7 +72,6 @@ logger = logging.getLogger("riskslim.branch_and_bound")
 BOUND_TOLERANCE = 1e-10
 # What a search says that is to go on in another way.
 OUT_OF_PATIENCE = "out of patience"
-NEEDS_ROWS = "search ended, since what is left needs more of the rows in memory (memory limit)"
 # Change of the gap that is worth a line of the log and a record of the trace.
 RECORDED_CHANGE = 1e-3
 # The same of the share of supports that tables have looked at.
@@ -157,7 +156,6 @@ class Search:
         self._rounded = 0
         self._heap: list[Node] = []
         self._dive: list[Node] = []
-        self._aside: list[Node] = []  # that cannot be looked into
         self._recorded_gap = math.inf
         self._recorded_updates = -1
         self._recorded_share = 0.0
@@ -211,6 +209,9 @@ class Search:
         rows = NodeRows.of(self.problem.loss, self.problem.usable, self._is_stopped)
         merge = self.settings.merge_rows
         return RowsBySupport(rows, merge=merge, should_stop=self._is_stopped)
+
+    def _sampled_nodes(self) -> SampledNodes | None:
+        return SampledNodes.of(self._rows.rows, self.settings.sample_rows)
 
     @property
     def _orders_twins(self) -> bool:
@@ -282,7 +283,7 @@ class Search:
             return
         self._prepare()
         self._price_constraints()
-        self._sampled = SampledNodes.of(self._rows.rows, self.settings.sample_rows)
+        self._sampled = self._sampled_nodes()
         roots = [
             root
             for scales in self.problem.scales.parts()
@@ -371,8 +372,6 @@ class Search:
                 batch = self._next_batch()
                 if batch:
                     self._merge(batch, self._expanded(batch, pool))
-                elif self._aside:
-                    return NEEDS_ROWS
 
     @property
     def total_seconds(self) -> float:
@@ -389,10 +388,9 @@ class Search:
             self._stage = None
             self.table_counts.share = 1.0
         self._cutoffs = [one for one in self._cutoffs if not one.is_done and one.bound < cutoff]
-        self._aside = [node for node in self._aside if node.bound < cutoff]
-        is_left = self._heap or self._dive or self._aside or self._stage or self._cutoffs
+        is_left = self._heap or self._dive or self._stage or self._cutoffs
         self.complete = self.complete or not is_left
-        bounds = [node.bound for node in (*self._heap[:1], *self._dive, *self._aside)]
+        bounds = [node.bound for node in (*self._heap[:1], *self._dive)]
         bounds += [one.bound for one in self._cutoffs]
         if self._stage is not None:
             bounds.append(self._stage.bound)
@@ -417,9 +415,7 @@ class Search:
 
     def _expanded(self, batch: list[Node], pool: ThreadPoolExecutor) -> Iterator[Expansion]:
         cutoff, lower_bound, workers = self.incumbents.cutoff, self.lower_bound, self._workers
-        # What boxes of supports cost is not known before the first node: it is completed alone.
-        cheap = (node.order for node in batch if self._is_cheap(node))
-        self._first = 0 if self._completes_all or self.table_counts.supports else next(cheap, 0)
+        self._choose_first(batch)
 
         def work(first: int) -> list[Expansion]:
             return [
@@ -432,8 +428,24 @@ class Search:
         parts = list(pool.map(work, range(len(workers))))
         return (parts[i % len(workers)][i // len(workers)] for i in range(len(batch)))
 
+    def _choose_first(self, batch: list[Node]) -> None:
+        # What boxes of supports cost is not known before the first node: it is completed alone.
+        cheap = (node.order for node in batch if self._is_cheap(node))
+        self._first = 0 if self._completes_all or self.table_counts.supports else next(cheap, 0)
+
     def _expand(self, node: Node, worker: Worker, cutoff: float, lower_bound: float) -> Expansion:
         """Branch on a node and relax its children; touches nothing but the worker."""
+
+        def answer(asked: Asked) -> NDArray[np.float64] | None:
+            assert self._sampled is not None
+            return self._sampled.answer(asked, self.stop, worker)
+
+        return answered(self._steps(node, worker, cutoff, lower_bound), answer)
+
+    def _steps(
+        self, node: Node, worker: Worker, cutoff: float, lower_bound: float
+    ) -> Steps[Expansion]:
+        """The same, for somebody who answers what is asked about all rows."""
         box = node.box.astype(np.float64)
         coef = node.coef.astype(np.float64)
         coef[0] = node.intercept
@@ -451,7 +463,9 @@ class Search:
         exact = self._work(rows, cutoff, lower_bound)
         if self._sampled is not None and self._sampled.is_for(rows):
             work = self._work(self._sampled.sample, cutoff, lower_bound)
-            n_open, found, known = self._sampled.expand(part, known, work, exact, rows, worker)
+            n_open, found, known = yield from self._sampled.expand(
+                part, known, work, exact, rows, worker
+            )
         else:
             n_open, parts = exact.expand(part, worker)
             found = [(one, NOTHING_KNOWN) for one in parts]
@@ -464,7 +478,7 @@ class Search:
             raise CertificateError(
                 "a node with several vectors was taken for one of a single vector"
             )
-        seconds = self._relaxation_seconds(box, rows.n_rows)
+        seconds = self._relaxation_seconds(box, rows)
         return Expansion(children, box[0] if n_open == -2 else None, features, None, seconds)
 
     # ---- tables of supports ------------------------------------------------------------------
@@ -570,12 +584,15 @@ class Search:
                 self._consider(child.coef, 1.0 / child.worth.t)
                 self._push(child, self._rows.all_features, by_relaxation=True)
 
-    def _relaxation_seconds(self, box: NDArray[np.float64], n_rows: int | None = None) -> float:
+    def _relaxation_seconds(self, box: NDArray[np.float64], rows: NodeRows | None = None) -> float:
         """Predict the time of a node's relaxation, by default of one that reads all rows."""
         live = int(np.count_nonzero((box[0, 1:] != 0) | (box[1, 1:] != 0)))
         factor = INTERVAL_FACTOR if self._is_over_interval else 1.0
-        n_rows = self._rows.rows.n_rows if n_rows is None else n_rows
+        n_rows = self._n_rows_of(self._rows.rows if rows is None else rows)
         return factor * relaxation_seconds(n_rows, live)
+
+    def _n_rows_of(self, rows: NodeRows) -> int:
+        return rows.n_rows
 
     @functools.cached_property
     def _is_over_interval(self) -> bool:
@@ -592,7 +609,7 @@ class Search:
             return self._completes_all
         # Rows are merged for it only where that decides: most likely they are needed.
         rows, _ = self._rows.at(box, node.features)
-        return seconds <= most * self._relaxation_seconds(box, rows.n_rows)
+        return seconds <= most * self._relaxation_seconds(box, rows)
 
     def _completed(
         self,

@@ -274,7 +274,7 @@ def test_points_lie_in_the_boxes_that_constraints_have_shrunk(monkeypatch):
 
     def checked(self, parts, *others):
         moved = [part for part in parts if (part.coef != part.coef.clip(*part.box)).any()]
-        found = original(self, parts, *others)
+        found = yield from original(self, parts, *others)
         if found is not None:
             made.extend(moved)
             assert all((part.coef[1:] == part.coef.clip(*part.box)[1:]).all() for part in parts)

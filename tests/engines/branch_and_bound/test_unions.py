@@ -1,0 +1,164 @@
+"""Unions of features whose cells are counted in one pass: against counts and enumeration."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+
+from checked_solutions import constrained_faults, report, strict_faults
+from enumeration import enumerate_optimum, random_constrained_problem, random_problem
+from partitions import in_parts, on_disk, random_data, rows_of
+from pools import REQUESTS, pool_faults
+from riskslim import TrainingData, branch_and_bound
+from riskslim.engines.branch_and_bound import parts, unions
+from riskslim.engines.branch_and_bound.unions import UnionCells, UnionPlan
+from variants import variant
+
+
+def values_of(sizes):
+    return [np.arange(n, dtype=float) for n in sizes]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+@pytest.mark.parametrize("cells", [64, 2**12, 2**16])
+def test_every_support_is_in_a_union(size, cells):
+    rng = np.random.default_rng([size, cells])
+    found = 0
+    for _ in range(20):
+        features = np.flatnonzero(rng.random(16) < 0.8).tolist()
+        sizes = rng.choice([2, 2, 2, 3, 5], len(features)).tolist()
+        plan = UnionPlan.of(features, values_of(sizes), size, cells)
+        if plan is None:
+            room = int(cells ** (1 / size) + 1e-9)
+            assert max(sizes) > room or len(features) <= 16
+            continue
+        found += 1
+        n_values = dict(zip(features, sizes, strict=True))
+        of_unions = [set(plan.features_of(union)) for union in plan.unions]
+        total = 0
+        for one in of_unions:
+            n_cells = int(np.prod([n_values[j] for j in one]))
+            assert n_cells <= cells
+            total += n_cells
+        assert plan.n_cells() == total
+        for support in itertools.combinations(features, min(size, 3)):
+            assert any(set(support) <= one for one in of_unions)
+        if len(features) <= 9:
+            for support in itertools.combinations(features, size):
+                assert any(set(support) <= one for one in of_unions)
+    assert found or size == 1 or cells == 64
+
+
+def test_plans_that_are_of_no_use():
+    two = values_of([2] * 8)
+    assert UnionPlan.of(list(range(8)), two, 8, 2**16) is None  # one union would do
+    assert UnionPlan.of(list(range(8)), values_of([2] * 7 + [40]), 3, 2**15) is None
+    assert UnionPlan.of([], [], 3, 2**16) is None
+    assert UnionPlan.of(list(range(60)), values_of([2] * 60), 5, 32) is None  # too many
+    plan = UnionPlan.of(list(range(8)), two, 2, 16)
+    assert plan.fits(1e9, 2)
+    assert not plan.fits(1e3, 2)
+
+
+@pytest.mark.parametrize("merged", [False, True])
+@pytest.mark.parametrize("kind", ["zero_one", "integers"])
+def test_cells_are_counts_of_rows(kind, merged):
+    data = random_data(4, kind=kind, n=500)
+    features = list(range(data.n_features))
+    values = [np.unique(data.column(j)) for j in features]
+    plan = UnionPlan.of(features, values, 2, 16 if kind == "zero_one" else 64)
+    rows = rows_of(data, merged=merged)
+    held = [in_parts(rows, 1), in_parts(rows, 7), on_disk(rows, 60).used_by(2)]
+    X = np.column_stack([data.column(j) for j in features])
+    for cells in (UnionCells(plan, one) for one in held):
+        for size in (0, 1, 2):
+            for support in itertools.combinations(features, size):
+                found = cells.merged(list(support))
+                distinct, place = np.unique(X[:, support], axis=0, return_inverse=True)
+                order = np.lexsort(found.integer_columns.T[::-1]) if size else [0]
+                np.testing.assert_array_equal(
+                    found.integer_columns[order], distinct[: found.n_rows]
+                )
+                for label, counts in ((1, found.positive), (-1, found.negative)):
+                    expected = np.bincount(
+                        place.ravel()[data.labels == label], minlength=len(distinct)
+                    )
+                    np.testing.assert_array_equal(counts[order], expected[: found.n_rows])
+    outside = [plan.blocks[a][0] for a in range(3)]
+    assert cells.merged(sorted(outside)) is None
+    with pytest.raises(ValueError, match="no exact counts"):
+        UnionCells(plan, in_parts(rows_of(random_data(4, weighted=True), merged=False), 2))
+
+
+@pytest.fixture
+def begun(monkeypatch):
+    """Unions are counted at once; how often they were."""
+    made, original = [], UnionCells.__init__
+
+    def counted(self, plan, rows):
+        made.append(plan)
+        original(self, plan, rows)
+
+    for name, value in (("MERGED_SHARE", 0.0), ("SAMPLE_ROWS", 20), ("UNION_NODES", 0.0),
+                        ("TRIED_SHARE", 0.0), ("MOST_CELLS", 9)):  # fmt: skip
+        monkeypatch.setattr(parts, name, value)
+    monkeypatch.setattr(unions, "ROW_NS", 0.0)
+    monkeypatch.setattr(UnionCells, "__init__", counted)
+    return made
+
+
+def drawn(seed, most):
+    """Items of which some have three values, and sizes that leave several unions."""
+    rng = np.random.default_rng([seed, 61])
+    small = None
+    while small is None or small.d < 4 or small.min_size > 1:
+        small = (random_problem, random_constrained_problem)[seed % 2](rng, most)
+    n = len(small.y)
+    for j in range(small.d):
+        small.X[:, j] = rng.integers(0, 3, n) if rng.random() < 0.2 else rng.random(n) < 0.5
+    small.weights = small.weights if seed % 5 == 0 else None
+    small.max_size = max(1 + seed % 3, small.min_size)
+    return small
+
+
+def elsewhere(problem, seed):
+    rows = rows_of(problem.loss.data, merged=seed % 4 == 1)
+    held = in_parts(rows, min(7, rows.n_rows)) if seed % 2 else on_disk(rows, 5)
+    names = problem.loss.data.feature_names
+    return problem.restated(TrainingData.from_rows(held, feature_names=names))
+
+
+@pytest.mark.filterwarnings("ignore::riskslim.exceptions.ConstantFeatureWarning")
+@pytest.mark.parametrize("first_seed", range(0, 120, 40))
+def test_the_enumerated_optimum_is_found(first_seed, begun):
+    failures = []
+    for seed in range(first_seed, first_seed + 40):
+        small = drawn(seed, 800)
+        best, problem = enumerate_optimum(small), elsewhere(small.build(), seed)
+        settings = dataclasses.replace(variant(seed), tables=("auto", "never")[seed % 2])
+        if settings.memory_limit == 1:
+            settings = dataclasses.replace(settings, memory_limit=10**6)
+        solution = branch_and_bound(problem, settings=settings, n_threads=1 + seed % 2)
+        wrong = constrained_faults(small, best, problem, solution)
+        if wrong := wrong + strict_faults(best, solution):
+            failures.append(report(seed, settings, wrong))
+    assert not failures, "\n".join(failures)
+    assert len(begun) > 5
+
+
+@pytest.mark.filterwarnings("ignore::riskslim.exceptions.ConstantFeatureWarning")
+def test_lists_of_the_best_scores(begun):
+    failures = []
+    for seed in range(0, 40, 2):
+        small = drawn(seed, 150)
+        small.intercept = (-3, 3)
+        problem = elsewhere(small.build(), seed)
+        n_solutions, within = REQUESTS[seed % len(REQUESTS)]
+        solution = branch_and_bound(problem, n_solutions=n_solutions, within=within)
+        if wrong := pool_faults(small, problem, solution, n_solutions, within):
+            failures.append(report(seed, (n_solutions, within), wrong))
+    assert not failures, "\n".join(failures)
+    assert len(begun) > 1
