@@ -18,8 +18,8 @@ import pandas as pd
 from optbinning import BinningProcess, Scorecard
 from sklearn.linear_model import LogisticRegression
 
-# Points that double the odds, as scorecards have them: one point is log(2) / 20.
-PDO, ODDS, BASE = 20, 1, 0
+# Even odds at 600 points, and the odds double with every 20, as scorecards have it.
+PDO, ODDS, BASE = 20, 1, 600
 
 
 def main(path: str) -> None:
@@ -42,7 +42,7 @@ def main(path: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         card.fit(train, y)
-        log_odds = -card.score(test) * np.log(2) / PDO
+        log_odds = (BASE - card.score(test)) * np.log(2) / PDO
     table = card.table()
     n_bins = int((table["Points"].abs() > 0).sum())
     result = {

@@ -231,7 +231,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> from riskslim import RiskSLIMClassifier
     >>> X = np.array([[0, 1], [1, 0], [1, 1], [0, 0], [1, 1], [0, 1], [1, 1], [1, 0]])  # 0/1
     >>> y = ["no", "yes", "yes", "no", "yes", "no", "no", "yes"]
-    >>> classifier = RiskSLIMClassifier(max_size=1).fit(X, y)
+    >>> classifier = RiskSLIMClassifier(max_size=1, scale=1).fit(X, y)
     >>> classifier.coef_, classifier.intercept_, classifier.classes_
     (array([[5, 0]]), array([-4]), array(['no', 'yes'], dtype='<U3'))
     >>> print(classifier.certificate_)
