@@ -751,6 +751,7 @@ class Search:
         for node, expansion in zip(batch, expansions, strict=True):
             self.nodes += 1
             self.seconds += expansion.seconds
+            self.incumbents.searched_seconds = self.seconds
             self._pace.add(
                 node.bound, [child.bound for child in expansion.children], expansion.seconds
             )
