@@ -33,6 +33,8 @@ __all__ = ["Divided", "Elimination", "Piece"]
 MOST_USED = 6
 # Share of what is between bound and cutoff that tables look beyond the bound by.
 AHEAD = 0.75
+# And share of the cutoff: levels this near to it are not worth another look.
+NEAR = 0.005
 # Relaxations that are as long as the tables of a piece, at most, where these come at once. Later
 # they come as soon as the relaxations of the piece have taken as long.
 RELAXATIONS = 4.0
@@ -243,6 +245,8 @@ class Elimination:
         if completion is None:
             return Divided([piece._replace(is_small=False)], [], None, 0.0)
         level = min(cutoff, max(piece.bound, lower_bound) + AHEAD * (cutoff - lower_bound))
+        if cutoff - level <= NEAR * abs(cutoff):
+            level = cutoff
         scanned = completion.scan(completion.whole(), level, stop)
         if scanned is None:
             again = piece if stop[0] else piece._replace(is_small=False)
