@@ -11,8 +11,13 @@ import pytest
 
 from riskslim import CoefficientSet, LogisticLoss, TrainingData
 from riskslim._kernels import load
-from riskslim.engines.branch_and_bound.packed import TableItems, distinct_values, plane_counts
-from riskslim.engines.branch_and_bound.tables import most_sorted, saturated_losses
+from riskslim.engines.branch_and_bound.packed import (
+    TableItems,
+    distinct_values,
+    plane_counts,
+    saturated_losses,
+)
+from riskslim.engines.branch_and_bound.tables import most_sorted
 from small_problems import items_sample, mixed_sample
 
 BACKENDS = ("cython", pytest.param("numba", marks=pytest.mark.numba))

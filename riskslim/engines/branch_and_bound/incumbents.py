@@ -29,6 +29,9 @@ __all__ = ["MAX_SOLUTIONS", "Incumbents"]
 MAX_SOLUTIONS = 100_000
 # Roundings whose objective is within this share of the best one are polished with exchanges.
 EXCHANGE_MARGIN = 0.02
+# Of the predicted time of the search, what such exchanges of items may take, and what they may take
+# in any case: the search of supports has made most of them before the first node.
+EXCHANGED_SHARE, EXCHANGED_SECONDS = 0.03, 0.1
 # Fewest items among which supports are searched for: descent with exchanges finds what there is in
 # fewer of them, and costs less.
 FEWEST_ITEMS = 20
@@ -86,6 +89,8 @@ class Incumbents:
     ----------
     n_updates : int
         Times that the best one changed.
+    searched_seconds : float
+        Predicted time of the search so far, which says how long polishing may exchange items.
     """
 
     def __init__(
@@ -119,6 +124,8 @@ class Incumbents:
         self.allows = allows
         self.known = known
         self.n_updates = 0
+        self.searched_seconds = 0.0
+        self._exchanging_seconds = 0.0
         self._sorted: list[tuple[float, tuple[int, ...]]] = []
         self._offered: set[bytes] = set()
         self._rounded: set[tuple[float, bytes]] = set()
@@ -324,11 +331,19 @@ class Incumbents:
             return
         self._exchanged.add(key)
         if self._supports is not None:
-            self._offer_all(self._supports.improve(polished), None)
+            self._exchange_items(self._supports, polished)
             # Nothing is left to exchange where all features are packed and no constraint ties them.
             if self._supports.is_everything:
                 return
         self.offer(self._descended(polished, swaps=True)[0])
+
+    def _exchange_items(self, supports: SupportSearch, vector: NDArray[np.int64]) -> None:
+        """Exchange items of a vector, unless that has taken enough of the time so far."""
+        most = max(EXCHANGED_SECONDS, EXCHANGED_SHARE * self.searched_seconds)
+        if self._exchanging_seconds <= most:
+            before = supports.work.seconds
+            self._offer_all(supports.improve(vector), None)
+            self._exchanging_seconds += supports.work.seconds - before
 
     @property
     def n_items(self) -> int:

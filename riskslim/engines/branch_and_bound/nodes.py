@@ -37,6 +37,11 @@ class Node(NamedTuple):
     by_relaxation: bool  # tables have seen it, or cannot complete it
     known: NDArray[np.float64]  # a linearisation of the loss of all rows, or empty
 
+    @property
+    def nbytes(self) -> int:
+        """Memory of it, about."""
+        return self.box.nbytes + self.coef.nbytes + self.known.nbytes + 400
+
 
 class Child(NamedTuple):
     """A node that is not open yet, in the numbers of the kernels."""

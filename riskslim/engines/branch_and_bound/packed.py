@@ -11,7 +11,7 @@ with every weight, so that what is computed of smaller ones stays a lower bound.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from riskslim.loss.logistic import LogisticLoss
     from riskslim.rows.base import PartitionedRows
 
-__all__ = ["TableItems", "distinct_values", "plane_counts"]
+__all__ = ["TableItems", "distinct_values", "plane_counts", "saturated_losses"]
 
 # Counts are 32-bit integers.
 MOST_ROWS = 2**31 - 1
@@ -441,3 +441,53 @@ def _packed(column: NDArray[np.bool_], index: list[NDArray[np.intp]]) -> NDArray
         column.take(chosen, out=room[: len(chosen)], mode="clip")
         parts.append(np.packbits(room, bitorder="little").view("<u8"))
     return np.concatenate(parts).astype(np.uint64)
+
+
+def saturated_losses(packed: TableItems) -> NDArray[np.float64]:
+    """Compute h of each item alone.
+
+    Parameters
+    ----------
+    packed : TableItems
+
+    Returns
+    -------
+    float64 array
+    """
+    weight = np.zeros((2, packed.words.shape[0] * 8))
+    total = np.zeros(2)
+    for words, label, worth, n_bits in _by_segment(packed):
+        ones = np.bitwise_count(words).sum(axis=1, dtype=np.int64).ravel()
+        weight[label] += worth * ones
+        total[label] += worth * n_bits
+    weight = weight[:, packed.plane[:-1]]
+    found = _entropy(*weight) + _entropy(*(total[:, None] - weight))
+    for i in np.flatnonzero(packed.n_planes > 1).tolist():
+        cells = np.zeros((2, packed.value.shape[1]))
+        for words, label, worth, n_bits in _by_segment(packed):
+            number = np.zeros(64 * words.shape[1], np.int64)
+            for bit, p in enumerate(range(packed.plane[i], packed.plane[i + 1])):
+                plane = np.ascontiguousarray(words[p // 8, :, p % 8]).view(np.uint8)
+                number += np.unpackbits(plane, bitorder="little").astype(np.int64) << bit
+            cells[label] += worth * np.bincount(number[:n_bits], minlength=cells.shape[1])
+        found[i] = _entropy(*cells).sum()
+    return found
+
+
+def _by_segment(
+    packed: TableItems,
+) -> Iterator[tuple[NDArray[np.uint64], int, float, int]]:
+    """Words, label, weight of a row, and number of rows of each segment."""
+    word = 0
+    for n_bits, label, shift in zip(
+        packed.bits.tolist(), packed.labels.tolist(), packed.shifts.tolist(), strict=True
+    ):
+        end = word + -(-n_bits // 64)
+        yield packed.words[:, word:end], label, float(packed.unit[label] * 2.0**shift), n_bits
+        word = end
+
+
+def _entropy(negative: NDArray[np.float64], positive: NDArray[np.float64]) -> NDArray[np.float64]:
+    p, n = np.maximum(positive, 1e-300), np.maximum(negative, 1e-300)
+    both: NDArray[np.float64] = p * np.log1p(n / p) + n * np.log1p(p / n)
+    return both

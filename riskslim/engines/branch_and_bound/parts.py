@@ -18,8 +18,8 @@ import copy
 import dataclasses
 import itertools
 import math
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Executor
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -282,7 +282,7 @@ class PartsSearch(Search):
         rows = self.problem.loss.parts
         self._wants_unions = whole is None and rows is not None and not rows.has_weights
         if whole is None:
-            self._wants_cutoffs = False
+            self._wants_cutoffs = self._wants_elimination = False
 
     def _node_rows(self) -> RowsBySupport:
         if self._whole is None:
@@ -408,7 +408,7 @@ class PartsSearch(Search):
                 return None
         return self._child(root, part, root.known)
 
-    def _expanded(self, batch: list[Node], pool: ThreadPoolExecutor) -> Iterator[Expansion]:
+    def _expanded(self, batch: list[Node], pool: Executor) -> list[Expansion]:
         """Expand nodes side by side: what they ask is answered by common passes."""
         if self._whole is not None:
             return super()._expanded(batch, pool)
@@ -438,7 +438,7 @@ class PartsSearch(Search):
                 asked.update(some)
             order = sorted(asked)
             answers = dict(zip(order, self._answers([asked[i] for i in order]), strict=True))
-        return (found[i] for i in range(len(batch)))
+        return [found[i] for i in range(len(batch))]
 
     def _answers(self, asked: list[Asked]) -> list[NDArray[np.float64] | None]:
         """Linearise the loss of all rows at all points, in two passes; None after a stop.

@@ -10,18 +10,18 @@ from __future__ import annotations
 import dataclasses
 import functools
 import heapq
-import logging
 import math
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import nodes as kernels
-from riskslim.engines.branch_and_bound.cutoffs import CutoffCounts, CutoffSearch, Unit
+from riskslim.engines.branch_and_bound.cutoffs import CutoffCounts, CutoffSearch
+from riskslim.engines.branch_and_bound.elimination import Elimination, Piece
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.engines.branch_and_bound.multipliers import MAX_PRICED, Sides, priced
 from riskslim.engines.branch_and_bound.nodes import (
@@ -33,6 +33,7 @@ from riskslim.engines.branch_and_bound.nodes import (
 )
 from riskslim.engines.branch_and_bound.pace import NEVER, Pace, Patience
 from riskslim.engines.branch_and_bound.passes import Asked, SampledNodes, Steps, answered
+from riskslim.engines.branch_and_bound.recorder import Recorder
 from riskslim.engines.branch_and_bound.rows import (
     NodeRows,
     RowsBySupport,
@@ -40,7 +41,7 @@ from riskslim.engines.branch_and_bound.rows import (
     find_twins,
 )
 from riskslim.engines.branch_and_bound.settings import BRANCHING, BranchAndBoundSettings
-from riskslim.engines.branch_and_bound.stage import Stage
+from riskslim.engines.branch_and_bound.stage import Stage, cheaper
 from riskslim.engines.branch_and_bound.tables import (
     Scanned,
     SupportTables,
@@ -55,6 +56,7 @@ from riskslim.engines.branch_and_bound.workspace import (
     Part,
     Worker,
     new_workers,
+    share,
     smallest_type,
 )
 from riskslim.exceptions import CertificateError
@@ -65,17 +67,11 @@ if TYPE_CHECKING:
 
 __all__ = ["BOUND_TOLERANCE", "OUT_OF_PATIENCE", "Search"]
 
-logger = logging.getLogger("riskslim.branch_and_bound")
-
 # A node whose bound is this close to the best objective is not looked into: no certificate tells
 # objectives apart that differ by less.
 BOUND_TOLERANCE = 1e-10
 # What a search says that is to go on in another way.
 OUT_OF_PATIENCE = "out of patience"
-# Change of the gap that is worth a line of the log and a record of the trace.
-RECORDED_CHANGE = 1e-3
-# The same of the share of supports that tables have looked at.
-RECORDED_SHARE = 0.05
 # Accuracy of the first relaxation, and Newton steps that it and the others may take.
 ROOT_TOLERANCE = 1e-7
 ROOT_STEPS = 200
@@ -99,6 +95,9 @@ INTERVAL_FACTOR = 2.5
 # Seconds of preparing a search over cut-offs: with the root of the number of items, and for each
 # row and item.
 PREPARATION_SECONDS, PREPARED_SECONDS = 5e-3, 6e-9
+# Predicted time of the rest from which on all supports are divided by the items they use: until
+# then bounds of nodes rise at a pace that ends.
+ELIMINATION_SECONDS = 100.0
 # Predicted time of a node's tables from which on threads share them.
 LONG_SECONDS = 0.2
 
@@ -145,9 +144,8 @@ class Search:
         self.incumbents = incumbents
         self.stop = stop
         self.started = started
-        self.progress = progress
+        self._recorder = Recorder(progress)
         self.n_threads = n_threads
-        self.trace = Trace()
         self.lower_bound = 0.0
         self.complete = False
         self.nodes = 0
@@ -156,9 +154,6 @@ class Search:
         self._rounded = 0
         self._heap: list[Node] = []
         self._dive: list[Node] = []
-        self._recorded_gap = math.inf
-        self._recorded_updates = -1
-        self._recorded_share = 0.0
         self.table_counts = TableCounts()
         self._items = SupportTables(
             problem,
@@ -174,6 +169,8 @@ class Search:
         self._prepared: list[CutoffSearch] | None = None
         self._wants_cutoffs = settings.cutoffs != "never"
         self._stage: Stage | None = None
+        self._elimination: Elimination | None = None
+        self._wants_elimination = settings.elimination != "never"
         self._completes_all = settings.tables == "always"
         self._next_choice = 0
         self._first = 0  # node that tables complete before all others
@@ -245,6 +242,11 @@ class Search:
                 found.rows, merge=self.settings.merge_rows, should_stop=self._is_stopped
             )
 
+    @property
+    def trace(self) -> Trace:
+        """States of the search that are worth a record."""
+        return self._recorder.trace
+
     # ---- bounds ----------------------------------------------------------------------------
 
     @property
@@ -308,6 +310,8 @@ class Search:
         nearest = min(max(1.0, low), high)
         worth = np.array([nearest, low, high])
         result = np.array([-math.inf, math.inf, 0.0, 0.0])
+        if self._sampled is not None:
+            self._start_on_sample(self._sampled.sample, box, coef, worth)
         for _ in range(2):
             cutoff = self.incumbents.cutoff
             if not self._relaxed(box, coef, worth, result, ROOT_TOLERANCE, ROOT_STEPS):
@@ -316,6 +320,20 @@ class Search:
             if self.stop[0] or self.incumbents.cutoff == cutoff:
                 break
         return Child(self._bound(result), box, coef, result[2], Worth(*worth.tolist()))
+
+    def _start_on_sample(
+        self,
+        sample: NodeRows,
+        box: NDArray[np.float64],
+        coef: NDArray[np.float64],
+        worth: NDArray[np.float64],
+    ) -> None:
+        """Move to the solution of a sample's relaxation: steps on all rows are few from there."""
+        worker, result = self._workers[0], np.array([-math.inf, math.inf, 0.0, 0.0])
+        kernels.solve_root(
+            *self._arguments(sample, math.inf, self.settings.max_node_tolerance), ROOT_STEPS,
+            box.copy(), coef, worth, result, self.stop, worker.counters, worker.work, worker.index,
+        )  # fmt: skip
 
     def _bound(self, result: NDArray[np.float64]) -> float:
         """Bound on the objective that the kernel's result means, which is at least 0."""
@@ -369,6 +387,10 @@ class Search:
                 if self._stage is not None:
                     self._advance(self._stage, pool)
                     continue
+                pieces, least = self._elimination, self._heap[0].bound if self._heap else math.inf
+                if pieces is not None and not self._dive and pieces.bound <= least:
+                    self._advance_elimination(pieces, pool)
+                    continue
                 batch = self._next_batch()
                 if batch:
                     self._merge(batch, self._expanded(batch, pool))
@@ -388,12 +410,14 @@ class Search:
             self._stage = None
             self.table_counts.share = 1.0
         self._cutoffs = [one for one in self._cutoffs if not one.is_done and one.bound < cutoff]
-        is_left = self._heap or self._dive or self._stage or self._cutoffs
+        if self._elimination is not None and not self._elimination.bound < cutoff:
+            self._elimination = None
+        nodes = self._heap or self._dive
+        is_left = nodes or self._stage or self._cutoffs or self._elimination
         self.complete = self.complete or not is_left
         bounds = [node.bound for node in (*self._heap[:1], *self._dive)]
         bounds += [one.bound for one in self._cutoffs]
-        if self._stage is not None:
-            bounds.append(self._stage.bound)
+        bounds += [one.bound for one in (self._stage, self._elimination) if one is not None]
         self.lower_bound = max(self.lower_bound, min([cutoff, *bounds]))
 
     def _next_batch(self) -> list[Node]:
@@ -413,20 +437,16 @@ class Search:
             batch.append(heapq.heappop(self._heap))
         return batch
 
-    def _expanded(self, batch: list[Node], pool: ThreadPoolExecutor) -> Iterator[Expansion]:
-        cutoff, lower_bound, workers = self.incumbents.cutoff, self.lower_bound, self._workers
+    def _expanded(self, batch: list[Node], pool: Executor) -> list[Expansion]:
+        cutoff, lower_bound = self.incumbents.cutoff, self.lower_bound
         self._choose_first(batch)
 
-        def work(first: int) -> list[Expansion]:
-            return [
-                self._expand(node, workers[first], cutoff, lower_bound)
-                for node in batch[first :: len(workers)]
-            ]
-
-        if len(workers) == 1:
-            return iter(work(0))
-        parts = list(pool.map(work, range(len(workers))))
-        return (parts[i % len(workers)][i // len(workers)] for i in range(len(batch)))
+        return share(
+            self._workers,
+            batch,
+            lambda node, worker: self._expand(node, worker, cutoff, lower_bound),
+            pool,
+        )
 
     def _choose_first(self, batch: list[Node]) -> None:
         # What boxes of supports cost is not known before the first node: it is completed alone.
@@ -491,41 +511,35 @@ class Search:
         """
         if self._stage is not None or not math.isfinite(self.incumbents.cutoff):
             return
+        if self.settings.elimination == "always" and self._wants_elimination:
+            self._begin_elimination()
+        if self._elimination is not None:
+            return
         if self.settings.cutoffs == "always" and self._wants_cutoffs:
             self._begin_cutoffs(math.inf)
         if self._cutoffs or self.nodes < self._next_choice:
             return
         self._next_choice = max(2 * self.nodes, 1)
-        spent, nodes = self.seconds, (*self._heap, *self._dive)
-        remaining = self._pace.remaining_seconds(
-            self.incumbents.cutoff, (node.bound for node in nodes)
-        )
+        spent, bounds = self.seconds, (node.bound for node in self._open)
+        remaining = self._pace.remaining_seconds(self.incumbents.cutoff, bounds)
         if self._completes_all:
             assert self._tables is not None
-            remaining = min(remaining, self._cheaper(self._tables)[1])
+            remaining = min(remaining, cheaper(self._tables, self._roots, self._open)[1])
         elif self._tables is not None and self.settings.tables == "auto":
             remaining = min(remaining, self._choose_tables(self._tables, remaining))
         if not self._completes_all and self._wants_cutoffs:
             least = RELAXATIONS * self._relaxation_seconds(self._box)
             self._begin_cutoffs(max(min(remaining, spent / CUTOFFS_TRIED_SHARE), least))
+        is_long = self._pace.is_known and remaining > ELIMINATION_SECONDS
+        if self._wants_elimination and is_long and not (self._completes_all or self._cutoffs):
+            self._begin_elimination()
         # Of fewer nodes nothing is known, unless they are all that there will be.
         if self._completes_all or self._cutoffs or self._pace.is_known:
             self._total = spent + remaining
 
-    def _cheaper(self, tables: SupportTables, most: float = math.inf) -> tuple[list[Node], float]:
-        """Open nodes, or the roots if tables complete these sooner, and the time that that takes.
-
-        Every open node is part of a root, and so is what is left of those it came from. From
-        ``most`` seconds on it does not matter how long it takes.
-        """
-        of_roots = sum(tables.predicted_seconds(node.box) for node in self._roots)
-        open_nodes, total = [*self._heap, *self._dive], 0.0
-        for node in open_nodes:
-            if not node.by_relaxation:
-                total += tables.predicted_seconds(node.box)
-            if total > min(of_roots, most):
-                return self._roots, of_roots
-        return open_nodes, total
+    @property
+    def _open(self) -> list[Node]:
+        return [*self._heap, *self._dive]
 
     def _choose_tables(self, tables: SupportTables, remaining: float) -> float:
         """Complete all that is left if that is predicted to take less than the search would.
@@ -533,7 +547,7 @@ class Search:
         Returns how long it is predicted to take.
         """
         least = RELAXATIONS * self._relaxation_seconds(self._box)
-        nodes, seconds = self._cheaper(tables, max(remaining, least))
+        nodes, seconds = cheaper(tables, self._roots, self._open, max(remaining, least))
         is_tried = self._pace.is_known or self.seconds >= TRIED_SECONDS
         tried = self.seconds / TRIED_SHARE if is_tried else 0.0
         limit = max(min(remaining, tried), least)
@@ -567,22 +581,75 @@ class Search:
         cutoff, workers, one = self.incumbents.cutoff, self._workers, self._cutoffs[0]
         units = one.next_units(self.settings.batch_size, cutoff, self.settings.memory_limit)
 
-        def work(first: int) -> list[list[Unit]]:
-            return [one.run(unit, cutoff, self.stop) for unit in units[first :: len(workers)]]
-
-        parts = list(pool.map(work, range(len(workers))))
+        found = share(self._workers, units, lambda unit, _: one.run(unit, cutoff, self.stop), pool)
         before = dataclasses.replace(one.counts)
-        one.merge(units, [parts[i % len(workers)][i // len(workers)] for i in range(len(units))])
+        one.merge(units, found)
         self.cutoff_counts.add(one.counts, before)
         supports = one.newly_left(units)
         # A leaf has a part of its support's points: its bound says nothing of the others.
         scanned = Scanned(supports, np.zeros(len(supports)), np.zeros(4, np.int64))
-        for child in self._supported(
-            one.node, one.box, scanned, workers[0], cutoff, self.lower_bound
-        ):
+        self._push_supports(
+            self._supported(one.node, one.box, scanned, workers[0], cutoff, self.lower_bound)
+        )
+
+    def _push_supports(self, children: list[Child]) -> None:
+        """Open nodes of single supports."""
+        for child in children:
             if self._propagate(child.box):
                 self._consider(child.coef, 1.0 / child.worth.t)
                 self._push(child, self._rows.all_features, by_relaxation=True)
+
+    def _begin_elimination(self) -> None:
+        """Divide all supports by the items that they use, where tables can look at them."""
+        self._wants_elimination = False
+        if self._tables is None:
+            return
+        self._elimination = Elimination.of(
+            self._roots, self._tables, self.incumbents.spread,
+            self._bound_by, self._supported, self._relaxation_seconds,
+        )  # fmt: skip
+        if self._elimination is not None:
+            self._heap, self._dive = [], []
+
+    def _relaxed_by(
+        self,
+        worker: Worker,
+        box: NDArray[np.float64],
+        coef: NDArray[np.float64],
+        worth: NDArray[np.float64],
+        cutoff: float,
+        lower_bound: float,
+    ) -> NDArray[np.float64] | None:
+        """Relax and shrink a box, all in place, on its own rows; None: it has nothing to offer."""
+        result = np.array([-math.inf, math.inf, 0.0, 0.0])
+        rows, _ = self._rows.at(box, self._rows.all_features)
+        is_over = kernels.solve_root(
+            *self._arguments(rows, cutoff, self._tolerance(cutoff, lower_bound)), STEPS,
+            box, coef, worth, result, self.stop, worker.counters, worker.work, worker.index,
+        )  # fmt: skip
+        return None if is_over else result
+
+    def _bound_by(self, *arguments: Any) -> float:
+        """Bound of what a box has to offer, that is relaxed and shrunk in place."""
+        result = self._relaxed_by(*arguments)
+        return math.inf if result is None else self._bound(result)
+
+    def _advance_elimination(self, one: Elimination, pool: Executor) -> None:
+        """Divide the next pieces; supports that are left become nodes."""
+        cutoff, lower_bound = self.incumbents.cutoff, self.lower_bound
+        batch = one.next_batch(self.settings.batch_size, cutoff)
+
+        for divided in share(
+            self._workers,
+            batch,
+            lambda piece, worker: one.divide(piece, worker, cutoff, lower_bound, self.stop),
+            pool,
+        ):
+            self.nodes += 1
+            self.seconds += divided.seconds
+            one.merge(divided)
+            self.table_counts.add_node(divided.scanned)
+            self._push_supports(divided.children)
 
     def _relaxation_seconds(self, box: NDArray[np.float64], rows: NodeRows | None = None) -> float:
         """Predict the time of a node's relaxation, by default of one that reads all rows."""
@@ -633,7 +700,7 @@ class Search:
 
     def _supported(
         self,
-        node: Node,
+        node: Node | Piece,
         box: NDArray[np.float64],
         scanned: Scanned,
         worker: Worker,
@@ -642,21 +709,15 @@ class Search:
     ) -> list[Child]:
         """Relax what is left of a box for each of the supports that tables leave."""
         children = []
-        tolerance = self._tolerance(cutoff, lower_bound)
         for support, bound in zip(scanned.supports, scanned.bounds.tolist(), strict=True):
             out = np.ones(box.shape[1], np.bool_)
             out[0] = out[1 + support] = False
             own, coef, worth = box.copy(), np.zeros(box.shape[1]), np.array(node.worth)
             own[:, out] = 0.0
-            result = np.array([-math.inf, math.inf, 0.0, 0.0])
-            rows, _ = self._rows.at(own, self._rows.all_features)
-            if not kernels.solve_root(
-                *self._arguments(rows, cutoff, tolerance), STEPS, own, coef, worth, result,
-                self.stop, worker.counters, worker.work, worker.index,
-            ):  # fmt: skip
-                least = max(node.bound, bound, self._bound(result))
-                worth_left = Worth(*worth.tolist())
-                children.append(Child(least, own, coef, float(result[2]), worth_left))
+            result = self._relaxed_by(worker, own, coef, worth, cutoff, lower_bound)
+            if result is not None:
+                least, worth_left = max(node.bound, bound, self._bound(result)), worth.tolist()
+                children.append(Child(least, own, coef, float(result[2]), Worth(*worth_left)))
         return children
 
     def _begins_stage(self, node: Node) -> bool:
@@ -677,18 +738,15 @@ class Search:
 
     def _advance(self, stage: Stage, pool: ThreadPoolExecutor) -> None:
         """Look at the next supports of a node that is being completed."""
-        cutoff, lower_bound, workers = self.incumbents.cutoff, self.lower_bound, self._workers
+        cutoff, lower_bound = self.incumbents.cutoff, self.lower_bound
         units = stage.next_units(self.settings.batch_size)
 
-        def work(first: int) -> list[list[tuple[Scanned, list[Child]]] | None]:
-            return [
-                self._scanned_unit(stage, unit, workers[first], cutoff, lower_bound)
-                for unit in units[first :: len(workers)]
-            ]
+        def work(unit: list[Task], worker: Worker) -> list[tuple[Scanned, list[Child]]] | None:
+            return stage.scan(unit, cutoff, self.stop, lambda scanned: self._supported(
+                stage.node, stage.box, scanned, worker, cutoff, lower_bound
+            ))  # fmt: skip
 
-        parts = list(pool.map(work, range(len(workers))))
-        for i, unit in enumerate(units):
-            found = parts[i % len(workers)][i // len(workers)]
+        for unit, found in zip(units, share(self._workers, units, work, pool), strict=True):
             if found is None:
                 if not self.stop[0]:  # too many supports are left
                     heapq.heappush(
@@ -699,10 +757,7 @@ class Search:
             stage.done(unit)
             for scanned, children in found:
                 self.table_counts.add(scanned)
-                for child in children:
-                    if self._propagate(child.box):
-                        self._consider(child.coef, 1.0 / child.worth.t)
-                        self._push(child, self._rows.all_features, by_relaxation=True)
+                self._push_supports(children)
         if stage.is_done:
             self.nodes += 1
             self.table_counts.nodes += 1
@@ -712,18 +767,6 @@ class Search:
             self.table_counts.share = stage.share
             self._raise_stage(stage)
 
-    def _scanned_unit(
-        self, stage: Stage, unit: list[Task], worker: Worker, cutoff: float, lower_bound: float
-    ) -> list[tuple[Scanned, list[Child]]] | None:
-        found = []
-        for task in unit:
-            scanned = stage.completion.scan(task, cutoff, self.stop)
-            if scanned is None:
-                return None
-            children = self._supported(stage.node, stage.box, scanned, worker, cutoff, lower_bound)
-            found.append((scanned, children))
-        return found
-
     def _raise_stage(self, stage: Stage) -> None:
         """Bound what is left of a node by its relaxation without the items that are done."""
         out = stage.newly_out()
@@ -731,13 +774,12 @@ class Search:
             return
         box, coef = stage.box.copy(), np.zeros(stage.box.shape[1])
         box[:, 1 + out] = 0.0
-        worth, result = np.array(stage.node.worth), np.array([-math.inf, math.inf, 0.0, 0.0])
-        if self._relaxed(box, coef, worth, result, self._tolerance(
-            self.incumbents.cutoff, self.lower_bound
-        ), STEPS):  # fmt: skip
-            stage.bound = max(stage.bound, self._bound(result))
-        elif not self.stop[0]:
-            stage.bound = math.inf
+        bound = self._bound_by(
+            self._workers[0], box, coef, np.array(stage.node.worth),
+            self.incumbents.cutoff, self.lower_bound,
+        )  # fmt: skip
+        if not self.stop[0] or bound < math.inf:
+            stage.bound = max(stage.bound, bound)
 
     def _tolerance(self, cutoff: float, lower_bound: float) -> float:
         settings = self.settings
@@ -761,14 +803,13 @@ class Search:
             self.problem.max_size, cutoff - self._constant, tolerance, NOTHING_KNOWN,
         )  # fmt: skip
 
-    def _merge(self, batch: list[Node], expansions: Iterator[Expansion]) -> None:
+    def _merge(self, batch: list[Node], expansions: list[Expansion]) -> None:
         """Take over what a batch found, in its order."""
-        diving = self._dive or len(self._heap) * self._node_bytes(batch[0]) > (
-            self.settings.memory_limit
-        )
+        diving = self._dive or len(self._heap) * batch[0].nbytes > (self.settings.memory_limit)
         for node, expansion in zip(batch, expansions, strict=True):
             self.nodes += 1
             self.seconds += expansion.seconds
+            self.incumbents.searched_seconds = self.seconds
             self._pace.add(
                 node.bound, [child.bound for child in expansion.children], expansion.seconds
             )
@@ -834,17 +875,11 @@ class Search:
         else:
             heapq.heappush(self._heap, node)
 
-    @staticmethod
-    def _node_bytes(node: Node) -> int:
-        return node.box.nbytes + node.coef.nbytes + node.known.nbytes + 400
-
     # ---- trace -----------------------------------------------------------------------------
 
     def maybe_record(self) -> None:
         """Record a new incumbent, or a gap or a share of supports that has changed."""
-        new_incumbent = self.incumbents.n_updates != self._recorded_updates
-        share = abs(self.table_counts.share - self._recorded_share) >= RECORDED_SHARE
-        if new_incumbent or share or self._recorded_gap - self.gap >= RECORDED_CHANGE:
+        if self._recorder.is_due(self.gap, self.incumbents.n_updates, self.table_counts.share):
             self._record()
 
     def _record(self) -> None:
@@ -858,18 +893,7 @@ class Search:
             incumbent_updates=self.incumbents.n_updates,
             table_share=self.table_counts.share,
         )
-        self.trace.append(record)
-        self._recorded_gap = record.gap
-        self._recorded_updates = record.incumbent_updates
-        self._recorded_share = record.table_share
-        logger.info(
-            "%8.1fs  objective %.8g  bound %.8g  gap %7.2f%%  nodes %d  open %d%s",
-            record.time, record.upper_bound, record.lower_bound,
-            100 * record.gap, record.nodes, len(self._heap) + len(self._dive),
-            record.supports_done,
-        )  # fmt: skip
-        if self.progress is not None:
-            self.progress(record)
+        self._recorder.add(record, len(self._heap) + len(self._dive))
 
     def finish(self, certificate: Certificate) -> None:
         """Close the trace with what the certificate states.

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import math
 
-__all__ = ["BRANCHING", "CUTOFFS", "TABLES", "BranchAndBoundSettings"]
+__all__ = ["BRANCHING", "CUTOFFS", "ELIMINATION", "TABLES", "BranchAndBoundSettings"]
 
 BRANCHING = {"curvature": 0, "look_ahead": 2}
 TABLES = ("auto", "always", "nodes", "never")
 CUTOFFS = ("auto", "always", "never")
+ELIMINATION = ("auto", "always", "never")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,6 +54,11 @@ class BranchAndBoundSettings:
         and of their points together: "auto": once that is predicted to take less time than the
         rest of the search and than tables; "always": where it is possible, with 0/1 items alone
         and up to 6 of them in a score.
+    elimination : {"auto", "always", "never"}
+        Where all features are items, divide supports by the items that they use, those that
+        relaxations rely on most first, and look at parts of few supports by tables: "auto": once
+        the rest of the search is predicted to take more than minutes; "always": where it is
+        possible, with 3 to 6 items in a score.
     sample_rows : int, default 2**15
         Relaxations of nodes that need more than three times as many rows are solved on a sample of
         so many; bounds come from a few passes over all rows.
@@ -81,6 +87,7 @@ class BranchAndBoundSettings:
     tables: str = "auto"
     table_cost: float = 1.0
     cutoffs: str = "auto"
+    elimination: str = "auto"
     sample_rows: int = 2**15
 
     def __post_init__(self) -> None:
@@ -96,6 +103,11 @@ class BranchAndBoundSettings:
         if self.cutoffs not in CUTOFFS:
             raise ValueError(
                 f"cutoffs must be one of {', '.join(map(repr, CUTOFFS))}, got {self.cutoffs!r}"
+            )
+        if self.elimination not in ELIMINATION:
+            raise ValueError(
+                f"elimination must be one of {', '.join(map(repr, ELIMINATION))}, "
+                f"got {self.elimination!r}"
             )
         for name in ("node_tolerance", "max_node_tolerance", "table_cost"):
             if not 0 < getattr(self, name) < math.inf:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.engines.branch_and_bound.tables import TASK_SECONDS, Completion, Task
+from riskslim.engines.branch_and_bound.nodes import Child, Node
+from riskslim.engines.branch_and_bound.tables import (
+    TASK_SECONDS,
+    Completion,
+    Scanned,
+    SupportTables,
+    Task,
+)
 
-__all__ = ["Stage"]
+__all__ = ["Stage", "cheaper"]
 
 
 class Stage:
@@ -114,3 +122,63 @@ class Stage:
             return None
         self._n_out = n_out
         return completion.packed.features[n_in : n_in + n_out]
+
+    def scan(
+        self,
+        unit: list[Task],
+        cutoff: float,
+        stop: NDArray[np.int64],
+        supported: Callable[[Scanned], list[Child]],
+    ) -> list[tuple[Scanned, list[Child]]] | None:
+        """Look at the supports of a unit.
+
+        Parameters
+        ----------
+        unit : list of Task
+        cutoff, stop
+            As :meth:`~riskslim.engines.branch_and_bound.tables.Completion.scan` has them.
+        supported : callable
+            Relaxes the supports that a task leaves.
+
+        Returns
+        -------
+        list of pairs, or None
+            What each task left, and what is left of that. None: it was stopped, or leaves too
+            many supports.
+        """
+        found = []
+        for task in unit:
+            scanned = self.completion.scan(task, cutoff, stop)
+            if scanned is None:
+                return None
+            found.append((scanned, supported(scanned)))
+        return found
+
+
+def cheaper(
+    tables: SupportTables, roots: list[Node], nodes: list[Node], most: float = math.inf
+) -> tuple[list[Node], float]:
+    """Open nodes, or the roots if tables complete these sooner, and the time that that takes.
+
+    Every open node is part of a root, and so is what is left of those it came from.
+
+    Parameters
+    ----------
+    tables : SupportTables
+    roots, nodes : list of Node
+    most : float, default infinity
+        From so many seconds on it does not matter how long it takes.
+
+    Returns
+    -------
+    nodes : list of Node
+    seconds : float
+    """
+    of_roots = sum(tables.predicted_seconds(node.box) for node in roots)
+    total = 0.0
+    for node in nodes:
+        if not node.by_relaxation:
+            total += tables.predicted_seconds(node.box)
+        if total > min(of_roots, most):
+            return roots, of_roots
+    return nodes, total

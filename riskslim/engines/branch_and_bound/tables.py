@@ -26,14 +26,15 @@ import dataclasses
 import functools
 import math
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import tables as kernels
-from riskslim.engines.branch_and_bound.packed import TableItems, plane_counts
+from riskslim.data.threads import in_threads
+from riskslim.engines.branch_and_bound.packed import TableItems, plane_counts, saturated_losses
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
@@ -525,7 +526,7 @@ class SupportTables:
             self._packed = packed.taken(order), _apart(self._problem)
         return self._packed
 
-    def _shape(self, box: NDArray[Any]) -> _Shape | None:
+    def _shape(self, box: NDArray[Any], used: Sequence[int] = ()) -> _Shape | None:
         """Items of a box by kind, None where it has other features."""
         low, high = box[:, 1:]
         live = np.flatnonzero((low != 0) | (high != 0))
@@ -533,7 +534,9 @@ class SupportTables:
         n_live, n_planes = len(live), int(planes.sum())
         if np.count_nonzero(planes) < n_live:
             return None
-        is_in = ((low > 0) | (high < 0))[live]
+        is_in = (low > 0) | (high < 0)
+        is_in[list(used)] = True
+        is_in = is_in[live]
         n_in = int(np.count_nonzero(is_in))
         if n_planes == n_live:  # all have two values; this is asked for every node
             return _Shape(n_in, n_in, n_live - n_in, [], n_planes, min(self.max_size, n_live))
@@ -553,7 +556,9 @@ class SupportTables:
         n_words += 8 * n_groups * packed.n_words + MOST_FOUND * (shape.max_size + 1)
         return int(8 * n_words + 4 * (n_integers + n_floats))
 
-    def predicted_seconds(self, box: NDArray[Any], *, is_part: bool = False) -> float:
+    def predicted_seconds(
+        self, box: NDArray[Any], *, is_part: bool = False, used: Sequence[int] = ()
+    ) -> float:
         """Predict how long it takes to complete a box.
 
         Parameters
@@ -563,13 +568,15 @@ class SupportTables:
             It is one of a node within the search. Supports of those are what looks promising: many
             of them are not excluded by h, as many as of the nodes before. Of a root it would be
             too many.
+        used : sequence of int
+            Features that all supports have, beside those of which the box excludes zero.
 
         Returns
         -------
         float
             Infinite where tables cannot, or need too much memory.
         """
-        shape = self._shape(box)
+        shape = self._shape(box, used)
         if shape is None or shape.most_planes > MOST_PLANES:
             return math.inf
         found = self._pack()
@@ -625,21 +632,25 @@ class SupportTables:
         n = min(max(int(SAMPLED_SHARE * seconds / each), FEWEST_SAMPLED), MOST_SAMPLED)
         ends = np.cumsum(np.array(n_supports, np.float64))
         chosen = np.searchsorted(ends, (np.arange(n) + 0.5) / n * ends[-1])
-        rng, terms = np.random.default_rng(0), 0
+        rng, drawn = np.random.default_rng(0), list[tuple[Completion, Task]]()
         for i, n_here in zip(*np.unique(chosen, return_counts=True), strict=True):
             box, t_low, t_high = boxes[i]
             completion = self.completion(box.astype(np.float64), t_low, t_high)
             if completion is None:
                 return math.inf
-            for _ in range(n_here):
-                scanned = completion.scan(completion.drawn(rng), cutoff, stop)
-                if scanned is None:
-                    return math.inf
-                terms += int(scanned.counted[4])
-        return self.cost * TERM_SECONDS * float(ends[-1]) * terms / n
+            drawn += [(completion, completion.drawn(rng)) for _ in range(n_here)]
+        terms = np.zeros(n)
+
+        def look_at(k: int) -> None:
+            completion, task = drawn[k]
+            scanned = completion.scan(task, cutoff, stop)
+            terms[k] = math.inf if scanned is None else scanned.counted[4]
+
+        in_threads(look_at, n, self._problem.loss.n_threads)
+        return self.cost * TERM_SECONDS * float(ends[-1]) * float(terms.sum()) / n
 
     def completion(
-        self, box: NDArray[np.float64], t_low: float, t_high: float
+        self, box: NDArray[np.float64], t_low: float, t_high: float, used: Sequence[int] = ()
     ) -> Completion | None:
         """All supports of a node.
 
@@ -649,13 +660,15 @@ class SupportTables:
             In points, intercept first.
         t_low, t_high : float
             What one point may be worth.
+        used : sequence of int
+            As :meth:`predicted_seconds` has it.
 
         Returns
         -------
         Completion or None
             None: tables cannot, or need too much memory.
         """
-        shape = self._shape(box)
+        shape = self._shape(box, used)
         if shape is None or shape.most_planes > MOST_PLANES:
             return None
         items_packed = self._pack()
@@ -666,7 +679,8 @@ class SupportTables:
         if n_bytes > self.memory.limit:
             return None
         low, high = box[:, 1 + packed.features]
-        is_in, is_free = (low > 0) | (high < 0), (low <= 0) & (high >= 0) & (low < high)
+        is_in = (low > 0) | (high < 0) | np.isin(packed.features, np.array(used, np.int64))
+        is_free = ~is_in & (low < high)
         is_wide = packed.n_planes > 1
         parts = (is_in, is_free & is_wide, is_free & ~is_wide)
         items = np.concatenate([np.flatnonzero(part) for part in parts])
@@ -800,56 +814,6 @@ def relaxation_seconds(n_rows: int, n_live: int) -> float:
     of_rows = VALUE_SECONDS * (n_rows - further) + FURTHER_SECONDS * further
     of_feature = PAIR_SECONDS * min(n_live, PAIRED) + of_rows
     return BESIDE_SECONDS + (n_live + 1) * of_feature
-
-
-def saturated_losses(packed: TableItems) -> NDArray[np.float64]:
-    """Compute h of each item alone.
-
-    Parameters
-    ----------
-    packed : TableItems
-
-    Returns
-    -------
-    float64 array
-    """
-    weight = np.zeros((2, packed.words.shape[0] * 8))
-    total = np.zeros(2)
-    for words, label, worth, n_bits in _by_segment(packed):
-        ones = np.bitwise_count(words).sum(axis=1, dtype=np.int64).ravel()
-        weight[label] += worth * ones
-        total[label] += worth * n_bits
-    weight = weight[:, packed.plane[:-1]]
-    found = _entropy(*weight) + _entropy(*(total[:, None] - weight))
-    for i in np.flatnonzero(packed.n_planes > 1).tolist():
-        cells = np.zeros((2, packed.value.shape[1]))
-        for words, label, worth, n_bits in _by_segment(packed):
-            number = np.zeros(64 * words.shape[1], np.int64)
-            for bit, p in enumerate(range(packed.plane[i], packed.plane[i + 1])):
-                plane = np.ascontiguousarray(words[p // 8, :, p % 8]).view(np.uint8)
-                number += np.unpackbits(plane, bitorder="little").astype(np.int64) << bit
-            cells[label] += worth * np.bincount(number[:n_bits], minlength=cells.shape[1])
-        found[i] = _entropy(*cells).sum()
-    return found
-
-
-def _by_segment(
-    packed: TableItems,
-) -> Iterator[tuple[NDArray[np.uint64], int, float, int]]:
-    """Words, label, weight of a row, and number of rows of each segment."""
-    word = 0
-    for n_bits, label, shift in zip(
-        packed.bits.tolist(), packed.labels.tolist(), packed.shifts.tolist(), strict=True
-    ):
-        end = word + -(-n_bits // 64)
-        yield packed.words[:, word:end], label, float(packed.unit[label] * 2.0**shift), n_bits
-        word = end
-
-
-def _entropy(negative: NDArray[np.float64], positive: NDArray[np.float64]) -> NDArray[np.float64]:
-    p, n = np.maximum(positive, 1e-300), np.maximum(negative, 1e-300)
-    both: NDArray[np.float64] = p * np.log1p(n / p) + n * np.log1p(p / n)
-    return both
 
 
 def count_limits(problem: RiskScoreProblem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +15,11 @@ from riskslim.exceptions import WorkMemoryError
 
 __all__ = [
     "NOTHING_KNOWN", "KernelArguments", "NodeWork", "Part", "Worker", "new_workers",
-    "smallest_type",
+    "share", "smallest_type",
 ]  # fmt: skip
+
+_Work = TypeVar("_Work")
+_Found = TypeVar("_Found")
 
 # What is known of a node whose rows are all read.
 NOTHING_KNOWN = np.empty(0)
@@ -134,6 +139,22 @@ def new_workers(n_workers: int, n_rows: int, p: int) -> list[Worker]:
             f"the machine has {memory:,}: leave out features, or choose among them first"
         )
     return [Worker(n_rows, p) for _ in range(max(1, min(n_workers, memory // needed)))]
+
+
+def share(
+    workers: list[Worker],
+    pieces: list[_Work],
+    work: Callable[[_Work, Worker], _Found],
+    pool: Executor,
+) -> list[_Found]:
+    """Do pieces of work on all threads; what they find in the order of the pieces."""
+    n = len(workers)
+
+    def some(first: int) -> list[_Found]:
+        return [work(piece, workers[first]) for piece in pieces[first::n]]
+
+    parts = [some(0)] if n == 1 else list(pool.map(some, range(n)))
+    return [parts[i % n][i // n] for i in range(len(pieces))]
 
 
 def smallest_type(box: NDArray[np.float64]) -> type[np.signedinteger]:

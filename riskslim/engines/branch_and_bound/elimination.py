@@ -1,0 +1,257 @@
+"""Sets of items in pieces: those that use an item, and those that do without it.
+
+A relaxation says little of which items belong together, but it does say that hardly any score is
+good without a few of them: once the items that it relies on most are out, one after the other, its
+bound reaches that of the best score. Every support that is still possible has one of these, and of
+those with the first one every support has another of a few. A piece is a set of items that are
+used, whatever the sign of their points, and the items that may be added. It is divided at the item
+that its relaxation relies on most: the part without it is relaxed, the part with it needs no
+relaxation, since the items are the same. Where the supports of a piece are few enough, tables look
+at them.
+
+Tables are made to exclude what is below a level between the bound and the cutoff: there h excludes
+nearly all, where boxes of those that it leaves would take most of the time.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim.engines.branch_and_bound.nodes import Child, Node, Worth
+from riskslim.engines.branch_and_bound.tables import Scanned, SupportTables
+from riskslim.engines.branch_and_bound.workspace import Worker
+
+__all__ = ["Divided", "Elimination", "Piece"]
+
+# Most items of a score: pieces are divided nearly as often.
+MOST_USED = 6
+# Share of what is between bound and cutoff that tables look beyond the bound by.
+AHEAD = 0.75
+# And share of the cutoff: levels this near to it are not worth another look.
+NEAR = 0.005
+# Relaxations that are as long as the tables of a piece, at most, where these come at once. Later
+# they come as soon as the relaxations of the piece have taken as long.
+RELAXATIONS = 4.0
+
+
+class Piece(NamedTuple):
+    """Supports that have some items, and may have others; heaps compare bound and order only."""
+
+    bound: float
+    order: int
+    used: tuple[int, ...]
+    box: NDArray[np.float64]
+    coef: NDArray[np.float64]
+    worth: Worth
+    spent: float = 0.0  # predicted seconds of its relaxations
+    is_small: bool = True  # tables have not left too many of its supports
+
+
+class Divided(NamedTuple):
+    """What is left of a piece."""
+
+    pieces: list[Piece]
+    children: list[Child]
+    scanned: Scanned | None
+    seconds: float
+
+
+class Elimination:
+    """Pieces that are open.
+
+    Parameters
+    ----------
+    roots : list of Node
+        Of the search.
+    tables : SupportTables
+    spread : float64 array of shape (d + 1,)
+        Standard deviation of each feature, intercept first.
+    relax : callable
+        Relaxes a box from given points and shrinks it, all in place: (worker, box, coef, worth,
+        cutoff, bound). Returns its bound, infinite if it has nothing to offer.
+    supported : callable
+        Relaxes the supports that tables leave: (piece, box, scanned, worker, cutoff, bound).
+    relaxation_seconds : callable
+        Predicts the time of a box's relaxation.
+    """
+
+    def __init__(
+        self,
+        roots: list[Node],
+        tables: SupportTables,
+        spread: NDArray[np.float64],
+        relax: Callable[..., float],
+        supported: Callable[..., list[Child]],
+        relaxation_seconds: Callable[[NDArray[np.float64]], float],
+    ) -> None:
+        self._tables = tables
+        self._spread = spread
+        self._relax = relax
+        self._supported = supported
+        self._relaxation_seconds = relaxation_seconds
+        self._heap: list[Piece] = []
+        self._order = 0
+        for root in roots:
+            coef = root.coef.astype(np.float64)
+            coef[0] = root.intercept
+            box = root.box.astype(np.float64)
+            self._push(Piece(root.bound, 0, (), box, coef, root.worth))
+
+    @classmethod
+    def of(cls, roots: list[Node], tables: SupportTables, *others: Any) -> Elimination | None:
+        """Divide the roots of a search.
+
+        Parameters
+        ----------
+        roots, tables, *others
+            As those of the class.
+
+        Returns
+        -------
+        Elimination or None
+            None: tables cannot look at them, or scores have too few items or too many.
+        """
+        seconds = max((tables.predicted_seconds(root.box) for root in roots), default=math.inf)
+        is_possible = 3 <= tables.max_size <= MOST_USED and seconds < math.inf
+        return cls(roots, tables, *others) if is_possible else None
+
+    @property
+    def bound(self) -> float:
+        """Lower bound of what the open pieces hold, infinite without one."""
+        return self._heap[0].bound if self._heap else math.inf
+
+    def _push(self, piece: Piece) -> None:
+        self._order += 1
+        heapq.heappush(self._heap, piece._replace(order=self._order))
+
+    def next_batch(self, size: int, cutoff: float) -> list[Piece]:
+        """Take the pieces with the least bounds.
+
+        Parameters
+        ----------
+        size : int
+            Most of them.
+        cutoff : float
+            Pieces from here on are forgotten.
+
+        Returns
+        -------
+        list of Piece
+        """
+        batch: list[Piece] = []
+        while self._heap and len(batch) < size and self._heap[0].bound < cutoff:
+            batch.append(heapq.heappop(self._heap))
+        if self._heap and self._heap[0].bound >= cutoff:
+            self._heap.clear()
+        return batch
+
+    def merge(self, divided: Divided) -> None:
+        """Take over the parts of a piece.
+
+        Parameters
+        ----------
+        divided : Divided
+        """
+        for piece in divided.pieces:
+            self._push(piece)
+
+    def divide(
+        self,
+        piece: Piece,
+        worker: Worker,
+        cutoff: float,
+        lower_bound: float,
+        stop: NDArray[np.int64],
+    ) -> Divided:
+        """Divide a piece, or look at all of its supports; touches nothing but the worker.
+
+        Parameters
+        ----------
+        piece : Piece
+        worker : Worker
+        cutoff : float
+            Objectives from here on are not looked for.
+        lower_bound : float
+            Of the whole search.
+        stop : int64 array of shape (1,)
+            Not zero: end as soon as possible.
+
+        Returns
+        -------
+        Divided
+            The piece itself, if the work was to end.
+        """
+        if stop[0]:
+            return Divided([piece], [], None, 0.0)
+        relaxation = self._relaxation_seconds(piece.box)
+        if piece.is_small:
+            seconds = self._tables.predicted_seconds(piece.box, used=piece.used)
+            if seconds <= max(RELAXATIONS * relaxation, piece.spent):
+                return self._looked_at(piece, worker, cutoff, lower_bound, seconds, stop)
+        used = np.array(piece.used, np.int64)
+        free = (piece.box[0, 1:] != 0) | (piece.box[1, 1:] != 0)
+        if not free[used].all():
+            return Divided([], [], None, 0.0)
+        free[used] = False
+        if not free.any() or len(used) == self._tables.max_size:
+            alone = Scanned([np.sort(used)], np.full(1, piece.bound), np.zeros(5, np.int64))
+            children = self._supported(piece, piece.box, alone, worker, cutoff, lower_bound)
+            return Divided([], children, None, relaxation)
+        relied = np.where(free, np.abs(piece.coef[1:]) * self._spread[1:], -1.0)
+        j = int(relied.argmax())
+        within = piece._replace(used=(*piece.used, j), spent=0.0, is_small=True)
+        return Divided(
+            [within, *self._without(piece, j, worker, (cutoff, lower_bound), relaxation)],
+            [],
+            None,
+            relaxation,
+        )
+
+    def _without(
+        self, piece: Piece, j: int, worker: Worker, limits: tuple[float, float], seconds: float
+    ) -> list[Piece]:
+        """The part of a piece that does without an item, none if it has nothing to offer."""
+        box, coef, worth = piece.box.copy(), piece.coef.copy(), np.array(piece.worth)
+        box[:, 1 + j] = coef[1 + j] = 0.0
+        bound = self._relax(worker, box, coef, worth, *limits)
+        if bound >= limits[0]:
+            return []
+        return [
+            piece._replace(
+                bound=max(piece.bound, bound), box=box, coef=coef, worth=Worth(*worth.tolist()),
+                spent=piece.spent + seconds,
+            )
+        ]  # fmt: skip
+
+    def _looked_at(
+        self,
+        piece: Piece,
+        worker: Worker,
+        cutoff: float,
+        lower_bound: float,
+        seconds: float,
+        stop: NDArray[np.int64],
+    ) -> Divided:
+        """Look at all supports of a piece, up to a level beyond the bound."""
+        completion = self._tables.completion(
+            piece.box, piece.worth.low, piece.worth.high, used=piece.used
+        )
+        if completion is None:
+            return Divided([piece._replace(is_small=False)], [], None, 0.0)
+        level = min(cutoff, max(piece.bound, lower_bound) + AHEAD * (cutoff - lower_bound))
+        if cutoff - level <= NEAR * abs(cutoff):
+            level = cutoff
+        scanned = completion.scan(completion.whole(), level, stop)
+        if scanned is None:
+            again = piece if stop[0] else piece._replace(is_small=False)
+            return Divided([again], [], None, seconds)
+        children = self._supported(piece, piece.box, scanned, worker, level, lower_bound)
+        # What a level excluded comes again once the bound has reached it.
+        rest = [piece._replace(bound=level)] if level < cutoff else []
+        return Divided(rest, children, scanned, seconds)
