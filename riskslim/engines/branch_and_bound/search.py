@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import nodes as kernels
 from riskslim.engines.branch_and_bound.cutoffs import CutoffCounts, CutoffSearch
-from riskslim.engines.branch_and_bound.elimination import Elimination, Piece
+from riskslim.engines.branch_and_bound.elimination import Divided, Elimination, Piece
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.engines.branch_and_bound.multipliers import MAX_PRICED, Sides, priced
 from riskslim.engines.branch_and_bound.nodes import (
@@ -441,12 +441,10 @@ class Search:
         cutoff, lower_bound = self.incumbents.cutoff, self.lower_bound
         self._choose_first(batch)
 
-        return share(
-            self._workers,
-            batch,
-            lambda node, worker: self._expand(node, worker, cutoff, lower_bound),
-            pool,
-        )
+        def work(node: Node, worker: Worker) -> Expansion:
+            return self._expand(node, worker, cutoff, lower_bound)
+
+        return share(self._workers, batch, work, pool)
 
     def _choose_first(self, batch: list[Node]) -> None:
         # What boxes of supports cost is not known before the first node: it is completed alone.
@@ -520,11 +518,12 @@ class Search:
         if self._cutoffs or self.nodes < self._next_choice:
             return
         self._next_choice = max(2 * self.nodes, 1)
-        spent, bounds = self.seconds, (node.bound for node in self._open)
+        spent, nodes = self.seconds, [*self._heap, *self._dive]
+        bounds = [node.bound for node in nodes]
         remaining = self._pace.remaining_seconds(self.incumbents.cutoff, bounds)
         if self._completes_all:
             assert self._tables is not None
-            remaining = min(remaining, cheaper(self._tables, self._roots, self._open)[1])
+            remaining = min(remaining, cheaper(self._tables, self._roots, nodes)[1])
         elif self._tables is not None and self.settings.tables == "auto":
             remaining = min(remaining, self._choose_tables(self._tables, remaining))
         if not self._completes_all and self._wants_cutoffs:
@@ -537,17 +536,14 @@ class Search:
         if self._completes_all or self._cutoffs or self._pace.is_known:
             self._total = spent + remaining
 
-    @property
-    def _open(self) -> list[Node]:
-        return [*self._heap, *self._dive]
-
     def _choose_tables(self, tables: SupportTables, remaining: float) -> float:
         """Complete all that is left if that is predicted to take less than the search would.
 
         Returns how long it is predicted to take.
         """
         least = RELAXATIONS * self._relaxation_seconds(self._box)
-        nodes, seconds = cheaper(tables, self._roots, self._open, max(remaining, least))
+        nodes = [*self._heap, *self._dive]
+        nodes, seconds = cheaper(tables, self._roots, nodes, max(remaining, least))
         is_tried = self._pace.is_known or self.seconds >= TRIED_SECONDS
         tried = self.seconds / TRIED_SHARE if is_tried else 0.0
         limit = max(min(remaining, tried), least)
@@ -639,12 +635,10 @@ class Search:
         cutoff, lower_bound = self.incumbents.cutoff, self.lower_bound
         batch = one.next_batch(self.settings.batch_size, cutoff)
 
-        for divided in share(
-            self._workers,
-            batch,
-            lambda piece, worker: one.divide(piece, worker, cutoff, lower_bound, self.stop),
-            pool,
-        ):
+        def work(piece: Piece, worker: Worker) -> Divided:
+            return one.divide(piece, worker, cutoff, lower_bound, self.stop)
+
+        for divided in share(self._workers, batch, work, pool):
             self.nodes += 1
             self.seconds += divided.seconds
             one.merge(divided)
