@@ -99,7 +99,7 @@ def test_the_enumerated_optimum_is_found(calls, most_values, cost):
             failures.append(report(seed, cost, wrong))
     assert not failures, "\n".join(failures)
     assert calls["divided"] > 150
-    assert (calls["scanned"] > 10) == (cost < 1e3)
+    assert (calls["scanned"] > 5) == (cost < 1e3)
     assert calls["levels"] > 0 or cost > 1.0
 
 
