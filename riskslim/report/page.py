@@ -107,6 +107,7 @@ def _page(
     from riskslim.report.drift import drift_table, drifts_of
     from riskslim.report.inputs import check_path, check_same_score, stated_problem
     from riskslim.report.methods import methods_text, tripod_table
+    from riskslim.report.recalibrated import recalibration_tables
     from riskslim.report.remarks import remarks
     from riskslim.report.rows import check_resamples, rows_of
     from riskslim.report.statistics import group_table, information_table, statistics_table
@@ -154,7 +155,8 @@ def _page(
             table
             for make in (statistics_table, group_table, information_table)
             if (table := make(score, rows)) is not None
-        ],
+        ]
+        + recalibration_tables(score, rows),
         diagrams=[
             diagrams.diagrams(score, one, thresholds, None if k else cv)
             for k, one in enumerate(rows)
