@@ -28,6 +28,7 @@ _NO_LINE = "border-bottom:none;padding-bottom:0"
 _NARROW_CELL = f"padding:0.2em 0.4em;border-bottom:1px solid;{_NOWRAP}"
 _CAPTION = "text-align:left;font-weight:bold;padding:0.3em 0;caption-side:top"
 _TABLE = '<table style="border-collapse:collapse;margin:0 0 0.8em">'
+_SMALL_PRINT = "margin:0.4em 0 0;font-size:0.85em"
 _BLANK = '<span style="display:inline-block;width:3em;border-bottom:1px dotted">&nbsp;</span>'
 
 
@@ -43,8 +44,13 @@ def sheet_html(sheet: SheetContent) -> str:
     str
     """
     notes = "\n".join(
-        f'<p style="margin:0.2em 0">{_escaped(note)}</p>'
-        for note in [typeset(sheet.formula), *sheet.footnotes]
+        [
+            *(
+                f'<p style="margin:0.2em 0">{_escaped(note)}</p>'
+                for note in [typeset(sheet.formula), *sheet.notes]
+            ),
+            *(f'<p style="{_SMALL_PRINT}">{_escaped(note)}</p>' for note in sheet.footnotes),
+        ]
     )
     return (
         '<figure class="riskslim-score" style="margin:1em 0">\n'

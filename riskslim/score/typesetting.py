@@ -76,7 +76,7 @@ class SheetContent:
 
     Parameters
     ----------
-    outcome, lines, risks, formula, notes, requirements, variables
+    outcome, lines, risks, formula, notes, requirements, variables, proof
         As in :class:`~riskslim.score.sheet.ScoreSheet`.
     """
 
@@ -87,6 +87,7 @@ class SheetContent:
     notes: tuple[str, ...] = ()
     requirements: tuple[Requirement, ...] = ()
     variables: tuple[VariableBands, ...] = ()
+    proof: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -113,8 +114,8 @@ class SheetContent:
 
     @property
     def footnotes(self) -> tuple[str, ...]:
-        """Return what stands beneath the tables and the formula: notes and requirements."""
-        return (*self.notes, *self.notes_on_requirements)
+        """Return the small print: what is proven, and the requirements."""
+        return (*self.proof, *self.notes_on_requirements)
 
     @property
     def instruction(self) -> str:
