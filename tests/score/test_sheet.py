@@ -164,7 +164,8 @@ def test_html_tables_are_folded_to_the_width_of_a_page():
         widest = max(len(cell) for table in tables for row in table for cell in row[1:])
         assert len(tables[0][0][1:]) * (0.62 * widest + 0.8) + 0.62 * len("Score") + 0.8 <= 43
         count = len(tables)
-        captions = re.findall(r"<caption[^>]*>(Risk of[^<]*)<", sheet.to_html())
+        captions = re.findall(r"<caption[^>]*>(Risk of.*?)</caption>", sheet.to_html())
+        captions = [re.sub("<.*?>", "", caption) for caption in captions]
         assert captions == [f"Risk of each score, {k + 1} of {count}" for k in range(count)]
 
 
@@ -649,3 +650,37 @@ def test_drawing_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"needs matplotlib.*pip install 'riskslim\[report\]'"):
         plain().plot()
+
+
+@pytest.mark.parametrize(
+    ("classes", "title", "statement"),
+    [
+        ((0, 1), "risk of stroke", "Risk: the probability that stroke = 1."),
+        ((False, True), "risk of stroke", "Risk: the probability that stroke = True."),
+        ((0.0, 1.0), "risk of stroke", "Risk: the probability that stroke = 1.0."),
+        (("no", "yes"), "probability that stroke = yes", None),
+        ((1, 2), "probability that stroke = 2", None),
+    ],
+)
+def test_headlines_are_short_and_the_exact_statement_is_beneath(classes, title, statement):
+    sheet = RiskScore(-1, {"smoker": 2}, outcome_name="stroke", classes=classes).sheet()
+    assert sheet.outcome == title
+    said = [note for note in sheet.notes if note.startswith("Risk: ")]
+    assert said == ([] if statement is None else [statement])
+    for text in (str(sheet), sheet.to_markdown(), sheet.to_html(), sheet.to_latex()):
+        assert title in text.replace("$=$", "=")
+        assert statement is None or statement in text
+
+
+def test_what_is_proven_is_small_print():
+    sheet = sheets()["observed"]
+    assert sheet.proof
+    assert not set(sheet.proof) & set(sheet.notes)
+    assert sheet.footnotes[: len(sheet.proof)] == sheet.proof
+    assert str(sheet).index(sheet.notes[-1]) < str(sheet).index(sheet.proof[0])
+    assert f'font-size:0.85em">{sheet.proof[0]}' in sheet.to_html()
+    assert rf"{{\footnotesize {sheet.proof[0].split('%')[0]}" in sheet.to_latex()
+    sizes = {text.get_text(): text.get_fontsize() for text in sheet.plot().texts}
+    small = [size for text, size in sizes.items() if sheet.proof[0].startswith(text[:20] or "?")]
+    assert small
+    assert max(small) < max(sizes.values())
