@@ -236,6 +236,29 @@ def test_the_sheet_prints_what_is_shown(capsys, tmp_path, monkeypatch):
         assert sizes[0] == pytest.approx(sizes[1], rel=0.05)
 
 
+def test_the_gallery_shows_what_its_lines_draw(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    plt.switch_backend("Agg")
+    text = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    namespace = {}
+    for example in re.findall(r"^```python(?: continued)?\n(.*?)^```$", text, re.M | re.S):
+        exec(compile(example, "docs/gallery.md", "exec"), namespace)
+    plt.close("all")
+    score = namespace["score"]
+    assert blocks(text, "text") == [f"{score}\n"]
+    assert score.to_markdown() in text
+    drawn = sorted(path.name for path in tmp_path.glob("*.png"))
+    assert drawn == ["diagrams.png", "scorecard.png", "sheet.png", "sheet_by_item.png"]
+    for name in drawn:
+        # Fonts may differ by a little.
+        shapes = [plt.imread(folder / name).shape[:2] for folder in (tmp_path, DOCS / "gallery")]
+        assert shapes[0] == pytest.approx(shapes[1], rel=0.05)
+    # Every picture is shown, and light.
+    pictures = {path.name: path.stat().st_size for path in (DOCS / "gallery").iterdir()}
+    assert set(re.findall(r"\(gallery/(.*?)\)", text)) == set(pictures)
+    assert max(pictures.values()) < 80_000
+
+
 def test_the_examples_of_metrics_print_what_is_shown(tmp_path, monkeypatch, capsys):
     plt.switch_backend("Agg")
     monkeypatch.chdir(tmp_path)
