@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from riskslim.score.typesetting import (
     one_line,
     typeset,
     typeset_condition,
+    wrapped,
 )
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def _wrapped(text: str, width: float, *, is_bold: bool, size: float = _SIZE) -> 
     """Lines of a text that are at most so wide, if its words are."""
     characters = max(len(text), 1)
     while True:
-        lines = textwrap.wrap(text, characters) or [""]
+        lines = wrapped(text, characters)
         widest = max(_width(line, is_bold=is_bold, size=size) for line in lines)
         if widest <= width or characters <= 8:
             return lines
@@ -170,7 +170,7 @@ def _wrapped(text: str, width: float, *, is_bold: bool, size: float = _SIZE) -> 
 
 def _condition_lines(band: Band) -> list[str]:
     """The values of a band, in lines."""
-    return textwrap.wrap(typeset_condition(band), _CONDITION_CHARACTERS) or [""]
+    return wrapped(typeset_condition(band), _CONDITION_CHARACTERS)
 
 
 class _Layout:
@@ -180,7 +180,7 @@ class _Layout:
         self.items: list[_Text | _Line | _Area] = []
         self._sheet = sheet
         self._names = [
-            textwrap.wrap(one_line(line.label), _NAME_CHARACTERS) or [""]
+            wrapped(one_line(line.label), _NAME_CHARACTERS)
             for line in sheet.variables or sheet.lines
         ]
         self._columns = self._widths_of_points()

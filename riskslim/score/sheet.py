@@ -23,6 +23,7 @@ from riskslim.score.typesetting import (
     fitting_blocks,
     longest_cell,
     one_line,
+    wrapped,
 )
 
 if TYPE_CHECKING:
@@ -234,7 +235,7 @@ def _points_text(sheet: ScoreSheet) -> str:
         blank = "  ..." if k == 1 else "+ ..."
         label = f"{k:>{len(str(len(sheet.lines)))}}. {one_line(line.label)}"
         indent = " " * (label.index(". ") + 2)
-        first, *others = textwrap.wrap(label, MAX_NAME_WIDTH, subsequent_indent=indent)
+        first, *others = wrapped(label, MAX_NAME_WIDTH, indent)
         sign = f"{'x' if line.is_factor else '':<{room_for_sign}}"
         cells.append((first, f"{sign}{line.points:>{digits}} {one_line(line.unit)}", blank))
         cells.extend((other, "", "") for other in others)
@@ -246,17 +247,13 @@ def _variables_text(sheet: ScoreSheet) -> str:
     digits = len(str(sheet.n_rows))
     rows: list[list[tuple[str, str, str, str]]] = []
     for k, variable in enumerate(sheet.variables, start=1):
-        label = textwrap.wrap(
-            f"{k:>{digits}}. {one_line(variable.label)}",
-            _MAX_LABEL_WIDTH,
-            subsequent_indent=" " * (digits + 2),
+        label = wrapped(
+            f"{k:>{digits}}. {one_line(variable.label)}", _MAX_LABEL_WIDTH, " " * (digits + 2)
         )
         bands = [
             (line, "" if j else one_line(band.printed_points))
             for band in variable.bands
-            for j, line in enumerate(
-                textwrap.wrap(one_line(band.condition), _MAX_CONDITION_WIDTH) or [""]
-            )
+            for j, line in enumerate(wrapped(one_line(band.condition), _MAX_CONDITION_WIDTH))
         ]
         height = max(len(label), len(bands))
         label += [""] * (height - len(label))

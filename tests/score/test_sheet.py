@@ -30,6 +30,7 @@ from riskslim._wording import percent
 from riskslim.data.feature_ranges import FeatureRange
 from riskslim.items import read_items
 from riskslim.items.variables import RawVariable
+from riskslim.score.typesetting import wrapped
 
 mpl.use("Agg")
 
@@ -670,6 +671,40 @@ def test_headlines_are_short_and_the_exact_statement_is_beneath(classes, title, 
     for text in (str(sheet), sheet.to_markdown(), sheet.to_html(), sheet.to_latex()):
         assert title in text.replace("$=$", "=")
         assert statement is None or statement in text
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("PatternsInclude_BiPD_or_LRDA_and_frequency >= 3",
+         ["PatternsInclude_BiPD_or_", "LRDA_and_frequency >= 3"]),
+        ("time from admission, in hours", ["time from admission, in", "hours"]),
+        ("lab.creatinine/serum.last_value_of_day", ["lab.creatinine/serum.", "last_value_of_day"]),
+        ("a " + "x" * 30, ["a " + "x" * 22, "x" * 8]),
+        ("short_name", ["short_name"]),
+        ("", [""]),
+    ],
+)  # fmt: skip
+def test_names_are_parted_behind_signs(name, lines):
+    assert wrapped(name, 24) == lines
+    if len(lines) > 1:
+        first, *others = wrapped(name, 24, "   ")
+        assert all(line.startswith("   ") and len(line) <= 24 for line in others)
+        assert "".join([first, *others]).replace(" ", "") == name.replace(" ", "")
+
+
+@pytest.mark.parametrize("name", ["rapid_eye_movement_" * 5, "of_a_very_long_name_" * 7])
+def test_no_rendering_cuts_names_inside_a_word(name):
+    name = name.strip("_")
+    score = RiskScore(-1, {name: 2, "short": 1})
+    words = set(name.split("_"))
+    drawn = [text.get_text() for text in score.plot().texts if "_" in text.get_text()]
+    printed = [line for line in str(score).splitlines() if "_" in line]
+    assert len(drawn) > 1
+    assert len(printed) > 1
+    for line in (*drawn, *printed):
+        found = set(re.findall(r"[a-z]+", line)) - {"points"}
+        assert found <= words
 
 
 def test_what_is_proven_is_small_print():
