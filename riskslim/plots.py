@@ -278,7 +278,9 @@ def plot_score_histogram(
     ax.set_ylabel("Share of the class")
     ax.margins(y=0.15)
     _plain_frame(ax)
-    _legend_above(ax, 2)
+    # Two long names beside each other would be wider than the axes.
+    is_long = max(len(line) for name in class_names for line in name.splitlines() or [""]) > 28
+    _legend_above(ax, 1 if is_long else 2)
     return ax
 
 

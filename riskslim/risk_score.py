@@ -175,7 +175,7 @@ class RiskScore(Reasons, Recalibrations, Exports):
     ...     outcome_name="stroke",
     ... )
     >>> print(score)
-    RISK SCORE: probability that stroke = 1
+    RISK SCORE: risk of stroke
     +-----------------------------+----------+-------+
     | 1. prior stroke             | 2 points |   ... |
     | 2. congestive heart failure | 1 point  | + ... |
@@ -191,6 +191,7 @@ class RiskScore(Reasons, Recalibrations, Exports):
     | RISK  | 1.8% | 4.7% | 11.9% | 26.9% | 50.0% | 73.1% | 88.1% |
     +-------+------+------+-------+-------+-------+-------+-------+
     risk = 1 / (1 + exp(4 - score))
+    Risk: the probability that stroke = 1.
     >>> row = {
     ...     "congestive heart failure": 0,
     ...     "hypertension": 1,
@@ -206,7 +207,7 @@ class RiskScore(Reasons, Recalibrations, Exports):
     With another scale the points are added up as before; the table has other risks:
 
     >>> print(RiskScore(-4, {"smoker": 3, "age >= 60": 2}, scale=2.5))
-    RISK SCORE: probability that outcome = 1
+    RISK SCORE: risk of outcome
     +-----------------------------+----------+-------+
     | 1. smoker                   | 3 points |   ... |
     | 2. age >= 60                | 2 points | + ... |
@@ -219,6 +220,7 @@ class RiskScore(Reasons, Recalibrations, Exports):
     | RISK  | 16.8% | 31.0% | 40.1% | 59.9% |
     +-------+-------+-------+-------+-------+
     risk = 1 / (1 + exp(-(score - 4) / 2.5))
+    Risk: the probability that outcome = 1.
     Scale 2.5: one point adds 0.4 to the log-odds and multiplies the odds by 1.492.
     """
 

@@ -29,7 +29,7 @@ def blocks(text: str, kind: str) -> list[str]:
 
 def test_the_python_example_prints_what_is_shown(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    example, *_ = blocks(README, "python")
+    _, example, _ = blocks(README, "python")
     namespace = {}
     exec(compile(example, "README.md", "exec"), namespace)
     assert capsys.readouterr().out == blocks(README, "text")[1]
@@ -37,6 +37,45 @@ def test_the_python_example_prints_what_is_shown(capsys, tmp_path, monkeypatch):
     risks = namespace["risks"]
     assert risks.shape == (569,)
     assert namespace["classifier"].certificate_.is_optimal
+
+
+def test_a_raw_table_becomes_a_report_in_ten_lines(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    example, *_ = blocks(README, "python")
+    assert len([line for line in example.splitlines() if line]) == 10
+    namespace = {}
+    exec(compile(example, "README.md", "exec"), namespace)
+    assert namespace["classifier"].certificate_.optimality_gap < 1e-4
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Risk score: risk of malignancy" in page
+    # The pages for those who come first continue with the same score.
+    points = dict(namespace["score"].points)
+    for name in ("which_settings", "reporting"):
+        namespace = {}
+        text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+        exec(compile(blocks(text, "python")[0], f"docs/{name}.md", "exec"), namespace)
+        for continued in blocks(text, "python continued"):
+            exec(compile(continued, f"docs/{name}.md", "exec"), namespace)
+        assert dict(namespace["score"].points) == points
+
+
+def test_the_example_for_those_who_come_from_elsewhere_holds(capsys):
+    text = (DOCS / "coming_from.md").read_text(encoding="utf-8")
+    (example,), (continued,) = blocks(text, "python"), blocks(text, "python continued")
+    namespace = {}
+    exec(compile(example, "docs/coming_from.md", "exec"), namespace)
+    exec(compile(continued, "docs/coming_from.md", "exec"), namespace)
+    rounded, best = re.search(r"rounded (\S+), best (\S+)\n", capsys.readouterr().out).groups()
+    assert float(best) < float(rounded)
+    # What the tables name exists here.
+    ours = "".join(line.split("|")[2] for line in text.splitlines() if line.count("|") == 3)
+    known = set()
+    for one in (riskslim.RiskSLIMClassifier, riskslim.ItemEncoder, riskslim.model_size_path,
+                RiskScore.scorecard, RiskScore.sheet):  # fmt: skip
+        known |= inspect.signature(one).parameters.keys()
+    named = set(re.findall(r"[`(, ](\w+)=", ours))
+    assert {"monotone", "n_solutions", "pdo", "items_per_variable", "missing", "cv"} <= named
+    assert named <= known
 
 
 def test_the_demo_prints_what_is_shown():
@@ -197,6 +236,29 @@ def test_the_sheet_prints_what_is_shown(capsys, tmp_path, monkeypatch):
         assert sizes[0] == pytest.approx(sizes[1], rel=0.05)
 
 
+def test_the_gallery_shows_what_its_lines_draw(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    plt.switch_backend("Agg")
+    text = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    namespace = {}
+    for example in re.findall(r"^```python(?: continued)?\n(.*?)^```$", text, re.M | re.S):
+        exec(compile(example, "docs/gallery.md", "exec"), namespace)
+    plt.close("all")
+    score = namespace["score"]
+    assert blocks(text, "text") == [f"{score}\n"]
+    assert score.to_markdown() in text
+    drawn = sorted(path.name for path in tmp_path.glob("*.png"))
+    assert drawn == ["diagrams.png", "scorecard.png", "sheet.png", "sheet_by_item.png"]
+    for name in drawn:
+        # Fonts may differ by a little.
+        shapes = [plt.imread(folder / name).shape[:2] for folder in (tmp_path, DOCS / "gallery")]
+        assert shapes[0] == pytest.approx(shapes[1], rel=0.05)
+    # Every picture is shown, and light.
+    pictures = {path.name: path.stat().st_size for path in (DOCS / "gallery").iterdir()}
+    assert set(re.findall(r"\(gallery/(.*?)\)", text)) == set(pictures)
+    assert max(pictures.values()) < 80_000
+
+
 def test_the_examples_of_metrics_print_what_is_shown(tmp_path, monkeypatch, capsys):
     plt.switch_backend("Agg")
     monkeypatch.chdir(tmp_path)
@@ -259,7 +321,7 @@ def test_the_example_of_a_report_holds(tmp_path, monkeypatch, capsys):
 
 
 def test_the_cut_offs_are_conditions(capsys):
-    _, example = blocks(README, "python")
+    *_, example = blocks(README, "python")
     namespace = {}
     exec(compile(example, "README.md", "exec"), namespace)
     names = namespace["encoder"].get_feature_names_out().tolist()

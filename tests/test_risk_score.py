@@ -569,7 +569,7 @@ def test_one_feature_and_an_intercept_of_zero():
     lines = str(RiskScore(0, {"a": -1})).splitlines()
     assert lines[2] == "| 1. a | -1 point |   ... |"
     assert lines[4] == "|           SCORE | = ... |"
-    assert lines[-1] == "risk = 1 / (1 + exp(-score))"
+    assert lines[-2:] == ["risk = 1 / (1 + exp(-score))", "Risk: the probability that outcome = 1."]
 
 
 def test_ranges_of_large_values():

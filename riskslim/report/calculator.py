@@ -6,15 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 from riskslim.data.feature_ranges import printed_range
 from riskslim.items.families import condition_families
+from riskslim.items.item import COMPARISONS, Item
 from riskslim.score.bands import bands_of
 from riskslim.score.lines import item_line, item_lines, turned_features
-from riskslim.score.naming import feature_text
-from riskslim.score.typesetting import typeset, typeset_condition
+from riskslim.score.naming import feature_text, label_of
+from riskslim.score.typesetting import SheetContent, observed_text, typeset, typeset_condition
 
 if TYPE_CHECKING:
     from riskslim.score.protocol import ScoreLike
 
-__all__ = ["calculator_families", "calculator_items", "calculator_variables"]
+__all__ = [
+    "calculator_families",
+    "calculator_items",
+    "calculator_numbers",
+    "calculator_risks",
+    "calculator_variables",
+]
 
 
 def calculator_items(score: ScoreLike) -> list[dict[str, Any]]:
@@ -62,8 +69,9 @@ def calculator_variables(score: ScoreLike) -> tuple[list[dict[str, Any]], int]:
     Returns
     -------
     list of dict
-        One for each variable: its label, the numbers of its items, and its bands with the values
-        of these items and the points; empty by item. One whose values are multiplied has no bands.
+        One for each variable: its label, the numbers of its items, and its bands with all that
+        these items can be there and the points; empty by item. One whose values are multiplied
+        has no bands.
     int
         By how much the score that is shown exceeds that of the record.
     """
@@ -79,7 +87,7 @@ def calculator_variables(score: ScoreLike) -> tuple[list[dict[str, Any]], int]:
                 {
                     "text": typeset_condition(band),
                     "points": band.points,
-                    "values": list(band.patterns[0]),
+                    "patterns": [list(pattern) for pattern in band.patterns],
                 }
                 for band in one.bands
                 if not one.is_factor
@@ -87,6 +95,98 @@ def calculator_variables(score: ScoreLike) -> tuple[list[dict[str, Any]], int]:
         }
         for one in variables
     ], shift
+
+
+def calculator_numbers(score: ScoreLike) -> list[dict[str, Any]]:
+    """Find the raw numbers that can be entered in the place of conditions on them.
+
+    Parameters
+    ----------
+    score : RiskScore
+
+    Returns
+    -------
+    list of dict
+        One for each variable with cut-offs, all of whose items are known as conditions on numbers:
+        its label, the numbers of its items, how each is computed, and its values that are no
+        measurements. In the order of the points.
+    """
+    found: dict[str, list[int]] = {}
+    for k, name in enumerate(score.points):
+        if (item := score.items.get(name)) is not None:
+            found.setdefault(item.variable, []).append(k)
+    names = list(score.points)
+    numbers = []
+    for variable, places in found.items():
+        items = [score.items[names[k]] for k in places]
+        if not any(item.kind in COMPARISONS for item in items) or not all(map(_is_number, items)):
+            continue
+        known = score.variables.get(variable)
+        ends = (None, None) if known is None else (known.minimum, known.maximum)
+        numbers.append(
+            {
+                "variable": variable,
+                "label": _variable_text(score, variable),
+                "items": places,
+                "tests": [{"kind": item.kind, "values": _values_of(item)} for item in items],
+                "special": sorted({float(one) for item in items for one in item.special}),
+                "range": "" if known is None or ends[0] is None else typeset(known.range_text),
+                "minimum": ends[0],
+                "maximum": ends[1],
+            }
+        )
+    return numbers
+
+
+def _variable_text(score: ScoreLike, variable: str) -> str:
+    """A variable as sheets call it, with its unit."""
+    label = label_of(score, variable)
+    return f"{label.text or variable} ({label.unit})" if label.unit else label.text or variable
+
+
+def _values_of(item: Item) -> list[float]:
+    """The numbers that a condition compares with."""
+    if item.kind == "missing":
+        return []
+    values = item.value if isinstance(item.value, tuple) else (item.value,)
+    return [float(value) for value in values]
+
+
+def _is_number(item: Item) -> bool:
+    """Say whether a condition is about numbers alone, or about their absence."""
+    if item.kind == "missing":
+        return True
+    values = item.value if isinstance(item.value, tuple) else (item.value,)
+    return item.kind in (*COMPARISONS, "=", "in") and all(
+        isinstance(value, (int, float)) and not isinstance(value, bool) for value in values
+    )
+
+
+def calculator_risks(sheet: SheetContent, rows_name: str) -> list[dict[str, Any]]:
+    """State what was observed at each entry of the risk table.
+
+    Parameters
+    ----------
+    sheet : ScoreSheet
+        With data.
+    rows_name : str
+        What the rows are called.
+
+    Returns
+    -------
+    list of dict
+        In the order of the table: the lowest and highest score of the entry, and a sentence.
+    """
+    found: list[dict[str, Any]] = []
+    for row in sheet.risks:
+        seen = (
+            f"{observed_text(row)} ({row.n_positive} of {row.n_samples} rows)"
+            if row.n_samples
+            else "no row"
+        )
+        text = f"Observed in the {rows_name} with score {typeset(row.score)}: {seen}."
+        found.append({"lowest": row.lowest, "highest": row.highest, "text": text})
+    return found
 
 
 def calculator_families(score: ScoreLike) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -26,9 +27,11 @@ if TYPE_CHECKING:
 
 __all__ = ["diagrams", "path_diagram", "thresholds"]
 
-# Letters of an outcome and of a class in a diagram: more would leave no room for what is drawn.
-_LONGEST_OUTCOME, _LONGEST_CLASS = 12, 8
-# Decision curves end where the net benefit stays below this share of the largest possible one.
+# Letters in a line of a legend, and lines: more would leave no room for what is drawn.
+_LEGEND_CHARACTERS, _LEGEND_LINES = 56, 3
+# Decision curves end at this quantile of the risks: beyond it hardly any row is acted on.
+_QUANTILE = 0.99
+# They end before, where the net benefit stays below this share of the largest possible one.
 _SMALL_BENEFIT, _N_THRESHOLDS = 0.02, 100
 _SQUARE, _WIDE, _LARGE = (4.8, 5.0), (6.0, 4.2), (8.2, 6.2)
 
@@ -43,7 +46,8 @@ def thresholds(rows: Sequence[Rows]) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of float64, shape (100,)
-        Up to where hardly anything is gained any more by acting, and twice the prevalence at least.
+        Up to where hardly anything is gained any more by acting, or to the 99% quantile of the
+        risks if that comes first, and twice the prevalence at least.
     """
     end = min(max(map(_last_benefit, rows)), 0.99)
     step = 10.0 ** math.floor(math.log10(end)) / 2
@@ -59,7 +63,17 @@ def _last_benefit(rows: Rows) -> float:
         return 2 * share
     curve = decision_curve(rows.positive, rows.risk, rows.weight, thresholds=risks)
     useful = curve.thresholds[curve.net_benefit > _SMALL_BENEFIT * share]
-    return max(2 * share, float(useful.max(initial=0.0)))
+    end = min(float(useful.max(initial=0.0)), _quantile(rows))
+    return max(2 * share, end)
+
+
+def _quantile(rows: Rows) -> float:
+    """The risk that all but a small share of the rows do not exceed."""
+    order = np.argsort(rows.risk, kind="stable")
+    weight = np.ones(len(order)) if rows.weight is None else rows.weight[order]
+    # A group of exactly the largest rows counts.
+    above = np.cumsum(weight) > _QUANTILE * weight.sum() * (1 + 1e-12)
+    return float(rows.risk[order][np.argmax(above)])
 
 
 def diagrams(
@@ -134,10 +148,7 @@ def _roc(score: ScoreLike, rows: Rows, cv: CrossValidationLike | None) -> Diagra
 
 
 def _histogram(score: ScoreLike, rows: Rows) -> Diagram:
-    outcome = _shortened(score.outcome_name, _LONGEST_OUTCOME)
-    names = [
-        f"with {outcome} = {_shortened(str(label), _LONGEST_CLASS)}" for label in score.classes
-    ]
+    names = [_in_legend(f"with {score.outcome_name} = {label}") for label in score.classes]
     scores = rows.scores + shift_of(score, score.layout)
     means = [
         weighted_mean(scores[kind], None if rows.weight is None else rows.weight[kind])
@@ -155,9 +166,13 @@ def _histogram(score: ScoreLike, rows: Rows) -> Diagram:
     )
 
 
-def _shortened(text: str, longest: int) -> str:
-    text = one_line(text)
-    return text if len(text) <= longest else f"{text[: longest - 1]}\u2026"
+def _in_legend(text: str) -> str:
+    """A name in lines that end between words, if none is longer than a line."""
+    return "\n".join(
+        textwrap.wrap(
+            one_line(text), _LEGEND_CHARACTERS, max_lines=_LEGEND_LINES, placeholder=" \u2026"
+        )
+    )
 
 
 def _decision(rows: Rows, thresholds: NDArray[np.float64]) -> Diagram:
@@ -173,7 +188,8 @@ def _decision(rows: Rows, thresholds: NDArray[np.float64]) -> Diagram:
         f"Decision curve, {rows.name}: net benefit of acting by the score, on all and on none, for "
         f"risks of up to {100 * thresholds[-1]:.3g}%; that of the score is {where}.",
         f"Decision curve, {rows.name}: net benefit of acting on rows whose risk is at least the "
-        "one on the axis.",
+        f"one on the axis, up to {100 * thresholds[-1]:.3g}%: beyond, hardly anything is gained or "
+        f"risks are above {_QUANTILE:.0%} of all.",
         _WIDE,
     )
 

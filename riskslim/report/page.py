@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from riskslim.report.protocols import CrossValidationLike, EstimatorLike, SizePathLike
     from riskslim.report.rows import Rows
     from riskslim.score.protocol import ScoreLike
+    from riskslim.score.typesetting import SheetContent
 
 __all__ = ["check_packages", "render"]
 
@@ -102,6 +103,7 @@ def _page(
     from riskslim.report.calculator import (
         calculator_families,
         calculator_items,
+        calculator_numbers,
         calculator_variables,
     )
     from riskslim.report.drift import drift_table, drifts_of
@@ -123,6 +125,7 @@ def _page(
         software_table,
         variable_table,
     )
+    from riskslim.score.html import PAGE_LINE, sheet_html
 
     check_resamples(n_resamples)
     if size_path is not None:
@@ -136,18 +139,20 @@ def _page(
         check_same_score(score, cv, rows[0])
     stated = None if problem is None else stated_problem(score, problem, rows[0])
     drifts = drifts_of(score, rows)
-    script = _script(score)
+    # What is observed on test rows says more.
+    sheet = score.sheet(*_labelled(score, rows[-1]))
+    script = _script(score, sheet, rows[-1].name)
     thresholds = diagrams.thresholds(rows)
     said = remarks(score, rows, stated, drifts)
     return _template().render(
-        title=title or f"Risk score: {score.sheet().outcome}",
+        title=title or sheet.title,
         score=score,
-        # What is observed on test rows says more.
-        sheet=score.sheet(*_labelled(score, rows[-1])).to_html(),
+        sheet=sheet_html(sheet, line=PAGE_LINE),
         sheet_rows=rows[-1].name,
         items=calculator_items(score),
         families=calculator_families(score),
         variables_asked=calculator_variables(score)[0],
+        numbers_asked=calculator_numbers(score),
         certificate=certificate_table(score),
         metrics=metrics_table(rows, cv),
         intervals=note_on_intervals(rows),
@@ -244,12 +249,14 @@ def _finalized(value: Any) -> Any:
     return one_line(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _script(score: ScoreLike) -> str:
+def _script(score: ScoreLike, sheet: SheetContent, rows_name: str) -> str:
     """The calculator: the exported score, what it asks for, and what happens on a page."""
     from riskslim.exports.javascript import javascript_text, to_javascript
     from riskslim.report.calculator import (
         calculator_families,
         calculator_items,
+        calculator_numbers,
+        calculator_risks,
         calculator_variables,
     )
 
@@ -259,6 +266,8 @@ def _script(score: ScoreLike) -> str:
         "calculatorFamilies": calculator_families(score),
         "calculatorVariables": variables,
         "calculatorShift": shift,
+        "calculatorNumbers": calculator_numbers(score),
+        "calculatorRisks": calculator_risks(sheet, rows_name),
     }
     program = to_javascript(score, inputs="items")
     stated = "".join(

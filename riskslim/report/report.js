@@ -1,5 +1,6 @@
 // The calculator: predictRisk, calculatorItems, calculatorFamilies, calculatorVariables (empty
-// where items are asked for) and calculatorShift are defined above.
+// where items are asked for), calculatorShift, calculatorNumbers (raw numbers that conditions are
+// computed from) and calculatorRisks (what was observed) are defined above.
 (function () {
   "use strict";
   const form = document.getElementById("calculator");
@@ -22,12 +23,65 @@
     if (!input) {
       const v = calculatorVariables.findIndex((one) => one.items.includes(k));
       const band = bandOf(v);
-      return band ? band.values[calculatorVariables[v].items.indexOf(k)] : NaN;
+      return band ? band.patterns[0][calculatorVariables[v].items.indexOf(k)] : NaN;
     }
     if (calculatorItems[k].isCondition) {
       return input.checked !== calculatorItems[k].isTurned ? 1 : 0;
     }
     return input.value === "" ? NaN : Number(input.value);
+  }
+
+  const numbers = calculatorNumbers.map((_, n) => document.getElementById("number-" + n));
+  const compare = {
+    ">=": (x, value) => x >= value,
+    "<=": (x, value) => x <= value,
+    ">": (x, value) => x > value,
+    "<": (x, value) => x < value,
+  };
+
+  // What a condition is for a number: 1 or 0. Special values meet no cut-off.
+  function holds(test, x, special) {
+    if (test.kind in compare) {
+      return !special.includes(x) && compare[test.kind](x, test.values[0]) ? 1 : 0;
+    }
+    return test.values.includes(x) ? 1 : 0;
+  }
+
+  // A raw number sets the conditions on it, or the band of its variable.
+  function enter(n) {
+    const one = calculatorNumbers[n];
+    if (numbers[n].value === "") {
+      return;
+    }
+    const x = Number(numbers[n].value);
+    const pattern = one.tests.map((test) => holds(test, x, one.special));
+    if (!calculatorVariables.length) {
+      one.items.forEach((k, j) => {
+        inputs[k].checked = (pattern[j] === 1) !== calculatorItems[k].isTurned;
+      });
+      return;
+    }
+    calculatorVariables.forEach((variable, v) => {
+      if (!variable.items.every((k) => one.items.includes(k))) {
+        return;
+      }
+      const values = variable.items.map((k) => pattern[one.items.indexOf(k)]);
+      const band = variable.bands.findIndex((other) =>
+        other.patterns.some((row) => row.every((value, j) => value === values[j]))
+      );
+      choices[v].value = band < 0 ? "" : String(band);
+    });
+  }
+
+  // What is ticked or chosen by hand is no longer what a number says.
+  function forget(input) {
+    const v = choices.indexOf(input);
+    const items = v < 0 ? [inputs.indexOf(input)] : calculatorVariables[v].items;
+    calculatorNumbers.forEach((one, n) => {
+      if (one.items.some((k) => items.includes(k))) {
+        numbers[n].value = "";
+      }
+    });
   }
 
   // As in the risk table: beyond 0.1% and 99.9% a bound.
@@ -43,19 +97,34 @@
     const items = calculatorItems.filter((_, k) => inputs[k] && Number.isNaN(values[k]));
     const missing = calculatorVariables.length ? open : items;
     if (missing.length) {
-      return "Still to be entered: " + missing.map((one) => one.label).join(", ") + ".";
+      const names = missing.slice(0, 3).map((one) => one.label).join(", ");
+      const more = missing.length > 3 ? " and " + (missing.length - 3) + " more" : "";
+      return "Still to be entered: " + names + more + ".";
     }
+    const far = calculatorNumbers.filter((one, n) => {
+      const x = numbers[n].value === "" ? NaN : Number(numbers[n].value);
+      return one.minimum !== null && !one.special.includes(x) && (x < one.minimum || x > one.maximum);
+    });
     const outside = calculatorItems.filter(
       (item, k) => values[k] < item.minimum || values[k] > item.maximum
     );
-    if (outside.length) {
-      const names = outside.map((item) => item.label + " (" + item.range + ")");
+    if (outside.length || far.length) {
+      const names = [...outside, ...far].map((one) => one.label + " (" + one.range + ")");
       return "Beyond the values that the score was learned on: " + names.join(", ") + ".";
     }
     return "";
   }
 
-  function show(score, risk, note) {
+  // What was observed at a score, if the risk table has it.
+  function observedAt(score) {
+    const row = calculatorRisks.filter((one) => one.lowest <= score).pop();
+    return row && (score <= row.highest || row === calculatorRisks[calculatorRisks.length - 1])
+      ? row.text
+      : "";
+  }
+
+  function show(score, risk, note, observed = "") {
+    document.getElementById("calculator-observed").textContent = observed;
     document.getElementById("calculator-score").textContent = score;
     document.getElementById("calculator-risk").textContent = risk;
     document.getElementById("calculator-note").textContent = note;
@@ -91,7 +160,8 @@
       const result = predictRisk(record);
       form.dataset.risk = String(result.risk);
       form.dataset.score = String(result.score);
-      show(shown(result.score + calculatorShift), percent(result.risk), note);
+      const total = result.score + calculatorShift;
+      show(shown(total), percent(result.risk), note, observedAt(total));
     } catch (error) {
       show("\u2026", "\u2026", error.message);
     }
@@ -133,7 +203,13 @@
   }
 
   form.addEventListener("input", (event) => {
-    settle(event.target);
+    const n = numbers.indexOf(event.target);
+    if (n >= 0) {
+      enter(n);
+    } else {
+      settle(event.target);
+      forget(event.target);
+    }
     update();
   });
   form.addEventListener("submit", (event) => event.preventDefault());

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from riskslim.score.typesetting import (
     one_line,
     typeset,
     typeset_condition,
+    wrapped,
 )
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["draw", "pyplot"]
 
 _SIZE = 10.0
+# Of what is proven and required: beneath everything else, for those who look for it.
+_SMALL_SIZE = 7.5
 _LINE = 1.35 * _SIZE
 _PADDING = 0.6 * _SIZE
 _BLANK = 3.5 * _SIZE
@@ -51,6 +53,7 @@ class _Text:
     text: str
     align: str = "left"
     is_bold: bool = False
+    size: float = _SIZE
 
 
 @dataclasses.dataclass(frozen=True)
@@ -129,7 +132,7 @@ def _put(ax: Axes, item: _Text | _Line | _Area, scale: float) -> None:
             ha=item.align,
             va="baseline",
             color=_INK,
-            fontsize=_SIZE * scale,
+            fontsize=item.size * scale,
             fontweight="bold" if item.is_bold else "normal",
             parse_math=False,
             usetex=False,
@@ -145,21 +148,21 @@ def _put(ax: Axes, item: _Text | _Line | _Area, scale: float) -> None:
         ax.add_patch(Rectangle(corner, item.width, item.height, color=item.color, linewidth=0))
 
 
-def _width(text: str, *, is_bold: bool = False) -> float:
+def _width(text: str, *, is_bold: bool = False, size: float = _SIZE) -> float:
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    font = FontProperties(size=_SIZE, weight="bold" if is_bold else "normal")
+    font = FontProperties(size=size, weight="bold" if is_bold else "normal")
     width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
     return float(width)
 
 
-def _wrapped(text: str, width: float, *, is_bold: bool) -> list[str]:
+def _wrapped(text: str, width: float, *, is_bold: bool, size: float = _SIZE) -> list[str]:
     """Lines of a text that are at most so wide, if its words are."""
     characters = max(len(text), 1)
     while True:
-        lines = textwrap.wrap(text, characters) or [""]
-        widest = max(_width(line, is_bold=is_bold) for line in lines)
+        lines = wrapped(text, characters)
+        widest = max(_width(line, is_bold=is_bold, size=size) for line in lines)
         if widest <= width or characters <= 8:
             return lines
         characters = max(min(characters - 1, int(characters * width / widest)), 8)
@@ -167,7 +170,7 @@ def _wrapped(text: str, width: float, *, is_bold: bool) -> list[str]:
 
 def _condition_lines(band: Band) -> list[str]:
     """The values of a band, in lines."""
-    return textwrap.wrap(typeset_condition(band), _CONDITION_CHARACTERS) or [""]
+    return wrapped(typeset_condition(band), _CONDITION_CHARACTERS)
 
 
 class _Layout:
@@ -177,7 +180,7 @@ class _Layout:
         self.items: list[_Text | _Line | _Area] = []
         self._sheet = sheet
         self._names = [
-            textwrap.wrap(one_line(line.label), _NAME_CHARACTERS) or [""]
+            wrapped(one_line(line.label), _NAME_CHARACTERS)
             for line in sheet.variables or sheet.lines
         ]
         self._columns = self._widths_of_points()
@@ -196,8 +199,10 @@ class _Layout:
             self._paragraph(NO_POINTS)
         for lines, widths in blocks:
             self._risk_block(lines, widths)
-        for note in [typeset(sheet.formula), *sheet.footnotes]:
+        for note in [typeset(sheet.formula), *sheet.notes]:
             self._paragraph(note)
+        for note in sheet.footnotes:
+            self._paragraph(note, size=_SMALL_SIZE)
         self.height = self._y + _MARGIN
 
     def _widths_of_points(self) -> list[float]:
@@ -234,10 +239,10 @@ class _Layout:
         for block in folded(lines, max(int((room - head) / cell), 1)):
             yield block, [head] + [cell] * len(block[0][1])
 
-    def _paragraph(self, text: str, *, is_bold: bool = False) -> None:
-        for line in _wrapped(text, self._inner, is_bold=is_bold):
-            self._text(_MARGIN, line, is_bold=is_bold)
-            self._y += _LINE
+    def _paragraph(self, text: str, *, is_bold: bool = False, size: float = _SIZE) -> None:
+        for line in _wrapped(text, self._inner, is_bold=is_bold, size=size):
+            self.items.append(_Text(_MARGIN, self._y + size, line, is_bold=is_bold, size=size))
+            self._y += _LINE * size / _SIZE
         self._y += 0.3 * _LINE
 
     def _text(self, x: float, text: str, *, align: str = "left", is_bold: bool = False) -> None:

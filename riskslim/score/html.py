@@ -16,10 +16,12 @@ from riskslim.score.typesetting import (
     typeset_condition,
 )
 
-__all__ = ["sheet_html"]
+__all__ = ["PAGE_LINE", "sheet_html"]
 
 # In HTML, in hundredths of an em: a line on a page of A4, a character, the padding of a cell.
 _HTML_LINE, _HTML_CHARACTER, _HTML_SEPARATOR = 4300, 62, 80
+# A line on a screen of 1280 pixels; style sheets of pages with it have to care for others.
+PAGE_LINE = 6200
 
 _CELL = "padding:0.2em 0.6em;border-bottom:1px solid"
 _LEFT, _RIGHT = f"text-align:left;{_CELL}", f"text-align:right;{_CELL}"
@@ -28,27 +30,35 @@ _NO_LINE = "border-bottom:none;padding-bottom:0"
 _NARROW_CELL = f"padding:0.2em 0.4em;border-bottom:1px solid;{_NOWRAP}"
 _CAPTION = "text-align:left;font-weight:bold;padding:0.3em 0;caption-side:top"
 _TABLE = '<table style="border-collapse:collapse;margin:0 0 0.8em">'
+_SMALL_PRINT = "margin:0.4em 0 0;font-size:0.85em"
 _BLANK = '<span style="display:inline-block;width:3em;border-bottom:1px dotted">&nbsp;</span>'
 
 
-def sheet_html(sheet: SheetContent) -> str:
+def sheet_html(sheet: SheetContent, line: int = _HTML_LINE) -> str:
     """Write a sheet as a fragment of HTML that needs no style sheet.
 
     Parameters
     ----------
     sheet : SheetContent
+    line : int
+        Width of the risk table, beyond which it is folded, in hundredths of an em.
 
     Returns
     -------
     str
     """
     notes = "\n".join(
-        f'<p style="margin:0.2em 0">{_escaped(note)}</p>'
-        for note in [typeset(sheet.formula), *sheet.footnotes]
+        [
+            *(
+                f'<p style="margin:0.2em 0">{_escaped(note)}</p>'
+                for note in [typeset(sheet.formula), *sheet.notes]
+            ),
+            *(f'<p style="{_SMALL_PRINT}">{_escaped(note)}</p>' for note in sheet.footnotes),
+        ]
     )
     return (
         '<figure class="riskslim-score" style="margin:1em 0">\n'
-        f"{_points_table(sheet)}\n{_risk_tables(sheet)}\n"
+        f"{_points_table(sheet)}\n{_risk_tables(sheet, line)}\n"
         '<figcaption style="font-size:0.9em;text-align:left">\n'
         f"{notes}\n</figcaption>\n</figure>\n"
     )
@@ -146,8 +156,8 @@ def _rows_of_variables(sheet: SheetContent) -> tuple[tuple[str, ...], list[str]]
     return ("Row", "Variable", "Values", "Points", "Add up"), lines
 
 
-def _risk_tables(sheet: SheetContent) -> str:
-    blocks = fitting_blocks(sheet, _HTML_LINE, _HTML_CHARACTER, _HTML_SEPARATOR)
+def _risk_tables(sheet: SheetContent, line: int) -> str:
+    blocks = fitting_blocks(sheet, line, _HTML_CHARACTER, _HTML_SEPARATOR)
     # Columns of all parts have the same width.
     longest = max(len(cell) for _, cells in sheet.risk_lines for cell in cells)
     widths = [
@@ -155,7 +165,9 @@ def _risk_tables(sheet: SheetContent) -> str:
         for n in (len(longest_cell(sheet.risk_lines)), longest)
     ]
     tables = [
-        _risk_table_html(lines, widths, "" if len(blocks) == 1 else f", {k} of {len(blocks)}")
+        _risk_table_html(
+            lines, widths, "" if len(blocks) == 1 else f"<span>, {k} of {len(blocks)}</span>"
+        )
         for k, lines in enumerate(blocks, start=1)
     ]
     return "\n".join(

@@ -58,7 +58,10 @@ def sheet_latex(sheet: SheetContent) -> str:
     """
     blocks = fitting_blocks(sheet, _LINE, _CHARACTER, _SEPARATOR)
     tables = [_points_table(sheet), *map(_risk_table, blocks)]
-    notes = _NEW_LINE.join([_escaped(typeset(sheet.formula)), *map(_escaped, sheet.footnotes)])
+    notes = _NEW_LINE.join([_escaped(typeset(sheet.formula)), *map(_escaped, sheet.notes)])
+    if sheet.footnotes:
+        small = _NEW_LINE.join(map(_escaped, sheet.footnotes))
+        notes += f"{_NEW_LINE}{{\\footnotesize {small}\\par}}"
     body = "\n\\par\\medskip\\noindent\n".join([*tables, notes])
     return f"% Needs \\usepackage{{booktabs}}.\n\\par\\noindent\n{body}\n\\par\n"
 

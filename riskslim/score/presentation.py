@@ -45,6 +45,9 @@ _EXTREME = 0.001
 # Entries of the risk table on a sheet.
 _MAX_ROWS = 30
 
+# Labels that say no more than that there is an outcome: headlines leave them out.
+_TRUE = ("1", "1.0", "true")
+
 # Units of log-odds per point for which it is said what the point does to the odds.
 _LEAST_POINT, _MOST_POINT = 0.001, 10.0
 
@@ -193,7 +196,7 @@ class Presentation(Predictions):
         >>> score = RiskScore(-3, {"smoker": 2, "exercise": -1})
         >>> X = {"smoker": [1, 1, 1, 0, 0], "exercise": [0, 0, 1, 0, 0]}
         >>> print(score.sheet(X, [1, 0, 0, 0, 0], extreme=0.05))
-        RISK SCORE: probability that outcome = 1
+        RISK SCORE: risk of outcome
         +----------------------------+-----------+-------+
         | 1. smoker                  |  2 points |   ... |
         | 2. exercise                | -1 point  | + ... |
@@ -208,6 +211,7 @@ class Presentation(Predictions):
         | CASES    |  0/2 |   0/1 |   1/2 |
         +----------+------+-------+-------+
         risk = 1 / (1 + exp(3 - score))
+        Risk: the probability that outcome = 1.
         Observed: share of rows with outcome = 1. Cases: number of such rows / of all rows.
 
         With conditions turned round, by variable:
@@ -229,16 +233,18 @@ class Presentation(Predictions):
         is_weighted = sample_weight is not None
         notes = [
             *self._of_risks(),
+            *self._statements_of_risk(),
             *self._notes_on_points(layout, shift),
             *self._notes(risks, layout, is_weighted=is_weighted),
         ]
         return ScoreSheet(
-            outcome=f"probability that {self._positive}",
+            outcome=self._risk_in_words,
             lines=lines,
             variables=variables,
             risks=moved_rows(risks, 1, shift) if shift else risks,
             formula=self._formula(shift),
             notes=tuple(map(one_line, notes)),
+            proof=tuple(map(one_line, self._proof())),
             requirements=tuple(self.requirements),
         )
 
@@ -401,10 +407,25 @@ class Presentation(Predictions):
             yield from self._notes_on_values(turned_features(self, layout.points))
         if not all(values.is_binary for values in self.feature_ranges.values()):
             yield "[a to b]: the values of the feature in the training data."
+
+    def _proof(self) -> Iterator[str]:
+        """What is proven: small print, since it is no help with adding up points."""
         if self.certificate is not None:
             yield str(self.certificate)
             if self.recalibration is not None:
                 yield self.recalibration.note_on_certificate(self.intercept)
+
+    @property
+    def _risk_in_words(self) -> str:
+        """What the risk is, as a headline has it."""
+        if str(self.classes[1]).lower() in _TRUE:
+            return f"risk of {self.outcome_name}"
+        return f"probability that {self._positive}"
+
+    def _statements_of_risk(self) -> Iterator[str]:
+        """State exactly what a headline says in short."""
+        if str(self.classes[1]).lower() in _TRUE:
+            yield f"Risk: the probability that {self._positive}."
 
     def _notes_on_values(self, turned: Container[str]) -> Iterator[str]:
         """How missing and special values count, but for conditions that say it themselves."""
@@ -577,7 +598,7 @@ class Presentation(Predictions):
         --------
         >>> from riskslim import RiskScore
         >>> score = RiskScore(1, {"exercise": -2}).with_layout(points="non-negative")
-        >>> for k in (2, -2, -1):
+        >>> for k in (2, -3, -1):
         ...     print(str(score).splitlines()[k])
         | 1. exercise: no | 2 points |   ... |
         risk = 1 / (1 + exp(1 - score))

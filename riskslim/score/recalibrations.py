@@ -98,7 +98,7 @@ class Recalibrations(Presentation):
         >>> from riskslim import RiskScore
         >>> score = RiskScore(-2, {"smoker": 2}, prevalence=0.2)
         >>> print(score.recalibrated(prevalence=0.05))
-        RISK SCORE: probability that outcome = 1
+        RISK SCORE: risk of outcome
         +-----------+----------+-------+
         | 1. smoker | 2 points |   ... |
         +-----------+----------+-------+
@@ -112,6 +112,7 @@ class Recalibrations(Presentation):
         risk = 1 / (1 + exp(3.55814 - score))
         Recalibrated to rows of which 5.0% have outcome = 1: intercept -3.55814 in place of
         -2. The points are as they were.
+        Risk: the probability that outcome = 1.
         """
         link = link_of(self)
         if prevalence is not None:

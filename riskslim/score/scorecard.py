@@ -48,7 +48,7 @@ class Scorecard(ScoreSheet):
 
     Parameters
     ----------
-    outcome, lines, risks, formula, notes, requirements, variables
+    outcome, lines, risks, formula, notes, requirements, variables, proof
         As in :class:`~riskslim.score.sheet.ScoreSheet`; the first of ``variables`` has the points
         that every record starts with.
     factor : int
@@ -169,6 +169,7 @@ def scorecard_of(
         formula=_formula(link, factor, start),
         variables=(_base_row(base), *bands),
         requirements=sheet.requirements,
+        proof=sheet.proof,
         factor=factor,
         offset=start,
         pdo=worth * link.scale * math.log(2),

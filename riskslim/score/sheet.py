@@ -23,6 +23,7 @@ from riskslim.score.typesetting import (
     fitting_blocks,
     longest_cell,
     one_line,
+    wrapped,
 )
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class ScoreSheet(SheetContent):
     Parameters
     ----------
     outcome : str
-        What the risk is: "probability that stroke = 1".
+        What the risk is: "risk of stroke", or "probability that stroke = yes".
     lines : sequence of ScoreLine
         The points table.
     risks : sequence of RiskRow
@@ -56,6 +57,8 @@ class ScoreSheet(SheetContent):
         What the score was found under: the last lines beneath the tables.
     variables : sequence of VariableBands
         The points by variable, in the place of the points table; ``lines`` are empty then.
+    proof : sequence of str
+        What is proven of the score, as small print with the requirements.
 
     Notes
     -----
@@ -66,7 +69,7 @@ class ScoreSheet(SheetContent):
     >>> from riskslim import RiskScore
     >>> sheet = RiskScore(-3, {"smoker": 2, "exercise": -1}, outcome_name="stroke").sheet()
     >>> print(sheet)
-    RISK SCORE: probability that stroke = 1
+    RISK SCORE: risk of stroke
     +----------------------------+-----------+-------+
     | 1. smoker                  |  2 points |   ... |
     | 2. exercise                | -1 point  | + ... |
@@ -79,6 +82,7 @@ class ScoreSheet(SheetContent):
     | RISK  | 1.8% | 4.7% | 11.9% | 26.9% |
     +-------+------+------+-------+-------+
     risk = 1 / (1 + exp(3 - score))
+    Risk: the probability that stroke = 1.
     """
 
     def __str__(self) -> str:
@@ -90,7 +94,7 @@ class ScoreSheet(SheetContent):
             for line in textwrap.wrap(note, _MAX_WIDTH, break_long_words=False)
         ]
         tables = [head, _points_text(self), "", risks]
-        return "\n".join([*tables, self.formula, *self.notes, *requirements])
+        return "\n".join([*tables, self.formula, *self.notes, *self.proof, *requirements])
 
     def to_markdown(self) -> str:
         """Write the sheet in Markdown, with the tables of GitHub Flavored Markdown.
@@ -104,7 +108,7 @@ class ScoreSheet(SheetContent):
         --------
         >>> from riskslim import RiskScore
         >>> print(RiskScore(-3, {"smoker": 2, "age >= 60": 1}).sheet().to_markdown())
-        **Risk score: probability that outcome = 1**
+        **Risk score: risk of outcome**
         <BLANKLINE>
         |  | Item | Points |  |
         | --: | :-- | :-- | :-- |
@@ -121,13 +125,15 @@ class ScoreSheet(SheetContent):
         <BLANKLINE>
         risk = 1 / (1 + exp(3 - score))
         <BLANKLINE>
+        Risk: the probability that outcome = 1.
+        <BLANKLINE>
         """
         heads, columns = zip(*self.risk_lines, strict=True)
         parts = [
             f"**{_markdown(self.title)}**",
             _points_markdown(self),
             _markdown_table(heads, ["--:"] * len(heads), zip(*columns, strict=True)),
-            *map(_paragraph, [self.formula, *self.footnotes]),
+            *map(_paragraph, [self.formula, *self.notes, *self.footnotes]),
         ]
         return "\n\n".join(parts) + "\n"
 
@@ -169,7 +175,7 @@ class ScoreSheet(SheetContent):
         % Needs \usepackage{booktabs}.
         \par\noindent
         \begin{tabular}{@{}rlll@{}}
-        \multicolumn{4}{@{}l}{\bfseries Risk score: probability that outcome = 1} \\
+        \multicolumn{4}{@{}l}{\bfseries Risk score: risk of outcome} \\
         \toprule
         1. & smoker & 2 points & \phantom{$+$ }\dots \\
         2. & age\_60 & 1 point & $+$ \dots \\
@@ -187,6 +193,8 @@ class ScoreSheet(SheetContent):
         \end{tabular}
         \par\medskip\noindent
         risk = 1 / (1 + exp(3 $-$ score))
+        \par\noindent
+        Risk: the probability that outcome = 1.
         \par
         <BLANKLINE>
         """
@@ -227,7 +235,7 @@ def _points_text(sheet: ScoreSheet) -> str:
         blank = "  ..." if k == 1 else "+ ..."
         label = f"{k:>{len(str(len(sheet.lines)))}}. {one_line(line.label)}"
         indent = " " * (label.index(". ") + 2)
-        first, *others = textwrap.wrap(label, MAX_NAME_WIDTH, subsequent_indent=indent)
+        first, *others = wrapped(label, MAX_NAME_WIDTH, indent)
         sign = f"{'x' if line.is_factor else '':<{room_for_sign}}"
         cells.append((first, f"{sign}{line.points:>{digits}} {one_line(line.unit)}", blank))
         cells.extend((other, "", "") for other in others)
@@ -239,17 +247,13 @@ def _variables_text(sheet: ScoreSheet) -> str:
     digits = len(str(sheet.n_rows))
     rows: list[list[tuple[str, str, str, str]]] = []
     for k, variable in enumerate(sheet.variables, start=1):
-        label = textwrap.wrap(
-            f"{k:>{digits}}. {one_line(variable.label)}",
-            _MAX_LABEL_WIDTH,
-            subsequent_indent=" " * (digits + 2),
+        label = wrapped(
+            f"{k:>{digits}}. {one_line(variable.label)}", _MAX_LABEL_WIDTH, " " * (digits + 2)
         )
         bands = [
             (line, "" if j else one_line(band.printed_points))
             for band in variable.bands
-            for j, line in enumerate(
-                textwrap.wrap(one_line(band.condition), _MAX_CONDITION_WIDTH) or [""]
-            )
+            for j, line in enumerate(wrapped(one_line(band.condition), _MAX_CONDITION_WIDTH))
         ]
         height = max(len(label), len(bands))
         label += [""] * (height - len(label))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
+import textwrap
 from typing import TYPE_CHECKING, TypeAlias
 
 from riskslim._wording import listing
@@ -27,12 +28,16 @@ __all__ = [
     "one_line",
     "typeset",
     "typeset_condition",
+    "wrapped",
 ]
 
 NO_POINTS = "No feature has points: the score of every row is 0."
 
 # A name in quotation marks.
 _NAME = r"'[^']*'"
+
+# Parts of a word that is longer than a line: "with_", "an_", "underscore".
+_PARTS = re.compile(r"[^_./,]*[_./,]+|[^_./,]+")
 
 # Longer names of features are wrapped.
 MAX_NAME_WIDTH = 64
@@ -76,7 +81,7 @@ class SheetContent:
 
     Parameters
     ----------
-    outcome, lines, risks, formula, notes, requirements, variables
+    outcome, lines, risks, formula, notes, requirements, variables, proof
         As in :class:`~riskslim.score.sheet.ScoreSheet`.
     """
 
@@ -87,6 +92,7 @@ class SheetContent:
     notes: tuple[str, ...] = ()
     requirements: tuple[Requirement, ...] = ()
     variables: tuple[VariableBands, ...] = ()
+    proof: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -113,8 +119,8 @@ class SheetContent:
 
     @property
     def footnotes(self) -> tuple[str, ...]:
-        """Return what stands beneath the tables and the formula: notes and requirements."""
-        return (*self.notes, *self.notes_on_requirements)
+        """Return the small print: what is proven, and the requirements."""
+        return (*self.proof, *self.notes_on_requirements)
 
     @property
     def instruction(self) -> str:
@@ -163,6 +169,37 @@ def score_line(name: str, points: int, values: FeatureRange) -> ScoreLine:
 def one_line(text: str) -> str:
     """A name as it can stand in a table: without line breaks and other control characters."""
     return "".join(c if c.isprintable() else " " for c in text)
+
+
+class _Wrapper(textwrap.TextWrapper):
+    """Parts words that are longer than a line behind signs, not inside of what they join."""
+
+    def _split(self, text: str) -> list[str]:
+        room = self.width - len(self.subsequent_indent)
+        return [
+            part
+            for chunk in super()._split(text)
+            for part in ([chunk] if len(chunk) <= room else re.findall(_PARTS, chunk))
+        ]
+
+
+def wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    """Lines of a name, which end between words, or behind an underscore, point, slash or comma.
+
+    Parameters
+    ----------
+    text : str
+    width : int
+        Most characters in a line. Only what is longer by itself is cut.
+    indent : str, default ""
+        What lines but the first one begin with.
+
+    Returns
+    -------
+    list of str
+        One line at least.
+    """
+    return _Wrapper(width, subsequent_indent=indent).wrap(text) or [""]
 
 
 def typeset(text: str) -> str:

@@ -866,7 +866,7 @@ def test_demo(monkeypatch):
     assert certificate.is_optimal
     assert certificate.optimality_gap == 0.0
     assert certificate.objective == pytest.approx(0.161602877778, abs=1e-12)
-    assert result.stdout.startswith("RISK SCORE: probability that benign = 1\n")
+    assert result.stdout.startswith("RISK SCORE: risk of benign\n")
     assert f"objective {certificate.objective:.9g}, lower bound" in result.stdout
     assert f"\n{certificate.explain()}\n" in result.stdout
     assert result.stdout.rstrip().endswith(" seconds.")

@@ -405,7 +405,7 @@ def test_ctrl_c_on_a_terminal(tmp_path):
     assert process.returncode == 130
     assert re.match(r"size  status .*\n   1  optimal ", out)
     assert "The run was stopped" in out
-    assert "RISK SCORE: probability that y = 1" in out
+    assert "RISK SCORE: risk of y" in out
 
 
 # --- items ----------------------------------------------------------------------------------------

@@ -56,8 +56,10 @@ from riskslim.metrics import (
 )
 from riskslim.report import render
 from riskslim.report import tables as content
+from riskslim.report.calculator import calculator_numbers
 from riskslim.report.diagrams import thresholds
 from riskslim.report.remarks import _told_apart
+from riskslim.score.html import PAGE_LINE, sheet_html
 from riskslim.score.lines import shift_of
 from riskslim.score.typesetting import one_line
 
@@ -626,7 +628,7 @@ def test_data_are_summarised(full):
 def test_sheet_and_certificate_are_those_of_the_score(full):
     entry, page, _, test, *_ = full
     score = entry.risk_score
-    assert score.sheet(*test).to_html() in page
+    assert sheet_html(score.sheet(*test), line=PAGE_LINE) in page
     assert "Risks observed in the test data are beneath the predicted ones." in page
     assert "Risks observed in the given data are beneath the predicted ones." in page_of("plain")
     root = parsed(page)
@@ -968,6 +970,13 @@ return done;
 """
 
 
+def click(browser, selector: str) -> None:
+    """Click on an element, away from the result at the lower edge of the window."""
+    element = browser.find_element("css selector", selector)
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+    element.click()
+
+
 def calculated(browser, score: RiskScore, rows: np.ndarray) -> None:
     """The calculator says what the score predicts, to the last bit."""
     found = browser.execute_script(FILL, [[float(v) for v in row] for row in rows])
@@ -1037,32 +1046,31 @@ def test_calculator_ticks_what_is_implied(shown, browser):
     shown(render(score, X, rng.integers(0, 2, 100)))
     assert "Conditions on the same variable" in browser.find_element("id", "calculator").text
 
-    def click(name: str) -> set[str]:
-        label = f"label[for=item-{names.index(name)}]"
-        browser.find_element("css selector", label).click()
-        ticks = browser.find_elements("css selector", "#calculator input")
+    def ticked_by(name: str) -> set[str]:
+        click(browser, f"label[for=item-{names.index(name)}]")
+        ticks = browser.find_elements("css selector", "#calculator input[type=checkbox]")
         ticked = {name for name, tick in zip(names, ticks, strict=True) if tick.is_selected()}
         total = browser.find_element("id", "calculator-score").text
         assert float(total) == sum(score.points[name] for name in ticked)
         return ticked
 
-    assert click("age >= 75") == {"age >= 45", "age >= 60", "age >= 75"}
-    assert click("smoker") == {"age >= 45", "age >= 60", "age >= 75", "smoker"}
-    assert click("age >= 60") == {"age >= 45", "smoker"}
-    assert click("sex = male") == {"age >= 45", "smoker", "sex = male"}
-    assert click("sex = female") == {"age >= 45", "smoker", "sex = female"}
-    assert click("sex = female") == {"age >= 45", "smoker"}
-    assert click("age is missing") == {"age is missing", "smoker"}
-    assert click("age >= 60") == {"age >= 45", "age >= 60", "smoker"}
-    assert click("age >= 45") == {"smoker"}
-    assert click("lab > 2") == {"lab > 2", "smoker"}
-    assert click("lab <= 4") == {"lab <= 4", "lab > 2", "smoker"}
+    assert ticked_by("age >= 75") == {"age >= 45", "age >= 60", "age >= 75"}
+    assert ticked_by("smoker") == {"age >= 45", "age >= 60", "age >= 75", "smoker"}
+    assert ticked_by("age >= 60") == {"age >= 45", "smoker"}
+    assert ticked_by("sex = male") == {"age >= 45", "smoker", "sex = male"}
+    assert ticked_by("sex = female") == {"age >= 45", "smoker", "sex = female"}
+    assert ticked_by("sex = female") == {"age >= 45", "smoker"}
+    assert ticked_by("age is missing") == {"age is missing", "smoker"}
+    assert ticked_by("age >= 60") == {"age >= 45", "age >= 60", "smoker"}
+    assert ticked_by("age >= 45") == {"smoker"}
+    assert ticked_by("lab > 2") == {"lab > 2", "smoker"}
+    assert ticked_by("lab <= 4") == {"lab <= 4", "lab > 2", "smoker"}
     points = {"smoker": 2, "sex = male": 1, "x >= 1e999": 1, "x >= 2": 1}
     score, names[:] = RiskScore(-9, points, items=read_items(points)), points
     X = {name: rng.integers(0, 2, 100) for name in names}
     shown(render(score, X, rng.integers(0, 2, 100)))
     # No number is that large: what is ticked all the same is counted.
-    assert click("x >= 1e999") == {"x >= 1e999"}
+    assert ticked_by("x >= 1e999") == {"x >= 1e999"}
 
 
 FILL_LAYOUT = """
@@ -1158,6 +1166,140 @@ def test_calculator_in_every_layout(shown, browser, by, points):
     assert thresholds == {float(one) + shift for one in set(scores.tolist())}
 
 
+ENTER = """
+const [rows, done] = [arguments[0], []];
+const form = document.getElementById("calculator");
+for (const row of rows) {
+  row.forEach((value, n) => {
+    const input = document.getElementById("number-" + n);
+    input.value = value;
+    input.dispatchEvent(new Event("input", {bubbles: true}));
+  });
+  const [observed, note] = ["observed", "note"].map(
+    (name) => document.getElementById("calculator-" + name).textContent);
+  done.push([form.dataset.score, form.dataset.risk, observed, note]);
+}
+return done;"""
+
+
+def raw_patients() -> tuple[RiskScore, pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(20)
+    raw = pd.DataFrame({"age": rng.integers(18, 90, 300), "lab": rng.normal(2, 1, 300).round(2)})
+    raw.loc[:20, "lab"] = -9
+    raw.loc[280:, "lab"] = np.nan
+    encoder = ItemEncoder(
+        thresholds={"age": [45, 75], "lab": [0.1 + 0.2, 2]},
+        missing="indicator",
+        special_values={"lab": [-9]},
+    ).fit(raw)
+    names = [str(name) for name in encoder.get_feature_names_out()]
+    worths = dict(zip(names, itertools.cycle((3, 2, -1, -2)), strict=False))
+    score = RiskScore(-2, worths).with_variables(encoder)
+    return score.with_labels({"age": {"text": "Age", "unit": "years"}}), raw, rng.random(300) < 0.4
+
+
+@pytest.mark.parametrize("points", ["fitted", "non-negative"])
+@pytest.mark.parametrize("by", ["item", "variable"])
+def test_calculator_takes_raw_numbers(shown, browser, by, points):
+    """Numbers set the conditions on them: the risk is that of the raw record, the same bits."""
+    score, raw, y = raw_patients()
+    score = score.with_layout(by=by, points=points)
+    messages, _ = shown(render(score, raw, y.astype(int), n_resamples=0))
+    assert messages == []
+    labels = {"Age (years)": "age", "lab": "lab"}
+    order = [one["label"] for one in calculator_numbers(score)]
+    assert sorted(order) == sorted(labels)
+    records = [
+        {"age": age, "lab": lab}
+        for age in (18, 44.999, 45, 74, 75, 89)
+        for lab in (0.3, 0.1 + 0.2, 1.99, 2, 3.5, -9)
+    ]
+    rows = [[record[labels[one]] for one in order] for record in records]
+    found = browser.execute_script(ENTER, rows)
+    table = pd.DataFrame(records)
+    risks, scores = score.predict_proba(table)[:, 1], score.score_samples(table)
+    sheet = score.sheet(raw, y.astype(int))
+    shift = shift_of(score, score.layout)
+    for (total, risk, observed, note), expected, own in zip(found, risks, scores, strict=True):
+        assert (float(total), float(risk), note) == (own, expected, "")
+        (entry,) = (row for row in sheet.risks if row.lowest <= own + shift <= row.highest)
+        seen = f"({entry.n_positive} of {entry.n_samples} rows)." if entry.n_samples else "no row."
+        assert observed.endswith(seen)
+    # Far from what was seen it says so; what is chosen by hand is no longer what a number says.
+    far = [{"Age (years)": 120, "lab": 1}[one] for one in order]
+    ((*_, note),) = browser.execute_script(ENTER, [far])
+    assert note == "Beyond the values that the score was learned on: Age (years) (18 to 89)."
+    number = browser.find_element("id", f"number-{order.index('Age (years)')}")
+    kept = browser.find_element("id", f"number-{order.index('lab')}")
+    if by == "item":
+        click(browser, f"label[for=item-{list(score.points).index('age >= 75')}]")
+    else:
+        variable = [one.variable for one in score.bands()].index("age")
+        browser.execute_script(
+            "const one = document.getElementById(arguments[0]); one.value = '0';"
+            "one.dispatchEvent(new Event('input', {bubbles: true}));", f"variable-{variable}",
+        )  # fmt: skip
+    assert (number.get_attribute("value"), kept.get_attribute("value")) == ("", "1")
+    assert browser.find_element("id", "calculator-note").text == ""
+
+
+def test_numbers_are_asked_for_where_conditions_are_stated():
+    score, *_ = raw_patients()
+    (lab,) = (one for one in calculator_numbers(score) if one["label"] == "lab")
+    assert lab["special"] == [-9.0]
+    assert {test["kind"] for test in lab["tests"]} >= {">=", "missing"}
+    assert [0.1 + 0.2] in [test["values"] for test in lab["tests"]]
+    # A name states nothing, and levels are no numbers.
+    points = {"age >= 45": 1, "sex = male": 1}
+    assert calculator_numbers(RiskScore(-1, points)) == []
+    (age,) = calculator_numbers(RiskScore(-1, points, items=read_items(points)))
+    assert (age["label"], age["range"], age["minimum"]) == ("age", "", None)
+
+
+def test_the_result_of_the_calculator_stays_in_view(shown, browser):
+    X = {f"item {k}": np.arange(40) % (k + 2) == 0 for k in range(15)}
+    score = RiskScore(-5, dict.fromkeys(X, 1))
+    shown(render(score, X, np.arange(40) % 3 == 0, n_resamples=0), 390)
+    for k in (0, 14):
+        click(browser, f"label[for=item-{k}]")
+        top, bottom, height = browser.execute_script(
+            "const box = document.querySelector('.result').getBoundingClientRect();"
+            "return [box.top, box.bottom, innerHeight]"
+        )
+        assert 0 <= top < bottom <= height
+    assert browser.find_element("id", "calculator-score").text == "2"
+
+
+def test_phones_show_all_of_operating_points(shown, browser, full):
+    shown(full[1], 390)
+    sizes = browser.execute_script("""
+    return [...document.querySelectorAll("table.stacked")].map((one) => [
+      one.parentElement.scrollWidth, one.parentElement.clientWidth,
+      one.tBodies[0].rows[0].cells[3].dataset.head,
+      getComputedStyle(one.tBodies[0].rows[0].cells[3], "::before").content])""")
+    assert len(sizes) == 2
+    for inside, there, head, printed in sizes:
+        assert inside <= there
+        assert head == "Sensitivity"
+        assert printed in ('"Sensitivity"', "attr(data-head)")
+
+
+def test_names_in_diagrams_are_not_cut_inside_a_word():
+    score, raw, y = raw_patients()
+    name = "death within thirty days of admission to an intensive care unit for any reason"
+    score = dataclasses.replace(score, outcome_name=name)
+    page = render(score, raw, y.astype(int), n_resamples=0)
+    diagram = page[page.index('id="discrimination"') : page.index('id="decisions"')]
+    lines = re.findall(r"<(?:text|tspan)[^>]*>([^<]+)<", diagram)
+    for label in (0, 1):
+        said = f"with {name} = {label}".split()
+        assert said[0] in " ".join(lines).split()
+        wrapped = [line for line in lines if set(line.split()) & {"thirty", "reason"}]
+        assert wrapped
+        assert all(set(line.split()) <= set(said) | {"0", "1"} for line in wrapped)
+    assert "\u2026" not in " ".join(lines)
+
+
 def test_calculator_with_names_of_any_kind(shown, browser):
     score, X, y = hostile()
     shown(render(score, X, y))
@@ -1215,8 +1357,7 @@ def test_calculator_waits_for_what_is_missing(shown, browser, full):
     note = browser.find_element("id", "calculator-note")
     assert risk.text == "\u2026"
     assert note.text == "Still to be entered: visits."
-    label = browser.find_element("css selector", f"label[for=item-{names.index('age >= 60')}]")
-    label.click()
+    click(browser, f"label[for=item-{names.index('age >= 60')}]")
     number.send_keys("2")
     assert risk.text.endswith("%")
     record = dict.fromkeys(names, 0) | {"visits": 2, "age >= 60": 1}

@@ -30,6 +30,7 @@ from riskslim._wording import percent
 from riskslim.data.feature_ranges import FeatureRange
 from riskslim.items import read_items
 from riskslim.items.variables import RawVariable
+from riskslim.score.typesetting import wrapped
 
 mpl.use("Agg")
 
@@ -164,7 +165,8 @@ def test_html_tables_are_folded_to_the_width_of_a_page():
         widest = max(len(cell) for table in tables for row in table for cell in row[1:])
         assert len(tables[0][0][1:]) * (0.62 * widest + 0.8) + 0.62 * len("Score") + 0.8 <= 43
         count = len(tables)
-        captions = re.findall(r"<caption[^>]*>(Risk of[^<]*)<", sheet.to_html())
+        captions = re.findall(r"<caption[^>]*>(Risk of.*?)</caption>", sheet.to_html())
+        captions = [re.sub("<.*?>", "", caption) for caption in captions]
         assert captions == [f"Risk of each score, {k + 1} of {count}" for k in range(count)]
 
 
@@ -649,3 +651,71 @@ def test_drawing_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"needs matplotlib.*pip install 'riskslim\[report\]'"):
         plain().plot()
+
+
+@pytest.mark.parametrize(
+    ("classes", "title", "statement"),
+    [
+        ((0, 1), "risk of stroke", "Risk: the probability that stroke = 1."),
+        ((False, True), "risk of stroke", "Risk: the probability that stroke = True."),
+        ((0.0, 1.0), "risk of stroke", "Risk: the probability that stroke = 1.0."),
+        (("no", "yes"), "probability that stroke = yes", None),
+        ((1, 2), "probability that stroke = 2", None),
+    ],
+)
+def test_headlines_are_short_and_the_exact_statement_is_beneath(classes, title, statement):
+    sheet = RiskScore(-1, {"smoker": 2}, outcome_name="stroke", classes=classes).sheet()
+    assert sheet.outcome == title
+    said = [note for note in sheet.notes if note.startswith("Risk: ")]
+    assert said == ([] if statement is None else [statement])
+    for text in (str(sheet), sheet.to_markdown(), sheet.to_html(), sheet.to_latex()):
+        assert title in text.replace("$=$", "=")
+        assert statement is None or statement in text
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("PatternsInclude_BiPD_or_LRDA_and_frequency >= 3",
+         ["PatternsInclude_BiPD_or_", "LRDA_and_frequency >= 3"]),
+        ("time from admission, in hours", ["time from admission, in", "hours"]),
+        ("lab.creatinine/serum.last_value_of_day", ["lab.creatinine/serum.", "last_value_of_day"]),
+        ("a " + "x" * 30, ["a " + "x" * 22, "x" * 8]),
+        ("short_name", ["short_name"]),
+        ("", [""]),
+    ],
+)  # fmt: skip
+def test_names_are_parted_behind_signs(name, lines):
+    assert wrapped(name, 24) == lines
+    if len(lines) > 1:
+        first, *others = wrapped(name, 24, "   ")
+        assert all(line.startswith("   ") and len(line) <= 24 for line in others)
+        assert "".join([first, *others]).replace(" ", "") == name.replace(" ", "")
+
+
+@pytest.mark.parametrize("name", ["rapid_eye_movement_" * 5, "of_a_very_long_name_" * 7])
+def test_no_rendering_cuts_names_inside_a_word(name):
+    name = name.strip("_")
+    score = RiskScore(-1, {name: 2, "short": 1})
+    words = set(name.split("_"))
+    drawn = [text.get_text() for text in score.plot().texts if "_" in text.get_text()]
+    printed = [line for line in str(score).splitlines() if "_" in line]
+    assert len(drawn) > 1
+    assert len(printed) > 1
+    for line in (*drawn, *printed):
+        found = set(re.findall(r"[a-z]+", line)) - {"points"}
+        assert found <= words
+
+
+def test_what_is_proven_is_small_print():
+    sheet = sheets()["observed"]
+    assert sheet.proof
+    assert not set(sheet.proof) & set(sheet.notes)
+    assert sheet.footnotes[: len(sheet.proof)] == sheet.proof
+    assert str(sheet).index(sheet.notes[-1]) < str(sheet).index(sheet.proof[0])
+    assert f'font-size:0.85em">{sheet.proof[0]}' in sheet.to_html()
+    assert rf"{{\footnotesize {sheet.proof[0].split('%')[0]}" in sheet.to_latex()
+    sizes = {text.get_text(): text.get_fontsize() for text in sheet.plot().texts}
+    small = [size for text, size in sizes.items() if sheet.proof[0].startswith(text[:20] or "?")]
+    assert small
+    assert max(small) < max(sizes.values())
