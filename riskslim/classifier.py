@@ -235,8 +235,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> classifier.coef_, classifier.intercept_, classifier.classes_
     (array([[5, 0]]), array([-4]), array(['no', 'yes'], dtype='<U3'))
     >>> print(classifier.certificate_)
-    optimal to within <0.01%: objective 0.314076031, lower bound 0.314073577, gap <0.01%, 8 rows,
-    scale 0.7 (of 0.5 to 20)
+    optimal: objective 0.327595778, lower bound 0.327595778, gap 0.00%, 8 rows
     >>> classifier.predict([[1, 1], [0, 1]])
     array(['yes', 'no'], dtype='<U3')
 
