@@ -12,6 +12,7 @@ import contextlib
 import dataclasses
 import hashlib
 import json
+import math
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -20,8 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riskslim.data.distinct import all_rows
 from riskslim.engines.certify import certify
 from riskslim.engines.choice import solve
+from riskslim.rows.functions import row_marks
 from riskslim.solution import Solution, SolveStatistics, Status, Trace, TraceRecord
 
 if TYPE_CHECKING:
@@ -32,7 +35,7 @@ __all__ = ["Checkpoint", "fingerprint"]
 # How long one process waits for another one that is writing.
 PATIENCE = 60.0
 
-_FORMAT = "riskslim checkpoint 1"
+_FORMAT = "riskslim checkpoint 2"
 _TABLES = """
 CREATE TABLE IF NOT EXISTS about (format TEXT, identity TEXT);
 CREATE TABLE IF NOT EXISTS searches (key TEXT PRIMARY KEY, content TEXT, digest TEXT);
@@ -44,8 +47,8 @@ _NO_SETTING = ("n_threads", "progress", "should_stop", "start")
 def fingerprint(problem: RiskScoreProblem, settings: dict[str, Any]) -> str:
     """Digest of a problem, its rows included, and of the settings of a search.
 
-    Rows take part by the losses of a few vectors in which every feature has points: the digest is
-    the same wherever they are held, and whether equal ones are merged.
+    The digest is the same wherever rows are held, in which order, and whether equal ones are
+    merged.
 
     Parameters
     ----------
@@ -57,26 +60,55 @@ def fingerprint(problem: RiskScoreProblem, settings: dict[str, Any]) -> str:
     -------
     str
     """
-    data, rng = problem.loss.data, np.random.default_rng(0)
-    d = len(problem.lower) - 1
-    losses = []
-    for _ in range(3):
-        points = rng.integers(1, 4, d) * rng.choice([-1, 1], d)
-        coef = np.concatenate(([rng.integers(-3, 4)], points)).astype(np.int64)
-        losses.append(f"{problem.loss.reference_value(coef):.11g}")
+    data = problem.loss.data
     stated = {
-        "losses": losses,
-        "rows": [data.n_samples, str(data.sample_weight is None)],
+        "rows": [data.n_samples, data.is_weighted, _marked_rows(problem)],
         "features": list(data.feature_names),
         "outcome": [data.outcome_name, *map(repr, data.classes)],
         "bounds": [problem.lower.tolist(), problem.upper.tolist()],
         "penalties": problem.l0_penalty.tolist(),
         "sizes": [problem.min_size, problem.max_size],
         "scales": repr(problem.scales.to_plain()),
-        "constraints": [one.text for one in problem.requirements(np.zeros(d + 1, np.int64))],
+        "constraints": _resolved_constraints(problem),
         "settings": {k: repr(v) for k, v in sorted(settings.items()) if k not in _NO_SETTING},
     }
     return _digest(json.dumps(stated))
+
+
+def _marked_rows(problem: RiskScoreProblem) -> str:
+    """Sum of the marks of all rows, exact unless they have weights.
+
+    Losses of a few vectors would not do: rows that these are sure of add next to nothing.
+    """
+    loss = problem.loss
+    if loss.parts is None:
+        found = [row_marks(all_rows(loss.data))]
+    else:
+        found = list(loss.parts.used_by(loss.n_threads).map(row_marks))
+    total = sum(exact for exact, _ in found) % 2**64
+    return f"{total} {math.fsum(one for _, one in found) / loss.data.total_weight:.11g}"
+
+
+def _resolved_constraints(problem: RiskScoreProblem) -> str:
+    """Digest of what constraints mean for the features and rows of a problem.
+
+    Their words would not do: they leave out names of long lists, and which rows are in a group.
+    """
+    digest = hashlib.sha256()
+    per_scale = problem.scales.values if problem.is_constrained_per_scale else None
+    for one in [problem] if per_scale is None else map(problem.at_scale, per_scale):
+        rows = one.constraint_rows
+        if rows is None:
+            continue
+        plain = [[j, repr(points)] for _, j, points in rows.allowed_points]
+        arrays = [rows.points, rows.used, rows.any_used, rows.lower, rows.upper, *rows.groups]
+        for check in rows.checks:
+            plain.append([*check.level, check.limit, *(rate.of_negative for rate in check.rates)])
+            arrays += [check.records, check.columns, *(rate.weights for rate in check.rates)]
+        digest.update(repr([plain, [array.shape for array in arrays]]).encode("utf-8"))
+        for array in arrays:
+            digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 class Checkpoint:

@@ -35,6 +35,7 @@ __all__ = [
     "merged_part",
     "real_arguments",
     "reference_losses",
+    "row_marks",
     "scale_derivatives",
     "scores",
     "slope_derivatives",
@@ -50,6 +51,9 @@ MAX_POSITIONS = 2**16
 
 # How rows count: once each, as numbers of equal rows, or by weights.
 Weighting = Literal["none", "numbers", "weights"]
+
+# Rows that are marked at a time, a multiple of those of a panel.
+_MARKED_ROWS = 2**16
 
 _Array = NDArray[np.float64]
 _IntegerArguments = tuple[NDArray[np.int8], NDArray[np.int32], int]
@@ -677,3 +681,51 @@ def reference_losses(part: KernelRows, vector: _Array, scale: float) -> tuple[fl
     exact = losses.sum(dtype=np.longdouble)
     total = float(exact)
     return total, float(exact - np.longdouble(total))
+
+
+def row_marks(part: KernelRows) -> tuple[int, float]:
+    """Add up a mark of each row, by which other rows can be told from these.
+
+    A mark is a number of 64 bits that any other value of a feature, and the other label, make
+    another one. The sums depend neither on the order of rows nor on whether equal ones are merged.
+
+    Parameters
+    ----------
+    part : KernelRows
+
+    Returns
+    -------
+    exact : int
+        Sum over the rows, each as often as it counts, modulo 2^64; 0 for rows with weights.
+    weighted : float
+        Sum of weights times marks, these between 0 and 1; 0 for other rows.
+    """
+    d = len(part.integer_index) + len(part.real_index)
+    # Odd numbers: two values of a feature never have the same product.
+    factors = np.random.default_rng(0).integers(0, 2**64, d + 1, np.uint64) | np.uint64(1)
+    exact, weighted = 0, []
+    for start in range(0, part.n_rows, _MARKED_ROWS):
+        rows = slice(start, min(start + _MARKED_ROWS, part.n_rows))
+        marks = np.where(part.labels[rows] > 0, factors[0], np.uint64(0))
+        for k, j in enumerate(part.integer_index.tolist()):
+            marks += factors[1 + j] * _folded(part.integer_columns[rows, k].astype(np.float64))
+        for k, j in enumerate(part.real_index.tolist()):
+            column = read_column(part.real_panels, k, rows.start, rows.stop)
+            marks += factors[1 + j] * _folded(column)
+        # Sums of marks must not be marks of sums.
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            marks = (marks ^ (marks >> np.uint64(shift))) * np.uint64(factor)
+        marks ^= marks >> np.uint64(31)
+        if weighting_of(part) == "weights":
+            weighted += (part.weights[rows] * (marks / 2.0**64)).tolist()
+            continue
+        if len(part.numbers):
+            marks *= part.numbers[rows].astype(np.uint64)
+        exact += int(marks.sum(dtype=np.uint64))
+    return exact % 2**64, math.fsum(weighted)
+
+
+def _folded(values: _Array) -> NDArray[np.uint64]:
+    """Bits of numbers, those that small integers have in the lower half as well."""
+    bits = (values + 0.0).view(np.uint64)  # 0.0 and -0.0 are one
+    return bits ^ (bits >> np.uint64(32))

@@ -10,13 +10,19 @@ from contextlib import closing
 import numpy as np
 import pytest
 
+from partitions import in_parts, on_disk, random_data, rows_of
 from problems import make_problem
 from riskslim import (
     BranchAndBoundSettings,
+    CoefficientSet,
+    LogisticLoss,
     RiskScoreProblem,
     Status,
     TrainingData,
+    at_most,
     branch_and_bound,
+    rate_gap_at_most,
+    risk_at_most,
 )
 from riskslim.engines import checkpoint as module
 from riskslim.engines.checkpoint import Checkpoint, fingerprint
@@ -195,3 +201,82 @@ def test_the_fingerprint_is_about_all_rows_and_settings(problem):
         fingerprint(problem, {"time_limit": 3}), fingerprint(problem.restated(max_size=2), {})
     ]  # fmt: skip
     assert len({base, *others}) == 3
+
+
+def _of_data(data, **stated):
+    coefficients = CoefficientSet(data.feature_names, -3, 3)
+    return RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=3, **stated)
+
+
+def _sixteen_items():
+    rng = np.random.default_rng(0)
+    X = (rng.random((200, 16)) < 0.5).astype(float)
+    z = 2 * X[:, 10] - 2 * X[:, 11] + 1.5 * X[:, 12] - 0.5
+    return TrainingData(X, rng.random(200) < 1 / (1 + np.exp(-z)))
+
+
+def test_lists_of_features_that_read_alike_are_others(file):
+    """Words about a constraint name ten features and count the others."""
+    data = _sixteen_items()
+    names = list(data.feature_names)
+    first = _of_data(data, constraints=[at_most(1, names[:13])])
+    other = _of_data(data, constraints=[at_most(1, names[:10] + names[13:])])
+    alike = [problem.constraints[0].describe() for problem in (first, other)]
+    assert alike[0] == alike[1]
+    kept = Checkpoint(file, "x")
+    assert kept.solve("a", first).certificate.is_optimal
+    optimum = branch_and_bound(other).certificate.objective
+    certificate = kept.solve("a", other).certificate
+    assert certificate.lower_bound <= optimum + 1e-10
+    assert certificate.objective == pytest.approx(optimum, abs=1e-10)
+
+
+def test_groups_of_rows_are_told_apart():
+    data, found = _sixteen_items(), []
+    for seed in (1, 2):
+        groups = np.random.default_rng(seed).integers(0, 2, data.n_rows)
+        gap = rate_gap_at_most(0.05, "false_positive", groups=groups, threshold=0.5)
+        found.append(fingerprint(_of_data(data, constraints=[gap]), {}))
+    assert found[0] != found[1]
+
+
+def test_constraints_at_each_scale_take_part():
+    data, found = _sixteen_items(), []
+    for p in (0.1, 0.3):
+        problem = _of_data(data, scale=[1.0, 2.0], constraints=[risk_at_most(p, profile={})])
+        assert problem.is_constrained_per_scale
+        found.append(fingerprint(problem, {}))
+    assert found[0] != found[1]
+
+
+def test_every_cell_takes_part():
+    """Rows of which every score is sure add nothing to a loss."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(100.0, 15.0, (80, 4)), np.arange(80) % 3 == 0
+    X[:, 3] = rng.integers(0, 100, 80)
+    found = {fingerprint(_of_data(TrainingData(X, y)), {})}
+    for i in range(80):
+        for j, more in ((2, 1e-9), (3, 1.0)):
+            changed = X.copy()
+            changed[i, j] += more
+            found.add(fingerprint(_of_data(TrainingData(changed, y)), {}))
+    exchanged = X.copy()
+    exchanged[[0, 1], 2] = X[[1, 0], 2]
+    found.add(fingerprint(_of_data(TrainingData(exchanged, y)), {}))
+    assert len(found) == 162
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["zero_one", "mixed"])
+def test_it_does_not_matter_where_rows_are(kind, weighted):
+    data = random_data(4, kind=kind, weighted=weighted)
+    stated = {"outcome_name": data.outcome_name, "feature_names": data.feature_names}
+    found = set()
+    for merged in (False, True):
+        rows = rows_of(data, merged=merged)
+        for held in (in_parts(rows, 1), in_parts(rows, 6), on_disk(rows, 7)):
+            elsewhere = TrainingData.from_rows(held, **stated)
+            found.add(fingerprint(_of_data(elsewhere), {}))
+            assert module._marked_rows(_of_data(elsewhere)) == module._marked_rows(_of_data(data))
+    # Of rows with weights nobody knows how many were merged.
+    assert len(found) == 1 + weighted
