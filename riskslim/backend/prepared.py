@@ -28,6 +28,9 @@ __all__ = ["Box", "Prepared", "handle", "prepare"]
 # Score ranges that the table of the loss covers; the fastest kernels have room for 2**15 scores.
 _LARGEST_SCORE = 2**14 - 1
 
+# Largest part of a score that a column may add in a search.
+_LARGEST_PART = 1e100
+
 # Problems that are remembered: a caller's search has one box, or a few.
 _REMEMBERED = 8
 
@@ -187,6 +190,7 @@ class Prepared:
             if known is not None:
                 self._problems.move_to_end(key)
                 return known
+        self._check_size_of_scores(np.maximum(np.abs(lower), np.abs(upper)))
         coefficients = CoefficientSet(
             self.data.feature_names, lower, upper, intercept_lower=ends[0], intercept_upper=ends[1]
         )
@@ -200,6 +204,18 @@ class Prepared:
             if len(self._problems) > _REMEMBERED:
                 self._problems.popitem(last=False)
         return made
+
+    def _check_size_of_scores(self, coef: NDArray[np.int64]) -> None:
+        """Refuse columns whose scores, or sums of their squares, would leave float64."""
+        values = np.maximum(np.abs(self.data.feature_min), np.abs(self.data.feature_max))
+        with np.errstate(over="ignore"):
+            largest = coef * values
+        if not largest.max() <= _LARGEST_PART:
+            j = int(np.argmax(largest))
+            raise ValueError(
+                f"column {j} of X reaches {values[j]:.6g}, so that scores would leave float64: "
+                "rescale it, or bound its coefficient by 0"
+            )
 
 
 def prepare(

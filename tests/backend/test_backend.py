@@ -575,6 +575,18 @@ def test_wrong_searches_of_some_functions():
             backend.line_search(COEF, position, X, y)
 
 
+def test_columns_that_are_too_large():
+    X, y = arrays(18, dtype="float64")
+    X[5, 3] = 1e150
+    coef = np.array([0, 1, -1, 2, 0])
+    for function in (backend.best_steps, backend.coordinate_descent, backend.sequential_rounding):
+        with pytest.raises(ValueError, match=r"column 3 of X reaches 1e\+150"):
+            function(coef, X, y)
+    upper = np.array([5, 5, 5, 0])
+    found = backend.coordinate_descent(coef, X, y, lower=-upper, upper=upper)
+    assert found.objective == pytest.approx(oracle(found.coef, X, y)[0], rel=1e-12)
+
+
 def test_nothing_besides_a_handle():
     X, y = arrays(18)
     handle = backend.prepare(X, y)

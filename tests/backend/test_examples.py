@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import runpy
 import shutil
 import subprocess
@@ -12,8 +13,9 @@ import sysconfig
 import numpy as np
 import pytest
 
-from paths import ROOT
+from paths import DOCS, ROOT
 from riskslim import backend
+from riskslim.data.packed import MAX_VALUES, MAX_WEIGHTS
 
 EXAMPLES = ROOT / "examples"
 
@@ -64,6 +66,18 @@ def test_grown(adapters, table):
 def test_main(adapters, capsys):
     adapters["main"]()
     assert "grown score" in capsys.readouterr().out
+
+
+def test_the_page_runs():
+    text = (DOCS / "backend.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```python\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    namespace = {}
+    exec(compile(example, "docs/backend.md", "exec"), namespace)
+    assert namespace["polished"].objective <= namespace["rounded"].objective
+    assert namespace["best"] == 2
+    assert namespace["table"].weights.sum() == 10_000
+    limits = f"{MAX_VALUES}", f"{MAX_WEIGHTS}"
+    assert limits == ("8", "48"), "docs and docstrings of riskslim.backend name them"
 
 
 @pytest.mark.slow
