@@ -185,9 +185,9 @@ def compare(kinds: Sequence[str], n: int, d: int) -> Iterator[Line]:
     for kind in kinds:
         X, y = make_rows(kind, n, d)
         peer = NumPyLoss(X, y)
-        packing, rows = cpu(lambda X=X, y=y: backend.prepare(X, y), 1)
+        packing, rows = cpu(lambda X=X, y=y: backend.prepare(X, y), 3)
         yield Line(kind, "prepare (the peer: a float64 copy)",
-                   cpu(lambda X=X, y=y: NumPyLoss(X, y), 1)[0], packing)  # fmt: skip
+                   cpu(lambda X=X, y=y: NumPyLoss(X, y), 3)[0], packing)  # fmt: skip
         yield from passes(kind, rows, peer)
         yield from fits(kind, X, y, rows, peer)
 
