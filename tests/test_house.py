@@ -28,7 +28,7 @@ FLOORS = (
     ("constraints", "exports", "loss", "plots"),
     ("problem",),
     ("heuristics", "report"),
-    ("engines", "risk_score"),
+    ("backend", "engines", "risk_score"),
     ("baselines", "classifier"),
     ("model_selection",),
     ("riskslim",),  # the public names

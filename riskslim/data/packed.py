@@ -202,6 +202,37 @@ class PackedItems:
         """
         return items in self._known
 
+    def masks(
+        self,
+        items: tuple[int, ...],
+        cells: Cells,
+        group: NDArray[np.intp],
+        scratch: NDArray[np.uint64] | None = None,
+    ) -> NDArray[np.uint64]:
+        """Bits of the rows of each group of a support's cells.
+
+        Parameters
+        ----------
+        items : tuple of int
+        cells : Cells
+            Those of the items.
+        group : ndarray of intp, shape (m,)
+            Number of the group of each cell, from 0 on.
+        scratch : ndarray of uint64, optional
+            From :func:`scratch_words`.
+
+        Returns
+        -------
+        ndarray of uint64, shape (number of groups, number of words)
+        """
+        chosen = self.planes_of(items)
+        groups = np.full(2 ** len(chosen), -1, np.int32)
+        groups[cells.number] = group
+        masks = np.empty((int(group.max()) + 1, self.planes.shape[1]), np.uint64)
+        words = scratch_words() if scratch is None else scratch
+        kernels.fill_masks(self.planes, chosen, self.valid, groups, words, masks)
+        return masks
+
     def cells(self, items: tuple[int, ...]) -> Cells:
         """Count the cells of a support.
 

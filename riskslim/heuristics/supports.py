@@ -564,11 +564,7 @@ class SupportSearch:
         total = np.empty((2, n_groups))
         for side in (0, 1):
             total[side] = np.bincount(group, cells.weights[side], n_groups)
-        chosen = packed.planes_of(support.items)
-        groups = np.full(2 ** len(chosen), -1, np.int32)
-        groups[cells.number] = group
-        masks = np.empty((n_groups, packed.planes.shape[1]), np.uint64)
-        kernels.fill_masks(packed.planes, chosen, packed.valid, groups, self._scratch, masks)
+        masks = packed.masks(support.items, cells, group, self._scratch)
         n_planes = len(packed.values)
         if self._joint.size < n_planes * 2 * n_groups:
             self._joint = np.empty(n_planes * 2 * n_groups)

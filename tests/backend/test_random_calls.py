@@ -1,0 +1,14 @@
+"""Calls with all kinds of arrays are done, or refused in words."""
+
+from __future__ import annotations
+
+import collections
+
+from backend_calls import random_call
+
+
+def test_random_calls():
+    # tests/sanitize.py makes more of them, under AddressSanitizer and UBSan.
+    outcomes = collections.Counter(random_call(seed) for seed in range(1000))
+    assert outcomes["done"] > 200
+    assert len(outcomes) > 20
