@@ -55,7 +55,7 @@ def description():
     Otherwise their texts stay, which name the files of the source distribution.
     """
     address = os.environ.get(REPOSITORY, "")
-    version = re.search(r'"(.+)"', Path("riskslim/_version.py").read_text(encoding="utf-8"))[1]
+    version = re.search('__version__ = "(.+)"', Path("riskslim/_version.py").read_text("utf-8"))[1]
     target = rf"[\1]({address}/blob/v{version}/\2)" if address else r"\1"
     text = Path("README.md").read_text(encoding="utf-8")
     return re.sub(r"\[([^]]+)\]\((?!https?:|#)([^)\s]+)\)", target, text)
@@ -80,14 +80,18 @@ def kernels_are_required():
 class BuildKernels(build_ext):
     """Leaves out kernels that cannot be compiled, unless all are required."""
 
+    def run(self):
+        # In a clone, kernels have the names of one version of Python: Python prefers them to those
+        # of the limited API, so that old ones would hide new ones. (setuptools resets `inplace`.)
+        self.limited = LIMITED and not (self.inplace or self.editable_mode)
+        super().run()
+
     def build_extensions(self):
         self.failed = []
         required = kernels_are_required()
         for extension in self.extensions:
             extension.optional = not required
-            # In a clone, kernels have the names of one version of Python: Python prefers them to
-            # those of the limited API, so that old ones of that name would hide new ones.
-            if LIMITED and not (self.inplace or self.editable_mode):
+            if self.limited:
                 extension.py_limited_api = True
                 major, minor = LIMITED_SINCE
                 extension.define_macros.append(("Py_LIMITED_API", f"0x{major:02X}{minor:02X}0000"))
