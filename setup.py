@@ -5,7 +5,10 @@ RISKSLIM_REQUIRE_KERNELS=1 in the environment, as for a release, makes it an err
 """
 
 import os
+import re
 import sys
+import sysconfig
+from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
@@ -32,7 +35,38 @@ else:
     compile_args = ["-O3", "-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno", "-pthread"]
     link_args = ["-pthread"]
 
+# One wheel serves all versions of Python from this one on: memoryviews have needed nothing outside
+# of the limited API since then. Builds without the GIL have no limited API.
+LIMITED_SINCE = (3, 11)
+LIMITED = (
+    sys.implementation.name == "cpython"
+    and sys.version_info >= LIMITED_SINCE
+    and not sysconfig.get_config_var("Py_GIL_DISABLED")
+)
+
 VARIABLE = "RISKSLIM_REQUIRE_KERNELS"
+REPOSITORY = "RISKSLIM_REPOSITORY"
+
+
+def description():
+    """README.md for package indexes, where no files lie beside it.
+
+    Its links lead to the repository, if its address is in the environment, as in a release.
+    Otherwise their texts stay, which name the files of the source distribution.
+    """
+    address = os.environ.get(REPOSITORY, "")
+    version = re.search('__version__ = "(.+)"', Path("riskslim/_version.py").read_text("utf-8"))[1]
+    target = rf"[\1]({address}/blob/v{version}/\2)" if address else r"\1"
+    text = Path("README.md").read_text(encoding="utf-8")
+    return re.sub(r"\[([^]]+)\]\((?!https?:|#)([^)\s]+)\)", target, text)
+
+
+def addresses():
+    """Links of the package's page on an index, as far as the build knows them."""
+    address = os.environ.get(REPOSITORY, "")
+    if not address:
+        return {}
+    return {"Source": address, "Issues": f"{address}/issues"}
 
 
 def kernels_are_required():
@@ -46,11 +80,21 @@ def kernels_are_required():
 class BuildKernels(build_ext):
     """Leaves out kernels that cannot be compiled, unless all are required."""
 
+    def run(self):
+        # In a clone, kernels have the names of one version of Python: Python prefers them to those
+        # of the limited API, so that old ones would hide new ones. (setuptools resets `inplace`.)
+        self.limited = LIMITED and not (self.inplace or self.editable_mode)
+        super().run()
+
     def build_extensions(self):
         self.failed = []
         required = kernels_are_required()
         for extension in self.extensions:
             extension.optional = not required
+            if self.limited:
+                extension.py_limited_api = True
+                major, minor = LIMITED_SINCE
+                extension.define_macros.append(("Py_LIMITED_API", f"0x{major:02X}{minor:02X}0000"))
         super().build_extensions()
         if not self.failed:
             return
@@ -68,7 +112,11 @@ class BuildKernels(build_ext):
 
 
 setup(
+    long_description=description(),
+    long_description_content_type="text/markdown",
+    project_urls=addresses(),
     cmdclass={"build_ext": BuildKernels},
+    options={"bdist_wheel": {"py_limited_api": "cp{}{}".format(*LIMITED_SINCE)}} if LIMITED else {},
     ext_modules=cythonize(
         [
             Extension(

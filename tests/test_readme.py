@@ -384,9 +384,35 @@ def test_every_option_is_documented_with_its_default(command):
 
 
 @pytest.mark.parametrize(
-    "document", ["README.md", *(f"docs/{path.name}" for path in (DOCS).glob("*.md"))]
+    "document",
+    [
+        *("README.md", "CONTRIBUTING.md", "SECURITY.md"),
+        *(f"docs/{path.name}" for path in (DOCS).glob("*.md")),
+    ],
 )
 def test_links_lead_somewhere(document):
     text = (ROOT / document).read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)#]+)\)", text):
         assert (ROOT / document).parent.joinpath(target).exists(), target
+
+
+def test_contributing_names_what_there_is():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    paths = set(re.findall(r"`((?:riskslim|tests|docs|benchmarks)/[\w./]*)`", text))
+    assert len(paths) > 20
+    for path in paths:
+        if "NAME" in path:
+            path = path.replace("NAME", "nodes")
+        assert (ROOT / path).exists(), path
+    # Names in tables that stand beside their module.
+    for module, names in {
+        "riskslim/constraints/base.py": ("class Constraint", "class ByRows", "class Resolved"),
+        "riskslim/constraints/files.py": ("KINDS",),
+        "riskslim/__init__.py": ("_HOMES",),
+        "riskslim/_kernels/__init__.py": ("MODULES",),
+        "riskslim/cli/arguments.py": ("EXPORTS",),
+        "setup.py": ("KERNELS", "HEADERS"),
+    }.items():
+        for name in names:
+            assert re.search(rf"^{name}\b", (ROOT / module).read_text(encoding="utf-8"), re.M)
+            assert f"`{name.split()[-1]}`" in text

@@ -54,7 +54,7 @@ Intervals: TypeAlias = "tuple[tuple[float, float], ...]"
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Variable:
-    """All features that come from one variable; see :func:`variable`.
+    """All features that come from one variable; see :func:`~riskslim.variable`.
 
     Parameters
     ----------

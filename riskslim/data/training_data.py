@@ -275,7 +275,7 @@ class TrainingData(FromBatches):
         Parameters
         ----------
         path : str or path-like
-            A file as for :func:`read_table`. Parquet is read column by column.
+            A file: CSV or Parquet. Parquet is read column by column.
         outcome : str
             Column of the labels.
         weights : str, optional

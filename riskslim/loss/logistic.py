@@ -401,7 +401,7 @@ class LogisticLoss:
         Raises
         ------
         RowsElsewhereError
-            They are in parts: :attr:`parts`.
+            They are in parts: :attr:`all_parts`.
         """
         if self._rows is None:
             raise RowsElsewhereError(

@@ -93,7 +93,8 @@ def calibration_error(
     quality.
 
     Observed risks scatter, so that risks which are all true have a CAL above 0 as well, and the
-    larger one the fewer rows there are: :func:`calibration_consistency` says how large.
+    larger one the fewer rows there are, and
+    :func:`~riskslim.metrics.calibration_consistency` says how large.
 
     References
     ----------

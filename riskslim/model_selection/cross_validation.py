@@ -224,7 +224,7 @@ class CrossValidation:
         -------
         list of dict
             "fold" is None for the final model. Where parameters were tuned, those chosen are
-            "param_" and their names.
+            ``param_`` and their names.
         """
         found = [] if self.train is None else [_record(None, "train", self.train, self.parameters)]
         for fold in self.folds:

@@ -451,7 +451,9 @@ class Presentation(Predictions):
         }
 
     def to_markdown(self) -> str:
-        """Write the sheet in Markdown: :meth:`ScoreSheet.to_markdown` of :meth:`sheet`.
+        """Write the sheet in Markdown.
+
+        As :meth:`~riskslim.score.sheet.ScoreSheet.to_markdown` of :meth:`sheet`.
 
         Returns
         -------
@@ -460,7 +462,9 @@ class Presentation(Predictions):
         return self.sheet().to_markdown()
 
     def to_html(self) -> str:
-        """Write the sheet as a fragment of HTML: :meth:`ScoreSheet.to_html` of :meth:`sheet`.
+        """Write the sheet as a fragment of HTML.
+
+        As :meth:`~riskslim.score.sheet.ScoreSheet.to_html` of :meth:`sheet`.
 
         Returns
         -------
@@ -472,7 +476,9 @@ class Presentation(Predictions):
         return self.to_html()
 
     def to_latex(self) -> str:
-        """Write the sheet in LaTeX: :meth:`ScoreSheet.to_latex` of :meth:`sheet`.
+        """Write the sheet in LaTeX.
+
+        As :meth:`~riskslim.score.sheet.ScoreSheet.to_latex` of :meth:`sheet`.
 
         Returns
         -------
@@ -481,7 +487,7 @@ class Presentation(Predictions):
         return self.sheet().to_latex()
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the sheet: :meth:`ScoreSheet.plot` of :meth:`sheet`.
+        """Draw the sheet: :meth:`~riskslim.score.sheet.ScoreSheet.plot` of :meth:`sheet`.
 
         Parameters
         ----------

@@ -84,7 +84,7 @@ class Recalibrations(Presentation):
 
         See Also
         --------
-        CalibratedClassifierCV : scikit-learn's, which puts another model behind the risks.
+        sklearn.calibration.CalibratedClassifierCV : Puts another model behind the risks.
 
         Notes
         -----

@@ -100,7 +100,7 @@ def simulate(
     .. math::
 
         x_{ij} = \min(10, \max(0, \mathrm{round}(x^{source}_{l(i), k(j)} + \varepsilon_{ij}))),
-        \qquad \varepsilon_{ij} \sim \mathrm{Normal}(0, \texttt{noise}),
+        \qquad \varepsilon_{ij} \sim \mathrm{Normal}(0, \text{noise}),
         \qquad y_i = y^{source}_{l(i)}
 
     Parameters

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from riskslim import CoefficientSet, LogisticLoss, TrainingData
+from riskslim import CoefficientSet, LogisticLoss, TrainingData, show_config
 from riskslim._kernels import CHOICE
 
 N_ROWS = 100_000
@@ -103,5 +103,6 @@ def test_many_callers_have_their_results():
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are not listed here")
 @pytest.mark.skipif(CHOICE[0] != "cython", reason="numba's kernels have Python's threads")
+@pytest.mark.skipif(show_config("dict")["kernels"]["threads"] != "yes", reason="there are none")
 def test_waiting_threads_sleep_and_take_no_signals():
     assert run(WAITS) == 0

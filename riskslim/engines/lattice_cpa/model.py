@@ -64,7 +64,7 @@ class RiskSlimMIP(Formulation):
     Raises
     ------
     ValueError
-        A feature's values are too large (:func:`accuracy_of`).
+        A feature's values are too large.
     SolverUnavailableError
         The package cplex cannot be imported.
     ProblemSizeError

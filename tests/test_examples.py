@@ -1,0 +1,70 @@
+"""The scripts of the gallery run, and hold what their text says."""
+
+from __future__ import annotations
+
+import runpy
+import warnings
+from typing import Any
+
+import matplotlib.pyplot as plt
+import pytest
+
+from paths import ROOT
+
+EXAMPLES = ROOT / "examples"
+
+
+@pytest.fixture
+def run(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    plt.switch_backend("Agg")
+
+    def run_example(name: str) -> dict[str, Any]:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
+            return runpy.run_path(str(EXAMPLES / f"{name}.py"))
+
+    yield run_example
+    plt.close("all")
+
+
+def test_raw_table(run, capsys):
+    found = run("raw_table")
+    assert found["model"].certificate_.is_optimal
+    assert set(found["score"].variables) <= {"age", "troponin", "ward", "smoker"}
+    assert "Missing: troponin" in capsys.readouterr().out
+
+
+def test_credit_scorecard(run, capsys):
+    found = run("credit_scorecard")
+    certificate = found["model"].certificate_
+    assert certificate.is_optimal
+    assert certificate.optimality_gap < 1e-4
+    assert "points more double them" in capsys.readouterr().out
+
+
+def test_clinical_constraints(run, capsys):
+    found = run("clinical_constraints")
+    free, known = found["free"], found["known"]
+    assert free.certificate_.is_optimal
+    assert known.certificate_.is_optimal
+    assert free.certificate_.objective < known.certificate_.objective
+    # The sample is one in which pressure seems to protect.
+    assert min(free.risk_score_.points.values()) < 0 <= min(known.risk_score_.points.values())
+    assert capsys.readouterr().out.count("✓ met") == 7
+
+
+def test_equally_good_scores(run, capsys):
+    found = run("equally_good_scores")
+    assert found["pool"].complete
+    assert 1 < len(found["pool"]) < 200  # so that the limit of 200 is none
+    assert found["rank"] > 0
+    assert "The list is complete" in capsys.readouterr().out
+
+
+def test_the_gallery_has_a_title_for_each():
+    for path in EXAMPLES.glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if path.stem != "seizure":  # which has a page of its own
+            _, title, line = text.splitlines()[:3]
+            assert line == "=" * len(title), path.name
