@@ -60,7 +60,7 @@ def under_sanitizers(folder: Path, arguments: Sequence[str]) -> tuple[int, str]:
         # Python itself leaves memory when it ends; its own allocator would hide what lies beside
         # an array.
         "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:halt_on_error=1",
-        "UBSAN_OPTIONS": "print_stacktrace=1",
+        "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
         "PYTHONMALLOC": "malloc",
         "PYTHONPATH": f"{folder}{os.pathsep}{folder / 'tests' / 'helpers'}",
         "RISKSLIM_KERNELS": "cython",
@@ -130,7 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         numbers = ["--calls", str(options.calls), "--first", str(options.first)]
         found = checked(folder, [*script, *numbers])
         if options.tests:
-            pytest = ["-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider"]
+            pytest = ["-m", "pytest", "-q", "-s", "-n", "0", "-p", "no:cacheprovider"]
             found |= checked(folder, [*pytest, *options.tests])
     return found
 
