@@ -1,7 +1,10 @@
-"""Three ways for other packages to use riskslim.backend, on plain arrays.
+"""
+Other packages on riskslim.backend
+==================================
 
-Run `python examples/backend.py`; docs/backend.md has what they gain. Each adapter does what its own
-package does, with the passes over the rows made by riskslim:
+Three ways to use the compiled passes from other packages, on plain arrays. Each adapter does what
+its own package does, with the passes over the rows made by riskslim; :doc:`/backend` has what they
+gain.
 
 - `fitted_by_scipy`: an objective for scipy.optimize.minimize, with its second derivatives;
 - `fitted_as_scikit_learn`: the coefficients of LogisticRegression(C);
