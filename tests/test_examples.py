@@ -51,7 +51,7 @@ def test_clinical_constraints(run, capsys):
     assert free.certificate_.objective < known.certificate_.objective
     # The sample is one in which pressure seems to protect.
     assert min(free.risk_score_.points.values()) < 0 <= min(known.risk_score_.points.values())
-    assert capsys.readouterr().out.count("✓ met") == 7
+    assert capsys.readouterr().out.count("✓ met") == 8
 
 
 def test_equally_good_scores(run, capsys):
