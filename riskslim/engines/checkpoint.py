@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riskslim._version import __version__
 from riskslim.data.distinct import all_rows
 from riskslim.engines.certify import certify
 from riskslim.engines.choice import solve
@@ -45,7 +46,7 @@ _NO_SETTING = ("n_threads", "progress", "should_stop", "start")
 
 
 def fingerprint(problem: RiskScoreProblem, settings: dict[str, Any]) -> str:
-    """Digest of a problem, its rows included, and of the settings of a search.
+    """Digest of a problem, its rows included, of the settings of a search, and of the version.
 
     The digest is the same wherever rows are held, in which order, and whether equal ones are
     merged.
@@ -62,6 +63,7 @@ def fingerprint(problem: RiskScoreProblem, settings: dict[str, Any]) -> str:
     """
     data = problem.loss.data
     stated = {
+        "version": __version__,  # whose bounds they are
         "rows": [data.n_samples, data.is_weighted, _marked_rows(problem)],
         "features": list(data.feature_names),
         "outcome": [data.outcome_name, *map(repr, data.classes)],

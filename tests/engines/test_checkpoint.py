@@ -178,6 +178,14 @@ def test_files_that_are_refused(file, tmp_path):
         Checkpoint(file, "one")
 
 
+def test_bounds_of_another_version_are_not_taken_over(problem, file, monkeypatch):
+    identity = fingerprint(problem, {})
+    Checkpoint(file, identity)
+    monkeypatch.setattr(module, "__version__", "0.0.1")
+    with pytest.raises(ValueError, match="checkpoint of other data or settings"):
+        Checkpoint(file, fingerprint(problem, {}))
+
+
 def test_the_fingerprint_is_about_all_rows_and_settings(problem):
     data = problem.loss.data
     base = fingerprint(problem, {})

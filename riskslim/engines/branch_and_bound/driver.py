@@ -298,7 +298,10 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         search = self._new_search()
         message = self._search(search)
         while search.complete and not self.stop[0]:
-            wider = self.beyond.wider(self.problem, search.incumbents)
+            try:
+                wider = self.beyond.wider(self.problem, search.incumbents)
+            except StoppedError:  # by a limit or the user: what was found stays
+                break
             if wider is None:
                 break
             self.is_proven = True

@@ -19,6 +19,7 @@ from pools import pool_faults
 from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData, branch_and_bound
 from riskslim.engines.branch_and_bound import beyond
 from riskslim.loss.reach import InterceptReach
+from riskslim.rows.base import StoppedError
 
 REQUESTS = ((None, 0.02), (None, 0.3), (12, None), (150, None), (5, 0.05), (400, 0.5))
 
@@ -39,6 +40,18 @@ def test_a_list_has_the_scores_beyond_the_derived_bounds():
     assert pool.complete
     assert pool.bound == pytest.approx(1.02 * pool.objectives[0])
     assert problem.lower[0] == 0  # the user's problem is left as it is
+
+
+def test_a_stop_before_intercepts_beyond_are_looked_at_keeps_the_list(monkeypatch):
+    def stopped(*_):
+        raise StoppedError
+
+    expected = branch_and_bound(one_item(), within=0.02)
+    monkeypatch.setattr(beyond.Beyond, "wider", stopped)
+    solution = branch_and_bound(one_item(), within=0.02)
+    assert solution.certificate.objective == expected.certificate.objective
+    assert solution.pool.coefficients.tolist() == expected.pool.coefficients.tolist()
+    assert solution.pool.bound <= expected.pool.bound
 
 
 def test_given_bounds_are_kept():
