@@ -72,7 +72,7 @@ class CutOffs:
 
     @property
     def are_skipped(self) -> bool:
-        """Whether some items are not looked at."""
+        """Say whether some items are not looked at."""
         return self._stride > 1
 
     def first_look(self, chain: int | None = None) -> NDArray[np.int64]:

@@ -341,7 +341,7 @@ class SupportSearch:
 
     @property
     def is_everything(self) -> bool:
-        """Whether all features that can be used are packed, and no constraint ties them."""
+        """Say whether all features that can be used are packed, and no constraint ties them."""
         n_usable = int(np.count_nonzero(self.problem.usable))
         return len(self.packed) == n_usable and self.problem.constraint_rows is None
 
@@ -418,7 +418,7 @@ class SupportSearch:
                 yield beam
 
     def _has_room(self, items: Iterable[int]) -> bool:
-        """Whether the cells of some items are few enough to be told apart."""
+        """Say whether the cells of some items are few enough to be told apart."""
         return bool(self._n_planes[list(items)].sum() <= kernels.most_planes())
 
     def _exchange_best(self, n_out: int, width: Width) -> Iterator[NDArray[np.int64]]:
@@ -658,7 +658,7 @@ class SupportSearch:
     # ---- what is feasible --------------------------------------------------------------------
 
     def _is_extensible(self, items: tuple[int, ...]) -> bool:
-        """Whether the constraints may be met with all of some items, and others beside them."""
+        """Say whether the constraints may be met with all of some items, and others beside them."""
         rows = self.problem.rows_with_size
         if rows is None:
             return True

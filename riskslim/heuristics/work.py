@@ -68,7 +68,7 @@ class Work:
 
     @property
     def is_spent(self) -> bool:
-        """Whether all that is allowed was done."""
+        """Say whether all that is allowed was done."""
         return self.seconds >= self.limit
 
     def counts(

@@ -82,7 +82,7 @@ class SizeOnPath:
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether the search for this size was interrupted before its end."""
+        """Say whether the search for this size was interrupted before its end."""
         return self.solution.certificate.status is Status.INTERRUPTED
 
 

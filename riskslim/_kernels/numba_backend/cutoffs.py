@@ -766,7 +766,7 @@ def _is_leaf(node):
 
 @helper
 def _clashes(rows, node):
-    """Whether two elements have to be one item, or items that are apart."""
+    """Say whether two elements have to be one item, or items that are apart."""
     for i in range(node[_SIZE]):
         e = _place(i)
         if node[e + _FIRST] < node[e + _LAST]:
@@ -784,7 +784,7 @@ def _clashes(rows, node):
 
 @helper
 def _leaf_excluded(rows, w, node, real):
-    """Whether the integer points of a leaf hold nothing below the cutoff."""
+    """Say whether the integer points of a leaf hold nothing below the cutoff."""
     box, price, t_low, t_high = w.stack[0], 0.0, rows.scalars[_T_LOW], rows.scalars[_T_HIGH]
     cutoff, size = rows.scalars[_CUTOFF], node[_SIZE]
     w.counted[1] += 1

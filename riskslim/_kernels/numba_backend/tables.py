@@ -577,7 +577,7 @@ def _divide(low, high, z, m, t_low, t_high):
 def _is_excluded(
     n_cells, pattern, weights, value, stack, m, t_low, t_high, enough, work, stop
 ):  # fmt: skip
-    """Whether integer points of a box hold nothing below ``enough``; bound, number of boxes."""
+    """Say whether integer points of a box hold nothing below ``enough``; bound, number of boxes."""
     n, n_boxes, bound = 1, 0, 0.0
     while n:
         low, high, z = stack[n - 1, 0], stack[n - 1, 1], stack[n - 1, 2]

@@ -422,7 +422,7 @@ class CutoffSearch:
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is left."""
+        """Say whether nothing is left."""
         return not (self._roots is not None or self._has_empty or self._now or self._later)
 
     @property

@@ -316,7 +316,7 @@ class SampledNodes:
 
 
 def _can_be_pruned(part: Part, work: NodeWork) -> bool:
-    """Whether another linearisation may prune a node, and it is not solved as well as asked for.
+    """Say whether one more linearisation may prune a node, which is not solved as well as asked.
 
     The objective is that of a point of the relaxation, whose least value is no larger.
     """

@@ -660,7 +660,7 @@ class Search:
         return any(root.worth.low < root.worth.high for root in self._roots)
 
     def _is_cheap(self, node: Node) -> bool:
-        """Whether a node is completed by tables rather than branched on."""
+        """Say whether a node is completed by tables rather than branched on."""
         if self._tables is None or node.by_relaxation or math.isinf(self.incumbents.cutoff):
             return False
         box = node.box.astype(np.float64)
@@ -715,7 +715,7 @@ class Search:
         return children
 
     def _begins_stage(self, node: Node) -> bool:
-        """Whether a node's supports are so many that all threads should share them."""
+        """Say whether a node's supports are so many that all threads should share them."""
         if node.by_relaxation or self._tables is None or not math.isfinite(self.incumbents.cutoff):
             return False
         return LONG_SECONDS < self._tables.predicted_seconds(node.box) < math.inf

@@ -50,7 +50,7 @@ class Stage:
 
     @property
     def is_done(self) -> bool:
-        """Whether all supports have been looked at."""
+        """Say whether all supports have been looked at."""
         return self._next() is None
 
     @property
