@@ -613,6 +613,20 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Results and rows to predict
     # -----------------------------------------------------------------------------------------
 
+    def laid_out(self, score: RiskScore) -> RiskScore:
+        """Return a score with the layout that ``points`` asks for.
+
+        Parameters
+        ----------
+        score : RiskScore
+
+        Returns
+        -------
+        RiskScore
+        """
+        shown = checked_points_shown(self.points)
+        return score if shown == score.layout.points else score.with_layout(points=shown)
+
     def _keep(self, solution: Solution, problem: RiskScoreProblem, X: Any) -> None:
         data = problem.loss.data
         self.solution_ = solution
@@ -625,9 +639,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         score = RiskScore.from_solution(
             solution, data, problem=problem, encoder=self.encoder_, raw=raw
         )
-        if (shown := checked_points_shown(self.points)) != score.layout.points:
-            score = score.with_layout(points=shown)
-        self.risk_score_ = score
+        self.risk_score_ = score = self.laid_out(score)
         self.remarks_ = tuple(dict.fromkeys((*problem.remarks(solution.coef), *score.remarks())))
         self.classes_ = class_labels(_in_order(data.classes))
         self.positive_label_ = data.classes[1]

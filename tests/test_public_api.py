@@ -16,7 +16,7 @@ import textwrap
 import pytest
 
 import riskslim
-from paths import PACKAGE
+from paths import ROOT
 
 # Parameters in order with their defaults. Annotations are mypy's.
 SNAPSHOT = """
@@ -86,6 +86,7 @@ RiskSLIMClassifier.predict_log_proba (self, X)
 RiskSLIMClassifier.decision_function (self, X)
 RiskSLIMClassifier.score_samples (self, X)
 RiskSLIMClassifier.problem_on (self, data)
+RiskSLIMClassifier.laid_out (self, score)
 RiskScore (intercept, points, *, outcome_name='outcome', classes=(0, 1), feature_names=(), feature_ranges=<factory>, certificate=None, scale=1.0, variables=<factory>, class_weighting=None, items=<factory>, csv_format=None, cutoff_ranges=<factory>, prevalence=None, recalibration=None, requirements=(), labels=<factory>, layout=<factory>)
 RiskScore.score_samples (self, X)
 RiskScore.decision_function (self, X)
@@ -318,8 +319,7 @@ def test_version():
 
 
 def test_the_citation_names_the_version_and_the_licence():
-    home = PACKAGE.parent
-    cited, project = (home / "CITATION.cff").read_text(), (home / "pyproject.toml").read_text()
+    cited, project = (ROOT / "CITATION.cff").read_text(), (ROOT / "pyproject.toml").read_text()
     assert f"\nversion: {riskslim.__version__}\n" in cited
     (licence,) = re.findall(r'^license = "(.*)"$', project, re.MULTILINE)
     assert f"\nlicense: {licence}\n" in cited

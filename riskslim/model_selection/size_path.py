@@ -681,6 +681,8 @@ def _measured(
     bins = plan.bins
     data = problem.loss.data
     score = RiskScore.from_solution(solution, data, problem=problem, encoder=encoder)
+    if isinstance(plan.problem, Preparation):
+        score = plan.problem.classifier.laid_out(score)
     risk, log_odds = _predictions(score, test)
     on_test = _performance(score, test, risk, log_odds, bins)
     on_train = on_test if test is train else _performance(

@@ -47,10 +47,31 @@
     return test.values.includes(x) ? 1 : 0;
   }
 
+  // Without its number a variable is as in the beginning: nothing of one record stays for the next.
+  function clear(one) {
+    if (calculatorVariables.length) {
+      calculatorVariables.forEach((variable, v) => {
+        if (variable.items.every((k) => one.items.includes(k))) {
+          choices[v].value = "";
+        }
+      });
+      return;
+    }
+    one.items.forEach((k) => {
+      inputs[k].checked = false;
+    });
+    calculatorFamilies.forEach((family) => {
+      if (family.items.some((k) => one.items.includes(k))) {
+        settleFamily(family, -1);
+      }
+    });
+  }
+
   // A raw number sets the conditions on it, or the band of its variable.
   function enter(n) {
     const one = calculatorNumbers[n];
     if (numbers[n].value === "") {
+      clear(one);
       return;
     }
     const x = Number(numbers[n].value);

@@ -22,6 +22,7 @@ from riskslim.metrics.groups import RiskGroup, metrics_by_group, risk_groups
 from riskslim.metrics.scorecards import gini, information_value, kolmogorov_smirnov
 from riskslim.report.cells import Cell, ReportTable, finite_or_none
 from riskslim.report.rows import METRIC_NAMES, Rows, feature_values, rows_of
+from riskslim.score.lines import shift_of
 from riskslim.score.link import link_of
 
 if TYPE_CHECKING:
@@ -264,7 +265,9 @@ def records(
     for key, (X, y, weight, groups) in zip(("given", "test"), parts, strict=False):
         rows = rows_of(score, X, y, weight, key=key, bins=None, n_resamples=n_resamples)
         cuts = _cuts(rows.risk, rows.weight) if cuts is None else cuts
-        lines = [*_metric_lines(score, rows), *_threshold_lines(rows), *_risk_lines(rows, cuts)]
+        lines = [
+            *_metric_lines(score, rows), *_threshold_lines(score, rows), *_risk_lines(rows, cuts)
+        ]  # fmt: skip
         for name, value in variable_information(score, rows).items():
             lines.append(("variable", name, "iv", value))
         if groups is not None:
@@ -292,8 +295,10 @@ def _metric_lines(score: ScoreLike, rows: Rows) -> list[_Line]:
     return lines
 
 
-def _threshold_lines(rows: Rows) -> list[_Line]:
-    points = operating_points(rows.positive, rows.scores, rows.weight)
+def _threshold_lines(score: ScoreLike, rows: Rows) -> list[_Line]:
+    """Rates at all thresholds, which are scores as the sheet adds them up."""
+    scores = rows.scores + shift_of(score, score.layout)
+    points = operating_points(rows.positive, scores, rows.weight)
     lines: list[_Line] = []
     for rate in ("sensitivity", "specificity", "ppv", "npv"):
         ends = points.intervals(rate)

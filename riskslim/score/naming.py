@@ -72,6 +72,13 @@ def _condition_text(item: Item, kind: str, label: Label) -> str:
     return f"{variable} = {levels[0]}" if kind == "=" else f"{variable} in {{{', '.join(levels)}}}"
 
 
+def _or_special(score: ScoreLike, item: Item) -> str:
+    """Values that are no measurements: no cut-off is met by them, whatever it is turned into."""
+    label = label_of(score, item.variable)
+    values = [int(one) if one == int(one) else one for one in item.special]
+    return "".join(f" or {label.level(value_text(one))}" for one in values)
+
+
 def turned_text(score: ScoreLike, name: str) -> str:
     """Write the condition that holds where a feature of 0 and 1 is 0.
 
@@ -84,8 +91,8 @@ def turned_text(score: ScoreLike, name: str) -> str:
     Returns
     -------
     str
-        "age < 60" of "age >= 60", and "age < 60 or missing" where the age may be missing; "smoker:
-        no" of features that do not say what they are.
+        "age < 60" of "age >= 60", and "age < 60 or missing" where the age may be missing, or "age <
+        60 or 999" where 999 is no age; "smoker: no" of features that do not say what they are.
 
     Examples
     --------
@@ -99,14 +106,16 @@ def turned_text(score: ScoreLike, name: str) -> str:
     own = label_of(score, name)
     if own.text is not None or own.levels or item is None or not item.is_condition:
         lacking = " or missing" if may_lack(score, name) else ""
-        return f"{feature_text(score, name)}: {own.level('no')}{lacking}"
+        special = "" if item is None else _or_special(score, item)
+        return f"{feature_text(score, name)}: {own.level('no')}{special}{lacking}"
     label = label_of(score, item.variable)
     variable = label.text or item.variable
     if item.kind == "missing":
         return f"{variable} is known"
     lacking = " or missing" if may_lack(score, item.variable) else ""
     if item.kind in COMPARISONS:
-        return f"{_condition_text(item, _OPPOSITE[item.kind], label)}{lacking}"
+        opposite = _condition_text(item, _OPPOSITE[item.kind], label)
+        return f"{opposite}{_or_special(score, item)}{lacking}"
     known = score.variables.get(item.variable)
     others = [level for level in known.levels if not is_level(level, item.levels)] if known else []
     if len(others) == 1:

@@ -125,9 +125,9 @@ def test_fit(table, tmp_path):
         "divide it by 5). That is too coarse: divide, or use cut-offs such as 'body mass index >= "
         "26.4'."
     ) + remark(
-        "The scale is fixed at 1. With other points at the scale 2, these 3 features would have a "
-        "loss of 0.296133 in the place of 0.298833, 0.9% less: a free scale gives a score at least "
-        "as good."
+        "The scale is fixed at 1. With other points at the scale 1.95, these 3 features would have "
+        "a loss of 0.296069 in the place of 0.298833, 0.9% less: a free scale gives a score at "
+        "least as good."
     )
     assert {file.name for file in tmp_path.iterdir()} == {"the patients.csv", "score.json"}
 

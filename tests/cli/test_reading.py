@@ -130,7 +130,8 @@ def test_a_report_on_many_rows_is_on_a_sample(files, tmp_path, monkeypatch):
 
 def test_cross_validation_needs_the_rows_one_by_one(files, tmp_path, monkeypatch):
     whole, folder = files
-    monkeypatch.setattr("riskslim.cli.reading.Source.read", lambda _: pytest.fail("rows were read"))
+    for way in ("_file", "_batches"):
+        monkeypatch.setattr(f"riskslim.cli.reading.Source.{way}", lambda _: pytest.fail("read"))
     folds = tmp_path / "folds.csv"
     folds.write_text("fold\n" + "1\n2\n" * 1500)
     for source in ([folder], [whole, whole], [whole, "--memory-limit", "100kB"]):

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from paths import PACKAGE
 from riskslim import CoefficientSet, LogisticLoss, TrainingData, show_config
 from riskslim._kernels import CHOICE
 
@@ -71,7 +72,11 @@ for name in own:
 
 
 def run(program):
-    done = subprocess.run([sys.executable, "-c", SET_UP + program], timeout=120, check=False)
+    home = PACKAGE.parent
+    done = subprocess.run(
+        [sys.executable, "-c", SET_UP + program],
+        timeout=120, check=False, cwd=home, env={**os.environ, "PYTHONPATH": str(home)},
+    )  # fmt: skip
     return done.returncode
 
 

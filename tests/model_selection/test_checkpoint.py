@@ -13,6 +13,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
+from paths import HELPERS, PACKAGE
 from problems import make_problem
 from riskslim import RiskSLIMClassifier, model_size_path
 from riskslim.engines import checkpoint as module
@@ -122,8 +123,9 @@ model_size_path(problem, cv=3, checkpoint=sys.argv[1])
 @pytest.mark.parametrize("after", [1, 4, 7])
 def test_a_killed_run_loses_one_search_at_most(problem, file, after):
     command = [sys.executable, "-c", KILLED, str(file)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
+    home = PACKAGE.parent
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(home), str(HELPERS)))}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, cwd=home) as process:
         for _ in range(after):
             assert process.stdout.readline() == b"kept\n"
         time.sleep(0.01 * after)

@@ -124,3 +124,10 @@ def test_sparse_steps_say_what_can_be_done():
     for steps in ((OneHotEncoder(), dense), (OneHotEncoder(sparse_output=False),)):
         model = make_pipeline(*steps, RiskSLIMClassifier(max_size=1)).fit(raw[["sex"]], y)
         assert model[-1].risk_score_.points
+
+
+def test_sheets_of_a_path_show_the_points_that_the_classifier_asks_for():
+    X, y = np.tile([[0, 1], [1, 0], [1, 1], [0, 0]], (12, 1)), [1, 0, 0, 1] * 12
+    y[:6] = [0, 1, 0, 1, 0, 1]
+    path = model_size_path(RiskSLIMClassifier(points="non-negative"), X, y, sizes=1)
+    assert path.entries[0].risk_score.layout.points == "non-negative"

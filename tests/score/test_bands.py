@@ -145,6 +145,23 @@ def test_bands_of_levels_add_up_to_the_score(groups, points, may_lack, known):
         assert band.points == total
 
 
+def test_turned_conditions_say_that_special_values_meet_them():
+    raw = pd.DataFrame({"months": [1, 5, 20, 40, 999], "age": [30, 40, 50, 60, 70]})
+    encoder = ItemEncoder(
+        thresholds={"months": [12], "age": [50]}, special_values={"months": [999, -0.5]}
+    ).fit(raw)
+    score = RiskScore(-1, {"months >= 12": -2, "age >= 50": 1}).with_variables(encoder)
+    (first, second), shift = item_lines(score, "non-negative")
+    assert (first.label, first.worth) == ("months < 12 or 999 or -0.5", "2 points")
+    assert second.label == "age >= 50"
+    for months in (5, 20, 999, -0.5):
+        total = score.score_samples({"months": months, "age": 40})[0] + shift
+        assert total == (0 if months == 20 else 2)
+    named = score.with_labels({"months": {"levels": {"999": "not asked"}}})
+    assert item_lines(named, "non-negative")[0][0].label == "months < 12 or not asked or -0.5"
+    assert "months < 12 or 999 or -0.5" in str(score.sheet(points="non-negative"))
+
+
 @pytest.mark.parametrize("shown", ["fitted", "non-negative"])
 @pytest.mark.parametrize("seed", range(12))
 def test_special_values_have_bands_of_their_own(seed, shown):

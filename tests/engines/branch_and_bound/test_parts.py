@@ -288,8 +288,18 @@ def test_files_that_are_lost_leave_the_best_score(monkeypatch):
 def test_an_interrupted_search_keeps_its_score(monkeypatch):
     monkeypatch.setattr(parts, "MERGED_SHARE", 0.0)
     problem = hard_problem()
-    seen = []
-    solution = branch_and_bound(problem, progress=seen.append, should_stop=lambda: bool(seen))
+    seen, asked = [], threading.Event()
+
+    def progress(record):
+        seen.append(record)
+        asked.wait(10)  # until it was asked whether to stop
+
+    def should_stop():
+        if seen:
+            asked.set()
+        return bool(seen)
+
+    solution = branch_and_bound(problem, progress=progress, should_stop=should_stop)
     certificate = solution.certificate
     assert certificate.status is Status.INTERRUPTED
     assert certificate.lower_bound < certificate.objective
