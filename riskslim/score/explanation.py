@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from riskslim._wording import listing, near, percent
 from riskslim.data.feature_ranges import FeatureRange, short
 from riskslim.items.families import Family, Pattern, condition_families
-from riskslim.items.item import Item, variable_of
+from riskslim.items.item import Item, number_of, variable_of
 from riskslim.score.reason_codes import Reason
 from riskslim.score.table import RiskScale, logistic
 from riskslim.score.typesetting import score_line
@@ -110,7 +111,8 @@ class Explanation:
         Each item at another value: a condition the other way round, any other item at the ends of
         its values in the training data. All others stay as they are, but for conditions on the same
         variable that would contradict it. Those that move the score most come first. Items that are
-        fixed do not change, and no value becomes missing; one that is missing may become known.
+        fixed do not change, and no value becomes missing or a special one, which is no measurement;
+        one that is missing may become known.
     target : str
         What ``fewest_changes`` reach: "a risk above 50%", "a score below 4".
     fewest_changes : tuple of Change or None
@@ -224,6 +226,7 @@ def explanation(
     threshold: float | None,
     missing: tuple[str, ...] = (),
     fixed: Collection[str] = (),
+    special: Mapping[str, Collection[float]] = MappingProxyType({}),
 ) -> Explanation:
     """Explain the score of one record.
 
@@ -244,6 +247,8 @@ def explanation(
         Raw columns in which the record has no value.
     fixed : collection of str, default ()
         Features with points that cannot change.
+    special : mapping from str to collection of float, optional
+        Values of raw columns that are no measurements: no known one becomes one of these.
 
     Returns
     -------
@@ -272,7 +277,7 @@ def explanation(
         )
 
     conditions = [
-        _changeable(family, values, fixed, items)
+        _changeable(family, values, fixed, items, special)
         for family in condition_families(points, feature_ranges, items)
     ]
     related = {name: family for family in conditions for name in family.names}
@@ -384,12 +389,13 @@ def _changeable(
     values: Mapping[str, float],
     fixed: Collection[str],
     items: Mapping[str, Item],
+    special: Mapping[str, Collection[float]],
 ) -> Family:
     """Say what conditions can become: fixed ones stay, and nobody loses what is known."""
     kept = {name: values[name] for name in family.names if name in fixed}
     for name in family.names:
         item = items.get(name)
-        if values[name] == 0 and item is not None and item.kind == "missing":
+        if values[name] == 0 and item is not None and _says_nothing_is_known(item, special):
             kept[name] = 0
     patterns = tuple(
         pattern
@@ -397,6 +403,14 @@ def _changeable(
         if kept.items() <= dict(zip(family.names, pattern, strict=True)).items()
     )
     return Family(family.names, patterns)
+
+
+def _says_nothing_is_known(item: Item, special: Mapping[str, Collection[float]]) -> bool:
+    """Say whether a condition is about missing values, or values that are no measurements."""
+    if item.kind == "missing":
+        return True
+    numbers = [number_of(level) for level in item.levels]
+    return bool(numbers) and all(one in special.get(item.variable, ()) for one in numbers)
 
 
 def _with_relatives(

@@ -39,6 +39,13 @@ def _plain_number(value: float) -> float:
 class Reasons(Presentation):
     """The methods of a risk score that explain it."""
 
+    def _special_values(self) -> dict[str, set[float]]:
+        """Values of raw columns that are no measurements, as items and columns state them."""
+        special = {name: {*variable.special} for name, variable in self.variables.items()}
+        for item in self.items.values():
+            special.setdefault(item.variable, set()).update(item.special)
+        return special
+
     def explain(
         self,
         record: Any,
@@ -113,6 +120,7 @@ class Reasons(Presentation):
             fixed=fixed_features(
                 fixed, self.points, (*self.feature_names, *self.variables), self.items
             ),
+            special=self._special_values(),
         )
         return dataclasses.replace(
             explained,

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from hypothesis import example, given, settings
 
-from riskslim import RiskScore
+from riskslim import ItemEncoder, RiskScore
 from riskslim._wording import percent
 from riskslim.data.feature_ranges import FeatureRange
 from riskslim.items import read_items
@@ -447,3 +447,18 @@ def test_operating_points_need_both_classes():
         score.operating_points({"a": [0, 1]}, ["no", "maybe"])
     with pytest.raises(ValueError, match="rows and labels are needed"):
         score.operating_points(None, None)
+
+
+@pytest.mark.parametrize("with_cutoff", [True, False])
+def test_no_change_makes_a_known_value_a_special_one(with_cutoff):
+    raw = pd.DataFrame({"months": [1, 5, 20, 40, 999], "age": [30, 40, 50, 60, 70]})
+    encoder = ItemEncoder(
+        thresholds={"months": [12], "age": [50]}, special_values={"months": [999]}
+    ).fit(raw)
+    points = {"months = 999": -3, "age >= 50": 1, **({"months >= 12": 2} if with_cutoff else {})}
+    score = RiskScore(-1, points).with_variables(encoder)
+    known = score.explain({"months": 20, "age": 60}, -2)
+    assert "months = 999" not in {change.feature for change in known.changes}
+    assert known.fewest_changes is None  # which only 999 would reach
+    unknown = score.explain({"months": 999, "age": 60})
+    assert "months = 999" in {change.feature for change in unknown.changes}
