@@ -492,11 +492,11 @@ def _apart(data: TrainingData) -> TrainingData:
 
 def _described(solution: Solution, score: RiskScore) -> str:
     """The score, its certificate, how the search ended, and the list of scores if there is one."""
-    ended = solution.certificate.message
+    ended, mark, more = solution.certificate.message.partition("; ")
     seconds = solution.statistics.total_seconds
     text = (
         f"{score}\n\n{solution.certificate.explain()}\n"
-        f"{ended[:1].upper()}{ended[1:]} after {seconds:.1f} seconds."
+        f"{ended[:1].upper()}{ended[1:]} after {seconds:.1f} seconds{mark}{more}."
     )
     pool = solution.pool
     if pool is None:
