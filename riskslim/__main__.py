@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from riskslim.cli.exit_codes import EXIT_INTERRUPTED, EXIT_OUTPUT
+from riskslim.cli.signals import ignore_signals
 from riskslim.cli.streams import emit, print_failure, tolerant_streams
 
 __all__ = ["main"]
@@ -24,6 +25,8 @@ def main() -> None:
                 emit(f"Error: {reason}", err=True)
                 raise SystemExit(EXIT_OUTPUT) from None
             raise
+        finally:
+            ignore_signals()
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from types import FrameType
 
-__all__ = ["ending_like_ctrl_c", "held_signals"]
+__all__ = ["ending_like_ctrl_c", "held_signals", "ignore_signals"]
 
 # Seconds within which several signals are one.
 TOGETHER = 2.0
@@ -54,6 +54,13 @@ def ending_like_ctrl_c() -> Iterator[None]:
     finally:
         for one in taken:
             signal.signal(one, signal.SIG_DFL)
+
+
+def ignore_signals() -> None:
+    """Ignore what would end the process: all is done, and its exit code is to say how."""
+    if threading.current_thread() is threading.main_thread():
+        for one in (signal.SIGINT, *_OTHERS):
+            signal.signal(one, signal.SIG_IGN)
 
 
 @contextlib.contextmanager
