@@ -18,6 +18,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -29,6 +30,8 @@ from riskslim.rows.functions import row_marks
 from riskslim.solution import Solution, SolveStatistics, Status, Trace, TraceRecord
 
 if TYPE_CHECKING:
+    from riskslim.data.training_data import TrainingData
+    from riskslim.loss.logistic import LogisticLoss
     from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["Checkpoint", "fingerprint"]
@@ -77,12 +80,22 @@ def fingerprint(problem: RiskScoreProblem, settings: dict[str, Any]) -> str:
     return _digest(json.dumps(stated))
 
 
+# Of data that live, lest every search of a run reads them once more.
+_MARKED: WeakKeyDictionary[TrainingData, str] = WeakKeyDictionary()
+
+
 def _marked_rows(problem: RiskScoreProblem) -> str:
     """Sum of the marks of all rows, exact unless they have weights.
 
     Losses of a few vectors would not do: rows that these are sure of add next to nothing.
     """
-    loss = problem.loss
+    data = problem.loss.data
+    if data not in _MARKED:
+        _MARKED[data] = _marks_of(problem.loss)
+    return _MARKED[data]
+
+
+def _marks_of(loss: LogisticLoss) -> str:
     if loss.parts is None:
         found = [row_marks(all_rows(loss.data))]
     else:

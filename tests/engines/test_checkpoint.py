@@ -288,3 +288,13 @@ def test_it_does_not_matter_where_rows_are(kind, weighted):
             assert module._marked_rows(_of_data(elsewhere)) == module._marked_rows(_of_data(data))
     # Of rows with weights nobody knows how many were merged.
     assert len(found) == 1 + weighted
+
+
+def test_rows_are_marked_once_for_all_searches_of_a_run(problem, file, monkeypatch):
+    calls = []
+    original = module.row_marks
+    monkeypatch.setattr(module, "row_marks", lambda rows: calls.append(1) or original(rows))
+    kept = Checkpoint(file, fingerprint(problem, {}))
+    for size in (1, 2):
+        kept.solve("a", problem.restated(max_size=size))
+    assert len(calls) == 1

@@ -189,15 +189,15 @@ class Elimination:
         """
         if stop[0]:
             return Divided([piece], [], None, 0.0)
+        used = np.array(piece.used, np.int64)
+        free = (piece.box[0, 1:] != 0) | (piece.box[1, 1:] != 0)
+        if not free[used].all():  # no better score has them all
+            return Divided([], [], None, 0.0)
         relaxation = self._relaxation_seconds(piece.box)
         if piece.is_small:
             seconds = self._tables.predicted_seconds(piece.box, used=piece.used)
             if seconds <= max(RELAXATIONS * relaxation, piece.spent):
                 return self._looked_at(piece, worker, cutoff, lower_bound, seconds, stop)
-        used = np.array(piece.used, np.int64)
-        free = (piece.box[0, 1:] != 0) | (piece.box[1, 1:] != 0)
-        if not free[used].all():
-            return Divided([], [], None, 0.0)
         free[used] = False
         if not free.any() or len(used) == self._tables.max_size:
             alone = Scanned([np.sort(used)], np.full(1, piece.bound), np.zeros(5, np.int64))

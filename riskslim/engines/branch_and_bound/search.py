@@ -583,7 +583,7 @@ class Search:
         self.cutoff_counts.add(one.counts, before)
         supports = one.newly_left(units)
         # A leaf has a part of its support's points: its bound says nothing of the others.
-        scanned = Scanned(supports, np.zeros(len(supports)), np.zeros(4, np.int64))
+        scanned = Scanned(supports, np.zeros(len(supports)), np.zeros(5, np.int64))
         self._push_supports(
             self._supported(one.node, one.box, scanned, workers[0], cutoff, self.lower_bound)
         )
