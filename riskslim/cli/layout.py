@@ -35,12 +35,7 @@ class Shown:
         """The score with this layout and these labels."""
         if self.labels:
             score = score.with_labels(self.labels)
-        layout = score.layout.changed(self.by, self.points)  # type: ignore[arg-type]  # checked
-        return (
-            score
-            if layout == score.layout
-            else score.with_layout(by=layout.by, points=layout.points)
-        )
+        return score.with_layout(by=self.by, points=self.points)  # type: ignore[arg-type]  # checked
 
 
 def shown_of(by: str | None, points: str | None, labels: Path | None) -> Shown:

@@ -24,6 +24,7 @@ __all__ = [
     "COMPARISONS",
     "Item",
     "ItemKind",
+    "as_written",
     "bound_for",
     "conditions",
     "lies_between",
@@ -593,6 +594,11 @@ def conditions(name: str) -> Iterator[tuple[str, str, str]]:
     """
     for match in _OPERATOR.finditer(name, 1):
         yield name[: match.start()], " ".join(match.group().split()), name[match.end() :]
+
+
+def as_written(number: float) -> float:
+    """A number as people write it: -7 in the place of -7.0."""
+    return int(number) if float(number).is_integer() and abs(number) < 2**53 else number
 
 
 def value_text(value: Any) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from riskslim._wording import listing, near
 from riskslim.items.columns import Direction, ItemRules, SpecialGroups
-from riskslim.items.item import plain_number
+from riskslim.items.item import as_written, plain_number
 
 __all__ = ["EncoderLike", "checked_rules", "is_supervised", "special_groups"]
 
@@ -236,9 +236,7 @@ def _groups(what: str, given: Any) -> SpecialGroups:
 
 def _shortest(value: Any) -> float:
     """A number as it is written: -7 in the place of -7.0."""
-    plain = plain_number(value)
-    number = float(plain)
-    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+    return as_written(float(plain_number(value)))
 
 
 def _check_option(name: str, value: Any, options: Sequence[Any]) -> None:

@@ -9,7 +9,7 @@ from riskslim.items.families import condition_families
 from riskslim.items.item import COMPARISONS, Item
 from riskslim.score.bands import bands_of
 from riskslim.score.lines import item_line, item_lines, turned_features
-from riskslim.score.naming import feature_text, label_of
+from riskslim.score.naming import feature_text, variable_text
 from riskslim.score.typesetting import SheetContent, observed_text, typeset, typeset_condition
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ def calculator_variables(score: ScoreLike) -> tuple[list[dict[str, Any]], int]:
                     "text": typeset_condition(band),
                     "points": band.points,
                     "patterns": [list(pattern) for pattern in band.patterns],
+                    "isText": band.is_text,
                 }
                 for band in one.bands
                 if not one.is_factor
@@ -126,7 +127,7 @@ def calculator_numbers(score: ScoreLike) -> list[dict[str, Any]]:
         numbers.append(
             {
                 "variable": variable,
-                "label": _variable_text(score, variable),
+                "label": variable_text(score, variable),
                 "items": places,
                 "tests": [{"kind": item.kind, "values": _values_of(item)} for item in items],
                 "special": sorted({float(one) for item in items for one in item.special}),
@@ -136,12 +137,6 @@ def calculator_numbers(score: ScoreLike) -> list[dict[str, Any]]:
             }
         )
     return numbers
-
-
-def _variable_text(score: ScoreLike, variable: str) -> str:
-    """A variable as sheets call it, with its unit."""
-    label = label_of(score, variable)
-    return f"{label.text or variable} ({label.unit})" if label.unit else label.text or variable
 
 
 def _values_of(item: Item) -> list[float]:
@@ -158,7 +153,8 @@ def _is_number(item: Item) -> bool:
         return True
     values = item.value if isinstance(item.value, tuple) else (item.value,)
     return item.kind in (*COMPARISONS, "=", "in") and all(
-        isinstance(value, (int, float)) and not isinstance(value, bool) for value in values
+        isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 2**1023
+        for value in values
     )
 
 

@@ -87,9 +87,14 @@
         return;
       }
       const values = variable.items.map((k) => pattern[one.items.indexOf(k)]);
-      const band = variable.bands.findIndex((other) =>
-        other.patterns.some((row) => row.every((value, j) => value === values[j]))
-      );
+      const fits = (other) =>
+        other.patterns.some((row) => row.every((value, j) => value === values[j]));
+      // Special values have bands of their own, in words; as numbers they would fit others, too.
+      const special = one.special.includes(x);
+      let band = variable.bands.findIndex((other) => other.isText === special && fits(other));
+      if (band < 0) {
+        band = variable.bands.findIndex(fits);
+      }
       choices[v].value = band < 0 ? "" : String(band);
     });
   }

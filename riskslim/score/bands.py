@@ -17,11 +17,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from riskslim.data.feature_ranges import FeatureRange
 from riskslim.items.families import Pattern, condition_families
-from riskslim.items.item import COMPARISONS, Item, number_of, value_text
+from riskslim.items.item import COMPARISONS, Item, as_written, number_of, value_text
 from riskslim.items.rules import is_level
 from riskslim.score.band import Band, VariableBands
 from riskslim.score.labels import Label
-from riskslim.score.naming import feature_text, label_of, may_lack, stated_item
+from riskslim.score.naming import (
+    feature_text,
+    label_of,
+    may_lack,
+    no_text,
+    stated_item,
+    variable_text,
+)
 from riskslim.score.typesetting import ScoreLine, score_line
 
 if TYPE_CHECKING:
@@ -137,10 +144,7 @@ def _of_family(score: ScoreLike, names: tuple[str, ...]) -> VariableBands:
     if lacks:
         pattern = tuple(int(item.kind == "missing") for item in stated)
         bands.append(_band(label.level(_MISSING), [pattern], worths))
-    unit = f" ({label.unit})" if label.unit else ""
-    return VariableBands(
-        variable, f"{label.text or variable}{unit}", label.unit, names, tuple(bands)
-    )
+    return VariableBands(variable, variable_text(score, variable), label.unit, names, tuple(bands))
 
 
 def _of_feature(score: ScoreLike, names: tuple[str, ...]) -> VariableBands:
@@ -149,10 +153,10 @@ def _of_feature(score: ScoreLike, names: tuple[str, ...]) -> VariableBands:
     label = label_of(score, name)
     item = score.items.get(name)
     variable = name if item is None or not item.is_condition else item.variable
-    no, yes = label.level("no"), label.level("yes")
-    if may_lack(score, variable) and (item is None or item.kind != "missing"):
-        no = f"{no} or {_MISSING}"
-    bands = (Band(no, 0, ((0,),)), Band(yes, score.points[name], ((1,),)))
+    bands = (
+        Band(no_text(score, name), 0, ((0,),)),
+        Band(label.level("yes"), score.points[name], ((1,),)),
+    )
     return VariableBands(variable, feature_text(score, name), label.unit, (name,), bands)
 
 
@@ -238,8 +242,7 @@ def _of_special_values(
         pattern = tuple(
             int(item.kind not in COMPARISONS and value in _numbers(item)) for item in items
         )
-        number = int(value) if value == int(value) else value
-        texts.setdefault(pattern, []).append(label.level(value_text(number)))
+        texts.setdefault(pattern, []).append(label.level(value_text(as_written(value))))
     return [_band(", ".join(found), [pattern], worths) for pattern, found in texts.items()]
 
 

@@ -45,12 +45,7 @@ class SheetLayout:
 
     def changed(self, by: ShownBy | None, points: PointsShown | None) -> SheetLayout:
         """The same layout with what is given."""
-        return SheetLayout(by or self.by, points or self.points)
-
-    @property
-    def is_shifted(self) -> bool:
-        """Say whether the points are moved, so that none is negative."""
-        return self.points == "non-negative"
+        return SheetLayout(self.by if by is None else by, self.points if points is None else points)
 
     @classmethod
     def from_plain(cls, plain: Any) -> SheetLayout:

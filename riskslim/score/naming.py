@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from riskslim.items.item import COMPARISONS, Item, value_text
+from riskslim.items.item import COMPARISONS, Item, as_written, value_text
 from riskslim.items.rules import is_level
 from riskslim.score.labels import Label
 
 if TYPE_CHECKING:
     from riskslim.score.protocol import ScoreLike
 
-__all__ = ["feature_text", "label_of", "may_lack", "stated_item", "turned_text"]
+__all__ = [
+    "feature_text", "label_of", "may_lack", "no_text", "stated_item", "turned_text",
+    "variable_text",
+]  # fmt: skip
 
 _NO_LABEL = Label()
 # Of a condition that does not hold, the one that does.
@@ -72,11 +75,26 @@ def _condition_text(item: Item, kind: str, label: Label) -> str:
     return f"{variable} = {levels[0]}" if kind == "=" else f"{variable} in {{{', '.join(levels)}}}"
 
 
+def variable_text(score: ScoreLike, variable: str) -> str:
+    """Return what a variable is called, with its unit."""
+    label = label_of(score, variable)
+    return f"{label.text or variable} ({label.unit})" if label.unit else label.text or variable
+
+
+def no_text(score: ScoreLike, name: str) -> str:
+    """Return what a feature of 0 and 1 by itself is called where it is 0."""
+    item = score.items.get(name)
+    is_condition = item is not None and item.is_condition
+    lacks = may_lack(score, item.variable if item is not None and is_condition else name)
+    lacking = " or missing" if lacks and (item is None or item.kind != "missing") else ""
+    special = _or_special(score, item) if item is not None and is_condition else ""
+    return f"{label_of(score, name).level('no')}{special}{lacking}"
+
+
 def _or_special(score: ScoreLike, item: Item) -> str:
     """Values that are no measurements: no cut-off is met by them, whatever it is turned into."""
     label = label_of(score, item.variable)
-    values = [int(one) if one == int(one) else one for one in item.special]
-    return "".join(f" or {label.level(value_text(one))}" for one in values)
+    return "".join(f" or {label.level(value_text(as_written(one)))}" for one in item.special)
 
 
 def turned_text(score: ScoreLike, name: str) -> str:
@@ -105,9 +123,7 @@ def turned_text(score: ScoreLike, name: str) -> str:
     item = stated_item(score, name)
     own = label_of(score, name)
     if own.text is not None or own.levels or item is None or not item.is_condition:
-        lacking = " or missing" if may_lack(score, name) else ""
-        special = "" if item is None else _or_special(score, item)
-        return f"{feature_text(score, name)}: {own.level('no')}{special}{lacking}"
+        return f"{feature_text(score, name)}: {no_text(score, name)}"
     label = label_of(score, item.variable)
     variable = label.text or item.variable
     if item.kind == "missing":

@@ -111,9 +111,11 @@ def _condition(one: VariableBands, values: Mapping[str, float]) -> str:
     if one.is_factor:
         unit = f" {one.unit}" if one.unit else ""
         return f"{short(values[one.features[0]])}{unit}"
-    band = one.band_of(values)
-    if band is not None:
-        return band.condition
+    # Several bands have one pattern where nothing tells their values apart: "< 60", "missing".
+    pattern = tuple(values[name] for name in one.features)
+    found = [band.condition for band in one.bands if pattern in band.patterns]
+    if found:
+        return " or ".join(found)
     # No value of the variable has them all; each has its points nevertheless.
     return ", ".join(name for name in one.features if values[name])
 

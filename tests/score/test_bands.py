@@ -162,6 +162,30 @@ def test_turned_conditions_say_that_special_values_meet_them():
     assert "months < 12 or 999 or -0.5" in str(score.sheet(points="non-negative"))
 
 
+def lacking_score(**options) -> RiskScore:
+    raw = pd.DataFrame({"age": [30, 40, 70, 80, 999, np.nan]})
+    encoder = ItemEncoder(
+        thresholds={"age": [60]}, special_values={"age": [999]}, missing="indicator"
+    ).fit(raw)
+    return RiskScore(-1, {"age >= 60": -2}, **options).with_variables(encoder)
+
+
+def test_a_label_of_its_own_keeps_what_a_turned_condition_says():
+    score = lacking_score().with_labels({"age >= 60": "Elderly"})
+    (line,), _ = item_lines(score, "non-negative")
+    assert (line.label, line.worth) == ("Elderly: no or 999 or missing", "2 points")
+    (by_variable,) = score.bands("non-negative")
+    assert [band.condition for band in by_variable.bands] == ["no or 999 or missing", "yes"]
+
+
+def test_layouts_that_are_none_are_refused_though_they_are_empty():
+    score = RiskScore(-1, {"smoker": 1})
+    with pytest.raises(ValueError, match="by must be 'item' or 'variable', got ''"):
+        score.sheet(by="")
+    with pytest.raises(ValueError, match="points must be"):
+        score.with_layout(points="")
+
+
 @pytest.mark.parametrize("shown", ["fitted", "non-negative"])
 @pytest.mark.parametrize("seed", range(12))
 def test_special_values_have_bands_of_their_own(seed, shown):

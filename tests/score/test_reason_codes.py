@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from riskslim import RiskScore
+from riskslim import ItemEncoder, RiskScore
 from riskslim.data.feature_ranges import FeatureRange
 from riskslim.exports import SQL_DIALECTS
 from riskslim.items.variables import RawVariable
@@ -74,28 +75,28 @@ def test_exports_give_the_reasons_of_explanations(with_average):
     average = fitted.average_points(pd.DataFrame(RECORDS)) if with_average else None
     namespace: dict = {}
     exec(fitted.to_python(reasons=3, average=average), namespace)
-    database = sqlite3.connect(":memory:")
-    database.execute("CREATE TABLE p (age, w, sex, smoker)")
-    database.executemany(
-        "INSERT INTO p VALUES (?, ?, ?, ?)", [tuple(record.values()) for record in RECORDS]
-    )
-    query = fitted.to_sql("sqlite", table="p", reasons=3, average=average)
-    rows = database.execute(query).fetchall()
-    n_reasons = set()
-    for record, row in zip(RECORDS, rows, strict=True):
-        explained = fitted.explain(record, average=average)
-        reasons = explained.reasons_against_average if with_average else explained.reasons
-        assert reasons is not None
-        names = [one.variable for one in reasons[:3]]
-        risk, total, found = namespace["predict_risk"](record)
-        assert (risk, total) == (explained.risk, explained.score)
-        assert found == names
-        assert [one for one in row[-3:] if one is not None] == names
-        assert row[5] == risk
-        n_reasons.add(len(names))
-    assert n_reasons >= {1, 3}
-    database.execute("INSERT INTO p VALUES (50, 'unknown', 'f', 1)")
-    assert database.execute(query).fetchall()[-1][-4:] == (None, None, None, None)
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE TABLE p (age, w, sex, smoker)")
+        database.executemany(
+            "INSERT INTO p VALUES (?, ?, ?, ?)", [tuple(record.values()) for record in RECORDS]
+        )
+        query = fitted.to_sql("sqlite", table="p", reasons=3, average=average)
+        rows = database.execute(query).fetchall()
+        n_reasons = set()
+        for record, row in zip(RECORDS, rows, strict=True):
+            explained = fitted.explain(record, average=average)
+            reasons = explained.reasons_against_average if with_average else explained.reasons
+            assert reasons is not None
+            names = [one.variable for one in reasons[:3]]
+            risk, total, found = namespace["predict_risk"](record)
+            assert (risk, total) == (explained.risk, explained.score)
+            assert found == names
+            assert [one for one in row[-3:] if one is not None] == names
+            assert row[5] == risk
+            n_reasons.add(len(names))
+        assert n_reasons >= {1, 3}
+        database.execute("INSERT INTO p VALUES (50, 'unknown', 'f', 1)")
+        assert database.execute(query).fetchall()[-1][-4:] == (None, None, None, None)
 
 
 @pytest.mark.parametrize("dialect", SQL_DIALECTS)
@@ -120,11 +121,11 @@ def test_numbers_of_reasons_beyond_the_variables():
     assert namespace["predict_risk"]({"smoker": 0})[2] == []
     exec(RiskScore(-3, {}).to_python(reasons=1), namespace)
     assert namespace["predict_risk"]({})[2] == []
-    database = sqlite3.connect(":memory:")
-    database.execute("CREATE TABLE p (smoker)")
-    database.execute("INSERT INTO p VALUES (1)")
-    query = small.to_sql("sqlite", table="p", reasons=3)
-    assert database.execute(query).fetchone()[3:] == ("smoker", None, None)
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE TABLE p (smoker)")
+        database.execute("INSERT INTO p VALUES (1)")
+        query = small.to_sql("sqlite", table="p", reasons=3)
+        assert database.execute(query).fetchone()[3:] == ("smoker", None, None)
 
 
 def test_reasons_of_numbers_and_contradictions():
@@ -170,3 +171,14 @@ def test_explanations_name_the_score_on_the_sheet():
     shown = fitted.with_layout(points="non-negative").explain(record)
     assert str(shown).startswith("Score -2 (0 on the sheet): the risk of outcome = 1 is 26.9%.")
     assert shown.score_on_sheet == 0
+
+
+def test_reasons_state_all_values_that_nothing_tells_apart():
+    raw = pd.DataFrame({"age": [30, 40, 70, 80, 999, np.nan]})
+    encoder = ItemEncoder(
+        thresholds={"age": [60]}, special_values={"age": [999]}, missing="indicator"
+    ).fit(raw)
+    score = RiskScore(-1, {"age >= 60": -2}).with_variables(encoder)
+    for age in (30, 999, None):
+        (reason,) = score.explain({"age": age}).reasons
+        assert reason.condition == "< 60 or 999 or missing"
