@@ -281,28 +281,30 @@ def report(
             raise ValueError("--group needs --metrics-output")
         if threshold is not None and group is None:
             raise ValueError("--threshold needs --group")
+        if threshold is not None and not 0 < threshold < 1:
+            raise ValueError(f"--threshold must be a risk between 0 and 1, got {threshold}")
         check_report(output)
+        from riskslim.report.page import page_of
+        from riskslim.report.rows import judged_rows
+
         risk_score = shown_of(by, points, labels).of(riskslim.RiskScore.load(score))
         unknown = checked_unknown_levels(unknown_levels)
         csv_format = csv_format_of(
             missing_text, separator, decimal, encoding, risk_score.csv_format
         )
         columns = (outcome, weights)
-        rows = _rows(data, risk_score, columns, unknown, csv_format)
-        tested: dict[str, Any] = {}
-        if test is not None:
-            names = ("X_test", "y_test", "sample_weight_test")
-            rows_of_test = _rows(test, risk_score, columns, unknown, csv_format)
-            tested = dict(zip(names, rows_of_test, strict=True))
-        with writing():
-            risk_score.report(output, *rows, **tested, n_resamples=resamples)
+        files = [data] if test is None else [data, test]
+        rows = [_rows(file, risk_score, columns, unknown, csv_format) for file in files]
+        groups = [_groups_in(file, one[0], group) for file, one in zip(files, rows, strict=True)]
+        judged = judged_rows(risk_score, *rows, n_resamples=resamples)
+        texts = {output: page_of(risk_score, judged)}
         if metrics_output is not None:
-            parts = [(rows, data)] if test is None else [(rows, data), (rows_of_test, test)]
-            given = [(*part, _groups_in(path, part[0], group)) for part, path in parts]
-            _write_metrics(metrics_output, risk_score, given, threshold, resamples)
-        for path, X in ((data, rows[0]), (test, tested.get("X_test"))):
-            if X is not None:
-                print_remarks(tuple(f"{path}: {one}" for one in risk_score.remarks(X)))
+            parts = list(zip(judged, groups, strict=True))
+            texts[metrics_output] = _metrics_text(risk_score, parts, threshold)
+        for file, text in texts.items():
+            write_text(text, file)
+        for file, (X, *_) in zip(files, rows, strict=True):
+            print_remarks(tuple(f"{file}: {one}" for one in risk_score.remarks(X)))
 
 
 def _groups_in(path: Path, X: Any, group: str | None) -> Any:
@@ -316,22 +318,17 @@ def _groups_in(path: Path, X: Any, group: str | None) -> Any:
     return X[group].to_numpy()
 
 
-def _write_metrics(
-    path: Path,
-    score: RiskScore,
-    parts: Any,
-    threshold: float | None,
-    resamples: int | None,
-) -> None:
+def _metrics_text(score: RiskScore, parts: Any, threshold: float | None) -> str:
+    """All statistics of a report as CSV."""
     from riskslim.report.statistics import RECORD, records
 
     given = {} if threshold is None else {"threshold": threshold}
     text = io.StringIO()
     writer = csv.DictWriter(text, RECORD, lineterminator="\n")
     writer.writeheader()
-    for record in records(score, parts, n_resamples=resamples, **given):
+    for record in records(score, parts, **given):
         writer.writerow({name: "" if value != value else value for name, value in record.items()})
-    write_text(text.getvalue(), path)
+    return text.getvalue()
 
 
 def export(

@@ -104,49 +104,54 @@ def calibration_line(
     check_both_classes(positive, weight, "The calibration line")
     z = _quantile(checked_level(level))
     rows = weight > 0
-    positive, predicted, weight = positive[rows], predicted[rows], weight[rows]
-    ones = np.ones((len(predicted), 1))
-    intercept = _fitted(ones, positive, weight, predicted)[0]
-    return CalibrationLine(_wald(*intercept, z), _slope(positive, predicted, weight, z))
+    # Scores have few values: rows of each are as good as one.
+    distinct, place = np.unique(predicted[rows], return_inverse=True)
+    counts = np.zeros((2, len(distinct)))
+    for own, true in zip(counts, (positive, ~positive), strict=True):
+        own += np.bincount(place, weight[rows] * true[rows], len(distinct))
+    intercept = _fitted(np.ones((len(distinct), 1)), counts, distinct)[0]
+    return CalibrationLine(_wald(*intercept, z), _slope(counts, distinct, z))
 
 
-def _slope(
-    positive: NDArray[np.bool_],
-    predicted: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    z: float,
-) -> Interval:
-    if predicted.min() == predicted.max():
+def _slope(counts: NDArray[np.float64], predicted: NDArray[np.float64], z: float) -> Interval:
+    if len(predicted) == 1:
         return Interval(math.nan, math.nan, math.nan)
     for sign in (1, -1):
-        if (sign * predicted[~positive]).max() <= (sign * predicted[positive]).min():
+        highest, lowest = sign * predicted[counts[1] > 0], sign * predicted[counts[0] > 0]
+        if highest.max() <= lowest.min():
             return Interval(sign * math.inf, math.nan, math.nan)
-    spread = predicted.std()
-    design = np.column_stack((np.ones(len(predicted)), (predicted - predicted.mean()) / spread))
-    value, error = _fitted(design, positive, weight, np.zeros(len(predicted)))[1]
+    total = counts.sum(axis=0)
+    mean = np.average(predicted, weights=total)
+    spread = math.sqrt(np.average((predicted - mean) ** 2, weights=total))
+    design = np.column_stack((np.ones(len(predicted)), (predicted - mean) / spread))
+    value, error = _fitted(design, counts, np.zeros(len(predicted)))[1]
     return _wald(float(value / spread), float(error / spread), z)
 
 
 def _fitted(
     design: NDArray[np.float64],
-    positive: NDArray[np.bool_],
-    weight: NDArray[np.float64],
+    counts: NDArray[np.float64],
     offset: NDArray[np.float64],
 ) -> list[tuple[float, float]]:
-    """Coefficients of logistic regression and their standard errors, by Newton's method."""
+    """Coefficients of logistic regression and their standard errors, by Newton's method.
+
+    ``counts`` has the weights of positive and of negative rows at each line of the design.
+    """
     from scipy.special import expit
 
     coef = np.zeros(design.shape[1])
+    hits, misses = counts
+    total = hits + misses
 
     def loss_at(coef: NDArray[np.float64]) -> float:
         found = design @ coef + offset
-        return float(weight @ np.logaddexp(0, np.where(positive, -found, found)))
+        return float(hits @ np.logaddexp(0, -found) + misses @ np.logaddexp(0, found))
 
     loss = loss_at(coef)
     for _ in range(_MOST_STEPS):
         risk = expit(design @ coef + offset)
-        slope = design.T @ (weight * (risk - positive))
-        step = np.linalg.lstsq((design.T * (weight * risk * (1 - risk))) @ design, slope)[0]
+        slope = design.T @ (total * risk - hits)
+        step = np.linalg.lstsq((design.T * (total * risk * (1 - risk))) @ design, slope)[0]
         length = 1.0
         while loss_at(coef - length * step) > loss * (1 + 1e-13) and length > 1e-6:
             length /= 2
@@ -155,7 +160,7 @@ def _fitted(
         if np.abs(step).max() <= 1e-10 * (1 + np.abs(coef).max()):
             break
     risk = expit(design @ coef + offset)
-    information = (design.T * (weight * risk * (1 - risk))) @ design
+    information = (design.T * (total * risk * (1 - risk))) @ design
     errors = np.sqrt(np.diag(np.linalg.pinv(information)))
     return list(zip(coef.tolist(), errors.tolist(), strict=True))
 

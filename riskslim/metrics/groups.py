@@ -29,6 +29,8 @@ __all__ = ["GroupMetrics", "RiskGroup", "metrics_by_group", "risk_groups"]
 
 # Groups that a table can show, and of which each is looked at.
 MAX_GROUPS = 100
+# Log-odds this near to those of a threshold are of the risk that it is, but for rounding.
+_ROUNDED = 1e-9
 
 
 class RiskGroup(NamedTuple):
@@ -224,8 +226,9 @@ def metrics_by_group(
     positive, odds, weight = checked_rows(y_true, log_odds, sample_weight, pos_label, "log_odds")
     labels = _labels(groups, positive)
     rows = weight > 0
+    at = math.log(threshold / (1 - threshold))
     settings: Mapping[str, Any] = {
-        "log_odds": math.log(threshold / (1 - threshold)),
+        "log_odds": at - _ROUNDED * max(1.0, abs(at)),
         "level": level,
         "n_resamples": n_resamples,
         "random_state": random_state,

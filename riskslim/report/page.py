@@ -13,8 +13,7 @@ import datetime
 import hashlib
 import importlib.util
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -78,40 +77,67 @@ def render(
     >>> page.startswith("<!DOCTYPE html>"), "https:" in page
     (True, False)
     """
+    check_packages()
+    from riskslim.report.inputs import check_path
+    from riskslim.report.rows import judged_rows
+
+    if size_path is not None:
+        check_path(size_path)
+    rows = judged_rows(
+        score, (X, y, sample_weight), (X_test, y_test, sample_weight_test), bins=bins,
+        n_resamples=n_resamples,
+    )  # fmt: skip
+    return page_of(score, rows, cv=cv, problem=problem, size_path=size_path, title=title)
+
+
+def page_of(
+    score: ScoreLike,
+    rows: Sequence[Rows],
+    *,
+    cv: CrossValidationLike | None = None,
+    problem: RiskScoreProblem | EstimatorLike | None = None,
+    size_path: SizePathLike | None = None,
+    title: str | None = None,
+) -> str:
+    """Write the report on rows that were judged.
+
+    Parameters
+    ----------
+    score : RiskScore
+    rows : sequence of Rows
+        Of :func:`~riskslim.report.rows.judged_rows`.
+    cv, problem, size_path, title
+        As in :func:`render`.
+
+    Returns
+    -------
+    str
+        A document of HTML 5.
+
+    Raises
+    ------
+    TypeError, ValueError
+        ``cv`` or ``problem`` is about another score, other rows or other features.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExtrapolationWarning)  # remarks say it, of each column
-        return _page(
-            score, (X, y, sample_weight), (X_test, y_test, sample_weight_test), cv=cv,
-            problem=problem, size_path=size_path, bins=bins, n_resamples=n_resamples, title=title,
-        )  # fmt: skip
+        return _page(score, rows, cv, problem, size_path, title)
 
 
 def _page(
     score: ScoreLike,
-    given: tuple[Any, Any, Any],
-    test: tuple[Any, Any, Any],
-    *,
+    rows: Sequence[Rows],
     cv: CrossValidationLike | None,
     problem: RiskScoreProblem | EstimatorLike | None,
     size_path: SizePathLike | None,
-    bins: Any,
-    n_resamples: int | None,
     title: str | None,
 ) -> str:
-    check_packages()
     from riskslim.report import diagrams
-    from riskslim.report.calculator import (
-        calculator_families,
-        calculator_items,
-        calculator_numbers,
-        calculator_variables,
-    )
     from riskslim.report.drift import drift_table, drifts_of
-    from riskslim.report.inputs import check_path, check_same_score, stated_problem
+    from riskslim.report.inputs import check_same_score, stated_problem
     from riskslim.report.methods import methods_text, tripod_table
     from riskslim.report.recalibrated import recalibration_tables
     from riskslim.report.remarks import remarks
-    from riskslim.report.rows import check_resamples, rows_of
     from riskslim.report.statistics import group_table, information_table, statistics_table
     from riskslim.report.tables import (
         certificate_table,
@@ -127,21 +153,14 @@ def _page(
     )
     from riskslim.score.html import PAGE_LINE, sheet_html
 
-    check_resamples(n_resamples)
-    if size_path is not None:
-        check_path(size_path)
-    settings: dict[str, Any] = {"bins": bins, "n_resamples": n_resamples}
-    rows = [rows_of(score, *given, key="given", **settings)]
-    if any(one is not None for one in test):
-        with _about("test data (X_test, y_test, sample_weight_test)"):
-            rows.append(rows_of(score, *test, key="test", **settings))
     if cv is not None:
         check_same_score(score, cv, rows[0])
     stated = None if problem is None else stated_problem(score, problem, rows[0])
     drifts = drifts_of(score, rows)
     # What is observed on test rows says more.
     sheet = score.sheet(*_labelled(score, rows[-1]))
-    script = _script(score, sheet, rows[-1].name)
+    asked = _asked(score)
+    script = _script(score, asked, sheet, rows[-1].name)
     thresholds = diagrams.thresholds(rows)
     said = remarks(score, rows, stated, drifts)
     return _template().render(
@@ -149,10 +168,10 @@ def _page(
         score=score,
         sheet=sheet_html(sheet, line=PAGE_LINE),
         sheet_rows=rows[-1].name,
-        items=calculator_items(score),
-        families=calculator_families(score),
-        variables_asked=calculator_variables(score)[0],
-        numbers_asked=calculator_numbers(score),
+        items=asked["calculatorItems"],
+        families=asked["calculatorFamilies"],
+        variables_asked=asked["calculatorVariables"],
+        numbers_asked=asked["calculatorNumbers"],
         certificate=certificate_table(score),
         metrics=metrics_table(rows, cv),
         intervals=note_on_intervals(rows),
@@ -189,17 +208,6 @@ def _sections(*, remarks: bool, drift: bool) -> list[str]:
     """Headings of a report that answer items of checklists."""
     always = ["Score sheet", "Performance", "Data", "Methods"]
     return always + ["Remarks"] * remarks + ["Drift"] * drift
-
-
-@contextmanager
-def _about(what: str) -> Iterator[None]:
-    """Say which of the given rows an error is about."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"{what}: {error}") from error
-    except TypeError as error:
-        raise TypeError(f"{what}: {error}") from error
 
 
 def check_packages() -> None:
@@ -249,26 +257,31 @@ def _finalized(value: Any) -> Any:
     return one_line(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _script(score: ScoreLike, sheet: SheetContent, rows_name: str) -> str:
-    """The calculator: the exported score, what it asks for, and what happens on a page."""
-    from riskslim.exports.javascript import javascript_text, to_javascript
+def _asked(score: ScoreLike) -> dict[str, Any]:
+    """What the calculator asks for, by the names of its constants."""
     from riskslim.report.calculator import (
         calculator_families,
         calculator_items,
         calculator_numbers,
-        calculator_risks,
         calculator_variables,
     )
 
     variables, shift = calculator_variables(score)
-    constants = {
+    return {
         "calculatorItems": calculator_items(score),
         "calculatorFamilies": calculator_families(score),
         "calculatorVariables": variables,
         "calculatorShift": shift,
         "calculatorNumbers": calculator_numbers(score),
-        "calculatorRisks": calculator_risks(sheet, rows_name),
     }
+
+
+def _script(score: ScoreLike, asked: dict[str, Any], sheet: SheetContent, rows_name: str) -> str:
+    """The calculator: the exported score, what it asks for, and what happens on a page."""
+    from riskslim.exports.javascript import javascript_text, to_javascript
+    from riskslim.report.calculator import calculator_risks
+
+    constants = {**asked, "calculatorRisks": calculator_risks(sheet, rows_name)}
     program = to_javascript(score, inputs="items")
     stated = "".join(
         f"const {name} = {javascript_text(value)};\n" for name, value in constants.items()

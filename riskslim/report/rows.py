@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 
 from riskslim.data.class_weights import share
 from riskslim.data.training_data import TrainingData
+from riskslim.exceptions import ExtrapolationWarning
 from riskslim.items.rules import computed_items, raw_table
 from riskslim.metrics.bootstrap import Interval, bootstrap_intervals
 from riskslim.metrics.calibration import (
@@ -40,6 +43,7 @@ __all__ = [
     "check_resamples",
     "feature_values",
     "is_same_loss",
+    "judged_rows",
     "rows_of",
     "share_or_metric_text",
     "vector_of",
@@ -217,6 +221,56 @@ def rows_of(
         maximum_calibration_error(positive, risk, weight, log_odds, bins=bins), bins,
         intervals, n_resamples, given,
     )  # fmt: skip
+
+
+def judged_rows(
+    score: ScoreLike,
+    given: tuple[Any, Any, Any],
+    test: tuple[Any, Any, Any] = (None, None, None),
+    *,
+    bins: Any = None,
+    n_resamples: int | None = None,
+) -> list[Rows]:
+    """Judge a score by all rows that a report is about.
+
+    Parameters
+    ----------
+    score : RiskScore
+    given, test : tuple of (X, y, sample_weight)
+        As in :meth:`~riskslim.RiskScore.report`; of ``test`` all None where there are none.
+    bins, n_resamples
+        As in :meth:`~riskslim.RiskScore.report`.
+
+    Returns
+    -------
+    list of Rows
+        Of the given rows, then of the test rows.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`rows_of`.
+    """
+    check_resamples(n_resamples)
+    settings: dict[str, Any] = {"bins": bins, "n_resamples": n_resamples}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExtrapolationWarning)  # remarks say it, of each column
+        rows = [rows_of(score, *given, key="given", **settings)]
+        if any(one is not None for one in test):
+            with _about("test data (X_test, y_test, sample_weight_test)"):
+                rows.append(rows_of(score, *test, key="test", **settings))
+    return rows
+
+
+@contextmanager
+def _about(what: str) -> Iterator[None]:
+    """Say which of the given rows an error is about."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{what}: {error}") from error
+    except TypeError as error:
+        raise TypeError(f"{what}: {error}") from error
 
 
 def _counted(score: ScoreLike, X: Any, sample_weight: Any) -> Any:

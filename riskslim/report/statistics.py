@@ -21,7 +21,7 @@ from riskslim.metrics.discrimination import operating_points
 from riskslim.metrics.groups import RiskGroup, metrics_by_group, risk_groups
 from riskslim.metrics.scorecards import gini, information_value, kolmogorov_smirnov
 from riskslim.report.cells import Cell, ReportTable, finite_or_none
-from riskslim.report.rows import METRIC_NAMES, Rows, feature_values, rows_of
+from riskslim.report.rows import METRIC_NAMES, Rows, feature_values
 from riskslim.score.lines import shift_of
 from riskslim.score.link import link_of
 
@@ -231,22 +231,20 @@ def variable_information(score: ScoreLike, rows: Rows) -> dict[str, float]:
 
 def records(
     score: ScoreLike,
-    parts: Sequence[tuple[Any, Any, Any, Any]],
+    parts: Sequence[tuple[Rows, Any]],
     *,
     threshold: float = 0.5,
-    n_resamples: int | None = None,
 ) -> list[dict[str, Any]]:
     """All statistics of a report as rows of a long table, with groups of a column.
 
     Parameters
     ----------
     score : RiskScore
-    parts : sequence of (X, y, sample_weight, groups)
-        Given rows, and test rows if there are any; ``groups`` is None or a label for each row.
+    parts : sequence of (Rows, groups)
+        Given rows, and test rows if there are any; ``groups`` is None or a label for each row that
+        was given, those of weight 0 among them.
     threshold : float, default 0.5
         The risk from which on rows of a group are called positive.
-    n_resamples : int, optional
-        As in :meth:`~riskslim.RiskScore.report`.
 
     Returns
     -------
@@ -258,12 +256,11 @@ def records(
     Raises
     ------
     ValueError, TypeError
-        As in :meth:`~riskslim.RiskScore.report` and :func:`~riskslim.metrics.metrics_by_group`.
+        As in :func:`~riskslim.metrics.metrics_by_group`.
     """
     found: list[dict[str, Any]] = []
     cuts: list[float] | None = None
-    for key, (X, y, weight, groups) in zip(("given", "test"), parts, strict=False):
-        rows = rows_of(score, X, y, weight, key=key, bins=None, n_resamples=n_resamples)
+    for rows, groups in parts:
         cuts = _cuts(rows.risk, rows.weight) if cuts is None else cuts
         lines = [
             *_metric_lines(score, rows), *_threshold_lines(score, rows), *_risk_lines(rows, cuts)
@@ -271,7 +268,7 @@ def records(
         for name, value in variable_information(score, rows).items():
             lines.append(("variable", name, "iv", value))
         if groups is not None:
-            lines += _group_lines(score, X, y, weight, groups, threshold, rows.n_resamples)
+            lines += _group_lines(score, rows, groups, threshold)
         found += [_record(rows.name, *line) for line in lines]
     return found
 
@@ -321,17 +318,21 @@ def _risk_lines(rows: Rows, cuts: Sequence[float]) -> list[_Line]:
     return lines
 
 
-def _group_lines(
-    score: ScoreLike, X: Any, y: Any, weight: Any, groups: Any, threshold: float, n_resamples: int
-) -> list[_Line]:
-    log_odds = score.decision_function(X)
+def _group_lines(score: ScoreLike, rows: Rows, groups: Any, threshold: float) -> list[_Line]:
+    labels, given = np.asarray(groups), rows.given.sample_weight
+    if given is not None:
+        labels = labels[np.asarray(given) > 0]
+    log_odds = link_of(score).log_odds(rows.scores.astype(np.float64))
     found = metrics_by_group(
-        y, log_odds, groups, weight, threshold=threshold, n_resamples=max(n_resamples, 1),
-        pos_label=score.classes[1],
+        rows.positive, log_odds, labels, rows.weight, threshold=threshold,
+        n_resamples=max(rows.n_resamples, 1), pos_label=True,
     )  # fmt: skip
-    return [
-        ("group", "all rows" if one.group is None else one.group, statistic, value)
-        for one in found
-        for statistic, value in one._asdict().items()
-        if statistic != "group"
-    ]
+    lines: list[_Line] = []
+    for one in found:
+        name = "all rows" if one.group is None else one.group
+        for statistic, value in one._asdict().items():
+            if statistic == "auc" and not rows.n_resamples:  # one resample makes no interval
+                value = value.value
+            if statistic != "group":
+                lines.append(("group", name, statistic, value))
+    return lines
