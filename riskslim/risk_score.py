@@ -779,7 +779,21 @@ def _used_items(
                 item = dataclasses.replace(item, special=special)
         if item is not None:
             used[name] = item
+    _check_special(used.values())
     return used
+
+
+def _check_special(items: Iterable[Item]) -> None:
+    """Refuse cut-offs on one variable that disagree about what is no number of it."""
+    first: dict[str, Item] = {}
+    for item in items:
+        if item.kind in COMPARISONS:
+            other = first.setdefault(item.variable, item)
+            if {*item.special} != {*other.special}:
+                raise ValueError(
+                    f"items state different special values of {item.variable!r}: {other.name!r} "
+                    f"has {list(other.special)}, {item.name!r} has {list(item.special)}"
+                )
 
 
 def _used_cutoffs(

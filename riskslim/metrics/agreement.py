@@ -246,10 +246,11 @@ def brier_skill(
     >>> brier_skill([0, 1, 1, 0], [0.0, 0.5, 1.0, 0.5])
     0.5
     """
-    positive, _, weight = checked_rows(y_true, risk, sample_weight, pos_label, "risk")
+    positive, p, weight = checked_rows(y_true, risk, sample_weight, pos_label, "risk")
+    check_risks(p)
     check_both_classes(positive, weight, "The scaled Brier score")
     share = float(np.average(positive, weights=weight))
-    found = brier_score(y_true, risk, sample_weight, pos_label=pos_label)
+    found = float(np.average((p - positive) ** 2, weights=weight))
     return 1.0 - found / (share * (1 - share))
 
 

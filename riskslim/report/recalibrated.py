@@ -11,7 +11,7 @@ import numpy as np
 from riskslim.metrics.agreement import brier_score, calibration_line
 from riskslim.metrics.performance import performance
 from riskslim.report.cells import Cell, ReportTable, number_cell
-from riskslim.report.rows import METRIC_NAMES, Rows, share_or_metric_text, weighted_mean
+from riskslim.report.rows import EXTREME, METRIC_NAMES, Rows, share_or_metric_text, weighted_mean
 from riskslim.score.lines import shift_of
 from riskslim.score.link import link_of
 from riskslim.score.table import RiskRow, RiskScale, logistic, moved_rows
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["recalibration_tables"]
 
 _METRICS = ("loss", "cal", "predicted", "observed")
-_EXTREME = 0.001
 
 
 def recalibration_tables(score: ScoreLike, rows: Sequence[Rows]) -> list[ReportTable]:
@@ -90,4 +89,4 @@ def _risks_table(score: ScoreLike, rows: Sequence[Rows]) -> ReportTable:
 
 def _between(link: RiskScale, entry: RiskRow, low: float, high: float) -> str:
     ends = [min(entry.highest, max(entry.lowest, low)), max(entry.lowest, min(entry.highest, high))]
-    return " to ".join(dict.fromkeys(link.printed(sorted(ends), _EXTREME)))
+    return " to ".join(dict.fromkeys(link.printed(sorted(ends), EXTREME)))

@@ -342,7 +342,12 @@ def path_tables(score: ScoreLike, path: SizePathLike) -> list[ReportTable]:
     ]
     return [
         ReportTable("Best risk score of each size", heads, rows, note),
-        ReportTable("Points of each size", ["Largest size", "Points"], points),
+        ReportTable(
+            "Points of each size",
+            ["Largest size", "Points"],
+            points,
+            _note_on_fitted(score).strip(),
+        ),
     ]
 
 
@@ -409,6 +414,12 @@ def _weight_cells(rows: Rows) -> list[Cell]:
     return [Cell(text, float(total)), Cell(f"{share:.1%}", share)]
 
 
+def _note_on_fitted(score: ScoreLike) -> str:
+    if score.layout.points == "fitted":
+        return ""
+    return " Points are as they were fitted: the sheet shows none that is negative."
+
+
 def feature_table(score: ScoreLike, rows: Sequence[Rows]) -> ReportTable:
     """The features with points, and their values.
 
@@ -438,6 +449,7 @@ def feature_table(score: ScoreLike, rows: Sequence[Rows]) -> ReportTable:
     note = f"{len(score.points)} of {len(score.feature_names)} features have points."
     if any(values.is_binary for values in score.feature_ranges.values()):
         note += " The mean of a condition is the share of rows where it holds."
+    note += _note_on_fitted(score)
     return ReportTable("Features with points", heads, table, note)
 
 

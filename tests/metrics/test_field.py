@@ -11,6 +11,7 @@ from scipy.stats import ks_2samp
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, confusion_matrix, roc_auc_score
 
+from riskslim import RiskScore
 from riskslim.metrics import (
     auc,
     brier_score,
@@ -262,3 +263,24 @@ def test_groups_of_one_class_and_labels_that_are_refused():
         metrics_by_group(y, odds, [1, 2])
     with pytest.raises(ValueError, match="threshold must be a risk between"):
         metrics_by_group(y, odds, [1, 1, 2, 2], threshold=1.5)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.32, 7.0])
+def test_rows_whose_risk_is_the_threshold_are_called_positive(scale):
+    score = RiskScore(-3, {"a": 1, "b": 2, "c": 3}, scale=scale)
+    X = np.array(list(np.ndindex(2, 2, 2)))
+    risk, log_odds = score.predict_proba(X)[:, 1], score.decision_function(X)
+    y = np.arange(8) % 2
+    for threshold in np.unique(risk).tolist():
+        everybody = metrics_by_group(y, log_odds, ["x"] * 8, threshold=threshold, n_resamples=2)[0]
+        assert everybody.called_positive.value == np.mean(risk >= threshold)
+
+
+def test_calibration_lines_of_repeated_rows_are_those_of_weights():
+    rng = np.random.default_rng(4)
+    log_odds = rng.integers(-3, 4, 60) / 2
+    y, count = rng.random(60) < 0.4, rng.integers(0, 4, 60)
+    of_weights = calibration_line(y, log_odds, count)
+    of_rows = calibration_line(np.repeat(y, count), np.repeat(log_odds, count))
+    for one, other in zip(of_weights, of_rows, strict=True):
+        assert list(one) == pytest.approx(list(other), rel=1e-9)

@@ -131,3 +131,17 @@ def test_options_that_do_not_go_together(files):
     assert "--threshold needs --group" in usage_error(*more, "--threshold", 0.5)
     message = usage_error(*more, "--group", "sexx")
     assert "has no column 'sexx' (did you mean 'sex'?) (--group)" in message
+    for wrong in (["--group", "sexx"], ["--group", "sex", "--threshold", 1.5]):
+        usage_error(*more, *wrong)
+        assert not (files / "r.html").exists()  # nothing is written before all is checked
+
+
+def test_without_resamples_there_are_no_intervals_of_groups(files):
+    run(
+        "report", files / "s.json", files / "a.csv", "--output", files / "r.html",
+        "--metrics-output", files / "m.csv", "--group", "sex", "--resamples", 0,
+    )  # fmt: skip
+    with (files / "m.csv").open(newline="") as file:
+        areas = [row for row in csv.DictReader(file) if row["statistic"] == "auc"]
+    assert {row["part"] for row in areas} == {"metric", "group"}
+    assert all(row["value"] and not row["lower"] and not row["upper"] for row in areas)

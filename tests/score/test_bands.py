@@ -178,6 +178,12 @@ def test_a_label_of_its_own_keeps_what_a_turned_condition_says():
     assert [band.condition for band in by_variable.bands] == ["no or 999 or missing", "yes"]
 
 
+def test_cutoffs_that_disagree_about_special_values_are_refused():
+    items = [Item("m >= 12", "m", ">=", 12, special=(999,)), Item("m >= 20", "m", ">=", 20)]
+    with pytest.raises(ValueError, match="different special values of 'm': 'm >= 12' has"):
+        RiskScore(0, {"m >= 12": 1, "m >= 20": 1}, items=items)
+
+
 def test_layouts_that_are_none_are_refused_though_they_are_empty():
     score = RiskScore(-1, {"smoker": 1})
     with pytest.raises(ValueError, match="by must be 'item' or 'variable', got ''"):
