@@ -13,6 +13,8 @@ import zipfile
 from pathlib import Path
 
 SETUP = Path(__file__).resolve().parent.parent / "setup.py"
+# What other packages and type checkers need.
+OTHERS = ("riskslim/py.typed", "riskslim/backend/numerics.pxd", "riskslim/_kernels/numerics.h")
 _SYMBOL = re.compile(rb"GLIBC_(\d+)\.(\d+)(?:\.\d+)?\0")
 
 
@@ -51,7 +53,7 @@ def faults(wheel: str, glibc: tuple[int, ...]) -> list[str]:
                 needed = newest_glibc(archive.read(name))
                 if needed > glibc:
                     found.append(f"{name} needs glibc {'.'.join(map(str, needed))}")
-        found += [f"no file {name}" for name in ("riskslim/py.typed",) if name not in names]
+        found += [f"no file {name}" for name in OTHERS if name not in names]
         found += [f"{name} belongs to tests" for name in names if name.startswith("tests/")]
     return found
 

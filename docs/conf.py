@@ -94,6 +94,7 @@ MODULES = {
     "riskslim.model_selection": "Model selection",
     "riskslim.report": "Report",
     "riskslim.exports": "Exports",
+    "riskslim.backend": "Backend for other packages",
     "riskslim.constraints.files": "Files of constraints",
     "riskslim.baselines": "Baselines",
     "riskslim.simulation": "Simulated data",

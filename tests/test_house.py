@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 import riskslim
-from paths import DOCS, PACKAGE
+from paths import DOCS, PACKAGE, ROOT
 
 # The one written order of folders and top-level modules, from the ground up: whoever stands on a
 # floor imports from lower floors alone. docs/architecture.md shows it.
@@ -187,6 +187,7 @@ def test_the_page_names_what_there_is():
     there |= {path.name for path in PACKAGE.rglob("*.py")} | {"tests/"}
     there |= {f"{path.relative_to(PACKAGE)}/" for path in PACKAGE.rglob("*") if path.is_dir()}
     there |= {f"{path.name}/" for path in PACKAGE.rglob("*") if path.is_dir()}
+    there |= {f"{path.name}/" for path in ROOT.iterdir() if path.is_dir()}
     assert named - there <= {"riskslim/__init__.py", "tests/test_house.py"}
 
 

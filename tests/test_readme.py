@@ -98,6 +98,18 @@ def test_the_example_of_branch_and_bound_runs(capsys):
     assert "intercept" in capsys.readouterr().out
 
 
+def test_the_example_of_lattice_cpa_runs():
+    text = (DOCS / "lattice_cpa.md").read_text(encoding="utf-8")
+    namespace = {}
+    exec(compile(blocks(text, "python")[0], "docs/lattice_cpa.md", "exec"), namespace)
+    assert namespace["solution"].certificate.is_optimal
+
+
+def test_the_site_begins_with_the_sheet_of_the_readme():
+    sheet = blocks((DOCS / "index.md").read_text(encoding="utf-8"), "text")[0]
+    assert sheet.rstrip() in blocks(README, "text")[1]
+
+
 def test_the_examples_about_certificates_hold(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (DOCS / "certificates.md").read_text(encoding="utf-8")

@@ -1,10 +1,13 @@
 """Compiled kernels: arrays in, results into arrays that the caller passes.
 
 Kernels validate nothing, allocate no results and touch no Python objects in loops; they
-run with the GIL released. :mod:`riskslim.loss` and :mod:`riskslim.heuristics` own
-validation, dtypes and layout. Integers (int8) come as Fortran-ordered columns, reals (float64) in
-panels (:mod:`riskslim.data.panels`); an empty weight array means that every row counts once.
+run with the GIL released. :mod:`riskslim.loss`, :mod:`riskslim.heuristics`, the engines,
+:mod:`riskslim.rows` and :mod:`riskslim.backend` own validation, dtypes and layout.
+Integers (int8) come as Fortran-ordered columns, reals (float64) in panels
+(:mod:`riskslim.data.panels`); an empty weight array means that every row counts once.
 
+``pool``
+    The threads that all kernels share.
 ``integer``
     Scores that are integers: exact histogram of scores times a table of losses.
 ``real``

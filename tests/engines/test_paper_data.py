@@ -164,25 +164,25 @@ def sequentially_best(problem, coef, scale):
     ("name", "max_size", "objective", "gap"),
     [
         ("bank", 5, 0.28907627134046, 0.012),
-        ("adult", 10, 0.36011747396300, 0.01),
+        ("adult", 10, 0.36011747396300, 0.005),
         # The best value that was known before is 0.01917.
         ("mushroom", 10, 0.01917, 0.08),
     ],
 )
-def test_branch_and_bound_after_half_a_minute(shared_data, name, max_size, objective, gap):
-    """Calm machines reach half of these gaps, or close them; busy ones need not."""
-    certificate = _branch_and_bound(shared_data, name, max_size, time_limit=25).certificate
+def test_branch_and_bound_after_a_minute(shared_data, name, max_size, objective, gap):
+    """Calm machines close these gaps within the minute, too; busy ones need not."""
+    certificate = _branch_and_bound(shared_data, name, max_size, time_limit=60).certificate
     assert certificate.objective <= objective + 1e-10
     assert certificate.optimality_gap <= gap
 
 
 @pytest.mark.slow
 @pytest.mark.shared_data
-@pytest.mark.parametrize(("name", "gap"), [("adult", 0.16), ("bank", 0.08), ("spambase", 0.5)])
+@pytest.mark.parametrize(("name", "gap"), [("adult", 0.12), ("bank", 0.06), ("spambase", 0.4)])
 def test_best_score_and_valid_bound_when_time_is_over(shared_data, name, gap):
     """Calm machines reach half of these gaps; busy ones need not."""
     problem = paper_problem(shared_data, name)
-    solution = lattice_cpa(problem, time_limit=15)
+    solution = lattice_cpa(problem, time_limit=40)
     certificate = solution.certificate
     assert certificate.objective == pytest.approx(BEST_KNOWN[name], abs=1e-10)
     assert certificate.optimality_gap <= gap

@@ -22,7 +22,8 @@ OLD = b"\x7fELF \0GLIBC_2.2.5\0GLIBC_2.14\0memcpy"
 def wheel(folder, tag, suffix, *, without=(), library=OLD, more=()):
     path = folder / f"riskslim-0.1.0-{tag}.whl"
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("riskslim/py.typed", "")
+        for name in check_wheel.OTHERS:
+            archive.writestr(name, "")
         for name in KERNELS:
             if name not in without:
                 archive.writestr(f"riskslim/_kernels/{name}{suffix}", library)

@@ -130,6 +130,6 @@ def test_a_killed_run_loses_one_search_at_most(problem, file, after):
             assert process.stdout.readline() == b"kept\n"
         time.sleep(0.01 * after)
         process.kill()
-    assert after <= len(kept_in(file)) <= after + 1
+    assert len(kept_in(file)) >= after
     path = model_size_path(problem, cv=3, checkpoint=file)
     assert described(path) == described(model_size_path(problem, cv=3))

@@ -88,7 +88,7 @@ def calls(monkeypatch):
 def test_the_enumerated_optimum_is_found(calls, most_values, cost):
     """Tables that cost much leave the pieces to be divided up to single supports."""
     failures = []
-    for seed in range(40):
+    for seed in range(60):
         small = drawn(seed, most_values)
         best, problem = enumerate_optimum(small), small.build()
         settings = dataclasses.replace(settings_of(seed), table_cost=cost)
@@ -99,7 +99,7 @@ def test_the_enumerated_optimum_is_found(calls, most_values, cost):
             failures.append(report(seed, cost, wrong))
     assert not failures, "\n".join(failures)
     assert calls["divided"] > 150
-    assert (calls["scanned"] > 5) == (cost < 1e3)
+    assert (calls["scanned"] > 10) == (cost < 1e3)
     assert calls["levels"] > 0 or cost > 1.0
 
 
@@ -130,6 +130,7 @@ def test_scales(calls):
         best, problem = values.min(initial=math.inf), small.build()
         certificate = branch_and_bound(problem, settings=settings_of(seed)).certificate
         if certificate.status is Status.INFEASIBLE:
+            assert best == math.inf, seed
             continue
         within = best * 1e-5 if problem.scales.is_interval else 0.0
         if not best - EQUAL_NATIVE <= certificate.objective <= best + within + EQUAL_NATIVE:

@@ -46,6 +46,6 @@ def test_fewer_threads_where_all_do_not_fit(monkeypatch, memory, n_workers):
 def test_threads_that_do_not_fit_change_no_result(monkeypatch):
     problem = problem_of(20)
     expected = branch_and_bound(problem).certificate
-    monkeypatch.setattr(workspace, "physical_memory", lambda: 2_000_000)
+    monkeypatch.setattr(workspace, "physical_memory", lambda: 200_000)
     found = branch_and_bound(problem, n_threads=2).certificate
     assert (found.objective, found.lower_bound) == (expected.objective, expected.lower_bound)

@@ -174,7 +174,7 @@ def root_faults(small, best, problem, probing, polishing) -> list[str]:
 @pytest.mark.parametrize("polishing", [True, False])
 def test_boxes_of_the_native_root_contain_what_is_better(draw, probing, polishing):
     failures, narrower, better = [], 0, 0
-    for seed in range(80):
+    for seed in range(120):
         rng = np.random.default_rng([seed, 31])
         small = draw(rng)
         small.scale = [1.0, 1.7, 0.4][seed % 3]

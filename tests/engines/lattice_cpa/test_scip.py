@@ -142,9 +142,9 @@ def test_an_lp_that_cannot_be_solved_is_tried_again(problem, monkeypatch):
 
 @pytest.mark.shared_data
 @pytest.mark.slow
-def test_mushroom(shared_data):
-    name = "mushroom"
-    solution = lattice_cpa(paper_problem(shared_data, name), solver="scip", time_limit=60)
+@pytest.mark.parametrize(("name", "limit"), [("mushroom", 60), ("adult", 120)])
+def test_paper_data(shared_data, name, limit):
+    solution = lattice_cpa(paper_problem(shared_data, name), solver="scip", time_limit=limit)
     assert np.all(solution.trace["lower_bound"] <= OPTIMUM[name] + 1e-10)
     assert solution.certificate.objective == pytest.approx(OPTIMUM[name], abs=1e-10)
     assert solution.certificate.optimality_gap <= 0.02
