@@ -97,7 +97,12 @@ class GroupMetrics(NamedTuple):
     calibration_intercept: Interval
 
     def record(self) -> dict[str, Any]:
-        """One mapping of numbers; ends of intervals are NAME_lower and NAME_upper."""
+        """One mapping of numbers; ends of intervals are NAME_lower and NAME_upper.
+
+        Returns
+        -------
+        dict from str to int, float or str
+        """
         found: dict[str, Any] = {}
         for name, value in self._asdict().items():
             found[name] = value.value if isinstance(value, Interval) else value

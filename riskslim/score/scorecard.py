@@ -87,6 +87,11 @@ class Scorecard(ScoreSheet):
         -------
         ndarray of int64, shape (n,)
 
+        Raises
+        ------
+        TypeError
+            Scores of another type, such as an empty list, which has none.
+
         Examples
         --------
         >>> from riskslim import RiskScore
@@ -110,6 +115,14 @@ class Scorecard(ScoreSheet):
         Returns
         -------
         ndarray of float64, shape (n,)
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> score = RiskScore(-3, {"smoker": 2})
+        >>> card = score.scorecard(pdo=20, base_points=600, base_odds=50)
+        >>> card.risk([574, 516]).round(3), score.predict_proba({"smoker": [0, 1]})[:, 1].round(3)
+        (array([0.047, 0.269]), array([0.047, 0.269]))
         """
         scores = (np.asarray(totals, dtype=np.float64) - self.offset) / self.factor
         return logistic(self.link.log_odds(scores))
