@@ -17,7 +17,7 @@ from setuptools.errors import CompileError, OptionError
 
 KERNELS = [
     "build", "pool", "chains", "distinct", "integer", "real", "ranges", "heuristics", "nodes",
-    "supports", "tables", "cutoffs",
+    "supports", "tables", "cutoffs", "additive",
 ]  # fmt: skip
 HEADERS = [
     "bits", "numerics", "blocks", "panels", "odds", "threads", "pool", "rows", "build", "nodes",

@@ -28,6 +28,8 @@ Integers (int8) come as Fortran-ordered columns, reals (float64) in panels
     Bounds of all scores of given 0/1 items, for many sets of items at once.
 ``cutoffs``
     Bounds of all scores that use one of each of several ranges of nested items.
+``additive``
+    Additive models of families of features, as the items of one variable are.
 
 The Cython modules drive blocks of rows through the loops of ``blocks.h``, which compilers
 vectorise; ``panels.h`` has those over real columns, ``numerics.h`` the scalar functions that these
@@ -50,8 +52,8 @@ from typing import NamedTuple
 from riskslim.exceptions import KernelsUnavailableError
 
 MODULES = (
-    "chains", "cutoffs", "distinct", "heuristics", "integer", "nodes", "ranges", "real", "supports",
-    "tables",
+    "additive", "chains", "cutoffs", "distinct", "heuristics", "integer", "nodes", "ranges", "real",
+    "supports", "tables",
 )  # fmt: skip
 BACKENDS = ("cython", "numba")
 VARIABLE = "RISKSLIM_KERNELS"

@@ -183,7 +183,7 @@ def _block_scores(problem, coef, scores, start, pending):
 
 
 @helper
-def _row_losses(losses, slopes, curvatures, scores, positive, negative):
+def row_losses(losses, slopes, curvatures, scores, positive, negative):
     """Loss, d loss / d score and second derivative of each row, from one exponential."""
     for i in range(scores.shape[0]):
         size, above, below = abs(scores[i]), positive[i], negative[i]
@@ -219,7 +219,7 @@ def _losses(problem, node, scratch, shifted, shift):
         else:
             _block_scores(problem, node.coef, scores, start, scratch.pending)
         above, below = problem.positive[start:stop], problem.negative[start:stop]
-        _row_losses(values, slopes, curvatures, scores, above, below)
+        row_losses(values, slopes, curvatures, scores, above, below)
         blocks.add_to(sums, 0, blocks.total(values, lane))
         blocks.add_to(sums, 1, blocks.total(slopes, lane))
         blocks.add_to(sums, 2, blocks.total(curvatures, lane))
@@ -1507,7 +1507,7 @@ def _scale_derivatives(scores, positive, negative, t, block, sums, lane):
         s, losses, slopes, curvatures = block[0, :m], block[1, :m], block[2, :m], block[3, :m]
         for i in range(m):
             s[i] = t * scores[start + i]
-        _row_losses(losses, slopes, curvatures, s, positive[start:stop], negative[start:stop])
+        row_losses(losses, slopes, curvatures, s, positive[start:stop], negative[start:stop])
         blocks.add_to(sums, 0, blocks.total(losses, lane))
         blocks.add_to(sums, 1, blocks.dot(slopes, scores[start:stop], lane))
         for i in range(m):
@@ -1695,7 +1695,7 @@ def _linearise_block(rows, coef, wanted, start, stop, sums):
         loss = blocks.sum_losses_and_slopes(slopes, scores, label, ones, rows.strip, rows.lane)
     else:
         above, below = rows.positive[start:stop], rows.negative[start:stop]
-        _row_losses(values, slopes, curvatures, scores, above, below)
+        row_losses(values, slopes, curvatures, scores, above, below)
         loss = blocks.total(values, rows.lane)
     blocks.add_to(sums, 0, loss)
     for i in range(m):

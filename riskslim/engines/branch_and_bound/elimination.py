@@ -23,14 +23,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim.engines.branch_and_bound.additive import AdditiveModel
 from riskslim.engines.branch_and_bound.nodes import Child, Node, Worth
 from riskslim.engines.branch_and_bound.tables import Scanned, SupportTables
-from riskslim.engines.branch_and_bound.workspace import Worker
+from riskslim.engines.branch_and_bound.workspace import KernelArguments, Worker
 
 __all__ = ["Divided", "Elimination", "Piece"]
 
-# Most items of a score: pieces are divided nearly as often.
-MOST_USED = 6
+# Least and most items of a score: pieces are divided nearly as often.
+LEAST_USED, MOST_USED = 3, 6
 # Share of what is between bound and cutoff that tables look beyond the bound by.
 AHEAD = 0.75
 # And share of the cutoff: levels this near to it are not worth another look.
@@ -38,6 +39,10 @@ NEAR = 0.005
 # Relaxations that are as long as the tables of a piece, at most, where these come at once. Later
 # they come as soon as the relaxations of the piece have taken as long.
 RELAXATIONS = 4.0
+# Share of what is between bound and cutoff that families are bounded to, at most, and how near to
+# its loss a bound below that has to be.
+FAMILIES_AHEAD = 0.25
+FAMILIES_TOLERANCE = 2e-3
 
 
 class Piece(NamedTuple):
@@ -51,6 +56,9 @@ class Piece(NamedTuple):
     worth: Worth
     spent: float = 0.0  # predicted seconds of its relaxations
     is_small: bool = True  # tables have not left too many of its supports
+    families: tuple[int, ...] | None = None  # of which it has an item; None: it is one of items
+    effects: tuple[NDArray[np.float64] | None, ...] = ()  # of families
+    is_early: bool = False  # its families have to be fitted, or were not to the end
 
 
 class Divided(NamedTuple):
@@ -79,6 +87,10 @@ class Elimination:
         Relaxes the supports that tables leave: (piece, box, scanned, worker, cutoff, bound).
     relaxation_seconds : callable
         Predicts the time of a box's relaxation.
+    additive : AdditiveModel or None
+        Bounds pieces by families of items: then these are divided first.
+    arguments : callable
+        What kernels are told of the rows of all features, given a cutoff.
     """
 
     def __init__(
@@ -89,19 +101,26 @@ class Elimination:
         relax: Callable[..., float],
         supported: Callable[..., list[Child]],
         relaxation_seconds: Callable[[NDArray[np.float64]], float],
+        additive: AdditiveModel | None,
+        arguments: Callable[[float], KernelArguments],
     ) -> None:
         self._tables = tables
         self._spread = spread
         self._relax = relax
         self._supported = supported
         self._relaxation_seconds = relaxation_seconds
+        self._additive, self._arguments = additive, arguments
         self._heap: list[Piece] = []
         self._order = 0
         for root in roots:
             coef = root.coef.astype(np.float64)
             coef[0] = root.intercept
             box = root.box.astype(np.float64)
-            self._push(Piece(root.bound, 0, (), box, coef, root.worth))
+            piece = Piece(root.bound, 0, (), box, coef, root.worth)
+            if additive is not None:
+                unknown = (None,) * len(additive.families)
+                piece = piece._replace(families=(), effects=unknown, is_early=True)
+            self._push(piece)
 
     @classmethod
     def of(cls, roots: list[Node], tables: SupportTables, *others: Any) -> Elimination | None:
@@ -118,7 +137,7 @@ class Elimination:
             None: tables cannot look at them, or scores have too few items or too many.
         """
         seconds = max((tables.predicted_seconds(root.box) for root in roots), default=math.inf)
-        is_possible = 3 <= tables.max_size <= MOST_USED and seconds < math.inf
+        is_possible = LEAST_USED <= tables.max_size <= MOST_USED and seconds < math.inf
         return cls(roots, tables, *others) if is_possible else None
 
     @property
@@ -189,6 +208,8 @@ class Elimination:
         """
         if stop[0]:
             return Divided([piece], [], None, 0.0)
+        if piece.families is not None:
+            return self._by_families(piece, worker, cutoff, lower_bound, stop)
         used = np.array(piece.used, np.int64)
         free = (piece.box[0, 1:] != 0) | (piece.box[1, 1:] != 0)
         if not free[used].all():  # no better score has them all
@@ -212,6 +233,75 @@ class Elimination:
             None,
             relaxation,
         )
+
+    def _by_families(
+        self,
+        piece: Piece,
+        worker: Worker,
+        cutoff: float,
+        lower_bound: float,
+        stop: NDArray[np.int64],
+    ) -> Divided:
+        """Divide a piece at the family that its additive model relies on most.
+
+        One part has an item of it. Where it then has as many families as a score may have items,
+        the others are out. The other part has none.
+        """
+        assert self._additive is not None
+        families = piece.families
+        assert families is not None
+        level = lower_bound + FAMILIES_AHEAD * (cutoff - lower_bound)
+        limits = (cutoff, cutoff if cutoff - level <= NEAR * abs(cutoff) else level)
+        seconds = 0.0
+        if piece.is_early:
+            fitted, seconds = self._fitted(piece, np.array([], np.int64), worker, limits, stop)
+            if stop[0] or not fitted or fitted[0].bound >= limits[1]:
+                return Divided([piece] if stop[0] else fitted, [], None, seconds)
+            piece = fitted[0]
+        live = self._additive.live(piece.box)
+        others = np.setdiff1d(live, families)
+        if not len(others):  # its items are left
+            return Divided([piece._replace(families=None, effects=())], [], None, seconds)
+        spreads = [self._additive.spread(v, piece.effects[v]) for v in others.tolist()]
+        chosen = int(others[int(np.argmax(spreads))])
+        families = (*families, chosen)
+        within = piece._replace(families=families)
+        parts = [within]
+        if len(families) == self._tables.max_size:
+            out = np.setdiff1d(live, families)
+            parts, more = self._fitted(within, out, worker, limits, stop)
+            seconds += more
+        without, more = self._fitted(piece, np.array([chosen]), worker, limits, stop)
+        if stop[0]:
+            return Divided([piece], [], None, seconds + more)
+        return Divided([*parts, *without], [], None, seconds + more)
+
+    def _fitted(
+        self,
+        piece: Piece,
+        out: NDArray[np.int64],
+        worker: Worker,
+        limits: tuple[float, float],
+        stop: NDArray[np.int64],
+    ) -> tuple[list[Piece], float]:
+        """A piece without some families, none if it has nothing to offer; predicted seconds."""
+        assert self._additive is not None
+        cutoff, level = limits
+        box, coef, worth = piece.box.copy(), piece.coef.copy(), np.array(piece.worth)
+        box[:, 1:][:, np.isin(self._additive.family_of, out)] = 0.0
+        seconds = self._additive.predicted_seconds(self._additive.live(box))
+        fitted = self._additive.fit(
+            piece.effects, box, coef, worth, self._arguments(cutoff), level,
+            FAMILIES_TOLERANCE * level, worker, stop,
+        )  # fmt: skip
+        if fitted.bound >= cutoff:
+            return [], seconds
+        return [
+            piece._replace(
+                bound=max(piece.bound, fitted.bound), box=box, coef=coef,
+                worth=Worth(*worth.tolist()), effects=fitted.effects, is_early=fitted.is_early,
+            )
+        ], seconds  # fmt: skip
 
     def _without(
         self, piece: Piece, j: int, worker: Worker, limits: tuple[float, float], seconds: float

@@ -20,17 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import nodes as kernels
+from riskslim.engines.branch_and_bound.additive import AdditiveModel
 from riskslim.engines.branch_and_bound.cutoffs import CutoffCounts, CutoffSearch
 from riskslim.engines.branch_and_bound.elimination import Divided, Elimination, Piece
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.engines.branch_and_bound.multipliers import MAX_PRICED, Sides, priced
-from riskslim.engines.branch_and_bound.nodes import (
-    Child,
-    Expansion,
-    Node,
-    Worth,
-    unexpanded,
-)
+from riskslim.engines.branch_and_bound.nodes import Child, Expansion, Node, Worth, unexpanded
 from riskslim.engines.branch_and_bound.pace import NEVER, Pace, Patience
 from riskslim.engines.branch_and_bound.passes import Asked, SampledNodes, Steps, answered
 from riskslim.engines.branch_and_bound.recorder import Recorder
@@ -600,9 +595,14 @@ class Search:
         self._wants_elimination = False
         if self._tables is None:
             return
+        additive = AdditiveModel.of(
+            self._rows.rows, [root.box for root in self._roots], self.problem.max_size,
+            self.settings.memory_limit,
+        )  # fmt: skip
         self._elimination = Elimination.of(
             self._roots, self._tables, self.incumbents.spread,
-            self._bound_by, self._supported, self._relaxation_seconds,
+            self._bound_by, self._supported, self._relaxation_seconds, additive,
+            lambda cutoff: self._arguments(self._rows.rows, cutoff, LEAST_TOLERANCE),
         )  # fmt: skip
         if self._elimination is not None:
             self._heap, self._dive = [], []

@@ -1,0 +1,266 @@
+"""Families of items, what additive models of them bound, and pieces divided by them."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from checked_solutions import EQUAL_NATIVE, constrained_faults, report, strict_faults
+from enumeration import (
+    enumerate_optimum,
+    enumerate_over_scales,
+    random_constrained_problem,
+    random_problem,
+    violations,
+)
+from pools import REQUESTS, pool_faults
+from riskslim import BranchAndBoundSettings, Status, branch_and_bound
+from riskslim.engines.branch_and_bound import additive, elimination, search
+from riskslim.engines.branch_and_bound.additive import AdditiveModel, Families
+from riskslim.engines.branch_and_bound.rows import NodeRows
+from variants import variant
+
+SCALES = ([0.7, 1.0, 2.5], (0.5, 3.0), 2.0, (1.0, 8.0))
+
+
+def variables(rng, n, sizes):
+    """Items of variables: cut-offs or levels, with missing values, columns as they come."""
+    columns = []
+    for size in sizes:
+        values = rng.integers(0, size + 1, n)
+        missing = rng.random(n) < 0.1
+        if rng.random() < 0.5:
+            items = [(values > k) & ~missing for k in range(size)]
+        else:
+            items = [(values == k) & ~missing for k in range(size)]
+        columns += [~item if rng.random() < 0.2 else item for item in items]
+    return np.array(columns, dtype=float).T
+
+
+def node_rows(X, rng):
+    n, d = X.shape
+    weight = rng.uniform(0.5, 1.5, n)
+    is_positive = rng.random(n) < 0.4
+    return NodeRows(
+        np.asfortranarray(X.astype(np.int8)), np.zeros((n, 1), order="F"), np.arange(d),
+        np.where(is_positive, weight, 0.0) / weight.sum(),
+        np.where(is_positive, 0.0, weight) / weight.sum(), np.ones(d, np.bool_),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_patterns_are_those_of_the_rows(seed):
+    rng = np.random.default_rng(seed)
+    X = variables(rng, 300, rng.integers(1, 7, 4))
+    rows = node_rows(X, rng)
+    found = Families.of(rows, np.ones(X.shape[1], np.bool_), 2**30)
+    assert found is not None
+    assert sorted(np.concatenate([family.members for family in found.families])) == list(
+        range(X.shape[1])
+    )
+    for code, family in zip(found.codes, found.families, strict=True):
+        assert (family.patterns[code] == X[:, family.members]).all()
+        assert len(family.share) <= len(family.members) + 1
+        assert math.isclose(family.share.sum(), 1.0)
+        effects = rng.normal(size=len(family.share))
+        own = family.inverse @ effects
+        np.testing.assert_allclose(own[0] + family.patterns @ own[1:], effects, atol=1e-9)
+
+
+def test_the_items_of_a_variable_are_a_family():
+    rng = np.random.default_rng(1)
+    X = variables(rng, 5000, [9, 5, 1, 12])
+    found = Families.of(node_rows(X, rng), np.ones(27, np.bool_), 2**30)
+    assert found is not None
+    assert [family.members.tolist() for family in found.families] == [
+        list(range(9)), list(range(9, 14)), [14], list(range(15, 27)),
+    ]  # fmt: skip
+
+
+def test_what_has_no_families():
+    rng = np.random.default_rng(2)
+    X = variables(rng, 200, [4, 4, 4])
+    rows, everything = node_rows(X, rng), [np.ones((2, 13), np.int8)]
+    # No room for three lines of codes.
+    assert Families.of(rows, np.ones(12, np.bool_), 2 * 200 * 2) is None
+    assert AdditiveModel.of(rows, everything, 3, 2**30) is None  # as many as items in a score
+    assert AdditiveModel.of(rows, everything, 2, 2**30) is not None
+    of_constraints = dataclasses.replace(rows, negative=-rows.negative)
+    assert AdditiveModel.of(of_constraints, everything, 2, 2**30) is None
+    X[0, 5] = 3
+    assert AdditiveModel.of(node_rows(X, rng), everything, 2, 2**30) is None
+    real = dataclasses.replace(rows, slot=np.r_[-1, np.arange(11)])
+    assert AdditiveModel.of(real, everything, 2, 2**30) is None
+    independent = node_rows((rng.random((200, 12)) < 0.5).astype(float), rng)
+    assert AdditiveModel.of(independent, everything, 2, 2**30) is None  # each is its own
+
+
+def drawn(seed, max_slopes=3000):
+    """A random problem whose columns are items of three or four variables, two in a score."""
+    rng = np.random.default_rng([seed, 91])
+    draw = random_constrained_problem if seed % 3 == 1 else random_problem
+    small = draw(rng, max_slopes)
+    while small.d < 5:
+        small = draw(rng, max_slopes)
+    small.X = variables(rng, len(small.y), [2, 2, 1] if small.d == 5 else [2, 2, 2])
+    for j in range(small.d):
+        if np.ptp(small.X[:, j]) == 0:
+            small.X[0, j] = 1.0 - small.X[0, j]
+    small.max_size = max(2, small.min_size)
+    return small
+
+
+def settings_of(seed):
+    return dataclasses.replace(
+        variant(seed), cutoffs="never", elimination="always", batch_size=1 + seed % 4
+    )
+
+
+@pytest.fixture
+def counts(monkeypatch):
+    """Count fits and what they leave; families are asked of small problems, too."""
+    counts = {"fits": 0, "early": 0, "over": 0, "alone": 0}
+    fit, divide = AdditiveModel.fit, elimination.Elimination.divide
+
+    def counted(self, *arguments):
+        found = fit(self, *arguments)
+        counts["fits"] += 1
+        counts["early"] += found.is_early
+        counts["over"] += found.bound == math.inf
+        return found
+
+    def divided(self, piece, *arguments):
+        found = divide(self, piece, *arguments)
+        counts["alone"] += piece.families is not None and any(
+            part.families is None for part in found.pieces
+        )
+        return found
+
+    monkeypatch.setattr(AdditiveModel, "fit", counted)
+    monkeypatch.setattr(elimination.Elimination, "divide", divided)
+    monkeypatch.setattr(elimination, "LEAST_USED", 1)
+    monkeypatch.setattr(additive, "FEATURES_PER_FAMILY", 1.0)
+    monkeypatch.setattr(elimination, "RELAXATIONS", 0.0)
+    return counts
+
+
+@pytest.mark.parametrize("ahead", [0.25, 1.0])
+def test_the_enumerated_optimum_is_found(counts, monkeypatch, ahead):
+    monkeypatch.setattr(elimination, "FAMILIES_AHEAD", ahead)
+    failures = []
+    for seed in range(90):
+        small = drawn(seed)
+        best, problem = enumerate_optimum(small), small.build()
+        solution = branch_and_bound(problem, settings=settings_of(seed))
+        wrong = constrained_faults(small, best, problem, solution)
+        wrong += strict_faults(best, solution)
+        if wrong:
+            failures.append(report(seed, ahead, wrong))
+    assert not failures, "\n".join(failures)
+    assert counts["fits"] > 100, counts
+    assert min(counts.values()) > 10, counts
+
+
+def test_lists_of_the_best_scores(counts):
+    failures = []
+    for seed in range(40):
+        small = drawn(seed, max_slopes=400)
+        small.intercept = (-3, 3)
+        problem = small.build()
+        n_solutions, within = REQUESTS[seed % len(REQUESTS)]
+        solution = branch_and_bound(
+            problem, n_solutions=n_solutions, within=within, settings=settings_of(seed)
+        )
+        if wrong := pool_faults(small, problem, solution, n_solutions, within):
+            failures.append(report(seed, (n_solutions, within), wrong))
+    assert not failures, "\n".join(failures)
+    assert counts["fits"] > 50, counts
+
+
+def test_scales(counts):
+    failures = []
+    for seed in range(24):
+        small = drawn(3 * seed, max_slopes=400)
+        small.scale, small.intercept = SCALES[seed % 4], (-6, 6)
+        _, values = enumerate_over_scales(small)
+        best, problem = values.min(initial=math.inf), small.build()
+        certificate = branch_and_bound(problem, settings=settings_of(seed)).certificate
+        if certificate.status is Status.INFEASIBLE:
+            assert best == math.inf, seed
+            continue
+        within = best * 1e-5 if problem.scales.is_interval else 0.0
+        if not best - EQUAL_NATIVE <= certificate.objective <= best + within + EQUAL_NATIVE:
+            failures.append((seed, certificate.objective, best))
+        if certificate.lower_bound > best + EQUAL_NATIVE:
+            failures.append((seed, certificate.lower_bound, best))
+    assert not failures, failures
+    assert counts["fits"] > 50, counts
+
+
+@pytest.mark.parametrize("n_steps", [0, 1, 2, 5])
+def test_a_run_that_is_cut_off_has_a_valid_bound(counts, monkeypatch, n_steps):
+    cut_off = 0
+    for seed in range(0, 120, 3):
+        small = drawn(seed)
+        best, problem = enumerate_optimum(small), small.build()
+        if not best.feasible:
+            continue
+        left = [n_steps]
+
+        def advanced(self, *arguments, left=left, original=search.Search._advance_elimination):
+            left[0] -= 1
+            if left[0] < 0:
+                self.stop[0] = -1 - n_steps  # within a fit
+            original(self, *arguments)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(search.Search, "_advance_elimination", advanced)
+            settings = BranchAndBoundSettings(elimination="always", batch_size=2, swaps=False)
+            solution = branch_and_bound(problem, settings=settings)
+        cut_off += solution.certificate.status is Status.FEASIBLE
+        assert not violations(small, solution.coef), seed
+        assert np.all(solution.trace["lower_bound"] <= best.objective + EQUAL_NATIVE), seed
+        assert solution.certificate.lower_bound <= best.objective + EQUAL_NATIVE, seed
+    assert cut_off > 0
+
+
+@pytest.mark.parametrize("n_threads", [2, 3])
+def test_threads_change_nothing_but_the_time(counts, n_threads):
+    found = []
+    for threads in (1, n_threads):
+        solution = branch_and_bound(
+            raw_items().build(), n_threads=threads,
+            settings=BranchAndBoundSettings(elimination="always"),
+        )  # fmt: skip
+        assert solution.certificate.is_optimal
+        certificate = solution.certificate
+        found.append((certificate.objective, certificate.lower_bound, solution.statistics.nodes))
+    assert found[0] == found[1]
+    assert counts["fits"] > 30, counts
+
+
+def raw_items():
+    small = drawn(0)
+    rng = np.random.default_rng(5)
+    X = variables(rng, 600, [6, 5, 6, 5, 4])
+    d = X.shape[1]
+    y = np.where(rng.random(600) < 1 / (1 + np.exp(-(X[:, ::6] @ [2, -1, 1, -2, 1]))), 1, -1)
+    return dataclasses.replace(
+        small, X=X, y=y, weights=None, lower=np.full(d, -3), upper=np.full(d, 3), sign=[0] * d,
+        fixed={}, feature_penalty=np.full(d, np.nan), l0_penalty=1e-4, min_size=0, max_size=3,
+        intercept=(None, None), constraints=(), scale=1.0,
+    )  # fmt: skip
+
+
+def test_it_finds_what_other_ways_find(counts):
+    objectives = {
+        branch_and_bound(
+            raw_items().build(), settings=BranchAndBoundSettings(elimination=elimination)
+        ).certificate.objective
+        for elimination in ("always", "never")
+    }
+    assert len(objectives) == 1
+    assert counts["fits"] > 30, counts
