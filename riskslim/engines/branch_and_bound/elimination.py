@@ -43,6 +43,12 @@ RELAXATIONS = 4.0
 # its loss a bound below that has to be.
 FAMILIES_AHEAD = 0.25
 FAMILIES_TOLERANCE = 2e-3
+# Families are asked where tables of all supports would take so many seconds: below that what items
+# are left of a score's families is too much for the little that their effects exclude.
+FAMILIES_SECONDS = 1000.0
+# Share of what is between them that the families of a score have to bound it by: free effects of
+# many levels may fit far better than any score.
+PROMISING = 0.25
 
 
 class Piece(NamedTuple):
@@ -87,8 +93,8 @@ class Elimination:
         Relaxes the supports that tables leave: (piece, box, scanned, worker, cutoff, bound).
     relaxation_seconds : callable
         Predicts the time of a box's relaxation.
-    additive : AdditiveModel or None
-        Bounds pieces by families of items: then these are divided first.
+    model : callable
+        Builds what bounds pieces by families of items, or None: with it these are divided first.
     arguments : callable
         What kernels are told of the rows of all features, given a cutoff.
     """
@@ -101,7 +107,7 @@ class Elimination:
         relax: Callable[..., float],
         supported: Callable[..., list[Child]],
         relaxation_seconds: Callable[[NDArray[np.float64]], float],
-        additive: AdditiveModel | None,
+        model: Callable[[], AdditiveModel | None],
         arguments: Callable[[float], KernelArguments],
     ) -> None:
         self._tables = tables
@@ -109,7 +115,9 @@ class Elimination:
         self._relax = relax
         self._supported = supported
         self._relaxation_seconds = relaxation_seconds
-        self._additive, self._arguments = additive, arguments
+        seconds = sum(tables.predicted_seconds(root.box) for root in roots)
+        self._additive = model() if seconds > FAMILIES_SECONDS else None
+        self._arguments = arguments
         self._heap: list[Piece] = []
         self._order = 0
         for root in roots:
@@ -117,8 +125,8 @@ class Elimination:
             coef[0] = root.intercept
             box = root.box.astype(np.float64)
             piece = Piece(root.bound, 0, (), box, coef, root.worth)
-            if additive is not None:
-                unknown = (None,) * len(additive.families)
+            if self._additive is not None:
+                unknown = (None,) * len(self._additive.families)
                 piece = piece._replace(families=(), effects=unknown, is_early=True)
             self._push(piece)
 
@@ -253,8 +261,14 @@ class Elimination:
         level = lower_bound + FAMILIES_AHEAD * (cutoff - lower_bound)
         limits = (cutoff, cutoff if cutoff - level <= NEAR * abs(cutoff) else level)
         seconds = 0.0
+        if all(effect is None for effect in piece.effects):
+            lost, seconds = self._is_lost(piece, worker, cutoff, lower_bound, stop)
+            if lost:
+                items = piece._replace(families=None, effects=(), is_early=False)
+                return Divided([items], [], None, seconds)
         if piece.is_early:
-            fitted, seconds = self._fitted(piece, np.array([], np.int64), worker, limits, stop)
+            fitted, more = self._fitted(piece, np.array([], np.int64), worker, limits, stop)
+            seconds += more
             if stop[0] or not fitted or fitted[0].bound >= limits[1]:
                 return Divided([piece] if stop[0] else fitted, [], None, seconds)
             piece = fitted[0]
@@ -275,6 +289,32 @@ class Elimination:
         if stop[0]:
             return Divided([piece], [], None, seconds + more)
         return Divided([*parts, *without], [], None, seconds + more)
+
+    def _is_lost(
+        self,
+        piece: Piece,
+        worker: Worker,
+        cutoff: float,
+        lower_bound: float,
+        stop: NDArray[np.int64],
+    ) -> tuple[bool, float]:
+        """Say whether the best families, as many as a score has items, bound it too low.
+
+        They are found by leaving out the one whose effects vary least, again and again.
+        """
+        assert self._additive is not None
+        live, out, seconds = self._additive.live(piece.box), np.array([], np.int64), 0.0
+        while True:
+            found, more = self._fitted(piece, out, worker, (cutoff, cutoff), stop)
+            seconds += more
+            if stop[0] or not found:
+                return False, seconds
+            piece = found[0]
+            if len(live) <= self._tables.max_size:
+                return piece.bound < lower_bound + PROMISING * (cutoff - lower_bound), seconds
+            spreads = [self._additive.spread(v, piece.effects[v]) for v in live.tolist()]
+            out = live[[int(np.argmin(spreads))]]
+            live = np.setdiff1d(live, out)
 
     def _fitted(
         self,

@@ -595,13 +595,12 @@ class Search:
         self._wants_elimination = False
         if self._tables is None:
             return
-        additive = AdditiveModel.of(
-            self._rows.rows, [root.box for root in self._roots], self.problem.max_size,
-            self.settings.memory_limit,
-        )  # fmt: skip
+        rows, boxes = self._rows.rows, [root.box for root in self._roots]
+        limits = (self.problem.max_size, self.settings.memory_limit)
         self._elimination = Elimination.of(
             self._roots, self._tables, self.incumbents.spread,
-            self._bound_by, self._supported, self._relaxation_seconds, additive,
+            self._bound_by, self._supported, self._relaxation_seconds,
+            lambda: AdditiveModel.of(rows, boxes, *limits),
             lambda cutoff: self._arguments(self._rows.rows, cutoff, LEAST_TOLERANCE),
         )  # fmt: skip
         if self._elimination is not None:

@@ -144,6 +144,8 @@ def counts(monkeypatch):
     monkeypatch.setattr(elimination, "LEAST_USED", 1)
     monkeypatch.setattr(additive, "FEATURES_PER_FAMILY", 1.0)
     monkeypatch.setattr(elimination, "RELAXATIONS", 0.0)
+    monkeypatch.setattr(elimination, "FAMILIES_SECONDS", 0.0)
+    monkeypatch.setattr(elimination, "PROMISING", 0.0)
     return counts
 
 
@@ -264,3 +266,22 @@ def test_it_finds_what_other_ways_find(counts):
     }
     assert len(objectives) == 1
     assert counts["fits"] > 30, counts
+
+
+def test_families_that_bound_too_low_are_left_to_items(counts, monkeypatch):
+    monkeypatch.setattr(elimination, "PROMISING", 2.0)
+    settings = BranchAndBoundSettings(elimination="always")
+    certificate = branch_and_bound(raw_items().build(), settings=settings).certificate
+    assert counts["fits"] == 3, counts  # of five families, of four, and of three
+    assert counts["alone"] == 1, counts
+    monkeypatch.setattr(elimination, "PROMISING", 0.0)
+    other = branch_and_bound(raw_items().build(), settings=settings).certificate
+    assert counts["fits"] > 30, counts
+    assert certificate.objective == other.objective
+
+
+def test_few_supports_are_left_to_items(counts, monkeypatch):
+    monkeypatch.setattr(elimination, "FAMILIES_SECONDS", 1e3)
+    settings = BranchAndBoundSettings(elimination="always")
+    assert branch_and_bound(raw_items().build(), settings=settings).certificate.is_optimal
+    assert counts["fits"] == 0, counts
