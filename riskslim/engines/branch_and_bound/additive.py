@@ -26,7 +26,7 @@ from riskslim._kernels import nodes
 from riskslim.engines.branch_and_bound.rows import NodeRows
 from riskslim.engines.branch_and_bound.workspace import KernelArguments, Worker
 
-__all__ = ["AdditiveModel", "Families", "Family", "Fitted"]
+__all__ = ["AdditiveModel", "Effects", "Families", "Family", "Fitted"]
 
 # Families that are asked whether they take a feature, the latest ones first, and rows of which this
 # is asked before it is of all.
@@ -50,7 +50,7 @@ PASSES = 5
 
 
 # Of each family that takes part, by pattern.
-Effects: TypeAlias = tuple[NDArray[np.float64] | None, ...]
+Effects: TypeAlias = tuple[NDArray[np.floating] | None, ...]
 
 
 class Family(NamedTuple):
@@ -223,13 +223,13 @@ class AdditiveModel:
         is_open = (box[0, 1:] != 0.0) | (box[1, 1:] != 0.0)
         return np.unique(self.family_of[is_open & (self.family_of >= 0)])
 
-    def spread(self, v: int, effect: NDArray[np.float64] | None) -> float:
+    def spread(self, v: int, effect: NDArray[np.floating] | None) -> float:
         """Standard deviation of the effects of a family over the rows.
 
         Parameters
         ----------
         v : int
-        effect : float64 array of shape (number of patterns,), or None
+        effect : array of shape (number of patterns,), or None
 
         Returns
         -------
@@ -272,7 +272,7 @@ class AdditiveModel:
 
         Parameters
         ----------
-        effects : tuple of float64 arrays, or None
+        effects : tuple of arrays, or None
             By family, to begin with.
         box : float64 array of shape (2, d + 1)
             In points; changed.
@@ -307,7 +307,7 @@ class AdditiveModel:
         is_early = bool(out[1] >= target)
         # The linearisation is that at coefficients: effects are made those of them.
         point = np.zeros(box.shape[1])
-        fitted: list[NDArray[np.float64] | None] = [None] * len(self.families)
+        fitted: list[NDArray[np.floating] | None] = [None] * len(self.families)
         for v, part in zip(live.tolist(), at, strict=True):
             family = self.families[v]
             own = family.inverse @ values[part]
@@ -347,4 +347,4 @@ class AdditiveModel:
             elif effect is not None:
                 mean += float(family.share @ effect)
         parts[0] = parts[0] + mean
-        return np.concatenate(parts)
+        return np.concatenate(parts).astype(np.float64)

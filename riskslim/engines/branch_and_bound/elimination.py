@@ -23,10 +23,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim.engines.branch_and_bound.additive import AdditiveModel
+from riskslim.engines.branch_and_bound.additive import AdditiveModel, Effects
 from riskslim.engines.branch_and_bound.nodes import Child, Node, Worth
 from riskslim.engines.branch_and_bound.tables import Scanned, SupportTables
-from riskslim.engines.branch_and_bound.workspace import KernelArguments, Worker
+from riskslim.engines.branch_and_bound.workspace import KernelArguments, Worker, smallest_type
 
 __all__ = ["Divided", "Elimination", "Piece"]
 
@@ -57,13 +57,13 @@ class Piece(NamedTuple):
     bound: float
     order: int
     used: tuple[int, ...]
-    box: NDArray[np.float64]
+    box: NDArray[Any]
     coef: NDArray[np.float64]
     worth: Worth
     spent: float = 0.0  # predicted seconds of its relaxations
     is_small: bool = True  # tables have not left too many of its supports
     families: tuple[int, ...] | None = None  # of which it has an item; None: it is one of items
-    effects: tuple[NDArray[np.float64] | None, ...] = ()  # of families
+    effects: Effects = ()  # of families
     is_early: bool = False  # its families have to be fitted, or were not to the end
 
 
@@ -118,6 +118,8 @@ class Elimination:
         seconds = sum(tables.predicted_seconds(root.box) for root in roots)
         self._additive = model() if seconds > FAMILIES_SECONDS else None
         self._arguments = arguments
+        boxes = np.concatenate([root.box for root in roots]).astype(np.float64)
+        self._box_type = smallest_type(boxes)
         self._heap: list[Piece] = []
         self._order = 0
         for root in roots:
@@ -154,8 +156,13 @@ class Elimination:
         return self._heap[0].bound if self._heap else math.inf
 
     def _push(self, piece: Piece) -> None:
+        """Keep a piece, in little memory."""
         self._order += 1
-        heapq.heappush(self._heap, piece._replace(order=self._order))
+        effects = tuple(
+            None if effect is None else effect.astype(np.float32) for effect in piece.effects
+        )
+        box = np.rint(piece.box).astype(self._box_type)
+        heapq.heappush(self._heap, piece._replace(order=self._order, box=box, effects=effects))
 
     def next_batch(self, size: int, cutoff: float) -> list[Piece]:
         """Take the pieces with the least bounds.
@@ -216,6 +223,7 @@ class Elimination:
         """
         if stop[0]:
             return Divided([piece], [], None, 0.0)
+        piece = piece._replace(box=piece.box.astype(np.float64))
         if piece.families is not None:
             return self._by_families(piece, worker, cutoff, lower_bound, stop)
         used = np.array(piece.used, np.int64)
