@@ -338,15 +338,15 @@ class _Groups:
         self.source = source
         self._weights = weights
         self.limit = limit
-        self._layout = WordLayout.of_bytes(
-            source.integer_columns.shape[1], source.real_panels.shape[1]
-        )
+        # As bytes without a sign, columns of 0 and 1 are those whose largest value is at most 1.
+        largest = source.integer_columns.T.view(np.uint8).max(axis=1, initial=0)
+        self._layout = WordLayout.of(largest <= 1, source.real_panels.shape[1])
         # Memory is taken page by page as the groups fill it.
         room = limit + distinct.block_rows()
         self._keys = np.empty((room, self._layout.n_words), np.uint64)
         self._first = np.empty(room, np.int64)
         self._counts = np.empty(room, np.int64)
-        self._sums = np.empty((2 * len(weights), room))
+        self._sums = np.empty((room, 2 * len(weights)))
         self._n_groups = 0
 
     def fill(self, should_stop: Callable[[], bool] | None = None) -> bool:
@@ -385,7 +385,9 @@ class _Groups:
                 return True
             if row == end:
                 continue
-            slots = np.zeros(4 * len(slots), np.uint64)
+            # Never more than half full, and no larger than it can have to be.
+            most = 1 << (2 * len(self._keys) - 1).bit_length()
+            slots = np.zeros(min(4 * len(slots), most), np.uint64)
             distinct.fill_slots(self._keys, self._n_groups, slots)
 
     @property
@@ -400,5 +402,5 @@ class _Groups:
 
     def sums(self, kind: int) -> NDArray[np.float64]:
         """Sum of the weights of one kind in each group."""
-        high, low = self._sums[2 * kind : 2 * kind + 2, : self._n_groups]
+        high, low = self._sums[: self._n_groups, 2 * kind : 2 * kind + 2].T
         return np.asarray(high + low)
