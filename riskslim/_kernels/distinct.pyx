@@ -101,7 +101,11 @@ def group_rows(
             for i in range(m):
                 slot = slots[hash[i] & mask]
                 if slot != 0:
-                    RS_PREFETCH(&keys[<Py_ssize_t>((slot & RS_GROUP_MASK) - 1), 0])
+                    group = <Py_ssize_t>((slot & RS_GROUP_MASK) - 1)
+                    RS_PREFETCH(&keys[group, 0])
+                    RS_PREFETCH(&counts[group])
+                    if kinds:
+                        RS_PREFETCH(&sums[group, 0])
             for i in range(m):
                 at = hash[i] & mask
                 while True:
