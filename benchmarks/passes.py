@@ -30,8 +30,10 @@ from riskslim import (
     TrainingData,
     branch_and_bound,
 )
-from riskslim._kernels import nodes as kernels
 from riskslim.data.distinct import all_rows
+from riskslim.engines.branch_and_bound.passes import Asked, SampledNodes
+from riskslim.engines.branch_and_bound.rows import NodeRows
+from riskslim.engines.branch_and_bound.workspace import Worker
 from riskslim.rows.disk import BlockWriter, ScratchFolder
 from riskslim.rows.memory import schema_of
 
@@ -71,24 +73,26 @@ def time_passes(n: int, d: int) -> Iterator[Pass]:
     classes = (label > 0) / n, (label < 0) / n
     weights = rng.dirichlet([1.0, 1.0], n).T / n
     wanted = (np.arange(d + 1) <= N_WANTED).astype(np.int64)
-    for kind, labels, (positive, negative) in (
-        ("equal weights", label, classes),
-        ("many weights", label[:0], np.ascontiguousarray(weights)),
+    slot, features = np.arange(d, dtype=np.int64), np.ones(d, np.bool_)
+    worker = Worker(1, d + 1)
+    for kind, (positive, negative) in (
+        ("equal weights", classes),
+        ("many weights", np.ascontiguousarray(weights)),
     ):
+        rows = NodeRows(columns, np.zeros((1, 1), order="F"), slot, positive, negative, features)
+        sampled = SampledNodes(rows, rows.first(1))
         for b in (1, 3):
             points = np.zeros((b, d + 1))
             points[:, 1 : 1 + N_USED] = 0.3 * rng.normal(size=(b, min(N_USED, d)))
-            reach = np.tile([-100.0, 100.0], (b, 1))
-            known = np.zeros((b, 3 * (d + 1) + kernels.KNOWN))
+            asked = Asked(rows, points, np.tile([-100.0, 100.0], (b, 1)), wanted)
             seconds = []
             for polish in (False, True):
                 best = np.inf
                 for _ in range(REPEATS):
                     began = process_time()
-                    kernels.linearise(
-                        columns, np.zeros((1, 1), order="F"), np.arange(d), positive, negative,
-                        labels, points.copy(), reach, wanted, polish, known,
-                        np.empty((b, d + 3, 2)), np.zeros(1, np.int64), np.zeros(5),
+                    sampled.answer(
+                        asked._replace(points=points.copy()), np.zeros(1, np.int64), worker,
+                        polish=polish,
                     )  # fmt: skip
                     best = min(best, process_time() - began)
                 seconds.append(1e3 * best / b)

@@ -75,8 +75,8 @@ def group_rows(
     begins (riskslim.data.layout); the label is the first byte, a real is a word of its own behind
     the integers. ``plane`` is workspace (n_words, block_rows()); ``slots`` is the hash table, a
     power of two in size and zero at first; groups are held by ``keys`` (words), ``first`` (first
-    row; where it has no room it is not noted), ``counts`` (rows), and ``sums``: for each kind of
-    weights their sum, and its rounding error.
+    row; where it has no room it is not noted), ``counts`` (rows), and ``sums`` (room, 2 kinds): for
+    each kind of weights their sum, and its rounding error.
 
     Returns the next row and the number of groups. The table is never more than half full.
     """
@@ -101,7 +101,11 @@ def group_rows(
             for i in range(m):
                 slot = slots[hash[i] & mask]
                 if slot != 0:
-                    RS_PREFETCH(&keys[<Py_ssize_t>((slot & RS_GROUP_MASK) - 1), 0])
+                    group = <Py_ssize_t>((slot & RS_GROUP_MASK) - 1)
+                    RS_PREFETCH(&keys[group, 0])
+                    RS_PREFETCH(&counts[group])
+                    if kinds:
+                        RS_PREFETCH(&sums[group, 0])
             for i in range(m):
                 at = hash[i] & mask
                 while True:
@@ -116,7 +120,7 @@ def group_rows(
                             first[group] = row + i
                         counts[group] = 0
                         for w in range(2 * kinds):
-                            sums[w, group] = 0.0
+                            sums[group, w] = 0.0
                         break
                     group = <Py_ssize_t>((slot & RS_GROUP_MASK) - 1)
                     if rs_same_hash(slot, hash[i]) and rs_same_words(
@@ -125,11 +129,11 @@ def group_rows(
                     at = (at + 1) & mask
                 counts[group] += 1
                 for w in range(kinds):
-                    total.high = sums[2 * w, group]
-                    total.low = sums[2 * w + 1, group]
+                    total.high = sums[group, 2 * w]
+                    total.low = sums[group, 2 * w + 1]
                     rs_add(&total, weights[w, row + i])
-                    sums[2 * w, group] = total.high
-                    sums[2 * w + 1, group] = total.low
+                    sums[group, 2 * w] = total.high
+                    sums[group, 2 * w + 1] = total.low
             row += m
     return row, n_groups
 

@@ -1488,18 +1488,18 @@ def solve_root(
 
 
 cdef void sum_slopes(
-    const Problem *pb, const double *coef, const int8_t *label, rs_sum *sums
+    const Problem *pb, const double *coef, const int8_t *label, Py_ssize_t start, Py_ssize_t end,
+    rs_sum *sums,
 ) noexcept nogil:
     """Add up slopes and their first and second derivatives by the score, as far as work goes."""
     cdef double[RS_BLOCK] scores
     cdef double[RS_BLOCK] slopes
     cdef double[RS_BLOCK] curvatures
     cdef double[RS_BLOCK] thirds
-    cdef Py_ssize_t start = 0, n
+    cdef Py_ssize_t n
     memset(sums, 0, 3 * sizeof(rs_sum))
-    pb.counters[0] += 1.0
-    while start < pb.n and not halts(pb):
-        n = min(RS_BLOCK, pb.n - start)
+    while start < end and not halts(pb):
+        n = min(RS_BLOCK, end - start)
         block_scores(pb, coef, scores, start, n)
         if label != NULL:
             rs_label_slopes(slopes, curvatures, thirds, scores, label + start, n)
@@ -1512,8 +1512,11 @@ cdef void sum_slopes(
         start += n
 
 
-cdef double step_of(double slope, double curvature, double third) noexcept nogil:
-    """Change of the intercept after which slopes add up to nearly zero; 0 if it is too large."""
+def intercept_step(double slope, double curvature, double third):
+    """Change of an intercept at which slopes add up to nearly zero, from their derivatives.
+
+    Of third order; 0 where it would lead too far away.
+    """
     cdef double bend, change = 0.0
     if curvature > 0.0:
         bend = 2.0 * curvature * curvature - slope * third
@@ -1522,14 +1525,6 @@ cdef double step_of(double slope, double curvature, double third) noexcept nogil
         else:
             change = -slope / curvature
     return change if fabs(change) <= 2.0 else 0.0
-
-
-def intercept_step(double slope, double curvature, double third):
-    """Change of an intercept at which slopes add up to nearly zero, from their derivatives.
-
-    Of third order; 0 where it would lead too far away.
-    """
-    return step_of(slope, curvature, third)
 
 
 cdef void linearise_block(
@@ -1563,64 +1558,41 @@ cdef void linearise_block(
             rs_add(&sums[2 + j], rs_dot_i8(slopes, pb.integers + slot * pb.n + start, n))
 
 
-cdef double sum_of(const rs_sum *sum) noexcept nogil:
-    return sum.high + sum.low
-
-
 def linearise(
     const int8_t[::1, :] integers, const double[::1, :] reals, const int64_t[::1] slot,
     const double[::1] positive, const double[::1] negative, const int8_t[::1] label,
-    double[:, ::1] points, const double[:, ::1] reach, const int64_t[::1] wanted, bint polish,
-    double[:, ::1] known, double[:, :, ::1] sums, int64_t[::1] stop, double[::1] counters,
+    const double[:, ::1] points, const int64_t[::1] wanted, Py_ssize_t begin, Py_ssize_t end,
+    double[:, :, ::1] sums, int64_t[::1] stop, double[::1] counters,
 ):
-    """Loss and gradient at several points, from one pass over the rows, or from two to polish.
+    """Loss and gradient at several points, from one pass over the rows from begin to end.
 
-    ``points`` (shape (b, p)) are coefficients. Row i of ``known`` (3 p + KNOWN) gets the point, the
-    gradient by the coefficients that are ``wanted`` (0 for the others), nothing in its third part,
-    loss and sum of the sizes of slopes. If ``polish``, the intercept of a point moves between
-    ``reach[i, 0]`` and ``reach[i, 1]`` to where the loss is least. ``label`` is empty, or has the
-    classes of rows that have one each and equal weights. Returns whether work came to its end;
-    nothing that is filled is to be used otherwise.
+    ``points`` (shape (b, p)) are coefficients. ``sums`` (shape (b, p + 2, 2)) gets the loss, the
+    sum of the sizes of slopes, and the gradient by the intercept and by the coefficients that are
+    ``wanted`` (0 for the others), each with its rounding error. ``label`` is empty, or has the
+    classes of rows that have one each and equal weights: sums are then without their weight.
+    Returns whether work came to its end; nothing that is filled is to be used otherwise.
 
-    A point's numbers do not depend on those beside it. ``sums``: room of shape (b, p + 2, 2).
+    A point's numbers do not depend on those beside it. ``counters`` gets nothing but the seconds.
     """
     cdef Problem pb
-    cdef Py_ssize_t b = points.shape[0], p = points.shape[1], i, j, start = 0, n
+    cdef Py_ssize_t b = points.shape[0], p = points.shape[1], i, start = begin, n
     cdef int halted = 0
-    cdef double began = rs_seconds(), change, weight = 1.0
+    cdef double began = rs_seconds()
     cdef const int8_t *labels = NULL
-    cdef rs_sum *at
-    cdef rs_sum[3] slopes
     pb.n, pb.p = positive.shape[0], p
     pb.integers, pb.reals, pb.slot = &integers[0, 0], &reals[0, 0], &slot[0]
     pb.positive, pb.negative = &positive[0], &negative[0]
     pb.stop, pb.halted, pb.counters = &stop[0], &halted, &counters[0]
     if label.shape[0] > 0:
-        labels, weight = &label[0], max(positive[0], negative[0])
+        labels = &label[0]
     with nogil:
-        for i in range(b):
-            for j in range(p + 2):
-                sums[i, j, 0] = sums[i, j, 1] = 0.0
-            if polish and not halted:
-                sum_slopes(&pb, &points[i, 0], labels, slopes)
-                if not halted:
-                    change = step_of(sum_of(&slopes[0]), sum_of(&slopes[1]), sum_of(&slopes[2]))
-                    points[i, 0] = min(max(points[i, 0] + change, reach[i, 0]), reach[i, 1])
-        counters[0] += b
-        counters[1] += b
-        while start < pb.n and not halts(&pb):
-            n = min(RS_BLOCK, pb.n - start)
+        memset(&sums[0, 0, 0], 0, b * (p + 2) * sizeof(rs_sum))
+        while start < end and not halts(&pb):
+            n = min(RS_BLOCK, end - start)
             for i in range(b):
                 linearise_block(&pb, &points[i, 0], labels, &wanted[0], start, n,
                                 <rs_sum *>&sums[i, 0, 0])
             start += n
-        for i in range(b):
-            at = <rs_sum *>&sums[i, 0, 0]
-            for j in range(p):
-                known[i, j] = points[i, j]
-                known[i, p + j] = weight * sum_of(&at[2 + j])
-            known[i, 3 * p] = weight * sum_of(&at[0])
-            known[i, 3 * p + 1] = weight * sum_of(&at[1])
     counters[4] += rs_seconds() - began
     return not halted
 
@@ -1628,13 +1600,13 @@ def linearise(
 def slope_sums(
     const int8_t[::1, :] integers, const double[::1, :] reals, const int64_t[::1] slot,
     const double[::1] positive, const double[::1] negative, const int8_t[::1] label,
-    const double[:, ::1] points, double[:, :, ::1] sums, int64_t[::1] stop,
-    double[::1] counters,
+    const double[:, ::1] points, Py_ssize_t begin, Py_ssize_t end, double[:, :, ::1] sums,
+    int64_t[::1] stop, double[::1] counters,
 ):
     """Slopes and their two derivatives by the score, added up at several points.
 
-    ``sums`` (shape (b, 3, 2)) gets each sum and its rounding error; of rows whose classes are given
-    by ``label``, without their weight. Otherwise as :func:`linearise`, for rows that are a part.
+    ``sums`` (shape (b, 3, 2)) gets each sum and its rounding error. All else is as for
+    :func:`linearise`.
     """
     cdef Problem pb
     cdef Py_ssize_t i
@@ -1649,7 +1621,7 @@ def slope_sums(
         labels = &label[0]
     with nogil:
         for i in range(points.shape[0]):
-            sum_slopes(&pb, &points[i, 0], labels, <rs_sum *>&sums[i, 0, 0])
+            sum_slopes(&pb, &points[i, 0], labels, begin, end, <rs_sum *>&sums[i, 0, 0])
     counters[4] += rs_seconds() - began
     return not halted
 

@@ -31,6 +31,7 @@ __all__ = [
     "KernelRows",
     "all_rows",
     "distinct_rows",
+    "may_be_few",
     "merge_features",
     "split_numbers",
 ]
@@ -38,8 +39,8 @@ __all__ = [
 # Largest share of distinct rows for which they are used (see distinct_rows).
 MAX_SHARE = 0.5
 
-# Pairs of equal rows that a sample is expected to have if the data have MAX_SHARE of distinct
-# rows, and fewest pairs with which the sample does not speak against it.
+# Pairs of equal rows that a sample is expected to have at least if the data have a given share of
+# distinct rows, and fewest pairs with which the sample does not speak against it.
 _EXPECTED_PAIRS = 100
 _FEWEST_PAIRS = 50
 
@@ -157,10 +158,10 @@ def distinct_rows(data: TrainingData, *, always: bool = False) -> KernelRows | N
 
     **A cheap test first.** Among s rows drawn at random there are
     :math:`\binom{s}{2} \sum_g n_g (n_g - 1) / (n (n - 1))` pairs of equal rows on average. If the
-    n rows have at most n/2 distinct ones this is, by convexity, at least
-    :math:`\binom{s}{2} / (n - 1)`, with equality if each appears twice: the birthday problem.
-    With :math:`s = \sqrt{200 n}` rows (fixed seed) 100 pairs are then expected; fewer than 50
-    are a refusal.
+    n rows have at most q n distinct ones this is, by convexity, at least
+    :math:`\binom{s}{2} (1 / q - 1) / (n - 1)`, with equality if each appears as often: the birthday
+    problem. With :math:`s = \sqrt{200 n / (1 / q - 1)}` rows (fixed seed) 100 pairs are then
+    expected; of q = 1/2 fewer than 50 are a refusal.
 
     Examples
     --------
@@ -174,7 +175,7 @@ def distinct_rows(data: TrainingData, *, always: bool = False) -> KernelRows | N
     if data.counts is not None:
         return all_rows(data) if always else None  # they were merged while they were read
     source = all_rows(data)
-    if not always and not _may_pay(source):
+    if not always and not may_be_few(source, MAX_SHARE):
         return None
     limit = source.n_rows if always else int(MAX_SHARE * source.n_rows)
     weights = source.weights
@@ -317,18 +318,33 @@ def split_numbers(
     return np.repeat(first, times), parts
 
 
-def _may_pay(source: KernelRows) -> bool:
-    """Say whether a sample has enough pairs of equal rows."""
+def may_be_few(source: KernelRows, share: float, fewest: int = _FEWEST_PAIRS) -> bool:
+    """Say whether a sample has as many pairs of equal rows as it has where few are distinct.
+
+    Parameters
+    ----------
+    source : KernelRows
+    share : float
+        Of the rows that are distinct.
+    fewest : int, default 50
+        Pairs that the sample must have, of the 100 that are then expected at least: the more, the
+        more often rows of this share are taken for others.
+
+    Returns
+    -------
+    bool
+        True of a few rows: grouping all of them costs as little.
+    """
     n = source.n_rows
-    size = math.ceil(math.sqrt(2 * _EXPECTED_PAIRS * n))
+    size = math.ceil(math.sqrt(2 * _EXPECTED_PAIRS * n / (1.0 / share - 1.0)))
     if 4 * size > n:
-        return True  # a few rows: grouping all of them costs as little
+        return True
     index = np.random.default_rng(0).choice(n, size, replace=False, shuffle=False)
     index.sort()
     sample = _Groups(take_rows(source, index), size, np.empty((0, size)))
     sample.fill()
     counts = sample.counts
-    return int(counts @ (counts - 1)) // 2 >= _FEWEST_PAIRS
+    return int(counts @ (counts - 1)) // 2 >= fewest
 
 
 class _Groups:
@@ -338,15 +354,15 @@ class _Groups:
         self.source = source
         self._weights = weights
         self.limit = limit
-        self._layout = WordLayout.of_bytes(
-            source.integer_columns.shape[1], source.real_panels.shape[1]
-        )
+        # As bytes without a sign, columns of 0 and 1 are those whose largest value is at most 1.
+        largest = source.integer_columns.T.view(np.uint8).max(axis=1, initial=0)
+        self._layout = WordLayout.of(largest <= 1, source.real_panels.shape[1])
         # Memory is taken page by page as the groups fill it.
         room = limit + distinct.block_rows()
         self._keys = np.empty((room, self._layout.n_words), np.uint64)
         self._first = np.empty(room, np.int64)
         self._counts = np.empty(room, np.int64)
-        self._sums = np.empty((2 * len(weights), room))
+        self._sums = np.empty((room, 2 * len(weights)))
         self._n_groups = 0
 
     def fill(self, should_stop: Callable[[], bool] | None = None) -> bool:
@@ -385,7 +401,9 @@ class _Groups:
                 return True
             if row == end:
                 continue
-            slots = np.zeros(4 * len(slots), np.uint64)
+            # Never more than half full, and no larger than it can have to be.
+            most = 1 << (2 * len(self._keys) - 1).bit_length()
+            slots = np.zeros(min(4 * len(slots), most), np.uint64)
             distinct.fill_slots(self._keys, self._n_groups, slots)
 
     @property
@@ -400,5 +418,5 @@ class _Groups:
 
     def sums(self, kind: int) -> NDArray[np.float64]:
         """Sum of the weights of one kind in each group."""
-        high, low = self._sums[2 * kind : 2 * kind + 2, : self._n_groups]
+        high, low = self._sums[: self._n_groups, 2 * kind : 2 * kind + 2].T
         return np.asarray(high + low)

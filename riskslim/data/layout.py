@@ -68,20 +68,6 @@ class WordLayout:
         n_bits = _BYTE * n_bytes + int(np.count_nonzero(is_binary))
         return cls(places, np.where(is_binary, 1, _BYTE), -(-n_bits // _WORD), n_reals)
 
-    @classmethod
-    def of_bytes(cls, n_integers: int, n_reals: int) -> WordLayout:
-        """Lay out columns of any small integers.
-
-        Parameters
-        ----------
-        n_integers, n_reals : int
-
-        Returns
-        -------
-        WordLayout
-        """
-        return cls.of(np.zeros(n_integers, np.bool_), n_reals)
-
     @property
     def n_words(self) -> int:
         """Words of a row."""

@@ -109,7 +109,7 @@ class RowMerger:
         # Memory is taken page by page as the rows fill it.
         self._keys = np.empty((room, layout.n_words), np.uint64)
         self._counts = np.empty(room, np.int64)
-        self._sums = np.empty((2 if weighted else 0, room))
+        self._sums = np.empty((room, 2 if weighted else 0))
         self._slots = np.zeros(min(_FIRST_SLOTS, self._slots_for(room)), np.uint64)
         self._plane = np.empty((layout.n_words, self._block), np.uint64)
         self._n = 0
@@ -182,12 +182,12 @@ class RowMerger:
         self._keys[: self._n] = self._keys[kept]
         self._counts[: self._n] = self._counts[kept]
         if self.weighted:
-            self._sums[:, : self._n] = self._sums[:, kept]
+            self._sums[: self._n] = self._sums[kept]
         self._enter(len(self._slots))
 
     def _chosen(self, rows: slice | NDArray[np.intp]) -> MergedKeys:
         counts = self._counts[rows]
-        weights = self._sums[:, rows].sum(axis=0) if self.weighted else counts.astype(np.float64)
+        weights = self._sums[rows].sum(axis=1) if self.weighted else counts.astype(np.float64)
         return MergedKeys(self._keys[rows], counts, weights)
 
 

@@ -821,7 +821,7 @@ class LogisticLoss:
         """Loss on a path that shares nothing with the kernels, to re-check certificates.
 
         Scores are accumulated column by column in float64, losses are taken with NumPy's
-        ``log1p`` and ``exp``, and summed without rounding errors by ``math.fsum``.
+        ``log1p`` and ``exp``, and summed pairwise in the longest floating-point type.
 
         Parameters
         ----------
@@ -840,7 +840,7 @@ class LogisticLoss:
         vector = self._checked(coef)
         start = perf_counter()
         if (of_parts := self._of_parts()) is None:
-            total = reference_sum(self.data, vector, self.scale)
+            total = reference_sum(self.data, vector, self.scale, self.n_threads)
         else:
             total = of_parts.rows.reference_sum(vector, self.scale)
         self._count(start)

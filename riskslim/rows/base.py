@@ -29,7 +29,7 @@ from riskslim.exceptions import RiskSLIMError
 from riskslim.rows import functions
 from riskslim.rows.functions import MergedPart, PartSummary, Weighting
 
-__all__ = ["PartitionedRows", "RowsSchema", "StoppedError", "run_in_order"]
+__all__ = ["PartitionedRows", "RowsSchema", "StoppedError", "Sums", "run_in_order"]
 
 _Result = TypeVar("_Result")
 _Rows = TypeVar("_Rows", bound="PartitionedRows")
@@ -254,7 +254,7 @@ class PartitionedRows(abc.ABC):
             for part in found:
                 counts += part.astype(np.int64, copy=False)
             return counts
-        sums = _Sums((len(points), 2, width))
+        sums = Sums((len(points), 2, width))
         for total, error in found:
             sums.add(total, error)
         return sums.value
@@ -302,7 +302,7 @@ class PartitionedRows(abc.ABC):
         -------
         ndarray of float64, shape (b,)
         """
-        sums = _Sums((len(points),))
+        sums = Sums((len(points),))
         for part in self.map(functions.loss_sums, points, scale):
             sums.add(part)
         return sums.value / self.total_weight
@@ -321,7 +321,7 @@ class PartitionedRows(abc.ABC):
         values : ndarray of float64, shape (b,)
         gradients : ndarray of float64, shape (b, d + 1)
         """
-        sums = _Sums((len(points), points.shape[1] + 1))
+        sums = Sums((len(points), points.shape[1] + 1))
         for total, error in self.map(functions.gradient_sums, points, scale):
             sums.add(total, error)
         found = sums.value / self.total_weight
@@ -342,7 +342,7 @@ class PartitionedRows(abc.ABC):
         ndarray of float64, shape (b, 3)
             Derivatives of the loss by the intercept: first, second, third.
         """
-        sums = _Sums((len(points), 3))
+        sums = Sums((len(points), 3))
         for total, error in self.map(functions.slope_derivatives, points, wanted):
             sums.add(total, error)
         return sums.value / self.total_weight
@@ -363,7 +363,7 @@ class PartitionedRows(abc.ABC):
         ndarray of float64, shape (b, d + 3)
             The loss, the sum of the sizes of slopes, and the gradient.
         """
-        sums = _Sums((len(points), points.shape[1] + 2))
+        sums = Sums((len(points), points.shape[1] + 2))
         for total, error in self.map(functions.linearisations, points, wanted):
             sums.add(total, error)
         return sums.value / self.total_weight
@@ -388,7 +388,7 @@ class PartitionedRows(abc.ABC):
             unless rows have weights.
         """
         values = tuple((int(self.feature_min[j]), int(self.feature_max[j])) for j in features)
-        sums = [_Sums((2, width, most - least + 1)) for least, most in values]
+        sums = [Sums((2, width, most - least + 1)) for least, most in values]
         for part in self.map(functions.joint_counts, point, tuple(features), values, low, width):
             for one, counts in zip(sums, part, strict=True):
                 one.add(counts)
@@ -511,14 +511,36 @@ class PartitionedRows(abc.ABC):
         return kept
 
 
-class _Sums:
-    """Arrays that are added up with their rounding errors."""
+class Sums:
+    """Arrays that are added up with their rounding errors.
+
+    Parameters
+    ----------
+    shape : tuple of int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim.rows.base import Sums
+    >>> sums = Sums((1,))
+    >>> for number in (1e16, 1.0, -1e16):
+    ...     sums.add(np.array([number]))
+    >>> sums.value
+    array([1.])
+    """
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self._high, self._low = np.zeros((2, *shape))
 
     def add(self, values: _Array, errors: _Array | None = None) -> None:
-        """Add numbers, and small ones beside."""
+        """Add numbers, and small ones beside.
+
+        Parameters
+        ----------
+        values : ndarray of float64
+        errors : ndarray of float64, optional
+            Of the same shape.
+        """
         total = self._high + values
         before = total - values
         self._low += (self._high - before) + (values - (total - before))

@@ -353,7 +353,7 @@ def slope_derivatives(part: KernelRows, points: _Array, wanted: NDArray[np.int64
     """
     sums = np.empty((len(points), 3, 2))
     rows = _node_arguments(part, wanted)
-    nodes.slope_sums(*rows, points, sums, np.zeros(1, np.int64), np.zeros(5))
+    nodes.slope_sums(*rows, points, 0, part.n_rows, sums, np.zeros(1, np.int64), np.zeros(5))
     return np.ascontiguousarray(np.moveaxis(sums, 2, 0))
 
 
@@ -373,9 +373,9 @@ def linearisations(part: KernelRows, points: _Array, wanted: NDArray[np.int64]) 
         Sums and their errors: of losses, sizes, slopes by the intercept and by the features.
     """
     b, p = points.shape
-    known, sums = np.empty((b, 3 * p + nodes.KNOWN)), np.empty((b, p + 2, 2))
+    sums = np.empty((b, p + 2, 2))
     nodes.linearise(
-        *_node_arguments(part, wanted), points, np.empty((b, 2)), wanted, False, known, sums,
+        *_node_arguments(part, wanted), points, wanted, 0, part.n_rows, sums,
         np.zeros(1, np.int64), np.zeros(5),
     )  # fmt: skip
     return np.ascontiguousarray(np.moveaxis(sums, 2, 0))

@@ -90,7 +90,7 @@ def test_rows_that_come_often_stay():
 
 
 def test_order_is_that_of_first_appearance():
-    layout = WordLayout.of_bytes(1, 0)
+    layout = WordLayout.of(np.array([False]), 0)
     merger = RowMerger(layout, False, 10**6, pytest.fail)
     for values in ([5, 3, 5], [3, 9, -4]):
         columns = np.array(values, np.int8).reshape(-1, 1, order="F")

@@ -531,18 +531,22 @@ def test_backends_agree():
 # ---- nodes that are relaxed on a sample ------------------------------------------------------
 
 
-def linearised(run, points, *, polish=False, wanted=None, label=None, reach=None, looks=0):
-    """Points (changed where they are polished), what is known there, and whether work ended."""
+def linearised(run, points, *, wanted=None, label=None, looks=0, rows=None):
+    """What is known at points, and whether work ended."""
     b, p = points.shape
-    known, sums = np.zeros((b, 3 * p + nodes.KNOWN)), np.full((b, p + 2, 2), np.nan)
+    sums, stop = np.full((b, p + 2, 2), np.nan), np.array([-looks])
     wanted = np.ones(p, np.int64) if wanted is None else wanted
-    label = np.empty(0, np.int8) if label is None else label
-    reach = np.tile([-50.0, 50.0], (b, 1)) if reach is None else reach
-    stop = np.array([-looks])
+    begin, end = (0, len(run.arguments[3])) if rows is None else rows
     ended = run.kernel.linearise(
-        *run.arguments[:5], label, points, reach, wanted, polish, known, sums, stop, np.zeros(5)
-    )
-    return points, known, ended
+        *run.arguments[:5], np.empty(0, np.int8) if label is None else label, points, wanted,
+        begin, end, sums, stop, np.zeros(5),
+    )  # fmt: skip
+    known, total = np.zeros((b, 3 * p + nodes.KNOWN)), sums.sum(axis=2)
+    if label is not None:
+        total *= max(run.arguments[3][0], run.arguments[4][0])
+    known[:, :p], known[:, p : 2 * p] = points, total[:, 2:]
+    known[:, 3 * p : 3 * p + 2] = total[:, :2]
+    return known, ended
 
 
 def one_class_each(rows, rng):
@@ -561,35 +565,24 @@ def test_linearisation_at_several_points(n, kind):
     points = rng.normal(size=(3, p)) * 0.4
     points[1, 1:] = 0.0
     wanted = (rng.random(p) < 0.7).astype(np.int64)
-    _, known, ended = linearised(run, points.copy(), wanted=wanted, label=label)
+    known, ended = linearised(run, points, wanted=wanted, label=label)
     assert ended
     for i, point in enumerate(points):
         gradient, _ = node.rows.derivatives(point)
         gradient[1:] *= wanted[1:]
-        np.testing.assert_array_equal(known[i, :p], point)
         np.testing.assert_allclose(known[i, p : 2 * p], gradient, atol=1e-13)
         assert known[i, 3 * p] == pytest.approx(node.rows.losses(point[None])[0], rel=1e-13)
-        alone = linearised(run, points[i : i + 1].copy(), wanted=wanted, label=label)[1]
+        alone = linearised(run, points[i : i + 1].copy(), wanted=wanted, label=label)[0]
         np.testing.assert_array_equal(alone[0], known[i])
     chance = 1 / (1 + np.exp(-node.rows.columns @ points[2]))
     slopes = node.rows.negative * chance - node.rows.positive * (1 - chance)
     assert known[2, 3 * p + 1] == pytest.approx(np.abs(slopes).sum(), rel=1e-12)
-
-
-@pytest.mark.parametrize("kind", ["weights", "labels"])
-def test_intercepts_are_polished_within_reach(kind):
-    node, rng = Large(3000, 2), np.random.default_rng(5)
-    label = one_class_each(node.rows, rng) if kind == "labels" else None
-    run, p = Run(node), len(node.penalty)
-    start = rng.normal(size=(2, p)) * 0.1
-    reach = np.array([[-50.0, 50.0], [start[1, 0] - 1e-3, start[1, 0] + 1e-3]])
-    points, known, _ = linearised(run, start.copy(), polish=True, label=label, reach=reach)
-    before = [abs(node.rows.derivatives(point)[0][0]) for point in start]
-    assert abs(known[0, p]) < 5e-3 * before[0]
-    assert abs(points[1, 0] - start[1, 0]) == pytest.approx(1e-3)
-    np.testing.assert_array_equal(points[:, 1:], start[:, 1:])
-    np.testing.assert_array_equal(points, known[:, :p])
-    np.testing.assert_allclose(known[0, p], node.rows.derivatives(points[0])[0][0], atol=1e-13)
+    cut = n // 3
+    of_parts = [
+        linearised(run, points, wanted=wanted, label=label, rows=rows)[0]
+        for rows in ((0, cut), (cut, n))
+    ]
+    np.testing.assert_allclose(sum(of_parts)[:, p:], known[:, p:], rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize("kind", ["weights", "labels"])
@@ -601,27 +594,33 @@ def test_sums_of_slopes_say_where_the_intercept_is_best(n, kind):
     points, sums = rng.normal(size=(2, p)) * 0.3, np.full((2, 3, 2), np.nan)
     labels = np.empty(0, np.int8) if label is None else label
     given = (*run.arguments[:5], labels, points)
-    assert run.kernel.slope_sums(*given, sums, np.zeros(1, np.int64), np.zeros(5))
+    assert run.kernel.slope_sums(*given, 0, n, sums, np.zeros(1, np.int64), np.zeros(5))
     chance = 1 / (1 + np.exp(-points @ node.rows.columns.T))
     slopes = node.rows.negative * chance - node.rows.positive * (1 - chance)
     bends = (node.rows.negative + node.rows.positive) * chance * (1 - chance)
     expected = np.stack([slopes, bends, bends * (1 - 2 * chance)]).sum(axis=2).T
     weight = 1.0 if label is None else 1 / n
     np.testing.assert_allclose(weight * sums.sum(axis=2), expected, rtol=1e-12, atol=1e-15)
-    polished, _, _ = linearised(run, points.copy(), polish=True, label=label)
-    for point, after, of_point in zip(points, polished, sums.sum(axis=2), strict=True):
-        step = run.kernel.intercept_step(*of_point.tolist())
-        assert after[0] == point[0] + step
-        assert abs(step) <= 2.0
+    for point, of_point in zip(points, sums.sum(axis=2), strict=True):
+        moved, before = point.copy(), node.rows.derivatives(point)[0][0]
+        moved[0] += run.kernel.intercept_step(*of_point.tolist())
+        assert abs(moved[0] - point[0]) <= 2.0
+        if moved[0] != point[0]:
+            share = 0.5 if n == 1 else 0.1
+            assert abs(node.rows.derivatives(moved)[0][0]) < share * abs(before)
+    parts = np.full((2, 2, 3, 2), np.nan)
+    for part, (begin, end) in zip(parts, ((0, n // 2), (n // 2, n)), strict=True):
+        assert run.kernel.slope_sums(*given, begin, end, part, np.zeros(1, np.int64), np.zeros(5))
+    np.testing.assert_allclose(parts.sum(axis=(0, 3)), sums.sum(axis=2), rtol=1e-12, atol=1e-12)
     assert run.kernel.intercept_step(1.0, 0.0, 0.0) == 0.0
     assert run.kernel.intercept_step(1.0, 1e-3, 0.0) == 0.0  # too far
-    assert not run.kernel.slope_sums(*given, sums, np.ones(1, np.int64), np.zeros(5))
+    assert not run.kernel.slope_sums(*given, 0, n, sums, np.ones(1, np.int64), np.zeros(5))
 
 
 def test_linearisation_stops_at_a_block():
     run = Run(Large(6149, 2))
     points = np.zeros((1, 9))
-    looks = next(looks for looks in range(1, 20) if linearised(run, points.copy(), looks=looks)[2])
+    looks = next(looks for looks in range(1, 20) if linearised(run, points, looks=looks)[1])
     assert looks == 1 + -(-6149 // 2048)
 
 
@@ -634,7 +633,7 @@ def test_what_is_known_bounds_the_box(seeds, worth):
         run = Run(node)
         run.coef[:] = rng.uniform(node.box[0] - 0.5, node.box[1] + 0.5)
         point = run.worth[0] * run.coef[None]
-        known = linearised(run, point.copy())[1][0]
+        known = linearised(run, point)[0][0]
         run.arguments = (*run.arguments[:-1], known)
         own = (run.box, run.coef, run.worth, run.result)
         if run.kernel.settle(*run.arguments, *own, *run.rest) == nodes.PRUNED:
@@ -656,7 +655,7 @@ def test_children_of_a_sample_cover_what_is_better(seeds, worth):
         node, rng = case(seed, worth=worth), np.random.default_rng([seed, 12])
         run, p = Run(node, tolerance=1e-4), len(node.penalty)
         run.coef[:] = np.clip(rng.normal(size=p), *node.box)
-        known = linearised(run, run.worth[0] * run.coef[None])[1][0]
+        known = linearised(run, run.worth[0] * run.coef[None])[0][0]
         known[2 * p : 3 * p], known[-1] = rng.normal(size=p) * 0.1, 0.3
         shuffled = rng.permutation(len(node.rows.positive))
         weights = (node.rows.positive[shuffled].copy(), node.rows.negative.copy())

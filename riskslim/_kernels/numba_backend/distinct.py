@@ -111,8 +111,8 @@ def _group_rows(
                     if first.shape[0]:
                         first[group] = row + i
                     counts[group] = 0
-                    for w in range(sums.shape[0]):
-                        sums[w, group] = 0.0
+                    for w in range(sums.shape[1]):
+                        sums[group, w] = 0.0
                     break
                 group = _group(slot)
                 same_hash = ((slot ^ hashes[i]) & ~_GROUP_MASK) == _ZERO
@@ -121,8 +121,8 @@ def _group_rows(
                 at = (at + _ONE) & mask
             counts[group] += 1
             for w in range(weights.shape[0]):
-                sums[2 * w, group], sums[2 * w + 1, group] = blocks.add(
-                    sums[2 * w, group], sums[2 * w + 1, group], weights[w, row + i]
+                sums[group, 2 * w], sums[group, 2 * w + 1] = blocks.add(
+                    sums[group, 2 * w], sums[group, 2 * w + 1], weights[w, row + i]
                 )
         row += m
     return row, n_groups

@@ -1641,16 +1641,14 @@ class _Rows(NamedTuple):
 
 
 @helper
-def _sum_slopes(rows, coef, sums):
+def _sum_slopes(rows, coef, begin, end, sums):
     """Add up slopes and their first and second derivatives by the score, as far as work goes."""
-    rows.counters[0] += 1.0
     for k in range(3):
         sums[k, 0] = sums[k, 1] = 0.0
-    n = rows.positive.shape[0]
-    for start in range(0, n, BLOCK):
+    for start in range(begin, end, BLOCK):
         if _halts(rows):
             return
-        stop = min(start + BLOCK, n)
+        stop = min(start + BLOCK, end)
         m = stop - start
         scores, slopes = rows.block[0, :m], rows.block[1, :m]
         curvatures, thirds = rows.block[2, :m], rows.block[3, :m]
@@ -1665,9 +1663,8 @@ def _sum_slopes(rows, coef, sums):
         blocks.add_to(sums, 2, blocks.total(thirds, rows.lane))
 
 
-@helper
-def _step_of(slope, curvature, third):
-    """Change of the intercept after which slopes add up to nearly zero; 0 if it is too large."""
+@kernel(float64, float64, float64)
+def intercept_step(slope, curvature, third):
     change = 0.0
     if curvature > 0.0:
         bend = 2.0 * curvature * curvature - slope * third
@@ -1676,11 +1673,6 @@ def _step_of(slope, curvature, third):
         else:
             change = -slope / curvature
     return change if abs(change) <= 2.0 else 0.0
-
-
-@kernel(float64, float64, float64)
-def intercept_step(slope, curvature, third):
-    return _step_of(slope, curvature, third)
 
 
 @helper
@@ -1715,53 +1707,37 @@ def _linearise_block(rows, coef, wanted, start, stop, sums):
 
 @kernel(
     *(read(int8, 2), read(float64, 2), read(int64), read(float64), read(float64), read(int8)),
-    *(write(float64, 2), read(float64, 2), read(int64), int64, write(float64, 2)),
-    *(write(float64, 3), write(int64), write(float64), write(float64, 2), write(float64, 2)),
-    *(write(float64), write(int64), write(int64)),
+    *(read(float64, 2), read(int64), int64, int64, write(float64, 3), write(int64)),
+    *(write(float64), write(float64, 2), write(float64, 2), write(float64), write(int64)),
+    write(int64),
 )
 def _linearise(
-    columns, real_columns, slot, positive, negative, label, points, reach, wanted, polish, known,
-    sums, stop, counters, block, strip, lane, pending, halted,
+    columns, real_columns, slot, positive, negative, label, points, wanted, begin, end, sums,
+    stop, counters, block, strip, lane, pending, halted,
 ):  # fmt: skip
     rows = _Rows(
         columns, real_columns, slot, positive, negative, label, stop, halted, counters, block,
         strip, lane, pending,
     )  # fmt: skip
-    b, p, n = points.shape[0], points.shape[1], positive.shape[0]
-    weight = max(positive[0], negative[0]) if label.shape[0] else 1.0
+    b, p = points.shape
     for i in range(b):
-        if polish and not halted[0]:
-            at = sums[i]
-            _sum_slopes(rows, points[i], at)
-            if not halted[0]:
-                slope, curvature = at[0, 0] + at[0, 1], at[1, 0] + at[1, 1]
-                change = _step_of(slope, curvature, at[2, 0] + at[2, 1])
-                points[i, 0] = min(max(points[i, 0] + change, reach[i, 0]), reach[i, 1])
         for j in range(p + 2):
             sums[i, j, 0] = sums[i, j, 1] = 0.0
-    counters[0] += b
-    counters[1] += b
-    for start in range(0, n, BLOCK):
+    for start in range(begin, end, BLOCK):
         if _halts(rows):
             break
         for i in range(b):
-            _linearise_block(rows, points[i], wanted, start, min(start + BLOCK, n), sums[i])
-    for i in range(b):
-        for j in range(p):
-            known[i, j] = points[i, j]
-            known[i, p + j] = weight * (sums[i, 2 + j, 0] + sums[i, 2 + j, 1])
-        known[i, 3 * p] = weight * (sums[i, 0, 0] + sums[i, 0, 1])
-        known[i, 3 * p + 1] = weight * (sums[i, 1, 0] + sums[i, 1, 1])
+            _linearise_block(rows, points[i], wanted, start, min(start + BLOCK, end), sums[i])
 
 
 def linearise(
-    integers, reals, slot, positive, negative, label, points, reach, wanted, polish, known, sums,
-    stop, counters,
+    integers, reals, slot, positive, negative, label, points, wanted, begin, end, sums, stop,
+    counters,
 ):  # fmt: skip
     began, halted = time.perf_counter(), np.zeros(1, np.int64)
     _linearise(
-        integers.T, reals.T, slot, positive, negative, label, points, reach, wanted, int(polish),
-        known, sums, stop, counters, np.empty((4, BLOCK)), np.empty((2, blocks.LOSS_STRIP)),
+        integers.T, reals.T, slot, positive, negative, label, points, wanted, begin, end, sums,
+        stop, counters, np.empty((4, BLOCK)), np.empty((2, blocks.LOSS_STRIP)),
         np.empty(blocks.LANES), np.empty(4, np.int64), halted,
     )  # fmt: skip
     counters[4] += time.perf_counter() - began
@@ -1770,28 +1746,28 @@ def linearise(
 
 @kernel(
     *(read(int8, 2), read(float64, 2), read(int64), read(float64), read(float64), read(int8)),
-    *(read(float64, 2), write(float64, 3), write(int64), write(float64)),
+    *(read(float64, 2), int64, int64, write(float64, 3), write(int64), write(float64)),
     *(write(float64, 2), write(float64), write(int64), write(int64)),
 )
 def _slope_sums(
-    columns, real_columns, slot, positive, negative, label, points, sums, stop, counters, block,
-    lane, pending, halted,
+    columns, real_columns, slot, positive, negative, label, points, begin, end, sums, stop,
+    counters, block, lane, pending, halted,
 ):  # fmt: skip
     rows = _Rows(
         columns, real_columns, slot, positive, negative, label, stop, halted, counters, block,
         block, lane, pending,
     )  # fmt: skip
     for i in range(points.shape[0]):
-        _sum_slopes(rows, points[i], sums[i])
+        _sum_slopes(rows, points[i], begin, end, sums[i])
 
 
 def slope_sums(
-    integers, reals, slot, positive, negative, label, points, sums, stop, counters
+    integers, reals, slot, positive, negative, label, points, begin, end, sums, stop, counters
 ):  # fmt: skip
     began, halted = time.perf_counter(), np.zeros(1, np.int64)
     _slope_sums(
-        integers.T, reals.T, slot, positive, negative, label, points, sums, stop, counters,
-        np.empty((4, BLOCK)), np.empty(blocks.LANES), np.empty(4, np.int64), halted,
+        integers.T, reals.T, slot, positive, negative, label, points, begin, end, sums, stop,
+        counters, np.empty((4, BLOCK)), np.empty(blocks.LANES), np.empty(4, np.int64), halted,
     )  # fmt: skip
     counters[4] += time.perf_counter() - began
     return not halted[0]

@@ -29,14 +29,14 @@ from numpy.typing import NDArray
 from riskslim._kernels import nodes as kernels
 from riskslim._kernels import supports as cells
 from riskslim.data.distinct import KernelRows
-from riskslim.engines.branch_and_bound.nodes import Child, Expansion, Node, Worth
-from riskslim.engines.branch_and_bound.passes import Asked, SampledNodes, answered
+from riskslim.engines.branch_and_bound.nodes import Child, Expansion, Node
+from riskslim.engines.branch_and_bound.passes import Asked, SampledNodes
 from riskslim.engines.branch_and_bound.rows import KEPT_BYTES, NodeRows, RowsBySupport
-from riskslim.engines.branch_and_bound.search import ROOT_STEPS, ROOT_TOLERANCE, Search
+from riskslim.engines.branch_and_bound.search import Search
 from riskslim.engines.branch_and_bound.stage import Stage
 from riskslim.engines.branch_and_bound.tables import relaxation_seconds
 from riskslim.engines.branch_and_bound.unions import UnionCells, UnionPlan
-from riskslim.engines.branch_and_bound.workspace import NOTHING_KNOWN, NodeWork, Part
+from riskslim.engines.branch_and_bound.workspace import Part, Worker
 from riskslim.rows.base import StoppedError
 from riskslim.rows.disk import ScratchFolder
 from riskslim.rows.functions import MergedPart
@@ -60,8 +60,6 @@ MOST_CELLS = 2**16
 # Nodes of a union of features, on average, and the share of the predicted time of unions that other
 # nodes are tried for first, unless it is that of a few of these.
 UNION_NODES, TRIED_SHARE, FEW_NODES = 5.0, 0.1, 25.0
-# Linearisations of the root, each at the solution of a relaxation that the last one corrects.
-ROOT_PASSES = 3
 
 
 class InMemory(NamedTuple):
@@ -310,42 +308,6 @@ class PartsSearch(Search):
             return self.problem.loss.n_rows
         return super()._n_rows_of(rows)
 
-    def _solved_root(self, low: float, high: float) -> Child | None:
-        """Bound the root by linearisations at solutions of relaxations on the sample."""
-        if self._whole is not None:
-            return super()._solved_root(low, high)
-        assert self._sampled is not None
-        box, coef = self._box.copy(), np.zeros(self._box.shape[1])
-        if not self._propagate(box):
-            return None
-        nearest = min(max(1.0, low), high)
-        worth, result = np.array([nearest, low, high]), np.array([-math.inf, math.inf, 0.0, 0.0])
-        part = Part(box, coef, worth, result)
-        known, worker = NOTHING_KNOWN, self._workers[0]
-        arguments = self._arguments(self._sample, math.inf, ROOT_TOLERANCE)
-        relaxing = NodeWork(arguments, ROOT_STEPS, 0, self.stop)
-        for _ in range(ROOT_PASSES):
-            # Of what a sample says nothing but the point is kept.
-            estimate = part._replace(
-                box=part.box.copy(), worth=part.worth.copy(), result=part.result.copy()
-            )
-            relaxing.knowing(known).relax(estimate, worker)
-            part.worth[0] = min(max(estimate.worth[0], part.worth[1]), part.worth[2])
-            self.incumbents.round(part.coef, 1.0 / part.worth[0])
-            work = self._work(self._sample, self.incumbents.cutoff, 0.0)
-            proven = answered(
-                self._sampled.proven([(part, known)], work, None, self._rows.rows, worker),
-                lambda asked: self._answers([asked])[0],
-            )
-            if not proven:
-                return None
-            part, known = proven[0]
-            if self.stop[0]:
-                break
-        return Child(
-            self._bound(part.result), part.box, part.coef, 0.0, Worth(*part.worth.tolist()), known
-        )
-
     @property
     def _rows_of_parts(self) -> RowsOfParts:
         assert isinstance(self._rows, RowsOfParts)
@@ -440,6 +402,11 @@ class PartsSearch(Search):
             answers = dict(zip(order, self._answers([asked[i] for i in order]), strict=True))
         return [found[i] for i in range(len(batch))]
 
+    def _answer(self, asked: Asked, worker: Worker) -> NDArray[np.float64] | None:
+        if self._whole is not None:
+            return super()._answer(asked, worker)
+        return self._answers([asked])[0]
+
     def _answers(self, asked: list[Asked]) -> list[NDArray[np.float64] | None]:
         """Linearise the loss of all rows at all points, in two passes; None after a stop.
 
@@ -450,26 +417,25 @@ class PartsSearch(Search):
         loss, began = self.problem.loss, perf_counter()
         assert loss.parts is not None
         rows = loss.parts.used_by(loss.n_threads, self._is_stopped)
-        points = np.concatenate([one.points for one in asked])
-        reach = np.concatenate([one.reach for one in asked])
-        wanted = np.max([one.wanted for one in asked], axis=0)
+        together = Asked(
+            asked[0].rows,
+            np.concatenate([one.points for one in asked]),
+            np.concatenate([one.reach for one in asked]),
+            np.max([one.wanted for one in asked], axis=0),
+        )
         try:
-            for i, sums in enumerate(rows.slope_derivatives(points, wanted).tolist()):
-                moved = points[i, 0] + kernels.intercept_step(*sums)
-                points[i, 0] = min(max(moved, reach[i, 0]), reach[i, 1])
-            sums = rows.linearisations(points, wanted)
+            together.move_intercepts(rows.slope_derivatives(together.points, together.wanted))
+            sums = rows.linearisations(together.points, together.wanted)
         except StoppedError:
             return [None] * len(asked)
-        self._workers[0].counters += (2 * len(points), len(points), 0, 0, perf_counter() - began)
+        b = len(together.points)
+        self._workers[0].counters += (2 * b, b, 0, 0, perf_counter() - began)
         found: list[NDArray[np.float64] | None] = []
-        begin, p = 0, points.shape[1]
+        begin = 0
         for one in asked:
             end = begin + len(one.points)
-            known = np.zeros((end - begin, 3 * p + kernels.KNOWN))
-            one.points[:] = known[:, :p] = points[begin:end]
-            known[:, 3 * p : 3 * p + 2] = sums[begin:end, :2]
-            known[:, p : 2 * p] = sums[begin:end, 2:] * one.wanted
-            found.append(known)
+            one.points[:] = together.points[begin:end]
+            found.append(one.known(sums[begin:end]))
             begin = end
         return found
 

@@ -13,12 +13,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator
+from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import nodes as kernels
+from riskslim.data.threads import in_threads
+from riskslim.engines.branch_and_bound.workspace import NOTHING_KNOWN
+from riskslim.rows.base import Sums
 
 if TYPE_CHECKING:
     from riskslim.engines.branch_and_bound.rows import NodeRows
@@ -30,8 +34,12 @@ _Result = TypeVar("_Result")
 
 # Most passes over all rows for a child of a node.
 PASSES = 3
+# Linearisations of the root, each at the solution of a relaxation that the last one corrects.
+ROOT_PASSES = 3
 # A sample is worth it where there are so many times as many rows.
 WORTHWHILE = 3
+# Rows in each of the parts that threads share, and most of these.
+PART_ROWS, MOST_PARTS = 2**15, 16
 
 _NO_LABELS = np.empty(0, np.int8)
 
@@ -82,6 +90,38 @@ class Asked(NamedTuple):
         wanted = np.any(boxes != 0, axis=(0, 1)).astype(np.int64)
         wanted[0] = 1
         return cls(rows, t[:, None] * coefs, t[:, None] * boxes[:, :, 0], wanted)
+
+    def move_intercepts(self, sums: NDArray[np.float64]) -> None:
+        """Move intercepts, within their reach, to where the loss is nearly least.
+
+        Parameters
+        ----------
+        sums : ndarray of float64, shape (b, 3)
+            Slopes at the points, and their two derivatives by the score.
+        """
+        for point, reach, own in zip(self.points, self.reach, sums.tolist(), strict=True):
+            moved = point[0] + kernels.intercept_step(*own)
+            point[0] = min(max(moved, reach[0]), reach[1])
+
+    def known(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What is known at the points, from sums over all rows.
+
+        Parameters
+        ----------
+        sums : ndarray of float64, shape (b, p + 2)
+            Losses, sizes of slopes, and gradients.
+
+        Returns
+        -------
+        ndarray of float64, shape (b, 3 p + 3)
+            As :class:`SampledNodes` says; what a sample lacks is zero.
+        """
+        b, p = self.points.shape
+        known = np.zeros((b, 3 * p + kernels.KNOWN))
+        known[:, :p] = self.points
+        known[:, p : 2 * p] = sums[:, 2:] * self.wanted
+        known[:, 3 * p : 3 * p + 2] = sums[:, :2]
+        return known
 
 
 # The work on a node: it yields points, and is sent what is known there, None after a stop.
@@ -160,6 +200,66 @@ class SampledNodes:
         bool
         """
         return rows.n_rows > WORTHWHILE * self.sample.n_rows
+
+    def root(
+        self,
+        part: Part,
+        relaxing: NodeWork,
+        work: Callable[[], NodeWork],
+        on_point: Callable[[NDArray[np.float64], float], None],
+        rows: NodeRows,
+        worker: Worker,
+    ) -> Steps[_Known | None]:
+        """Bound the root by linearisations at solutions of relaxations on the sample.
+
+        Parameters
+        ----------
+        part : Part
+            The root. What is found is in its arrays.
+        relaxing : NodeWork
+            On the sample.
+        work : callable
+            Makes the same for a proof, with the cutoff of the moment.
+        on_point : callable
+            Called with the coefficients of each of these solutions, and what a point is worth.
+        rows : NodeRows
+            That the root needs.
+        worker : Worker
+
+        Returns
+        -------
+        ndarray of float64 or None
+            What is known of the root; None if it has nothing to offer.
+        """
+        known = NOTHING_KNOWN
+        for _ in range(ROOT_PASSES):
+            self.move(part, relaxing.knowing(known), worker)
+            on_point(part.coef, float(part.worth[0]))
+            proven = yield from self.proven([(part, known)], work(), None, rows, worker)
+            if not proven:
+                return None
+            known = proven[0][1]
+            if relaxing.stop[0]:
+                break
+        return known
+
+    def move(self, part: Part, work: NodeWork, worker: Worker) -> None:
+        """Move a node's point to the solution of its relaxation on the sample.
+
+        Of what a sample says nothing but the point is kept.
+
+        Parameters
+        ----------
+        part : Part
+        work : NodeWork
+            On the sample.
+        worker : Worker
+        """
+        estimate = part._replace(
+            box=part.box.copy(), worth=part.worth.copy(), result=part.result.copy()
+        )
+        work.relax(estimate, worker)
+        part.worth[0] = min(max(estimate.worth[0], part.worth[1]), part.worth[2])
 
     def expand(
         self,
@@ -269,7 +369,8 @@ class SampledNodes:
         known = yield asked
         if known is None:
             return None
-        part_of_it = self._evaluated(self.sample, asked, False, work.stop, worker)
+        of_sample = asked._replace(rows=self.sample)
+        part_of_it = self.answer(of_sample, work.stop, worker, polish=False)
         if part_of_it is None:
             return None
         points, p = asked.points, asked.points.shape[1]
@@ -280,7 +381,9 @@ class SampledNodes:
             part.coef[0] = point[0] / part.worth[0]
         return [one.copy() for one in known]  # nodes keep them, one by one
 
-    def answer(self, asked: Asked, stop: NDArray[np.int64], worker: Worker) -> _Known | None:
+    def answer(
+        self, asked: Asked, stop: NDArray[np.int64], worker: Worker, *, polish: bool = True
+    ) -> _Known | None:
         """Linearise the loss of rows that are in memory.
 
         Parameters
@@ -288,31 +391,62 @@ class SampledNodes:
         asked : Asked
         stop : int64 array of shape (1,)
         worker : Worker
+        polish : bool, default True
+            Let intercepts move, which takes a pass more.
 
         Returns
         -------
         ndarray of float64, shape (b, 3 p + 3), or None
             What is known at the points; None after a stop.
         """
-        return self._evaluated(asked.rows, asked, True, stop, worker)
-
-    def _evaluated(
-        self,
-        rows: NodeRows,
-        asked: Asked,
-        polish: bool,
-        stop: NDArray[np.int64],
-        worker: Worker,
-    ) -> _Known | None:
-        """Losses and gradients at all points, from one pass; None if it was to end."""
-        b, p = asked.points.shape
-        known, sums = np.zeros((b, 3 * p + kernels.KNOWN)), np.empty((b, p + 2, 2))
-        ended = kernels.linearise(
+        rows = asked.rows
+        began, (b, p) = perf_counter(), asked.points.shape
+        labels = self._labels.get(id(rows), _NO_LABELS)
+        given = (
             rows.integer_columns, rows.real_columns, rows.slot, rows.positive, rows.negative,
-            self._labels.get(id(rows), _NO_LABELS), asked.points, asked.reach, asked.wanted,
-            polish, known, sums, stop, worker.counters,
+            labels, asked.points,
         )  # fmt: skip
-        return known if ended else None
+
+        def slopes(begin: int, end: int, sums: _Known) -> bool:
+            return kernels.slope_sums(*given, begin, end, sums, stop, np.zeros(5))
+
+        def losses(begin: int, end: int, sums: _Known) -> bool:
+            wanted = asked.wanted
+            return kernels.linearise(*given, wanted, begin, end, sums, stop, np.zeros(5))
+
+        if polish:
+            sums = _summed(slopes, rows.n_rows, (b, 3), worker.n_threads)
+            if sums is None:
+                return None
+            asked.move_intercepts(sums)
+        sums = _summed(losses, rows.n_rows, (b, p + 2), worker.n_threads)
+        if sums is None:
+            return None
+        if len(labels):
+            sums *= max(rows.positive[0], rows.negative[0])
+        known = asked.known(sums)
+        worker.counters += ((1 + polish) * b, b, 0, 0, perf_counter() - began)
+        return known
+
+
+def _summed(
+    work: Callable[[int, int, _Known], bool], n: int, shape: tuple[int, int], n_threads: int
+) -> _Known | None:
+    """Sums over n rows, of parts that threads share; None if work on one was to end."""
+    n_parts = min(max(n // PART_ROWS, 1), MOST_PARTS)
+    ends = [n * k // n_parts for k in range(n_parts + 1)]
+    sums, ended = np.empty((n_parts, *shape, 2)), [False] * n_parts
+
+    def add_up(k: int) -> None:
+        ended[k] = work(ends[k], ends[k + 1], sums[k])
+
+    in_threads(add_up, n_parts, n_threads)
+    if not all(ended):
+        return None
+    total = Sums(shape)
+    for part in sums:
+        total.add(part[..., 0], part[..., 1])
+    return total.value
 
 
 def _can_be_pruned(part: Part, work: NodeWork) -> bool:

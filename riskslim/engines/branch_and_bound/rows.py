@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskslim._kernels import nodes as kernels
-from riskslim.data.distinct import merge_features
+from riskslim.data.distinct import KernelRows, may_be_few, merge_features
 from riskslim.data.panels import as_columns, read_column
 from riskslim.data.threads import in_threads
 
@@ -45,6 +45,9 @@ FEW_ROWS = 64
 # long as some thirty passes over them, and with a sample a node takes few.
 MANY_ROWS = 4 * kernels.HESSIAN_ROWS
 MOST_LEFT = 0.5
+# Many rows of equal weights are read by their labels, in little more than half of the time per row:
+# they are merged where a sample of them has as many pairs as it should if so few were distinct.
+FEW_DISTINCT, FEWEST_PAIRS = 0.4, 80
 # Bytes of merged rows that are kept for nodes to come.
 KEPT_BYTES = 2**28
 
@@ -128,7 +131,9 @@ class NodeRows:
             np.ones(len(features), np.bool_),
         )
         source = source.shuffled(should_stop, loss.n_threads)
-        merged = source.merged(features, should_stop, loss.n_threads)
+        merged = None
+        if not features.all() or _may_merge(rows):
+            merged = source.merged(features, should_stop, loss.n_threads)
         if merged is None:
             merged = source._taken(features, None, should_stop, loss.n_threads)
         # Columns that nobody reads do no harm.
@@ -329,6 +334,14 @@ class NodeRows:
             self.negative,
             features.copy(),
         )
+
+
+def _may_merge(rows: KernelRows) -> bool:
+    """Say whether it may pay to merge rows, whatever their labels."""
+    if len(rows.weights) or rows.n_rows <= MANY_ROWS:
+        return True
+    unlabelled = dataclasses.replace(rows, labels=np.ones(rows.n_rows, np.int8))
+    return may_be_few(unlabelled, FEW_DISTINCT, FEWEST_PAIRS)
 
 
 def _chosen(

@@ -179,8 +179,7 @@ class Search:
     def _prepare(self) -> None:
         """Everything that the kernel is told about the problem; it waits for a first score."""
         problem, loss = self.problem, self.problem.loss
-        p = len(problem.lower)
-        data = loss.data
+        p, data = len(problem.lower), loss.data
         self._penalty = np.concatenate(([0.0], problem.l0_penalty))
         largest = np.maximum(np.abs(data.feature_min), np.abs(data.feature_max))
         self._largest = np.concatenate(([1.0], largest))
@@ -300,13 +299,12 @@ class Search:
 
     def _solved_root(self, low: float, high: float) -> Child | None:
         """Relaxation over one interval of t, None if it has nothing to offer."""
-        coef = np.zeros(self._box.shape[1])
-        box = self._box.copy()
-        nearest = min(max(1.0, low), high)
-        worth = np.array([nearest, low, high])
+        box, coef = self._box.copy(), np.zeros(self._box.shape[1])
+        worth = np.array([min(max(1.0, low), high), low, high])
         result = np.array([-math.inf, math.inf, 0.0, 0.0])
         if self._sampled is not None:
-            self._start_on_sample(self._sampled.sample, box, coef, worth)
+            part = Part(box, coef, worth, result)
+            return self._root_by_passes(self._sampled, part) if self._propagate(box) else None
         for _ in range(2):
             cutoff = self.incumbents.cutoff
             if not self._relaxed(box, coef, worth, result, ROOT_TOLERANCE, ROOT_STEPS):
@@ -316,19 +314,18 @@ class Search:
                 break
         return Child(self._bound(result), box, coef, result[2], Worth(*worth.tolist()))
 
-    def _start_on_sample(
-        self,
-        sample: NodeRows,
-        box: NDArray[np.float64],
-        coef: NDArray[np.float64],
-        worth: NDArray[np.float64],
-    ) -> None:
-        """Move to the solution of a sample's relaxation: steps on all rows are few from there."""
-        worker, result = self._workers[0], np.array([-math.inf, math.inf, 0.0, 0.0])
-        kernels.solve_root(
-            *self._arguments(sample, math.inf, self.settings.max_node_tolerance), ROOT_STEPS,
-            box.copy(), coef, worth, result, self.stop, worker.counters, worker.work, worker.index,
+    def _root_by_passes(self, sampled: SampledNodes, root: Part) -> Child | None:
+        arguments = self._arguments(sampled.sample, math.inf, ROOT_TOLERANCE)
+        worker, work = self._workers[0], NodeWork(arguments, ROOT_STEPS, 0, self.stop)
+        steps = sampled.root(
+            root, work, lambda: self._work(sampled.sample, self.incumbents.cutoff, 0.0),
+            lambda coef, t: self.incumbents.round(coef, 1.0 / t), self._rows.rows, worker,
         )  # fmt: skip
+        known = answered(steps, lambda asked: self._answer(asked, worker))
+        if known is None:
+            return None
+        worth = Worth(*root.worth.tolist())
+        return Child(self._bound(root.result), root.box, root.coef, 0.0, worth, known)
 
     def _bound(self, result: NDArray[np.float64]) -> float:
         """Bound on the objective that the kernel's result means, which is at least 0."""
@@ -448,12 +445,13 @@ class Search:
 
     def _expand(self, node: Node, worker: Worker, cutoff: float, lower_bound: float) -> Expansion:
         """Branch on a node and relax its children; touches nothing but the worker."""
+        steps = self._steps(node, worker, cutoff, lower_bound)
+        return answered(steps, lambda asked: self._answer(asked, worker))
 
-        def answer(asked: Asked) -> NDArray[np.float64] | None:
-            assert self._sampled is not None
-            return self._sampled.answer(asked, self.stop, worker)
-
-        return answered(self._steps(node, worker, cutoff, lower_bound), answer)
+    def _answer(self, asked: Asked, worker: Worker) -> NDArray[np.float64] | None:
+        """Linearise the loss of all rows at points; None after a stop."""
+        assert self._sampled is not None
+        return self._sampled.answer(asked, self.stop, worker)
 
     def _steps(
         self, node: Node, worker: Worker, cutoff: float, lower_bound: float
@@ -616,13 +614,15 @@ class Search:
         lower_bound: float,
     ) -> NDArray[np.float64] | None:
         """Relax and shrink a box, all in place, on its own rows; None: it has nothing to offer."""
-        result = np.array([-math.inf, math.inf, 0.0, 0.0])
+        part = Part(box, coef, worth, np.array([-math.inf, math.inf, 0.0, 0.0]))
         rows, _ = self._rows.at(box, self._rows.all_features)
-        is_over = kernels.solve_root(
-            *self._arguments(rows, cutoff, self._tolerance(cutoff, lower_bound)), STEPS,
-            box, coef, worth, result, self.stop, worker.counters, worker.work, worker.index,
-        )  # fmt: skip
-        return None if is_over else result
+        exact, sampled = self._work(rows, cutoff, lower_bound), self._sampled
+        if sampled is None or not sampled.is_for(rows):
+            return None if exact.relax(part, worker) == kernels.PRUNED else part.result
+        work = self._work(sampled.sample, cutoff, lower_bound)
+        sampled.move(part, work, worker)
+        steps = sampled.proven([(part, NOTHING_KNOWN)], work, exact, rows, worker)
+        return part.result if answered(steps, lambda asked: self._answer(asked, worker)) else None
 
     def _bound_by(self, *arguments: Any) -> float:
         """Bound of what a box has to offer, that is relaxed and shrunk in place."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Any, NamedTuple, TypeVar
@@ -100,6 +101,11 @@ class Worker:
         Most rows.
     p : int
         Number of coefficients.
+
+    Attributes
+    ----------
+    n_threads : int
+        Threads that passes over many rows may have: all that there are, unless others work, too.
     """
 
     def __init__(self, n_rows: int, p: int) -> None:
@@ -111,6 +117,7 @@ class Worker:
         self.worth = np.empty((3, 3))
         self.result = np.empty((3, 4))
         self.counters = np.zeros(5)
+        self.n_threads = 1
 
     def part(self, i: int) -> Part:
         """Copy a child."""
@@ -131,14 +138,17 @@ def new_workers(n_workers: int, n_rows: int, p: int) -> list[Worker]:
     """
     needed = 8 * sum(kernels.scratch_sizes(n_rows, p))
     memory = physical_memory()
-    if memory is None:
-        return [Worker(n_rows, p) for _ in range(n_workers)]
-    if needed > memory:
-        raise WorkMemoryError(
-            f"relaxations of {p - 1:,} features need up to {needed:,} bytes for matrices, and "
-            f"the machine has {memory:,}: leave out features, or choose among them first"
-        )
-    return [Worker(n_rows, p) for _ in range(max(1, min(n_workers, memory // needed)))]
+    if memory is not None:
+        if needed > memory:
+            raise WorkMemoryError(
+                f"relaxations of {p - 1:,} features need up to {needed:,} bytes for matrices, and "
+                f"the machine has {memory:,}: leave out features, or choose among them first"
+            )
+        n_workers = max(1, min(n_workers, memory // needed))
+    workers = [Worker(n_rows, p) for _ in range(n_workers)]
+    for worker in workers:
+        worker.n_threads = n_workers
+    return workers
 
 
 def share(
@@ -147,14 +157,30 @@ def share(
     work: Callable[[_Work, Worker], _Found],
     pool: Executor,
 ) -> list[_Found]:
-    """Do pieces of work on all threads; what they find in the order of the pieces."""
-    n = len(workers)
+    """Do pieces of work on all threads; what they find in the order of the pieces.
 
-    def some(first: int) -> list[_Found]:
-        return [work(piece, workers[first]) for piece in pieces[first::n]]
+    A thread that is done with one takes the next. Where pieces are few, passes over the rows are
+    shared by the threads that have none.
+    """
+    used = workers[: max(len(pieces), 1)]
+    for worker in used:
+        worker.n_threads = len(workers) // len(used)
+    found: dict[int, _Found] = {}
+    due = deque(enumerate(pieces))
 
-    parts = [some(0)] if n == 1 else list(pool.map(some, range(n)))
-    return [parts[i % n][i // n] for i in range(len(pieces))]
+    def some(worker: Worker) -> None:
+        while True:
+            try:
+                i, piece = due.popleft()
+            except IndexError:
+                return
+            found[i] = work(piece, worker)
+
+    for _ in map(some, used) if len(used) == 1 else pool.map(some, used):
+        pass
+    for worker in used:
+        worker.n_threads = len(workers)
+    return [found[i] for i in range(len(pieces))]
 
 
 def smallest_type(box: NDArray[np.float64]) -> type[np.signedinteger]:

@@ -239,6 +239,52 @@ class StopWithin:
         return called
 
 
+@pytest.mark.parametrize("kind", ["labels", "weights"])
+def test_passes_in_parts_and_on_threads(kind, monkeypatch):
+    """Numbers that are those of NumPy, the same for any number of threads."""
+    monkeypatch.setattr(passes, "PART_ROWS", 50)
+    rng, n, d = np.random.default_rng(8), 730, 4
+    columns = np.asfortranarray(rng.integers(-2, 4, (n, d)).astype(np.int8))
+    positive = rng.random(n) < 0.4
+    weight = np.full(n, 1 / n) if kind == "labels" else rng.dirichlet(np.ones(n))
+    own = rows.NodeRows(
+        columns, np.zeros((1, 1), order="F"), np.arange(d), np.where(positive, weight, 0.0),
+        np.where(positive, 0.0, weight), np.ones(d, np.bool_),
+    )  # fmt: skip
+    sampled = passes.SampledNodes(own, own.first(20))
+    points = 0.4 * rng.normal(size=(3, d + 1))
+    reach = np.tile([-5.0, 5.0], (3, 1))
+    reach[1] = points[1, 0] - 1e-3, points[1, 0] + 1e-3
+    wanted, stop = np.array([1, 1, 0, 1, 1]), np.zeros(1, np.int64)
+    found, moved = [], []
+    for n_threads in (1, 2, 5):
+        worker = workspace.Worker(1, d + 1)
+        worker.n_threads = n_threads
+        asked = passes.Asked(own, points.copy(), reach, wanted)
+        found.append(sampled.answer(asked, stop, worker))
+        moved.append(asked.points)
+        assert worker.counters[:2].tolist() == [6, 3]
+        np.testing.assert_array_equal(found[-1], found[0])
+        np.testing.assert_array_equal(moved[-1], moved[0])
+    x = np.column_stack([np.ones(n), columns])
+    y = np.where(positive, 1.0, -1.0)
+
+    def slopes_at(coef):
+        return -y * weight / (1 + np.exp(y * (x @ coef)))
+
+    for before, after, known, ends in zip(points, moved[0], found[0], reach, strict=True):
+        assert ends[0] <= after[0] <= ends[1]
+        slopes = slopes_at(after)
+        assert abs(slopes.sum()) < abs(slopes_at(before).sum())
+        np.testing.assert_array_equal(known[: d + 1], after)
+        np.testing.assert_allclose(known[d + 1 : 2 * d + 2], slopes @ x * wanted, atol=1e-15)
+        loss = weight @ np.log1p(np.exp(-y * (x @ after)))
+        np.testing.assert_allclose(known[-3:], [loss, np.abs(slopes).sum(), 0.0], rtol=1e-13)
+    assert abs(moved[0][1, 0] - points[1, 0]) == pytest.approx(1e-3)
+    asked = passes.Asked(own, points.copy(), reach, wanted)
+    assert sampled.answer(asked, np.ones(1, np.int64), workspace.Worker(1, d + 1)) is None
+
+
 @pytest.mark.parametrize("scale", [1.0, (0.5, 2.0)])
 def test_stops_within_nodes_and_passes(scale, monkeypatch):
     stated = make_problem(n=150, d=7, seed=1, levels=3)
