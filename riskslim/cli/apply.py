@@ -165,8 +165,6 @@ def show(
         emit(str(risk_score))
         if risk_score.certificate is not None:
             emit(f"\n{risk_score.certificate.explain()}")
-            if risk_score.recalibration is not None:
-                emit(risk_score.recalibration.note_on_certificate(risk_score.intercept))
         # What else remarks say of a score without rows stands on the sheet.
         if remark := remark_on_ranges_of_cutoffs(risk_score.cutoff_ranges, risk_score.items):
             print_remarks((remark,))

@@ -111,9 +111,7 @@ def _search(score: ScoreLike) -> str:
 def _recalibration(score: ScoreLike) -> str:
     if score.recalibration is None:
         return ""
-    return score.recalibration.describe(
-        f"{score.outcome_name} = {score.classes[1]}", score.intercept, score.scale
-    )
+    return score.recalibration.describe(f"{score.outcome_name} = {score.classes[1]}", score.scale)
 
 
 def _validation(cv: CrossValidationLike | None) -> str:

@@ -99,7 +99,7 @@ def certificate_table(score: ScoreLike) -> ReportTable | None:
         rows.append([Cell("How the search ended"), Cell(certificate.message)])
     note = ""
     if score.recalibration is not None:
-        note = score.recalibration.note_on_certificate(score.intercept)
+        note = score.recalibration.note_on_certificate()
     return ReportTable("Certificate in numbers", ("What", "Value"), rows, note)
 
 

@@ -560,8 +560,17 @@ def test_explanations_say_what_is_missing():
     variables = {"smoker": RawVariable("smoker", "boolean", n_missing=1, n_samples=9)}
     other = RiskScore(0, {"smoker": 1, "x": 1}, variables=variables)
     assert other.explain({"smoker": None, "x": 1}).missing == ("smoker",)
-    text = str(dataclasses.replace(explained, missing=("a", "b")))
-    assert "Missing: a, b; their conditions count as no." in text
+    variables["x"] = RawVariable("x", "boolean", n_missing=1, n_samples=9)
+    other = dataclasses.replace(other, variables=variables)
+    text = str(other.explain({"smoker": None, "x": None}))
+    assert "\nMissing: smoker, x; their conditions count as no.\n" in text
+    # Turned round they count as yes; bands say "missing".
+    negative = dataclasses.replace(score, points={one: -n for one, n in score.points.items()})
+    turned = negative.with_layout(points="non-negative").explain(record)
+    assert "\nMissing: creatinine.\n" in str(turned)
+    by_variable = score.with_layout(by="variable").explain(record)
+    assert "\nMissing: creatinine.\n" in str(by_variable)
+    assert "  creatinine: < 1.5 or missing\n" in str(by_variable)
 
 
 @pytest.mark.slow
