@@ -26,7 +26,7 @@ from riskslim.cli.options import (
     Encoding,
     FromPrevalence,
     FunctionName,
-    GroupColumn,
+    GroupColumns,
     GroupThreshold,
     Identifier,
     Inputs,
@@ -63,6 +63,8 @@ if TYPE_CHECKING:
 
     from riskslim.data.csv_format import CsvFormat
     from riskslim.items.rules import HandleUnknown
+    from riskslim.report.grouped import GroupedRows
+    from riskslim.report.rows import Rows
     from riskslim.risk_score import RiskScore
 
 __all__ = ["export", "predict", "recalibrate", "report", "show"]
@@ -261,7 +263,7 @@ def report(
     points: PointsShown = None,
     labels: LabelsFile = None,
     metrics_output: MetricsOutput = None,
-    group: GroupColumn = None,
+    group: GroupColumns = None,
     threshold: GroupThreshold = None,
 ) -> None:
     """Write a report on a risk score: one page of HTML.
@@ -275,13 +277,12 @@ def report(
             {"--output": output, "--metrics-output": metrics_output},
             [("risk score", score), ("data", data), ("data", test), ("labels", labels)],
         )
-        if metrics_output is None and group is not None:
-            raise ValueError("--group needs --metrics-output")
-        if threshold is not None and group is None:
+        if threshold is not None and not group:
             raise ValueError("--threshold needs --group")
         if threshold is not None and not 0 < threshold < 1:
             raise ValueError(f"--threshold must be a risk between 0 and 1, got {threshold}")
         check_report(output)
+        from riskslim.report.grouped import grouped_rows
         from riskslim.report.page import page_of
         from riskslim.report.rows import judged_rows
 
@@ -293,38 +294,38 @@ def report(
         columns = (outcome, weights)
         files = [data] if test is None else [data, test]
         rows = [_rows(file, risk_score, columns, unknown, csv_format) for file in files]
-        groups = [_groups_in(file, one[0], group) for file, one in zip(files, rows, strict=True)]
+        for file, (X, *_) in zip(files, rows, strict=True):
+            _check_groups(file, X.column_names, group or [])
         judged = judged_rows(risk_score, *rows, n_resamples=resamples)
-        texts = {output: page_of(risk_score, judged)}
+        groups = grouped_rows(
+            risk_score, judged, group or [], 0.5 if threshold is None else threshold
+        )
+        texts = {output: page_of(risk_score, judged, groups=groups)}
         if metrics_output is not None:
-            parts = list(zip(judged, groups, strict=True))
-            texts[metrics_output] = _metrics_text(risk_score, parts, threshold)
+            texts[metrics_output] = _metrics_text(risk_score, judged, groups)
         for file, text in texts.items():
             write_text(text, file)
         for file, (X, *_) in zip(files, rows, strict=True):
             print_remarks(tuple(f"{file}: {one}" for one in risk_score.remarks(X)))
 
 
-def _groups_in(path: Path, X: Any, group: str | None) -> Any:
-    """The column of groups of a file."""
-    if group is None:
-        return None
+def _check_groups(path: Path, names: list[str], groups: list[str]) -> None:
+    """Refuse groups that are no columns of a file, before anything is computed."""
     from riskslim._wording import near
 
-    if group not in X.column_names:
-        raise ValueError(f"{path} has no column {group!r}{near(group, X.column_names)} (--group)")
-    return X[group].to_numpy()
+    for group in groups:
+        if group not in names:
+            raise ValueError(f"{path} has no column {group!r}{near(group, names)} (--group)")
 
 
-def _metrics_text(score: RiskScore, parts: Any, threshold: float | None) -> str:
-    """All statistics of a report as CSV."""
-    from riskslim.report.statistics import RECORD, records
+def _metrics_text(score: RiskScore, rows: list[Rows], groups: list[GroupedRows]) -> str:
+    """All figures of a report as CSV."""
+    from riskslim.report.records import RECORD, records
 
-    given = {} if threshold is None else {"threshold": threshold}
     text = io.StringIO()
     writer = csv.DictWriter(text, RECORD, lineterminator="\n")
     writer.writeheader()
-    for record in records(score, parts, **given):
+    for record in records(score, rows, groups):
         writer.writerow({name: "" if value != value else value for name, value in record.items()})
     return text.getvalue()
 

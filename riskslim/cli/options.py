@@ -539,15 +539,15 @@ MetricsOutput = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="CSV file to write all statistics to, a line for each with its interval.",
+        help="CSV file to write all figures of the report to, a line for each with its interval.",
     ),
 ]
-GroupColumn = Annotated[
-    str | None,
+GroupColumns = Annotated[
+    list[str] | None,
     typer.Option(
         "--group",
         metavar="NAME",
-        help="With --metrics-output: statistics for each value of a column.",
+        help="Column for each of whose values there are metrics as well; may be given repeatedly.",
     ),
 ]
 GroupThreshold = Annotated[

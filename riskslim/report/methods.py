@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from riskslim._version import __version__
 from riskslim._wording import MAX_LISTED, fixed_decimals, listing
-from riskslim.items.item import as_written, value_text, variable_of
+from riskslim.items.item import variable_of
 from riskslim.report.cells import Cell, ReportTable
+from riskslim.report.variables import special_texts
 from riskslim.score.naming import label_of
 from riskslim.score.requirements import alike
 from riskslim.score.typesetting import likewise, one_line
 
 if TYPE_CHECKING:
-    from riskslim.items.variables import RawVariable
     from riskslim.report.protocols import CrossValidationLike
     from riskslim.score.protocol import ScoreLike
 
@@ -108,7 +108,7 @@ def _preparation(score: ScoreLike) -> Iterator[str]:
     if sources:
         yield f"Of the cut-offs, {'; '.join(sources)}."
     special = [
-        f"{_named(score, one.name)} = {_listed(_special_values(score, one), 'or')}"
+        f"{_named(score, one.name)} = {_listed([*special_texts(score, one).values()], 'or')}"
         for one in variables
         if one.special
     ]
@@ -126,15 +126,6 @@ def _preparation(score: ScoreLike) -> Iterator[str]:
         yield (
             f"Missing values meet no condition but that the value is missing: {_listed(missing)}."
         )
-
-
-def _special_values(score: ScoreLike, variable: RawVariable) -> list[str]:
-    label, texts = label_of(score, variable.name), []
-    for value in variable.special:
-        text = value_text(as_written(value))
-        said = label.level(text)
-        texts.append(text if said == text else f"{text} ({said})")
-    return texts
 
 
 def _points(score: ScoreLike) -> str:
@@ -188,8 +179,8 @@ def _restrictions(score: ScoreLike) -> Iterator[str]:
     if by_trend:
         effects = [f"more of {named} never {effect} it" for effect, named in by_trend.items()]
         yield (
-            "The risk is monotone in the following variables, in the direction of their trend in the "
-            f"training rows: {', and '.join(effects)}."
+            "The risk is monotone in the following variables, in the direction of their trend in "
+            f"the training rows: {', and '.join(effects)}."
         )
 
 
@@ -256,6 +247,8 @@ class _Topic(NamedTuple):
     part: str = ""
 
 
+_SUBGROUPS = "in subgroups where the report has the section Groups"
+
 _TOPICS = (
     _Topic("1", "Title: a model is developed or evaluated, for whom, for which outcome"),
     _Topic("2", "Abstract"),
@@ -277,7 +270,7 @@ _TOPICS = (
     _Topic("12f", "Updating of the model", "Methods", "recalibration, where there was any"),
     _Topic("12g", "How predictions are computed", "Score sheet"),
     _Topic("13", "Class imbalance", "Remarks", "weights of classes, where there were any"),
-    _Topic("14", "Fairness"),
+    _Topic("14", "Fairness", "Groups", "metrics of the groups that were named"),
     _Topic("15", "Output of the model and thresholds", "Score sheet"),
     _Topic("16", "Differences of development and evaluation data", "Drift", "if data are given"),
     _Topic("17", "Ethical approval"),
@@ -287,9 +280,7 @@ _TOPICS = (
     _Topic("20c", "Comparison with the development data", "Drift", "if data are given"),
     _Topic("21", "Participants and outcomes in each analysis", "Data"),
     _Topic("22", "The full model, as others can use it", "Score sheet"),
-    _Topic(
-        "23a", "Performance with intervals, in key subgroups too", "Performance", "no subgroups"
-    ),
+    _Topic("23a", "Performance with intervals, in key subgroups too", "Performance", _SUBGROUPS),
     _Topic("23b", "Heterogeneity of performance"),
     _Topic("24", "Results of updating"),
     _Topic("25", "Interpretation"),
