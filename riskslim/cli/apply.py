@@ -17,8 +17,12 @@ from riskslim.cli.arguments import (
 )
 from riskslim.cli.layout import shown_of
 from riskslim.cli.options import (
+    PDO,
+    BaseOdds,
+    BasePoints,
     BooleanColumns,
     By,
+    CardFormat,
     DataFile,
     DataFiles,
     Decimal,
@@ -28,6 +32,7 @@ from riskslim.cli.options import (
     FunctionName,
     GroupColumns,
     GroupThreshold,
+    HigherIs,
     Identifier,
     Inputs,
     LabelsFile,
@@ -67,7 +72,10 @@ if TYPE_CHECKING:
     from riskslim.report.rows import Rows
     from riskslim.risk_score import RiskScore
 
-__all__ = ["export", "predict", "recalibrate", "report", "show"]
+__all__ = ["export", "predict", "recalibrate", "report", "scorecard", "show"]
+
+# Forms of a scorecard; but for text, there is a method that writes each.
+_CARDS = ("text", "markdown", "html", "latex", "csv")
 
 
 def predict(
@@ -170,6 +178,38 @@ def show(
         # What else remarks say of a score without rows stands on the sheet.
         if remark := remark_on_ranges_of_cutoffs(risk_score.cutoff_ranges, risk_score.items):
             print_remarks((remark,))
+
+
+def scorecard(
+    *,
+    score: ScoreFile,
+    base_points: BasePoints = 600.0,
+    base_odds: BaseOdds = 50.0,
+    pdo: PDO = 20.0,
+    higher_is: HigherIs = "safer",
+    form: CardFormat = "text",
+    labels: LabelsFile = None,
+    output: TextOutput = None,
+) -> None:
+    """Write a risk score in the points of scorecards: whole points for the bands of each variable.
+
+    Risks are those of the score. Odds and points that double them are as near to what is asked for
+    as whole points allow, which the scorecard states. It goes to standard output unless --output
+    names a file.
+    """
+    with session():
+        if form not in _CARDS:
+            raise ValueError(f"--format must be one of {', '.join(_CARDS)}, got {form!r}")
+        check_outputs({"--output": output}, [("risk score", score), ("labels", labels)])
+        risk_score = shown_of(None, None, labels).of(riskslim.RiskScore.load(score))
+        card = risk_score.scorecard(
+            base_points=base_points,
+            base_odds=base_odds,
+            pdo=pdo,
+            higher_is=higher_is,  # type: ignore[arg-type]  # checked there
+        )
+        text = str(card) if form == "text" else getattr(card, f"to_{form}")()
+        write_text(text if text.endswith("\n") else f"{text}\n", output)
 
 
 def recalibrate(

@@ -630,6 +630,28 @@ Inputs = Annotated[
         "default where the score knows these), or take columns named as the items.",
     ),
 ]
+BasePoints = Annotated[
+    float, typer.Option(**_REAL, help="Total at which the odds are those of --base-odds.")
+]
+BaseOdds = Annotated[
+    float,
+    typer.Option(
+        **_REAL,
+        help="Odds at the base points: against the outcome where a higher total is safer, else "
+        "for it.",
+    ),
+]
+PDO = Annotated[float, typer.Option(**_REAL, help="Points that double the odds.")]
+HigherIs = Annotated[
+    str,
+    typer.Option(metavar="safer|riskier", help="Of a higher total: its risk is lower or higher."),
+]
+CardFormat = Annotated[
+    str,
+    typer.Option(
+        "--format", metavar="NAME", help="One of text, markdown, html, latex, csv (points alone)."
+    ),
+]
 TextOutput = Annotated[
     Path | None, typer.Option(metavar="FILE", help="File to write to, in UTF-8.")
 ]
