@@ -489,6 +489,8 @@ class RiskScore(Reasons, Recalibrations, Exports):
         size_path: SizePathLike | None = None,
         bins: Any = None,
         n_resamples: int | None = None,
+        groups: Sequence[str] = (),
+        group_threshold: float = 0.5,
         title: str | None = None,
     ) -> None:
         """Write a report on the score as one HTML file: sheet, calculator, certificate, metrics.
@@ -522,6 +524,11 @@ class RiskScore(Reasons, Recalibrations, Exports):
             Bootstrap resamples behind the 95% intervals of the metrics, see
             :func:`~riskslim.metrics.bootstrap_intervals`; 0 leaves the intervals out. Default:
             1000, or 200 where more than 100,000 rows differ in score or weight. The seed is 0.
+        groups : sequence of str, default ()
+            Columns of X, and of X_test, such as "sex": metrics are shown for each of their values
+            as well, see :func:`~riskslim.metrics.metrics_by_group`.
+        group_threshold : float, default 0.5
+            The risk from which on rows of groups are called positive.
         title : str, optional
             Default: what is predicted.
 
@@ -544,7 +551,8 @@ class RiskScore(Reasons, Recalibrations, Exports):
         text = render(
             self, X, y, sample_weight, X_test=X_test, y_test=y_test,
             sample_weight_test=sample_weight_test, cv=cv, problem=problem, size_path=size_path,
-            bins=bins, n_resamples=n_resamples, title=title,
+            bins=bins, n_resamples=n_resamples, groups=groups, group_threshold=group_threshold,
+            title=title,
         )  # fmt: skip
         write_file(path, text)
 

@@ -123,8 +123,13 @@ class Certificate:
         """Say whether the gap is within the tolerance that was asked for."""
         return self.status is Status.OPTIMAL
 
-    def explain(self) -> str:
+    def explain(self, *, with_scales: bool = True) -> str:
         """Say what the certificate means in plain words.
+
+        Parameters
+        ----------
+        with_scales : bool, default True
+            Say which scales of points it is about, where not the paper's.
 
         Returns
         -------
@@ -154,7 +159,7 @@ class Certificate:
             )
         return (
             f"Objective {self.objective:.{digits}g} on {self.n_samples} rows. {proven}"
-            f"{self._scales()}"
+            f"{self._scales() if with_scales else ''}"
         )
 
     def _scales(self) -> str:

@@ -49,7 +49,7 @@ def application() -> typer.Typer:
     """
     import typer
 
-    from riskslim.cli.apply import export, predict, recalibrate, report, show
+    from riskslim.cli.apply import export, predict, recalibrate, report, scorecard, show
     from riskslim.cli.fit import demo, fit
     from riskslim.cli.options import root
 
@@ -64,6 +64,6 @@ def application() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(root)
-    for command in (fit, predict, show, recalibrate, report, export, demo):
+    for command in (fit, predict, show, scorecard, recalibrate, report, export, demo):
         app.command()(command)
     return app

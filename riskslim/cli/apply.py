@@ -17,8 +17,12 @@ from riskslim.cli.arguments import (
 )
 from riskslim.cli.layout import shown_of
 from riskslim.cli.options import (
+    PDO,
+    BaseOdds,
+    BasePoints,
     BooleanColumns,
     By,
+    CardFormat,
     DataFile,
     DataFiles,
     Decimal,
@@ -26,8 +30,9 @@ from riskslim.cli.options import (
     Encoding,
     FromPrevalence,
     FunctionName,
-    GroupColumn,
+    GroupColumns,
     GroupThreshold,
+    HigherIs,
     Identifier,
     Inputs,
     LabelsFile,
@@ -63,9 +68,14 @@ if TYPE_CHECKING:
 
     from riskslim.data.csv_format import CsvFormat
     from riskslim.items.rules import HandleUnknown
+    from riskslim.report.grouped import GroupedRows
+    from riskslim.report.rows import Rows
     from riskslim.risk_score import RiskScore
 
-__all__ = ["export", "predict", "recalibrate", "report", "show"]
+__all__ = ["export", "predict", "recalibrate", "report", "scorecard", "show"]
+
+# Forms of a scorecard; but for text, there is a method that writes each.
+_CARDS = ("text", "markdown", "html", "latex", "csv")
 
 
 def predict(
@@ -165,11 +175,41 @@ def show(
         emit(str(risk_score))
         if risk_score.certificate is not None:
             emit(f"\n{risk_score.certificate.explain()}")
-            if risk_score.recalibration is not None:
-                emit(risk_score.recalibration.note_on_certificate(risk_score.intercept))
         # What else remarks say of a score without rows stands on the sheet.
         if remark := remark_on_ranges_of_cutoffs(risk_score.cutoff_ranges, risk_score.items):
             print_remarks((remark,))
+
+
+def scorecard(
+    *,
+    score: ScoreFile,
+    base_points: BasePoints = 600.0,
+    base_odds: BaseOdds = 50.0,
+    pdo: PDO = 20.0,
+    higher_is: HigherIs = "safer",
+    form: CardFormat = "text",
+    labels: LabelsFile = None,
+    output: TextOutput = None,
+) -> None:
+    """Write a risk score in the points of scorecards: whole points for the bands of each variable.
+
+    Risks are those of the score. Odds and points that double them are as near to what is asked for
+    as whole points allow, which the scorecard states. It goes to standard output unless --output
+    names a file.
+    """
+    with session():
+        if form not in _CARDS:
+            raise ValueError(f"--format must be one of {', '.join(_CARDS)}, got {form!r}")
+        check_outputs({"--output": output}, [("risk score", score), ("labels", labels)])
+        risk_score = shown_of(None, None, labels).of(riskslim.RiskScore.load(score))
+        card = risk_score.scorecard(
+            base_points=base_points,
+            base_odds=base_odds,
+            pdo=pdo,
+            higher_is=higher_is,  # type: ignore[arg-type]  # checked there
+        )
+        text = str(card) if form == "text" else getattr(card, f"to_{form}")()
+        write_text(text if text.endswith("\n") else f"{text}\n", output)
 
 
 def recalibrate(
@@ -263,7 +303,7 @@ def report(
     points: PointsShown = None,
     labels: LabelsFile = None,
     metrics_output: MetricsOutput = None,
-    group: GroupColumn = None,
+    group: GroupColumns = None,
     threshold: GroupThreshold = None,
 ) -> None:
     """Write a report on a risk score: one page of HTML.
@@ -277,13 +317,12 @@ def report(
             {"--output": output, "--metrics-output": metrics_output},
             [("risk score", score), ("data", data), ("data", test), ("labels", labels)],
         )
-        if metrics_output is None and group is not None:
-            raise ValueError("--group needs --metrics-output")
-        if threshold is not None and group is None:
+        if threshold is not None and not group:
             raise ValueError("--threshold needs --group")
         if threshold is not None and not 0 < threshold < 1:
             raise ValueError(f"--threshold must be a risk between 0 and 1, got {threshold}")
         check_report(output)
+        from riskslim.report.grouped import grouped_rows
         from riskslim.report.page import page_of
         from riskslim.report.rows import judged_rows
 
@@ -295,38 +334,38 @@ def report(
         columns = (outcome, weights)
         files = [data] if test is None else [data, test]
         rows = [_rows(file, risk_score, columns, unknown, csv_format) for file in files]
-        groups = [_groups_in(file, one[0], group) for file, one in zip(files, rows, strict=True)]
+        for file, (X, *_) in zip(files, rows, strict=True):
+            _check_groups(file, X.column_names, group or [])
         judged = judged_rows(risk_score, *rows, n_resamples=resamples)
-        texts = {output: page_of(risk_score, judged)}
+        groups = grouped_rows(
+            risk_score, judged, group or [], 0.5 if threshold is None else threshold
+        )
+        texts = {output: page_of(risk_score, judged, groups=groups)}
         if metrics_output is not None:
-            parts = list(zip(judged, groups, strict=True))
-            texts[metrics_output] = _metrics_text(risk_score, parts, threshold)
+            texts[metrics_output] = _metrics_text(risk_score, judged, groups)
         for file, text in texts.items():
             write_text(text, file)
         for file, (X, *_) in zip(files, rows, strict=True):
             print_remarks(tuple(f"{file}: {one}" for one in risk_score.remarks(X)))
 
 
-def _groups_in(path: Path, X: Any, group: str | None) -> Any:
-    """The column of groups of a file."""
-    if group is None:
-        return None
+def _check_groups(path: Path, names: list[str], groups: list[str]) -> None:
+    """Refuse groups that are no columns of a file, before anything is computed."""
     from riskslim._wording import near
 
-    if group not in X.column_names:
-        raise ValueError(f"{path} has no column {group!r}{near(group, X.column_names)} (--group)")
-    return X[group].to_numpy()
+    for group in groups:
+        if group not in names:
+            raise ValueError(f"{path} has no column {group!r}{near(group, names)} (--group)")
 
 
-def _metrics_text(score: RiskScore, parts: Any, threshold: float | None) -> str:
-    """All statistics of a report as CSV."""
-    from riskslim.report.statistics import RECORD, records
+def _metrics_text(score: RiskScore, rows: list[Rows], groups: list[GroupedRows]) -> str:
+    """All figures of a report as CSV."""
+    from riskslim.report.records import RECORD, records
 
-    given = {} if threshold is None else {"threshold": threshold}
     text = io.StringIO()
     writer = csv.DictWriter(text, RECORD, lineterminator="\n")
     writer.writeheader()
-    for record in records(score, parts, **given):
+    for record in records(score, rows, groups):
         writer.writerow({name: "" if value != value else value for name, value in record.items()})
     return text.getvalue()
 

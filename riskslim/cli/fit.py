@@ -41,8 +41,9 @@ from riskslim.cli.selection import Selection
 from riskslim.cli.session import check_report, logger, print_remarks, session
 from riskslim.cli.streams import emit
 from riskslim.data.labels import is_plain_order
-from riskslim.engines.checkpoint import Checkpoint, fingerprint
+from riskslim.engines.checkpoint import Checkpoint
 from riskslim.engines.choice import choose_engine, solve
+from riskslim.engines.identity import facts_of, fingerprint
 from riskslim.solution import Status
 
 if TYPE_CHECKING:
@@ -353,7 +354,8 @@ class _SearchOptions:
         arguments = {"engine": self.engine, "random_state": self.seed, **self.arguments}
         kept = None
         if checkpoint is not None:
-            kept = Checkpoint(checkpoint, fingerprint(problem, arguments))
+            identity = fingerprint(problem, arguments)
+            kept = Checkpoint(checkpoint, identity, facts_of(problem, arguments))
         with display(SearchProgress(), hidden=self.hidden) as progress:
             if kept is None:
                 return solve(problem, progress=progress, **arguments)

@@ -539,15 +539,15 @@ MetricsOutput = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="CSV file to write all statistics to, a line for each with its interval.",
+        help="CSV file to write all figures of the report to, a line for each with its interval.",
     ),
 ]
-GroupColumn = Annotated[
-    str | None,
+GroupColumns = Annotated[
+    list[str] | None,
     typer.Option(
         "--group",
         metavar="NAME",
-        help="With --metrics-output: statistics for each value of a column.",
+        help="Column for each of whose values there are metrics as well; may be given repeatedly.",
     ),
 ]
 GroupThreshold = Annotated[
@@ -628,6 +628,28 @@ Inputs = Annotated[
         metavar="raw|items",
         help="With python, javascript, sql and pmml: compute the items from raw columns (the "
         "default where the score knows these), or take columns named as the items.",
+    ),
+]
+BasePoints = Annotated[
+    float, typer.Option(**_REAL, help="Total at which the odds are those of --base-odds.")
+]
+BaseOdds = Annotated[
+    float,
+    typer.Option(
+        **_REAL,
+        help="Odds at the base points: against the outcome where a higher total is safer, else "
+        "for it.",
+    ),
+]
+PDO = Annotated[float, typer.Option(**_REAL, help="Points that double the odds.")]
+HigherIs = Annotated[
+    str,
+    typer.Option(metavar="safer|riskier", help="Of a higher total: its risk is lower or higher."),
+]
+CardFormat = Annotated[
+    str,
+    typer.Option(
+        "--format", metavar="NAME", help="One of text, markdown, html, latex, csv (points alone)."
     ),
 ]
 TextOutput = Annotated[

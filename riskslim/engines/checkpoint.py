@@ -12,118 +12,33 @@ import contextlib
 import dataclasses
 import hashlib
 import json
-import math
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from riskslim._version import __version__
-from riskslim.data.distinct import all_rows
 from riskslim.engines.certify import certify
 from riskslim.engines.choice import solve
-from riskslim.rows.functions import row_marks
+from riskslim.engines.identity import differences, fingerprint
 from riskslim.solution import Solution, SolveStatistics, Status, Trace, TraceRecord
 
 if TYPE_CHECKING:
-    from riskslim.data.training_data import TrainingData
-    from riskslim.loss.logistic import LogisticLoss
     from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["Checkpoint", "fingerprint"]
+__all__ = ["Checkpoint"]
 
 # How long one process waits for another one that is writing.
 PATIENCE = 60.0
 
-_FORMAT = "riskslim checkpoint 2"
+_FORMAT = "riskslim checkpoint 3"
 _TABLES = """
-CREATE TABLE IF NOT EXISTS about (format TEXT, identity TEXT);
+CREATE TABLE IF NOT EXISTS about (format TEXT, identity TEXT, facts TEXT);
 CREATE TABLE IF NOT EXISTS searches (key TEXT PRIMARY KEY, content TEXT, digest TEXT);
 """
-# What does not change the result of a search.
-_NO_SETTING = ("n_threads", "progress", "should_stop", "start")
-
-
-def fingerprint(problem: RiskScoreProblem, settings: dict[str, Any]) -> str:
-    """Digest of a problem, its rows included, of the settings of a search, and of the version.
-
-    The digest is the same wherever rows are held, in which order, and whether equal ones are
-    merged.
-
-    Parameters
-    ----------
-    problem : RiskScoreProblem
-    settings : dict
-        Arguments of an engine; those that change no result are left out.
-
-    Returns
-    -------
-    str
-    """
-    data = problem.loss.data
-    stated = {
-        "version": __version__,  # whose bounds they are
-        "rows": [data.n_samples, data.is_weighted, _marked_rows(problem)],
-        "features": list(data.feature_names),
-        "outcome": [data.outcome_name, *map(repr, data.classes)],
-        "bounds": [problem.lower.tolist(), problem.upper.tolist()],
-        "penalties": problem.l0_penalty.tolist(),
-        "sizes": [problem.min_size, problem.max_size],
-        "scales": repr(problem.scales.to_plain()),
-        "constraints": _resolved_constraints(problem),
-        "settings": {k: repr(v) for k, v in sorted(settings.items()) if k not in _NO_SETTING},
-    }
-    return _digest(json.dumps(stated))
-
-
-# Of data that live, lest every search of a run reads them once more.
-_MARKED: WeakKeyDictionary[TrainingData, str] = WeakKeyDictionary()
-
-
-def _marked_rows(problem: RiskScoreProblem) -> str:
-    """Sum of the marks of all rows, exact unless they have weights.
-
-    Losses of a few vectors would not do: rows that these are sure of add next to nothing.
-    """
-    data = problem.loss.data
-    if data not in _MARKED:
-        _MARKED[data] = _marks_of(problem.loss)
-    return _MARKED[data]
-
-
-def _marks_of(loss: LogisticLoss) -> str:
-    if loss.parts is None:
-        found = [row_marks(all_rows(loss.data))]
-    else:
-        found = list(loss.parts.used_by(loss.n_threads).map(row_marks))
-    total = sum(exact for exact, _ in found) % 2**64
-    return f"{total} {math.fsum(one for _, one in found) / loss.data.total_weight:.11g}"
-
-
-def _resolved_constraints(problem: RiskScoreProblem) -> str:
-    """Digest of what constraints mean for the features and rows of a problem.
-
-    Their words would not do: they leave out names of long lists, and which rows are in a group.
-    """
-    digest = hashlib.sha256()
-    per_scale = problem.scales.values if problem.is_constrained_per_scale else None
-    for one in [problem] if per_scale is None else map(problem.at_scale, per_scale):
-        rows = one.constraint_rows
-        if rows is None:
-            continue
-        plain = [[j, repr(points)] for _, j, points in rows.allowed_points]
-        arrays = [rows.points, rows.used, rows.any_used, rows.lower, rows.upper, *rows.groups]
-        for check in rows.checks:
-            plain.append([*check.level, check.limit, *(rate.of_negative for rate in check.rates)])
-            arrays += [check.records, check.columns, *(rate.weights for rate in check.rates)]
-        digest.update(repr([plain, [array.shape for array in arrays]]).encode("utf-8"))
-        for array in arrays:
-            digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
 
 
 class Checkpoint:
@@ -135,25 +50,34 @@ class Checkpoint:
         Created where there is none.
     identity : str
         Digest of all that the run is about.
+    facts : mapping, optional
+        The same fact by fact, :func:`~riskslim.engines.identity.facts_of`: what an error names.
 
     Raises
     ------
     ValueError
-        The file is no checkpoint, or that of other data or settings.
+        The file is no checkpoint, or that of other data or settings; those that differ are named.
     OSError
         It cannot be written.
     """
 
-    def __init__(self, path: str | os.PathLike[str], identity: str) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        identity: str,
+        facts: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
         self.path, self.identity = Path(path), identity
         if not self.path.parent.is_dir():
             raise FileNotFoundError(f"there is no folder {self.path.parent} for {self.path.name}")
         try:
             with self._opened() as database:
                 database.executescript(_TABLES)
-                found = database.execute("SELECT format, identity FROM about").fetchone()
+                # Checkpoints of other versions have other columns beside the format.
+                found = database.execute("SELECT * FROM about").fetchone()
                 if found is None:
-                    database.execute("INSERT INTO about VALUES (?, ?)", (_FORMAT, identity))
+                    stated = (_FORMAT, identity, json.dumps(dict(facts)))
+                    database.execute("INSERT INTO about VALUES (?, ?, ?)", stated)
         except sqlite3.OperationalError as error:
             raise OSError(f"{self.path}: {error}") from error
         except sqlite3.DatabaseError as error:
@@ -161,9 +85,11 @@ class Checkpoint:
         if found is not None and found[0] != _FORMAT:
             raise ValueError(f"{self.path} is no checkpoint that this version reads")
         if found is not None and found[1] != identity:
+            named = "; ".join(differences(facts, json.loads(found[2])))
+            named = f" ({named})" if named else ""
             raise ValueError(
-                f"{self.path} is the checkpoint of other data or settings: name another file, or "
-                "delete it to begin anew"
+                f"{self.path} is the checkpoint of other data or settings{named}: name another "
+                "file, or delete it to begin anew"
             )
 
     def solve(

@@ -67,7 +67,7 @@ def _of_risks(score: ScoreLike) -> str:
     """Say which rows the risks are for, where that is not rows like the training rows."""
     text = ""
     if score.recalibration is not None:
-        text = score.recalibration.describe("the outcome", score.intercept, score.scale)
+        text = score.recalibration.describe("the outcome", score.scale)
     elif score.class_weighting is not None:
         text = score.class_weighting.describe("The outcome")
     return text and f". {text.removesuffix('.')}"

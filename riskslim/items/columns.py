@@ -34,7 +34,7 @@ from riskslim.items.item import (
     value_text,
 )
 from riskslim.items.supervised import DEFAULT_SHARE, splits_with_enough, supervised_splits
-from riskslim.items.variables import RawVariable, VariableKind, special_among
+from riskslim.items.variables import CutoffSource, RawVariable, VariableKind, special_among
 
 __all__ = [
     "ColumnEncoder",
@@ -105,6 +105,15 @@ class ItemRules:
     def is_supervised(self, name: str) -> bool:
         """Say whether the outcome chooses the cut-offs of a column."""
         return self.supervised or self.thresholds.get(name) == "supervised"
+
+    def source_of_cutoffs(self, name: str) -> CutoffSource:
+        """Say where the cut-offs of a column are taken from."""
+        if self.is_supervised(name):
+            return "supervised"
+        given = self.thresholds.get(name, self.n_thresholds)
+        if isinstance(given, list):
+            return "given"
+        return "all" if given == "all" else "quantiles"
 
     def least_between(self, weight: float) -> float:
         """The weight of rows between neighbouring cut-offs that the outcome chooses, of so much."""
@@ -258,6 +267,7 @@ def _variable(encoder: ColumnEncoder, column: ReadColumn, rules: ItemRules) -> R
         minimum, maximum = _range(known[~special_among(known, special)] if special else known)
         if any(item.kind == "numeric" for item in encoder.items):
             special = ()  # none occurs, or the column would have been refused
+    has_cutoffs = any(item.kind in COMPARISONS or item.order for item in encoder.items)
     return RawVariable(
         encoder.column,
         kind,
@@ -267,6 +277,7 @@ def _variable(encoder: ColumnEncoder, column: ReadColumn, rules: ItemRules) -> R
         n_missing=len(column.values) - len(known),
         n_samples=len(column.values),
         special=special,
+        cutoffs=rules.source_of_cutoffs(encoder.column) if has_cutoffs else None,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,13 @@ from riskslim.data.extrapolation import far_values
 from riskslim.data.feature_ranges import remark_on_rows, short
 from riskslim.items.item import Item, bound_for, plain_number, value_text
 
-__all__ = ["RawVariable", "VariableKind", "note_on_missing", "note_on_special", "special_among"]
+__all__ = [
+    "CutoffSource", "RawVariable", "VariableKind", "note_on_missing", "note_on_special",
+    "special_among",
+]  # fmt: skip
 
 VariableKind: TypeAlias = Literal["numeric", "boolean", "categorical"]
+CutoffSource: TypeAlias = Literal["given", "quantiles", "all", "supervised"]
 
 _KINDS = ("numeric", "boolean", "categorical")
 
@@ -42,6 +46,9 @@ class RawVariable:
     n_missing, n_samples : int, default 0
         Rows in which the value is missing, and all rows. Where values are missing in none,
         it was not learned what that means: records without the value are refused.
+    cutoffs : {"given", "quantiles", "all", "supervised"}, optional
+        Where the cut-offs of the column were taken from: the user, quantiles of the training rows,
+        all that tell these apart, or the outcome of these. No prediction depends on it.
 
     Raises
     ------
@@ -63,6 +70,7 @@ class RawVariable:
     n_missing: int = 0
     n_samples: int = 0
     special: tuple[float, ...] = ()
+    cutoffs: CutoffSource | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
@@ -93,6 +101,11 @@ class RawVariable:
         if not all(type(count) is int for count in counts) or not 0 <= counts[0] <= counts[1]:
             raise ValueError(
                 f"n_missing must be an int from 0 to n_samples, got {counts[0]!r} and {counts[1]!r}"
+            )
+        if self.cutoffs is not None and self.cutoffs not in get_args(CutoffSource):
+            raise ValueError(
+                f"cutoffs must be one of {', '.join(map(repr, get_args(CutoffSource)))}, or None, "
+                f"got {self.cutoffs!r}"
             )
         object.__setattr__(self, "levels", levels)
         object.__setattr__(self, "special", special)
@@ -229,6 +242,7 @@ class RawVariable:
             plain["n_missing"],
             plain["n_samples"],
             tuple(special),
+            plain.get("cutoffs"),
         )
 
     def to_plain(self) -> dict[str, Any]:
@@ -260,6 +274,8 @@ class RawVariable:
             plain["special"] = list(self.special)
         else:
             del plain["special"]
+        if self.cutoffs is None:
+            del plain["cutoffs"]
         return plain
 
 

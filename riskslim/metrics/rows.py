@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from riskslim._checks import is_int, is_number
 from riskslim._wording import listing
@@ -27,11 +27,15 @@ __all__ = [
     "equal_bins",
     "number_of_bins",
     "records_of",
+    "weighted_quantiles",
 ]
 
 # The paper's rule for diagrams: with more distinct scores than this, scores are put into bins.
 MOST_DISTINCT_SCORES = 30
 N_BINS = 10
+
+# Relative error of a sum of weights, so that tenths add up as integers do.
+_WEIGHT_SLACK = 1e-12
 
 
 def number_of_bins(bins: Any, n_distinct: int) -> int | None:
@@ -54,6 +58,40 @@ def equal_bins(
     bin_of_score = np.minimum((middle / per_score.sum() * n_bins).astype(np.intp), n_bins - 1)
     # Bins that no score falls into are left out.
     return np.asarray(np.unique(bin_of_score, return_inverse=True)[1][group])
+
+
+def weighted_quantiles(
+    values: NDArray[np.float64], shares: ArrayLike, weight: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """Find quantiles of rows by weight: the least values that more than a share are at most.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        One at least.
+    shares : array-like of shape (m,)
+        Between 0 and 1, both excluded.
+    weight : ndarray of float64, shape (n,), optional
+        Non-negative, some of it positive.
+
+    Returns
+    -------
+    ndarray of float64, shape (m,)
+        Some of the values. Where exactly a share of the rows has smaller ones than the next value,
+        it is that one: as a cut point it has this share below it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim.metrics.rows import weighted_quantiles
+    >>> weighted_quantiles(np.array([0.4, 0.1, 0.3, 0.2]), [0.25, 0.5, 0.6])
+    array([0.2, 0.3, 0.3])
+    """
+    order = np.argsort(values, kind="stable")
+    up_to = np.cumsum(np.ones(len(order)) if weight is None else weight[order])
+    wanted = np.asarray(shares, dtype=np.float64) * up_to[-1] * (1 + _WEIGHT_SLACK)
+    places = np.searchsorted(up_to, wanted, side="right")
+    return np.asarray(values[order][np.minimum(places, len(order) - 1)])
 
 
 def check_empty_rows(empty_rows: Any) -> None:

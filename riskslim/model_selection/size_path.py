@@ -21,11 +21,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim._checks import is_int
+from riskslim._wording import listing
 from riskslim.classifier import stated_by
 from riskslim.data.training_data import TrainingData
 from riskslim.engines.certify import certify
-from riskslim.engines.checkpoint import Checkpoint, fingerprint
+from riskslim.engines.checkpoint import Checkpoint
 from riskslim.engines.choice import solve
+from riskslim.engines.identity import facts_of, fingerprint
 from riskslim.exceptions import ConstantFeatureWarning
 from riskslim.metrics.performance import (
     LARGER_IS_BETTER,
@@ -393,7 +395,8 @@ def model_size_path(
     callbacks = (search_progress, should_stop) if n_jobs == 1 else (None, None)
     kept = None
     if checkpoint is not None:
-        kept = Checkpoint(checkpoint, _identity(stated, wanted, arguments, splits))
+        identity, facts = _identity(stated, wanted, arguments, splits)
+        kept = Checkpoint(checkpoint, identity, facts)
     plan = _Plan(prepared or problem, data, encoder, wanted, arguments, bins, *callbacks, kept)
     rows: list[tuple[str, RiskScoreProblem | None, Split | None]] = [("all rows", stated, None)]
     rows += [(f"fold {k}", None, split) for k, split in enumerate(splits)]
@@ -449,14 +452,23 @@ def _splits_of(data: TrainingData, cv: Any, random_state: int) -> list[Split]:
 
 def _identity(
     problem: RiskScoreProblem, sizes: list[int], arguments: dict[str, Any], splits: list[Split]
-) -> str:
-    """Digest of all that a path is about."""
-    digest = hashlib.sha256(fingerprint(problem, arguments).encode("ascii"))
-    digest.update(repr(sizes).encode("ascii"))
+) -> tuple[str, dict[str, Any]]:
+    """Digest of all that a path is about, and the same fact by fact."""
+    folds = hashlib.sha256()
     for split in splits:
         for rows in (split.train, split.test):
-            digest.update(np.asarray(rows, np.int64).tobytes())
-    return digest.hexdigest()
+            folds.update(np.asarray(rows, np.int64).tobytes())
+    digest = hashlib.sha256(fingerprint(problem, arguments).encode("ascii"))
+    digest.update(repr(sizes).encode("ascii"))
+    digest.update(folds.digest())
+    facts = facts_of(problem, arguments)
+    del facts["max_size"]  # that of the problem, which sizes take the place of
+    of_path = {
+        "sizes": listing(map(str, sizes)),
+        "number of folds": len(splits),
+        "rows of the folds (cv, random_state)": folds.hexdigest()[:8],
+    }
+    return digest.hexdigest(), {**facts, **of_path}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

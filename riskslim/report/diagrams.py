@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from riskslim.metrics.calibration import reliability_curve
 from riskslim.metrics.decision import decision_curve
 from riskslim.metrics.discrimination import operating_points
-from riskslim.metrics.rows import MOST_DISTINCT_SCORES
+from riskslim.metrics.rows import MOST_DISTINCT_SCORES, weighted_quantiles
 from riskslim.plots import plot_decision_curve, plot_reliability, plot_roc, plot_score_histogram
 from riskslim.report.rows import Rows, weighted_mean
 from riskslim.report.svg import Diagram, drawn, drawn_on_grid
@@ -63,17 +63,8 @@ def _last_benefit(rows: Rows) -> float:
         return 2 * share
     curve = decision_curve(rows.positive, rows.risk, rows.weight, thresholds=risks)
     useful = curve.thresholds[curve.net_benefit > _SMALL_BENEFIT * share]
-    end = min(float(useful.max(initial=0.0)), _quantile(rows))
-    return max(2 * share, end)
-
-
-def _quantile(rows: Rows) -> float:
-    """The risk that all but a small share of the rows do not exceed."""
-    order = np.argsort(rows.risk, kind="stable")
-    weight = np.ones(len(order)) if rows.weight is None else rows.weight[order]
-    # A group of exactly the largest rows counts.
-    above = np.cumsum(weight) > _QUANTILE * weight.sum() * (1 + 1e-12)
-    return float(rows.risk[order][np.argmax(above)])
+    (quantile,) = weighted_quantiles(rows.risk, [_QUANTILE], rows.weight)
+    return max(2 * share, min(float(useful.max(initial=0.0)), float(quantile)))
 
 
 def diagrams(

@@ -23,10 +23,27 @@ from riskslim.score.typesetting import typeset
 if TYPE_CHECKING:
     from riskslim.score.protocol import ScoreLike
 
-__all__ = ["SOME_SHIFT", "Drift", "drift_table", "drifts_of", "index_text"]
+__all__ = ["SOME_SHIFT", "Drift", "DriftLine", "drift_table", "drifts_of", "index_text"]
 
 # The usual reading of population stability indices, and the level of what chance makes of them.
 SOME_SHIFT, _LARGE_SHIFT, _CHANCE_OF_SHIFT = 0.1, 0.25, 0.05
+
+
+class DriftLine(NamedTuple):
+    """One comparison of training and test rows.
+
+    Attributes
+    ----------
+    entry : str
+        The scores that it is about, as the sheet has them; empty for all values.
+    values : sequence of two floats
+    is_share : bool
+        Whether they are shares of rows, not means.
+    """
+
+    entry: str
+    values: Sequence[float]
+    is_share: bool
 
 
 class Drift(NamedTuple):
@@ -34,18 +51,17 @@ class Drift(NamedTuple):
 
     Attributes
     ----------
-    name : str
-        "scores", or that of the feature.
-    lines : sequence of (str, sequence of two floats, bool)
-        What is compared, its value in both sets of rows, and whether that is a share of rows.
+    name : str or None
+        Of the feature; None of the scores.
+    lines : sequence of DriftLine
     psi : float
         The population stability index.
     by_chance : float
         Below this it is in 95% of cases where both are samples of the same rows.
     """
 
-    name: str
-    lines: Sequence[tuple[str, Sequence[float], bool]]
+    name: str | None
+    lines: Sequence[DriftLine]
     psi: float
     by_chance: float
 
@@ -100,20 +116,20 @@ def _drift_of_scores(score: ScoreLike, rows: Sequence[Rows]) -> Drift:
             for group, one in zip(groups, rows, strict=True)
         ]
     )
-    lines: list[tuple[str, Sequence[float], bool]] = [("Score: mean", means, False)]
+    lines = [DriftLine("", means, is_share=False)]
     lines += [
-        (f"Score {typeset(entry.score)}", shares[:, k].tolist(), True)
+        DriftLine(entry.score, shares[:, k].tolist(), is_share=True)
         for k, entry in enumerate(moved_rows(entries, 1, shift))
         if shares[:, k].any()
     ]
-    return Drift("scores", lines, *_index_of(groups, rows))
+    return Drift(None, lines, *_index_of(groups, rows))
 
 
 def _drift_of(score: ScoreLike, name: str, rows: Sequence[Rows]) -> Drift:
     values = [feature_values(score, name, one.X) for one in rows]
     means = [weighted_mean(v, one.weight) for v, one in zip(values, rows, strict=True)]
     is_condition = all(FeatureRange.of(one).is_binary for one in values)
-    line = (name if is_condition else f"{name}: mean", means, is_condition)
+    line = DriftLine("", means, is_share=is_condition)
     return Drift(name, [line], *_index_of(values, rows))
 
 
@@ -135,6 +151,14 @@ def _index_of(values: Sequence[NDArray[Any]], rows: Sequence[Rows]) -> tuple[flo
     return index, float(chdtri(n_cells - 1, _CHANCE_OF_SHIFT) * spread)
 
 
+def _words(name: str | None, line: DriftLine) -> str:
+    """What a line compares."""
+    what = "Score" if name is None else name
+    if line.entry:
+        return f"{what} {typeset(line.entry)}"
+    return what if line.is_share else f"{what}: mean"
+
+
 def drift_table(rows: Sequence[Rows], drifts: Sequence[Drift]) -> ReportTable | None:
     """Scores and features of training and test rows side by side.
 
@@ -153,10 +177,10 @@ def drift_table(rows: Sequence[Rows], drifts: Sequence[Drift]) -> ReportTable | 
         return None
     lines = []
     for drift in drifts:
-        for k, (what, values, is_share) in enumerate(drift.lines):
-            cells = [Cell(share(v) if is_share else f"{v:.4g}", v) for v in values]
+        for k, line in enumerate(drift.lines):
+            cells = [Cell(share(v) if line.is_share else f"{v:.4g}", v) for v in line.values]
             index = Cell("") if k else Cell(index_text(drift.psi), drift.psi)
-            lines.append([Cell(what), *cells, index])
+            lines.append([Cell(_words(drift.name, line)), *cells, index])
     given = rows[0].name.removesuffix(" data")
     by_weight = ", by weight" if any(one.weight is not None for one in rows) else ""
     note = (

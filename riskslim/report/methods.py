@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from riskslim._version import __version__
-from riskslim._wording import fixed_decimals
+from riskslim._wording import MAX_LISTED, fixed_decimals, listing
+from riskslim.items.item import variable_of
 from riskslim.report.cells import Cell, ReportTable
+from riskslim.report.variables import special_texts
+from riskslim.score.naming import label_of
+from riskslim.score.requirements import alike
+from riskslim.score.typesetting import likewise, one_line
 
 if TYPE_CHECKING:
     from riskslim.report.protocols import CrossValidationLike
@@ -25,6 +32,17 @@ CHECKLIST = (
     "prediction models that use regression or machine learning methods. BMJ. 2024;385:e078378. "
     "Topics are abridged; the statement has the wording that counts."
 )
+
+_SOURCES = {
+    "given": "were given",
+    "quantiles": "are quantiles of the training rows, or all values where these are few",
+    "all": "were chosen with the points, among all that tell the training rows apart",
+    "supervised": "were chosen by the outcome of the training rows, as the splits of a shallow "
+    "decision tree of the variable alone",
+}
+# Requirements that are stated of one variable after the other.
+_MOST_ITEMS = re.compile(r"at most (\d+) of the features of '' (?:is|are) used")
+_TREND = re.compile(r"more of '' never (lowers|raises) the risk, as its trend in the training rows")
 
 
 def methods_text(score: ScoreLike, cv: CrossValidationLike | None = None) -> str:
@@ -54,10 +72,10 @@ def methods_text(score: ScoreLike, cv: CrossValidationLike | None = None) -> str
     and intercept are integers that were given, not learned.
     """
     parts = [
-        _predictors(score), _points(score), _search(score), _recalibration(score),
-        _validation(cv), f"Reference: {CITATION}",
+        _predictors(score), *_preparation(score), _points(score), *_restrictions(score),
+        _search(score), _recalibration(score), _validation(cv), f"Reference: {CITATION}",
     ]  # fmt: skip
-    return " ".join(part for part in parts if part)
+    return one_line(" ".join(part for part in parts if part))
 
 
 def _predictors(score: ScoreLike) -> str:
@@ -79,6 +97,37 @@ def _predictors(score: ScoreLike) -> str:
     return f"{text}."
 
 
+def _preparation(score: ScoreLike) -> Iterator[str]:
+    """How numbers became conditions, as far as the score knows its raw columns."""
+    variables = score.variables.values()
+    sources = []
+    for source, words in _SOURCES.items():
+        names = [_named(score, one.name) for one in variables if one.cutoffs == source]
+        if names:
+            sources.append(f"those of {_listed(names)} {words}")
+    if sources:
+        yield f"Of the cut-offs, {'; '.join(sources)}."
+    special = [
+        f"{_named(score, one.name)} = {_listed([*special_texts(score, one).values()], 'or')}"
+        for one in variables
+        if one.special
+    ]
+    if special:
+        yield (
+            "Special values, which are no measurements, meet no cut-off and have conditions of "
+            f"their own: {'; '.join(special)}."
+        )
+    missing = [
+        f"{_named(score, one.name)} ({one.n_missing:,} of {one.n_samples:,} rows)"
+        for one in variables
+        if one.n_missing
+    ]
+    if missing:
+        yield (
+            f"Missing values meet no condition but that the value is missing: {_listed(missing)}."
+        )
+
+
 def _points(score: ScoreLike) -> str:
     text = "Points and intercept are integers"
     if score.certificate is None:
@@ -87,8 +136,9 @@ def _points(score: ScoreLike) -> str:
         " that minimise the mean logistic loss plus a price for each feature with points, over all "
         "that meet the requirements"
     )
-    if score.requirements:
-        text += f" ({'; '.join(one.text for one in score.requirements)})"
+    others = [likewise(*group) for group in _requirements(score) if not _restricts(group[0])]
+    if others:
+        text += f" ({'; '.join(others)})"
     scales = score.certificate.scales
     if scales.is_single and score.scale == 1.0:
         return f"{text}. A point is worth one unit of log-odds."
@@ -98,22 +148,66 @@ def _points(score: ScoreLike) -> str:
     return f"{text}. A point is worth 1/{score.scale:.10g} units of log-odds{chosen}."
 
 
+def _requirements(score: ScoreLike) -> list[tuple[str, list[str]]]:
+    """Requirements but that of the scale, which is said with the worth of a point."""
+    return alike(
+        f"{one.text} (not met)" if one.violation else one.text
+        for one in score.requirements
+        if not one.text.startswith("scale: ")
+    )
+
+
+def _restricts(text: str) -> bool:
+    """Say whether a requirement on variables has a sentence of its own."""
+    return bool(_MOST_ITEMS.fullmatch(text) or _TREND.fullmatch(text))
+
+
+def _restrictions(score: ScoreLike) -> Iterator[str]:
+    """Requirements on one variable after the other, as one sentence each."""
+    if score.certificate is None:
+        return
+    by_trend: dict[str, str] = {}
+    for text, names in _requirements(score):
+        named = [_named(score, name) for name in names]
+        if found := _MOST_ITEMS.fullmatch(text):
+            which = _listed(named) if len(named) == 1 else f"each of {_listed(named)}"
+            if _are_all(score, names, int(found[1])):
+                which = "each variable"
+            yield f"At most {_count(int(found[1]), 'item')} of {which} may have points."
+        elif found := _TREND.fullmatch(text):
+            by_trend[found[1]] = _listed(named)
+    if by_trend:
+        effects = [f"more of {named} never {effect} it" for effect, named in by_trend.items()]
+        yield (
+            "The risk is monotone in the following variables, in the direction of their trend in "
+            f"the training rows: {', and '.join(effects)}."
+        )
+
+
+def _are_all(score: ScoreLike, names: list[str], most: int) -> bool:
+    """Say whether these are all variables with more features than may have points."""
+    counts = Counter(variable_of(name, score.items) for name in score.feature_names)
+    return {one for one, count in counts.items() if count > most} == set(names)
+
+
 def _search(score: ScoreLike) -> str:
     certificate = score.certificate
     if certificate is None:
         return ""
-    return (
+    text = (
         f"The problem was solved by riskslim {__version__} (engine: {certificate.engine}), which "
-        f"returns a proof of how far a score can be from the best one. {certificate.explain()}"
+        "returns a proof of how far a score can be from the best one. "
+        f"{certificate.explain(with_scales=False)}"
     )
+    if not certificate.is_optimal and certificate.message:
+        text += f" The search ended before more was proven: {certificate.message}."
+    return text
 
 
 def _recalibration(score: ScoreLike) -> str:
     if score.recalibration is None:
         return ""
-    return score.recalibration.describe(
-        f"{score.outcome_name} = {score.classes[1]}", score.intercept, score.scale
-    )
+    return score.recalibration.describe(f"{score.outcome_name} = {score.classes[1]}", score.scale)
 
 
 def _validation(cv: CrossValidationLike | None) -> str:
@@ -122,11 +216,22 @@ def _validation(cv: CrossValidationLike | None) -> str:
     metrics = (("loss", "logistic loss"), ("auc", "AUC"), ("cal", "calibration error (CAL)"))
     found = [f"{name} {cv.summary(key)}" for key, name in metrics if not math.isnan(cv.mean(key))]
     done = f"{len(cv.folds)} of {cv.n_folds}" if len(cv.folds) < cv.n_folds else f"{cv.n_folds}"
+    with_items = cv.final_score is not None and cv.final_score.variables
+    learned = "cut-offs were chosen and the score was learned" if with_items else "it was learned"
     return (
-        f"In cross-validation with {done} folds, for each of which the score was learned anew on "
-        f"the others, it had on rows not seen before (mean and range over folds): "
-        f"{', '.join(found)}."
+        f"In cross-validation with {done} folds, for each of which {learned} anew on the others, "
+        f"the score had on rows not seen before (mean and range over folds): {', '.join(found)}."
     )
+
+
+def _named(score: ScoreLike, name: str) -> str:
+    return label_of(score, name).text or name
+
+
+def _listed(names: list[str], last: str = "and") -> str:
+    if len(names) > MAX_LISTED:
+        return listing(names)
+    return f"{', '.join(names[:-1])} {last} {names[-1]}" if len(names) > 1 else names[0]
 
 
 def _count(number: int, what: str) -> str:
@@ -141,6 +246,8 @@ class _Topic(NamedTuple):
     section: str = ""
     part: str = ""
 
+
+_SUBGROUPS = "in subgroups where the report has the section Groups"
 
 _TOPICS = (
     _Topic("1", "Title: a model is developed or evaluated, for whom, for which outcome"),
@@ -163,7 +270,7 @@ _TOPICS = (
     _Topic("12f", "Updating of the model", "Methods", "recalibration, where there was any"),
     _Topic("12g", "How predictions are computed", "Score sheet"),
     _Topic("13", "Class imbalance", "Remarks", "weights of classes, where there were any"),
-    _Topic("14", "Fairness"),
+    _Topic("14", "Fairness", "Groups", "metrics of the groups that were named"),
     _Topic("15", "Output of the model and thresholds", "Score sheet"),
     _Topic("16", "Differences of development and evaluation data", "Drift", "if data are given"),
     _Topic("17", "Ethical approval"),
@@ -173,9 +280,7 @@ _TOPICS = (
     _Topic("20c", "Comparison with the development data", "Drift", "if data are given"),
     _Topic("21", "Participants and outcomes in each analysis", "Data"),
     _Topic("22", "The full model, as others can use it", "Score sheet"),
-    _Topic(
-        "23a", "Performance with intervals, in key subgroups too", "Performance", "no subgroups"
-    ),
+    _Topic("23a", "Performance with intervals, in key subgroups too", "Performance", _SUBGROUPS),
     _Topic("23b", "Heterogeneity of performance"),
     _Topic("24", "Results of updating"),
     _Topic("25", "Interpretation"),

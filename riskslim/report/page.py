@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
     from riskslim.problem.problem import RiskScoreProblem
+    from riskslim.report.grouped import GroupedRows
     from riskslim.report.protocols import CrossValidationLike, EstimatorLike, SizePathLike
     from riskslim.report.rows import Rows
     from riskslim.score.protocol import ScoreLike
@@ -45,6 +46,8 @@ def render(
     size_path: SizePathLike | None = None,
     bins: Any = None,
     n_resamples: int | None = None,
+    groups: Sequence[str] = (),
+    group_threshold: float = 0.5,
     title: str | None = None,
 ) -> str:
     """Write the report on a risk score as a text; :meth:`riskslim.RiskScore.report` saves it.
@@ -54,7 +57,7 @@ def render(
     score : RiskScore
     X, y, sample_weight, X_test, y_test, sample_weight_test
         As in :meth:`riskslim.RiskScore.report`.
-    cv, problem, size_path, bins, n_resamples, title
+    cv, problem, size_path, bins, n_resamples, groups, group_threshold, title
         As in :meth:`riskslim.RiskScore.report`.
 
     Returns
@@ -78,6 +81,7 @@ def render(
     (True, False)
     """
     check_packages()
+    from riskslim.report.grouped import grouped_rows
     from riskslim.report.inputs import check_path
     from riskslim.report.rows import judged_rows
 
@@ -87,7 +91,10 @@ def render(
         score, (X, y, sample_weight), (X_test, y_test, sample_weight_test), bins=bins,
         n_resamples=n_resamples,
     )  # fmt: skip
-    return page_of(score, rows, cv=cv, problem=problem, size_path=size_path, title=title)
+    grouped = grouped_rows(score, rows, groups, group_threshold)
+    return page_of(
+        score, rows, cv=cv, problem=problem, size_path=size_path, groups=grouped, title=title
+    )
 
 
 def page_of(
@@ -97,6 +104,7 @@ def page_of(
     cv: CrossValidationLike | None = None,
     problem: RiskScoreProblem | EstimatorLike | None = None,
     size_path: SizePathLike | None = None,
+    groups: Sequence[GroupedRows] = (),
     title: str | None = None,
 ) -> str:
     """Write the report on rows that were judged.
@@ -108,6 +116,8 @@ def page_of(
         Of :func:`~riskslim.report.rows.judged_rows`.
     cv, problem, size_path, title
         As in :func:`render`.
+    groups : sequence of GroupedRows, optional
+        Of :func:`~riskslim.report.grouped.grouped_rows`.
 
     Returns
     -------
@@ -121,7 +131,7 @@ def page_of(
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExtrapolationWarning)  # remarks say it, of each column
-        return _page(score, rows, cv, problem, size_path, title)
+        return _page(score, rows, cv, problem, size_path, groups, title)
 
 
 def _page(
@@ -130,14 +140,17 @@ def _page(
     cv: CrossValidationLike | None,
     problem: RiskScoreProblem | EstimatorLike | None,
     size_path: SizePathLike | None,
+    groups: Sequence[GroupedRows],
     title: str | None,
 ) -> str:
     from riskslim.report import diagrams
     from riskslim.report.drift import drift_table, drifts_of
+    from riskslim.report.grouped import grouped_tables
     from riskslim.report.inputs import check_same_score, stated_problem
     from riskslim.report.methods import methods_text, tripod_table
     from riskslim.report.recalibrated import recalibration_tables
     from riskslim.report.remarks import remarks
+    from riskslim.report.rows import labelled
     from riskslim.report.statistics import group_table, information_table, statistics_table
     from riskslim.report.tables import (
         certificate_table,
@@ -149,8 +162,8 @@ def _page(
         path_tables,
         requirements,
         software_table,
-        variable_table,
     )
+    from riskslim.report.variables import variable_table
     from riskslim.score.html import PAGE_LINE, sheet_html
 
     if cv is not None:
@@ -158,7 +171,7 @@ def _page(
     stated = None if problem is None else stated_problem(score, problem, rows[0])
     drifts = drifts_of(score, rows)
     # What is observed on test rows says more.
-    sheet = score.sheet(*_labelled(score, rows[-1]))
+    sheet = score.sheet(*labelled(score, rows[-1]))
     asked = _asked(score)
     script = _script(score, asked, sheet, rows[-1].name)
     thresholds = diagrams.thresholds(rows)
@@ -185,6 +198,7 @@ def _page(
             diagrams.diagrams(score, one, thresholds, None if k else cv)
             for k, one in enumerate(rows)
         ],
+        groups=grouped_tables(groups),
         operating=[operating_table(score, one) for one in rows],
         requirements=requirements(score, stated) or None,
         sizes=None if size_path is None else path_tables(score, size_path),
@@ -196,7 +210,7 @@ def _page(
         drift=drift_table(rows, drifts),
         remarks=said,
         methods=methods_text(score, cv),
-        tripod=tripod_table(_sections(remarks=bool(said), drift=bool(drifts))),
+        tripod=tripod_table(_sections(said, drifts, groups)),
         date=datetime.date.today().isoformat(),
         style=_file("report.css"),
         script=script,
@@ -204,10 +218,13 @@ def _page(
     )
 
 
-def _sections(*, remarks: bool, drift: bool) -> list[str]:
+def _sections(
+    remarks: Sequence[object], drifts: Sequence[object], groups: Sequence[object]
+) -> list[str]:
     """Headings of a report that answer items of checklists."""
+    there = {"Remarks": remarks, "Drift": drifts, "Groups": groups}
     always = ["Score sheet", "Performance", "Data", "Methods"]
-    return always + ["Remarks"] * remarks + ["Drift"] * drift
+    return always + [heading for heading, what in there.items() if what]
 
 
 def check_packages() -> None:
@@ -225,13 +242,6 @@ def check_packages() -> None:
             f"a report needs {' and '.join(missing)}, which {are} not installed: "
             "pip install 'riskslim[report]'"
         )
-
-
-def _labelled(score: ScoreLike, rows: Rows) -> tuple[Any, Any, Any]:
-    """Rows with labels and weights of their own, whatever they were given as."""
-    from riskslim.score.observations import class_labels
-
-    return rows.X, class_labels(score.classes)[rows.positive.astype(int)], rows.weight
 
 
 def _template() -> Template:

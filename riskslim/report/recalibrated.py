@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from riskslim.metrics.agreement import brier_score, calibration_line
 from riskslim.metrics.performance import performance
@@ -19,9 +20,14 @@ from riskslim.score.table import RiskRow, RiskScale, logistic, moved_rows
 if TYPE_CHECKING:
     from riskslim.score.protocol import ScoreLike
 
-__all__ = ["recalibration_tables"]
+__all__ = ["links_of", "metrics_of", "recalibration_tables", "risk_ends"]
 
 _METRICS = ("loss", "cal", "predicted", "observed")
+_OTHERS = {
+    "calibration_intercept": "Calibration intercept",
+    "calibration_slope": "Calibration slope",
+    "brier": "Brier score",
+}
 
 
 def recalibration_tables(score: ScoreLike, rows: Sequence[Rows]) -> list[ReportTable]:
@@ -43,50 +49,88 @@ def recalibration_tables(score: ScoreLike, rows: Sequence[Rows]) -> list[ReportT
     return [_metrics_table(score, rows), _risks_table(score, rows)]
 
 
-def _links(score: ScoreLike) -> dict[str, RiskScale]:
+def links_of(score: ScoreLike) -> dict[str, RiskScale]:
+    """From scores to risks, before and after the recalibration."""
     return {"original": RiskScale(score.intercept, score.scale), "recalibrated": link_of(score)}
 
 
 def _metrics_table(score: ScoreLike, rows: Sequence[Rows]) -> ReportTable:
     heads, columns = ["Metric"], [[Cell(METRIC_NAMES[name]) for name in _METRICS]]
-    columns[0] += [Cell("Calibration intercept"), Cell("Calibration slope"), Cell("Brier score")]
+    columns[0] += map(Cell, _OTHERS.values())
     for one in rows:
-        for name, link in _links(score).items():
+        for name, link in links_of(score).items():
             heads.append(f"{one.name}: {name}")
-            columns.append(_metrics(link, one))
+            columns.append(_metric_cells(metrics_of(link, one)))
     note = "AUC, sensitivity and specificity are those of the scores: recalibration leaves them."
     return ReportTable("Original and recalibrated", heads, list(zip(*columns, strict=True)), note)
 
 
-def _metrics(link: RiskScale, rows: Rows) -> list[Cell]:
+def metrics_of(link: RiskScale, rows: Rows) -> dict[str, float]:
+    """Metrics of the risks that a link gives the scores of rows, by name.
+
+    Parameters
+    ----------
+    link : RiskScale
+    rows : Rows
+
+    Returns
+    -------
+    dict from str to float
+    """
     log_odds = link.log_odds(rows.scores.astype(np.float64))
     risk, positive, weight = logistic(log_odds), rows.positive, rows.weight
     found = performance(positive, risk, log_odds, weight, 0, math.nan, rows.bins)
     line = calibration_line(positive, log_odds, weight)
-    values = {
+    return {
         "loss": found.loss, "cal": found.cal, "predicted": weighted_mean(risk, weight),
         "observed": weighted_mean(positive, weight),
+        "calibration_intercept": line.intercept.value, "calibration_slope": line.slope.value,
+        "brier": brier_score(positive, risk, weight),
     }  # fmt: skip
-    cells = [Cell(share_or_metric_text(name, value), value) for name, value in values.items()]
-    others = (line.intercept.value, line.slope.value, brier_score(positive, risk, weight))
-    return cells + [number_cell(value, ".3f") for value in others]
+
+
+def _metric_cells(values: dict[str, float]) -> list[Cell]:
+    cells = [Cell(share_or_metric_text(name, values[name]), values[name]) for name in _METRICS]
+    return cells + [number_cell(values[name], ".3f") for name in _OTHERS]
 
 
 def _risks_table(score: ScoreLike, rows: Sequence[Rows]) -> ReportTable:
     """The risk of every entry of the risk table by both; rows have no score beyond its ends."""
-    low, high = rows[0].scores.min(), rows[0].scores.max()
+    scores, links = rows[0].scores, links_of(score)
     entries = score.risk_table()
     shown = moved_rows(entries, 1, shift_of(score, score.layout))
     table = [
-        [
-            Cell(text.score),
-            *(Cell(_between(link, one, low, high)) for link in _links(score).values()),
-        ]
+        [Cell(text.score), *(Cell(_between(link, one, scores)) for link in links.values())]
         for text, one in zip(shown, entries, strict=True)
     ]
-    return ReportTable("Risks, original and recalibrated", ("Score", *_links(score)), table)
+    return ReportTable("Risks, original and recalibrated", ("Score", *links), table)
 
 
-def _between(link: RiskScale, entry: RiskRow, low: float, high: float) -> str:
+def _between(link: RiskScale, entry: RiskRow, scores: NDArray[Any]) -> str:
+    return " to ".join(dict.fromkeys(link.printed(_ends(entry, scores), EXTREME)))
+
+
+def _ends(entry: RiskRow, scores: NDArray[Any]) -> list[float]:
+    """The scores of an entry, as far as rows have such scores."""
+    low, high = float(scores.min()), float(scores.max())
     ends = [min(entry.highest, max(entry.lowest, low)), max(entry.lowest, min(entry.highest, high))]
-    return " to ".join(dict.fromkeys(link.printed(sorted(ends), EXTREME)))
+    return sorted(ends)
+
+
+def risk_ends(link: RiskScale, entry: RiskRow, scores: NDArray[Any]) -> tuple[float, float]:
+    """The least and the largest risk of an entry of the risk table.
+
+    Parameters
+    ----------
+    link : RiskScale
+    entry : RiskRow
+        In fitted points.
+    scores : ndarray of shape (n,)
+        Of rows: where an entry has an open end, no further than these.
+
+    Returns
+    -------
+    float, float
+    """
+    low, high = logistic(link.log_odds(np.array(_ends(entry, scores)))).tolist()
+    return low, high

@@ -132,7 +132,7 @@ def _told_apart(observed: float, *others: float) -> list[str]:
 
 def _remarks_on_drift(rows: Sequence[Rows], drifts: Sequence[Drift]) -> list[str]:
     shifted = [
-        f"{index_text(one.psi)} of {one.name if one is drifts[0] else repr(one.name)}"
+        f"{index_text(one.psi)} of {'scores' if one.name is None else repr(one.name)}"
         for one in drifts
         if one.psi >= max(SOME_SHIFT, one.by_chance)
     ]

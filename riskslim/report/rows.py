@@ -25,7 +25,7 @@ from riskslim.metrics.calibration import (
 from riskslim.metrics.discrimination import logistic_loss
 from riskslim.metrics.performance import Performance, metric_text
 from riskslim.metrics.performance import performance as measured
-from riskslim.score.observations import observations_of
+from riskslim.score.observations import class_labels, observations_of
 from riskslim.score.rows import ScoredRows, named_rows
 from riskslim.score.table import RiskScale
 
@@ -44,6 +44,7 @@ __all__ = [
     "feature_values",
     "is_same_loss",
     "judged_rows",
+    "labelled",
     "rows_of",
     "share_or_metric_text",
     "vector_of",
@@ -335,6 +336,11 @@ def vector_of(score: ScoreLike) -> NDArray[np.int64]:
     """Intercept and points of a score, shape (d + 1,)."""
     points = [score.points.get(name, 0) for name in score.feature_names]
     return np.array([score.intercept, *points], dtype=np.int64)
+
+
+def labelled(score: ScoreLike, rows: Rows) -> tuple[Any, Any, Any]:
+    """Rows with labels and weights of their own, whatever they were given as."""
+    return rows.X, class_labels(score.classes)[rows.positive.astype(int)], rows.weight
 
 
 def feature_values(score: ScoreLike, name: str, X: Any) -> NDArray[Any]:

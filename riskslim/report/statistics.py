@@ -1,4 +1,4 @@
-"""Tables of the report with the statistics that clinics and lenders ask for, and as records."""
+"""Tables of the report with the statistics that clinics and lenders ask for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from riskslim.items.item import source_variable
 from riskslim.metrics.agreement import (
@@ -17,21 +16,24 @@ from riskslim.metrics.agreement import (
     integrated_calibration_index,
 )
 from riskslim.metrics.bootstrap import Interval
-from riskslim.metrics.discrimination import operating_points
-from riskslim.metrics.groups import RiskGroup, metrics_by_group, risk_groups
+from riskslim.metrics.groups import RiskGroup, risk_groups
+from riskslim.metrics.rows import weighted_quantiles
 from riskslim.metrics.scorecards import gini, information_value, kolmogorov_smirnov
 from riskslim.report.cells import Cell, ReportTable, finite_or_none
-from riskslim.report.rows import METRIC_NAMES, Rows, feature_values
-from riskslim.score.lines import shift_of
+from riskslim.report.rows import Rows, feature_values
 from riskslim.score.link import link_of
 
 if TYPE_CHECKING:
     from riskslim.score.protocol import ScoreLike
 
-__all__ = ["RECORD", "group_table", "information_table", "records", "statistics_table"]
-
-# Columns of the records.
-RECORD = ("data", "part", "name", "statistic", "value", "lower", "upper")
+__all__ = [
+    "cut_points",
+    "group_table",
+    "information_table",
+    "statistics_of",
+    "statistics_table",
+    "variable_information",
+]
 
 # Groups of risk that rows are put into where no cut points are given: quarters of the first rows.
 _QUANTILES = (0.25, 0.5, 0.75)
@@ -130,7 +132,7 @@ def group_table(score: ScoreLike, rows: Sequence[Rows]) -> ReportTable | None:
     ReportTable or None
         None where all rows have one risk.
     """
-    cuts = _cuts(rows[0].risk, rows[0].weight)
+    cuts = cut_points(rows[0])
     if not cuts:
         return None
     every = [risk_groups(one.positive, one.risk, cuts, one.weight, pos_label=True) for one in rows]
@@ -151,13 +153,10 @@ def group_table(score: ScoreLike, rows: Sequence[Rows]) -> ReportTable | None:
     return ReportTable("Groups of risk", heads, table, note)
 
 
-def _cuts(risk: NDArray[np.float64], weight: NDArray[np.float64] | None) -> list[float]:
+def cut_points(rows: Rows) -> list[float]:
     """Risks at which a quarter of the rows, by weight, are below; none at the least risk."""
-    order = np.argsort(risk, kind="stable")
-    shares = np.cumsum(np.ones(len(risk)) if weight is None else weight[order])
-    places = np.searchsorted(shares, np.array(_QUANTILES) * shares[-1])
-    found = np.unique(risk[order][places]).tolist()
-    return [cut for cut in found if risk.min() < cut < 1]
+    found = np.unique(weighted_quantiles(rows.risk, _QUANTILES, rows.weight)).tolist()
+    return [cut for cut in found if rows.risk.min() < cut < 1]
 
 
 def _range_text(group: RiskGroup) -> str:
@@ -227,112 +226,3 @@ def variable_information(score: ScoreLike, rows: Rows) -> dict[str, float]:
         variable: information_value(rows.positive, values, rows.weight)
         for variable, values in sums.items()
     }
-
-
-def records(
-    score: ScoreLike,
-    parts: Sequence[tuple[Rows, Any]],
-    *,
-    threshold: float = 0.5,
-) -> list[dict[str, Any]]:
-    """All statistics of a report as rows of a long table, with groups of a column.
-
-    Parameters
-    ----------
-    score : RiskScore
-    parts : sequence of (Rows, groups)
-        Given rows, and test rows if there are any; ``groups`` is None or a label for each row that
-        was given, those of weight 0 among them.
-    threshold : float, default 0.5
-        The risk from which on rows of a group are called positive.
-
-    Returns
-    -------
-    list of dict
-        With the keys :data:`RECORD`. ``part`` is "metric", "threshold", "risk group", "variable" or
-        "group", ``name`` the threshold, the lower end of the risk group, the variable or the label;
-        NaN where there is no value or no interval.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As in :func:`~riskslim.metrics.metrics_by_group`.
-    """
-    found: list[dict[str, Any]] = []
-    cuts: list[float] | None = None
-    for rows, groups in parts:
-        cuts = _cuts(rows.risk, rows.weight) if cuts is None else cuts
-        lines = [
-            *_metric_lines(score, rows), *_threshold_lines(score, rows), *_risk_lines(rows, cuts)
-        ]  # fmt: skip
-        for name, value in variable_information(score, rows).items():
-            lines.append(("variable", name, "iv", value))
-        if groups is not None:
-            lines += _group_lines(score, rows, groups, threshold)
-        found += [_record(rows.name, *line) for line in lines]
-    return found
-
-
-_Line = tuple[str, Any, str, "float | Interval"]
-
-
-def _record(data: str, part: str, name: Any, statistic: str, value: Any) -> dict[str, Any]:
-    if not isinstance(value, tuple):
-        value = Interval(float(value), math.nan, math.nan)
-    return dict(zip(RECORD, (data, part, name, statistic, *value), strict=True))
-
-
-def _metric_lines(score: ScoreLike, rows: Rows) -> list[_Line]:
-    lines: list[_Line] = []
-    for name in METRIC_NAMES:
-        interval = rows.intervals.get(name)
-        own = isinstance(interval, Interval)  # the others are what chance alone makes
-        lines.append(("metric", "", name, interval if own else rows.metric(name)))  # type: ignore[arg-type]
-    lines += [("metric", "", name, value) for name, value in statistics_of(score, rows).items()]
-    return lines
-
-
-def _threshold_lines(score: ScoreLike, rows: Rows) -> list[_Line]:
-    """Rates at all thresholds, which are scores as the sheet adds them up."""
-    scores = rows.scores + shift_of(score, score.layout)
-    points = operating_points(rows.positive, scores, rows.weight)
-    lines: list[_Line] = []
-    for rate in ("sensitivity", "specificity", "ppv", "npv"):
-        ends = points.intervals(rate)
-        values = zip(points.thresholds, getattr(points, rate), *ends, strict=True)
-        lines += [
-            ("threshold", float(at), rate, Interval(*map(float, value)))
-            for at, *value in values
-            if at < math.inf
-        ]
-    return lines
-
-
-def _risk_lines(rows: Rows, cuts: Sequence[float]) -> list[_Line]:
-    lines: list[_Line] = []
-    for group in risk_groups(rows.positive, rows.risk, cuts, rows.weight, pos_label=True):
-        lines += [
-            ("risk group", group.lower, name, getattr(group, name))
-            for name in ("upper", "n", "share", "predicted", "observed")
-        ]
-    return lines
-
-
-def _group_lines(score: ScoreLike, rows: Rows, groups: Any, threshold: float) -> list[_Line]:
-    labels, given = np.asarray(groups), rows.given.sample_weight
-    if given is not None:
-        labels = labels[np.asarray(given) > 0]
-    log_odds = link_of(score).log_odds(rows.scores.astype(np.float64))
-    found = metrics_by_group(
-        rows.positive, log_odds, labels, rows.weight, threshold=threshold,
-        n_resamples=max(rows.n_resamples, 1), pos_label=True,
-    )  # fmt: skip
-    lines: list[_Line] = []
-    for one in found:
-        name = "all rows" if one.group is None else one.group
-        for statistic, value in one._asdict().items():
-            if statistic == "auc" and not rows.n_resamples:  # one resample makes no interval
-                value = value.value
-            if statistic != "group":
-                lines.append(("group", name, statistic, value))
-    return lines

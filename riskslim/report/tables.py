@@ -10,14 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riskslim._wording import listing
 from riskslim.config import show_config
 from riskslim.data.feature_ranges import FeatureRange, printed_range, short
-from riskslim.data.tables import Table
-from riskslim.items.columns import missing_in
-from riskslim.items.item import value_text
-from riskslim.items.rules import raw_table
-from riskslim.items.variables import RawVariable
 from riskslim.metrics.bootstrap import Interval
 from riskslim.metrics.calibration import ConsistencyRange
 from riskslim.metrics.discrimination import operating_points
@@ -50,8 +44,10 @@ if TYPE_CHECKING:
     from riskslim.score.protocol import ScoreLike
 
 __all__ = [
+    "called_positive",
     "certificate_table",
     "data_table",
+    "feature_means",
     "feature_table",
     "metrics_table",
     "note_on_intervals",
@@ -59,7 +55,7 @@ __all__ = [
     "path_tables",
     "requirements",
     "software_table",
-    "variable_table",
+    "weights_of",
 ]
 
 # With fewer rows of a class than this, its resamples hardly differ.
@@ -99,7 +95,7 @@ def certificate_table(score: ScoreLike) -> ReportTable | None:
         rows.append([Cell("How the search ended"), Cell(certificate.message)])
     note = ""
     if score.recalibration is not None:
-        note = score.recalibration.note_on_certificate(score.intercept)
+        note = score.recalibration.note_on_certificate()
     return ReportTable("Certificate in numbers", ("What", "Value"), rows, note)
 
 
@@ -254,7 +250,7 @@ def operating_table(score: ScoreLike, rows: Rows) -> ReportTable:
     intervals = {rate: points.intervals(rate) for rate in rates}
     if len(finite) < len(points) - 1:
         note += f" {len(points) - 1} scores occur; the table has some of them."
-    shares = _called_positive(points)
+    shares = called_positive(points)
     risks = link_of(score).printed(points.thresholds[finite].tolist(), EXTREME)
     # As on the sheet.
     thresholds = points.thresholds + shift_of(score, score.layout)
@@ -290,8 +286,18 @@ def _rate_cell(value: float, lower: float = math.nan, upper: float = math.nan) -
     return Cell(f"{value:.1%}", value, Interval(value, lower, upper), f"{lower:.1%} to {upper:.1%}")
 
 
-def _called_positive(points: OperatingPoints) -> NDArray[np.float64]:
-    """Share of rows, by weight, whose score is at least each threshold."""
+def called_positive(points: OperatingPoints) -> NDArray[np.float64]:
+    """Share of rows, by weight, whose score is at least each threshold.
+
+    Parameters
+    ----------
+    points : OperatingPoints
+        m of them.
+
+    Returns
+    -------
+    ndarray of float64, shape (m,)
+    """
     called = points.true_positives + points.false_positives
     return np.asarray(called / called[-1])
 
@@ -407,11 +413,20 @@ def data_table(score: ScoreLike, rows: Sequence[Rows]) -> ReportTable:
 
 def _weight_cells(rows: Rows) -> list[Cell]:
     share = weighted_mean(rows.positive, rows.weight)
-    if rows.weight is None:
+    found = weights_of(rows)
+    if not found:
         return [Cell("none"), Cell(f"{share:.1%}", share)]
-    low, high, total = rows.weight.min(), rows.weight.max(), rows.weight.sum()
+    low, high, total = found.values()
     text = f"{low:.4g} to {high:.4g}, {total:.6g} in all"
-    return [Cell(text, float(total)), Cell(f"{share:.1%}", share)]
+    return [Cell(text, total), Cell(f"{share:.1%}", share)]
+
+
+def weights_of(rows: Rows) -> dict[str, float]:
+    """Least and largest weight of rows, and their sum; empty without weights."""
+    if rows.weight is None:
+        return {}
+    low, high, total = rows.weight.min(), rows.weight.max(), rows.weight.sum()
+    return {"weight_minimum": float(low), "weight_maximum": float(high), "weight": float(total)}
 
 
 def _note_on_fitted(score: ScoreLike) -> str:
@@ -453,73 +468,32 @@ def feature_table(score: ScoreLike, rows: Sequence[Rows]) -> ReportTable:
     return ReportTable("Features with points", heads, table, note)
 
 
-def variable_table(score: ScoreLike, rows: Sequence[Rows]) -> ReportTable | None:
-    """The raw columns that features with points are computed from, and where values are missing.
+def _feature_cells(score: ScoreLike, name: str, rows: Rows) -> list[Cell]:
+    found, *means = feature_means(score, name, rows)
+    form = ".1%" if found.is_binary else ".4g"
+    return [Cell(_values_text(found)), *(Cell(f"{mean:{form}}", mean) for mean in means)]
+
+
+def feature_means(score: ScoreLike, name: str, rows: Rows) -> tuple[FeatureRange, float, float]:
+    """Values of a feature, and its means in rows with the outcome and in others.
 
     Parameters
     ----------
     score : RiskScore
-    rows : sequence of Rows
+    name : str
+    rows : Rows
 
     Returns
     -------
-    ReportTable or None
-        None where the score does not know them.
+    FeatureRange
+    float, float
     """
-    if not score.variables:
-        return None
-    heads = ["Column", "Values it was learned on", "missing"]
-    for one in rows:
-        heads += [f"{one.name}: values", "missing"]
-    tables = [raw_table(one.X) for one in rows]
-    lines = []
-    for name, variable in score.variables.items():
-        known = {"boolean": "no, yes", "numeric": variable.range_text}.get(
-            variable.kind, listing(map(str, variable.levels))
-        )
-        if variable.special:
-            known += f"; special: {listing(map(value_text, variable.special))}"
-        line = [Cell(name), Cell(known), _missing_cell(variable.n_missing, variable.n_samples)]
-        for table in tables:
-            line += _variable_cells(variable, table)
-        lines.append(line)
-    note = "Features with points are computed from these columns."
-    return ReportTable("Raw columns", heads, lines, note)
-
-
-def _variable_cells(variable: RawVariable, table: Table) -> list[Cell]:
-    names = [str(name) for name in table.names or ()]
-    if variable.name not in names:
-        return [Cell("not given"), Cell("")]
-    raw = table.values(names.index(variable.name))
-    missing = missing_in(raw)
-    there = raw[~missing]
-    if variable.kind == "numeric":
-        numbers = there.astype(np.float64)  # of records and lists they are objects
-        numbers = numbers[~variable.are_special(numbers)]
-        ends = [short(end(numbers).item()) for end in (np.min, np.max)] if len(numbers) else []
-        found = " to ".join(ends)
-    elif variable.kind == "boolean":
-        found = ", ".join("yes" if value else "no" for value in sorted(set(there.tolist())))
-    else:
-        found = listing(sorted(map(str, set(there.tolist()))))
-    return [Cell(found), _missing_cell(int(np.count_nonzero(missing)), len(raw))]
-
-
-def _missing_cell(count: int, n_samples: int) -> Cell:
-    share = f" ({count / n_samples:.1%})" if count else ""
-    return Cell(f"{count}{share}", count)
-
-
-def _feature_cells(score: ScoreLike, name: str, rows: Rows) -> list[Cell]:
     values = feature_values(score, name, rows.X)
-    found = FeatureRange.of(values)
-    cells = [Cell(_values_text(found))]
-    for positive in (rows.positive, ~rows.positive):
-        weight = None if rows.weight is None else rows.weight[positive]
-        mean = weighted_mean(values[positive], weight)
-        cells.append(Cell(f"{mean:.1%}" if found.is_binary else f"{mean:.4g}", mean))
-    return cells
+    positive, negative = (
+        weighted_mean(values[kind], None if rows.weight is None else rows.weight[kind])
+        for kind in (rows.positive, ~rows.positive)
+    )
+    return FeatureRange.of(values), positive, negative
 
 
 def _values_text(values: FeatureRange) -> str:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from typing import Any, Literal
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ __all__ = [
     "MAX_POSITIONS",
     "MergedPart",
     "PartSummary",
+    "RowMarks",
     "Weighting",
     "count_scores",
     "gradient_sums",
@@ -683,11 +685,34 @@ def reference_losses(part: KernelRows, vector: _Array, scale: float) -> tuple[fl
     return total, float(exact - np.longdouble(total))
 
 
-def row_marks(part: KernelRows) -> tuple[int, float]:
+class RowMarks(NamedTuple):
+    """Sums of marks over rows.
+
+    Attributes
+    ----------
+    exact : int
+        Sum over the rows, each as often as it counts, modulo 2^64; 0 for rows with weights.
+    weighted : float
+        Sum of weights times marks, these between 0 and 1; 0 for other rows.
+    columns : ndarray of uint64, shape (d + 1,)
+        As ``exact``, of the label and of each feature by itself.
+    shares : ndarray of float64, shape (d + 1,)
+        As ``weighted``.
+    """
+
+    exact: int
+    weighted: float
+    columns: NDArray[np.uint64]
+    shares: NDArray[np.float64]
+
+
+def row_marks(part: KernelRows) -> RowMarks:
     """Add up a mark of each row, by which other rows can be told from these.
 
     A mark is a number of 64 bits that any other value of a feature, and the other label, make
     another one. The sums depend neither on the order of rows nor on whether equal ones are merged.
+    Those of single columns say which of them differ; where values are exchanged between rows they
+    are the same.
 
     Parameters
     ----------
@@ -695,34 +720,48 @@ def row_marks(part: KernelRows) -> tuple[int, float]:
 
     Returns
     -------
-    exact : int
-        Sum over the rows, each as often as it counts, modulo 2^64; 0 for rows with weights.
-    weighted : float
-        Sum of weights times marks, these between 0 and 1; 0 for other rows.
+    RowMarks
     """
     d = len(part.integer_index) + len(part.real_index)
     # Odd numbers: two values of a feature never have the same product.
     factors = np.random.default_rng(0).integers(0, 2**64, d + 1, np.uint64) | np.uint64(1)
     exact, weighted = 0, []
+    columns, shares = np.zeros(d + 1, np.uint64), np.zeros(d + 1)
+    weighting = weighting_of(part)
     for start in range(0, part.n_rows, _MARKED_ROWS):
         rows = slice(start, min(start + _MARKED_ROWS, part.n_rows))
-        marks = np.where(part.labels[rows] > 0, factors[0], np.uint64(0))
-        for k, j in enumerate(part.integer_index.tolist()):
-            marks += factors[1 + j] * _folded(part.integer_columns[rows, k].astype(np.float64))
-        for k, j in enumerate(part.real_index.tolist()):
-            column = read_column(part.real_panels, k, rows.start, rows.stop)
-            marks += factors[1 + j] * _folded(column)
+        marks = np.zeros(rows.stop - rows.start, np.uint64)
+        counts = part.numbers[rows].astype(np.uint64) if weighting == "numbers" else None
+        for j, own in _marks_of_columns(part, rows, factors):
+            marks += own
+            if weighting == "weights":
+                shares[j] += float(part.weights[rows] @ (own / 2.0**64))
+            else:
+                columns[j] += own.sum() if counts is None else (own * counts).sum()
         # Sums of marks must not be marks of sums.
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
             marks = (marks ^ (marks >> np.uint64(shift))) * np.uint64(factor)
         marks ^= marks >> np.uint64(31)
-        if weighting_of(part) == "weights":
+        if weighting == "weights":
             weighted += (part.weights[rows] * (marks / 2.0**64)).tolist()
             continue
-        if len(part.numbers):
-            marks *= part.numbers[rows].astype(np.uint64)
+        if counts is not None:
+            marks *= counts
         exact += int(marks.sum(dtype=np.uint64))
-    return exact % 2**64, math.fsum(weighted)
+    return RowMarks(exact % 2**64, math.fsum(weighted), columns, shares)
+
+
+def _marks_of_columns(
+    part: KernelRows, rows: slice, factors: NDArray[np.uint64]
+) -> Iterator[tuple[int, NDArray[np.uint64]]]:
+    """Marks of the labels, at position 0, and of the values of each feature."""
+    yield 0, np.where(part.labels[rows] > 0, factors[0], np.uint64(0))
+    for k, j in enumerate(part.integer_index.tolist()):
+        values = part.integer_columns[rows, k].astype(np.float64)
+        yield 1 + j, factors[1 + j] * _folded(values)
+    for k, j in enumerate(part.real_index.tolist()):
+        values = read_column(part.real_panels, k, rows.start, rows.stop)
+        yield 1 + j, factors[1 + j] * _folded(values)
 
 
 def _folded(values: _Array) -> NDArray[np.uint64]:

@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,9 +18,15 @@ from riskslim._wording import listing, near, percent
 from riskslim.data.feature_ranges import FeatureRange, short
 from riskslim.items.families import Family, Pattern, condition_families
 from riskslim.items.item import Item, number_of, variable_of
+from riskslim.score.link import link_of
 from riskslim.score.reason_codes import Reason
+from riskslim.score.record_words import RecordWords, ShownPoints
 from riskslim.score.table import RiskScale, logistic
-from riskslim.score.typesetting import score_line
+from riskslim.score.typesetting import one_line, score_line
+
+if TYPE_CHECKING:
+    from riskslim.score.layout import ShownBy
+    from riskslim.score.protocol import ScoreLike
 
 __all__ = ["Change", "Contribution", "Explanation", "explanation", "fixed_features"]
 
@@ -81,6 +87,8 @@ class Change(NamedTuple):
     along : tuple of (str, int)
         Other conditions on the same variable that change with it, with their other values:
         with "age >= 60" true, "age >= 40" is.
+    text : str
+        The same in the words of the sheet: "age: >= 60 in place of < 40".
     """
 
     feature: str
@@ -91,11 +99,16 @@ class Change(NamedTuple):
     unit: str | None
     is_condition: bool
     along: tuple[tuple[str, int], ...] = ()
+    text: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
 class Explanation:
     """The score of one record, by item.
+
+    What is printed has the rows, the words and the points of the sheet: by variable, or with
+    conditions turned round, where the ``layout`` of the score is such. All other values are those
+    of the fitted points, which ``score_samples`` adds up.
 
     Parameters
     ----------
@@ -114,7 +127,7 @@ class Explanation:
         fixed do not change, and no value becomes missing or a special one, which is no measurement;
         one that is missing may become known.
     target : str
-        What ``fewest_changes`` reach: "a risk above 50%", "a score below 4".
+        What ``fewest_changes`` reach: "a risk above 50%", "a score below 4", as on the sheet.
     fewest_changes : tuple of Change or None
         As few variables as possible that together reach the target; among those, as few conditions
         as possible; among those, the ones that move the score least. Each has the score and risk
@@ -127,8 +140,14 @@ class Explanation:
         that cost most first.
     reasons_against_average : tuple of Reason or None, default None
         The same against the points that rows have on average, where those are given.
-    score_on_sheet : int or float, optional
-        The score as on sheets of the score, where their points are moved; else None.
+    rows : tuple of ShownPoints, default ()
+        What each row of the sheet adds to its total, those that add most first.
+    shift : int, default 0
+        By how much the total on the sheet exceeds the score.
+    by : {"item", "variable"}, default "item"
+        What the rows are.
+    missing_in_words : str, default ""
+        Of ``missing``, how it counts; empty where nothing is missing.
 
     Notes
     -----
@@ -149,23 +168,28 @@ class Explanation:
     missing: tuple[str, ...] = ()
     reasons: tuple[Reason, ...] = ()
     reasons_against_average: tuple[Reason, ...] | None = None
-    score_on_sheet: float | None = None
+    rows: tuple[ShownPoints, ...] = ()
+    shift: int = 0
+    by: ShownBy = "item"
+    missing_in_words: str = ""
+
+    @property
+    def score_on_sheet(self) -> float:
+        """The score as it is added up on the sheet."""
+        return self.score + self.shift
 
     def __str__(self) -> str:
-        score = short(self.score)
-        if self.score_on_sheet is not None:
-            score += f" ({short(self.score_on_sheet)} on the sheet)"
+        score = short(self.score_on_sheet)
         lines = [f"Score {score}: the risk of {self.outcome} is {_percent(self.risk)}."]
-        if self.contributions:
-            lines.append("Points by item:")
-        printed = [f"{one.total:+.10g}" for one in self.contributions]
+        if self.rows:
+            lines.append(f"Points by {self.by}:")
+        printed = [f"{row.points:+.10g}" for row in self.rows]
         width = max(map(len, printed), default=0)
-        for one, points in zip(self.contributions, printed, strict=True):
-            value = _value_in_words(one.value, one)
-            lines.append(f"  {points:>{width}}  {one.feature}: {value} ({one.worth})")
-        if self.missing:
-            counted = "its conditions count" if len(self.missing) == 1 else "their conditions count"
-            lines.append(f"Missing: {', '.join(self.missing)}; {counted} as no.")
+        lines += [
+            f"  {points:>{width}}  {row}" for row, points in zip(self.rows, printed, strict=True)
+        ]
+        if self.missing_in_words:
+            lines.append(self.missing_in_words)
         if self.reasons_against_average is not None:
             lines += [
                 _ranked("Points above the least", self.reasons),
@@ -173,24 +197,30 @@ class Explanation:
             ]
         if self.changes:
             lines.append("What would change it, all else equal:")
-            lines += [
-                f"  {_in_words(change)} (score {short(change.score)}, risk {_percent(change.risk)})"
-                for change in self.changes
-            ]
-        lines.append(self._fewest_in_words())
-        return "\n".join(lines)
+            # Items of one variable may lead to the same band.
+            lines += dict.fromkeys(
+                f"  {change.text} ({self._reached(change)})" for change in self.changes
+            )
+        lines += self._fewest_in_words()
+        if self.shift:
+            side = "above" if self.shift > 0 else "below"
+            lines.append(
+                f"Scores are those of the sheet, {abs(self.shift)} {side} those of the fitted "
+                "points."
+            )
+        return "\n".join(map(one_line, lines))
 
-    def _fewest_in_words(self) -> str:
+    def _reached(self, change: Change) -> str:
+        return f"score {short(change.score + self.shift)}, risk {_percent(change.risk)}"
+
+    def _fewest_in_words(self) -> list[str]:
         if self.fewest_changes is None:
-            return f"No change of the items leads to {self.target}."
-        last = self.fewest_changes[-1]
-        return "\n".join(
-            [
-                f"Fewest changes that lead to {self.target} "
-                f"(score {short(last.score)}, risk {_percent(last.risk)}):",
-                *(f"  {_in_words(change)}" for change in self.fewest_changes),
-            ]
-        )
+            return [f"No change of the items leads to {self.target}."]
+        reached = self._reached(self.fewest_changes[-1])
+        return [
+            f"Fewest changes that lead to {self.target} ({reached}):",
+            *(f"  {change.text}" for change in self.fewest_changes),
+        ]
 
 
 def _ranked(what: str, reasons: tuple[Reason, ...]) -> str:
@@ -201,28 +231,11 @@ def _percent(risk: float) -> str:
     return percent(risk, _EXTREME)
 
 
-def _value_in_words(value: float, item: Contribution | Change) -> str:
-    if item.is_condition and value in (0, 1):
-        return "yes" if value else "no"
-    return short(value) if item.unit is None else f"{short(value)} {item.unit}"
-
-
-def _in_words(change: Change) -> str:
-    after, before = (_value_in_words(value, change) for value in (change.after, change.before))
-    text = f"{change.feature}: {after} in place of {before}"
-    along = ", ".join(f"{name}: {'yes' if value else 'no'}" for name, value in change.along)
-    return f"{text}, and with it {along}" if along else text
-
-
 def explanation(
+    score: ScoreLike,
     values: Mapping[str, float],
-    score: float,
+    total: float,
     *,
-    points: Mapping[str, int],
-    feature_ranges: Mapping[str, FeatureRange],
-    items: Mapping[str, Item],
-    risks: RiskScale,
-    outcome: str,
     threshold: float | None,
     missing: tuple[str, ...] = (),
     fixed: Collection[str] = (),
@@ -232,15 +245,11 @@ def explanation(
 
     Parameters
     ----------
+    score : RiskScore
     values : mapping from str to int or float
         Values of the features with points.
-    score : int or float
-    points : mapping from str to int
-    feature_ranges : mapping from str to FeatureRange
-    items : mapping from str to Item
-        What is stated of features.
-    risks : RiskScale
-    outcome : str
+    total : int or float
+        The score of the record.
     threshold : float or None
         Changes are looked for that take the score across it; None for a risk of 50%.
     missing : tuple of str, default ()
@@ -254,6 +263,8 @@ def explanation(
     -------
     Explanation
     """
+    points, feature_ranges, items = score.points, score.feature_ranges, score.items
+    risks, words = link_of(score), RecordWords(score, values)
     contributions = [
         Contribution(
             name,
@@ -272,8 +283,9 @@ def explanation(
         known = feature_ranges[name]
         along = tuple((one, int(after[one])) for one in after if one != name)
         risk = _risk(moved, risks)
+        text = words.change({name: after[name], **dict(along)})
         return Change(
-            name, values[name], after[name], moved, risk, known.unit, known.is_binary, along
+            name, values[name], after[name], moved, risk, known.unit, known.is_binary, along, text
         )
 
     conditions = [
@@ -288,7 +300,7 @@ def explanation(
         for end in _other_values(values[name], feature_ranges[name])
         for after in _with_relatives(name, end, values, related.get(name))
     ]
-    target, is_reached, direction = _target(score, threshold, -risks.intercept)
+    target, is_reached, direction = _target(total, threshold, -risks.intercept, words.shift)
     moves = [
         changed(max(after, key=lambda one: abs(points[one])), after, values)
         for family in conditions
@@ -297,7 +309,7 @@ def explanation(
     moves += [change for change in changes if not change.is_condition]
     variable = {name: family.names[0] for name, family in related.items()}
     fewest: list[Change] = []
-    reached, present = score, dict(values)
+    reached, present = total, dict(values)
     for change in _fewest_moves(
         moves,
         variable,
@@ -308,14 +320,18 @@ def explanation(
         fewest.append(changed(change.feature, after, present))
         reached, present = fewest[-1].score, {**present, **after}
     return Explanation(
-        outcome=outcome,
+        outcome=f"{score.outcome_name} = {score.classes[1]}",
         contributions=tuple(sorted(contributions, key=lambda one: -abs(one.total))),
-        score=score,
-        risk=_risk(score, risks),
-        changes=tuple(sorted(changes, key=lambda change: -abs(change.score - score))),
+        score=total,
+        risk=_risk(total, risks),
+        changes=tuple(sorted(changes, key=lambda change: -abs(change.score - total))),
         target=target,
         fewest_changes=tuple(fewest) if is_reached(reached) else None,
         missing=missing,
+        rows=words.rows(),
+        shift=words.shift,
+        by=words.by,
+        missing_in_words=words.missing(missing) if missing else "",
     )
 
 
@@ -448,16 +464,20 @@ def _differences(family: Family, pattern: Pattern, values: Mapping[str, float]) 
 
 
 def _target(
-    score: float, threshold: float | None, even: float
+    score: float, threshold: float | None, even: float, shift: int
 ) -> tuple[str, Callable[[float], bool], int]:
-    """The other side of the threshold: in words, as a check, and in which direction it lies."""
+    """The other side of the threshold: in words, as a check, and in which direction it lies.
+
+    The words are about scores as on the sheet, which are larger by a shift.
+    """
     if threshold is None:
         if score > even:
             return f"a risk of {_HALF} or less", lambda other: other <= even, -1
         return f"a risk above {_HALF}", lambda other: other > even, 1
+    shown = short(threshold + shift)
     if score >= threshold:
-        return f"a score below {short(threshold)}", lambda other: other < threshold, -1
-    return f"a score of at least {short(threshold)}", lambda other: other >= threshold, 1
+        return f"a score below {shown}", lambda other: other < threshold, -1
+    return f"a score of at least {shown}", lambda other: other >= threshold, 1
 
 
 def _afterwards(change: Change) -> dict[str, float]:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from riskslim.score.protocol import ScoreLike
 
 __all__ = [
-    "feature_text", "label_of", "may_lack", "no_text", "stated_item", "turned_text",
-    "variable_text",
+    "feature_text", "label_of", "may_lack", "no_text", "opposite_text", "stated_item",
+    "turned_text", "variable_text",
 ]  # fmt: skip
 
 _NO_LABEL = Label()
@@ -120,10 +120,27 @@ def turned_text(score: ScoreLike, name: str) -> str:
     >>> turned_text(score, "age >= 60"), turned_text(score, "smoker")
     ('age < 60', 'smoker: no')
     """
+    return opposite_text(score, name) or f"{feature_text(score, name)}: {no_text(score, name)}"
+
+
+def opposite_text(score: ScoreLike, name: str) -> str | None:
+    """Write the condition that holds where another one does not.
+
+    Parameters
+    ----------
+    score : RiskScore
+    name : str
+        A feature of 0 and 1 with points.
+
+    Returns
+    -------
+    str or None
+        As :func:`turned_text`; None of features that do not say what they are.
+    """
     item = stated_item(score, name)
     own = label_of(score, name)
     if own.text is not None or own.levels or item is None or not item.is_condition:
-        return f"{feature_text(score, name)}: {no_text(score, name)}"
+        return None
     label = label_of(score, item.variable)
     variable = label.text or item.variable
     if item.kind == "missing":

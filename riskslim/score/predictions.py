@@ -203,7 +203,7 @@ class Predictions(ScoreFields):
     def _of_risks(self) -> tuple[str, ...]:
         """Say which rows the risks are for, where that is not rows like the training rows."""
         if self.recalibration is not None:
-            return (self.recalibration.describe(self._positive, self.intercept, self.scale),)
+            return (self.recalibration.describe(self._positive, self.scale),)
         if self.class_weighting is None:
             return ()
         return (self.class_weighting.describe(self._positive),)

@@ -413,7 +413,7 @@ class Presentation(Predictions):
         if self.certificate is not None:
             yield str(self.certificate)
             if self.recalibration is not None:
-                yield self.recalibration.note_on_certificate(self.intercept)
+                yield self.recalibration.note_on_certificate()
 
     @property
     def _risk_in_words(self) -> str:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from riskslim._checks import checked_integer, checked_number
 from riskslim._wording import listing
-from riskslim.data.feature_ranges import short
 from riskslim.score.band import VariableBands
 from riskslim.score.bands import bands_of
+from riskslim.score.record_words import band_text
 
 if TYPE_CHECKING:
     from riskslim.score.protocol import ScoreLike
@@ -102,22 +102,8 @@ def reasons_of(
         points = sum(score.points[name] * values[name] for name in one.features)
         cost = points - reference
         if cost > 0:
-            condition = _condition(one, values)
-            found.append(Reason(one.label, condition, points, cost, one.features))
+            found.append(Reason(one.label, band_text(one, values), points, cost, one.features))
     return tuple(sorted(found, key=lambda reason: -reason.cost))
-
-
-def _condition(one: VariableBands, values: Mapping[str, float]) -> str:
-    if one.is_factor:
-        unit = f" {one.unit}" if one.unit else ""
-        return f"{short(values[one.features[0]])}{unit}"
-    # Several bands have one pattern where nothing tells their values apart: "< 60", "missing".
-    pattern = tuple(values[name] for name in one.features)
-    found = [band.condition for band in one.bands if pattern in band.patterns]
-    if found:
-        return " or ".join(found)
-    # No value of the variable has them all; each has its points nevertheless.
-    return ", ".join(name for name in one.features if values[name])
 
 
 def checked_average(average: Mapping[str, float], points: Sequence[str]) -> dict[str, float]:

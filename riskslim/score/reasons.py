@@ -16,7 +16,6 @@ from riskslim.score.boolean_rule import BooleanRule, boolean_rule
 from riskslim.score.cutoff_ranges import SHARE
 from riskslim.score.cutoff_sweep import cutoff_ranges
 from riskslim.score.explanation import Explanation, explanation, fixed_features
-from riskslim.score.lines import shift_of
 from riskslim.score.link import link_of
 from riskslim.score.observations import observations_of
 from riskslim.score.presentation import Presentation
@@ -61,9 +60,9 @@ class Reasons(Presentation):
         record : mapping, pandas series, array-like of shape (d,), or X of one row
             A row as in :meth:`score_samples`.
         threshold : float, optional
-            The score from which on something is done: the explanation says which few changes of
-            items take the record to the other side. By default the other side of a risk of
-            50%, as in :meth:`predict`.
+            The score, of the fitted points as in :meth:`score_samples`, from which on something is
+            done: the explanation says which few changes of items take the record to the other side.
+            By default the other side of a risk of 50%, as in :meth:`predict`.
         fixed : sequence of str, default ()
             What cannot change, such as "age": features, or variables with all of the conditions on
             them. Whatever is fixed, no change makes a value missing that is known.
@@ -74,7 +73,8 @@ class Reasons(Presentation):
         Returns
         -------
         Explanation
-            ``str`` of it is readable.
+            ``str`` of it is readable: in the rows, words and points of the sheet in the ``layout``
+            of the score, so that the points printed add up to the score printed.
 
         Raises
         ------
@@ -106,15 +106,10 @@ class Reasons(Presentation):
         (score,) = rows.scores(self.points).tolist()
         values = {name: _plain_number(column.item()) for name, column in rows.values().items()}
         against = None if average is None else checked_average(average, tuple(self.points))
-        shift = shift_of(self, self.layout)
         explained = explanation(
+            self,
             values,
             score,
-            points=self.points,
-            feature_ranges=self.feature_ranges,
-            items=self.items,
-            risks=link_of(self),
-            outcome=self._positive,
             threshold=None if threshold is None else checked_number(threshold, "threshold"),
             missing=self._missing_in(record),
             fixed=fixed_features(
@@ -126,7 +121,6 @@ class Reasons(Presentation):
             explained,
             reasons=reasons_of(self, values),
             reasons_against_average=None if against is None else reasons_of(self, values, against),
-            score_on_sheet=score + shift if shift else None,
         )
 
     def average_points(self, X: Any, sample_weight: Any = None) -> dict[str, float]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from riskslim._checks import checked_integer, checked_number
 from riskslim.data.class_weights import share
-from riskslim.scale import checked_scale, scale_text
+from riskslim.scale import checked_scale
 from riskslim.score.table import RiskScale, logistic
 
 if TYPE_CHECKING:
@@ -92,45 +92,40 @@ class Recalibration:
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
-    def describe(self, outcome: str, intercept: int, scale: float) -> str:
+    def describe(self, outcome: str, scale: float) -> str:
         """Say in words what was changed, and for which rows.
+
+        The numbers that are replaced are left out: beside those that risks are computed with, they
+        would leave it open which ones count.
 
         Parameters
         ----------
         outcome : str
             What the risk is of: "died = yes".
-        intercept : int
         scale : float
-            Those of the score, that were replaced.
+            That of the score before.
 
         Returns
         -------
         str
         """
         source = "rows" if self.n_samples is None else f"{self.n_samples} rows"
-        changed = f"intercept {self.intercept:.6g} in place of {intercept}"
-        if self.scale != scale:
-            changed += f", scale {self.scale:.6g} in place of {scale_text(scale)}"
+        new = "a new intercept" if self.scale == scale else "a new intercept and a new scale"
         return (
-            f"Recalibrated to {source} of which {share(self.prevalence)} have {outcome}: "
-            f"{changed}. The points are as they were."
+            f"Recalibrated to {source} of which {share(self.prevalence)} have {outcome}: the risks "
+            f"are new, by {new}, the points are as they were."
         )
 
-    def note_on_certificate(self, intercept: int) -> str:
+    def note_on_certificate(self) -> str:
         """Say what a certificate is not about.
-
-        Parameters
-        ----------
-        intercept : int
-            Of the score, that was replaced.
 
         Returns
         -------
         str
         """
         return (
-            f"What is proven is about the points, with the intercept {intercept}, on the training "
-            "data. Nothing is proven about the recalibrated risks."
+            "What is proven is about the points, with the risks that they had on the training data "
+            "before the recalibration. Nothing is proven about the recalibrated risks."
         )
 
 

@@ -110,8 +110,8 @@ class Recalibrations(Presentation):
         | RISK  | 2.8% | 17.4% |
         +-------+------+-------+
         risk = 1 / (1 + exp(3.55814 - score))
-        Recalibrated to rows of which 5.0% have outcome = 1: intercept -3.55814 in place of
-        -2. The points are as they were.
+        Recalibrated to rows of which 5.0% have outcome = 1: the risks are new, by a new
+        intercept, the points are as they were.
         Risk: the probability that outcome = 1.
         """
         link = link_of(self)

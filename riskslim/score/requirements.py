@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 __all__ = [
     "Requirement",
+    "alike",
     "checked_requirements",
     "requirements_from_plain",
     "requirements_to_plain",
@@ -40,6 +42,39 @@ class Requirement(NamedTuple):
     def __str__(self) -> str:
         broken = "" if self.violation is None else f" ({self.violation})"
         return f"{self.mark}: {self.text}{broken}"
+
+
+# A name in quotation marks.
+_NAME = re.compile(r"'([^']*)'")
+
+
+def alike(texts: Iterable[str]) -> list[tuple[str, list[str]]]:
+    """Put texts together that differ in the name of a feature or a variable alone.
+
+    Parameters
+    ----------
+    texts : iterable of str
+
+    Returns
+    -------
+    list of (str, list of str)
+        By the first of them: the text, with '' in the place of the name where it has one name, and
+        the names.
+
+    Examples
+    --------
+    >>> from riskslim.score.requirements import alike
+    >>> alike(["points of 'a' are odd", "size 0 to 5", "points of 'b' are odd"])
+    [("points of '' are odd", ['a', 'b']), ('size 0 to 5', [])]
+    """
+    groups: dict[str, list[str]] = {}
+    for text in texts:
+        names = _NAME.findall(text)
+        if len(names) == 1:
+            groups.setdefault(_NAME.sub("''", text), []).append(names[0])
+        else:
+            groups.setdefault(text, [])
+    return [*groups.items()]
 
 
 def checked_requirements(given: Iterable[Requirement]) -> tuple[Requirement, ...]:

@@ -16,7 +16,9 @@ stated; points rounded one by one would have several risks for one total.
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import io
 import math
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -74,6 +76,33 @@ class Scorecard(ScoreSheet):
     def base(self) -> int:
         """The points that every record starts with."""
         return self.variables[0].bands[0].points
+
+    def to_csv(self) -> str:
+        """Write the points as CSV, a line for each band.
+
+        Returns
+        -------
+        str
+            With the columns variable (the raw column, or a feature), label, condition and points;
+            the base points first. Conditions are those of the sheet.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> print(RiskScore(-3, {"smoker": 2}).scorecard().to_csv())
+        variable,label,condition,points
+        ,Base points,,516
+        smoker,smoker,no,58
+        smoker,smoker,yes,0
+        <BLANKLINE>
+        """
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["variable", "label", "condition", "points"])
+        for one in self.variables:
+            for band in one.bands:
+                writer.writerow([one.variable, one.label, band.condition, band.points])
+        return text.getvalue()
 
     def totals(self, scores: Any) -> NDArray[np.int64]:
         """Return the totals of scores.

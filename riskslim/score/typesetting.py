@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from riskslim._wording import listing
 from riskslim.data.feature_ranges import FeatureRange, printed_range
+from riskslim.score.requirements import alike
 from riskslim.score.table import RiskRow
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ __all__ = [
     "ScoreLine",
     "SheetContent",
     "fitting_blocks",
+    "likewise",
     "longest_cell",
     "observed_text",
     "one_line",
@@ -32,9 +34,6 @@ __all__ = [
 ]
 
 NO_POINTS = "No feature has points: the score of every row is 0."
-
-# A name in quotation marks.
-_NAME = r"'[^']*'"
 
 # Parts of a word that is longer than a line: "with_", "an_", "underscore".
 _PARTS = re.compile(r"[^_./,]*[_./,]+|[^_./,]+")
@@ -107,7 +106,8 @@ class SheetContent:
     @property
     def notes_on_requirements(self) -> tuple[str, ...]:
         """Return the requirements that are met, in one sentence, and the others."""
-        met = _likewise([one_line(one.text) for one in self.requirements if one.is_met])
+        groups = alike(one_line(one.text) for one in self.requirements if one.is_met)
+        met = [likewise(*group) for group in groups]
         all_met = all(one.is_met for one in self.requirements)
         head = "Requirements, all met" if all_met else "Met"
         broken = [
@@ -142,17 +142,13 @@ class SheetContent:
         return tuple(lines)
 
 
-def _likewise(texts: list[str]) -> list[str]:
-    """Put texts together that differ in the name of a feature or a variable alone."""
-    groups: dict[str, list[str]] = {}
-    for text in texts:
-        names = re.findall(_NAME, text)
-        groups.setdefault(re.sub(_NAME, "''", text) if len(names) == 1 else text, []).append(text)
-    found = []
-    for group in groups.values():
-        others = [re.findall(_NAME, text)[0] for text in group[1:]]
-        found.append(group[0] + (f", likewise of {listing(others)}" if others else ""))
-    return found
+def likewise(text: str, names: list[str]) -> str:
+    """A text of :func:`~riskslim.score.requirements.alike` with its names."""
+    if not names:
+        return text
+    first, *others = (f"'{name}'" for name in names)
+    text = text.replace("''", first, 1)
+    return f"{text}, likewise of {listing(others)}" if others else text
 
 
 def score_line(name: str, points: int, values: FeatureRange) -> ScoreLine:

@@ -51,7 +51,8 @@ def test_a_finished_run_is_found_again(run, searches, more):
     assert len(searches) == n_done
     assert RiskScore.load("again.json") == RiskScore.load("first.json")
     other = run("--max-size", 3, *more, "--checkpoint", "c.db", code=EXIT_USAGE)
-    assert "c.db is the checkpoint of other data or settings" in other.stderr
+    named = "sizes is 1, 2, 3, kept: 1, 2" if more else "--max-size is 3, kept: 2"
+    assert f"c.db is the checkpoint of other data or settings ({named}):" in other.stderr
 
 
 def test_what_is_refused(run):

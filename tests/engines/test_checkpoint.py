@@ -25,7 +25,9 @@ from riskslim import (
     risk_at_most,
 )
 from riskslim.engines import checkpoint as module
-from riskslim.engines.checkpoint import Checkpoint, fingerprint
+from riskslim.engines import identity
+from riskslim.engines.checkpoint import Checkpoint
+from riskslim.engines.identity import differences, facts_of, fingerprint
 from riskslim.exceptions import CertificateError
 
 
@@ -179,11 +181,15 @@ def test_files_that_are_refused(file, tmp_path):
 
 
 def test_bounds_of_another_version_are_not_taken_over(problem, file, monkeypatch):
-    identity = fingerprint(problem, {})
-    Checkpoint(file, identity)
-    monkeypatch.setattr(module, "__version__", "0.0.1")
+    Checkpoint(file, fingerprint(problem, {}))
+    monkeypatch.setattr(identity, "__version__", "0.0.1")
     with pytest.raises(ValueError, match="checkpoint of other data or settings"):
         Checkpoint(file, fingerprint(problem, {}))
+    file.unlink()
+    Checkpoint(file, fingerprint(problem, {}), facts_of(problem, {}))
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match=rf"\(version is {identity.__version__}, kept: 0.0.1\)"):
+        Checkpoint(file, fingerprint(problem, {}), facts_of(problem, {}))
 
 
 def test_the_fingerprint_is_about_all_rows_and_settings(problem):
@@ -285,16 +291,158 @@ def test_it_does_not_matter_where_rows_are(kind, weighted):
         for held in (in_parts(rows, 1), in_parts(rows, 6), on_disk(rows, 7)):
             elsewhere = TrainingData.from_rows(held, **stated)
             found.add(fingerprint(_of_data(elsewhere), {}))
-            assert module._marked_rows(_of_data(elsewhere)) == module._marked_rows(_of_data(data))
+            there, here = (identity._marks(_of_data(one)) for one in (elsewhere, data))
+            assert there == here
     # Of rows with weights nobody knows how many were merged.
     assert len(found) == 1 + weighted
 
 
+SETTINGS = {"time_limit": 60.0, "settings": BranchAndBoundSettings(tables="never")}
+
+
+def _with_problem(**stated):
+    return lambda data: (_of_data(data, **stated), {})
+
+
+def _with_bounds(lower, upper=3, **more):
+    def state(data):
+        coefficients = CoefficientSet(data.feature_names, lower, upper, **more)
+        return RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=3), {}
+
+    return state
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        (_with_problem(), []),
+        (lambda data: (_of_data(data).restated(max_size=2), {}), ["max_size is 2, kept: 3"]),
+        (_with_problem(min_size=1), ["min_size is 1, kept: 0"]),
+        (_with_problem(scale=[1.0, 2.0]), ["scale is 1, 2, kept: 1"]),
+        (_with_problem(l0_penalty=0.01), ["l0_penalty of every feature is 0.01, kept: 1e-06"]),
+        (_with_bounds(-5), ["points of every feature from -5 to 3, kept: -3 to 3"]),
+        (
+            _with_bounds(-3, intercept_lower=-9, intercept_upper=4, sign={"x11": "+"}),
+            ["points of 'x11' from 0 to 3, kept: -3 to 3", "intercept is from -9 to 4, kept: der"],
+        ),
+        (
+            _with_problem(constraints=[at_most(1, ["x1", "x2"])]),
+            ["constraints that are new: at most 1 of 'x1', 'x2' is used"],
+        ),
+        (lambda data: (_of_data(data), {"gap_tolerance": 0.1}),
+         ["gap_tolerance is 0.1, kept: not stated"]),
+        (lambda data: (_of_data(data), {"n_threads": 4, "start": None}), []),
+    ],
+)  # fmt: skip
+def test_settings_that_differ_are_named_with_both_values(state, expected):
+    data = _sixteen_items()
+    problem, settings = state(data)
+    found = differences(facts_of(problem, settings), facts_of(_of_data(data), {}))
+    assert [text[: len(start)] for text, start in zip(found, expected, strict=True)] == expected
+    assert bool(found) == (fingerprint(problem, settings) != fingerprint(_of_data(data), {}))
+
+
+def test_settings_of_engines_are_named_one_by_one(file):
+    problem = _of_data(_sixteen_items())
+    Checkpoint(file, fingerprint(problem, SETTINGS), facts_of(problem, SETTINGS))
+    other = {"time_limit": 30, "settings": BranchAndBoundSettings(tables="always")}
+    with pytest.raises(ValueError, match="checkpoint of other data or settings") as error:
+        Checkpoint(file, fingerprint(problem, other), facts_of(problem, other))
+    assert str(error.value) == (
+        f"{file} is the checkpoint of other data or settings (settings.tables is 'always', kept: "
+        "'never'; time_limit is 30, kept: 60.0): name another file, or delete it to begin anew"
+    )
+
+
+def _changed(data, *, X=None, y=None, weight=None, names=None):
+    columns = np.column_stack([data.column(j) for j in range(data.n_features)])
+    if X is not None:
+        X(columns)
+    labels = data.labels.copy()
+    if y is not None:
+        y(labels)
+    return TrainingData(columns, labels, weight, feature_names=names or data.feature_names)
+
+
+def _flip(i, j):
+    def change(X):
+        X[i, j] = 1 - X[i, j]
+
+    return change
+
+
+def _exchange(X):
+    i, k = np.flatnonzero(X[:, 3] == 1)[0], np.flatnonzero(X[:, 3] == 0)[0]
+    X[[i, k], 3] = X[[k, i], 3]
+
+
+def _one_more(labels):
+    labels[np.flatnonzero(labels < 0)[0]] = 1
+
+
+@pytest.mark.parametrize("n_parts", [None, 5])
+def test_data_that_differ_are_named(n_parts):
+    data = _changed(_sixteen_items())
+    names = list(data.feature_names)
+
+    def facts(one):
+        if n_parts:
+            held = in_parts(rows_of(one, merged=False), n_parts)
+            stated = {"outcome_name": one.outcome_name, "feature_names": one.feature_names}
+            one = TrainingData.from_rows(held, **stated)
+        return facts_of(_of_data(one), {})
+
+    base = facts(data)
+    n = int((data.labels > 0).sum())
+    rng = np.random.default_rng(3)
+    weight = rng.integers(1, 4, len(data.labels)).astype(float)
+    cases = [
+        (_changed(data, X=_flip(17, 3)), [f"values of {names[3]!r}"]),
+        (
+            _changed(data, X=lambda X: (_flip(1, 2)(X), _flip(4, 5)(X))),
+            [f"values of {names[2]!r}, {names[5]!r}"],
+        ),
+        (
+            _changed(data, y=_one_more),
+            [f"labels: the number of rows with the outcome is {n + 1}, kept: {n}"],
+        ),
+        (
+            _changed(data, X=_exchange),
+            ["labels or values of rows: as many of each kind, but in other rows"],
+        ),
+        (_changed(data, weight=weight), ["weights of rows: given, kept: none"]),
+        (
+            _changed(data, names=[*names[:-1], "other"]),
+            [f"columns (new: 'other'; kept: {names[-1]!r})"],
+        ),
+    ]  # fmt: skip
+    for other, expected in cases:
+        assert differences(facts(other), base) == expected
+    some = _sixteen_items()
+    fewer = TrainingData(
+        np.column_stack([some.column(j) for j in range(16)])[:150], some.labels[:150]
+    )
+    assert "the number of rows is 150, kept: 200" in differences(facts(fewer), base)
+    # With weights.
+    weighted = facts(_changed(data, weight=weight))
+    total = weight.sum()
+    weight[0] += 0.5
+    more = facts(_changed(data, weight=weight))
+    assert differences(more, weighted) == [
+        f"the sum of the weights is {total + 0.5:g}, kept: {total:g}"
+    ]
+    weight[0] -= 0.5
+    other = facts(_changed(data, weight=rng.permutation(weight)))
+    assert differences(other, weighted) == ["weights of rows, or the rows that have them"]
+    flipped = facts(_changed(data, weight=weight, X=_flip(17, 3)))
+    assert differences(flipped, weighted) == [f"values of {names[3]!r}"]
+
+
 def test_rows_are_marked_once_for_all_searches_of_a_run(problem, file, monkeypatch):
     calls = []
-    original = module.row_marks
-    monkeypatch.setattr(module, "row_marks", lambda rows: calls.append(1) or original(rows))
-    kept = Checkpoint(file, fingerprint(problem, {}))
+    original = identity.row_marks
+    monkeypatch.setattr(identity, "row_marks", lambda rows: calls.append(1) or original(rows))
+    kept = Checkpoint(file, fingerprint(problem, {}), facts_of(problem, {}))
     for size in (1, 2):
         kept.solve("a", problem.restated(max_size=size))
     assert len(calls) == 1

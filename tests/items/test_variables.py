@@ -68,9 +68,11 @@ def test_the_encoder_knows_its_columns():
     frame = patients()
     known = ENCODER.fit(frame).variables_
     assert list(known) == list(frame)
-    assert known["age"] == RawVariable("age", "numeric", 20, 89, n_samples=N)
+    assert known["age"] == RawVariable("age", "numeric", 20, 89, n_samples=N, cutoffs="given")
     lacking = frame["creatinine"].isna().sum().item()
-    assert known["creatinine"] == RawVariable("creatinine", "numeric", 0.6, 2.4, (), lacking, N)
+    assert known["creatinine"] == RawVariable(
+        "creatinine", "numeric", 0.6, 2.4, (), lacking, N, cutoffs="given"
+    )
     assert known["sex"] == RawVariable("sex", "categorical", levels=("female", "male"), n_samples=N)
     assert known["smoker"] == RawVariable("smoker", "boolean", n_samples=N)
 
@@ -110,7 +112,7 @@ def test_files_and_pickles_keep_the_columns(tmp_path):
     assert {item.kind for item in score.items.values()} >= {">=", "="}
     assert document["variables"][0] == {
         "name": "age", "kind": "numeric", "minimum": 20, "maximum": 89, "n_missing": 0,
-        "n_samples": N,
+        "n_samples": N, "cutoffs": "given",
     }  # fmt: skip
     assert document["variables"][2] == {
         "name": "sex", "kind": "categorical", "levels": ["female", "male"], "n_missing": 0,
@@ -151,6 +153,7 @@ def test_files_and_pickles_keep_the_columns(tmp_path):
         ([{"n_missing": 5}], "n_missing must be an int from 0 to n_samples, got 5 and 4"),
         ([{"n_samples": 1.5}], "n_missing must be an int"),
         ([{"name": 3}], "name of a variable must be a str"),
+        ([{"cutoffs": "chance"}], "cutoffs must be one of 'given', 'quantiles', 'all', 'superv"),
         ([{}, {}], "entry 1 of 'variables' repeats the name 'age'"),
     ],
 )
@@ -560,8 +563,17 @@ def test_explanations_say_what_is_missing():
     variables = {"smoker": RawVariable("smoker", "boolean", n_missing=1, n_samples=9)}
     other = RiskScore(0, {"smoker": 1, "x": 1}, variables=variables)
     assert other.explain({"smoker": None, "x": 1}).missing == ("smoker",)
-    text = str(dataclasses.replace(explained, missing=("a", "b")))
-    assert "Missing: a, b; their conditions count as no." in text
+    variables["x"] = RawVariable("x", "boolean", n_missing=1, n_samples=9)
+    other = dataclasses.replace(other, variables=variables)
+    text = str(other.explain({"smoker": None, "x": None}))
+    assert "\nMissing: smoker, x; their conditions count as no.\n" in text
+    # Turned round they count as yes; bands say "missing".
+    negative = dataclasses.replace(score, points={one: -n for one, n in score.points.items()})
+    turned = negative.with_layout(points="non-negative").explain(record)
+    assert "\nMissing: creatinine.\n" in str(turned)
+    by_variable = score.with_layout(by="variable").explain(record)
+    assert "\nMissing: creatinine.\n" in str(by_variable)
+    assert "  creatinine: < 1.5 or missing\n" in str(by_variable)
 
 
 @pytest.mark.slow

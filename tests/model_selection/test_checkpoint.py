@@ -76,12 +76,19 @@ def test_a_path_that_was_broken_off_goes_on(problem, file, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "change", [{"cv": 4}, {"sizes": 2}, {"random_state": 1}, {"gap_tolerance": 0.2}, {"cv": None}]
+    ("change", "named"),
+    [
+        ({"cv": 4}, "number of folds is 4, kept: 3; rows of the folds"),
+        ({"sizes": 2}, "sizes is 1, 2, kept: 1"),
+        ({"random_state": 1}, r"\(rows of the folds \(cv, random_state\) is"),
+        ({"gap_tolerance": 0.2}, r"\(gap_tolerance is 0.2, kept: not stated\)"),
+        ({"cv": None}, "number of folds is 0, kept: 3"),
+    ],
 )
-def test_what_differs_is_refused(problem, file, change):
+def test_what_differs_is_refused(problem, file, change, named):
     arguments = {"cv": 3, "sizes": 1, "checkpoint": file}
     model_size_path(problem, **arguments)
-    with pytest.raises(ValueError, match="checkpoint of other data or settings"):
+    with pytest.raises(ValueError, match=f"checkpoint of other data or settings .*{named}"):
         model_size_path(problem, **{**arguments, **change})
 
 
@@ -90,7 +97,9 @@ def test_other_data_are_refused(file):
     X, y = rng.integers(0, 2, (60, 4)), np.arange(60) % 3 == 0
     model_size_path(RiskSLIMClassifier(), X, y, sizes=1, checkpoint=file)
     X[7, 2] ^= 1
-    with pytest.raises(ValueError, match="checkpoint of other data or settings"):
+    with pytest.raises(
+        ValueError, match=r"checkpoint of other data or settings \(values of 'x3'\)"
+    ):
         model_size_path(RiskSLIMClassifier(), X, y, sizes=1, checkpoint=file)
 
 

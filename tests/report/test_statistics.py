@@ -11,16 +11,23 @@ import pandas as pd
 import pytest
 
 from command_line import run, usage_error
-from riskslim import RiskScore
+from riskslim import ItemEncoder, RiskScore, RiskSLIMClassifier
 from riskslim.metrics import (
     brier_score,
+    calibration_consistency,
     calibration_line,
     gini,
     information_value,
     metrics_by_group,
     operating_points,
+    population_stability_index,
     risk_groups,
 )
+from riskslim.report import render
+from riskslim.report.grouped import grouped_rows
+from riskslim.report.page import page_of
+from riskslim.report.records import RECORD, records
+from riskslim.report.rows import judged_rows
 
 SCORE = RiskScore(
     -3,
@@ -89,7 +96,9 @@ def test_all_statistics_are_written_to_a_file(files):
     )  # fmt: skip
     with (files / "m.csv").open(newline="") as file:
         found = list(csv.DictReader(file))
-    assert {row["data"] for row in found} == {"given data", "test data"}
+    assert {row["data"] for row in found} == {"", "given data", "test data"}
+    assert {row["column"] for row in found if row["part"] == "group"} == {"sex"}
+    assert {row["column"] for row in found if row["part"] != "group"} == {""}
     values = {
         (row["part"], row["name"], row["statistic"]): row
         for row in found
@@ -126,7 +135,6 @@ def test_all_statistics_are_written_to_a_file(files):
 
 def test_options_that_do_not_go_together(files):
     fit = ["report", files / "s.json", files / "a.csv", "--output", files / "r.html"]
-    assert "--group needs --metrics-output" in usage_error(*fit, "--group", "sex")
     more = [*fit, "--metrics-output", files / "m.csv"]
     assert "--threshold needs --group" in usage_error(*more, "--threshold", 0.5)
     message = usage_error(*more, "--group", "sexx")
@@ -134,6 +142,165 @@ def test_options_that_do_not_go_together(files):
     for wrong in (["--group", "sexx"], ["--group", "sex", "--threshold", 1.5]):
         usage_error(*more, *wrong)
         assert not (files / "r.html").exists()  # nothing is written before all is checked
+
+
+def _numbers(text):
+    return {float(found) for found in text if found != "" and math.isfinite(float(found))}
+
+
+def _lacking(page, records):
+    """Figures of the tables of a report, with their intervals, that the records do not have."""
+    tables = "".join(re.findall(r'<table class="(?:numbers|words).*?</table>', page, re.S))
+    shown = sorted(_numbers(re.findall(r'data-(?:value|lower|upper)="([^"]*)"', tables)))
+    assert len(shown) > 50
+    texts = (str(row[name]) for row in records for name in ("value", "lower", "upper"))
+    known = np.array(sorted(_numbers(texts)))
+    above = np.clip(np.searchsorted(known, shown), 1, len(known) - 1)
+    return [
+        one
+        for one, *others in zip(shown, known[above], known[above - 1], strict=True)
+        if not any(math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12) for other in others)
+    ]
+
+
+def _raw_score():
+    """A score on raw columns with missing and special values, and rows of another kind."""
+    rng = np.random.default_rng(6)
+    table = pd.DataFrame(
+        {
+            "age": np.where(rng.random(400) < 0.1, -9, rng.integers(20, 90, 400)),
+            "lab": np.where(rng.random(400) < 0.2, np.nan, rng.normal(size=400)),
+            "ward": rng.choice(["A", "B"], 400),
+        }
+    )
+    died = rng.random(400) < 0.2 + 0.4 * (table["age"] > 60)
+    items = ItemEncoder(
+        thresholds={"age": [40, 60], "lab": 2}, missing="indicator", special_values={"age": [-9]}
+    )
+    model = RiskSLIMClassifier(max_size=3, items=items, max_coef=3, scale=1.0)
+    score = model.fit(table, died).risk_score_
+    return score.with_labels({"age": {"levels": {"-9": "not known"}}}), table, died
+
+
+@pytest.mark.parametrize(("weighted", "recalibrated"), [(True, False), (False, True)])
+def test_the_file_has_every_figure_of_the_tables(weighted, recalibrated):
+    score, X, y = _raw_score()
+    rng = np.random.default_rng(7)
+    weight = rng.integers(0, 4, len(y)) if weighted else None
+    if recalibrated:
+        score = score.recalibrated(X, y, weight, with_scale=True)
+    score = score.with_layout(points="non-negative")
+    chosen = rng.permutation(len(y))[:150]
+    test = (X.iloc[chosen], y[chosen], None if weight is None else weight[chosen])
+    rows = judged_rows(score, (X, y, weight), test, n_resamples=20)
+    groups = grouped_rows(score, rows, ["ward", "age"], 0.3)
+    page = page_of(score, rows, groups=groups)
+    found = records(score, rows, groups)
+    assert _lacking(page, found) == []
+    assert all(set(one) == set(RECORD) for one in found)
+    # Without one part of it, something is lacking: the check sees each of them.
+    for part in ("metric", "threshold", "risk group", "item", "group"):
+        assert _lacking(page, [one for one in found if one["part"] != part]), part
+
+
+def test_figures_of_drift_and_chance():
+    X, y = rows()
+    other, y_other = rows(200, seed=4)
+    judged = judged_rows(SCORE, (X, y, None), (other, y_other, None), n_resamples=20)
+    found = {
+        (one["data"], one["part"], one["name"], one["statistic"]): one
+        for one in records(SCORE, judged)
+    }
+    for name in SCORE.points:
+        psi = population_stability_index(X[name], other[name])
+        assert found["test data", "item", name, "psi"]["value"] == pytest.approx(psi)
+        assert found["test data", "item", name, "psi_by_chance"]["value"] > 0
+    assert found["test data", "score", "", "psi"]["value"] >= 0
+    assert ("given data", "score", "", "psi") not in found
+    chance = calibration_consistency(
+        SCORE.predict_proba(X)[:, 1], scores=SCORE.decision_function(X), n_resamples=20
+    )
+    for name in ("cal", "mcal", "observed"):
+        one = found["given data", "metric", "", f"{name}_by_chance"]
+        assert [one["value"], one["lower"], one["upper"]] == pytest.approx(list(chance[name]))
+    risk = SCORE.predict_proba({"age >= 40": 1, "age >= 60": 0, "smoker": 1})[0, 1]
+    assert found["given data", "threshold", 2.0, "risk"]["value"] == pytest.approx(risk)
+    called = np.mean(SCORE.score_samples(X) >= 2)
+    assert found["given data", "threshold", 2.0, "called_positive"]["value"] == called
+    assert found["given data", "score", "2", "risk"]["value"] == pytest.approx(risk)
+
+
+def test_groups_of_several_columns_in_report_and_file(files):
+    for name in ("a", "b"):
+        table = pd.read_csv(files / f"{name}.csv")
+        table["site"] = np.arange(len(table)) % 2
+        table.to_csv(files / f"{name}.csv", index=False)
+    run(
+        "report", files / "s.json", files / "a.csv", "--test", files / "b.csv", "--output",
+        files / "r.html", "--metrics-output", files / "m.csv", "--group", "sex", "--group", "site",
+        "--group", "sex", "--resamples", 20,
+    )  # fmt: skip
+    page = (files / "r.html").read_text(encoding="utf-8")
+    for column in ("sex", "site"):
+        for data in ("given data", "test data"):
+            assert page.count(f"<caption>By {column}, {data}</caption>") == 1
+        assert f'<th scope="col">{column}</th>' in page
+    assert '<h2 id="groups">Groups</h2>' in page
+    assert "Rows with a risk of at least 50% are called positive." in page
+    with (files / "m.csv").open(newline="") as file:
+        found = [row for row in csv.DictReader(file) if row["part"] == "group"]
+    assert {(row["column"], row["name"]) for row in found} == {
+        ("sex", "all rows"), ("sex", "f"), ("sex", "m"),
+        ("site", "all rows"), ("site", "0"), ("site", "1"),
+    }  # fmt: skip
+    # In the report alone.
+    run(
+        "report", files / "s.json", files / "a.csv", "--output", files / "r.html", "--group",
+        "sex", "--resamples", 0,
+    )  # fmt: skip
+    assert "<caption>By sex, given data</caption>" in (files / "r.html").read_text("utf-8")
+
+
+def test_groups_that_cannot_be():
+    X, y = rows()
+    X["sex"] = ["m", "f"] * (len(y) // 2)
+    X["number"] = np.arange(len(y))
+    X["some"] = [None, *["a"] * (len(y) - 1)]
+
+    def grouped(groups, X=X, weight=None, threshold=0.5):
+        judged = judged_rows(SCORE, (X, y, weight), n_resamples=0)
+        return grouped_rows(SCORE, judged, groups, threshold)
+
+    for groups, error, message in (
+        (
+            ["sexx"],
+            ValueError,
+            r"the given data have no column 'sexx' \(did you mean 'sex'\?\) for",
+        ),
+        (["number"], ValueError, "groups 'number' of the given data: groups has 300 distinct"),
+        (["some"], ValueError, "groups 'some' of the given data: groups has 1 missing labels"),
+        ("sex", TypeError, "groups must be a sequence of names"),
+    ):
+        with pytest.raises(error, match=message):
+            grouped(groups)
+    with pytest.raises(ValueError, match="threshold must be a risk between 0 and 1"):
+        grouped(["sex"], threshold=0)
+    with pytest.raises(ValueError, match="no column 'sex' for groups: columns need names"):
+        grouped(["sex"], X[[*SCORE.points]].to_numpy())
+    # Rows of weight 0 are in no group.
+    (found,) = grouped(["sex"], weight=np.where(X["sex"] == "m", 0, 1))
+    assert [one.group for one in found.found] == [None, "f"]
+
+
+def test_special_values_have_columns_and_labels():
+    score, X, y = _raw_score()
+    page = render(score, X, y, n_resamples=0, groups=["ward"], group_threshold=0.25)
+    assert "Rows with a risk of at least 25% are called positive." in page
+    (table,) = re.findall(r"<caption>Raw columns</caption>.*?</table>", page, re.S)
+    n = (X["age"] == -9).sum()
+    assert '<th scope="col">Special values</th>' in table
+    assert "<td>-9 (not known)</td>" in table
+    assert f"<td>-9 (not known): {n} ({n / len(X):.1%})</td>" in table
 
 
 def test_without_resamples_there_are_no_intervals_of_groups(files):

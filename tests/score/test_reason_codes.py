@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import sqlite3
 from contextlib import closing
 
@@ -13,6 +14,7 @@ import pytest
 from riskslim import ItemEncoder, RiskScore
 from riskslim.data.feature_ranges import FeatureRange
 from riskslim.exports import SQL_DIALECTS
+from riskslim.items import read_items
 from riskslim.items.variables import RawVariable
 
 NAMES = ["age >= 66", "age >= 71", "w = A", "w = B", "sex = m", "smoker"]
@@ -164,13 +166,96 @@ def test_average_points():
         fitted.to_sql(reasons=1)
 
 
-def test_explanations_name_the_score_on_the_sheet():
-    fitted = RiskScore(1, {"exercise": -2, "smoker": 1})
-    record = {"exercise": 1, "smoker": 0}
-    assert str(fitted.explain(record)).startswith("Score -2: the risk")
-    shown = fitted.with_layout(points="non-negative").explain(record)
-    assert str(shown).startswith("Score -2 (0 on the sheet): the risk of outcome = 1 is 26.9%.")
-    assert shown.score_on_sheet == 0
+SHIFTED = RiskScore(1, {"exercise": -2, "age >= 60": -1, "smoker": 1})
+
+
+def test_explanations_are_in_the_points_of_the_sheet():
+    """Fitted points beside a total of the sheet do not add up to it."""
+    record = {"exercise": 1, "smoker": 0, "age >= 60": 0}
+    assert str(SHIFTED.explain(record)).startswith("Score -2: the risk")
+    found = SHIFTED.with_layout(points="non-negative").explain(record, 0)
+    assert (found.score, found.score_on_sheet, found.shift) == (-2, 1, 3)
+    assert (
+        str(found)
+        == """\
+Score 1: the risk of outcome = 1 is 26.9%.
+Points by item:
+  +1  age < 60: yes (1 point)
+  +0  exercise: yes (2 points for no)
+  +0  smoker: no (1 point)
+What would change it, all else equal:
+  exercise: no in place of yes (score 3, risk 73.1%)
+  smoker: yes in place of no (score 2, risk 50.0%)
+  age < 60: no in place of yes (score 0, risk 11.9%)
+Fewest changes that lead to a score of at least 3 (score 3, risk 73.1%):
+  exercise: no in place of yes
+Scores are those of the sheet, 3 above those of the fitted points."""
+    )
+
+
+def test_explanations_have_the_rows_and_labels_of_a_sheet_by_variable():
+    ranges = {"visits": FeatureRange(0, 7)}
+    points = {"age >= 60": 3, "smoker": 2, "age >= 40": -1, "visits": 1}
+    items = read_items(["age >= 60", "age >= 40"])
+    fitted = RiskScore(-4, points, items=items, feature_ranges=ranges)
+    labels = {
+        "age": {"text": "Age", "unit": "years"},
+        "smoker": {"text": "Smoking", "levels": {"yes": "smokes", "no": "does not"}},
+        "visits": {"text": "Visits", "unit": "times"},
+    }
+    fitted = fitted.with_labels(labels).with_layout(by="variable", points="non-negative")
+    found = fitted.explain({"age >= 60": 0, "smoker": 1, "age >= 40": 1, "visits": 3}, 4)
+    assert (
+        str(found)
+        == """\
+Score 5: the risk of outcome = 1 is 50.0%.
+Points by variable:
+  +3  Visits: 3 times (x 1 point per times)
+  +2  Smoking: smokes
+  +0  Age (years): 40 to < 60
+What would change it, all else equal:
+  Visits: 7 times in place of 3 times (score 9, risk 98.2%)
+  Age (years): >= 60 in place of 40 to < 60 (score 8, risk 95.3%)
+  Visits: 0 times in place of 3 times (score 2, risk 4.7%)
+  Smoking: does not in place of smokes (score 3, risk 11.9%)
+  Age (years): < 40 in place of 40 to < 60 (score 6, risk 73.1%)
+Fewest changes that lead to a score below 5 (score 3, risk 11.9%):
+  Smoking: does not in place of smokes
+Scores are those of the sheet, 1 above those of the fitted points."""
+    )
+
+
+def _printed(explained):
+    """Total, points of the rows, and scores with their risks, as printed."""
+    lines = str(explained).splitlines()
+    total = float(re.match("Score (.*): the risk", lines[0])[1])
+    points = [float(line.split()[0]) for line in lines if re.match(r" +[+-]\d", line)]
+    reached = re.findall(r"\(score (\S+), risk (\S+)\)", str(explained))
+    return total, points, reached
+
+
+@pytest.mark.parametrize("by", ["item", "variable"])
+@pytest.mark.parametrize("shown", ["fitted", "non-negative"])
+def test_printed_points_add_up_to_the_printed_total_and_to_the_sheet(by, shown):
+    rng = np.random.default_rng(5)
+    for _ in range(25):
+        worths = (rng.integers(1, 6, len(NAMES)) * rng.choice([-1, 1], len(NAMES))).tolist()
+        fitted = score(worths).with_layout(by=by, points=shown)
+        sheet = fitted.sheet(max_rows=None)
+        risks = {row.score: row.risk for row in sheet.risks}
+        rows = {line.label.removesuffix(": no") for line in sheet.lines}
+        rows |= {one.label for one in sheet.variables}
+        record = RECORDS[rng.integers(len(RECORDS))]
+        explained = fitted.explain(record)
+        assert explained.score == fitted.score_samples(record)[0]
+        total, points, reached = _printed(explained)
+        assert sum(points) == total == explained.score_on_sheet
+        reached.append((f"{total:g}", re.search(r"outcome = 1 is (\S+)\.\n", str(explained))[1]))
+        assert len(explained.rows) == len(rows) == len(points)
+        assert all(any(one.label.startswith(label) for label in rows) for one in explained.rows)
+        for other, risk in reached:
+            assert risks.get(other) == risk or risk in ("<0.1%", ">99.9%")
+        assert shown == "fitted" or min(points) >= 0
 
 
 def test_reasons_state_all_values_that_nothing_tells_apart():

@@ -170,7 +170,7 @@ def test_a_report_says_what_is_proven_and_what_is_not():
     classifier = RiskSLIMClassifier(max_size=2, class_weight="balanced").fit(X, y)
     found = classifier.risk_score_.recalibrated(X, y)
     assert found.certificate == classifier.certificate_
-    note = f"What is proven is about the points, with the intercept {found.intercept},"
+    note = "What is proven is about the points, with the risks that they had on the training data"
     assert note in str(found)
     text = render(found, X, y, problem=classifier, n_resamples=0)
     assert note in text
@@ -188,8 +188,41 @@ def test_a_report_says_what_is_proven_and_what_is_not():
 def test_remarks_name_the_rows_that_the_risks_are_for():
     X, y = rows()
     (remark,) = SCORE.recalibrated(X, y).remarks(X)
-    assert re.match(r"Recalibrated to 4000 rows of which .*% have died = yes: intercept -3", remark)
-    assert "scale 1." in SCORE.recalibrated(X, y, with_scale=True).remarks(X)[0]
+    assert re.match(r"Recalibrated to 4000 rows of which .*% have died = yes: the risks", remark)
+    assert "a new scale" in SCORE.recalibrated(X, y, with_scale=True).remarks(X)[0]
+    assert "scale" not in remark
+
+
+def _risk_by(formula):
+    """The risk of a score by the formula of a sheet."""
+    assert formula.startswith("risk = ")
+    return lambda score: eval(formula.removeprefix("risk = "), {"exp": np.exp, "score": score})
+
+
+@pytest.mark.parametrize("by", ["item", "variable"])
+@pytest.mark.parametrize("points", ["fitted", "non-negative"])
+@pytest.mark.parametrize("with_scale", [False, True])
+@pytest.mark.parametrize("scale", [1.0, 1.7])
+def test_a_sheet_has_one_formula_and_it_is_that_of_the_predictions(by, points, with_scale, scale):
+    """Two intercepts on a sheet leave it open which one counts."""
+    worths = {"smoker": 2, "age >= 60": 1, "active": -3}
+    rng = np.random.default_rng(4)
+    X = {name: rng.integers(0, 2, 3000) for name in worths}
+    score = RiskScore(-17, worths, scale=scale).with_layout(by=by, points=points)
+    y = rng.random(3000) < expit((score.score_samples(X) - 1.25) / 2.2)
+    found = score.recalibrated(X, y.astype(int), with_scale=with_scale)
+    sheets = [found.sheet(), found.scorecard(base_points=0, pdo=50, higher_is="riskier")]
+    for sheet in sheets:
+        risk = _risk_by(sheet.formula)
+        for row in sheet.risks:
+            assert row.risk == f"{risk(row.lowest):.1%}" or row.risk.startswith(("<", ">"))
+        everything = "\n".join([str(sheet), sheet.to_html(), sheet.to_latex(), sheet.to_markdown()])
+        assert "17" not in re.sub(r"17\.\d|\.\d+", "", everything)
+        assert sum(line.startswith("risk = ") for line in str(sheet).splitlines()) == 1
+    shift = 3 if points == "non-negative" else 0
+    records = found.predict_proba(X)[:, 1]
+    by_formula = _risk_by(sheets[0].formula)(found.score_samples(X) + shift)
+    np.testing.assert_allclose(by_formula, records, rtol=1e-4)
 
 
 def test_operating_points_have_the_new_risks():
