@@ -51,6 +51,7 @@ from riskslim import (
     model_size_path,
     sequential_rounding,
 )
+from riskslim.exceptions import RiskSLIMError
 
 CTRL_C, STOP, LIMIT = "Ctrl-C", "should_stop", "time limit"
 # No phase is run as a whole for longer: it is ended by a time limit, or by Ctrl-C.
@@ -260,7 +261,7 @@ def models(data: Data) -> Iterator[Phase]:
     """Classifiers, folds and paths."""
     n = data.n // 5
     X, y = data.reals[:n], data.y[:n]
-    yield Phase("classifier", lambda **ends: RiskSLIMClassifier(**ends).fit(X, y), (CTRL_C, LIMIT))
+    yield Phase("classifier", lambda: RiskSLIMClassifier().fit(X, y))
     estimator = RiskSLIMClassifier(max_size=3, time_limit=2)
     yield Phase(
         "cross-validation",
@@ -374,7 +375,8 @@ def late(phase: Phase, way: str, moment: float) -> tuple[float, float] | None:
     timer.daemon = True
     before = time.process_time()
     timer.start()
-    with contextlib.suppress(KeyboardInterrupt), watch:
+    # A search that ends before it has any score says so.
+    with contextlib.suppress(KeyboardInterrupt, RiskSLIMError), watch:
         phase.run(**ends)
     end, processor = time.perf_counter(), time.process_time()
     timer.cancel()
