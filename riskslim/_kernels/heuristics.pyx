@@ -88,6 +88,7 @@ cdef extern from "odds.h" nogil:
 
 
 cdef extern from "blocks.h" nogil:
+    bint rs_stopped(int64_t *stop) noexcept
     ctypedef struct rs_sum:
         double high
         double low
@@ -167,12 +168,13 @@ cdef struct Rows:
     rs_sum *sums                 # by chunk: loss, then first and second derivatives of lines
     int n_threads
     Py_ssize_t n_evaluations
+    int64_t *stop                # as of rs_stopped; passes leave out chunks then, and mean nothing
 
 
 cdef int open_rows(
     Rows *rows, const int8_t[::1, :] columns, const double[:, :, ::1] panels,
     const int64_t[::1] slot, const int8_t[::1] labels, const double[::1] weights,
-    double total_weight, double unit, int n_threads,
+    double total_weight, double unit, int64_t[::1] stop, int n_threads,
 ) except -1:
     cdef Py_ssize_t n_reals = panels.shape[1]
     rows.n = labels.shape[0]
@@ -185,6 +187,7 @@ cdef int open_rows(
     rows.slot = &slot[0]
     rows.labels = &labels[0]
     rows.weights = &weights[0] if weights.shape[0] else NULL
+    rows.stop = &stop[0]
     rows.n_threads = n_threads
     rows.n_evaluations = 0
     rows.n_lines = slot.shape[0] + 1
@@ -274,6 +277,8 @@ cdef void count_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nog
     cdef Rows *rows = <Rows *>argument
     cdef Py_ssize_t block, start, m, end = min(rows.n, (chunk + 1) * RS_CHUNK)
     cdef int32_t[RS_BLOCK] cells
+    if rs_stopped(rows.stop):
+        return
     for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
         start = block * RS_BLOCK
         m = min(RS_BLOCK, end - start)
@@ -304,6 +309,8 @@ cdef void weigh_part(void *argument, Py_ssize_t part, int worker) noexcept nogil
     cdef double *mass = rows.mass + part * rows.n_values * 2 * rows.width
     cdef int32_t[RS_BLOCK] cells
     for block in range(part_begin(rows.n, rows.n_parts, part) // RS_BLOCK, n_blocks(end)):
+        if rs_stopped(rows.stop):
+            return
         start = block * RS_BLOCK
         m = min(RS_BLOCK, end - start)
         block_cells(rows, cells, start, m)
@@ -357,6 +364,9 @@ cdef void line_loss_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept
     cdef double[RS_BLOCK] values
     cdef rs_sum total
     total.high = total.low = 0.0
+    rows.sums[chunk] = total
+    if rs_stopped(rows.stop):
+        return
     for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
         start = block * RS_BLOCK
         m = min(RS_BLOCK, end - start)
@@ -500,6 +510,8 @@ cdef void measure_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept n
     cdef rs_sum *sums = rows.sums + chunk * (2 * rows.n_lines + 1)
     for k in range(2 * rows.n_lines + 1):
         sums[k].high = sums[k].low = 0.0
+    if rs_stopped(rows.stop):
+        return
     for block in range(chunk * RS_CHUNK_BLOCKS, n_blocks(end)):
         start = block * RS_BLOCK
         m = min(RS_BLOCK, end - start)
@@ -603,7 +615,6 @@ cdef struct Search:
     int64_t at                   # present value of what is searched
     double kept                  # step of the line, or shift of the intercept
     bint exhaustive
-    const int64_t *stop          # not 0: end without a move
     int64_t[REMEMBERED] value
     double[REMEMBERED] loss
     int n_remembered
@@ -619,16 +630,23 @@ cdef inline void begin_search(
 
 
 cdef double search_loss(Search *search, int64_t v) noexcept nogil:
-    """Loss at value v; golden section comes back to its last few points."""
+    """Loss at value v; golden section comes back to its last few points.
+
+    Infinite once the rows are to stop: searches then end at once, and no value of theirs is taken.
+    """
     cdef int k
     cdef double loss
     for k in range(min(search.n_remembered, REMEMBERED)):
         if search.value[k] == v:
             return search.loss[k]
+    if rs_stopped(search.rows.stop):
+        return INFINITY
     if search.along_intercept:
         loss = line_loss(search.rows, search.kept, <double>(v - search.at))
     else:
         loss = line_loss(search.rows, <double>(v - search.at), search.kept)
+    if rs_stopped(search.rows.stop):
+        return INFINITY
     k = search.n_remembered % REMEMBERED
     search.value[k] = v
     search.loss[k] = loss
@@ -789,7 +807,7 @@ cdef void try_lines(
     loss = measure_lines(rows, bounds)
     bound_lines(vector, bounds, loss)
     while True:
-        if search.stop[0]:
+        if rs_stopped(rows.stop):
             return
         next_line = -1
         for line in range(vector.d + 1):
@@ -867,7 +885,7 @@ cdef void try_swaps(
         begin_search(search, False, intercept, 0)
         without = line_minimum(search, vector.lower[0], vector.upper[0])
     for line in range(1, vector.d + 1):
-        if search.stop[0]:
+        if rs_stopped(rows.stop):
             break
         if (line == out or vector.coef[line] != 0 or not vector.direction[line]
                 or vector.lower[line] == vector.upper[line]):
@@ -962,7 +980,7 @@ def coordinate_descent(
     const double[::1] penalty, const double[::1] magnitude, const uint8_t[::1] direction,
     uint8_t[::1] wanted, double[:, ::1] workspace, Py_ssize_t min_size, Py_ssize_t max_size,
     bint exhaustive, bint swaps, Py_ssize_t max_iterations, double tolerance,
-    const int64_t[::1] stop, int n_threads,
+    int64_t[::1] stop, int n_threads,
 ):
     """Polish ``coef`` in place; returns the numbers of moves and of losses computed.
 
@@ -975,7 +993,8 @@ def coordinate_descent(
     ``counts`` (one row per thread) and ``mass`` hold the joint histograms; lines that need
     more cells than a row of ``counts`` go without. ``mass`` has as many cells as such a row, and
     with weights at least n / 8. A move must lower the objective by more than ``tolerance`` of it.
-    Once stop[0] is not 0, which is looked at before each line, no move is made any more.
+    Once stop[0] is above 0, which is looked at before each chunk of the rows, no move is made;
+    below 0 it is counted up by each look.
     """
     cdef Rows rows
     cdef Vector vector
@@ -984,7 +1003,7 @@ def coordinate_descent(
     cdef Move best
     cdef Py_ssize_t line, n_moves = 0
     cdef double objective
-    open_rows(&rows, columns, panels, slot, labels, weights, total_weight, unit, n_threads)
+    open_rows(&rows, columns, panels, slot, labels, weights, total_weight, unit, stop, n_threads)
     open_scores(&rows, integer, low, losses, slopes, position, scores, counts, mass)
     open_vector(&vector, coef, lower, upper, penalty, direction, feature_min, feature_max)
     vector.min_size = min_size
@@ -992,7 +1011,6 @@ def coordinate_descent(
     open_bounds(&bounds, wanted, workspace, magnitude)
     search.rows = &rows
     search.exhaustive = exhaustive
-    search.stop = &stop[0]
     with nogil:
         open_line(&rows, &vector, 0)
         objective = line_loss(&rows, 0.0, 0.0) + penalty_without(&vector, 0)
@@ -1003,10 +1021,10 @@ def coordinate_descent(
             try_lines(&rows, &vector, &search, &bounds, &best)
             if swaps and not best.objective < objective - tolerance * objective:
                 for line in range(1, vector.d + 1):
-                    if stop[0]:
+                    if rs_stopped(&stop[0]):
                         break
                     try_swaps(&rows, &vector, &search, line, &best)
-            if stop[0] or not best.objective < objective - tolerance * objective:
+            if rs_stopped(&stop[0]) or not best.objective < objective - tolerance * objective:
                 break
             if best.out >= 0:
                 take(&rows, &vector, best.out, 0)
@@ -1079,34 +1097,34 @@ def best_line_steps(
     int64_t[::1] coef, const int64_t[::1] lower, const int64_t[::1] upper,
     const double[::1] penalty, const uint8_t[::1] direction,
     double[::1] objective, int64_t[::1] value, int64_t[::1] intercept,
-    const int64_t[::1] stop, int n_threads,
+    int64_t[::1] stop, int n_threads,
 ):
     """Best value of every unused feature with the intercept to it, all other points kept.
 
     Arguments as those of :func:`coordinate_descent`; ``coef`` and its scores are left as they are.
     ``objective``, ``value`` and ``intercept`` (d + 1,) are written. Features that are used, or not
-    in ``direction``, that may only be zero, or that are not reached before stop[0] is set have
-    an infinite objective. Value and intercept are searched in turns: either is best with the other
-    one kept, or has been searched three times. Returns the number of losses computed.
+    in ``direction``, that may only be zero, or of which no loss is known before stop[0] is set,
+    which is looked at before each chunk of the rows, have an infinite objective. Value and
+    intercept are searched in turns: either is best with the other one kept, or has been searched
+    three times. Returns the number of losses computed.
     """
     cdef Rows rows
     cdef Vector vector
     cdef Search search
     cdef Py_ssize_t line
     cdef double rest
-    open_rows(&rows, columns, panels, slot, labels, weights, total_weight, unit, n_threads)
+    open_rows(&rows, columns, panels, slot, labels, weights, total_weight, unit, stop, n_threads)
     open_scores(&rows, integer, low, losses, slopes, position, scores, counts, mass)
     open_vector(&vector, coef, lower, upper, penalty, direction, feature_min, feature_max)
     search.rows = &rows
     search.exhaustive = False
-    search.stop = &stop[0]
     with nogil:
         rest = penalty_without(&vector, 0)
         for line in range(vector.d + 1):
             objective[line] = INFINITY
             value[line] = 0
             intercept[line] = coef[0]
-            if (line == 0 or stop[0] or coef[line] != 0 or not direction[line]
+            if (line == 0 or rs_stopped(&stop[0]) or coef[line] != 0 or not direction[line]
                     or lower[line] == upper[line]):
                 continue
             open_line(&rows, &vector, line)
@@ -1470,7 +1488,7 @@ cdef struct Rounding:
     double slack                 # rounding errors of the bounds
     double *bound                # of down and up: least objective; infinity if out of question
     double *value                # of down and up: quick objective
-    const int64_t *stop          # not 0: look at no more candidates
+    int64_t *stop                # as of rs_stopped: look at no more candidates
 
 
 cdef struct Choice:
@@ -1636,7 +1654,7 @@ cdef Choice run_race(Rounding *r) noexcept nogil:
     for k in range(2 * (r.d + 1)):
         r.value[k] = INFINITY
     tried = likely_winner(r)
-    while tried.line >= 0 and not r.stop[0]:
+    while tried.line >= 0 and not rs_stopped(r.stop):
         k = tried.direction * (r.d + 1) + tried.line
         base = r.loss + r.settled - price_of(r, tried.line, tried.direction)
         change = quick_change(
@@ -1670,7 +1688,7 @@ cdef Choice exact_best(Rounding *r) noexcept nogil:
     best.value = INFINITY
     while True:
         tried = next_candidate(r)
-        if tried.line < 0 or tried.value - r.slack > best.value or r.stop[0]:
+        if tried.line < 0 or tried.value - r.slack > best.value or rs_stopped(r.stop):
             return best
         r.bound[tried.direction * (r.d + 1) + tried.line] = INFINITY
         r.race.rows.line = tried.line
@@ -1720,7 +1738,7 @@ def sequential_rounding(
     double[::1] scores, double[::1] odds, double[::1] coef, const double[::1] penalty,
     const double[::1] magnitude, Py_ssize_t min_size, Py_ssize_t max_size, double cutoff,
     uint8_t[::1] pending, double[:, ::1] workspace, double[:, ::1] bound,
-    const int64_t[::1] stop, int n_threads,
+    int64_t[::1] stop, int n_threads,
 ):
     """Round ``coef`` in place, one coefficient at a time, in the direction that costs least.
 
@@ -1730,8 +1748,8 @@ def sequential_rounding(
     ``odds`` (n,), ``workspace`` (3, d + 1) and ``bound`` (4, d + 1) are scratch.
 
     Returns the outcome (0: rounded, 1: stopped by the cutoff, 2: no rounding has a permitted
-    size, 3: stop[0], which is looked at before each pass, was not 0 while some coefficients were
-    pending) and the number of losses computed.
+    size, 3: stop[0], which is looked at before each pass and within those that add up exact losses,
+    was above 0 while some coefficients were pending) and the number of losses computed.
 
     Without evaluating anything, the gradient bounds the objective of every rounding of all
     pending coefficients at once, which is compared with the cutoff.
@@ -1740,7 +1758,7 @@ def sequential_rounding(
     cdef Rounding r
     cdef Choice best
     cdef int outcome = 0
-    open_rows(&rows, columns, panels, slot, labels, weights, total_weight, unit, n_threads)
+    open_rows(&rows, columns, panels, slot, labels, weights, total_weight, unit, stop, n_threads)
     rows.integer = False
     rows.scores = &scores[0]
     rows.n_values = 0
@@ -1767,18 +1785,18 @@ def sequential_rounding(
                 break
             if r.n_pending == 0:
                 break
-            if not stop[0] and r.race.n_steps == 0:
+            if r.race.n_steps == 0 and not rs_stopped(&stop[0]):
                 begin_race(&r.race)
-            if not stop[0]:
+            if not rs_stopped(&stop[0]):
                 measure(&r)
-            if stop[0]:
+            if rs_stopped(&stop[0]):
                 outcome = 3
                 break
             if bound_roundings(&r) >= cutoff:
                 outcome = 1
                 break
             best = best_rounding(&r)
-            if stop[0]:          # not all candidates may have been looked at
+            if rs_stopped(&stop[0]):    # not all candidates may have been looked at
                 outcome = 3
                 break
             if best.line < 0:    # scores that overflow compare as nothing

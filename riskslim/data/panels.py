@@ -10,6 +10,8 @@ The kernels know this layout from ``_kernels/panels.h``, everything else from he
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -131,7 +133,9 @@ def as_panels(columns: NDArray[np.float64]) -> NDArray[np.float64]:
     return panels
 
 
-def as_columns(panels: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+def as_columns(
+    panels: NDArray[np.float64], n: int, should_stop: Callable[[], bool] | None = None
+) -> NDArray[np.float64]:
     """Copy panels into columns.
 
     Parameters
@@ -139,6 +143,8 @@ def as_columns(panels: NDArray[np.float64], n: int) -> NDArray[np.float64]:
     panels : float64 array of shape (ceil(n / 16), d, 16)
     n : int
         Number of rows.
+    should_stop : callable, optional
+        Asked between columns; after True the others are left as they happen to be.
 
     Returns
     -------
@@ -146,5 +152,7 @@ def as_columns(panels: NDArray[np.float64], n: int) -> NDArray[np.float64]:
     """
     columns = np.empty((n, panels.shape[1]), order="F")
     for j in range(panels.shape[1]):
+        if should_stop is not None and should_stop():
+            break
         columns[:, j] = read_column(panels, j, 0, n)
     return columns

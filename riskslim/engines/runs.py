@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import contextvars
 import copy
 import dataclasses
 import logging
@@ -20,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskslim._checks import as_number, checked_threads, int_between
 from riskslim._kernels import prepare
+from riskslim.data.threads import SecondThread
 from riskslim.problem.problem import RiskScoreProblem
 from riskslim.solution import (
     Certificate,
@@ -111,33 +111,18 @@ def run_interruptibly(run: InterruptibleRun) -> Solution:
     """
     if threading.current_thread() is not threading.main_thread():
         return _marked(run.solve(), run)
-    # Not Thread.join: interrupted, it can take a running thread for one that has ended.
-    done = threading.Event()
-    outcome: list[Solution] = []
-    failure: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            outcome.append(run.solve())
-        except BaseException as error:
-            failure.append(error)
-        finally:
-            done.set()
-
-    context = contextvars.copy_context()
-    worker = threading.Thread(target=context.run, args=(work,), name=run.name, daemon=True)
+    second = SecondThread(run.solve, run.name)
     with _interrupt_on_ctrl_c(run):
-        worker.start()
-        while not done.is_set():
+        second.start()
+        ended = False
+        while not ended:
             try:
-                done.wait(0.1)
+                ended = second.has_ended(0.1)
             except KeyboardInterrupt:  # by a handler that is not ours, or the second Ctrl-C
                 if run.interrupted.is_set():
                     raise
                 run.interrupt()
-    if failure:
-        raise failure[0]
-    return _marked(outcome[0], run)
+    return _marked(second.result(), run)
 
 
 def _marked(solution: Solution, run: InterruptibleRun) -> Solution:

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskslim._kernels import heuristics as kernels
 from riskslim._kernels import integer
+from riskslim.data.threads import watched
 from riskslim.heuristics.constrained import Move, descend, round_sequentially
 from riskslim.loss.form import choose_form, column_slots, tables_by_score
 from riskslim.loss.ranges import score_range
@@ -118,10 +119,12 @@ def discrete_coordinate_descent(
     max_iterations : int, optional
         Most moves, at all scales together. None: until 1-opt.
     should_stop : callable, optional
-        Asked between compiled descents, and under constraints between the moves and exchanges
-        that are tried; once it returns True, the best vector so far is the result.
+        Asked between compiled descents, under constraints between the moves and exchanges
+        that are tried, and without ``stop`` some times a second by another thread meanwhile; once
+        it returns True, the best vector so far is the result.
     stop : int64 array of shape (1,), optional
-        Not zero: the same. Compiled descents look at it, too, before each coefficient.
+        Not zero: the same. Compiled descents look at it within each pass over the rows. Ctrl-C
+        does not end a compiled descent then: it is whoever has the array who watches.
 
     Returns
     -------
@@ -177,23 +180,27 @@ def discrete_coordinate_descent(
     direction = _checked_directions(problem, directions)
     most = sys.maxsize if max_iterations is None else max_iterations
     exhaustive = line_search == "exhaustive"
-    ends = _Stop(should_stop or _never, np.zeros(1, np.int64) if stop is None else stop)
-    descend_at = _descent if problem.scales.is_single else _descent_at_best_scales
-    vector, n_moves, n_evaluations = descend_at(
-        problem, vector, direction, exhaustive, swaps, most, ends
-    )
-    reason = "no move improves the objective"
-    if max_iterations is not None and n_moves == max_iterations:
-        reason = "iteration limit"
-    elif ends():
-        reason = "stopped"
-    return HeuristicResult(
-        coefficients=vector,
-        objective=problem.objective(vector),
-        n_iterations=n_moves,
-        n_evaluations=n_evaluations,
-        reason=reason,
-    )
+
+    def descend_until(flag: NDArray[np.int64]) -> HeuristicResult:
+        ends = _Stop(should_stop or _never, flag)
+        descend_at = _descent if problem.scales.is_single else _descent_at_best_scales
+        found, n_moves, n_evaluations = descend_at(
+            problem, vector, direction, exhaustive, swaps, most, ends
+        )
+        reason = "no move improves the objective"
+        if max_iterations is not None and n_moves == max_iterations:
+            reason = "iteration limit"
+        elif ends():
+            reason = "stopped"
+        return HeuristicResult(
+            coefficients=found,
+            objective=problem.objective(found),
+            n_iterations=n_moves,
+            n_evaluations=n_evaluations,
+            reason=reason,
+        )
+
+    return watched(descend_until, should_stop) if stop is None else descend_until(stop)
 
 
 @dataclass(frozen=True, eq=False)
@@ -510,16 +517,17 @@ def sequential_rounding(
         Give up as soon as no rounding of the remaining coefficients can have an objective
         below this value (at ``problem.loss.scale``).
     should_stop : callable, optional
-        Asked between the candidates of a rounding under constraints; once it returns True, what
-        is left is rounded to the nearest integers that meet the constraints.
+        Asked between the candidates of a rounding under constraints, and without ``stop`` some
+        times a second by another thread; once it returns True, what is left is rounded to the
+        nearest integers that meet the constraints. Without constraints rounding gives up.
     stop : int64 array of shape (1,), optional
-        Not zero: the same. Without constraints compiled rounding looks at it before each pass
-        over the rows, and gives up.
+        Not zero: the same. Compiled rounding looks at it before each pass over the rows. Ctrl-C
+        does not end it then: it is whoever has the array who watches.
 
     Returns
     -------
     HeuristicResult
-        Without coefficients if the cutoff or, without constraints, ``stop`` ended it, or if no
+        Without coefficients if the cutoff or, without constraints, a stop ended it, or if no
         rounding has a permitted size and meets the constraints; ``reason`` says which.
 
     Raises
@@ -563,20 +571,24 @@ def sequential_rounding(
     """
     vector = within_box(problem, coef)
     scaled = problem.at_scale(problem.loss.scale)
-    ends = _Stop(should_stop or _never, np.zeros(1, np.int64) if stop is None else stop)
-    if scaled.constraint_rows is None:
-        found = _compiled_rounding(scaled, vector, cutoff, ends.flag)
-    else:
-        found = _constrained_rounding(scaled, vector, cutoff, ends)
-    rounded, n_rounded, n_evaluations, reason = found
-    take_over_work(problem.loss, scaled.loss)
-    return HeuristicResult(
-        coefficients=rounded,
-        objective=np.inf if rounded is None else problem.objective(rounded),
-        n_iterations=n_rounded,
-        n_evaluations=n_evaluations,
-        reason=reason,
-    )
+
+    def round_until(flag: NDArray[np.int64]) -> HeuristicResult:
+        ends = _Stop(should_stop or _never, flag)
+        if scaled.constraint_rows is None:
+            found = _compiled_rounding(scaled, vector, cutoff, flag)
+        else:
+            found = _constrained_rounding(scaled, vector, cutoff, ends)
+        rounded, n_rounded, n_evaluations, reason = found
+        take_over_work(problem.loss, scaled.loss)
+        return HeuristicResult(
+            coefficients=rounded,
+            objective=np.inf if rounded is None else problem.objective(rounded),
+            n_iterations=n_rounded,
+            n_evaluations=n_evaluations,
+            reason=reason,
+        )
+
+    return watched(round_until, should_stop) if stop is None else round_until(stop)
 
 
 def _never() -> bool:

@@ -85,3 +85,11 @@ def partitions(rows: KernelRows) -> list[PartitionedRows]:
     found += [on_disk(rows, -(-rows.n_rows // n)) for n in (1, 2, 7)]
     found.append(on_disk(rows, 5))
     return [*found, found[2].used_by(n_threads=2), found[5].used_by(n_threads=3)]
+
+
+def elsewhere(problem, seed=0):
+    """The same problem, its rows in files of five or in memory in seven parts."""
+    rows = rows_of(problem.loss.data, merged=seed % 4 == 1)
+    held = in_parts(rows, min(7, rows.n_rows)) if seed % 2 else on_disk(rows, 5)
+    names = problem.loss.data.feature_names
+    return problem.restated(TrainingData.from_rows(held, feature_names=names))

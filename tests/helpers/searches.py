@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 
 def neighbours(problem, coef, directions=None):
     """Every feasible vector that differs in exactly one coefficient."""
@@ -23,3 +25,34 @@ class StopAfter:
     def __call__(self):
         self.asked += 1
         return self.asked > self.calls
+
+
+class StopWithin:
+    """Kernels, by default those of nodes, of which one call finds the flag set at one of its looks.
+
+    Kernels that do not count their looks find it set at the first one.
+    """
+
+    def __init__(self, kernels, call, looks, names=("solve_root", "expand")):
+        self.kernels, self.call, self.looks, self.names = kernels, call, looks, names
+        self.calls = 0
+
+    def __getattr__(self, name):
+        kernel = getattr(self.kernels, name)
+        if name not in self.names:
+            return kernel
+
+        def called(*arguments):
+            stop = next(
+                a for a in arguments
+                if isinstance(a, np.ndarray) and a.dtype == np.int64 and a.shape == (1,)
+            )  # fmt: skip
+            self.calls += 1
+            if self.calls == self.call:
+                stop[0] = -self.looks
+            found = kernel(*arguments)
+            if self.calls == self.call:
+                stop[0] = 1
+            return found
+
+        return called

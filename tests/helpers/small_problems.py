@@ -161,3 +161,66 @@ def mixed_sample(rng, n, d, kind, n_wide):
         y = np.where(rng.random(n) < 0.15 + 0.7 * (X[:, 0] > np.median(X[:, 0])), 1, -1)
         y[0], y[-1] = 1, -1
     return X, y, weights
+
+
+def binary(small, rng):
+    """The same problem with columns of two values."""
+    low, high = (0.0, 1.0) if rng.random() < 0.8 else (-1.0, 2.0)
+    small.X = np.where(small.X - np.median(small.X, axis=0) > 0, high, low)
+    for j in np.flatnonzero(np.ptp(small.X, axis=0) == 0):
+        small.X[0, j] = low + high - small.X[0, j]
+    return small
+
+
+def mixed(small, rng):
+    """The same problem with columns of two to eight values, integers and real ones."""
+    small = binary(small, rng)
+    for j in range(small.d):
+        if rng.random() < 0.6:
+            small.X[:, j] = few_values(rng, len(small.y))
+    return small
+
+
+def nested(small, rng):
+    """The same problem with items of a raw table: cut-offs, levels, missing values, copies."""
+    n, j = len(small.y), 0
+    while j < small.d:
+        kind = rng.integers(5)
+        values = rng.integers(0, rng.integers(2, 30), n).astype(float)
+        if rng.random() < 0.5:
+            values += 3.0 * (small.y > 0) * (rng.random(n) < 0.6)
+        missing = rng.random(n) < 0.1
+        if kind == 0:  # levels of one question
+            for level in range(int(min(3, small.d - j))):
+                small.X[:, j] = values % 4 == level
+                j += 1
+            continue
+        cuts = np.quantile(values, rng.random(int(rng.integers(1, small.d + 1))))
+        for cut in np.sort(cuts)[: small.d - j]:
+            small.X[:, j] = (values >= cut) & ~missing
+            j += 1
+        if kind == 1 and j < small.d:
+            small.X[:, j] = missing
+            j += 1
+        if kind == 2 and j < small.d:
+            small.X[:, j] = small.X[:, rng.integers(j)]
+            j += 1
+        if kind == 3 and j < small.d:  # one row, or all rows of a class
+            small.X[:, j] = (np.arange(n) == 3) if rng.random() < 0.5 else (small.y > 0)
+            j += 1
+    for j in np.flatnonzero(np.ptp(small.X, axis=0) == 0):
+        small.X[0, j] = 1.0 - small.X[0, j]
+    return small
+
+
+def few_valued(small, rng, most_values):
+    """The same problem with columns of a few values, and three or more items in a score."""
+    for j in range(small.d):
+        column = small.X[:, j] > np.median(small.X[:, j])
+        if column.all() or not column.any():
+            column[0] = ~column[0]
+        small.X[:, j] = column
+        if most_values > 2 and rng.random() < 0.4:
+            small.X[:, j] = few_values(rng, len(small.y))
+    small.max_size = max(3, small.min_size, small.d - int(rng.integers(3)))
+    return small

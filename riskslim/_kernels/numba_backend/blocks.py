@@ -31,6 +31,16 @@ _LN2_LOW = 1.90821492927058770002e-10
 
 
 @inlined
+def stopped(stop):
+    """Whether work is to end, as rs_stopped."""
+    now = stop[0]
+    if now < 0:
+        stop[0] = 1 if now == -1 else now + 1
+        return now == -1
+    return now != 0
+
+
+@inlined
 def add(high, low, value):
     """Add ``value`` to the sum high + low: Knuth's TwoSum."""
     total = high + value

@@ -15,7 +15,7 @@ import numpy as np
 from numba import boolean, float64, int8, int16, int32, int64, uint8
 
 from riskslim._kernels.numba_backend import blocks, odds
-from riskslim._kernels.numba_backend.blocks import BLOCK
+from riskslim._kernels.numba_backend.blocks import BLOCK, stopped
 from riskslim._kernels.numba_backend.chunks import CHUNK, n_chunks, n_parts, part_begin
 from riskslim._kernels.numba_backend.compiled import helper, kernel, read, write
 
@@ -69,6 +69,7 @@ class _RowsAlongLines(NamedTuple):
     used: Any  # real columns of the wanted lines, and partial sums of their derivatives
     products: Any
     n_evaluations: Any
+    stop: Any  # as of stopped; passes leave out chunks then, and mean nothing
 
 
 class _Line(NamedTuple):
@@ -142,6 +143,8 @@ def _count_line(rows, index, first, n_values, begin, end):
         for cell in range(k * rows.width + begin, k * rows.width + end):
             rows.counts[cell] = 0
     for start in range(0, n, BLOCK):
+        if start % CHUNK == 0 and stopped(rows.stop):
+            break
         cells = rows.cells[: min(BLOCK, n - start)]
         _block_cells(rows, cells, index, first, start)
         blocks.count(rows.counts, cells)
@@ -161,6 +164,8 @@ def _weigh_line(rows, index, first, n_values, begin, end):
     for part in range(parts):
         mass, stop = rows.mass[part * n_cells :], part_begin(n, parts, part + 1)
         for start in range(part_begin(n, parts, part), stop, BLOCK):
+            if stopped(rows.stop):
+                break
             last = min(start + BLOCK, stop)
             cells = rows.cells[: last - start]
             _block_cells(rows, cells, index, first, start)
@@ -238,6 +243,8 @@ def _line_loss(rows, line, step, shift):
         return _joint_loss(rows, line, step, shift) / rows.total_weight
     high = low = 0.0
     for begin in range(0, rows.labels.shape[0], CHUNK):
+        if stopped(rows.stop):
+            break
         part, part_low = _line_loss_of_chunk(rows, line, step, shift, begin)
         high, low = blocks.add(high, low, part)
         low += part_low
@@ -268,6 +275,8 @@ def _measure_lines(rows, bounds):
     for begin in range(0, rows.labels.shape[0], CHUNK):
         for k in range(part.shape[0]):
             part[k, 0] = part[k, 1] = 0.0
+        if stopped(rows.stop):
+            break
         _measure_chunk(rows, bounds.wanted, used, part, begin)
         _add_chunk(whole, part)
     _share_derivatives(rows, bounds)
@@ -424,12 +433,16 @@ def _search_loss(search, v):
     for k in range(min(search.n_remembered[0], _REMEMBERED)):
         if search.value[k] == v:
             return search.loss[k]
+    if stopped(search.rows.stop):  # searches end at once, and no value of theirs is taken
+        return inf
     moved = np.float64(v - search.at)
     if search.along_intercept:
         step, shift = search.kept, moved
     else:
         step, shift = moved, search.kept
     loss = _line_loss(search.rows, search.line, step, shift)
+    if stopped(search.rows.stop):
+        return inf
     k = search.n_remembered[0] % _REMEMBERED
     search.value[k] = v
     search.loss[k] = loss
@@ -574,7 +587,7 @@ def _bound_lines(vector, bounds, loss):
 
 
 @helper
-def _try_lines(rows, vector, bounds, best, stop):
+def _try_lines(rows, vector, bounds, best):
     """Best change of one coefficient."""
     for line in range(vector.coef.shape[0]):
         bounds.wanted[line] = (
@@ -585,7 +598,7 @@ def _try_lines(rows, vector, bounds, best, stop):
     loss = _measure_lines(rows, bounds)
     _bound_lines(vector, bounds, loss)
     while True:
-        if stop[0] != 0:
+        if stopped(rows.stop):
             return best
         line = np.int64(-1)
         for j in range(vector.coef.shape[0]):
@@ -642,7 +655,7 @@ def _try_coordinate(rows, vector, bounds, line, best):
 
 
 @helper
-def _try_swaps(rows, vector, out, best, stop):
+def _try_swaps(rows, vector, out, best):
     """Best exchange of feature ``out`` for another one, with the intercept adapted."""
     now, intercept = vector.coef[out], vector.coef[0]
     without = intercept
@@ -657,7 +670,7 @@ def _try_swaps(rows, vector, out, best, stop):
         )
         without = _line_minimum(search, vector.lower[0], vector.upper[0])
     for line in range(1, vector.coef.shape[0]):
-        if stop[0] != 0:
+        if stopped(rows.stop):
             break
         if (
             line == out
@@ -717,7 +730,7 @@ def _take(rows, vector, line, value):
     ),
     *(write(int32), write(float64), write(int64), write(float64), write(int64), read(int64)),
     *(read(int64), read(float64), read(float64), read(uint8), write(uint8), write(float64, 2)),
-    *(int64, int64, boolean, boolean, int64, float64, read(int64), *_SCRATCH),
+    *(int64, int64, boolean, boolean, int64, float64, write(int64), *_SCRATCH),
     *(write(int64), write(int64), write(float64), write(int64), write(float64)),
 )
 def _coordinate_descent(
@@ -731,7 +744,7 @@ def _coordinate_descent(
     rows = _RowsAlongLines(
         columns, panels, slot, labels, weights, total_weight, unit,
         integer, position, low, losses.shape[0] // 2, losses, slopes, padded,
-        counts, mass, scores, cells, block, lane, sums, used, products, n_evaluations,
+        counts, mass, scores, cells, block, lane, sums, used, products, n_evaluations, stop,
     )  # fmt: skip
     for line in range(1, coef.shape[0]):
         size[0] += int(coef[line] != 0)
@@ -744,13 +757,13 @@ def _coordinate_descent(
     objective += _penalty_without(vector, 0)
     n_moves, none = 0, np.int64(-1)
     while n_moves < max_iterations:
-        best = _try_lines(rows, vector, bounds, _Move(objective, none, none, none, none), stop)
+        best = _try_lines(rows, vector, bounds, _Move(objective, none, none, none, none))
         if swaps and not best.objective < objective - tolerance * objective:
             for out in range(1, coef.shape[0]):
-                if stop[0] != 0:
+                if stopped(stop):
                     break
-                best = _try_swaps(rows, vector, out, best, stop)
-        if stop[0] != 0 or not best.objective < objective - tolerance * objective:
+                best = _try_swaps(rows, vector, out, best)
+        if stopped(stop) or not best.objective < objective - tolerance * objective:
             break
         if best.out >= 0:
             _take(rows, vector, best.out, np.int64(0))
@@ -832,7 +845,7 @@ def _best_step(rows, vector, line):
     *(read(int64), read(int64)),
     *(write(int32), write(float64), write(int64), write(float64), write(int64), read(int64)),
     *(read(int64), read(float64), read(uint8)),
-    *(write(float64), write(int64), write(int64), read(int64), *_SCRATCH),
+    *(write(float64), write(int64), write(int64), write(int64), *_SCRATCH),
     *(write(int64), write(int64), write(float64), write(int64)),
 )
 def _best_line_steps(
@@ -845,7 +858,7 @@ def _best_line_steps(
     rows = _RowsAlongLines(
         columns, panels, slot, labels, weights, total_weight, unit,
         integer, position, low, losses.shape[0] // 2, losses, slopes, padded,
-        counts, mass, scores, cells, block, lane, sums, used, products, n_evaluations,
+        counts, mass, scores, cells, block, lane, sums, used, products, n_evaluations, stop,
     )  # fmt: skip
     vector = _Vector(
         coef, lower, upper, penalty, direction, feature_min, feature_max,
@@ -856,7 +869,7 @@ def _best_line_steps(
         objective[line], step[line], intercept[line] = inf, 0, coef[0]
         if (
             line == 0
-            or stop[0] != 0
+            or stopped(stop)
             or coef[line] != 0
             or not direction[line]
             or lower[line] == upper[line]
@@ -1193,7 +1206,7 @@ class _Rounding(NamedTuple):
     max_size: Any
     bound: Any  # of down and up: least objective; infinity if out of question
     value: Any  # of down and up: quick objective
-    stop: Any  # not 0: look at no more candidates
+    stop: Any  # as of stopped: look at no more candidates
 
 
 @helper
@@ -1336,7 +1349,7 @@ def _run_race(r, loss, settled, slack):
         for j in range(r.coef.shape[0]):
             r.value[direction, j] = inf
     line, side = _likely_winner(r)
-    while line >= 0 and not r.stop[0]:
+    while line >= 0 and not stopped(r.stop):
         base = loss + settled - _price_of(r, line, side)
         enough = best + 2.0 * slack - base
         change = _quick_change(r.race, r.rows, r.bounds, line, _step_to(r, line, side), enough)
@@ -1363,7 +1376,7 @@ def _exact_best(r, settled, slack):
     best_line, best_side, best = -1, _DOWN, inf
     while True:
         line, side, least = _next_candidate(r)
-        if line < 0 or least - slack > best or r.stop[0]:
+        if line < 0 or least - slack > best or stopped(r.stop):
             return best_line, best_side
         r.bound[side, line] = inf
         step = _step_to(r, line, side)
@@ -1407,7 +1420,7 @@ def _take_rounding(r, line, side):
     *(float64, read(int64), read(int64), write(float64)),
     *(write(float64), read(float64), read(float64), int64, int64, float64),
     *(write(uint8), write(float64, 2), write(float64, 2), write(float64, 2), *_SCRATCH),
-    *(write(float64), read(float64), write(int64), *_RACE, read(int64)),
+    *(write(float64), read(float64), write(int64), *_RACE, write(int64)),
 )
 def _sequential_rounding(
     columns, panels, slot, labels, weights, total_weight, unit, feature_min, feature_max,
@@ -1420,7 +1433,7 @@ def _sequential_rounding(
     rows = _RowsAlongLines(
         columns, panels, slot, labels, weights, total_weight, unit,
         False, cells, 0, 0, none, none, none, no_counts, lane, scores,
-        cells, block, lane, sums, reals, products, n_evaluations,
+        cells, block, lane, sums, reals, products, n_evaluations, stop,
     )  # fmt: skip
     bounds = _Bounds(pending, workspace[0], workspace[1], workspace[2], magnitude, slack)
     race = _Race(
@@ -1441,18 +1454,18 @@ def _sequential_rounding(
         for j in range(1, coef.shape[0]):
             if coef[j] != 0.0:
                 settled += penalty[j - 1]
-        if stop[0]:
-            return 3
-        if count[_STEPS] == 0:
+        if count[_STEPS] == 0 and not stopped(stop):
             _begin_race(race, rows, pending)
+        if stopped(stop):
+            return 3
         loss, noise = _measure(r)
-        if stop[0]:
+        if stopped(stop):
             return 3
         common, noise = _bound_roundings(r, loss, settled, noise, used, optional)
         if common >= cutoff:
             return 1
         line, side = _best_rounding(r, loss, settled, noise)
-        if stop[0]:  # not all candidates may have been looked at
+        if stopped(stop):  # not all candidates may have been looked at
             return 3
         if line < 0:  # scores that overflow compare as nothing
             return 2

@@ -11,6 +11,7 @@ import numpy as np
 from numba import float32, float64, int32, int64, uint8, uint64
 
 from riskslim._kernels.numba_backend import blocks
+from riskslim._kernels.numba_backend.blocks import stopped
 from riskslim._kernels.numba_backend.compiled import helper, inlined, kernel, read, write
 
 MOST_ITEMS = 12
@@ -94,15 +95,6 @@ def room(n_groups, n_words, n_segments, n_bits, depth):
     return words64 + stride + 8, 4 * cells * 8 * n_groups, 8 * n_groups
 
 
-@inlined
-def _stopped(stop):
-    now = stop[0]
-    if now < 0:
-        stop[0] = 1 if now == -1 else now + 1
-        return now == -1
-    return now != 0
-
-
 # ---- counts -----------------------------------------------------------------------------------
 
 
@@ -167,7 +159,7 @@ def _split_words(s, depth, plane, segment, word, group, n_groups):
     have = base + ((plane // 8) * n_words + segment[_WORD]) * 8 + plane % 8
     bits, at_one, at_zero = segment[_BITS], 0, 0
     for w in range((bits + 63) // 64):
-        if w % _SORTED_WORDS == _SORTED_WORDS - 1 and _stopped(s.stop):
+        if w % _SORTED_WORDS == _SORTED_WORDS - 1 and stopped(s.stop):
             return False
         one = s.room[have + 8 * w]
         zero = ~one & _valid(bits - 64 * w)
@@ -248,7 +240,7 @@ def _may_go_on(s, n_words):
     if s.unlooked[0] < _COUNTED_WORDS:
         return True
     s.unlooked[0] = 0
-    return not _stopped(s.stop)
+    return not stopped(s.stop)
 
 
 @helper
@@ -587,7 +579,7 @@ def _is_excluded(
         n_boxes += 1
         if n_boxes > _MOST_BOXES or n == _DEEPEST:
             return False, bound, n_boxes
-        if n_boxes > 1 and _stopped(stop):
+        if n_boxes > 1 and stopped(stop):
             return False, bound, n_boxes
         if least >= enough:
             n -= 1
@@ -622,7 +614,7 @@ def _put(s, n, cell, positive, negative):
 def _consider(s, n_cells, size):
     """Test one support whose cells are known; FULL if there is no room for it, or STOPPED."""
     cutoff, item = s.ends[2], s.item
-    if _stopped(s.stop):
+    if stopped(s.stop):
         return STOPPED
     s.counted[1] += 1
     total = 0.0
@@ -697,7 +689,7 @@ def _scan_singles(s, size, depth, first):
     begin, with_b = (first + s.shift) // 8 * 8, 1 << (_bits(s) * size)
     s.test[:] = 0
     for c in range(n_cells):
-        if _stopped(s.stop):
+        if stopped(s.stop):
             return STOPPED
         _test_singles(
             s.test, s.single[c], total[c], begin, n_items + s.shift, np.float32(s.unit[1]),
@@ -732,7 +724,7 @@ def _scan_pairs(s, size, depth, a):
         return STOPPED
     s.test[:] = 0
     for c in range(n_cells):
-        if _stopped(s.stop):
+        if stopped(s.stop):
             return STOPPED
         _test_pairs(
             s.test, s.both[c], s.single[c], total[c], plane, begin, n_items + s.shift,
@@ -784,7 +776,7 @@ def _scan_level(s, size, depth, first, min_size, max_size):
     if status or more != 2:
         return status
     for a in range(pairs_from, n_items - 1):
-        if _stopped(s.stop):
+        if stopped(s.stop):
             return STOPPED
         if not _is_apart(s, size, a):
             status = _scan_pairs(s, size, depth, a)
@@ -844,7 +836,7 @@ def _scan(
         more, a = max_size - size, position[size]
         if more >= 1 and a < (n_items if more > 2 else pairs_from):
             position[size] = a + 1
-            if _stopped(stop):
+            if stopped(stop):
                 return STOPPED
             if not _is_apart(s, size, a):
                 if not _sort(s, size, depth, a, more == 1):

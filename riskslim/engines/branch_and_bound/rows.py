@@ -110,7 +110,8 @@ class NodeRows:
         loss : LogisticLoss
         features : bool array of shape (d,)
         should_stop : callable, optional
-            Asked between passes; after True rows are neither shuffled nor merged any more.
+            Asked between passes; after True rows are neither read, shuffled nor merged any more:
+            nobody may look at their values.
 
         Returns
         -------
@@ -124,7 +125,7 @@ class NodeRows:
         weights = weights / rows.total_weight
         source = cls(
             rows.integer_columns,
-            as_columns(rows.real_panels, rows.n_rows),
+            as_columns(rows.real_panels, rows.n_rows, should_stop),
             slot,
             np.where(rows.labels > 0, weights, 0.0),
             np.where(rows.labels < 0, weights, 0.0),

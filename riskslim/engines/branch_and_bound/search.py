@@ -176,6 +176,12 @@ class Search:
         self._box = np.array([problem.lower, problem.upper], dtype=np.float64)
         self._box_type = smallest_type(self._box)
 
+    def _is_prepared(self) -> bool:
+        """Prepare all that the search needs, unless it is to stop before that is done."""
+        if not self.stop[0]:
+            self._prepare()
+        return not self.stop[0]
+
     def _prepare(self) -> None:
         """Everything that the kernel is told about the problem; it waits for a first score."""
         problem, loss = self.problem, self.problem.loss
@@ -272,12 +278,11 @@ class Search:
 
         A list of scales has as many roots.
         """
-        if self.stop[0]:  # rows need not be read for a root that nobody looks into
+        if not self._is_prepared():  # nobody looks into the root any more
             self._push(self._untouched(), b"")
             self._update_bound()
             self._record()
             return
-        self._prepare()
         self._price_constraints()
         self._sampled = self._sampled_nodes()
         roots = [

@@ -30,39 +30,8 @@ from riskslim import (
 from riskslim.engines.branch_and_bound import cutoffs, search
 from riskslim.engines.branch_and_bound.cutoffs import Chains, find_chains, kinds
 from riskslim.engines.branch_and_bound.packed import TableItems
+from small_problems import nested
 from variants import variant
-
-
-def nested(small, rng):
-    """The same problem with items of a raw table: cut-offs, levels, missing values, copies."""
-    n, j = len(small.y), 0
-    while j < small.d:
-        kind = rng.integers(5)
-        values = rng.integers(0, rng.integers(2, 30), n).astype(float)
-        if rng.random() < 0.5:
-            values += 3.0 * (small.y > 0) * (rng.random(n) < 0.6)
-        missing = rng.random(n) < 0.1
-        if kind == 0:  # levels of one question
-            for level in range(int(min(3, small.d - j))):
-                small.X[:, j] = values % 4 == level
-                j += 1
-            continue
-        cuts = np.quantile(values, rng.random(int(rng.integers(1, small.d + 1))))
-        for cut in np.sort(cuts)[: small.d - j]:
-            small.X[:, j] = (values >= cut) & ~missing
-            j += 1
-        if kind == 1 and j < small.d:
-            small.X[:, j] = missing
-            j += 1
-        if kind == 2 and j < small.d:
-            small.X[:, j] = small.X[:, rng.integers(j)]
-            j += 1
-        if kind == 3 and j < small.d:  # one row, or all rows of a class
-            small.X[:, j] = (np.arange(n) == 3) if rng.random() < 0.5 else (small.y > 0)
-            j += 1
-    for j in np.flatnonzero(np.ptp(small.X, axis=0) == 0):
-        small.X[0, j] = 1.0 - small.X[0, j]
-    return small
 
 
 def drawn(seed, max_slopes=2000):

@@ -27,23 +27,10 @@ from riskslim import (
     branch_and_bound,
 )
 from riskslim.engines.branch_and_bound import elimination, search
-from small_problems import few_values, twin_problem
+from small_problems import few_valued, twin_problem
 from variants import variant
 
 SCALES = ([0.7, 1.0, 2.5], (0.5, 3.0), 2.0, (1.0, 8.0))
-
-
-def items(rng, small, most_values):
-    """The same problem with columns of a few values, and three or more items in a score."""
-    for j in range(small.d):
-        column = small.X[:, j] > np.median(small.X[:, j])
-        if column.all() or not column.any():
-            column[0] = ~column[0]
-        small.X[:, j] = column
-        if most_values > 2 and rng.random() < 0.4:
-            small.X[:, j] = few_values(rng, len(small.y))
-    small.max_size = max(3, small.min_size, small.d - int(rng.integers(3)))
-    return small
 
 
 def drawn(seed, most_values=2, max_slopes=2000):
@@ -54,7 +41,7 @@ def drawn(seed, most_values=2, max_slopes=2000):
         small = random_constrained_problem(rng, max_slopes)
     else:
         small = random_problem(rng, max_slopes)
-    return items(rng, small, most_values)
+    return few_valued(small, rng, most_values)
 
 
 def settings_of(seed):
@@ -124,7 +111,7 @@ def test_scales(calls):
     failures = []
     for seed in range(16):
         rng = np.random.default_rng([seed, 32])
-        small = items(rng, random_problem(rng, 300), 2)
+        small = few_valued(random_problem(rng, 300), rng, 2)
         small.scale, small.intercept = SCALES[seed % 4], (-6, 6)
         _, values = enumerate_over_scales(small)
         best, problem = values.min(initial=math.inf), small.build()

@@ -18,7 +18,7 @@ from enumeration import (
     random_problem,
     random_scaled_problem,
 )
-from partitions import in_parts, on_disk, partitions, random_data, rows_of
+from partitions import elsewhere, in_parts, on_disk, partitions, random_data, rows_of
 from pools import REQUESTS, pool_faults
 from riskslim import (
     BranchAndBoundSettings,
@@ -75,14 +75,6 @@ def drawn(seed):
         if rng.random() < 0.7:
             small.X[:, j] = few_values(rng, len(small.y))
     return small
-
-
-def elsewhere(problem, seed=0):
-    """The same problem, its rows in files of five or in memory in seven parts."""
-    rows = rows_of(problem.loss.data, merged=seed % 4 == 1)
-    held = in_parts(rows, min(7, rows.n_rows)) if seed % 2 else on_disk(rows, 5)
-    names = problem.loss.data.feature_names
-    return problem.restated(TrainingData.from_rows(held, feature_names=names))
 
 
 @pytest.mark.filterwarnings("ignore::riskslim.exceptions.ConstantFeatureWarning")

@@ -21,6 +21,7 @@ from riskslim.engines.branch_and_bound import (
 from riskslim.engines.branch_and_bound.rows import NodeRows
 from riskslim.heuristics import packed as heuristics_packed
 from riskslim.heuristics import supports
+from searches import StopWithin
 
 NEVER = BranchAndBoundSettings(tables="never")
 ALWAYS = BranchAndBoundSettings(tables="always")
@@ -71,34 +72,6 @@ def check(problem, solution, optimum):
     assert certificate.objective >= optimum - 1e-6
     if certificate.status is Status.OPTIMAL:
         assert certificate.objective == pytest.approx(optimum, abs=1e-6)
-
-
-class StopWithin:
-    """Kernels of nodes, of which one call finds the flag set at one of its looks."""
-
-    def __init__(self, kernels, call, looks):
-        self.kernels, self.call, self.looks = kernels, call, looks
-        self.calls = 0
-
-    def __getattr__(self, name):
-        kernel = getattr(self.kernels, name)
-        if name not in ("solve_root", "expand"):
-            return kernel
-
-        def called(*arguments):
-            stop = next(
-                a for a in arguments
-                if isinstance(a, np.ndarray) and a.dtype == np.int64 and a.shape == (1,)
-            )  # fmt: skip
-            self.calls += 1
-            if self.calls == self.call:
-                stop[0] = -self.looks
-            found = kernel(*arguments)
-            if self.calls == self.call:
-                stop[0] = 1
-            return found
-
-        return called
 
 
 def use_kernels(monkeypatch, kernels):

@@ -37,26 +37,8 @@ from riskslim.engines.branch_and_bound.tables import (
     count_supports,
     predicted_seconds,
 )
-from small_problems import few_values, mixed_sample, twin_problem
+from small_problems import binary, mixed, mixed_sample, twin_problem
 from variants import variant
-
-
-def binary(small, rng):
-    """The same problem with columns of two values."""
-    low, high = (0.0, 1.0) if rng.random() < 0.8 else (-1.0, 2.0)
-    small.X = np.where(small.X - np.median(small.X, axis=0) > 0, high, low)
-    for j in np.flatnonzero(np.ptp(small.X, axis=0) == 0):
-        small.X[0, j] = low + high - small.X[0, j]
-    return small
-
-
-def mixed(small, rng):
-    """The same problem with columns of two to eight values, integers and real ones."""
-    small = binary(small, rng)
-    for j in range(small.d):
-        if rng.random() < 0.6:
-            small.X[:, j] = few_values(rng, len(small.y))
-    return small
 
 
 def drawn_mixed(seed, max_slopes=2000):

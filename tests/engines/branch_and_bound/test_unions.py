@@ -11,9 +11,9 @@ import pytest
 
 from checked_solutions import constrained_faults, report, strict_faults
 from enumeration import enumerate_optimum, random_constrained_problem, random_problem
-from partitions import in_parts, on_disk, random_data, rows_of
+from partitions import elsewhere, in_parts, on_disk, random_data, rows_of
 from pools import REQUESTS, pool_faults
-from riskslim import TrainingData, branch_and_bound
+from riskslim import branch_and_bound
 from riskslim.engines.branch_and_bound import parts, unions
 from riskslim.engines.branch_and_bound.unions import UnionCells, UnionPlan
 from variants import variant
@@ -122,13 +122,6 @@ def drawn(seed, most):
     small.weights = small.weights if seed % 5 == 0 else None
     small.max_size = max(1 + seed % 3, small.min_size)
     return small
-
-
-def elsewhere(problem, seed):
-    rows = rows_of(problem.loss.data, merged=seed % 4 == 1)
-    held = in_parts(rows, min(7, rows.n_rows)) if seed % 2 else on_disk(rows, 5)
-    names = problem.loss.data.feature_names
-    return problem.restated(TrainingData.from_rows(held, feature_names=names))
 
 
 @pytest.mark.filterwarnings("ignore::riskslim.exceptions.ConstantFeatureWarning")

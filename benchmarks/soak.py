@@ -1,0 +1,366 @@
+"""Random fits, paths, reports and exports for an hour: what a process keeps of them.
+
+    python -m benchmarks.soak --minutes 60                  # in one process
+    python -m benchmarks.soak --minutes 60 --processes 4    # in four at once
+
+Each process draws jobs one after the other and does them in a folder of its own: searches on rows
+in memory and in files, lists, rates, classifiers on raw columns, cross-validation, paths (now and
+then by worker processes), saved and loaded scores, exports, predictions and reports; one search in
+five is stopped at a random moment. Memory, threads, open descriptors, children and files are noted
+after each job. What is there at the end must be what was there after the warm-up: the command says
+so, and returns 1 where something was left.
+
+Memory is what is resident once allocators have given back what they keep for later. It is compared
+by medians over sixths of the jobs: that of the last one with that of the third.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import ctypes
+import dataclasses
+import gc
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.machine import describe_machine
+from riskslim import (
+    BranchAndBoundSettings,
+    CoefficientSet,
+    ItemEncoder,
+    LogisticLoss,
+    RiskScore,
+    RiskScoreProblem,
+    RiskSLIMClassifier,
+    TrainingData,
+    at_most,
+    branch_and_bound,
+    cross_validate_risk_score,
+    false_positive_rate_at_most,
+    model_size_path,
+)
+from riskslim.exceptions import RiskSLIMError
+
+# More than this between both windows is a leak: bytes, and a share of what the process has.
+GROWTH_BYTES, GROWTH_SHARE = 8 * 2**20, 0.03
+# Windows over whose states memory is compared: the third, as the first are a warm-up, and the last.
+N_WINDOWS, EARLY = 6, 2
+
+
+@dataclasses.dataclass(frozen=True)
+class State:
+    """What a process has: resident bytes, threads, descriptors, children, files of its own."""
+
+    resident: int
+    threads: int
+    descriptors: int
+    children: int
+    files: int
+
+    @classmethod
+    def now(cls, folder: Path) -> State:
+        _give_back()
+        status = Path("/proc/self/status").read_text().splitlines()
+        fields = dict(line.split(":", 1) for line in status)
+        task = Path(f"/proc/self/task/{os.getpid()}/children")
+        return cls(
+            resident=int(fields["VmRSS"].split()[0]) * 1024,
+            threads=int(fields["Threads"]),
+            descriptors=sum(1 for _ in Path("/proc/self/fd").iterdir()),
+            children=len(task.read_text().split()) if task.exists() else 0,
+            files=sum(1 for _ in folder.rglob("*")),
+        )
+
+
+def _give_back() -> None:
+    """Collect garbage, and have allocators return to the system what they keep for later."""
+    gc.collect()
+    if pyarrow := sys.modules.get("pyarrow"):
+        pyarrow.default_memory_pool().release_unused()
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
+
+
+class Jobs:
+    """What is drawn from a generator of random numbers and done in a folder."""
+
+    def __init__(self, rng: np.random.Generator, folder: Path) -> None:
+        self.rng, self.folder = rng, folder
+        self.kinds: dict[str, tuple[float, Callable[[], None]]] = {
+            "search": (8, self.search),
+            "search of rows in files": (2, self.on_disk),
+            "list": (2, self.listed),
+            "rates": (1, self.rates),
+            "classifier of raw columns": (3, self.classifier),
+            "cross-validation": (1, self.cross_validation),
+            "path": (1, self.path),
+            "path by workers": (0.1, self.path_by_workers),
+            "report": (1, self.report),
+            "exports": (3, self.exports),
+            "saved and loaded": (2, self.saved),
+        }
+
+    def draw(self) -> str:
+        names = list(self.kinds)
+        shares = np.array([self.kinds[name][0] for name in names])
+        return str(self.rng.choice(names, p=shares / shares.sum()))
+
+    # --- what jobs are made of ------------------------------------------------------------------
+
+    def table(self, n: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        rng = self.rng
+        n = n or int(np.exp(rng.uniform(np.log(100), np.log(20_000))))
+        d = int(rng.integers(3, 14))
+        kind = rng.choice(["items", "integers", "reals", "mixed"])
+        X = rng.integers(0, 2 if kind == "items" else 5, (n, d)).astype(float)
+        if kind == "reals":
+            X = rng.normal(size=(n, d))
+        elif kind == "mixed":
+            X[:, : d // 2] = rng.normal(size=(n, d // 2)).round(2)
+        odds = (X - X.mean(axis=0)) @ rng.normal(size=d)
+        y = (rng.random(n) < 1 / (1 + np.exp(-odds))).astype(int)
+        y[:2] = 0, 1
+        weights = rng.uniform(0.5, 2.0, n) if rng.random() < 0.2 else None
+        return X, y, weights
+
+    def problem(self, n: int | None = None, **options: Any) -> RiskScoreProblem:
+        data = TrainingData(*self.table(n))
+        coefficients = CoefficientSet(data.feature_names, -3, 3)
+        loss = LogisticLoss(data, coefficients, n_threads=int(self.rng.integers(1, 3)))
+        constraints = options.pop("constraints", ())
+        if self.rng.random() < 0.2:
+            constraints = (*constraints, at_most(1, data.feature_names[:3]))
+        return RiskScoreProblem(
+            loss, coefficients, max_size=int(self.rng.integers(1, 4)), constraints=constraints,
+            **options,
+        )  # fmt: skip
+
+    def limits(self) -> dict[str, Any]:
+        """Of one search: seconds, threads, and now and then a wish to stop at a random moment."""
+        rng = self.rng
+        found: dict[str, Any] = {"time_limit": 1.5, "n_threads": int(rng.integers(1, 3))}
+        if rng.random() < 0.2:
+            end = time.monotonic() + float(rng.uniform(0, 0.3))
+            found["should_stop"] = lambda: time.monotonic() > end
+        return found
+
+    def settings(self) -> BranchAndBoundSettings:
+        rng = self.rng
+        return BranchAndBoundSettings(
+            tables=str(rng.choice(["auto", "always", "never"])),
+            cutoffs=str(rng.choice(["auto", "always"])),
+            elimination=str(rng.choice(["auto", "always"])),
+        )
+
+    def score(self) -> tuple[RiskScore, np.ndarray, np.ndarray]:
+        X, y, _ = self.table(int(self.rng.integers(100, 2000)))
+        classifier = RiskSLIMClassifier(max_size=3, time_limit=1, scale=1.0).fit(X, y)
+        return classifier.risk_score_, X, y
+
+    # --- jobs -----------------------------------------------------------------------------------
+
+    def search(self) -> None:
+        scale = [1.0, 1.0, 2.0, (0.5, 4.0)][self.rng.integers(4)]
+        branch_and_bound(self.problem(scale=scale), settings=self.settings(), **self.limits())
+
+    def on_disk(self) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        X, y, _ = self.table(int(self.rng.integers(1000, 20_000)))
+        columns = {f"x{j}": X[:, j] for j in range(X.shape[1])} | {"y": y}
+        path = self.folder / "rows.parquet"
+        pq.write_table(pa.table(columns), path, row_group_size=2000)
+        data = TrainingData.from_parquet(path, "y", memory_limit=2**20, scratch=self.folder)
+        coefficients = CoefficientSet(data.feature_names, -3, 3)
+        problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
+        branch_and_bound(problem, **self.limits())
+        path.unlink()
+
+    def listed(self) -> None:
+        branch_and_bound(self.problem(n=300), n_solutions=30, **self.limits())
+
+    def rates(self) -> None:
+        constraint = false_positive_rate_at_most(0.2, 0.5)
+        branch_and_bound(self.problem(n=300, constraints=(constraint,)), **self.limits())
+
+    def classifier(self) -> None:
+        X, y, _ = self.table()
+        encoder = ItemEncoder(n_thresholds=int(self.rng.integers(2, 6)))
+        classifier = RiskSLIMClassifier(max_size=2, time_limit=1, items=encoder).fit(X, y)
+        classifier.predict_proba(X)
+        str(classifier.risk_score_)
+
+    def cross_validation(self) -> None:
+        X, y, _ = self.table(500)
+        y[:10], y[10:20] = 0, 1
+        estimator = RiskSLIMClassifier(max_size=2, time_limit=0.3, scale=1.0)
+        cross_validate_risk_score(estimator, X, y, cv=3)
+
+    def path(self, n_jobs: int = 1) -> None:
+        path = model_size_path(self.problem(n=500), cv=2, n_jobs=n_jobs, time_limit=0.5)
+        str(path)
+
+    def path_by_workers(self) -> None:
+        self.path(n_jobs=2)
+
+    def report(self) -> None:
+        score, X, y = self.score()
+        score.report(self.folder / "report.html", X, y, n_resamples=200)
+        (self.folder / "report.html").unlink()
+
+    def exports(self) -> None:
+        score, X, _ = self.score()
+        for text in (
+            score.to_python(), score.to_javascript(), score.to_sql(), score.to_pmml(),
+            score.to_markdown(), score.to_html(), score.to_latex(),
+        ):  # fmt: skip
+            (self.folder / "export.txt").write_text(text, encoding="utf-8")
+        (self.folder / "export.txt").unlink()
+        score.predict(X)
+        score.explain(X[0])
+
+    def saved(self) -> None:
+        score, X, _ = self.score()
+        score.save(self.folder / "score.json")
+        loaded = RiskScore.load(self.folder / "score.json")
+        assert loaded == score
+        np.testing.assert_array_equal(loaded.predict_proba(X), score.predict_proba(X))
+        (self.folder / "score.json").unlink()
+
+
+def run(minutes: float, seed: int, folder: Path) -> dict[str, Any]:
+    """Do jobs for so long, and return what was noted."""
+    warnings.simplefilter("ignore")
+    jobs = Jobs(np.random.default_rng(seed), folder)
+    for name in jobs.kinds:  # the warm-up: imports, caches, threads
+        jobs.kinds[name][1]()
+    began, done, states = time.monotonic(), Counter[str](), [State.now(folder)]
+    failed = []
+    while time.monotonic() < began + 60 * minutes:
+        name = jobs.draw()
+        try:
+            jobs.kinds[name][1]()
+        except RiskSLIMError as error:  # a search that was stopped before it had a score
+            if "before" not in str(error):
+                failed.append(f"{name}: {error}")
+        except Exception as error:
+            failed.append(f"{name}: {type(error).__name__}: {error}")
+        done[name] += 1
+        states.append(State.now(folder))
+    found = {"seed": seed, "jobs": dict(done), **verdict(states)}
+    return {**found, "left": found["left"] + failed[:5]}
+
+
+def verdict(states: list[State]) -> dict[str, Any]:
+    """Compare the states of a run: figures, and what was left, in words."""
+    first, last = states[0], states[-1]
+    windows = np.array_split([s.resident for s in states], min(N_WINDOWS, len(states)))
+    medians = [float(np.median(window)) for window in windows]
+    early, late = medians[min(EARLY, len(medians) - 1)], medians[-1]
+    left = []
+    if late - early > max(GROWTH_BYTES, GROWTH_SHARE * early):
+        left.append(f"memory grew by {(late - early) / 2**20:.1f} MiB")
+    for what in ("threads", "descriptors", "children", "files"):
+        # A thread of the kernels, or a library's, that is begun once and waits is no leak: the
+        # most is reached early, or it goes on growing.
+        before = max(getattr(s, what) for s in states[: max(1, len(states) // 2)])
+        if getattr(last, what) > before:
+            left.append(f"{getattr(last, what) - before} {what} more")
+    return {
+        "resident_mib": [round(v / 2**20, 1) for v in medians],
+        "threads": [first.threads, last.threads],
+        "descriptors": [first.descriptors, last.descriptors],
+        "children": [first.children, last.children],
+        "files": [first.files, last.files],
+        "left": left,
+    }
+
+
+def _in_processes(count: int, arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.soak",
+        "--minutes",
+        str(arguments.minutes),
+        "--json",
+    ]
+    running = [
+        subprocess.Popen([*command, "--seed", str(arguments.seed + k)], stdout=subprocess.PIPE)
+        for k in range(count)
+    ]
+    found = []
+    for k, process in enumerate(running):
+        out, _ = process.communicate()
+        try:
+            found.append(json.loads(out))
+        except json.JSONDecodeError:
+            found.append(
+                {"seed": arguments.seed + k, "jobs": {}, "left": [f"exit {process.returncode}"]}
+            )
+    return found
+
+
+def table(found: list[dict[str, Any]]) -> str:
+    """The results in Markdown, a line per process."""
+    lines = [
+        "| seed | jobs | resident MiB, by sixths of the jobs | threads | descriptors | children "
+        "| left |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for one in found:
+        pairs = (
+            " -> ".join(map(str, one[name])) if name in one else ""
+            for name in ("resident_mib", "threads", "descriptors", "children")
+        )
+        lines.append(
+            f"| {one['seed']} | {sum(one['jobs'].values()):,} | {' | '.join(pairs)} | "
+            f"{'; '.join(one['left']) or 'nothing'} |"
+        )
+    return "\n".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true", help="print figures of one process as JSON")
+    given = parser.parse_args(arguments)
+    if not Path("/proc/self/fd").is_dir():
+        parser.error("it counts what /proc tells of a process, which is there on Linux")
+    if given.processes > 1:
+        found = _in_processes(given.processes, given)
+    else:
+        before = threading.active_count()
+        with tempfile.TemporaryDirectory() as name:
+            os.environ["TMPDIR"], tempfile.tempdir = name, name
+            found = [run(given.minutes, given.seed, Path(name))]
+        found[0]["python_threads"] = [before, threading.active_count()]
+    if given.json:
+        print(json.dumps(found[0]))
+    else:
+        print(f"{given.minutes:g} minutes, {describe_machine()['processor']}\n\n{table(found)}")
+        kinds = Counter[str]()
+        for one in found:
+            kinds.update(one["jobs"])
+        print("\njobs: " + ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common()))
+    return int(any(one["left"] for one in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
