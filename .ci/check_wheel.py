@@ -1,4 +1,4 @@
-"""Look into wheels: all kernels are there, and none needs a newer glibc or processor than is stated.
+"""Look into wheels: all kernels are there, and none needs a newer glibc or processor than stated.
 
 `python .ci/check_wheel.py WHEEL... [--glibc 2.28] [--instructions]`; prints what is wrong, and ends
 with 1.
@@ -31,8 +31,8 @@ _SYMBOL = re.compile(rb"GLIBC_(\d+)\.(\d+)(?:\.\d+)?\0")
 # (bits.h, tables.h). Compilers add endings of their own to parts and copies.
 _CHOSEN = re.compile(r"(\.arch_x86[-_]64[-_]v[34]|_popcnt|_avx2|_avx512)(\.[a-z_]*[\d.]*)*")
 _FUNCTION = re.compile(r"[\da-f]+ <(.+)>:")
-# Beyond SSE2, which every x86-64 has: AVX to AVX-512 and FMA (v..., k... for masks), bits (BMI, ABM),
-# SSE3 to SSE4.2. TZCNT is none of them: older processors read it as BSF, and compilers allow for it.
+# Beyond SSE2, which every x86-64 has: AVX to AVX-512 and FMA (v..., k... for masks), BMI and ABM,
+# SSE3 to SSE4.2. Not TZCNT: older processors read it as BSF, and compilers allow for that.
 _SSE4_1 = (
     "addsub[pd]|haddp[sd]|hsubp[sd]|lddqu|movddup|movs[hl]dup|pabs[bwd]|palignr|ph(add|sub)s?[wd]|"
     "pmaddubsw|pmulhrsw|pshufb|psign[bwd]|p?blendv?(p[sd]|b|w)|dpp[sd]|extractps|insertps|movntdqa|"
