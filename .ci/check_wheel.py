@@ -62,7 +62,7 @@ def newest_glibc(library: bytes) -> tuple[int, ...]:
 
 
 def suffix(wheel: str) -> str:
-    """How the names of a wheel's extensions end, by its tags."""
+    """Return how the names of a wheel's extensions end, by its tags."""
     _, _, python, abi, platform = Path(wheel).stem.split("-")
     if platform.startswith("win"):
         return r"\.pyd" if abi == "abi3" else rf"\.{python}-\w+\.pyd"
@@ -99,7 +99,7 @@ def platform_of(wheel: str) -> str:
 
 
 def without_check(platform: str) -> str:
-    """Why the instructions of a wheel cannot be checked; empty if they can be."""
+    """Say why the instructions of a wheel cannot be checked; empty if they can be."""
     if not platform.endswith("x86_64"):
         return f"for {platform}: its compiler makes one version of each function"
     return "" if shutil.which("objdump") else "without objdump"

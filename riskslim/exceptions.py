@@ -42,7 +42,7 @@ class ProblemSizeError(RiskSLIMError):
 
 
 class WorkMemoryError(ProblemSizeError, MemoryError):
-    """What a search would work in is larger than the memory of the machine; none was allocated."""
+    """A search would need more memory than the machine has; none was allocated."""
 
 
 class InfeasibleProblemError(RiskSLIMError, ValueError):

@@ -258,7 +258,7 @@ def _finalized(value: Any) -> Any:
 
 
 def _asked(score: ScoreLike) -> dict[str, Any]:
-    """What the calculator asks for, by the names of its constants."""
+    """Return what the calculator asks for, by the names of its constants."""
     from riskslim.report.calculator import (
         calculator_families,
         calculator_items,

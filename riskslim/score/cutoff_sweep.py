@@ -1,4 +1,4 @@
-"""How flat the loss is around the cut-offs of a score.
+"""The loss around the cut-offs of a score, and how flat it is.
 
 Which of several nearly equal cut-offs is best on some rows is often chance. Here all cut-offs of a
 variable are tried in the place of the one that a score has, everything else left as it is: points,

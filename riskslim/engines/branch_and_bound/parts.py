@@ -65,7 +65,7 @@ ROOT_PASSES = 3
 
 
 class InMemory(NamedTuple):
-    """What of the rows is in memory.
+    """The part of the rows that is in memory.
 
     Parameters
     ----------
