@@ -217,6 +217,11 @@ def check_packages() -> None:
     ------
     ImportError
         jinja2 or matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from riskslim.report import check_packages
+    >>> check_packages()  # an error where jinja2 or matplotlib is missing
     """
     missing = [name for name in ("jinja2", "matplotlib") if importlib.util.find_spec(name) is None]
     if missing:
