@@ -70,7 +70,7 @@ def addresses():
 
 
 def kernels_are_required():
-    """Whether the build is to fail where a kernel cannot be compiled."""
+    """Say whether the build is to fail where a kernel cannot be compiled."""
     value = os.environ.get(VARIABLE, "")
     if value not in ("", "0", "1"):
         raise OptionError(f"{VARIABLE} must be 0 or 1, got {value!r}")

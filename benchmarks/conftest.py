@@ -97,6 +97,21 @@ def pytest_benchmark_update_machine_info(machine_info: dict[str, Any]) -> None:
         machine_info["riskslim"] = describe_machine()
 
 
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Show ratios to the reference and shares of the bandwidth, below pytest-benchmark's table."""
+    from benchmarks.report import entries_of, write_summary
+
+    session = getattr(config, "_benchmarksession", None)
+    measured = [one for one in session.benchmarks if one] if session else []
+    lines = write_summary(entries_of(one.as_dict(include_data=False) for one in measured))
+    if lines:
+        terminalreporter.section("beside the reference, of the fastest read (medians)")
+        for line in lines:
+            terminalreporter.write_line(line)
+
+
 Measure = Callable[..., Any]
 
 

@@ -76,12 +76,7 @@ def read_results(path: Path, statistic: str = "median") -> tuple[Mapping[str, An
     content = json.loads(path.read_text())
     try:
         machine = content["machine_info"]["riskslim"]
-        entries = [
-            Entry(
-                benchmark["extra_info"], benchmark["stats"][statistic], benchmark["stats"]["rounds"]
-            )
-            for benchmark in content["benchmarks"]
-        ]
+        entries = entries_of(content["benchmarks"], statistic)
         for entry in entries:
             entry.info["family"], entry.info["kernel"], entry.info["role"]
     except (KeyError, TypeError) as error:
@@ -90,6 +85,14 @@ def read_results(path: Path, statistic: str = "median") -> tuple[Mapping[str, An
             "pytest benchmarks --benchmark-json=FILE"
         ) from error
     return machine, entries
+
+
+def entries_of(benchmarks: Iterable[Mapping[str, Any]], statistic: str = "median") -> list[Entry]:
+    """Take from benchmarks, as pytest-benchmark writes them, what is reported."""
+    return [
+        Entry(benchmark["extra_info"], benchmark["stats"][statistic], benchmark["stats"]["rounds"])
+        for benchmark in benchmarks
+    ]
 
 
 def write_report(machine: Mapping[str, Any], entries: Sequence[Entry]) -> str:
@@ -121,6 +124,37 @@ def write_report(machine: Mapping[str, Any], entries: Sequence[Entry]) -> str:
         if chosen:
             parts += ["", f"## {title}", "", *section(chosen, bandwidth)]
     return "\n".join(parts) + "\n"
+
+
+def write_summary(entries: Sequence[Entry]) -> list[str]:
+    """Write what the terminal shows after a run: time, ratio and share of the bandwidth.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+
+    Returns
+    -------
+    list of str
+        Lines of a table with a row for each kernel that has a reference or a number of bytes; empty
+        if there is none.
+    """
+    bandwidth = memory_bandwidth(entries)
+    references = {entry.case: entry for entry in entries if entry.info["role"] == REFERENCE}
+    rows = [["kernel", "data", "n", "d", "time", "ratio", "GB/s", "of bandwidth"]]
+    for entry in sorted(_packaged(entries), key=_order):
+        reference = references.get(entry.case)
+        if "n" in entry.info and (reference or "bytes_per_row" in entry.info):
+            _, *traffic = _traffic(entry, bandwidth)
+            row = [*_description(entry), _time(entry.seconds), _ratio(reference, entry), *traffic]
+            rows.append(row)
+    if len(rows) == 1:
+        return []
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    if bandwidth is None:
+        lines.append("the share of the bandwidth needs test_bandwidth.py in the same run")
+    return lines
 
 
 def memory_bandwidth(entries: Iterable[Entry]) -> float | None:

@@ -56,6 +56,7 @@ autodoc_typehints = "none"  # numpydoc's sections have the types
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 add_module_names = False
+toc_object_entries_show_parents = "hide"  # the column at the right is narrow
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"riskslim {version}"
@@ -185,6 +186,14 @@ def add_title(app: Sphinx, docname: str, source: list[str]) -> None:
         source[0] = f"# {TITLES[docname]}\n\n{source[0]}"
 
 
+def link_pages(
+    app: Sphinx, what: str, name: str, value: Any, options: Any, lines: list[str]
+) -> None:
+    """Turn the names of pages in docstrings, as ``docs/constraints.md``, into links."""
+    for number, line in enumerate(lines):
+        lines[number] = re.sub(r"(?<![\w/`])docs/(\w+)\.md", r":doc:`/\1`", line)
+
+
 def is_inherited(app: Sphinx, what: str, name: str, value: Any, skip: bool, options: Any) -> Any:
     """Leave out the methods that scikit-learn adds to estimators: its pages explain them."""
     module = getattr(value, "__module__", None) or ""
@@ -232,6 +241,7 @@ def setup(app: Sphinx) -> None:
     write_reference()
     app.connect("source-read", add_title)
     app.connect("autodoc-skip-member", is_inherited)
+    app.connect("autodoc-process-docstring", link_pages)
     app.connect("missing-reference", without_page)
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_displaymath, None))
 

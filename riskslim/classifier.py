@@ -658,7 +658,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _later(
         self, X: Any, method: Callable[..., Any], dtype: Any, n_columns: int | None = None
     ) -> NDArray[Any]:
-        """What a method returns of the rows of a Dask collection, as a Dask array."""
+        """Return a method's results for the rows of a Dask collection, as a Dask array."""
         check_is_fitted(self, "risk_score_")
         validate_data(self, columns_of(X), reset=False, skip_check_array=True)
         call = partial(method, _for_rows(self))

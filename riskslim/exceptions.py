@@ -42,7 +42,7 @@ class ProblemSizeError(RiskSLIMError):
 
 
 class WorkMemoryError(ProblemSizeError, MemoryError):
-    """What a search would work in is larger than the memory of the machine; none was allocated."""
+    """A search would need more memory than the machine has; none was allocated."""
 
 
 class InfeasibleProblemError(RiskSLIMError, ValueError):
@@ -111,15 +111,60 @@ class CertificateError(RiskSLIMError):
 
 
 class ConstantFeatureWarning(UserWarning):
-    """A feature has one value in all rows: the intercept carries it, it is never selected."""
+    """A feature has one value in all rows: the intercept carries it, it is never selected.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from riskslim import TrainingData
+    >>> from riskslim.exceptions import ConstantFeatureWarning
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always", ConstantFeatureWarning)
+    ...     _ = TrainingData([[0, 1], [1, 1]], [0, 1])
+    >>> print(caught[0].message)
+    1 of 2 features have the same value in all 2 rows and are never selected (the intercept is
+    added automatically): 'x2'
+    """
 
 
 class PositiveLabelWarning(UserWarning):
-    """The risk is that of the last of two texts in sorted order, which may be the wrong one."""
+    """The risk is that of the last of two texts in sorted order, which may be the wrong one.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from riskslim import TrainingData
+    >>> from riskslim.exceptions import PositiveLabelWarning
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always", PositiveLabelWarning)
+    ...     data = TrainingData([[0], [1]] * 2, ["ill", "well"] * 2)
+    >>> data.classes, len(caught)
+    (('ill', 'well'), 1)
+    >>> data = TrainingData([[0], [1]] * 2, ["ill", "well"] * 2, positive_label="ill")
+    >>> data.classes
+    ('well', 'ill')
+    """
 
 
 class ExtrapolationWarning(UserWarning):
-    """Raw records have values outside of their range in the training data, or in another unit."""
+    """Raw records have values outside of their range in the training data, or in another unit.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> from riskslim import ItemEncoder, RiskSLIMClassifier
+    >>> from riskslim.exceptions import ExtrapolationWarning
+    >>> age = np.arange(20, 80.0)[:, None]
+    >>> model = RiskSLIMClassifier(items=ItemEncoder(n_thresholds=3), max_size=1)
+    >>> _ = model.fit(age, age[:, 0] > 50)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always", ExtrapolationWarning)
+    ...     _ = model.predict_proba([[900.0]])
+    >>> print(caught[0].message)
+    Values far outside of those in training, as in another unit: 'x0' (20 to 79 in training;
+    here 900). The predictions extrapolate.
+    """
 
 
 class UnboundCertificateWarning(UserWarning):

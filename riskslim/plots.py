@@ -76,7 +76,7 @@ def plot_reliability(
     >>> from riskslim.metrics import reliability_curve
     >>> from riskslim.plots import plot_reliability
     >>> curve = reliability_curve([0, 0, 1, 0, 1, 1], [0.2, 0.2, 0.2, 0.6, 0.6, 0.6])
-    >>> plot_reliability(curve).get_xlabel()  # doctest: +SKIP
+    >>> plot_reliability(curve).get_xlabel()
     'Predicted risk'
     """
     ax = _axes(ax, (5.0, 5.0))
@@ -134,6 +134,14 @@ def plot_roc(
     ------
     ImportError
         matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from riskslim.metrics import operating_points
+    >>> from riskslim.plots import plot_roc
+    >>> points = operating_points([0, 0, 1, 1], [0, 1, 1, 2])
+    >>> plot_roc(points).get_xlabel()
+    'False positive rate (1 - specificity)'
     """
     ax = _axes(ax, (5.0, 5.0))
     ax.plot([0, 1], [0, 1], color="black", linestyle=":", linewidth=1, zorder=1)
@@ -202,6 +210,14 @@ def plot_decision_curve(
     ------
     ImportError
         matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from riskslim.metrics import decision_curve
+    >>> from riskslim.plots import plot_decision_curve
+    >>> curve = decision_curve([0, 0, 1, 1], [0.1, 0.4, 0.6, 0.9])
+    >>> plot_decision_curve(curve).get_xlabel()
+    'Risk from which on one acts'
     """
     ax = _axes(ax, (6.0, 4.2))
     ax.plot(curve.thresholds, curve.net_benefit, color=BLUE, linewidth=1.8, label=label)
@@ -256,6 +272,13 @@ def plot_score_histogram(
         matplotlib is not installed.
     ValueError
         As in :func:`~riskslim.metrics.calibration_error`.
+
+    Examples
+    --------
+    >>> from riskslim.plots import plot_score_histogram
+    >>> y, scores = [0, 0, 1, 1], [0, 1, 1, 2]
+    >>> plot_score_histogram(y, scores, class_names=("benign", "malignant")).get_xlabel()
+    'Score'
     """
     positive, values, weight = checked_rows(y_true, scores, sample_weight, pos_label, "scores")
     ax = _axes(ax, (6.0, 4.2))

@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 
 from paths import ROOT
@@ -60,6 +61,28 @@ def test_equally_good_scores(run, capsys):
     assert 1 < len(found["pool"]) < 200  # so that the limit of 200 is none
     assert found["rank"] > 0
     assert "The list is complete" in capsys.readouterr().out
+
+
+def test_many_rows(run, capsys, monkeypatch):
+    monkeypatch.setenv("RISKSLIM_EXAMPLE_ROWS", "20000")
+    found = run("many_rows")
+    assert found["data"].n_samples == 20_000
+    assert found["data"].n_rows < 20_000  # equal ones are counted
+    assert found["solution"].certificate.is_optimal
+    assert "20,000 rows" in capsys.readouterr().out
+
+
+def test_fast_backend(run, capsys):
+    found = run("fast_backend")
+    assert "difference" in capsys.readouterr().out
+    assert abs(found["by_numpy"]() - found["backend"].loss(found["coef"], found["rows"])) < 1e-13
+    objectives = [score.objective for score in found["scores"]]
+    assert objectives == sorted(objectives, reverse=True)
+    for size, (score, rounded) in enumerate(
+        zip(found["scores"], found["rounded"], strict=True), start=1
+    ):
+        assert np.count_nonzero(score.coef[1:]) == size
+        assert score.objective <= rounded
 
 
 def test_the_gallery_has_a_title_for_each():

@@ -97,7 +97,7 @@ def compiled() -> set[str]:
 
 
 def _is_import_by_name(node: ast.AST) -> bool:
-    """Whether it is ``import_module("...")``, by whatever path the function is reached."""
+    """Say whether it is ``import_module("...")``, by whatever path the function is reached."""
     if not isinstance(node, ast.Call) or not node.args:
         return False
     called = getattr(node.func, "id", getattr(node.func, "attr", ""))
@@ -247,7 +247,7 @@ def test_circles_are_found():
 
 
 def too_large() -> dict[str, str]:
-    """What is larger than the limits, by name of a module or function."""
+    """Find what is larger than the limits, by name of a module or function."""
     found: dict[str, str] = {}
     for module, tree in sources().items():
         if top(module) == WITHOUT_LIMITS:
@@ -280,11 +280,37 @@ def test_rooms_are_of_a_size_to_read():
     assert set(found) == set(LARGER), "it is small enough now: take it from LARGER"
 
 
+# ---- docstrings --------------------------------------------------------------------------------
+
+# A docstring says what something is or does: it begins with a noun or a verb.
+OPENINGS = re.compile(r"(What|Whether|If|How|Why|When|Where|Which|Who)\b")
+OF_A_FUNCTION = re.compile(r'^\s*(?:def|class|cdef|cpdef)\b[^"]*?:\s*r?"""(.*)', re.MULTILINE)
+
+
+def openings() -> Iterator[tuple[str, str]]:
+    """First lines of all docstrings of the package, with the places where they stand."""
+    for module, tree in sources().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                yield f"{module}.{getattr(node, 'name', '')}", ast.get_docstring(node) or ""
+    for path in PACKAGE.rglob("*.pyx"):
+        for line in OF_A_FUNCTION.findall(path.read_text(encoding="utf-8")):
+            yield path.name, line
+
+
+def test_docstrings_begin_with_a_noun_or_a_verb():
+    found = list(openings())
+    assert sum(place.endswith(".pyx") for place, _ in found) > 100
+    assert len(found) > 2000
+    wrong = [f"{place}: {text.splitlines()[0]}" for place, text in found if OPENINGS.match(text)]
+    assert not wrong, "\n".join(wrong)
+
+
 # ---- the one list of public names --------------------------------------------------------------
 
 
 def for_type_checkers() -> dict[str, str]:
-    """What `riskslim` imports where type checkers alone read: names, with their modules."""
+    """Names that `riskslim` imports where type checkers alone read, with their modules."""
     (block,) = (
         node
         for node in sources()[""].body

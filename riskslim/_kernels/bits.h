@@ -58,34 +58,34 @@ RS_INLINE int64_t rs_bits_of_word(uint64_t x)
 #endif
 
 #if RS_HAS_LEVELS
-static int64_t rs_count_and_0(const uint64_t *a, const uint64_t *b, ptrdiff_t n)
+static int64_t rs_count_and_plain(const uint64_t *a, const uint64_t *b, ptrdiff_t n)
 {
     RS_COUNT_AND(rs_bits_of_word)
 }
 
-RS_POPCNT static int64_t rs_count_and_1(const uint64_t *a, const uint64_t *b, ptrdiff_t n)
+RS_POPCNT static int64_t rs_count_and_popcnt(const uint64_t *a, const uint64_t *b, ptrdiff_t n)
 {
     RS_COUNT_AND(RS_WIDE_COUNT)
 }
 
-RS_VPOPCNT static int64_t rs_count_and_2(const uint64_t *a, const uint64_t *b, ptrdiff_t n)
+RS_VPOPCNT static int64_t rs_count_and_avx512(const uint64_t *a, const uint64_t *b, ptrdiff_t n)
 {
     RS_COUNT_AND(RS_WIDE_COUNT)
 }
 
-static int64_t rs_and_count_0(
+static int64_t rs_and_count_plain(
     uint64_t *RS_RESTRICT out, const uint64_t *a, const uint64_t *b, ptrdiff_t n)
 {
     RS_AND_COUNT(rs_bits_of_word)
 }
 
-RS_POPCNT static int64_t rs_and_count_1(
+RS_POPCNT static int64_t rs_and_count_popcnt(
     uint64_t *RS_RESTRICT out, const uint64_t *a, const uint64_t *b, ptrdiff_t n)
 {
     RS_AND_COUNT(RS_WIDE_COUNT)
 }
 
-RS_VPOPCNT static int64_t rs_and_count_2(
+RS_VPOPCNT static int64_t rs_and_count_avx512(
     uint64_t *RS_RESTRICT out, const uint64_t *a, const uint64_t *b, ptrdiff_t n)
 {
     RS_AND_COUNT(RS_WIDE_COUNT)
@@ -112,8 +112,8 @@ static inline int64_t rs_count_and(const uint64_t *a, const uint64_t *b, ptrdiff
 {
 #if RS_HAS_LEVELS
     const int level = rs_bits_level();
-    if (level == 2) return rs_count_and_2(a, b, n);
-    return level == 1 ? rs_count_and_1(a, b, n) : rs_count_and_0(a, b, n);
+    if (level == 2) return rs_count_and_avx512(a, b, n);
+    return level == 1 ? rs_count_and_popcnt(a, b, n) : rs_count_and_plain(a, b, n);
 #else
     RS_COUNT_AND(RS_WIDE_COUNT)
 #endif
@@ -125,8 +125,8 @@ static inline int64_t rs_and_count(
 {
 #if RS_HAS_LEVELS
     const int level = rs_bits_level();
-    if (level == 2) return rs_and_count_2(out, a, b, n);
-    return level == 1 ? rs_and_count_1(out, a, b, n) : rs_and_count_0(out, a, b, n);
+    if (level == 2) return rs_and_count_avx512(out, a, b, n);
+    return level == 1 ? rs_and_count_popcnt(out, a, b, n) : rs_and_count_plain(out, a, b, n);
 #else
     RS_AND_COUNT(RS_WIDE_COUNT)
 #endif

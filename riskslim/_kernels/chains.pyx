@@ -15,7 +15,7 @@ from riskslim._kernels.threads cimport n_workers
 
 
 cdef inline bint is_within(const uint64_t *a, const uint64_t *b, Py_ssize_t n) noexcept nogil:
-    """Whether b has all rows of a."""
+    """Say if b has all rows of a."""
     cdef Py_ssize_t i
     for i in range(n):
         if a[i] & ~b[i]:

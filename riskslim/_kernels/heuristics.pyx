@@ -1241,7 +1241,7 @@ cdef void begin_chunk(void *argument, Py_ssize_t chunk, int worker) noexcept nog
 
 
 cdef inline bint has_bits(const Race *race, Py_ssize_t line) noexcept nogil:
-    """Whether the values of an integer column are few enough for rs_odds_bits."""
+    """Say if the values of an integer column are few enough for rs_odds_bits."""
     return race.feature_max[line - 1] - race.feature_min[line - 1] < 1 << RS_ODDS_BITS
 
 
@@ -1359,7 +1359,7 @@ cdef void measure_odds_chunk(void *argument, Py_ssize_t chunk, int worker) noexc
 
 
 cdef inline bint has_digits(const Race *race, Py_ssize_t line) noexcept nogil:
-    """Whether derivatives along a line come from digits: no weights, small integers."""
+    """Say if derivatives along a line come from digits: no weights, small integers."""
     return (race.rows.weights == NULL and line > 0 and race.rows.slot[line - 1] >= 0
             and race.feature_min[line - 1] >= -RS_ODDS_NARROW
             and race.feature_max[line - 1] <= RS_ODDS_NARROW)

@@ -132,7 +132,7 @@ def fill_fixed_point(const double[:, ::1] slope, uint64_t[:, ::1] fixed_point):
 
 
 def has_threads():
-    """Whether the kernels were built with threads; without them any number of threads is one."""
+    """Say if the kernels were built with threads; without them any number of threads is one."""
     return bool(RS_HAS_THREADS)
 
 

@@ -194,7 +194,7 @@ cdef inline bint is_in(const Node *node, Py_ssize_t j) noexcept nogil:
 
 
 cdef inline bint is_fixed(const Node *node, Py_ssize_t j) noexcept nogil:
-    """Whether a coefficient cannot change: its points cannot, and nor can what they are worth."""
+    """Say if a coefficient cannot change: its points cannot, and nor can what they are worth."""
     return node.lower[j] == node.upper[j] and (
         node.lower[j] == 0.0 or node.t_low == node.t_high)
 
@@ -1225,7 +1225,7 @@ cdef double predicted(
 
 
 cdef bint splits_t(const Problem *pb, const Node *node) noexcept nogil:
-    """Whether points could be many values by t alone, so that splitting values tells little."""
+    """Say if points could be many values by t alone, so that splitting values tells little."""
     cdef Py_ssize_t j
     cdef double spread = 0.0
     for j in range(1, pb.p):

@@ -29,6 +29,18 @@ class SupportTable(NamedTuple):
     weights : ndarray of float64, shape (m, 2)
         Weight of the rows with these values, of the negative and of the positive class; numbers of
         rows without weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim import backend
+    >>> X = np.array([[0, 1], [1, 0], [1, 1], [0, 0]] * 5)
+    >>> y = np.array([0, 1, 1, 0] * 4 + [1, 0, 1, 0])
+    >>> table = backend.support_table(np.array([0]), X, y)
+    >>> table.values, table.weights
+    (array([[0],
+           [1]]), array([[9., 1.],
+           [1., 9.]]))
     """
 
     values: NDArray[np.int64]
@@ -51,6 +63,17 @@ class JointCounts(NamedTuple):
         those of ``total`` that no other value of the column has.
     weights : ndarray of float64, shape (p, 2, g)
         Weight of the rows with that value, by class and score.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim import backend
+    >>> X = np.array([[0, 1], [1, 0], [1, 1], [0, 0]] * 5)
+    >>> y = np.array([0, 1, 1, 0] * 4 + [1, 0, 1, 0])
+    >>> counts = backend.joint_counts(np.array([-1, 2, 0]), X, y)
+    >>> counts.scores, counts.total
+    (array([-1,  1]), array([[9., 1.],
+           [1., 9.]]))
     """
 
     scores: NDArray[np.int64]

@@ -32,6 +32,16 @@ class Descent(NamedTuple):
         Intercept first.
     objective : float
         Its loss, and ``l0_penalty`` for each column with points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim import backend
+    >>> X = np.array([[0, 1], [1, 0], [1, 1], [0, 0]] * 5)
+    >>> y = np.array([0, 1, 1, 0] * 4 + [1, 0, 1, 0])
+    >>> found = backend.coordinate_descent(np.zeros(3, int), X, y, lower=-2, upper=2, max_size=1)
+    >>> found.coef, round(found.objective, 4)
+    (array([-1,  2,  0]), 0.4133)
     """
 
     coef: NDArray[np.int64]
@@ -50,6 +60,17 @@ class Steps(NamedTuple):
         The points, other than 0.
     intercept : ndarray of int64, shape (d,)
         The intercept with them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim import backend
+    >>> X = np.array([[0, 1], [1, 0], [1, 1], [0, 0]] * 5)
+    >>> y = np.array([0, 1, 1, 0] * 4 + [1, 0, 1, 0])
+    >>> steps = backend.best_steps(np.zeros(3, int), X, y, lower=-2, upper=2)
+    >>> j = int(np.argmin(steps.loss))
+    >>> j, int(steps.value[j]), int(steps.intercept[j])
+    (0, 2, -1)
     """
 
     loss: NDArray[np.float64]

@@ -78,6 +78,18 @@ class Prepared:
         Number d of columns.
     n_threads : int
         Threads of each pass.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim import backend
+    >>> X = np.array([[0, 1], [1, 0], [1, 1], [0, 0]] * 5)
+    >>> y = np.array([0, 1, 1, 0] * 4 + [1, 0, 1, 0])
+    >>> rows = backend.prepare(X, y)
+    >>> rows.n_samples, rows.n_features
+    (20, 2)
+    >>> round(backend.loss(np.array([-1, 2, 0]), rows), 4)
+    0.4133
     """
 
     def __init__(self, data: TrainingData, n_threads: int, merge: bool) -> None:

@@ -67,6 +67,16 @@ class Pool:
         intercept.
     mean_auc : ndarray of float64, shape (m,)
         Mean AUC over the test folds; NaN of models that are not feasible.
+
+    Examples
+    --------
+    >>> from riskslim.baselines import PenalizedLogisticRegression
+    >>> from riskslim.datasets import load_breast_cancer_binary
+    >>> data = load_breast_cancer_binary()
+    >>> model = PenalizedLogisticRegression(l1_ratios=[1], n_penalties=10)
+    >>> pool = model.fit(data.integer_columns, data.labels).pool_
+    >>> pool.coefficients.shape, int(pool.sizes.max())
+    ((10, 31), 30)
     """
 
     coefficients: NDArray[Any]

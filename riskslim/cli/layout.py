@@ -1,4 +1,4 @@
-"""How the command line lists the points of a score, and what it calls them."""
+"""Lists of points on the command line, and the names in them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Shown", "shown_of"]
 
 @dataclass(frozen=True)
 class Shown:
-    """What options say of the sheet; None and no labels leave it as it is."""
+    """Options about the sheet; None and no labels leave it as it is."""
 
     by: str | None = None
     points: str | None = None

@@ -97,7 +97,7 @@ class TolerantStream(io.TextIOBase):
 
     @property
     def errors(self) -> str:  # type: ignore[override]
-        """What is done with characters that the encoding lacks."""
+        """Treatment of characters that the encoding lacks."""
         return getattr(self.stream, "errors", None) or "strict"
 
     def _encodable(self, text: str) -> str:

@@ -459,7 +459,7 @@ def not_both(a: Features, b: Features, *, name: str | None = None) -> LinearCons
 
 
 def if_then(feature: Features, then: Features, *, name: str | None = None) -> LinearConstraint:
-    """If a feature is used, so is another one, or at least one of several.
+    """Require of a feature that is used another one, or at least one of several.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ MISSING_TEXTS = (
 
 @dataclasses.dataclass(frozen=True)
 class CsvFormat:
-    r"""How a CSV file is written.
+    r"""The way in which a CSV file is written.
 
     A score that was fitted to a file keeps it, so that others are read in the same way.
 

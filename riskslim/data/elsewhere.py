@@ -1,4 +1,4 @@
-"""What training data know of rows that are not in their own memory."""
+"""Training data whose rows are not in their own memory."""
 
 from __future__ import annotations
 
@@ -35,4 +35,4 @@ class RowsElsewhere(Protocol):
 
     @property
     def weighting(self) -> Literal["none", "numbers", "weights"]:
-        """How rows count: once each, as numbers of equal ones, or by weights."""
+        """The way in which rows count: once each, as numbers of equal ones, or by weights."""

@@ -1,4 +1,4 @@
-"""What one pass over the batches of a table finds out about each of its columns.
+"""Facts about each column of a table, found in one pass over its batches.
 
 A :class:`ColumnSummary` counts the distinct values of a column while they are few, and knows its
 range and its faults in any case. A :class:`TableSummary` has one of each column, and a sample of
@@ -86,7 +86,7 @@ class _Counts(NamedTuple):
 
 
 class ColumnSummary:
-    """What is known of one column.
+    """Facts about one column.
 
     Parameters
     ----------
@@ -417,7 +417,7 @@ class ColumnSummary:
 
 
 class TableSummary:
-    """What is known of all columns of a table that comes in batches.
+    """Facts about all columns of a table that comes in batches.
 
     Parameters
     ----------

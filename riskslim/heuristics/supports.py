@@ -96,7 +96,7 @@ class Support:
 
 @dataclasses.dataclass(frozen=True)
 class Width:
-    """How widely a stage of the search looks around."""
+    """Breadth of a stage of the search."""
 
     beam: int  # supports that are kept at each size
     exchanged: int  # supports of the beam whose neighbourhood is looked at

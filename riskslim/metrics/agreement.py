@@ -39,6 +39,15 @@ class CalibrationLine(NamedTuple):
         the mean risk to be the observed one. 0 is perfect; below 0 risks are too high.
     slope : Interval
         Of observed on predicted log-odds. 1 is perfect; below 1 risks are too extreme.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim.metrics import calibration_line
+    >>> risk = np.array([0.1, 0.2, 0.3, 0.4, 0.6, 0.9])
+    >>> line = calibration_line([0, 0, 1, 0, 1, 1], np.log(risk / (1 - risk)))
+    >>> round(line.intercept.value, 2), round(line.slope.value, 2)
+    (0.47, 2.17)
     """
 
     intercept: Interval

@@ -50,7 +50,16 @@ class Metric(Protocol):
 
 
 class Interval(NamedTuple):
-    """A value and the ends of its confidence interval."""
+    """A value and the ends of its confidence interval.
+
+    Examples
+    --------
+    >>> from riskslim.metrics import auc, bootstrap_interval
+    >>> y, risk = [0, 0, 1, 1] * 5, [0.1, 0.6, 0.4, 0.9] * 5
+    >>> interval = bootstrap_interval(auc, y, risk, n_resamples=200)
+    >>> interval.value, interval.lower <= interval.value <= interval.upper
+    (0.75, True)
+    """
 
     value: float
     lower: float

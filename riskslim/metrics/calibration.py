@@ -176,6 +176,13 @@ class ReliabilityCurve:
         Of the intervals, for example 0.95.
     is_binned : bool
         Whether scores were put into bins.
+
+    Examples
+    --------
+    >>> from riskslim.metrics import reliability_curve
+    >>> curve = reliability_curve([0, 0, 1, 1], [0.1, 0.4, 0.4, 0.9], bins=None)
+    >>> curve.predicted, curve.observed, curve.counts
+    (array([0.1, 0.4, 0.9]), array([0. , 0.5, 1. ]), array([1, 2, 1]))
     """
 
     scores: NDArray[np.float64]
@@ -372,6 +379,14 @@ class ConsistencyRange(NamedTuple):
         Over all simulations.
     lower, upper : float
         Ends of the range that most simulations lie in.
+
+    Examples
+    --------
+    >>> from riskslim.metrics import calibration_consistency
+    >>> by_chance = calibration_consistency([0.1, 0.2, 0.3, 0.4, 0.6, 0.9] * 20, n_resamples=200)
+    >>> cal = by_chance["cal"]
+    >>> 0 < cal.lower < cal.mean < cal.upper
+    True
     """
 
     mean: float

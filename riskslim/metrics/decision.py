@@ -30,6 +30,13 @@ class DecisionCurve:
         Of acting where the risk is at least the threshold.
     treat_all : ndarray of float64, shape (m,)
         Of acting on every row. That of acting on none is 0.
+
+    Examples
+    --------
+    >>> from riskslim.metrics import decision_curve
+    >>> curve = decision_curve([0, 0, 1, 1], [0.1, 0.4, 0.6, 0.9], thresholds=[0.2, 0.5])
+    >>> curve.net_benefit, curve.treat_all
+    (array([0.4375, 0.5   ]), array([0.375, 0.   ]))
     """
 
     thresholds: NDArray[np.float64]

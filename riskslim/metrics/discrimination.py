@@ -182,6 +182,16 @@ class OperatingPoint:
     Notes
     -----
     ``str`` of it is a sentence.
+
+    Examples
+    --------
+    >>> from riskslim.metrics import operating_points
+    >>> point = operating_points([0, 0, 1, 1], [0, 1, 1, 2]).at(threshold=1)
+    >>> point.sensitivity, point.specificity
+    (1.0, 0.5)
+    >>> print(point)
+    Positive from a score of 1: sensitivity 100.0%, specificity 50.0%, PPV 66.7%, NPV 100.0%;
+    2 true and 1 false positives, 1 true and 0 false negatives
     """
 
     threshold: float
@@ -239,6 +249,18 @@ class OperatingPoints:
     Notes
     -----
     ``str`` of it is a table, without the threshold at which no row is positive.
+
+    Examples
+    --------
+    >>> from riskslim.metrics import operating_points
+    >>> points = operating_points([0, 0, 1, 1], [0, 1, 1, 2])
+    >>> points.thresholds, points.sensitivity, points.auc
+    (array([inf,  2.,  1.,  0.]), array([0. , 0.5, 1. , 1. ]), 0.875)
+    >>> print(points)
+    Score  Sensitivity  Specificity     PPV     NPV  TP  FP  TN  FN
+     >= 2        50.0%       100.0%  100.0%   66.7%   1   0   2   1
+     >= 1       100.0%        50.0%   66.7%  100.0%   2   1   1   0
+     >= 0       100.0%         0.0%   50.0%       -   2   2   0   0
     """
 
     thresholds: NDArray[np.float64]

@@ -48,6 +48,14 @@ class RiskGroup(NamedTuple):
         Mean predicted risk; NaN without rows.
     observed : Interval
         Share of positive rows; NaN without rows.
+
+    Examples
+    --------
+    >>> from riskslim.metrics import risk_groups
+    >>> for group in risk_groups([0, 0, 1, 1], [0.1, 0.2, 0.6, 0.9], [0.5]):
+    ...     print(group.lower, group.upper, group.n, group.observed.value)
+    0.0 0.5 2 0.0
+    0.5 1.0 2 1.0
     """
 
     lower: float
@@ -80,6 +88,16 @@ class GroupMetrics(NamedTuple):
     brier : float
     calibration_intercept : Interval
         As in :func:`calibration_line`; NaN where the group has one class alone.
+
+    Examples
+    --------
+    >>> from riskslim.metrics import metrics_by_group
+    >>> y, log_odds, sex = [0, 1, 0, 1] * 5, [-1, 1, 1, 2] * 5, ["f", "f", "m", "m"] * 5
+    >>> for group in metrics_by_group(y, log_odds, sex, n_resamples=20):
+    ...     print(group.group, group.n, group.specificity.value)
+    None 20 0.5
+    f 10 1.0
+    m 10 0.0
     """
 
     group: Any

@@ -70,6 +70,17 @@ class Fold:
         orders the rows.
     parameters : mapping or None
         Those that were chosen within its training rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim import RiskSLIMClassifier, cross_validate_risk_score
+    >>> X = np.tile([[0, 0], [0, 1], [1, 0], [1, 1]], (15, 1))
+    >>> y = (np.arange(60) % 7 < 1 + 4 * X[:, 0]).astype(int)
+    >>> found = cross_validate_risk_score(RiskSLIMClassifier(max_size=1), X, y, cv=3)
+    >>> fold = found.folds[0]
+    >>> fold.number, len(fold.test_rows), fold.model.risk_score_.points
+    (0, 20, mappingproxy({'x1': 5}))
     """
 
     number: int
@@ -104,6 +115,18 @@ class CrossValidation:
     positive : ndarray of bool, shape (n,)
         Which rows are positive.
     sample_weight : ndarray of float64, shape (n,), or None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim import RiskSLIMClassifier, cross_validate_risk_score
+    >>> X = np.tile([[0, 0], [0, 1], [1, 0], [1, 1]], (15, 1))
+    >>> y = (np.arange(60) % 7 < 1 + 4 * X[:, 0]).astype(int)
+    >>> found = cross_validate_risk_score(RiskSLIMClassifier(max_size=1), X, y, cv=3)
+    >>> len(found.folds), found.final.model.risk_score_.points
+    (3, mappingproxy({'x1': 5}))
+    >>> round(found.mean("auc"), 2)
+    0.79
     """
 
     final: Fold | None

@@ -21,7 +21,16 @@ _HEADER = "fold"
 
 
 class Split(NamedTuple):
-    """Rows to fit a model to, and rows to test it on."""
+    """Rows to fit a model to, and rows to test it on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from riskslim.model_selection import Split
+    >>> split = Split(train=np.array([0, 1, 2]), test=np.array([3]))
+    >>> len(split.train), len(split.test)
+    (3, 1)
+    """
 
     train: NDArray[np.intp]
     test: NDArray[np.intp]
@@ -90,6 +99,16 @@ def write_folds(path: str | os.PathLike[str], folds: ArrayLike) -> None:
         The numbers are no folds.
     OSError
         The file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from riskslim.model_selection import read_folds, stratified_folds, write_folds
+    >>> path = Path(tempfile.mkdtemp(), "folds.csv")
+    >>> write_folds(path, stratified_folds([0, 1] * 10, 5))
+    >>> read_folds(path)[:5]
+    array([1, 1, 4, 2, 2])
     """
     numbers = _checked_folds(folds, None)
     write_file(path, "\n".join([_HEADER, *map(str, numbers.tolist()), ""]))

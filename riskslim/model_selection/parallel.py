@@ -34,6 +34,13 @@ class Step(NamedTuple):
         Models that are finished, and all of them.
     what : str
         The last one, for example "fold 3" or "all rows".
+
+    Examples
+    --------
+    >>> from riskslim.model_selection import Step
+    >>> step = Step(done=2, total=6, what="fold 2")
+    >>> f"{step.what}: {step.done} of {step.total}"
+    'fold 2: 2 of 6'
     """
 
     done: int

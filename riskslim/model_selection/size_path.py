@@ -74,6 +74,18 @@ class SizeOnPath:
         On the training data.
     cross_validation : CrossValidation or None
         The same problem on folds, where they were asked for.
+
+    Examples
+    --------
+    >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+    >>> from riskslim import model_size_path
+    >>> data = TrainingData([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 0, 0, 1] * 4 + [0, 1, 1, 1])
+    >>> coefficients = CoefficientSet(data.feature_names, -5, 5)
+    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    >>> path = model_size_path(problem, sizes=[1, 2])
+    >>> entry = path.entries[0]
+    >>> entry.max_size, entry.solution.points, entry.solution.certificate.is_optimal
+    (1, {'x1': 2}, True)
     """
 
     max_size: int
@@ -101,6 +113,19 @@ class ModelSizePath:
     lost : tuple of str
         Sets of rows, such as "fold 3", whose process was killed, also when it was tried once more
         alone: nothing is known of them.
+
+    Examples
+    --------
+    >>> from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData
+    >>> from riskslim import model_size_path
+    >>> data = TrainingData([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 0, 0, 1] * 4 + [0, 1, 1, 1])
+    >>> coefficients = CoefficientSet(data.feature_names, -5, 5)
+    >>> problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    >>> path = model_size_path(problem, sizes=[1, 2])
+    >>> [entry.max_size for entry in path.entries], path.is_complete
+    ([1, 2], True)
+    >>> path.of_size(2).risk_score.points
+    mappingproxy({'x1': 5, 'x2': 5})
     """
 
     entries: tuple[SizeOnPath, ...]

@@ -170,7 +170,7 @@ def _mapped(file: str) -> NDArray[Any]:
 
 
 class _State:
-    """What a worker knows: it works, it is to end its work, a signal told it to end."""
+    """State of a worker: it works, it is to end its work, a signal told it to end."""
 
     works = False
     is_to_end = False

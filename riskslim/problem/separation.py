@@ -36,7 +36,7 @@ class Separation(NamedTuple):
 
 
 class ColumnFacts(NamedTuple):
-    """What rows of either class have in a column; entries are without and with the outcome.
+    """Values of either class in a column; entries are without and with the outcome.
 
     Attributes
     ----------

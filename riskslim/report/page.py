@@ -234,6 +234,11 @@ def check_packages() -> None:
     ------
     ImportError
         jinja2 or matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from riskslim.report import check_packages
+    >>> check_packages()  # an error where jinja2 or matplotlib is missing
     """
     missing = [name for name in ("jinja2", "matplotlib") if importlib.util.find_spec(name) is None]
     if missing:
@@ -268,7 +273,7 @@ def _finalized(value: Any) -> Any:
 
 
 def _asked(score: ScoreLike) -> dict[str, Any]:
-    """What the calculator asks for, by the names of its constants."""
+    """Return what the calculator asks for, by the names of its constants."""
     from riskslim.report.calculator import (
         calculator_families,
         calculator_items,

@@ -190,7 +190,7 @@ class PartitionedRows(abc.ABC):
 
     @property
     def weighting(self) -> Weighting:
-        """How rows count."""
+        """The way in which rows count."""
         return self.schema.weighting
 
     @property

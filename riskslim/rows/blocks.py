@@ -54,7 +54,7 @@ class BlockFileError(RowsLostError, OSError):
 
 
 class Header(NamedTuple):
-    """What a file says of its rows.
+    """Description of the rows of a file.
 
     Parameters
     ----------

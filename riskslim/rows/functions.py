@@ -1,6 +1,6 @@
-"""What is computed of one part of the rows, for sums over all parts.
+"""Functions of one part of the rows, for sums over all parts.
 
-Functions of modules, since they are sent to where a part is. Each calls the kernels on a
+They are functions of a module, since they are sent to where a part is. Each calls the kernels on a
 :class:`~riskslim.data.distinct.KernelRows` with one thread: parts are what threads share. Sums are
 not divided by weights.
 """
@@ -74,7 +74,7 @@ def weighting_of(rows: KernelRows) -> Weighting:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class PartSummary:
-    """What is known of a part without its rows.
+    """Facts about a part without its rows.
 
     Parameters
     ----------

@@ -132,7 +132,7 @@ class Partitions(BatchFiles):
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """What a process has to know to read any of the partitions.
+    """Instructions for a process to read any of the partitions.
 
     Attributes
     ----------
@@ -231,7 +231,7 @@ def as_batch(recipe: Recipe, number: int, part: Part) -> pyarrow.RecordBatch:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class PartitionSummary:
-    """What one pass over a partition finds out.
+    """Facts from one pass over a partition.
 
     Attributes
     ----------

@@ -59,7 +59,7 @@ class Description:
     counts: list[NDArray[np.int64] | None]
 
     def joined(self, other: Description) -> Description:
-        """What is there in either of two parts."""
+        """Return what is in either of two parts."""
         values: list[NDArray[np.float64] | None] = []
         for a, b in zip(self.values, other.values, strict=True):
             both = None if a is None or b is None else np.union1d(a, b)

@@ -76,7 +76,7 @@ MAX_LABELS = 2**10
 
 
 class BatchItems(Protocol):
-    """What reading asks of an encoder; :class:`riskslim.ItemEncoder` is the one there is."""
+    """Methods that reading needs of an encoder, which is :class:`riskslim.ItemEncoder`."""
 
     items_: list[Any]
 
@@ -94,7 +94,7 @@ class BatchItems(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class ReadProgress:
-    """How far the reading of files is.
+    """Progress of the reading of files.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ def _megabytes(n_bytes: int) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Columns:
-    """Which columns of the files are used as what.
+    """Columns of the files, by what they are used as.
 
     Attributes
     ----------
@@ -307,7 +307,7 @@ class Features:
 
 @dataclasses.dataclass
 class Totals:
-    """What is added up over all rows of the second pass."""
+    """Sums over all rows of the second pass."""
 
     n_rows: int = 0
     n_counted: int = 0
@@ -316,7 +316,7 @@ class Totals:
 
     @classmethod
     def of(cls, parts: Sequence[Totals]) -> Totals:
-        """What is added up over all rows of several parts.
+        """Add up the sums of several parts.
 
         Parameters
         ----------

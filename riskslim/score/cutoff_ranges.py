@@ -1,4 +1,4 @@
-"""How far cut-offs of a score can be moved before the objective changes, and how that is said."""
+"""Ranges in which cut-offs of a score can be moved before the objective changes, in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How flat the loss is around the cut-offs of a score.
+"""The loss around the cut-offs of a score, and how flat it is.
 
 Which of several nearly equal cut-offs is best on some rows is often chance. Here all cut-offs of a
 variable are tried in the place of the one that a score has, everything else left as it is: points,
@@ -107,7 +107,7 @@ def cutoff_ranges(
         change = losses[1] - losses[0]
         swept = _swept(column, item.kind, without_item, change)
         own = without_item + float(change[met].sum())
-        found[name] = _range(item, *swept, own, share)
+        found[name] = _range(item, _own_split(column, item), *swept, own, share)
     return found
 
 
@@ -230,23 +230,28 @@ def _swept(
     return cutoffs, np.asarray(without + met, dtype=np.float64)
 
 
+def _own_split(column: _Sorted, item: Item) -> int:
+    """Position, among cut-offs that split the rows, of the one that splits them as an item does.
+
+    -1 or their number where the item is met by all rows or by none.
+    """
+    side: Literal["left", "right"] = "left" if item.kind in (">=", "<") else "right"
+    return int(np.searchsorted(column.distinct, item.value, side=side)) - 1
+
+
 def _range(
     item: Item,
+    k: int,
     cutoffs: NDArray[Any],
     objectives: NDArray[np.float64],
     own: float,
     share: float,
 ) -> CutoffRange:
     """The cut-offs around that of an item that change the objective by at most a share."""
-    is_upper = item.kind in (">=", "<")
-    # The first cut-off of a value at or above that of the item, the last one at or below it.
-    side: Literal["left", "right"] = "left" if is_upper else "right"
-    k = int(np.searchsorted(cutoffs, item.value, side=side)) - (not is_upper)
-    k = min(max(k, 0), len(cutoffs) - 1)
     differ = np.abs(objectives - own) > share * own
-    before, after = np.flatnonzero(differ[:k]), np.flatnonzero(differ[k:])
+    before, after = np.flatnonzero(differ[: max(k, 0)]), np.flatnonzero(differ[k + 1 :])
     first = int(before[-1]) + 1 if before.size else 0
-    last = k + int(after[0]) - 1 if after.size else len(cutoffs) - 1
+    last = k + int(after[0]) if after.size else len(cutoffs) - 1
     lower = upper = item.value
     if first <= last:
         lower = min(lower, plain_number(cutoffs[first]))

@@ -104,7 +104,7 @@ def _points_table(sheet: SheetContent) -> str:
 
 
 def _title(sheet: SheetContent, n_columns: int) -> tuple[str, list[str]]:
-    """What stands above a table, and its first row: a title wider than the page is a paragraph."""
+    """Return the text above a table, and its first row: a wide title is a paragraph."""
     title = rf"\bfseries {_escaped(sheet.title)}"
     if len(sheet.title) * _CHARACTER > _LINE:
         return f"{{{title}}}{_NEW_LINE}", []

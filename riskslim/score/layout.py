@@ -1,4 +1,4 @@
-"""How a sheet lists points: by item or by variable, as fitted or none of them negative."""
+"""Layouts of sheets: points by item or by variable, as fitted or none of them negative."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What turns scores into risks: the numbers of a risk score, or those of its recalibration."""
+"""The link from scores to risks: the numbers of a risk score, or of its recalibration."""
 
 from __future__ import annotations
 

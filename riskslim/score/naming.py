@@ -1,4 +1,4 @@
-"""How features are called on sheets: by their labels, and the other way round."""
+"""Names of features on sheets: from features to their labels, and back."""
 
 from __future__ import annotations
 

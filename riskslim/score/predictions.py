@@ -372,7 +372,7 @@ class Predictions(ScoreFields):
     def _later(
         self, X: Any, method: Callable[..., Any], dtype: Any, n_columns: int | None = None
     ) -> NDArray[Any]:
-        """What a method returns of the rows of a Dask collection, as a Dask array."""
+        """Return a method's results for the rows of a Dask collection, as a Dask array."""
         names = () if self.variables else tuple(self.points)
         call = partial(method, self)
         # To type checkers it is the array that it will be.

@@ -409,7 +409,7 @@ class Presentation(Predictions):
             yield "[a to b]: the values of the feature in the training data."
 
     def _proof(self) -> Iterator[str]:
-        """What is proven: small print, since it is no help with adding up points."""
+        """Say what is proven: small print, since it is no help with adding up points."""
         if self.certificate is not None:
             yield str(self.certificate)
             if self.recalibration is not None:
@@ -417,7 +417,7 @@ class Presentation(Predictions):
 
     @property
     def _risk_in_words(self) -> str:
-        """What the risk is, as a headline has it."""
+        """Name the risk as a headline does."""
         if str(self.classes[1]).lower() in _TRUE:
             return f"risk of {self.outcome_name}"
         return f"probability that {self._positive}"
@@ -428,7 +428,7 @@ class Presentation(Predictions):
             yield f"Risk: the probability that {self._positive}."
 
     def _notes_on_values(self, turned: Container[str]) -> Iterator[str]:
-        """How missing and special values count, but for conditions that say it themselves."""
+        """Say how missing and special values count, where conditions do not say it themselves."""
         for name, variable in self.variables.items():
             features = self._computed_from(name)
             kept = {one: item for one, item in features.items() if one not in turned}

@@ -113,7 +113,7 @@ class ScoreLike(Protocol):
 
     @property
     def cutoff_ranges(self) -> Mapping[str, CutoffRange]:
-        """How far cut-offs can be moved, by feature."""
+        """Ranges in which cut-offs can be moved, by feature."""
 
     def remarks(self, X: Any = None) -> tuple[str, ...]:
         """Return what is odd about rows or about the score, in words."""

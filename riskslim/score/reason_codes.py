@@ -139,7 +139,7 @@ def checked_average(average: Mapping[str, float], points: Sequence[str]) -> dict
 
 
 def checked_number_of_reasons(reasons: int | None) -> int:
-    """How many reasons an export gives; ``ValueError`` if it is no number of them."""
+    """Return the number of reasons of an export; ``ValueError`` if it is none."""
     if reasons is None:
         return 0
     if checked_integer(reasons, "reasons") < 1:

@@ -54,6 +54,13 @@ class SimulatedData(NamedTuple):
         Name of the source feature and number of the copy, for example "x3_1".
     source_features : ndarray of intp, shape (d,)
         Index of the source feature that each feature is a copy of.
+
+    Examples
+    --------
+    >>> from riskslim.simulation import simulate
+    >>> data = simulate(100, 4)
+    >>> data.X.shape, data.X.dtype, data.feature_names
+    ((100, 4), dtype('int8'), ('x3_1', 'x2_1', 'x6_1', 'x7_1'))
     """
 
     X: NDArray[Any]
@@ -75,6 +82,13 @@ class SeizureData(NamedTuple):
     signs : dict from str to str
         "+" or "-" for the variables that the table gives a sign, as ``sign`` of
         :class:`~riskslim.CoefficientSet` takes them.
+
+    Examples
+    --------
+    >>> from riskslim.simulation import simulate_seizure
+    >>> patients = simulate_seizure(200)
+    >>> len(patients.X), patients.y.shape, set(patients.signs.values()) <= {"+", "-"}
+    (87, (200,), True)
     """
 
     X: dict[str, Values]

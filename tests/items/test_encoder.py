@@ -14,6 +14,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -72,6 +73,19 @@ def test_the_source_of_an_item(name, variable):
     assert source_variable(name) == variable
 
 
+def expected_failures(estimator):
+    if not sklearn.__version__.startswith("1.6."):
+        return {}
+    found = {
+        "check_positive_only_tag_during_fit": "the check of 1.6 subtracts a mean from integers"
+    }
+    if estimator.thresholds == "supervised":
+        found["check_sample_weight_equivalence_on_dense_data"] = (
+            "the check of 1.6 makes three labels two by the first of the shuffled rows"
+        )
+    return found
+
+
 # Checks transform rows that had no weight in fit, which are none of those that the ranges are of.
 @pytest.mark.filterwarnings("ignore::riskslim.exceptions.ExtrapolationWarning")
 @parametrize_with_checks(
@@ -81,7 +95,8 @@ def test_the_source_of_an_item(name, variable):
         ItemEncoder(missing="indicator", handle_unknown="ignore", drop=None),
         ItemEncoder(numeric="passthrough"),
         ItemEncoder(thresholds="supervised", special_values=[-9]),
-    ]
+    ],
+    expected_failed_checks=expected_failures,
 )
 def test_conventions_of_scikit_learn(estimator, check):
     check(estimator)

@@ -17,18 +17,20 @@ from riskslim._kernels import CHOICE
 
 N_ROWS = 100_000
 
-SET_UP = f"""
+DATA = f"""
 import os, threading
 import numpy as np
 from riskslim import CoefficientSet, LogisticLoss, TrainingData
 
 rng = np.random.default_rng(0)
 data = TrainingData(rng.integers(0, 50, ({N_ROWS}, 4)), rng.random({N_ROWS}) < 0.3)
-losses = [
-    LogisticLoss(data, CoefficientSet(data.feature_names, -5, 5), n_threads=k) for k in (1, 2)
-]
+losses = [LogisticLoss(data, CoefficientSet(data.feature_names, -5, 5)) for _ in range(2)]
 coef = [-1, 1, -2, 3, 1]
-one, two = (loss.value_and_gradient(coef) for loss in losses)
+one = losses[0].value_and_gradient(coef)
+"""
+SET_UP = f"""{DATA}
+losses[1].n_threads = 2
+two = losses[1].value_and_gradient(coef)
 assert one[0] == two[0] and (one[1] == two[1]).all()
 """
 
@@ -79,11 +81,37 @@ for name in own:
     assert blocked >> 1 & 1 and blocked >> 14 & 1  # SIGINT and SIGTERM
 """
 
+# The superuser has no limit on tasks, so that this process becomes one of nobody's first.
+REFUSED = """
+import resource
+
+losses[1].n_threads = {n_threads}
+value, gradient = losses[1].value_and_gradient(coef)
+if os.getuid() == 0:
+    try:
+        os.setuid(65534)
+    except OSError:
+        os._exit(77)
+resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+try:
+    threading.Thread(target=int).start()
+except RuntimeError:
+    pass
+else:
+    os._exit(77)
+before = set(os.listdir("/proc/self/task"))
+for losses[1].n_threads in (2, 5, 9):
+    value, gradient = losses[1].value_and_gradient(coef)
+    assert value == one[0] and (gradient == one[1]).all()
+assert set(os.listdir("/proc/self/task")) == before
+"""
+NOT_POSSIBLE = 77
+
 
 def run(program):
     home = PACKAGE.parent
     done = subprocess.run(
-        [sys.executable, "-c", SET_UP + program],
+        [sys.executable, "-c", program],
         timeout=120, check=False, cwd=home, env={**os.environ, "PYTHONPATH": str(home)},
     )  # fmt: skip
     return done.returncode
@@ -92,7 +120,7 @@ def run(program):
 @pytest.mark.faults
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
 def test_a_child_of_fork_has_threads_of_its_own():
-    assert run(FORKS) == 0
+    assert run(SET_UP + FORKS) == 0
 
 
 def losses_of(n_threads):
@@ -119,4 +147,16 @@ def test_many_callers_have_their_results():
 @pytest.mark.skipif(CHOICE[0] != "cython", reason="numba's kernels have Python's threads")
 @pytest.mark.skipif(show_config("dict")["kernels"]["threads"] != "yes", reason="there are none")
 def test_waiting_threads_sleep_and_take_no_signals():
-    assert run(WAITS) == 0
+    assert run(SET_UP + WAITS) == 0
+
+
+@pytest.mark.faults
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are not listed here")
+@pytest.mark.skipif(CHOICE[0] != "cython", reason="numba's kernels have Python's threads")
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_results_where_threads_cannot_be_started(n_threads):
+    """No thread at all, or one that there was before, does what all were to do."""
+    code = run(DATA + REFUSED.format(n_threads=n_threads))
+    if code == NOT_POSSIBLE:
+        pytest.skip("this system starts threads beyond the limit")
+    assert code == 0

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
+import platform
+import shutil
+import sys
 import zipfile
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
 from paths import ROOT
+from riskslim._kernels import CHOICE
 
 _PATH = ROOT / ".ci" / "check_wheel.py"
 if not _PATH.is_file():
@@ -70,3 +76,77 @@ def test_the_list_of_kernels_is_that_of_the_sources():
     assert sources == set(KERNELS)
     with pytest.raises(ValueError, match="no list KERNELS"):
         check_wheel.kernels("setup()")
+
+
+# As objdump writes it: a version for newer processors, what chooses, and one that chooses nothing.
+LISTING = """
+0000000000001000 <rs_sum.arch_x86_64_v4>:
+    1000:\tvaddpd %zmm0,%zmm1,%zmm2
+0000000000001010 <rs_count_popcnt.constprop.0>:
+    1010:\tpopcnt %rax,%rbx
+0000000000001020 <rs_sum.default>:
+    1020:\taddpd  %xmm0,%xmm1
+    1024:\ttzcnt  %rax,%rbx
+    1028:\tpextrw $0x1,%xmm0,%eax
+    102c:\tshr    %rax
+{}
+"""
+WIDER = {
+    "vfmadd231sd %xmm0,%xmm1,%xmm2": "vfmadd231sd",
+    "kmovw  %k1,%eax": "kmovw",
+    "popcnt %rax,%rbx": "popcnt",
+    "shlx   %rax,%rbx,%rcx": "shlx",
+    "pmovsxbd %xmm0,%xmm1": "pmovsxbd",
+    "blendvpd %xmm0,%xmm1,%xmm2": "blendvpd",
+    "roundsd $0x9,%xmm0,%xmm0": "roundsd",
+}
+
+
+@pytest.mark.parametrize(("line", "instruction"), WIDER.items())
+def test_instructions_that_not_every_processor_has(line, instruction):
+    assert not check_wheel.wide_functions(LISTING.format(""))
+    found = check_wheel.wide_functions(LISTING.format(f"    1030:\t{line}"))
+    assert {name: dict(counts) for name, counts in found.items()} == {
+        "rs_sum.default": {instruction: 1}
+    }
+
+
+def test_the_oldest_mac_has_more():
+    text = LISTING.format("    1030:\troundsd $0x9,%xmm0,%xmm0")
+    assert not check_wheel.wide_functions(text, check_wheel.BASELINE_OF_MACOS)
+    text = LISTING.format("    1030:\tpcmpgtq %xmm0,%xmm0")
+    assert check_wheel.wide_functions(text, check_wheel.BASELINE_OF_MACOS)
+
+
+def test_instructions_of_a_wheel(tmp_path, capsys, monkeypatch):
+    tag = "cp311-abi3-linux_x86_64"
+    path = wheel(tmp_path, tag, ".abi3.so")
+    other = wheel(tmp_path, "cp311-abi3-macosx_11_0_arm64", ".abi3.so")
+    monkeypatch.setattr(check_wheel.shutil, "which", lambda name: "/usr/bin/objdump")
+    monkeypatch.setattr(check_wheel, "disassembled", lambda library: LISTING.format(""))
+    assert check_wheel.main([path, other, "--instructions"]) == 0
+    assert "not checked for macosx_11_0_arm64" in capsys.readouterr().out
+    wide = LISTING.format("    1030:\tvzeroupper")
+    monkeypatch.setattr(check_wheel, "disassembled", lambda library: wide)
+    assert check_wheel.main([path]) == 0
+    assert check_wheel.main([path, "--instructions"]) == 1
+    message = f"{KERNELS[0]}.abi3.so asks for more than the baseline in rs_sum.default (vzeroupper)"
+    assert message in capsys.readouterr().out
+    monkeypatch.setattr(check_wheel, "disassembled", lambda library: "0 <.text>:\n 0:\tret\n")
+    assert check_wheel.main([path, "--instructions"]) == 1
+    assert "are its symbols stripped?" in capsys.readouterr().out
+    monkeypatch.setattr(check_wheel.shutil, "which", lambda name: None)
+    assert check_wheel.main([path, "--instructions"]) == 0
+    assert "instructions are not checked without objdump" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(shutil.which("objdump") is None, reason="no objdump")
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="not x86-64")
+@pytest.mark.skipif(CHOICE.backend != "cython", reason="the extensions are not built")
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_instructions_of_the_kernels_at_hand(kernel):
+    path = Path(import_module(f"riskslim._kernels.{kernel}").__file__)
+    text = check_wheel.disassembled(path.read_bytes())
+    newer = check_wheel.BASELINE_OF_MACOS if sys.platform == "darwin" else check_wheel.BASELINE
+    assert "<PyInit_" in text or "<_PyInit_" in text
+    assert not check_wheel.wide_functions(text, newer)

@@ -10,7 +10,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from riskslim import ItemEncoder, RiskScore, RiskSLIMClassifier
@@ -35,6 +35,8 @@ def objective(score, values, other, y, weights, item):
 
 
 @settings(max_examples=200)
+# A cut-off that all rows meet, or none: the next one differs, and ones beyond that do not.
+@example("<=", 17, 851968, 0.01, 1.0, True)
 @given(
     st.sampled_from(KINDS),
     st.integers(6, 25),

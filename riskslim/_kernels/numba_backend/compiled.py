@@ -1,4 +1,4 @@
-"""When and how kernels are compiled: at their first call, for one signature, and cached."""
+"""Compilation of kernels: at their first call, for one signature, and cached."""
 
 from __future__ import annotations
 

@@ -226,7 +226,7 @@ def _scores(w, node, intercept, u, score):
 
 @helper
 def _working_set(w, node):
-    """Which coefficients move."""
+    """Find the coefficients that move."""
     u, slopes, part = w.small[_U], w.small[_SLOPES], w.small[_PART]
     low, high, sums = w.small[_ENDS_LOW], w.small[_ENDS_HIGH], w.small[_SUM]
     pivots, tied, fixed = w.whole[_PIVOT], w.whole[_TIED], w.whole[_FIXED]
@@ -576,7 +576,7 @@ def _inside(item, node, at):
 
 @helper
 def _between(rows, node, at, first, last):
-    """Where to divide a range: between the items that the relaxation mixes."""
+    """Find where to divide a range: between the items that the relaxation mixes."""
     start = rows.start[node[at + _CHAIN]]
     if first >= last:
         first, last = np.int64(node[at + _FIRST]), np.int64(node[at + _LAST])
@@ -629,7 +629,7 @@ def _choose_range(rows, w, node):
 
 @helper
 def _choose(rows, w, node):
-    """Which element to divide, by its items or by its points."""
+    """Choose the element to divide, by its items or by its points."""
     t, everything = rows.scalars[_T_LOW], 0.0
     everything = _sum(w.curvature, w.integers[_N_PADDED], w.small[_LANES])
     most = _choose_range(rows, w, node)

@@ -28,7 +28,7 @@ MOST_MORE = 1000
 
 
 class Beyond:
-    """What is known about scores beyond the intercept's derived bounds.
+    """Scores beyond the intercept's derived bounds, and what is known about them.
 
     Parameters
     ----------

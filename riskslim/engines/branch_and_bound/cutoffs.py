@@ -62,7 +62,7 @@ _HEAD = 6
 
 @dataclasses.dataclass
 class CutoffCounts:
-    """What searches over cut-offs did.
+    """Counts of what searches over cut-offs did.
 
     Parameters
     ----------
@@ -568,7 +568,7 @@ class CutoffSearch:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Limits:
-    """Which chains can be together, as far as linear constraints on used features tell.
+    """Chains that can be together, as far as linear constraints on used features tell.
 
     Attributes
     ----------

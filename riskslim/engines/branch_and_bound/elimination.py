@@ -68,7 +68,7 @@ class Piece(NamedTuple):
 
 
 class Divided(NamedTuple):
-    """What is left of a piece."""
+    """The rest of a piece."""
 
     pieces: list[Piece]
     children: list[Child]

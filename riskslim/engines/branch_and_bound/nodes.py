@@ -1,4 +1,4 @@
-"""What the search keeps of its nodes."""
+"""Nodes of the search, as it keeps them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long the search needs for the rest, from how bounds rise from nodes to their children."""
+"""Time that the search needs for the rest, from how bounds rise from nodes to their children."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Pace:
 
 
 def _left(cutoff: float, bounds: Iterable[float]) -> NDArray[np.float64]:
-    """What bounds have to rise by, of those that have to."""
+    """Return by how much bounds have to rise, of those that have to."""
     left = cutoff - np.fromiter(bounds, np.float64)
     return left[left > 0.0]
 

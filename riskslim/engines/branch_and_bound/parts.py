@@ -63,7 +63,7 @@ UNION_NODES, TRIED_SHARE, FEW_NODES = 5.0, 0.1, 25.0
 
 
 class InMemory(NamedTuple):
-    """What of the rows is in memory.
+    """The part of the rows that is in memory.
 
     Parameters
     ----------

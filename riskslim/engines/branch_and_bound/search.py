@@ -684,7 +684,7 @@ class Search:
         cutoff: float,
         lower_bound: float,
     ) -> Expansion | None:
-        """What is left of a node of which tables look at every support; None if they cannot."""
+        """Return the rest of a node of which tables look at every support; None if they cannot."""
         assert self._tables is not None
         completion = self._tables.completion(box, node.worth.low, node.worth.high)
         if completion is None:

@@ -23,7 +23,7 @@ __all__ = ["Stage", "cheaper"]
 
 
 class Stage:
-    """How far the completion of a node has come.
+    """State of the completion of a node.
 
     Parameters
     ----------

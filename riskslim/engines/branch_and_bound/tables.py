@@ -101,7 +101,7 @@ class Task(NamedTuple):
 
 
 class Scanned(NamedTuple):
-    """What a task left.
+    """Supports that a task left.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class Scanned(NamedTuple):
 
 @dataclasses.dataclass
 class TableCounts:
-    """What tables did.
+    """Counts of what tables did.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ class TableCounts:
 
 
 class Room(NamedTuple):
-    """What a scan works in."""
+    """Memory that a scan works in."""
 
     words: NDArray[np.uint64]
     integers: NDArray[np.int32]
@@ -463,7 +463,7 @@ class _Shape(NamedTuple):
 
 
 class SupportTables:
-    """What tables need of a problem, and which of its nodes they can complete.
+    """Tables of a problem, and the nodes that they can complete.
 
     Parameters
     ----------
@@ -838,7 +838,7 @@ def count_limits(problem: RiskScoreProblem) -> tuple[NDArray[np.float64], NDArra
 
 
 def _apart(problem: RiskScoreProblem) -> NDArray[np.uint8]:
-    """Which features no feasible score has both, as far as propagation of constraints tells."""
+    """Find pairs of features that no feasible score has, as far as propagation tells."""
     d = problem.n_features
     apart = np.zeros((d, d), np.uint8)
     rows = problem.constraint_rows

@@ -33,7 +33,7 @@ MEMORY_SHARE = 1.0 / 3.0
 
 
 class UnionPlan(NamedTuple):
-    """Which features are counted together.
+    """Features that are counted together.
 
     Parameters
     ----------

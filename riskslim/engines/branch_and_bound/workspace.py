@@ -1,4 +1,4 @@
-"""What the compiled nodes of the search are told, and the memory that they work in."""
+"""Arguments of the compiled nodes of the search, and the memory that they work in."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Part(NamedTuple):
 
 
 class NodeWork(NamedTuple):
-    """How nodes are worked on."""
+    """Work on nodes."""
 
     arguments: KernelArguments
     steps: int  # of a relaxation

@@ -50,7 +50,7 @@ class Listing:
 
 
 class _Checks:
-    """What the list tells the search: scores that meet the rates, and bounds."""
+    """Answers of the list to the search: scores that meet the rates, and bounds."""
 
     def __init__(
         self,

@@ -33,7 +33,7 @@ MAX_PROPOSALS = 3
 
 @dataclasses.dataclass(frozen=True)
 class TreeLimits:
-    """When a search may end.
+    """Limits at which a search may end.
 
     Attributes
     ----------
