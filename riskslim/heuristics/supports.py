@@ -642,24 +642,11 @@ class SupportSearch:
             return True
         known = self._extensible.get(items)
         if known is None:
-            known = self._extensible[items] = any(
-                rows.propagate(*box) for box in self._boxes(items)
-            )
+            box = self.problem.lower.copy(), self.problem.upper.copy()
+            known = rows.propagate(*box, used=1 + self.features[list(items)])
+            self.work.propagations(len(rows), len(rows.columns))
+            self._extensible[items] = known
         return known
-
-    def _boxes(
-        self, items: tuple[int, ...], points: Iterable[int] = ()
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """The problem's box with items of one sign, where they have points, and else of any."""
-        lower, upper = self.problem.lower.copy(), self.problem.upper.copy()
-        used = 1 + self.features[list(items)]
-        signs = np.sign(list(points)) if points else np.zeros(len(used))
-        for j, sign in zip(used.tolist(), signs.tolist(), strict=True):
-            if sign > 0 or upper[j] <= 0 or (not sign and lower[j] >= 0):
-                lower[j] = max(lower[j], 1) if sign > 0 or lower[j] >= 0 else lower[j]
-            if sign < 0 or (not sign and upper[j] <= 0):
-                upper[j] = min(upper[j], -1)
-        yield lower, upper
 
     def _offer(self, supports: Iterable[Support]) -> Iterator[NDArray[np.int64]]:
         """Yield the vectors of supports that are better than the best one."""
@@ -685,6 +672,8 @@ class SupportSearch:
             if problem.constraint_rows is None:
                 return
             near = project(problem, vector.astype(np.float64), np.abs(vector).astype(np.float64))
+            n_rows, n_fixed = len(problem.constraint_rows), problem.n_features
+            self.work.propagations(n_rows, n_fixed, n_fixed)
             if near is None:
                 self._n_refused += 1
                 return
