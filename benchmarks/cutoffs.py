@@ -1,57 +1,68 @@
-"""How many cut-offs help on new rows: 9, 49, or all of them, by nested cross-validation.
+"""Which cut-offs help on new rows: 9, 49, all of them, or those that the outcome chooses.
 
     python -m benchmarks.cutoffs DATA_FOLDER OUTPUT_FOLDER [--tables pima,german,...]
-        [--cutoffs 9,49,all] [--time-limit 5] [--report-only] [--page docs/cutoffs.md]
+        [--cutoffs 9,49,all] [--sizes 5] [--scales 1,free] [--time-limit 5] [--report-only]
+        [--page docs/cutoffs.md]
 
 DATA_FOLDER has raw tables: adult.parquet, credit_default.parquet, german.csv, pima.csv. For each
-table, each number of cut-offs per column ("all": up to 1,000) and each of 5 stratified folds, a
-score of at most 5 items, at most 2 of each variable, is fitted to the other rows, at scale 1 or at
-the best scale, whichever has the lower mean log loss on 3 inner folds of these rows. Cut-offs are
-chosen on training rows alone, and are round. One thread, a few seconds per fit: on a slower machine
-searches get less far. A fold is one row of OUTPUT_FOLDER/cutoffs.csv, written when it ends; rows
-that are there already are not computed again. --page writes the tables between two marks of a page.
+table, each kind of cut-offs (a number per column at quantiles; "all": up to 1,000; "supervised": up
+to 9 splits by the outcome) and each of 5 stratified folds, a score of at most 5 items, at most 2 of
+each variable, is fitted to the other rows, at scale 1 or at the best scale, whichever has the lower
+mean log loss on 3 inner folds of these rows; with one of --scales nothing is left to choose, and
+there are no inner folds. Cut-offs are chosen on training rows alone, and are round. One thread, a
+few seconds per fit: on a slower machine searches get less far. A fold is one row of
+OUTPUT_FOLDER/cutoffs.csv, written when it ends; rows that are there already are not computed again.
+--page writes the tables between two marks of a page.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 import time
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.datasets import TABLES, RawTable, encoder_for, load
+from benchmarks.nested import fitted
 from benchmarks.paired import METRICS, N_FOLDS, difference, write_page
 from benchmarks.records import Row, append_row, read_rows
 from riskslim import RiskSLIMClassifier
-from riskslim.exceptions import ConstantFeatureWarning, ExtrapolationWarning
+from riskslim.exceptions import ExtrapolationWarning
 from riskslim.metrics.performance import performance
 
-N_INNER_FOLDS = 3
-MAX_SIZE, PER_VARIABLE = 5, 2
-SCALES = (1.0, "free")
+PER_VARIABLE = 2
+SCALES = ("1", "free")
+ALL, SUPERVISED = "all", "supervised"
 
-KEYS = ("table", "cutoffs", "fold", "time_limit")
+KEYS = ("table", "cutoffs", "size", "scales", "fold", "time_limit")
 FIELDS = (
     *KEYS, "n_train", "n_items", "scale", "auc", "loss", "cal", "train_loss", "gap", "seconds",
     "points",
 )  # fmt: skip
 
 
-def classifier_for(table: RawTable, cutoffs: str, time_limit: float) -> RiskSLIMClassifier:
+class Kind(NamedTuple):
+    """The scores that are fitted: cut-offs of each column, most items, scales to choose from."""
+
+    cutoffs: str
+    size: int
+    scales: tuple[str, ...]
+
+
+def classifier_for(table: RawTable, kind: Kind, time_limit: float) -> RiskSLIMClassifier:
     """The estimator whose cut-offs are compared.
 
     Parameters
     ----------
     table : RawTable
-    cutoffs : str
-        A number per column, or "all".
+    kind : Kind
     time_limit : float
         Seconds per fit.
 
@@ -59,14 +70,20 @@ def classifier_for(table: RawTable, cutoffs: str, time_limit: float) -> RiskSLIM
     -------
     RiskSLIMClassifier
     """
-    encoder = encoder_for(table, "all" if cutoffs == "all" else int(cutoffs))
+    if kind.cutoffs == SUPERVISED:
+        encoder = encoder_for(table).set_params(thresholds=SUPERVISED)
+    else:
+        encoder = encoder_for(table, ALL if kind.cutoffs == ALL else int(kind.cutoffs))
     return RiskSLIMClassifier(
-        max_size=MAX_SIZE, items=encoder, items_per_variable=PER_VARIABLE, time_limit=time_limit
+        max_size=kind.size,
+        items=encoder,
+        items_per_variable=PER_VARIABLE,
+        time_limit=time_limit,
     )
 
 
 def measure(
-    table: RawTable, X: Any, y: Any, rows: tuple[Any, Any], cutoffs: str, time_limit: float
+    table: RawTable, X: Any, y: Any, rows: tuple[Any, Any], kind: Kind, time_limit: float
 ) -> dict[str, object]:
     """Fit to the training rows of a fold, and measure on the others.
 
@@ -77,7 +94,7 @@ def measure(
         Of :func:`load`.
     rows : (ndarray, ndarray)
         Training rows and test rows.
-    cutoffs : str
+    kind : Kind
     time_limit : float
 
     Returns
@@ -87,17 +104,11 @@ def measure(
     """
     train, test = rows
     start = time.perf_counter()
-    inner = StratifiedKFold(N_INNER_FOLDS, shuffle=True, random_state=0)
-    search = GridSearchCV(
-        classifier_for(table, cutoffs, time_limit),
-        {"scale": list(SCALES)},
-        scoring="neg_log_loss",
-        cv=inner,
-    )
+    choices = {"scale": [name if name == "free" else float(name) for name in kind.scales]}
+    classifier = classifier_for(table, kind, time_limit)
+    model = fitted(classifier, choices, X.iloc[train], y[train])
     with warnings.catch_warnings():
-        for usual in (ConvergenceWarning, ConstantFeatureWarning, ExtrapolationWarning):
-            warnings.simplefilter("ignore", usual)
-        model = search.fit(X.iloc[train], y[train]).best_estimator_
+        warnings.simplefilter("ignore", ExtrapolationWarning)
         risk = model.predict_proba(X.iloc[test])[:, 1]
         log_odds = model.decision_function(X.iloc[test])
     score, certificate = model.risk_score_, model.certificate_
@@ -107,7 +118,7 @@ def measure(
     return {
         "n_train": len(train),
         "n_items": len(model.encoder_.items_),
-        "scale": search.best_params_["scale"],
+        "scale": model.scale,
         **{metric: getattr(found, metric) for metric in METRICS},
         "train_loss": certificate.loss,
         "gap": certificate.optimality_gap,
@@ -117,7 +128,7 @@ def measure(
 
 
 def run(
-    path: Path, folder: Path, tables: Iterable[str], cutoffs: Iterable[str], time_limit: float
+    path: Path, folder: Path, tables: Iterable[str], kinds: Iterable[Kind], time_limit: float
 ) -> int:
     """Append the folds that the file lacks.
 
@@ -127,7 +138,8 @@ def run(
         CSV file.
     folder : Path
         Of the data.
-    tables, cutoffs : iterable of str
+    tables : iterable of str
+    kinds : iterable of Kind
     time_limit : float
         Seconds per fit.
 
@@ -137,35 +149,41 @@ def run(
         Number of folds that were computed.
     """
     there = {tuple(row[key] for key in KEYS) for row in read_rows(path, FIELDS)}
-    cutoffs, n_made = list(cutoffs), 0
+    kinds, n_made = list(kinds), 0
     for name in tables:
         X, y = load(folder, TABLES[name])
         folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0).split(X, y)
         for fold, rows in enumerate(folds):
-            for count in cutoffs:  # of a fold one after the other: a stopped run has whole pairs
-                keys = dict(zip(KEYS, (name, count, fold, time_limit), strict=True))
+            for kind in kinds:  # of a fold one after the other: a stopped run has whole pairs
+                values = (name, kind.cutoffs, kind.size, _words(kind.scales), fold, time_limit)
+                keys = dict(zip(KEYS, values, strict=True))
                 if tuple(map(str, keys.values())) in there:
                     continue
-                row = {**keys, **measure(TABLES[name], X, y, rows, count, time_limit)}
+                row = {**keys, **measure(TABLES[name], X, y, rows, kind, time_limit)}
                 append_row(path, FIELDS, row)
                 sys.stderr.write(
-                    f"{name}, fold {fold}, {count}: AUC {row['auc']:.4f}, loss {row['loss']:.4f}, "
-                    f"{row['seconds']:.0f} s\n"
+                    f"{name}, fold {fold}, {kind.cutoffs}, {kind.size} items: "
+                    f"AUC {row['auc']:.4f}, loss {row['loss']:.4f}, {row['seconds']:.0f} s\n"
                 )
                 n_made += 1
     return n_made
 
 
-def _folds(rows: Iterable[Row]) -> dict[tuple[str, str], dict[str, Row]]:
-    """Rows by table and cut-offs, and by fold."""
-    found: dict[tuple[str, str], dict[str, Row]] = {}
+def _words(scales: Sequence[str]) -> str:
+    return " or ".join(scales)
+
+
+def _folds(rows: Iterable[Row]) -> dict[tuple[str, str, str], dict[str, dict[str, Row]]]:
+    """Rows by table, size and scales, by cut-offs, and by fold."""
+    found: dict[tuple[str, str, str], dict[str, dict[str, Row]]] = {}
     for row in rows:
-        found.setdefault((row["table"], row["cutoffs"]), {})[row["fold"]] = row
+        alike = found.setdefault((row["table"], row["size"], row["scales"]), {})
+        alike.setdefault(row["cutoffs"], {})[row["fold"]] = row
     return found
 
 
 def write_tables(rows: Sequence[Row]) -> str:
-    """Means over folds, and paired differences to the fewest cut-offs, as Markdown.
+    """Means over folds, and paired differences of cut-offs, as Markdown.
 
     Parameters
     ----------
@@ -178,33 +196,28 @@ def write_tables(rows: Sequence[Row]) -> str:
     """
     every = _folds(rows)
     means = [
-        "| table | cut-offs per column | items | AUC | log loss | CAL | training loss | gap | "
-        "seconds per fold |",
-        "|---|" + "---:|" * 8,
+        "| table | items at most | scale | cut-offs per column | items | AUC | log loss | CAL "
+        "| training loss | gap | seconds per fold |",
+        "|---|---:|---|" + "---:|" * 8,
     ]
-    for (table, count), folds in every.items():
-        mean = {
-            field: np.mean([float(row[field]) for row in folds.values()])
-            for field in ("n_items", *METRICS, "train_loss", "gap", "seconds")
-        }
-        means.append(
-            f"| {table} | {count} | {mean['n_items']:.0f} | {mean['auc']:.4f} "
-            f"| {mean['loss']:.4f} | {mean['cal']:.2%} | {mean['train_loss']:.4f} "
-            f"| {mean['gap']:.1%} | {mean['seconds']:.0f} |"
-        )
-    pairs = [
-        "| table | cut-offs | AUC | log loss | CAL |",
-        "|---|---|" + "---:|" * 3,
-    ]
-    for table in dict.fromkeys(table for table, _ in every):
-        counts = [count for name, count in every if name == table]
-        for k, more in enumerate(counts):
-            for fewer in counts[:k]:
-                cells = [
-                    difference(every[table, more], every[table, fewer], metric)
-                    for metric in METRICS
-                ]
-                pairs.append(f"| {table} | {more} less {fewer} | {' | '.join(cells)} |")
+    pairs = ["| table | items at most | scale | cut-offs | AUC | log loss | CAL |"]
+    pairs.append("|---|---:|---|---|" + "---:|" * 3)
+    for (table, size, scales), alike in every.items():
+        for count, folds in alike.items():
+            mean = {
+                field: np.mean([float(row[field]) for row in folds.values()])
+                for field in ("n_items", *METRICS, "train_loss", "gap", "seconds")
+            }
+            means.append(
+                f"| {table} | {size} | {scales} | {count} | {mean['n_items']:.0f} "
+                f"| {mean['auc']:.4f} | {mean['loss']:.4f} | {mean['cal']:.2%} "
+                f"| {mean['train_loss']:.4f} | {mean['gap']:.1%} | {mean['seconds']:.0f} |"
+            )
+        for fewer, more in itertools.combinations(alike, 2):
+            cells = [difference(alike[more], alike[fewer], metric) for metric in METRICS]
+            pairs.append(
+                f"| {table} | {size} | {scales} | {more} less {fewer} | {' | '.join(cells)} |"
+            )
     return "\n".join([*means, "", *pairs]) + "\n"
 
 
@@ -218,20 +231,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("data_folder", type=Path)
     parser.add_argument("output_folder", type=Path)
     parser.add_argument("--tables", default=",".join(TABLES), help="names, with commas between")
-    parser.add_argument("--cutoffs", default="9,49,all", help="numbers per column, or all")
+    parser.add_argument(
+        "--cutoffs", default="9,49,all", help="numbers per column, all, or supervised"
+    )
+    parser.add_argument("--sizes", default="5", help="most items, with commas between")
+    parser.add_argument("--scales", default=",".join(SCALES), help="that inner folds choose from")
     parser.add_argument("--time-limit", type=float, default=5.0, help="seconds per fit")
     parser.add_argument("--report-only", action="store_true", help="print what the file has")
     parser.add_argument("--page", type=Path, help="page to write the tables to")
     options = parser.parse_args(arguments)
     tables, cutoffs = options.tables.split(","), options.cutoffs.split(",")
+    sizes, scales = options.sizes.split(","), tuple(options.scales.split(","))
     if unknown := [name for name in tables if name not in TABLES]:
         parser.error(f"there is no table {unknown[0]!r}: {', '.join(TABLES)}")
-    if wrong := [one for one in cutoffs if one != "all" and not one.isdigit()]:
-        parser.error(f"--cutoffs must be numbers or all, got {wrong[0]!r}")
+    if wrong := [one for one in cutoffs if one not in (ALL, SUPERVISED) and not one.isdigit()]:
+        parser.error(f"--cutoffs must be numbers, all or supervised, got {wrong[0]!r}")
+    if wrong := [size for size in sizes if not size.isdigit()]:
+        parser.error(f"--sizes must be numbers, got {wrong[0]!r}")
+    if unknown := [scale for scale in scales if scale not in SCALES]:
+        parser.error(f"there is no scale {unknown[0]!r} here: {', '.join(SCALES)}")
+    kinds = [Kind(one, int(size), scales) for size in sizes for one in cutoffs]
     options.output_folder.mkdir(parents=True, exist_ok=True)
     path = options.output_folder / "cutoffs.csv"
     if not options.report_only:
-        run(path, options.data_folder, tables, cutoffs, options.time_limit)
+        run(path, options.data_folder, tables, kinds, options.time_limit)
     text = write_tables(read_rows(path, FIELDS))
     sys.stdout.write(text)
     if options.page is not None:

@@ -1,13 +1,15 @@
 """Which scale is the better default on new rows: the paper's, or a free one.
 
     python -m benchmarks.default_scale DATA_FOLDER OUTPUT_FOLDER [--tables raw/pima,mammo,...]
-        [--sizes 5] [--time-limit 5] [--report-only] [--page docs/scale.md]
+        [--sizes 5] [--nested] [--time-limit 5] [--report-only] [--page docs/scale.md]
 
 DATA_FOLDER has the paper's tables, NAME_data.csv, and the folder raw: adult.parquet,
 credit_default.parquet, german.csv, pima.csv. A score is fitted to the training rows of each of 5
 stratified folds at scale 1 and at the best scale of "free", all other settings left at their
-defaults; raw columns get 9 cut-offs each, which are chosen on the training rows. Nothing else is
-chosen, so that there are no inner folds. One thread. A fit is one row of
+defaults; raw columns get 9 cut-offs each, which are chosen on the training rows. With --nested each
+score has the size of those in --sizes that has the lowest mean log loss on 3 inner folds of the
+training rows; otherwise nothing else is chosen, and every size has rows. One thread. A fit is one
+row of
 OUTPUT_FOLDER/default_scale.csv, written when it ends; rows that are there already are not computed
 again. --page writes the tables between two marks of a page.
 
@@ -25,25 +27,25 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.datasets import NAMES, Dataset, open_dataset
+from benchmarks.nested import fitted
 from benchmarks.paired import METRICS, difference, write_page
 from benchmarks.records import Row, append_row, read_rows
 from riskslim import RiskSLIMClassifier
-from riskslim.exceptions import ConstantFeatureWarning, ExtrapolationWarning
+from riskslim.exceptions import ExtrapolationWarning
 from riskslim.metrics import auc, calibration_error, logistic_loss
 
 SCALES = ("1", "free")
 KEYS = ("table", "size", "scale", "fold", "time_limit")
 FIELDS = (
-    *KEYS, *METRICS, "cal10", "best_scale", "train_loss", "gap", "cpu_seconds", "intercept",
-    "points",
+    *KEYS, *METRICS, "cal10", "chosen_size", "best_scale", "train_loss", "gap",
+    "cpu_seconds", "intercept", "points",
 )  # fmt: skip
 
 
 def measure(
-    dataset: Dataset, fold: int, size: int, scale: str, time_limit: float
+    dataset: Dataset, fold: int, sizes: Sequence[int], scale: str, time_limit: float
 ) -> dict[str, object]:
     """Fit to the training rows of a fold, and measure on the others.
 
@@ -51,8 +53,8 @@ def measure(
     ----------
     dataset : Dataset
     fold : int
-    size : int
-        Most items.
+    sizes : sequence of int
+        Most items; of several the ones that inner folds choose.
     scale : {"1", "free"}
     time_limit : float
         Seconds of the search.
@@ -64,17 +66,16 @@ def measure(
     """
     train, test = dataset.folds()[fold]
     classifier = RiskSLIMClassifier(
-        max_size=size,
         items=dataset.encoder,
         scale="free" if scale == "free" else float(scale),
         time_limit=time_limit,
     )
     began = time.process_time()
+    choices = {"max_size": list(sizes)}
+    classifier = fitted(classifier, choices, dataset.X.iloc[train], dataset.y[train])
+    seconds = time.process_time() - began
     with warnings.catch_warnings():
-        for usual in (ConvergenceWarning, ConstantFeatureWarning, ExtrapolationWarning):
-            warnings.simplefilter("ignore", usual)
-        classifier.fit(dataset.X.iloc[train], dataset.y[train])
-        seconds = time.process_time() - began
+        warnings.simplefilter("ignore", ExtrapolationWarning)
         log_odds = classifier.decision_function(dataset.X.iloc[test])
         risk = classifier.predict_proba(dataset.X.iloc[test])[:, 1]
     score, certificate, y = classifier.risk_score_, classifier.certificate_, dataset.y[test]
@@ -83,6 +84,7 @@ def measure(
         "loss": logistic_loss(y, log_odds),
         "cal": calibration_error(y, risk),
         "cal10": calibration_error(y, risk, bins=10),
+        "chosen_size": classifier.max_size,
         "best_scale": score.scale,
         "train_loss": certificate.loss,
         "gap": certificate.optimality_gap,
@@ -93,7 +95,11 @@ def measure(
 
 
 def run(
-    path: Path, folder: Path, tables: Iterable[str], sizes: Iterable[int], time_limit: float
+    path: Path,
+    folder: Path,
+    tables: Iterable[str],
+    choices: Iterable[Sequence[int]],
+    time_limit: float,
 ) -> int:
     """Append the fits that the file lacks.
 
@@ -104,7 +110,8 @@ def run(
     folder : Path
         Of the data.
     tables : iterable of str
-    sizes : iterable of int
+    choices : iterable of sequences of int
+        Sizes; of several in one sequence inner folds choose.
     time_limit : float
         Seconds per fit.
 
@@ -114,16 +121,17 @@ def run(
         Number of fits that were made.
     """
     there = {tuple(row[key] for key in KEYS) for row in read_rows(path, FIELDS)}
-    sizes, n_made = list(sizes), 0
+    choices, n_made = list(choices), 0
     for name in tables:
         dataset = open_dataset(folder, name)
-        for size in sizes:
+        for sizes in choices:
+            size = " or ".join(map(str, sizes))
             for fold in range(len(dataset.folds())):
                 for scale in SCALES:  # in turn: a stopped run has whole pairs
                     keys = dict(zip(KEYS, (name, size, scale, fold, time_limit), strict=True))
                     if tuple(map(str, keys.values())) in there:
                         continue
-                    row = {**keys, **measure(dataset, fold, size, scale, time_limit)}
+                    row = {**keys, **measure(dataset, fold, sizes, scale, time_limit)}
                     append_row(path, FIELDS, row)
                     sys.stderr.write(
                         f"{name}, k = {size}, fold {fold}, scale {scale}: AUC {row['auc']:.4f}, "
@@ -150,9 +158,9 @@ def write_tables(rows: Sequence[Row]) -> str:
         both = found.setdefault((row["table"], row["size"]), {scale: {} for scale in SCALES})
         both[row["scale"]][row["fold"]] = row
     means = [
-        "| table | k | scale | AUC | log loss | CAL | CAL, 10 bins | scales | gap | "
-        "CPU seconds per fit |",
-        "|---|---:|---|" + "---:|" * 7,
+        "| table | k | scale | AUC | log loss | CAL | CAL, 10 bins | items at most | scales "
+        "| gap | CPU seconds per fit |",
+        "|---|---:|---|" + "---:|" * 8,
     ]
     pairs = ["| table | k | AUC | log loss | CAL | CAL, 10 bins |", "|---|" + "---:|" * 5]
     for (table, size), both in found.items():
@@ -169,10 +177,12 @@ def _means(rows: Iterable[Row]) -> str:
     fields = (*METRICS, "cal10", "gap", "cpu_seconds")
     mean = {field: np.mean([float(row[field]) for row in rows]) for field in fields}
     scales = [float(row["best_scale"]) for row in rows]
+    sizes = "; ".join(row["chosen_size"] for row in rows)
+    sizes = rows[0]["chosen_size"] if len(set(sizes.split("; "))) == 1 else sizes
     between = "1" if set(scales) == {1.0} else f"{min(scales):.3g} to {max(scales):.3g}"
     return (
         f"{mean['auc']:.4f} | {mean['loss']:.4f} | {mean['cal']:.2%} | {mean['cal10']:.2%} "
-        f"| {between} | {mean['gap']:.1%} | {mean['cpu_seconds']:.1f}"
+        f"| {sizes} | {between} | {mean['gap']:.1%} | {mean['cpu_seconds']:.1f}"
     )
 
 
@@ -187,6 +197,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("output_folder", type=Path)
     parser.add_argument("--tables", default=",".join(NAMES), help="names, with commas between")
     parser.add_argument("--sizes", default="5", help="most items, with commas between")
+    parser.add_argument("--nested", action="store_true", help="inner folds choose from --sizes")
     parser.add_argument("--time-limit", type=float, default=5.0, help="seconds per fit")
     parser.add_argument("--report-only", action="store_true", help="print what the file has")
     parser.add_argument("--page", type=Path, help="page to write the tables to")
@@ -199,7 +210,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.output_folder.mkdir(parents=True, exist_ok=True)
     path = options.output_folder / "default_scale.csv"
     if not options.report_only:
-        run(path, options.data_folder, tables, map(int, sizes), options.time_limit)
+        numbers = [int(size) for size in sizes]
+        choices = [numbers] if options.nested else [[size] for size in numbers]
+        run(path, options.data_folder, tables, choices, options.time_limit)
     text = write_tables(read_rows(path, FIELDS))
     sys.stdout.write(text)
     if options.page is not None:

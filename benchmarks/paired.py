@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+from scipy.special import stdtrit
 
 from benchmarks.records import Row
 
@@ -14,8 +15,8 @@ __all__ = ["METRICS", "N_FOLDS", "difference", "interval", "is_better", "write_p
 
 N_FOLDS = 5
 METRICS = ("auc", "loss", "cal")
-# Student's t for 95%, with one degree of freedom less than there are folds.
-_T_VALUE = 2.776
+# Quantile of Student's t, with one degree of freedom less than there are folds, for 95%.
+_QUANTILE = 0.975
 
 
 def interval(differences: Sequence[float]) -> tuple[float, float]:
@@ -29,15 +30,16 @@ def interval(differences: Sequence[float]) -> tuple[float, float]:
     Returns
     -------
     (float, float)
-        Folds share most of their training rows, so that the variance of the mean is taken to be
-        (1 / k + n_test / n_train) times that of a fold (Nadeau and Bengio, 2003). NaN for half the
-        width unless all folds are there.
+        Folds share most of their training rows, so that the variance of the mean of k folds is
+        taken to be (1 / k + n_test / n_train) times that of a fold (Nadeau and Bengio, 2003). NaN
+        for half the width of one fold alone.
     """
     values = np.asarray(differences, dtype=np.float64)
-    if len(values) != N_FOLDS:
+    if len(values) < 2:
         return float(values.mean()) if len(values) else math.nan, math.nan
-    factor = 1 / N_FOLDS + 1 / (N_FOLDS - 1)
-    return float(values.mean()), float(_T_VALUE * math.sqrt(factor * values.var(ddof=1)))
+    factor = 1 / len(values) + 1 / (N_FOLDS - 1)
+    t_value = float(stdtrit(len(values) - 1, _QUANTILE))
+    return float(values.mean()), float(t_value * math.sqrt(factor * values.var(ddof=1)))
 
 
 def differences(one: Mapping[str, Row], other: Mapping[str, Row], metric: str) -> list[float]:
@@ -72,9 +74,10 @@ def difference(one: Mapping[str, Row], other: Mapping[str, Row], metric: str) ->
     values = differences(one, other, metric)
     mean, half = interval(values)
     form = "+.2%" if metric.startswith("cal") else "+.4f"
+    folds = "" if len(values) == N_FOLDS else f", {len(values)} of {N_FOLDS} folds"
     if math.isnan(half):
-        return f"{mean:{form}} ({len(values)} folds)"
-    return f"{mean:{form}} ({mean - half:{form}} to {mean + half:{form}})"
+        return f"{mean:{form}}{folds}"
+    return f"{mean:{form}} ({mean - half:{form}} to {mean + half:{form}}{folds})"
 
 
 def is_better(one: Mapping[str, Row], other: Mapping[str, Row], metric: str = "loss") -> bool:

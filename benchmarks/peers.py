@@ -2,7 +2,8 @@
 
     python -m benchmarks.peers DATA_FOLDER OUTPUT_FOLDER [--tables raw/pima,mammo,...]
         [--sizes 5,10] [--peers riskslim,rounded,fasterrisk,optbinning] [--time-limit 5]
-        [--fasterrisk PYTHON] [--optbinning PYTHON] [--report-only] [--page docs/peers.md]
+        [--folds 5] [--fasterrisk PYTHON] [--optbinning PYTHON] [--report-only]
+        [--page docs/peers.md]
 
 riskslim     RiskSLIMClassifier, all at its defaults but size and time limit
 rounded      scikit-learn's logistic regression with the l1 penalty at which so many items are left,
@@ -13,7 +14,8 @@ optbinning   a scorecard of all variables of a raw table, whose bins are as many
 FasterRisk and optbinning run in environments of their own, with the interpreters that --fasterrisk
 and --optbinning name; a peer without one is left out. Items are made of raw columns on the training
 rows (9 cut-offs), and all but optbinning get the same. A fit is one row of OUTPUT_FOLDER/peers.csv;
-rows that are there already are not computed again. --page writes the tables to a page.
+rows that are there already are not computed again. --folds 3 leaves out the last two of the five
+folds, which a later run can add. --page writes the tables to a page.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.datasets import NAMES, Dataset, open_dataset
-from benchmarks.paired import METRICS, difference, is_better, write_page
+from benchmarks.paired import METRICS, N_FOLDS, difference, is_better, write_page
 from benchmarks.records import Row, append_row, read_rows
 from riskslim import RiskSLIMClassifier
 from riskslim.exceptions import ConstantFeatureWarning, ExtrapolationWarning
@@ -199,6 +201,7 @@ class Plan(NamedTuple):
     peers: list[str]
     tables: list[str]
     sizes: list[int]
+    n_folds: int
     time_limit: float
     interpreters: Mapping[str, str]
 
@@ -223,7 +226,7 @@ def run(path: Path, folder: Path, plan: Plan) -> int:
     n_made = 0
     for name in plan.tables:
         dataset = open_dataset(folder, name)
-        for fold in range(len(dataset.folds())):
+        for fold in range(plan.n_folds):
             rows = None
             for peer, size in _wanted(plan, name):
                 keys = dict(zip(KEYS, (peer, name, size, fold, plan.time_limit), strict=True))
@@ -320,7 +323,7 @@ def _plan(options: argparse.Namespace, wrong: Callable[[str], Any]) -> Plan:
         sys.stderr.write(f"without {', '.join(left_out)}: no interpreter is named\n")
     peers = [peer for peer in peers if peer not in left_out]
     given = {peer: python for peer, python in interpreters.items() if python is not None}
-    return Plan(peers, tables, list(map(int, sizes)), options.time_limit, given)
+    return Plan(peers, tables, list(map(int, sizes)), options.folds, options.time_limit, given)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -335,6 +338,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--tables", default=",".join(NAMES), help="names, with commas between")
     parser.add_argument("--sizes", default="5,10", help="most items, with commas between")
     parser.add_argument("--peers", default=",".join(PEERS), help="names, with commas between")
+    parser.add_argument(
+        "--folds", type=int, default=N_FOLDS, choices=range(1, N_FOLDS + 1), help="so many of five"
+    )
     parser.add_argument("--time-limit", type=float, default=5.0, help="seconds per fit of ours")
     parser.add_argument("--fasterrisk", metavar="PYTHON", help="interpreter that has FasterRisk")
     parser.add_argument("--optbinning", metavar="PYTHON", help="interpreter that has optbinning")

@@ -8,7 +8,8 @@ DATA is a folder of raw tables (adult, credit_default, german, pima), PYTHON the
 environment that has fasterrisk 0.1.10. Both programs get the same items, one thread, points from
 -5 to 5. Times are CPU seconds from the items on: imports and the encoding of tables do not count.
 FasterRisk says nothing until it ends, so that its time is that of its best score. Rows of the
-output that are there already are kept: an interrupted run is started again, and goes on.
+output that are there already are kept: an interrupted run is started again, and goes on. With
+--fasterrisk-rows FasterRisk's figures are read from the rows of another run, where it has them.
 """
 
 from __future__ import annotations
@@ -123,9 +124,19 @@ def fasterrisk_loss(python: str, X: np.ndarray, y: np.ndarray, size: int) -> tup
     return min(losses), float(result["cpu_seconds"])
 
 
+def figures_of(rows: list[Row]) -> dict[tuple[str, str], tuple[float, float]]:
+    """Loss and CPU seconds of FasterRisk, by items and size, where rows have them."""
+    return {
+        (row["items"], row["size"]): (
+            float(row["fasterrisk_loss"]), float(row["fasterrisk_cpu_seconds"])
+        )
+        for row in rows if row["fasterrisk_loss"] != "nan"
+    }  # fmt: skip
+
+
 def measured(
     folder: Path, name: str, n_thresholds: int, size: int, scale: str, time_limit: float,
-    python: str | None,
+    python: str | None, known: tuple[float, float] | None = None,
 ) -> Measured:  # fmt: skip
     X, y, names = items_of(folder, name, n_thresholds)
     found, loss, gap, seconds = solved(X, y, names, size, scale, time_limit)
@@ -135,9 +146,13 @@ def measured(
         "cpu_to_first": found[0][0],
         "cpu_to_best": next(t for t, value in found if value <= found[-1][1] + SAME),
     }  # fmt: skip
-    if python is None or scale != "free":  # FasterRisk's scores are of any scale
+    if scale != "free":  # FasterRisk's scores are of any scale
         return Measured(**about)
-    other, other_seconds = fasterrisk_loss(python, X, y, size)
+    if known is None and python is not None:
+        known = fasterrisk_loss(python, X, y, size)
+    if known is None:
+        return Measured(**about)
+    other, other_seconds = known
 
     def first_below(limit: float) -> float:
         return next((t for t, value in found if value <= limit), float("nan"))
@@ -203,6 +218,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path, help="folder of the raw tables")
     parser.add_argument("--fasterrisk", help="interpreter of an environment with fasterrisk")
+    parser.add_argument("--fasterrisk-rows", type=Path, help="rows that have FasterRisk's figures")
     parser.add_argument("--output", type=Path, default=Path("docs/wide.csv"))
     parser.add_argument("--time-limit", type=float, default=60.0)
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
@@ -213,6 +229,8 @@ def main() -> None:
     names = [field.name for field in fields(Measured)]
     rows = read_rows(arguments.output, names)
     done = {(row["items"], row["size"], row["scale"]) for row in rows}
+    other = arguments.fasterrisk_rows
+    known = figures_of([] if other is None else read_rows(other, names))
     for size in arguments.sizes:
         for name, n_thresholds in CASES:
             case = f"{name} {n_thresholds}"
@@ -223,7 +241,7 @@ def main() -> None:
                     continue
                 row = measured(
                     arguments.data, name, n_thresholds, size, scale, arguments.time_limit,
-                    arguments.fasterrisk,
+                    arguments.fasterrisk, known.get((case, str(size))),
                 )  # fmt: skip
                 append_row(arguments.output, names, asdict(row))
                 print(row, flush=True)

@@ -354,7 +354,12 @@ class ConstraintRows:
                 return values.nearest(value)
         return [value]
 
-    def propagate(self, lower: NDArray[np.int64], upper: NDArray[np.int64]) -> bool:
+    def propagate(
+        self,
+        lower: NDArray[np.int64],
+        upper: NDArray[np.int64],
+        used: Sequence[int] | NDArray[np.int64] = (),
+    ) -> bool:
         r"""Tighten a box of integers to what the constraints leave of it.
 
         A feature is *in* if its interval excludes 0, *out* if it is 0 alone, and *free*
@@ -368,12 +373,15 @@ class ConstraintRows:
         ----------
         lower, upper : ndarray of int64, shape (d + 1,)
             The box, intercept first. Changed in place; of no use once False is returned.
+        used : sequence of int, optional
+            Positions in the vector of coefficients that are not to be 0, though their intervals may
+            hold it: a box cannot exclude 0 between the signs.
 
         Returns
         -------
         bool
-            False if no integer vector in the box meets all constraints. True does not promise that
-            there is one; checks on the records are not looked at.
+            False if no integer vector in the box meets all constraints, with what is to be used.
+            True does not promise that there is one; checks on the records are not looked at.
 
         Notes
         -----
@@ -389,6 +397,10 @@ class ConstraintRows:
         high: NDArray[np.float64] = np.concatenate((upper[self._columns], one))
         # Between the signs a box cannot exclude zero: that is remembered here from round to round.
         state: _State = low, high, (low <= 0) & (high >= 0)
+        if len(used):
+            is_used = np.zeros(len(lower), np.bool_)
+            is_used[np.asarray(used)] = True
+            state[2][: len(self._columns)] &= ~is_used[self._columns]
         for _ in range(MAX_ROUNDS if len(low) else 0):
             tighter = self._tightened(*state)
             if tighter is None:

@@ -141,7 +141,8 @@ class MixedSearch(SupportSearch):
         if effort >= 2:
             yield self._look_around(FIRST, [], 1)
             yield self._shake()
-            yield self._look_around(NEXT, [], effort)
+            yield self._look_around(NEXT, [], 1)
+            yield self._look_further(NEXT)
             yield self._shake()
 
     def _shake(self) -> Iterator[NDArray[np.int64]]:

@@ -35,9 +35,10 @@ from riskslim._kernels import supports as kernels
 from riskslim.data.packed import Cells, PackedItems, scratch_words
 from riskslim.heuristics.constrained import project
 from riskslim.heuristics.cutoffs import CutOffs
+from riskslim.heuristics.grids import FINE, FINE_STEPS, STEPS, Grid, fine_bounds
 from riskslim.heuristics.packed import packed_items
 from riskslim.heuristics.work import Work
-from riskslim.loss.form import MAX_TABLE_ENTRIES, tables_by_score
+from riskslim.loss.form import tables_by_score
 from riskslim.loss.sharing import take_over_work
 from riskslim.scale import least_over
 
@@ -50,14 +51,13 @@ __all__ = ["Support", "SupportSearch", "Width", "by_objective", "search_supports
 SHORTLIST = 3
 # Pairs of items that are exchanged at most: all of them up to ten items.
 MOST_PAIRS = 45
-# With several scales, points are 1 / FINE units of log-odds, of which an item has at most WIDEST.
-FINE = 32
-WIDEST = 12
 # Ratio between scales at which points are rounded, and how many of the results are polished.
 SCALE_RATIO = 1.08
 POLISHED_SCALES = 3
-# Scales at which whole points are looked at, times the best one.
+# Scales at which whole points are looked at, times the best one; of an interval those that are such
+# a ratio apart, so that what was found at one of them is known when scores there are best again.
 NEAR_SCALES = (1.0, 1.2, 0.85)
+NEAR_RATIO = 1.02
 # A support is rounded if its loss with fine points is not above the best objective by this share.
 ROUNDED_MARGIN = 1e-3
 # Supports for which no points were found that meet the constraints, after which a search that has
@@ -65,10 +65,6 @@ ROUNDED_MARGIN = 1e-3
 MOST_REFUSED = 20
 # An objective that is lower by less is none that is better.
 _TOLERANCE = 1e-12
-# Steps of the points, largest first, where their range is at least four times as large; fine points
-# are polished to an eighth of a unit of log-odds, and rounded afterwards.
-_STEPS = (64, 16, 4, 1)
-_FINE_STEPS = (64, 16, 4)
 # Most groups of rows that a step tells apart. Scores that are near to each other are put together
 # where there are more; that can change which items look promising, but no loss of a support.
 MOST_GROUPS = 96
@@ -107,38 +103,6 @@ class Width:
 # The first stage finds most of what there is to find in a tenth of the time of the second one.
 NARROW = Width(10, 5, 8, (6, 4))
 WIDE = Width(40, 20, 20, (25, 8))
-
-
-@dataclasses.dataclass(frozen=True)
-class _Grid:
-    """Points that a search may use, and what scores of them cost."""
-
-    lower: NDArray[np.int64]  # of the intercept and of each item
-    upper: NDArray[np.int64]
-    low: int  # score of the tables' first entry
-    losses: NDArray[np.float64]
-    slopes: NDArray[np.float64]
-    steps: NDArray[np.int64]
-
-    @classmethod
-    def of(
-        cls, lower: NDArray[np.int64], upper: NDArray[np.int64], max_size: int,
-        packed: PackedItems, scale: float, steps: tuple[int, ...],
-    ) -> _Grid | None:  # fmt: skip
-        """The grid of points between bounds; None where the tables would be too large."""
-        reach = np.zeros((2, len(packed)), np.int64)
-        for i in range(len(packed)):
-            values = [packed.base[i], *packed.values[packed.first[i] : packed.first[i + 1]]]
-            ends = [x * end for x in values for end in (lower[i + 1], upper[i + 1])]
-            reach[:, i] = min(0, *ends), max(0, *ends)
-        low = int(lower[0] + np.sort(reach[0])[:max_size].sum())
-        high = int(upper[0] + np.sort(reach[1])[::-1][:max_size].sum())
-        if high - low >= MAX_TABLE_ENTRIES:
-            return None
-        losses, slopes = tables_by_score(low, high, scale)
-        widest = int((upper - lower).max())
-        chosen = [step for step in steps if step == steps[-1] or 4 * step <= widest]
-        return cls(lower, upper, low, losses, slopes, np.array(chosen, np.int64))
 
 
 def search_supports(
@@ -192,7 +156,7 @@ class SupportSearch:
     ----------
     problem : RiskScoreProblem
     packed : PackedItems
-    grid : _Grid
+    grid : Grid
     stop : int64 array of shape (1,)
     should_stop : callable
     cutoffs : CutOffs, optional
@@ -216,7 +180,7 @@ class SupportSearch:
         self,
         problem: RiskScoreProblem,
         packed: PackedItems,
-        grid: _Grid,
+        grid: Grid,
         stop: NDArray[np.int64],
         should_stop: Callable[[], bool],
         cutoffs: CutOffs | None = None,
@@ -230,6 +194,7 @@ class SupportSearch:
         self._scratch = scratch_words()
         self._joint = np.empty(0)
         self._work = np.empty(0)
+        self._parts: dict[float, SupportSearch] = {}
         self._tables: dict[float, tuple[int, NDArray[np.float64]]] = {}
 
     def _begin(
@@ -253,6 +218,7 @@ class SupportSearch:
         self._n_refused = 0
         self._required = tuple(np.flatnonzero(problem.required[features]).tolist())
         self._neighbours: dict[tuple[tuple[int, ...], tuple[int, ...]], list[Support]] = {}
+        self._layers: dict[tuple[int, frozenset[int]], list[list[Support]]] = {}
         self._offered: set[tuple[int, ...]] = set()
         self._extensible: dict[tuple[int, ...], bool] = {}
 
@@ -295,11 +261,11 @@ class SupportSearch:
         where = np.concatenate(([0], 1 + packed.features))
         lower, upper = problem.lower[where], problem.upper[where]
         scale = problem.loss.scale
-        steps: tuple[int, ...] = _STEPS
+        steps: tuple[int, ...] = STEPS
         if not problem.scales.is_single:
-            lower, upper = _fine_bounds(lower, upper, problem.scales.low, problem.scales.high)
-            scale, steps = float(FINE), _FINE_STEPS
-        grid = _Grid.of(lower, upper, problem.max_size, packed, scale, steps)
+            lower, upper = fine_bounds(lower, upper, problem.scales.low, problem.scales.high)
+            scale, steps = float(FINE), FINE_STEPS
+        grid = Grid.of(lower, upper, problem.max_size, packed, scale, steps)
         if grid is None:
             return None
         return cls(problem, packed, grid, flag, asked)
@@ -336,7 +302,11 @@ class SupportSearch:
     def _stages(self, given: list[Support], effort: int) -> Iterator[Iterator[NDArray[np.int64]]]:
         for width in (NARROW, WIDE)[: 2 if effort >= 3 else 1]:
             yield self._look_around(width, given, effort)
-            yield self._around_scale(width, effort)
+            yield self._around_scale(width, min(effort, 1))
+            # Single items at any scale find most of it, in a fraction of the time of pairs.
+            if effort >= 2:
+                yield self._look_further(width)
+                yield self._around_scale(width, effort)
             given = []
 
     @property
@@ -348,7 +318,7 @@ class SupportSearch:
     def _look_around(
         self, width: Width, given: list[Support], effort: int
     ) -> Iterator[NDArray[np.int64]]:
-        """One stage: beam, exchanges of one item and of two, restarts."""
+        """A beam, and exchanges of one item."""
         beam: list[Support] = []
         for layer in self._grow(width.beam):
             yield from self._offer(layer[: NARROW.beam])
@@ -356,9 +326,11 @@ class SupportSearch:
         if effort >= 1:
             for support in (*given, *beam):
                 yield from self._exchange(support, 1, width)
-        if effort >= 2:
-            yield from self._exchange_best(2, width)
-            yield from self._restart(width)
+
+    def _look_further(self, width: Width) -> Iterator[NDArray[np.int64]]:
+        """Exchanges of two items, and restarts."""
+        yield from self._exchange_best(2, width)
+        yield from self._restart(width)
 
     def improve(self, vector: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Exchange items of a vector one at a time, until that helps no more.
@@ -395,27 +367,33 @@ class SupportSearch:
             yield from self._exchange_best(2, width)
 
     def _grow(self, width: int, banned: frozenset[int] = frozenset()) -> Iterator[list[Support]]:
-        """Yield the best supports of each size, best first."""
+        """Yield the best supports of each size, best first; what is known is not grown again."""
         if not self._has_room(self._required):
             return  # what has to be in is more than cells can tell apart
-        first = self._polished(self._required, None, pairs=True)
-        beam = [first]
-        yield beam
-        for _ in range(self.problem.max_size - len(self._required)):
-            if not beam or self._stopped():
-                return
-            found: dict[tuple[int, ...], Support] = {}
-            for support in beam:
-                for grown in self._grown(support, width, banned):
-                    known = found.get(grown.items)
-                    if known is None or grown.objective < known.objective:
-                        found[grown.items] = grown
-            ranked = self._spread(sorted(found.values(), key=by_objective))
-            shortlist = itertools.islice(ranked, SHORTLIST * width)
-            polished = self._all_polished(shortlist, pairs=False)
-            beam = self._all_polished(polished[:width], pairs=True)
-            if beam:
-                yield beam
+        layers = self._layers.setdefault((width, banned), [])
+        for n in range(1 + self.problem.max_size - len(self._required)):
+            if n == len(layers):
+                if n == 0:
+                    layer = [self._polished(self._required, None, pairs=True)]
+                else:
+                    layer = self._next_layer(layers[-1], width, banned)
+                if not layer or (n > 0 and self._stopped()):
+                    return
+                layers.append(layer)
+            yield layers[n]
+
+    def _next_layer(self, beam: list[Support], width: int, banned: frozenset[int]) -> list[Support]:
+        """The best supports that have an item more than those of a beam."""
+        found: dict[tuple[int, ...], Support] = {}
+        for support in beam:
+            for grown in self._grown(support, width, banned):
+                known = found.get(grown.items)
+                if known is None or grown.objective < known.objective:
+                    found[grown.items] = grown
+        ranked = self._spread(sorted(found.values(), key=by_objective))
+        shortlist = itertools.islice(ranked, SHORTLIST * width)
+        polished = self._all_polished(shortlist, pairs=False)
+        return self._all_polished(polished[:width], pairs=True)
 
     def _has_room(self, items: Iterable[int]) -> bool:
         """Say whether the cells of some items are few enough to be told apart."""
@@ -664,24 +642,11 @@ class SupportSearch:
             return True
         known = self._extensible.get(items)
         if known is None:
-            known = self._extensible[items] = any(
-                rows.propagate(*box) for box in self._boxes(items)
-            )
+            box = self.problem.lower.copy(), self.problem.upper.copy()
+            known = rows.propagate(*box, used=1 + self.features[list(items)])
+            self.work.propagations(len(rows), len(rows.columns))
+            self._extensible[items] = known
         return known
-
-    def _boxes(
-        self, items: tuple[int, ...], points: Iterable[int] = ()
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """The problem's box with items of one sign, where they have points, and else of any."""
-        lower, upper = self.problem.lower.copy(), self.problem.upper.copy()
-        used = 1 + self.features[list(items)]
-        signs = np.sign(list(points)) if points else np.zeros(len(used))
-        for j, sign in zip(used.tolist(), signs.tolist(), strict=True):
-            if sign > 0 or upper[j] <= 0 or (not sign and lower[j] >= 0):
-                lower[j] = max(lower[j], 1) if sign > 0 or lower[j] >= 0 else lower[j]
-            if sign < 0 or (not sign and upper[j] <= 0):
-                upper[j] = min(upper[j], -1)
-        yield lower, upper
 
     def _offer(self, supports: Iterable[Support]) -> Iterator[NDArray[np.int64]]:
         """Yield the vectors of supports that are better than the best one."""
@@ -707,6 +672,8 @@ class SupportSearch:
             if problem.constraint_rows is None:
                 return
             near = project(problem, vector.astype(np.float64), np.abs(vector).astype(np.float64))
+            n_rows, n_fixed = len(problem.constraint_rows), problem.n_features
+            self.work.propagations(n_rows, n_fixed, n_fixed)
             if near is None:
                 self._n_refused += 1
                 return
@@ -729,7 +696,7 @@ class SupportSearch:
         tried: set[float] = set()
         while self.best is not None and not self._stopped():
             scale, before = self.problem.loss.best_scale(self.best), self.objective
-            is_wide = not tried and effort >= 2 and width is NARROW
+            is_wide = not tried and effort >= 1 and width is NARROW
             near = self._near(scale, NEAR_SCALES if is_wide else (1.0,))
             for one in near:
                 if one not in tried and not self._stopped():
@@ -744,33 +711,69 @@ class SupportSearch:
         if scales.values is not None:
             ranked = sorted(scales.values, key=lambda one: abs(math.log(one / scale)))
             return ranked[: len(ratios)]
-        return [min(max(scale * ratio, scales.low), scales.high) for ratio in ratios]
+        steps = [round(math.log(scale * ratio / scales.low, NEAR_RATIO)) for ratio in ratios]
+        return [min(scales.low * NEAR_RATIO ** max(n, 0), scales.high) for n in steps]
 
     def _at_single(
         self, scale: float, width: Width, effort: int, *, is_first: bool
     ) -> Iterator[NDArray[np.int64]]:
         """Look around at one scale; of first ones with a beam, of others from the best vector."""
-        problem, features = self.problem.at_scale(scale), self.packed.features
-        where = np.concatenate(([0], 1 + features))
-        grid = _Grid.of(
-            problem.lower[where], problem.upper[where], problem.max_size, self.packed, scale, _STEPS
-        )
-        if grid is None or self.best is None:
+        part = self._part(scale)
+        if part is None or self.best is None:
             return
-        part = SupportSearch(
-            problem, self.packed, grid, self.stop, self._should_stop, self._cutoffs
-        )
-        part.work = self.work
+        n_steps, n_polished = part.n_steps, part.n_polished
         start = part._support_of(self.best)
         given = [] if start is None else [start]
         stages = [part._exchange(one, 1 if effort < 2 else 2, width) for one in given]
         if is_first:
             stages.insert(0, part._look_around(width, [], min(effort, 1)))
         for vector in itertools.chain.from_iterable(stages):
-            yield from self._take(vector)
-        self.n_steps += part.n_steps
-        self.n_polished += part.n_polished
-        take_over_work(self.problem.loss, problem.loss)
+            for better in self._take(vector):
+                yield better
+                yield from self._settled(better)
+        self.n_steps += part.n_steps - n_steps
+        self.n_polished += part.n_polished - n_polished
+        take_over_work(self.problem.loss, part.problem.loss)
+
+    def _part(self, scale: float) -> SupportSearch | None:
+        """The search at one scale, which knows what it has found; None if its tables are large."""
+        if scale not in self._parts:
+            problem = self.problem.at_scale(scale)
+            where = np.concatenate(([0], 1 + self.packed.features))
+            lower, upper = problem.lower[where], problem.upper[where]
+            grid = Grid.of(lower, upper, problem.max_size, self.packed, scale, STEPS)
+            if grid is None:
+                return None
+            part = SupportSearch(
+                problem, self.packed, grid, self.stop, self._should_stop, self._cutoffs
+            )
+            part.work = self.work
+            self._parts[scale] = part
+        return self._parts[scale]
+
+    def _settled(self, vector: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+        """The points of a vector polished at their own best scale, if that makes it better."""
+        items = self._items_of(vector)
+        where = [0, *(1 + self.packed.features[list(items)])]
+        points, loss = self._settle(vector[where], math.inf, items)
+        if loss + float(self._price[list(items)].sum()) < self.objective - _TOLERANCE:
+            yield from self._take(self._vector(items, points.tolist()))
+
+    def _settle(
+        self, points: NDArray[np.int64], least: float, items: tuple[int, ...]
+    ) -> tuple[NDArray[np.int64], float]:
+        """Polish points at their best scale, until neither they nor it change; and their loss."""
+        cells, where = self._cells(items), [0, *(1 + self.packed.features[list(items)])]
+        lower, upper = self.problem.lower[where], self.problem.upper[where]
+        while not self._stopped():
+            scale = self._best_scale(points, cells.x, cells.weights)[0]
+            changed = points.copy()
+            self._polish_at(scale, cells.x, cells.weights, changed, lower, upper, pairs=True)
+            loss = self._best_scale(changed, cells.x, cells.weights)[1]
+            if not loss < least - _TOLERANCE:
+                break
+            points, least = changed, loss
+        return points, least
 
     def _at_scales(self, support: Support) -> Iterator[tuple[int, ...]]:
         """Yield the points of a support at several scales, the most promising ones polished."""
@@ -790,15 +793,7 @@ class SupportSearch:
             if key not in found:
                 found[key] = self._best_scale(points, cells.x, cells.weights)[1]
         for key in sorted(found, key=lambda key: found[key])[:POLISHED_SCALES]:
-            points, least = np.array(key, np.int64), found[key]
-            while not self._stopped():
-                scale = self._best_scale(points, cells.x, cells.weights)[0]
-                changed = points.copy()
-                self._polish_at(scale, cells.x, cells.weights, changed, lower, upper, pairs=True)
-                loss = self._best_scale(changed, cells.x, cells.weights)[1]
-                if not loss < least - _TOLERANCE:
-                    break
-                points, least = changed, loss
+            points, least = self._settle(np.array(key, np.int64), found[key], support.items)
             price = float(self._price[[i for i, v in zip(support.items, points[1:], strict=True)
                                        if v]].sum())  # fmt: skip
             if least + price < self.objective - _TOLERANCE:
@@ -874,16 +869,3 @@ def by_objective(support: Support) -> tuple[float, tuple[int, ...]]:
     tuple
     """
     return support.objective, support.items
-
-
-def _fine_bounds(
-    lower: NDArray[np.int64], upper: NDArray[np.int64], low: float, high: float
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Bounds of points in 1 / FINE units of log-odds that any scale can lead to."""
-    least = np.minimum(lower / low, lower / high)
-    most = np.maximum(upper / low, upper / high)
-    reach = np.full(len(lower), float(WIDEST))
-    reach[0] = 4 * WIDEST
-    least = np.clip(np.floor(least * FINE), -reach * FINE, reach * FINE)
-    most = np.clip(np.ceil(most * FINE), -reach * FINE, reach * FINE)
-    return least.astype(np.int64), most.astype(np.int64)

@@ -28,6 +28,8 @@ COLUMN_NS = (2e3, 2.0)
 # A loss along one column: in all, and of each row, of real scores and of those in tables.
 LOSS_NS = (3e3, 1.5)
 TABLE_LOSS_NS = (3e3, 0.5)
+# A box that constraints are propagated over: in all, and of each row and feature.
+PROPAGATION_NS = (1.2e5, 25.0)
 
 
 @dataclasses.dataclass
@@ -144,3 +146,15 @@ class Work:
         """
         fixed, row = TABLE_LOSS_NS if integer else LOSS_NS
         self.seconds += 1e-9 * n_losses * (fixed + row * n_rows)
+
+    def propagations(self, n_rows: int, n_features: int, n_boxes: int = 1) -> None:
+        """Count boxes that constraints were propagated over.
+
+        Parameters
+        ----------
+        n_rows, n_features : int
+            Of the constraints.
+        n_boxes : int, default 1
+        """
+        fixed, entry = PROPAGATION_NS
+        self.seconds += 1e-9 * n_boxes * (fixed + entry * n_rows * n_features)

@@ -406,6 +406,32 @@ def test_propagation_cuts_off_nothing_feasible(drawn, ends):
     np.testing.assert_array_equal(again, (tight_low, tight_high))
 
 
+@given(
+    st.lists(EVERY, min_size=1, max_size=4),
+    st.lists(ENDS, min_size=4, max_size=4),
+    st.sets(st.integers(1, 3), min_size=1),
+)
+def test_propagation_with_what_is_to_be_used(drawn, ends, used):
+    low, high = (np.array(side, dtype=np.int64) for side in zip(*ends, strict=True))
+    vectors = grid(low, high)
+    feasible = vectors[meet(tuple(drawn), NAMES, vectors)]
+    feasible = feasible[(feasible[:, sorted(used)] != 0).all(axis=1)]
+    rows = ConstraintRows(drawn, NAMES)
+    fits = rows.propagate(low, high, used=sorted(used))
+    assert fits or not len(feasible)
+    if fits and len(feasible):
+        assert np.all(feasible >= low)
+        assert np.all(feasible <= high)
+
+
+def test_use_between_the_signs_is_counted():
+    two = ConstraintRows([at_most(2, NAMES)], NAMES)
+    low, high = (np.array(side) for side in FREE)
+    assert two.propagate(low, high, used=[1, 3])
+    assert (low.tolist(), high.tolist()) == ([-9, -5, 0, -5], [9, 5, 0, 5])
+    assert not two.propagate(*(np.array(side) for side in FREE), used=[1, 2, 3])
+
+
 @given(st.lists(EVERY, min_size=1, max_size=3), st.lists(ENDS, min_size=4, max_size=4))
 def test_propagation_decides_single_vectors(drawn, ends):
     rows = ConstraintRows(drawn, NAMES)

@@ -284,6 +284,60 @@ def test_constraints_are_met():
     assert problem.objective(vectors[-1]) <= start.objective + 1e-3
 
 
+def test_supports_that_use_too_many_of_a_group_are_not_grown():
+    """Points of either sign: boxes hold 0, and the search has to say what is used."""
+    data = make_data(np.random.default_rng(17), d=14)
+    names = list(data.feature_names)
+    problem = make_problem(data, constraints=[at_most(1, names[:7])], scale=(0.5, 12.0))
+    search = SupportSearch.of(problem)
+    assert search._is_extensible((0, 7, 9))
+    assert not search._is_extensible((0, 3))
+    for layer in search._grow(6):
+        assert all(sum(i < 7 for i in support.items) <= 1 for support in layer)
+    assert len(layer[0].items) == 4
+
+
+def test_what_was_grown_is_not_grown_again():
+    problem = make_problem(make_data(np.random.default_rng(47), d=20), scale=(0.5, 12.0))
+    search = SupportSearch.of(problem)
+    layers = list(search._grow(5))
+    steps = search.n_steps
+    again = list(search._grow(5))
+    assert all(one is other for one, other in zip(layers, again, strict=True))
+    assert search.n_steps == steps > 0
+    # A budget cuts a beam short; what is there is gone on from.
+    short = SupportSearch.of(problem)
+    short.work.allow(0.0)
+    assert len(list(short._grow(5))) == 1
+    short.work.allow(np.inf)
+    assert list(short._grow(5)) == layers
+
+
+def test_scores_settle_at_their_own_scale():
+    problem = make_problem(make_data(np.random.default_rng(53), n=3000, d=8), scale=(0.5, 12.0))
+    search = SupportSearch.of(problem)
+    vector = np.zeros(9, np.int64)
+    vector[[0, 2, 5]] = -3, 1, 4
+    list(search._take(vector))
+    settled = list(search._settled(vector))
+    assert settled
+    assert problem.objective(settled[-1]) == search.objective < problem.objective(vector)
+    assert np.flatnonzero(settled[-1][1:]).tolist() == [1, 4]
+    assert list(search._settled(settled[-1])) == []
+
+
+def test_near_scales_are_on_a_grid():
+    data = make_data(np.random.default_rng(59), d=20)
+    search = SupportSearch.of(make_problem(data, scale=(0.5, 12.0)))
+    near = [search._near(scale, (1.0, 1.2)) for scale in (2.96, 2.98, 0.5, 12.0)]
+    assert near[0] == near[1]
+    assert near[0] == pytest.approx([2.97, 3.56], rel=0.011)
+    assert near[2][0] == 0.5
+    assert near[3] == pytest.approx([12.0, 12.0], rel=0.011)
+    listed = SupportSearch.of(make_problem(data, scale=[1.0, 2.0, 4.0]))
+    assert listed._near(3.0, (1.0, 1.2)) == [4.0, 2.0]
+
+
 def test_start_is_improved():
     data = make_data(np.random.default_rng(19), d=20)
     problem = make_problem(data)

@@ -32,6 +32,10 @@ def test_more_is_more():
     few.cells(100, 3, 2)
     many.cells(100, 9, 2)
     assert 0 < few.seconds < many.seconds
+    one, several = Work(), Work()
+    one.propagations(3, 50)
+    several.propagations(3, 50, 20)
+    assert 0 < 10 * one.seconds < several.seconds
     few.columns(10**6, 3)
     assert few.seconds > 5e-3
 

@@ -69,7 +69,7 @@ MIXED_PATIENCE = Patience(5.0, 40.0)
 MIXED_EFFORT, WIDE_MIXED_EFFORT = 1, 2
 # Entries of the data (rows times features) from which the relaxation of the root takes seconds, or
 # minutes, in which no better score is found: there the wide search comes before it.
-LARGE_ENTRIES = 5 * 10**7
+LARGE_ENTRIES = 10**7
 
 
 def branch_and_bound(
