@@ -14,7 +14,7 @@ valid however well effects were fitted.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
@@ -83,7 +83,13 @@ class Families(NamedTuple):
     families: list[Family]
 
     @classmethod
-    def of(cls, rows: NodeRows, features: NDArray[np.bool_], most_bytes: int) -> Families | None:
+    def of(
+        cls,
+        rows: NodeRows,
+        features: NDArray[np.bool_],
+        most_bytes: int,
+        should_stop: Callable[[], bool],
+    ) -> Families | None:
         """Divide features into families.
 
         Parameters
@@ -93,11 +99,13 @@ class Families(NamedTuple):
             Those that are divided.
         most_bytes : int
             Memory of the codes.
+        should_stop : callable
+            Asked at every feature.
 
         Returns
         -------
         Families or None
-            None: a feature has more than two values, or families are too many.
+            None: a feature has more than two values, families are too many, or work was to end.
 
         Notes
         -----
@@ -108,7 +116,7 @@ class Families(NamedTuple):
         members: list[list[int]] = []
         most = min(most_bytes // (2 * max(rows.n_rows, 1)), MOST_EFFECTS)
         for j in np.flatnonzero(features).tolist():
-            if rows.slot[j] < 0:
+            if rows.slot[j] < 0 or should_stop():
                 return None
             column = rows.integer_columns[:, rows.slot[j]]
             is_high = column != column.min()
@@ -181,6 +189,7 @@ class AdditiveModel:
         boxes: Sequence[NDArray[np.integer]],
         max_size: int,
         memory_limit: int,
+        should_stop: Callable[[], bool],
     ) -> AdditiveModel | None:
         """Build the model of the features of some boxes.
 
@@ -192,6 +201,8 @@ class AdditiveModel:
             Of a score.
         memory_limit : int
             Bytes, of which the patterns of rows may take a part.
+        should_stop : callable
+            Asked between passes over the rows: then there is no model.
 
         Returns
         -------
@@ -202,7 +213,7 @@ class AdditiveModel:
         if (rows.positive < 0.0).any() or (rows.negative < 0.0).any():
             return None
         features = np.any([(box[:, 1:] != 0).any(axis=0) for box in boxes], axis=0)
-        families = Families.of(rows, features, memory_limit // MEMORY_SHARE)
+        families = Families.of(rows, features, memory_limit // MEMORY_SHARE, should_stop)
         if families is None:
             return None
         n_families = len(families.families)

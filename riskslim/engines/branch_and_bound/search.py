@@ -599,7 +599,7 @@ class Search:
         if self._tables is None:
             return
         rows, boxes = self._rows.rows, [root.box for root in self._roots]
-        limits = (self.problem.max_size, self.settings.memory_limit)
+        limits = (self.problem.max_size, self.settings.memory_limit, self._is_stopped)
         self._elimination = Elimination.of(
             self._roots, self._tables, self.incumbents.spread,
             self._bound_by, self._supported, self._relaxation_seconds,

@@ -26,6 +26,10 @@ from variants import variant
 SCALES = ([0.7, 1.0, 2.5], (0.5, 3.0), 2.0, (1.0, 8.0))
 
 
+def never():
+    return False
+
+
 def variables(rng, n, sizes):
     """Items of variables: cut-offs or levels, with missing values, columns as they come."""
     columns = []
@@ -56,7 +60,7 @@ def test_patterns_are_those_of_the_rows(seed):
     rng = np.random.default_rng(seed)
     X = variables(rng, 300, rng.integers(1, 7, 4))
     rows = node_rows(X, rng)
-    found = Families.of(rows, np.ones(X.shape[1], np.bool_), 2**30)
+    found = Families.of(rows, np.ones(X.shape[1], np.bool_), 2**30, never)
     assert found is not None
     assert sorted(np.concatenate([family.members for family in found.families])) == list(
         range(X.shape[1])
@@ -73,7 +77,7 @@ def test_patterns_are_those_of_the_rows(seed):
 def test_the_items_of_a_variable_are_a_family():
     rng = np.random.default_rng(1)
     X = variables(rng, 5000, [9, 5, 1, 12])
-    found = Families.of(node_rows(X, rng), np.ones(27, np.bool_), 2**30)
+    found = Families.of(node_rows(X, rng), np.ones(27, np.bool_), 2**30, never)
     assert found is not None
     assert [family.members.tolist() for family in found.families] == [
         list(range(9)), list(range(9, 14)), [14], list(range(15, 27)),
@@ -85,17 +89,20 @@ def test_what_has_no_families():
     X = variables(rng, 200, [4, 4, 4])
     rows, everything = node_rows(X, rng), [np.ones((2, 13), np.int8)]
     # No room for three lines of codes.
-    assert Families.of(rows, np.ones(12, np.bool_), 2 * 200 * 2) is None
-    assert AdditiveModel.of(rows, everything, 3, 2**30) is None  # as many as items in a score
-    assert AdditiveModel.of(rows, everything, 2, 2**30) is not None
+    assert Families.of(rows, np.ones(12, np.bool_), 2 * 200 * 2, never) is None
+    assert (
+        AdditiveModel.of(rows, everything, 3, 2**30, never) is None
+    )  # as many as items in a score
+    assert AdditiveModel.of(rows, everything, 2, 2**30, never) is not None
     of_constraints = dataclasses.replace(rows, negative=-rows.negative)
-    assert AdditiveModel.of(of_constraints, everything, 2, 2**30) is None
+    assert AdditiveModel.of(of_constraints, everything, 2, 2**30, never) is None
     X[0, 5] = 3
-    assert AdditiveModel.of(node_rows(X, rng), everything, 2, 2**30) is None
+    assert AdditiveModel.of(node_rows(X, rng), everything, 2, 2**30, never) is None
     real = dataclasses.replace(rows, slot=np.r_[-1, np.arange(11)])
-    assert AdditiveModel.of(real, everything, 2, 2**30) is None
+    assert AdditiveModel.of(real, everything, 2, 2**30, never) is None
+    assert AdditiveModel.of(rows, everything, 2, 2**30, lambda: True) is None  # work is to end
     independent = node_rows((rng.random((200, 12)) < 0.5).astype(float), rng)
-    assert AdditiveModel.of(independent, everything, 2, 2**30) is None  # each is its own
+    assert AdditiveModel.of(independent, everything, 2, 2**30, never) is None  # each is its own
 
 
 def drawn(seed, max_slopes=3000):
