@@ -857,17 +857,10 @@ class Search:
             return
         self._order += 1
         node = Node(
-            child.bound,
-            self._order,
-            np.rint(child.box).astype(self._box_type),
-            child.coef.astype(np.float32),
-            float(child.coef[0]),
-            child.multiplier,
-            child.worth,
-            features,
-            by_relaxation,
-            child.known,
-        )
+            child.bound, self._order, np.rint(child.box).astype(self._box_type),
+            child.coef.astype(np.float32), float(child.coef[0]), child.multiplier, child.worth,
+            features, by_relaxation, child.known,
+        )  # fmt: skip
         if dive:
             self._dive.append(node)
         else:
