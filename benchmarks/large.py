@@ -97,7 +97,7 @@ def run(
 ) -> dict[str, Any]:
     """Read and fit in this process, or on workers."""
     found: dict[str, Any] = {"files": len(paths), "memory_limit": int(options.memory_limit)}
-    clock = _Clock()
+    clock = Clock()
     if options.in_memory:
         (path,) = paths
         data = TrainingData.from_file(path, OUTCOME)
@@ -197,7 +197,7 @@ def _figures_of_process() -> dict[str, float]:
     }
 
 
-class _Clock:
+class Clock:
     """Wall and CPU seconds, and the peak of the resident memory so far."""
 
     def __init__(self) -> None:

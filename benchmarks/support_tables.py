@@ -1,18 +1,30 @@
-"""Fit the predicted time of tables of supports: ``python -m benchmarks.support_tables``.
+"""Fit the predicted time of tables of supports, and time searches that end by them.
 
-Prints nanoseconds per support of scans that exclude nearly everything, beside what
+    python -m benchmarks.support_tables
+    python -m benchmarks.support_tables --search 1e6 [--threads 2] [--time-limit 600]
+
+The first prints nanoseconds per support of scans that exclude nearly everything, beside what
 :func:`~riskslim.engines.branch_and_bound.tables.predicted_seconds` says and what plain NumPy takes
 for the same counts. The constants of that module are those that made the two agree best.
+
+With ``--search``, rows of ten normal variables are simulated, each of which is cut at -0.7, 0 and
+0.7 to an item of 0 and 1; the outcome depends on six of them. Scores of five of these 30 items are
+searched for, and one JSON object says by the clock and in processor time how long it takes to take
+the rows over, to state the problem and to prove the best score, and the peak of the memory.
 """
 
 from __future__ import annotations
 
+import argparse
 import itertools
+import json
+import sys
 import time
 
 import numpy as np
 
-from riskslim import CoefficientSet, LogisticLoss, TrainingData
+from benchmarks.large import Clock
+from riskslim import CoefficientSet, LogisticLoss, RiskScoreProblem, TrainingData, branch_and_bound
 from riskslim._kernels import tables as kernels
 from riskslim.engines.branch_and_bound.packed import TableItems
 from riskslim.engines.branch_and_bound.tables import (
@@ -22,7 +34,15 @@ from riskslim.engines.branch_and_bound.tables import (
     predicted_seconds,
 )
 
-SIZES = ((1_000, 60, 4), (1_000, 60, 5), (10_000, 60, 4), (100_000, 60, 4), (100_000, 40, 5))
+SIZES = (
+    (1_000, 60, 4), (1_000, 60, 5), (10_000, 60, 4), (100_000, 60, 4), (100_000, 40, 5),
+    (1_000_000, 60, 3),
+)  # fmt: skip
+
+# Of the simulated rows.
+N_VARIABLES, CUT_OFFS, MAX_SIZE = 10, (-0.7, 0.0, 0.7), 5
+INTERCEPT, EFFECTS = -2.0, (1.1, -0.8, 0.7, 0.5, -0.4, 0.3)
+ROWS_AT_ONCE = 10**6
 
 
 def packed_items(n: int, d: int) -> tuple[TableItems, np.ndarray, np.ndarray]:
@@ -69,7 +89,59 @@ def numpy_seconds(X: np.ndarray, y: np.ndarray, max_size: int, n_supports: int =
     return (time.process_time() - began) / n_supports
 
 
-def main() -> None:
+def simulated(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Items of independent normal variables, as int8, and an outcome that depends on some."""
+    rng = np.random.default_rng(0)
+    X = np.empty((n, N_VARIABLES * len(CUT_OFFS)), np.int8, order="F")
+    y = np.empty(n, np.int8)
+    for begin in range(0, n, ROWS_AT_ONCE):
+        rows = slice(begin, min(begin + ROWS_AT_ONCE, n))
+        variables = rng.normal(size=(rows.stop - begin, N_VARIABLES))
+        for k, (j, cut_off) in enumerate(itertools.product(range(N_VARIABLES), CUT_OFFS)):
+            X[rows, k] = variables[:, j] > cut_off
+        odds = INTERCEPT + variables[:, : len(EFFECTS)] @ EFFECTS
+        y[rows] = rng.random(len(odds)) < 1.0 / (1.0 + np.exp(-odds))
+    return X, y
+
+
+def search(n: int, n_threads: int, time_limit: float) -> dict[str, object]:
+    """Find the best score of simulated rows, and say how long that takes."""
+    X, y = simulated(n)
+    clock = Clock()
+    data = TrainingData(X, y)
+    found: dict[str, object] = {"rows": n, "threads": n_threads, "data": clock.lap()}
+    coefficients = CoefficientSet(data.feature_names, -5, 5)
+    loss = LogisticLoss(data, coefficients, n_threads=n_threads)
+    problem = RiskScoreProblem(loss, coefficients, max_size=MAX_SIZE, l0_penalty=1e-6)
+    found["problem"] = clock.lap()
+    solution = branch_and_bound(problem, time_limit=time_limit, n_threads=n_threads)
+    certificate, statistics = solution.certificate, solution.statistics
+    return found | {
+        "search": clock.lap(),
+        "status": certificate.status.value,
+        "objective": certificate.objective,
+        "gap": certificate.optimality_gap,
+        "nodes": statistics.nodes,
+        "supports": statistics.table_supports,
+    }
+
+
+def main(arguments: list[str]) -> int:
+    """Time one search, or print one line per size and level of instructions."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.support_tables")
+    parser.add_argument("--search", type=float, metavar="ROWS")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--time-limit", type=float, default=600.0)
+    options = parser.parse_args(arguments)
+    if options.search:
+        found = search(int(options.search), options.threads, options.time_limit)
+        sys.stdout.write(json.dumps(found) + "\n")
+    else:
+        time_scans()
+    return 0
+
+
+def time_scans() -> None:
     """Print one line per size and level of instructions."""
     print("      n   d  k  level   ns/support  predicted       numpy")
     for n, d, k in SIZES:
@@ -86,4 +158,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

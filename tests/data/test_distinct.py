@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import csv
+import dataclasses
 import warnings
 
 import numpy as np
@@ -22,7 +23,15 @@ from riskslim import (
     sequential_rounding,
 )
 from riskslim._kernels import integer
-from riskslim.data.distinct import MAX_SHARE, KernelRows, all_rows, distinct_rows, take_rows
+from riskslim.data.distinct import (
+    MAX_SHARE,
+    KernelRows,
+    all_rows,
+    distinct_rows,
+    may_be_few,
+    merge_features,
+    take_rows,
+)
 from riskslim.exceptions import ConstantFeatureWarning
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -262,6 +271,40 @@ def test_one_frequent_row_does_not_deceive():
     data = TrainingData(X, X.sum(axis=1) > 0)
     assert distinct_rows(data) is None
     assert distinct_rows(data, always=True).n_rows < 0.8 * len(X)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.4, 0.1])
+def test_a_sample_says_whether_few_rows_are_distinct(share):
+    """Rows that appear equally often are the hardest case: no others have as few pairs."""
+    rng, n = np.random.default_rng(4), 40_000
+
+    def rows_with(n_distinct):
+        numbers = rng.permutation(np.arange(n) % n_distinct)
+        X = numbers[:, None] >> np.arange(n_distinct.bit_length()) & 1
+        return all_rows(TrainingData(X, rng.random(n) < 0.5))
+
+    unlabelled = dataclasses.replace(rows_with(int(share * n)), labels=np.ones(n, np.int8))
+    assert may_be_few(unlabelled, share)
+    many = dataclasses.replace(rows_with(n // 2 if share < 0.5 else n), labels=np.ones(n, np.int8))
+    assert not may_be_few(many, share, fewest=80)
+    assert may_be_few(take_rows(many, np.arange(300)), share)
+
+
+@pytest.mark.parametrize("least", [0, -1])
+def test_columns_of_bits_and_of_bytes_merge_alike(least):
+    rng, n = np.random.default_rng(6), 3000
+    columns = np.asfortranarray(rng.integers(least, 2, (n, 7)).astype(np.int8))
+    columns[:, 0] = rng.integers(-128, 128, n)
+    weights = rng.random((2, n))
+    found = merge_features(columns, np.empty((n, 0), order="F"), *weights, n)
+    assert found is not None
+    first, positive, negative = found
+    values, index, inverse = np.unique(columns, axis=0, return_index=True, return_inverse=True)
+    np.testing.assert_array_equal(first, np.sort(index))
+    order = np.argsort(index)
+    for sums, weight in ((positive, weights[0]), (negative, weights[1])):
+        expected = np.bincount(inverse.ravel(), weight, minlength=len(values))[order]
+        np.testing.assert_allclose(sums, expected, rtol=1e-14)
 
 
 def test_compress_is_checked():

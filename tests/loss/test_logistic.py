@@ -10,6 +10,7 @@ import pytest
 
 from riskslim import CoefficientSet, LogisticLoss, TrainingData
 from riskslim.exceptions import ConstantFeatureWarning
+from riskslim.loss import reference
 from riskslim.loss.form import MAX_TABLE_ENTRIES, tables_by_score
 from riskslim.loss.ranges import score_range
 
@@ -182,6 +183,19 @@ def test_merged_rows_give_the_same_bits():
         coef = rng.integers(-5, 6, 4)
         assert one.value(coef) == merged.value(coef)
     assert one.coefficients == merged.coefficients
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_reference_does_not_depend_on_threads(weighted, monkeypatch):
+    monkeypatch.setattr(reference, "CHUNK_ROWS", 32)
+    loss, rng = make_loss(3, kind="mixed", weighted=weighted, n=410)
+    coef = rng.integers(-4, 5, loss.data.n_features + 1)
+    found = []
+    for n_threads in (1, 2, 5):
+        loss.n_threads = n_threads
+        found.append(loss.reference_value(coef))
+    assert found[0] == found[1] == found[2]
+    assert found[0] == pytest.approx(exact_value(loss, coef), rel=1e-13)
 
 
 def test_order_of_rows_does_not_matter():

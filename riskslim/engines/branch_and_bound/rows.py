@@ -161,7 +161,7 @@ class NodeRows:
             return self
         order = np.random.default_rng(0).permutation(self.n_rows)
         taken = self._taken(self.features, order, should_stop, n_threads)
-        return self if taken is None else taken._reweighted(order)
+        return self if taken is None else taken._reweighted(order, n_threads)
 
     @classmethod
     def of_merged(
@@ -195,10 +195,14 @@ class NodeRows:
             features.copy(),
         )
 
-    def _reweighted(self, index: NDArray[np.intp]) -> NodeRows:
-        return dataclasses.replace(
-            self, positive=self.positive[index], negative=self.negative[index]
-        )
+    def _reweighted(self, index: NDArray[np.intp], n_threads: int) -> NodeRows:
+        weights = np.empty((2, len(index)))
+
+        def take(k: int) -> None:
+            (self.positive, self.negative)[k].take(index, out=weights[k], mode="clip")
+
+        in_threads(take, 2, n_threads)
+        return dataclasses.replace(self, positive=weights[0], negative=weights[1])
 
     def first(self, n: int) -> NodeRows:
         """Take the first rows, with weights that add up to what those of all do.

@@ -57,11 +57,13 @@ TASK_SECONDS = 0.05
 SORTINGS = 30.0
 
 # Nanoseconds, fitted by benchmarks/support_tables.py: of each support, of each of its cells, of
-# each word that is counted (by level of instructions), of each word that is sorted by another item.
-SUPPORT_NS = 30.0
-CELL_NS = 1.6
-WORD_NS = (2.0, 0.65, 0.5, 0.2)
-SORTED_NS = 5.0
+# each word that is counted (by level of instructions), and what it takes beside where planes are so
+# many bytes that they come from far away; of each word that is sorted by another item.
+SUPPORT_NS = 2.0
+CELL_NS = 1.9
+WORD_NS = (1.6, 0.38, 0.26, 0.07)
+FAR_WORD_NS, FAR_BYTES = 0.35, 3e6
+SORTED_NS = 9.5
 # Seconds of completing a node whatever it has.
 COMPLETION_SECONDS = 4e-4
 # Seconds of a second derivative of a cell of a box, and all that is beside it: where h does not
@@ -788,7 +790,8 @@ def predicted_seconds(
         cells = 2.0 ** min(max(max_size - 2, n_in + n_wide) + planes, 30)
         # Segments begin new words: half a word is lost for each that has rows.
         n_counted = n_words + 0.5 * min(cells * n_segments, 64.0 * n_words)
-        word = WORD_NS[kernels.best_level()]
+        is_far = 64 * n_groups * n_words > FAR_BYTES
+        word = WORD_NS[kernels.best_level()] + FAR_WORD_NS * is_far
         each = SUPPORT_NS + CELL_NS * 2.0 ** min(max_size + planes, 30) + word * n_counted
         prefixes = count_supports(n_two, others - 2) if others > 2 else 1
         sorting = SORTED_NS * n_counted * n_groups * (1.0 + mean if n_wide else 1.0)

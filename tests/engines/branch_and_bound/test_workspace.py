@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import numpy as np
 import pytest
 
@@ -49,3 +52,38 @@ def test_threads_that_do_not_fit_change_no_result(monkeypatch):
     monkeypatch.setattr(workspace, "physical_memory", lambda: 200_000)
     found = branch_and_bound(problem, n_threads=2).certificate
     assert (found.objective, found.lower_bound) == (expected.objective, expected.lower_bound)
+
+
+def test_threads_take_pieces_as_they_come():
+    """The first piece ends after all others, which the other thread does."""
+    workers = workspace.new_workers(2, 10, 3)
+    together, seen = Barrier(2), {}
+
+    def work(piece, worker):
+        seen[piece] = workers.index(worker), worker.n_threads
+        if piece in (0, 5):
+            together.wait(timeout=60)
+        return 10 * piece
+
+    with ThreadPoolExecutor(2) as pool:
+        assert workspace.share(workers, list(range(6)), work, pool) == [0, 10, 20, 30, 40, 50]
+    assert {seen[piece] for piece in range(1, 6)} == {(1 - seen[0][0], 1)}
+    assert [worker.n_threads for worker in workers] == [2, 2]
+
+
+@pytest.mark.parametrize(("n_pieces", "n_threads"), [(0, []), (1, [5]), (2, [2, 2]), (3, [1] * 3)])
+def test_threads_without_a_piece_are_lent(n_pieces, n_threads):
+    workers = workspace.new_workers(5, 10, 3)
+    with ThreadPoolExecutor(5) as pool:
+        found = workspace.share(
+            workers, list(range(n_pieces)), lambda _, worker: worker.n_threads, pool
+        )
+        assert found == n_threads
+        assert {worker.n_threads for worker in workers} == {5}
+
+        def fail(piece, worker):
+            raise ZeroDivisionError
+
+        if n_pieces:
+            with pytest.raises(ZeroDivisionError):
+                workspace.share(workers, list(range(n_pieces)), fail, pool)
