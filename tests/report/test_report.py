@@ -1439,7 +1439,7 @@ def test_paper_shows_the_whole_risk_table(shown, browser):
         broken = """
         return [...document.querySelectorAll(".scroll > table")].map(
           (one) => [one.tBodies[0].rows.length, getComputedStyle(one).breakInside])"""
-        kept = {(n <= 12, value) for n, value in browser.execute_script(broken)}
+        kept = {(n <= 6, value) for n, value in browser.execute_script(broken)}
         assert kept == {(True, "avoid"), (False, "auto")}
     finally:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
