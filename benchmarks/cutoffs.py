@@ -14,7 +14,6 @@ that are there already are not computed again. --page writes the tables between 
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 import warnings
@@ -26,8 +25,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
+from benchmarks.commands import check_known, check_numbers, command, measured, show
 from benchmarks.datasets import TABLES, RawTable, encoder_for, load
-from benchmarks.paired import METRICS, N_FOLDS, difference, write_page
+from benchmarks.paired import METRICS, N_FOLDS, difference
 from benchmarks.records import Row, append_row, read_rows
 from riskslim import RiskSLIMClassifier
 from riskslim.exceptions import ConstantFeatureWarning, ExtrapolationWarning
@@ -210,32 +210,21 @@ def write_tables(rows: Sequence[Row]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.cutoffs",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("data_folder", type=Path)
-    parser.add_argument("output_folder", type=Path)
+    parser = command("benchmarks.cutoffs", __doc__, page=True)
     parser.add_argument("--tables", default=",".join(TABLES), help="names, with commas between")
     parser.add_argument("--cutoffs", default="9,49,all", help="numbers per column, or all")
     parser.add_argument("--time-limit", type=float, default=5.0, help="seconds per fit")
-    parser.add_argument("--report-only", action="store_true", help="print what the file has")
-    parser.add_argument("--page", type=Path, help="page to write the tables to")
     options = parser.parse_args(arguments)
     tables, cutoffs = options.tables.split(","), options.cutoffs.split(",")
-    if unknown := [name for name in tables if name not in TABLES]:
-        parser.error(f"there is no table {unknown[0]!r}: {', '.join(TABLES)}")
-    if wrong := [one for one in cutoffs if one != "all" and not one.isdigit()]:
-        parser.error(f"--cutoffs must be numbers or all, got {wrong[0]!r}")
-    options.output_folder.mkdir(parents=True, exist_ok=True)
-    path = options.output_folder / "cutoffs.csv"
-    if not options.report_only:
-        run(path, options.data_folder, tables, cutoffs, options.time_limit)
-    text = write_tables(read_rows(path, FIELDS))
-    sys.stdout.write(text)
-    if options.page is not None:
-        write_page(options.page, "benchmarks.cutoffs", text)
+    check_known(parser, tables, TABLES, "table")
+    check_numbers(parser, "--cutoffs", cutoffs, ["all"])
+    rows = measured(
+        options,
+        "cutoffs.csv",
+        FIELDS,
+        lambda path: run(path, options.data_folder, tables, cutoffs, options.time_limit),
+    )
+    show(write_tables(rows), options.page, "benchmarks.cutoffs")
     return 0
 
 
