@@ -18,7 +18,6 @@ force other kernels on OpenBLAS than the processor's own must not be set.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import csv
 import os
@@ -32,6 +31,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.children import run_python
+from benchmarks.commands import command, measured, show
 from benchmarks.records import Row, append_row, read_rows
 from riskslim import (
     CoefficientSet,
@@ -385,18 +385,11 @@ def _seconds(value: float | None) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.branch_and_bound",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("data_folder", type=Path)
-    parser.add_argument("output_folder", type=Path)
+    parser = command("benchmarks.branch_and_bound", __doc__)
     parser.add_argument("--instances", default=",".join(map(str, INSTANCES)), help="name:size,...")
     parser.add_argument("--time-limit", type=float, default=300.0, help="seconds per run")
     parser.add_argument("--repeats", type=int, default=1, help="runs per instance and program")
     parser.add_argument("--prototype", type=Path, help="folder of the prototype")
-    parser.add_argument("--report-only", action="store_true", help="print what the file has")
     options = parser.parse_args(arguments)
     try:
         instances = [Instance.parse(text) for text in options.instances.split(",")]
@@ -405,18 +398,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     forced = [name for name in _FORCES_BLAS if name in os.environ]
     if options.prototype is not None and not options.report_only and forced:
         parser.error(f"unset {' and '.join(forced)}: the prototype may be slower with it")
-    options.output_folder.mkdir(parents=True, exist_ok=True)
-    path = options.output_folder / "branch_and_bound.csv"
-    if not options.report_only:
-        run(
+    rows = measured(
+        options,
+        "branch_and_bound.csv",
+        FIELDS,
+        lambda path: run(
             path,
             options.data_folder,
             instances,
             time_limit=options.time_limit,
             repeats=options.repeats,
             prototype=options.prototype,
-        )
-    sys.stdout.write(write_table(read_rows(path, FIELDS)))
+        ),
+    )
+    show(write_table(rows))
     return 0
 
 

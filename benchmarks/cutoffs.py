@@ -17,7 +17,6 @@ OUTPUT_FOLDER/cutoffs.csv, written when it ends; rows that are there already are
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import sys
 import time
@@ -29,9 +28,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
+from benchmarks.commands import check_known, check_numbers, command, measured, show
 from benchmarks.datasets import TABLES, RawTable, encoder_for, load
 from benchmarks.nested import fitted
-from benchmarks.paired import METRICS, N_FOLDS, difference, write_page
+from benchmarks.paired import METRICS, N_FOLDS, difference
 from benchmarks.records import Row, append_row, read_rows
 from riskslim import RiskSLIMClassifier
 from riskslim.exceptions import ExtrapolationWarning
@@ -223,13 +223,7 @@ def write_tables(rows: Sequence[Row]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.cutoffs",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("data_folder", type=Path)
-    parser.add_argument("output_folder", type=Path)
+    parser = command("benchmarks.cutoffs", __doc__, page=True)
     parser.add_argument("--tables", default=",".join(TABLES), help="names, with commas between")
     parser.add_argument(
         "--cutoffs", default="9,49,all", help="numbers per column, all, or supervised"
@@ -237,28 +231,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--sizes", default="5", help="most items, with commas between")
     parser.add_argument("--scales", default=",".join(SCALES), help="that inner folds choose from")
     parser.add_argument("--time-limit", type=float, default=5.0, help="seconds per fit")
-    parser.add_argument("--report-only", action="store_true", help="print what the file has")
-    parser.add_argument("--page", type=Path, help="page to write the tables to")
     options = parser.parse_args(arguments)
     tables, cutoffs = options.tables.split(","), options.cutoffs.split(",")
     sizes, scales = options.sizes.split(","), tuple(options.scales.split(","))
-    if unknown := [name for name in tables if name not in TABLES]:
-        parser.error(f"there is no table {unknown[0]!r}: {', '.join(TABLES)}")
-    if wrong := [one for one in cutoffs if one not in (ALL, SUPERVISED) and not one.isdigit()]:
-        parser.error(f"--cutoffs must be numbers, all or supervised, got {wrong[0]!r}")
-    if wrong := [size for size in sizes if not size.isdigit()]:
-        parser.error(f"--sizes must be numbers, got {wrong[0]!r}")
-    if unknown := [scale for scale in scales if scale not in SCALES]:
-        parser.error(f"there is no scale {unknown[0]!r} here: {', '.join(SCALES)}")
+    check_known(parser, tables, TABLES, "table")
+    check_numbers(parser, "--cutoffs", cutoffs, [ALL, SUPERVISED])
+    check_numbers(parser, "--sizes", sizes)
+    check_known(parser, scales, SCALES, "scale")
     kinds = [Kind(one, int(size), scales) for size in sizes for one in cutoffs]
-    options.output_folder.mkdir(parents=True, exist_ok=True)
-    path = options.output_folder / "cutoffs.csv"
-    if not options.report_only:
-        run(path, options.data_folder, tables, kinds, options.time_limit)
-    text = write_tables(read_rows(path, FIELDS))
-    sys.stdout.write(text)
-    if options.page is not None:
-        write_page(options.page, "benchmarks.cutoffs", text)
+    rows = measured(
+        options,
+        "cutoffs.csv",
+        FIELDS,
+        lambda path: run(path, options.data_folder, tables, kinds, options.time_limit),
+    )
+    show(write_tables(rows), options.page, "benchmarks.cutoffs")
     return 0
 
 

@@ -19,7 +19,6 @@ CAL is larger by chance alone: the column "CAL, 10 bins" compares like with like
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 import warnings
@@ -28,9 +27,10 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.commands import check_known, check_numbers, command, measured, show
 from benchmarks.datasets import NAMES, Dataset, open_dataset
 from benchmarks.nested import fitted
-from benchmarks.paired import METRICS, difference, write_page
+from benchmarks.paired import METRICS, difference
 from benchmarks.records import Row, append_row, read_rows
 from riskslim import RiskSLIMClassifier
 from riskslim.exceptions import ExtrapolationWarning
@@ -188,35 +188,24 @@ def _means(rows: Iterable[Row]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.default_scale",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("data_folder", type=Path)
-    parser.add_argument("output_folder", type=Path)
+    parser = command("benchmarks.default_scale", __doc__, page=True)
     parser.add_argument("--tables", default=",".join(NAMES), help="names, with commas between")
     parser.add_argument("--sizes", default="5", help="most items, with commas between")
     parser.add_argument("--nested", action="store_true", help="inner folds choose from --sizes")
     parser.add_argument("--time-limit", type=float, default=5.0, help="seconds per fit")
-    parser.add_argument("--report-only", action="store_true", help="print what the file has")
-    parser.add_argument("--page", type=Path, help="page to write the tables to")
     options = parser.parse_args(arguments)
     tables, sizes = options.tables.split(","), options.sizes.split(",")
-    if unknown := [name for name in tables if name not in NAMES]:
-        parser.error(f"there is no table {unknown[0]!r}: {', '.join(NAMES)}")
-    if wrong := [size for size in sizes if not size.isdigit()]:
-        parser.error(f"--sizes must be numbers, got {wrong[0]!r}")
-    options.output_folder.mkdir(parents=True, exist_ok=True)
-    path = options.output_folder / "default_scale.csv"
-    if not options.report_only:
-        numbers = [int(size) for size in sizes]
-        choices = [numbers] if options.nested else [[size] for size in numbers]
-        run(path, options.data_folder, tables, choices, options.time_limit)
-    text = write_tables(read_rows(path, FIELDS))
-    sys.stdout.write(text)
-    if options.page is not None:
-        write_page(options.page, "benchmarks.default_scale", text)
+    check_known(parser, tables, NAMES, "table")
+    check_numbers(parser, "--sizes", sizes)
+    numbers = [int(size) for size in sizes]
+    choices = [numbers] if options.nested else [[size] for size in numbers]
+    rows = measured(
+        options,
+        "default_scale.csv",
+        FIELDS,
+        lambda path: run(path, options.data_folder, tables, choices, options.time_limit),
+    )
+    show(write_tables(rows), options.page, "benchmarks.default_scale")
     return 0
 
 

@@ -12,7 +12,6 @@ there already are not computed again.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import statistics
 import sys
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.branch_and_bound import INSTANCES, Instance, make_problem
+from benchmarks.commands import command, measured, show
 from benchmarks.records import Row, append_row, read_rows
 from riskslim import LatticeCPASettings, RiskScoreProblem, lattice_cpa
 from riskslim.scale import ScaleSet
@@ -207,20 +207,13 @@ def _cell(rows: Sequence[Row], best: float) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.levers",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command("benchmarks.levers", __doc__)
     default = ",".join(str(instance) for instance in INSTANCES if instance.max_size == 5)
-    parser.add_argument("data_folder", type=Path)
-    parser.add_argument("output_folder", type=Path)
     parser.add_argument("--instances", default=default, help="name:size,...")
     parser.add_argument("--levers", default=",".join(LEVERS), help="default,name=value,...")
     parser.add_argument("--seeds", type=int, default=2, help="runs of each")
     parser.add_argument("--cpu-limit", type=float, default=30.0, help="CPU seconds per run")
     parser.add_argument("--solver", choices=("cplex", "scip"), default="cplex")
-    parser.add_argument("--report-only", action="store_true", help="print what the file has")
     options = parser.parse_args(arguments)
     levers = options.levers.split(",")
     try:
@@ -229,14 +222,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
             settings_of(lever)
     except (ValueError, TypeError, SyntaxError) as error:
         parser.error(str(error))
-    options.output_folder.mkdir(parents=True, exist_ok=True)
-    path = options.output_folder / "levers.csv"
-    if not options.report_only:
-        run(
-            path, options.data_folder, instances, levers,
-            solver=options.solver, seeds=options.seeds, cpu_limit=options.cpu_limit,
-        )  # fmt: skip
-    sys.stdout.write(write_table(read_rows(path, FIELDS)))
+    rows = measured(
+        options,
+        "levers.csv",
+        FIELDS,
+        lambda path: run(
+            path,
+            options.data_folder,
+            instances,
+            levers,
+            solver=options.solver,
+            seeds=options.seeds,
+            cpu_limit=options.cpu_limit,
+        ),
+    )
+    show(write_table(rows))
     return 0
 
 

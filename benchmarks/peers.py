@@ -36,8 +36,9 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
+from benchmarks.commands import check_known, check_numbers, command, measured, show
 from benchmarks.datasets import NAMES, Dataset, open_dataset
-from benchmarks.paired import METRICS, N_FOLDS, difference, is_better, write_page
+from benchmarks.paired import METRICS, N_FOLDS, difference, is_better
 from benchmarks.records import Row, append_row, read_rows
 from riskslim import RiskSLIMClassifier
 from riskslim.exceptions import ConstantFeatureWarning, ExtrapolationWarning
@@ -308,16 +309,14 @@ def write_tables(rows: Sequence[Row]) -> str:
     return "\n".join([*means, "", *pairs]) + "\n"
 
 
-def _plan(options: argparse.Namespace, wrong: Callable[[str], Any]) -> Plan:
+def _plan(options: argparse.Namespace, parser: argparse.ArgumentParser) -> Plan:
     """What the options ask for."""
     interpreters = {"fasterrisk": options.fasterrisk, "optbinning": options.optbinning}
     peers, tables = options.peers.split(","), options.tables.split(",")
     sizes = options.sizes.split(",")
-    for names, known in ((peers, PEERS), (tables, NAMES)):
-        if unknown := [name for name in names if name not in known]:
-            wrong(f"there is no {unknown[0]!r}: {', '.join(known)}")
-    if not_numbers := [size for size in sizes if not size.isdigit()]:
-        wrong(f"--sizes must be numbers, got {not_numbers[0]!r}")
+    check_known(parser, peers, PEERS, "peer")
+    check_known(parser, tables, NAMES, "table")
+    check_numbers(parser, "--sizes", sizes)
     left_out = [peer for peer in peers if interpreters.get(peer, "python") is None]
     if left_out:
         sys.stderr.write(f"without {', '.join(left_out)}: no interpreter is named\n")
@@ -328,13 +327,7 @@ def _plan(options: argparse.Namespace, wrong: Callable[[str], Any]) -> Plan:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.peers",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("data_folder", type=Path)
-    parser.add_argument("output_folder", type=Path)
+    parser = command("benchmarks.peers", __doc__, page=True)
     parser.add_argument("--tables", default=",".join(NAMES), help="names, with commas between")
     parser.add_argument("--sizes", default="5,10", help="most items, with commas between")
     parser.add_argument("--peers", default=",".join(PEERS), help="names, with commas between")
@@ -344,18 +337,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--time-limit", type=float, default=5.0, help="seconds per fit of ours")
     parser.add_argument("--fasterrisk", metavar="PYTHON", help="interpreter that has FasterRisk")
     parser.add_argument("--optbinning", metavar="PYTHON", help="interpreter that has optbinning")
-    parser.add_argument("--report-only", action="store_true", help="print what the file has")
-    parser.add_argument("--page", type=Path, help="page to write the tables to")
     options = parser.parse_args(arguments)
-    plan = _plan(options, parser.error)
-    options.output_folder.mkdir(parents=True, exist_ok=True)
-    path = options.output_folder / "peers.csv"
-    if not options.report_only:
-        run(path, options.data_folder, plan)
-    text = write_tables(read_rows(path, FIELDS))
-    sys.stdout.write(text)
-    if options.page is not None:
-        write_page(options.page, "benchmarks.peers", text)
+    plan = _plan(options, parser)
+    rows = measured(options, "peers.csv", FIELDS, lambda path: run(path, options.data_folder, plan))
+    show(write_tables(rows), options.page, "benchmarks.peers")
     return 0
 
 

@@ -10,13 +10,13 @@ OUTPUT_FOLDER/scales.csv, written when it ends; rows that are there already are 
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from benchmarks.branch_and_bound import INSTANCES, Instance, make_problem
+from benchmarks.commands import command, measured, show
 from benchmarks.records import Row, append_row, read_rows
 from riskslim import RiskScoreProblem, branch_and_bound
 from riskslim.scale import ScaleSet
@@ -151,29 +151,24 @@ def parse_interval(text: str) -> ScaleSet:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.scales",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command("benchmarks.scales", __doc__)
     default = ",".join(str(instance) for instance in INSTANCES if instance.max_size == 5)
-    parser.add_argument("data_folder", type=Path)
-    parser.add_argument("output_folder", type=Path)
     parser.add_argument("--instances", default=default, help="name:size,...")
     parser.add_argument("--interval", default="0.5:12", help="smallest and largest scale")
     parser.add_argument("--time-limit", type=float, default=300.0, help="seconds per run")
-    parser.add_argument("--report-only", action="store_true", help="print what the file has")
     options = parser.parse_args(arguments)
     try:
         instances = [Instance.parse(text) for text in options.instances.split(",")]
         interval = parse_interval(options.interval)
     except ValueError as error:
         parser.error(str(error))
-    options.output_folder.mkdir(parents=True, exist_ok=True)
-    path = options.output_folder / "scales.csv"
-    if not options.report_only:
-        run(path, options.data_folder, instances, interval, options.time_limit)
-    sys.stdout.write(write_table(read_rows(path, FIELDS)))
+    rows = measured(
+        options,
+        "scales.csv",
+        FIELDS,
+        lambda path: run(path, options.data_folder, instances, interval, options.time_limit),
+    )
+    show(write_table(rows))
     return 0
 
 

@@ -6,6 +6,7 @@ import csv
 import math
 import re
 
+import html5lib
 import numpy as np
 import pandas as pd
 import pytest
@@ -299,8 +300,8 @@ def test_special_values_have_columns_and_labels():
     (table,) = re.findall(r"<caption>Raw columns</caption>.*?</table>", page, re.S)
     n = (X["age"] == -9).sum()
     assert '<th scope="col">Special values</th>' in table
-    assert "<td>-9 (not known)</td>" in table
-    assert f"<td>-9 (not known): {n} ({n / len(X):.1%})</td>" in table
+    assert ">-9 (not known)</td>" in table
+    assert f">-9 (not known): {n} ({n / len(X):.1%})</td>" in table
 
 
 def test_without_resamples_there_are_no_intervals_of_groups(files):
@@ -312,3 +313,17 @@ def test_without_resamples_there_are_no_intervals_of_groups(files):
         areas = [row for row in csv.DictReader(file) if row["statistic"] == "auc"]
     assert {row["part"] for row in areas} == {"metric", "group"}
     assert all(row["value"] and not row["lower"] and not row["upper"] for row in areas)
+
+
+def test_names_of_groups_and_special_values_are_no_markup():
+    score, X, y = _raw_score()
+    hostile = '<b>a|_%\n\u2265"</td>'
+    score = score.with_labels({"age": {"levels": {"-9": hostile}}})
+    X[hostile] = np.where(np.arange(len(X)) % 2, hostile, "b")
+    page = render(score, X, y, n_resamples=0, groups=[hostile])
+    html5lib.HTMLParser(strict=True).parse(page)
+    assert "<b>" not in page
+    shown = "&lt;b&gt;a|_% \u2265&#34;&lt;/td&gt;"
+    assert f">-9 ({shown})</td>" in page
+    assert f'<th scope="row">{shown}</th>' in page
+    assert f"<caption>By {shown}, training data</caption>" in page

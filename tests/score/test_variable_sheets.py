@@ -8,6 +8,7 @@ from decimal import Decimal
 import html5lib
 import hypothesis.strategies as st
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,7 +16,7 @@ from markdown_it import MarkdownIt
 
 from riskslim import RiskScore
 from riskslim.data.feature_ranges import FeatureRange
-from riskslim.items import read_items
+from riskslim.items import Item, read_items
 from riskslim.score.table import moved_rows
 
 mpl.use("Agg")
@@ -172,3 +173,27 @@ def test_moved_rows_of_real_scores():
     rows, sheet = fitted.risk_table(), fitted.sheet(points="non-negative")
     assert [Decimal(row.score) + 1 for row in rows] == [Decimal(row.score) for row in sheet.risks]
     assert [row.risk for row in rows] == [row.risk for row in sheet.risks]
+
+
+@pytest.mark.parametrize("by", ["item", "variable"])
+def test_line_breaks_and_signs_break_no_rendering(by):
+    """Control characters are blanks in every form; other signs stay what they are."""
+    texts = []
+    for end in ("\n\t", "  "):
+        name = f"<b>|_%\u2265{end}x"
+        items = [Item(f"{name} >= 5", name, ">=", 5), Item(f"{name} = 9", name, "=", 9)]
+        points = {items[0].name: -2, items[1].name: 3, f"other{end}{name}": 1}
+        fitted = RiskScore(-1, points, items={one.name: one for one in items})
+        fitted = fitted.with_labels({name: {"levels": {"9": f"never{end}</td>"}}})
+        fitted = fitted.with_layout(by=by, points="non-negative")
+        sheet = fitted.sheet()
+        explained = str(fitted.explain(dict.fromkeys(points, 0)))
+        texts.append(
+            [str(sheet), sheet.to_markdown(), sheet.to_html(), sheet.to_latex(), explained]
+        )
+        drawn = sheet.plot()
+        drawn.figure.canvas.draw()
+        plt.close(drawn.figure)
+    assert texts[0] == texts[1]
+    assert "\u2265" in texts[0][0]
+    assert "<b>" not in texts[0][2]
