@@ -17,81 +17,22 @@ from paths import PACKAGE
 pytestmark = pytest.mark.faults
 
 # Attributes and modules that Python has on POSIX alone, as its documentation says.
+OF_OS = """
+    chown chroot fchown fchmod fork forkpty getegid geteuid getgid getgroups getpgid getpriority
+    getuid killpg lchown lockf mkfifo mknod nice pathconf posix_fallocate pread pwrite
+    register_at_fork sched_getaffinity sched_setaffinity sendfile setegid seteuid setgid setpgid
+    setsid setuid statvfs sysconf sysconf_names tcgetpgrp ttyname uname wait wait3 wait4 waitid
+    O_DIRECTORY O_NOFOLLOW O_CLOEXEC O_NONBLOCK
+"""
+OF_SIGNAL = """
+    SIGHUP SIGPIPE SIGALRM SIGCHLD SIGKILL SIGQUIT SIGUSR1 SIGUSR2 SIGTSTP SIGCONT SIGSTOP alarm
+    getitimer pause pthread_kill pthread_sigmask setitimer siginterrupt sigpending sigwait
+"""
+OF_TIME = "pthread_getcpuclockid clock_gettime clock_getres tzset"
 LACKING = {
-    "os": [
-        "chown",
-        "chroot",
-        "fchown",
-        "fchmod",
-        "fork",
-        "forkpty",
-        "fsync_range",
-        "getegid",
-        "geteuid",
-        "getgid",
-        "getgroups",
-        "getpgid",
-        "getpriority",
-        "getuid",
-        "killpg",
-        "lchown",
-        "lockf",
-        "mkfifo",
-        "mknod",
-        "nice",
-        "pathconf",
-        "posix_fallocate",
-        "pread",
-        "pwrite",
-        "register_at_fork",
-        "sched_getaffinity",
-        "sched_setaffinity",
-        "sendfile",
-        "setegid",
-        "seteuid",
-        "setgid",
-        "setpgid",
-        "setsid",
-        "setuid",
-        "statvfs",
-        "sysconf",
-        "sysconf_names",
-        "tcgetpgrp",
-        "ttyname",
-        "uname",
-        "wait",
-        "wait3",
-        "wait4",
-        "waitid",
-        "O_DIRECTORY",
-        "O_NOFOLLOW",
-        "O_CLOEXEC",
-        "O_NONBLOCK",
-    ],
-    "signal": [
-        "SIGHUP",
-        "SIGPIPE",
-        "SIGALRM",
-        "SIGCHLD",
-        "SIGKILL",
-        "SIGQUIT",
-        "SIGUSR1",
-        "SIGUSR2",
-        "SIGTSTP",
-        "SIGCONT",
-        "SIGSTOP",
-        "alarm",
-        "getitimer",
-        "pause",
-        "pthread_kill",
-        "pthread_sigmask",
-        "setitimer",
-        "siginterrupt",
-        "sigpending",
-        "sigwait",
-    ],
-    "time": ["pthread_getcpuclockid", "clock_gettime", "clock_getres", "tzset"],
-}
+    name: names.split() for name, names in
+    (("os", OF_OS), ("signal", OF_SIGNAL), ("time", OF_TIME))
+}  # fmt: skip
 MODULES = ["fcntl", "resource", "termios", "tty", "pty", "pwd", "grp", "syslog", "readline"]
 
 # Packages of others find what their own versions for such a system do without: they come first.
