@@ -187,8 +187,8 @@ class Jobs:
         data = TrainingData.from_parquet(path, "y", memory_limit=2**20, scratch=self.folder)
         coefficients = CoefficientSet(data.feature_names, -3, 3)
         problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
-        branch_and_bound(problem, **self.limits())
         path.unlink()
+        branch_and_bound(problem, **self.limits())
 
     def listed(self) -> None:
         branch_and_bound(self.problem(n=300), n_solutions=30, **self.limits())
