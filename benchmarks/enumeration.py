@@ -18,15 +18,18 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
+import faulthandler
 import functools
 import importlib.util
 import math
+import multiprocessing
 import sys
 import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -383,6 +386,26 @@ def check_range(numbers: range) -> Count:
     return count
 
 
+_pools: dict[int, ProcessPoolExecutor] = {}
+
+
+def checked(ranges: list[range]) -> list[Count]:
+    """The same for several ranges, each in a process: what kills one is false, too."""
+    n = len(ranges)
+    pool = _pools.get(n) or _pools.setdefault(
+        n, ProcessPoolExecutor(n, multiprocessing.get_context("spawn"), faulthandler.enable)
+    )
+    futures = [pool.submit(check_range, numbers) for numbers in ranges]
+    found = []
+    for numbers, future in zip(ranges, futures, strict=True):
+        try:
+            found.append(future.result())
+        except BrokenProcessPool:
+            _pools.pop(n, None)
+            found.append(Count(false=[f"problems {numbers}: the process was killed"]))
+    return found
+
+
 # --- the command ----------------------------------------------------------------------------------
 
 
@@ -409,23 +432,17 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     end = time.monotonic() + 60 * given.minutes
     count, done, step = Count(), 0, 20
-    ranges = [
-        range(a, min(a + step, given.first + given.problems))
-        for a in range(given.first, given.first + given.problems, step)
-    ]
-    with contextlib.ExitStack() as stack:
-        run: Callable[..., Iterator[Count]] = map
-        if given.processes > 1:
-            run = stack.enter_context(ProcessPoolExecutor(given.processes)).map
-        waves = [ranges[k : k + given.processes] for k in range(0, len(ranges), given.processes)]
-        for wave in waves:
-            for numbers, found in zip(wave, run(check_range, wave), strict=True):
-                count.add(found)
-                done += len(numbers)
-                for line in found.false:
-                    print(f"FALSE: {line}", flush=True)
-            if time.monotonic() > end:
-                break
+    last = given.first + given.problems
+    ranges = [range(a, min(a + step, last)) for a in range(given.first, last, step)]
+    for k in range(0, len(ranges), given.processes):
+        wave = ranges[k : k + given.processes]
+        for numbers, found in zip(wave, checked(wave), strict=True):
+            count.add(found)
+            done += len(numbers)
+            for line in found.false:
+                print(f"FALSE: {line}", flush=True)
+        if time.monotonic() > end:
+            break
     kinds = {kind for kind, _ in count.checked}
     print(
         f"problems {given.first}..{given.first + done - 1} of {len(kinds)} kinds, "

@@ -187,8 +187,8 @@ class Jobs:
         data = TrainingData.from_parquet(path, "y", memory_limit=2**20, scratch=self.folder)
         coefficients = CoefficientSet(data.feature_names, -3, 3)
         problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients, max_size=2)
-        branch_and_bound(problem, **self.limits())
         path.unlink()
+        branch_and_bound(problem, **self.limits())
 
     def listed(self) -> None:
         branch_and_bound(self.problem(n=300), n_solutions=30, **self.limits())
@@ -246,12 +246,9 @@ def run(minutes: float, seed: int, folder: Path) -> dict[str, Any]:
     """Do jobs for so long, and return what was noted."""
     warnings.simplefilter("ignore")
     jobs = Jobs(np.random.default_rng(seed), folder)
-    for name in jobs.kinds:  # the warm-up: imports, caches, threads
-        jobs.kinds[name][1]()
-    began, done, states = time.monotonic(), Counter[str](), [State.now(folder)]
-    failed = []
-    while time.monotonic() < began + 60 * minutes:
-        name = jobs.draw()
+    failed: list[str] = []
+
+    def do(name: str) -> None:
         try:
             jobs.kinds[name][1]()
         except RiskSLIMError as error:  # a search that was stopped before it had a score
@@ -259,6 +256,13 @@ def run(minutes: float, seed: int, folder: Path) -> dict[str, Any]:
                 failed.append(f"{name}: {error}")
         except Exception as error:
             failed.append(f"{name}: {type(error).__name__}: {error}")
+
+    for name in jobs.kinds:  # the warm-up: imports, caches, threads
+        do(name)
+    began, done, states = time.monotonic(), Counter[str](), [State.now(folder)]
+    while time.monotonic() < began + 60 * minutes:
+        name = jobs.draw()
+        do(name)
         done[name] += 1
         states.append(State.now(folder))
     found = {"seed": seed, "jobs": dict(done), **verdict(states)}

@@ -13,6 +13,7 @@ from types import ModuleType
 import pytest
 from hypothesis import settings
 
+from fault_rounds import FIRST_SEED, ROUNDS
 from paths import PACKAGE, SHARED_DATA
 from riskslim import _kernels
 
@@ -31,6 +32,13 @@ for _name, _handler in (("SIGINT", signal.default_int_handler), ("SIGHUP", signa
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--write-golden", action="store_true", help="write the golden files of score sheets anew"
+    )
+
+
+def pytest_report_header() -> str:
+    return (
+        f"faults at random: {ROUNDS} rounds of each, RISKSLIM_FAULT_ROUNDS; seeds from "
+        f"{FIRST_SEED} on, RISKSLIM_FAULT_SEED"
     )
 
 

@@ -178,29 +178,42 @@ def discrete_coordinate_descent(
         raise ValueError(f"the vector to be improved is not feasible: {'; '.join(violations)}")
     vector = np.array(coef, dtype=np.int64)
     direction = _checked_directions(problem, directions)
-    most = sys.maxsize if max_iterations is None else max_iterations
-    exhaustive = line_search == "exhaustive"
+    limits = line_search == "exhaustive", swaps, max_iterations
 
     def descend_until(flag: NDArray[np.int64]) -> HeuristicResult:
-        ends = _Stop(should_stop or _never, flag)
-        descend_at = _descent if problem.scales.is_single else _descent_at_best_scales
-        found, n_moves, n_evaluations = descend_at(
-            problem, vector, direction, exhaustive, swaps, most, ends
-        )
-        reason = "no move improves the objective"
-        if max_iterations is not None and n_moves == max_iterations:
-            reason = "iteration limit"
-        elif ends():
-            reason = "stopped"
-        return HeuristicResult(
-            coefficients=found,
-            objective=problem.objective(found),
-            n_iterations=n_moves,
-            n_evaluations=n_evaluations,
-            reason=reason,
+        return _result_of_descent(
+            problem, vector, direction, *limits, _Stop(should_stop or _never, flag)
         )
 
     return watched(descend_until, should_stop) if stop is None else descend_until(stop)
+
+
+def _result_of_descent(
+    problem: RiskScoreProblem,
+    vector: NDArray[np.int64],
+    direction: NDArray[np.uint8],
+    exhaustive: bool,
+    swaps: bool,
+    max_iterations: int | None,
+    should_stop: _Stop,
+) -> HeuristicResult:
+    most = sys.maxsize if max_iterations is None else max_iterations
+    descend_at = _descent if problem.scales.is_single else _descent_at_best_scales
+    vector, n_moves, n_evaluations = descend_at(
+        problem, vector, direction, exhaustive, swaps, most, should_stop
+    )
+    reason = "no move improves the objective"
+    if max_iterations is not None and n_moves == max_iterations:
+        reason = "iteration limit"
+    elif should_stop():
+        reason = "stopped"
+    return HeuristicResult(
+        coefficients=vector,
+        objective=problem.objective(vector),
+        n_iterations=n_moves,
+        n_evaluations=n_evaluations,
+        reason=reason,
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,9 @@ array has an entry per row.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import secrets
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -441,9 +443,12 @@ def pack_items(
 def _empty_planes(shape: tuple[int, int], folder: Path | None) -> NDArray[np.uint64]:
     if folder is None:
         return np.zeros(shape, np.uint64)
-    path = folder / f"{shape[0]}x{shape[1]}.planes"
+    path = folder / f"{shape[0]}x{shape[1]}-{secrets.token_hex(8)}.planes"
     planes = np.memmap(path, np.uint64, "w+", shape=shape)
-    path.unlink()  # the map keeps it as long as it is used
+    # The map keeps it as long as it is used. Windows removes no file that is: it goes with its
+    # folder, and the next one of this shape is another one.
+    with contextlib.suppress(PermissionError):
+        path.unlink()
     return planes
 
 
