@@ -152,7 +152,7 @@ def _index_of(values: Sequence[NDArray[Any]], rows: Sequence[Rows]) -> tuple[flo
 
 
 def _words(name: str | None, line: DriftLine) -> str:
-    """What a line compares."""
+    """Words for what a line compares."""
     what = "Score" if name is None else name
     if line.entry:
         return f"{what} {typeset(line.entry)}"

@@ -98,7 +98,7 @@ def _predictors(score: ScoreLike) -> str:
 
 
 def _preparation(score: ScoreLike) -> Iterator[str]:
-    """How numbers became conditions, as far as the score knows its raw columns."""
+    """Words for how numbers became conditions, as far as the score knows its raw columns."""
     variables = score.variables.values()
     sources = []
     for source, words in _SOURCES.items():

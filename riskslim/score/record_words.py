@@ -23,7 +23,7 @@ __all__ = ["RecordWords", "ShownPoints", "band_text"]
 
 
 class ShownPoints(NamedTuple):
-    """What a row of the sheet adds to the total of a record.
+    """Points that a row of the sheet adds to the total of a record.
 
     Attributes
     ----------

@@ -32,7 +32,7 @@ _LN2_LOW = 1.90821492927058770002e-10
 
 @inlined
 def stopped(stop):
-    """Whether work is to end, as rs_stopped."""
+    """Say whether work is to end, as rs_stopped."""
     now = stop[0]
     if now < 0:
         stop[0] = 1 if now == -1 else now + 1

@@ -344,7 +344,7 @@ class AdditiveModel:
         return Fitted(math.inf if is_over else float(result[0]), tuple(fitted), is_early)
 
     def _layout(self, live: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[slice]]:
-        """Where the effects of families begin, one after the other."""
+        """Places of the effects of families, one after the other."""
         sizes = [len(self.families[v].share) for v in live.tolist()]
         first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         return first, [slice(*ends) for ends in pairwise(first.tolist())]

@@ -104,7 +104,7 @@ class Asked(NamedTuple):
             point[0] = min(max(moved, reach[0]), reach[1])
 
     def known(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What is known at the points, from sums over all rows.
+        """Linearisations at the points, from sums over all rows.
 
         Parameters
         ----------
