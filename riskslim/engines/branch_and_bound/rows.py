@@ -45,7 +45,7 @@ FEW_ROWS = 64
 # long as some thirty passes over them, and with a sample a node takes few.
 MANY_ROWS = 4 * kernels.HESSIAN_ROWS
 MOST_LEFT = 0.5
-# Many rows of equal weights are read by their labels, in little more than half of the time per row:
+# Many rows of equal weights are read by their labels, in two thirds of the time per row:
 # they are merged where a sample of them has as many pairs as it should if so few were distinct.
 FEW_DISTINCT, FEWEST_PAIRS = 0.4, 80
 # Bytes of merged rows that are kept for nodes to come.
