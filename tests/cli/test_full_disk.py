@@ -103,7 +103,7 @@ def test_the_score_is_saved_elsewhere(disk, tmp_path):
     here.mkdir()
     pd.DataFrame(columns).to_csv(here / "rows.csv", index=False)
     (disk / "s.json").write_text("as it was")
-    filled(disk, 1)
+    filled(disk, 1)  # which that file has
     found = program("fit", "rows.csv", "--outcome", "died", "--quiet", "--output", disk / "s.json",
                     "--report", disk / "r.html", cwd=here)  # fmt: skip
     assert found.returncode == EXIT_OUTPUT, found.stderr
@@ -118,7 +118,6 @@ def test_the_score_is_saved_elsewhere(disk, tmp_path):
         ("predict", "s.json", "rows.csv", "--output", disk / "p.csv"),
         ("export", "s.json", "--format", "html", "--output", disk / "p.html"),
     ):
-        filled(disk, 0)
         full = program(*arguments, cwd=here)
         assert full.returncode == EXIT_OUTPUT, full.stderr
         assert full.stderr == f"Error: {arguments[-1]}: No space left on device\n"
