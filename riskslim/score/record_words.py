@@ -114,7 +114,8 @@ class RecordWords:
         if self.by == "variable":
             one = self._bands[name]
             label = self._factor(name) if one.is_factor else one.label
-            then = band_text(one, {**self._values, **after})
+            # What becomes known is a value, not one of those that stand for none.
+            then = band_text(one, {**self._values, **after}, alone=True)
             return f"{label}: {then} in place of {band_text(one, self._values)}"
         label, now, then = self._words(name, self._values[name], after[name])
         text = f"{label}: {then} in place of {now}"
@@ -191,7 +192,7 @@ class RecordWords:
         return short(value) if unit is None else f"{short(value)} {unit}"
 
 
-def band_text(one: VariableBands, values: Mapping[str, float]) -> str:
+def band_text(one: VariableBands, values: Mapping[str, float], *, alone: bool = False) -> str:
     """The band of a record in words.
 
     Parameters
@@ -199,6 +200,8 @@ def band_text(one: VariableBands, values: Mapping[str, float]) -> str:
     one : VariableBands
     values : mapping from str to int or float
         Values of the features.
+    alone : bool, default False
+        Of bands that nothing tells apart, the first one only: special and missing values come last.
 
     Returns
     -------
@@ -211,6 +214,6 @@ def band_text(one: VariableBands, values: Mapping[str, float]) -> str:
     pattern = tuple(values[name] for name in one.features)
     found = [band.condition for band in one.bands if pattern in band.patterns]
     if found:
-        return " or ".join(found)
+        return found[0] if alone else " or ".join(found)
     # No value of the variable has them all; each has its points nevertheless.
     return ", ".join(name for name in one.features if values[name])

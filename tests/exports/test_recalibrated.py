@@ -58,7 +58,7 @@ def check_forms(found, javascript):
     # The printed formula is that of the new risks.
     formula = sheet.formula.split(" = ", 1)[1].replace("exp", "np.exp")
     assert eval(formula, {"np": np, "score": total}) == pytest.approx(risk, rel=1e-4)
-    assert "The points are as they were." in str(sheet)
+    assert "the points are as they were." in str(sheet)
 
 
 def test_sql_has_the_new_risks(sqlite):
