@@ -332,6 +332,21 @@ def test_report(tmp_path, capsys):
             assert above.count("|") == below.count("|")
 
 
+def test_summary_in_the_terminal():
+    measured = results(
+        (READ, 0.05),
+        ({**KERNEL, "role": "reference"}, 0.045),
+        ({**KERNEL, "role": "riskslim"}, 0.0015),
+        (STARTUP, 0.05),
+    )["benchmarks"]
+    head, line = report.write_summary(report.entries_of(measured))
+    assert head.split() == "kernel data n d time ratio GB/s of bandwidth".split()
+    assert line.split() == "value, 5 non-zero integer 1,000,000 30 1.5 ms 30.0 4.0 20%".split()
+    *_, last = report.write_summary(report.entries_of(measured[1:]))
+    assert "needs test_bandwidth.py" in last
+    assert report.write_summary(report.entries_of(measured[:1])) == []
+
+
 def test_report_of_the_fastest_rounds(tmp_path, capsys):
     path = write_results(tmp_path / "results.json", results((READ, 0.05)))
     assert report.main([str(path), "--statistic", "min"]) == 0
@@ -384,14 +399,15 @@ def test_suite_runs_and_is_reported(tmp_path, monkeypatch):
     # By this pytest-benchmark would take the suite for a part of these tests, and measure nothing.
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
     path = tmp_path / "results.json"
-    run_python(
+    shown = run_python(
         [
             "-m", "pytest", f"{ROOT}/benchmarks", f"--rootdir={ROOT}", "--import-mode=append",
             "-p", "no:cacheprovider", "-q", "--sizes=300", "--features=3", "--kinds=integer",
             "-k", "test_value or test_loss or test_build or test_coordinate or test_sequential",
-            f"--benchmark-json={path}",
+            f"--benchmark-json={path}", "--benchmark-timer=time.process_time",
         ]
     )  # fmt: skip
+    assert "beside the reference" in shown
     machine, entries = report.read_results(path)
     kernels = {entry.info["kernel"] for entry in entries}
     assert {"value, 5 non-zero", "coordinate descent", "from parquet", "LogisticLoss"} <= kernels
