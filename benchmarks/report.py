@@ -140,6 +140,8 @@ def write_summary(entries: Sequence[Entry]) -> list[str]:
         if there is none.
     """
     bandwidth = memory_bandwidth(entries)
+    # Steps whose memory is measured have the same names, in processes of their own.
+    entries = [entry for entry in entries if entry.info["family"] != "memory"]
     references = {entry.case: entry for entry in entries if entry.info["role"] == REFERENCE}
     rows = [["kernel", "data", "n", "d", "time", "ratio", "GB/s", "of bandwidth"]]
     for entry in sorted(_packaged(entries), key=_order):

@@ -338,6 +338,7 @@ def test_summary_in_the_terminal():
         ({**KERNEL, "role": "reference"}, 0.045),
         ({**KERNEL, "role": "riskslim"}, 0.0015),
         (STARTUP, 0.05),
+        ({**MEMORY, "bytes_per_row": 5}, 1.0),
     )["benchmarks"]
     head, line = report.write_summary(report.entries_of(measured))
     assert " ".join(head.split()) == "kernel data n d time ratio GB/s of bandwidth"
