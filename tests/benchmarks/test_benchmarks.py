@@ -674,11 +674,10 @@ def test_cutoffs_are_compared(tmp_path, capsys, monkeypatch):
     (tmp_path / "made_up.csv").write_text(table)
     made_up = cutoffs.RawTable("made_up.csv", "bad", zero_is_missing=("sugar",))
     monkeypatch.setattr(cutoffs, "TABLES", {"made_up": made_up})
-    monkeypatch.setattr(cutoffs, "MAX_SIZE", 1)
     page = tmp_path / "page.md"
     page.write_text(f"before\n{marked('cutoffs')}\nafter\n")
     arguments = [
-        str(tmp_path), str(tmp_path), "--cutoffs", "1,all", "--time-limit", "2",
+        str(tmp_path), str(tmp_path), "--cutoffs", "1,all", "--sizes", "1", "--time-limit", "2",
         "--page", str(page),
     ]  # fmt: skip
     assert cutoffs.main(arguments) == 0
