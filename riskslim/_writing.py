@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import errno
+import io
 import os
 import secrets
 import stat
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-__all__ = ["check_writable", "same_file", "write_file"]
+__all__ = ["check_writable", "csv_text", "same_file", "write_file"]
 
 # A folder that holds no new file, and a file that nothing can be put in the place of, as one that
 # a container has mounted: the file that is there may still be written to.
@@ -18,6 +22,31 @@ _NO_REPLACEMENT = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EX
 # Names of temporary files are drawn anew where one is taken: more draws than this mean that
 # something else is wrong.
 _DRAWS = 100
+
+
+def csv_text(rows: Iterable[Iterable[Any]]) -> str:
+    """Lines of CSV, each of which ends with a line feed.
+
+    Numbers are the shortest text that reads back as the same number. The module ``csv`` leaves a
+    carriage return without quotes, which readers take for the end of a line: such rows have them.
+
+    Parameters
+    ----------
+    rows : iterable of iterables
+        The head first.
+
+    Returns
+    -------
+    str
+    """
+    text = io.StringIO()
+    plain = csv.writer(text, lineterminator="\n")
+    quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    for row in rows:
+        cells = [*row]
+        has_return = any(isinstance(cell, str) and "\r" in cell for cell in cells)
+        (quoted if has_return else plain).writerow(cells)
+    return text.getvalue()
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:

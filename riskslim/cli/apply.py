@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import io
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import riskslim
-from riskslim._writing import write_file
+from riskslim._writing import csv_text, write_file
 from riskslim.cli.arguments import (
     EXPORTS,
     arguments_of_export,
@@ -362,12 +362,9 @@ def _metrics_text(score: RiskScore, rows: list[Rows], groups: list[GroupedRows])
     """All figures of a report as CSV."""
     from riskslim.report.records import RECORD, records
 
-    text = io.StringIO()
-    writer = csv.DictWriter(text, RECORD, lineterminator="\n")
-    writer.writeheader()
-    for record in records(score, rows, groups):
-        writer.writerow({name: "" if value != value else value for name, value in record.items()})
-    return text.getvalue()
+    found = records(score, rows, groups)
+    lines = ([one.get(name, "") for name in RECORD] for one in found)
+    return csv_text([RECORD, *(["" if cell != cell else cell for cell in line] for line in lines)])
 
 
 def export(
@@ -488,10 +485,5 @@ def _write_predictions(parts: list[pyarrow.Table], path: Path | None) -> None:
         with writing():
             write_file(path, octets.getvalue())
         return
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(parts[0].column_names)
-    # Numbers as the shortest text that reads back as the same number.
-    for table in parts:
-        writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
-    write_text(text.getvalue(), path)
+    rows = (zip(*(column.to_pylist() for column in table.columns), strict=True) for table in parts)
+    write_text(csv_text([parts[0].column_names, *itertools.chain.from_iterable(rows)]), path)

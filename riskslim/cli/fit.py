@@ -6,9 +6,7 @@ over the options that it takes.
 
 from __future__ import annotations
 
-import csv
 import functools
-import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,7 +17,7 @@ import typer
 
 import riskslim
 from riskslim._wording import listing, printable
-from riskslim._writing import write_file
+from riskslim._writing import csv_text, write_file
 from riskslim.cli import options
 from riskslim.cli.arguments import (
     arguments_of_engine,
@@ -43,7 +41,7 @@ from riskslim.cli.streams import emit
 from riskslim.data.labels import is_plain_order
 from riskslim.engines.checkpoint import Checkpoint
 from riskslim.engines.choice import choose_engine, solve
-from riskslim.engines.identity import facts_of, fingerprint
+from riskslim.engines.identity import facts_of, fingerprint, without_limits
 from riskslim.solution import Status
 
 if TYPE_CHECKING:
@@ -354,8 +352,10 @@ class _SearchOptions:
         arguments = {"engine": self.engine, "random_state": self.seed, **self.arguments}
         kept = None
         if checkpoint is not None:
-            identity = fingerprint(problem, arguments)
-            kept = Checkpoint(checkpoint, identity, facts_of(problem, arguments))
+            named = without_limits(arguments)
+            kept = Checkpoint(checkpoint, fingerprint(problem, named), facts_of(problem, named))
+            if not self.hidden and (bound := kept.bound("search", problem, **named)) is not None:
+                emit(f"{checkpoint}: goes on from a score with lower bound {bound:.9g}.", err=True)
         with display(SearchProgress(), hidden=self.hidden) as progress:
             if kept is None:
                 return solve(problem, progress=progress, **arguments)
@@ -509,8 +509,4 @@ def _described(solution: Solution, score: RiskScore) -> str:
 
 def _write_trace(solution: Solution, path: Path) -> None:
     columns = solution.trace.to_dict()
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    write_file(path, text.getvalue())
+    write_file(path, csv_text([columns, *zip(*columns.values(), strict=True)]))

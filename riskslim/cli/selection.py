@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
 import json
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from riskslim._writing import write_file
+from riskslim._writing import csv_text, write_file
 from riskslim.cli.progress import PathProgress, display
 
 if TYPE_CHECKING:
@@ -285,12 +283,8 @@ def _write_records(file: Path, records: Sequence[dict[str, Any]]) -> None:
         write_file(file, f"{text}\n")
         return
     columns = dict.fromkeys(name for record in records for name in record)
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, [*columns], lineterminator="\n")
-    writer.writeheader()
-    for record in records:
-        writer.writerow({name: _cell(value) for name, value in record.items()})
-    write_file(file, stream.getvalue())
+    lines = [[_cell(one.get(name, "")) for name in columns] for one in records]
+    write_file(file, csv_text([columns, *lines]))
 
 
 def _finite(value: Any) -> Any:

@@ -23,7 +23,7 @@ import numpy as np
 
 from riskslim.engines.certify import certify
 from riskslim.engines.choice import solve
-from riskslim.engines.identity import differences, fingerprint
+from riskslim.engines.identity import differences, fingerprint, without_limits
 from riskslim.solution import Solution, SolveStatistics, Status, Trace, TraceRecord
 
 if TYPE_CHECKING:
@@ -108,8 +108,8 @@ class Checkpoint:
             Name of the search within the run.
         problem : RiskScoreProblem
         goes_on : bool, default False
-            Search on from a result that was not optimal; otherwise a search that reached a limit
-            is finished.
+            Search on from a result that was not optimal, whatever its limits were; otherwise a
+            search that reached a limit is finished.
         **arguments
             As in :func:`~riskslim.engines.choice.solve`.
 
@@ -117,7 +117,7 @@ class Checkpoint:
         -------
         Solution
         """
-        key = f"{key} {fingerprint(problem, arguments)}"
+        key = _key(key, problem, without_limits(arguments) if goes_on else arguments)
         kept = self._read(key)
         if kept is not None and (kept["finished"] and not (goes_on and not kept["optimal"])):
             return _recalled(problem, kept)
@@ -129,6 +129,22 @@ class Checkpoint:
         if solution.coefficients is not None and solution.pool is None:
             self._write(key, _content(solution, finished=not solution.is_interrupted))
         return solution
+
+    def bound(self, key: str, problem: RiskScoreProblem, **arguments: Any) -> float | None:
+        """Tell what is proven of a search that goes on.
+
+        Parameters
+        ----------
+        key, problem, **arguments
+            As for :meth:`solve`.
+
+        Returns
+        -------
+        float or None
+            The lower bound that was kept; None where nothing was.
+        """
+        kept = self._read(_key(key, problem, without_limits(arguments)))
+        return None if kept is None else float(kept["lower_bound"])
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
@@ -153,6 +169,10 @@ class Checkpoint:
             database.execute(
                 "INSERT OR REPLACE INTO searches VALUES (?, ?, ?)", (key, text, _digest(key + text))
             )
+
+
+def _key(key: str, problem: RiskScoreProblem, arguments: dict[str, Any]) -> str:
+    return f"{key} {fingerprint(problem, arguments)}"
 
 
 def _content(solution: Solution, *, finished: bool) -> dict[str, Any]:

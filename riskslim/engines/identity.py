@@ -26,13 +26,30 @@ if TYPE_CHECKING:
     from riskslim.loss.logistic import LogisticLoss
     from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["differences", "facts_of", "fingerprint"]
+__all__ = ["differences", "facts_of", "fingerprint", "without_limits"]
 
 # What does not change the result of a search.
 _NO_SETTING = ("n_threads", "progress", "should_stop", "start")
+# What changes only how far one search gets: it may go on with other limits.
+_LIMITS = ("time_limit", "node_limit")
 # Facts that need words of their own; any other is named with both values.
 _OF_DATA = ("rows", "weighted", "weight", "positive", "marks", "columns", "features")
 _OF_POINTS = ("lower", "upper", "l0_penalty")
+
+
+def without_limits(settings: dict[str, Any]) -> dict[str, Any]:
+    """Leave out the limits of a search that goes on where it was.
+
+    Parameters
+    ----------
+    settings : dict
+        Arguments of the search.
+
+    Returns
+    -------
+    dict
+    """
+    return {name: value for name, value in settings.items() if name not in _LIMITS}
 
 
 def fingerprint(problem: RiskScoreProblem, settings: dict[str, Any]) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from riskslim._checks import checked_number
 from riskslim._wording import listing, near
 from riskslim.items.item import value_text
 from riskslim.items.rules import raw_table
@@ -81,8 +82,9 @@ def grouped_rows(
         As in :func:`~riskslim.metrics.metrics_by_group`; X has no such column. Column and rows are
         named.
     """
-    if isinstance(columns, str):
-        raise TypeError(f"groups must be a sequence of names of columns, got the text {columns!r}")
+    if isinstance(columns, str) or not isinstance(columns, Iterable):
+        raise TypeError(f"groups must be a sequence of names of columns, got {columns!r}")
+    threshold = checked_number(threshold, "group_threshold")
     found = []
     for column in dict.fromkeys(columns):
         for one in rows:
@@ -94,7 +96,7 @@ def grouped_rows(
                     pos_label=True,
                 )  # fmt: skip
             except ValueError as error:
-                raise ValueError(f"groups {column!r} of the {one.name}: {error}") from error
+                raise ValueError(f"{column!r} of the {one.name}: {error}") from error
             if not one.n_resamples:  # one resample makes no interval
                 metrics = tuple(_without_interval(group) for group in metrics)
             found.append(GroupedRows(column, one.name, threshold, metrics))

@@ -215,10 +215,41 @@ def _of_numbers(score: ScoreLike, items: Sequence[Item], worths: Sequence[int]) 
         on_grid = [_on_grid(one, step) for one in breaks]
         if len(set(on_grid)) < len(on_grid):  # a band without a value of so few digits
             step = None
+    of_special = _of_special_values(score, items, worths, special)
     return [
-        _band(_range_text(low, high, texts, step), patterns, worths, is_text=False)
+        _band(
+            _range_text(low, high, texts, step)
+            + _without_text(low, high, of_special, _sum(worths, patterns[0])),
+            patterns, worths, is_text=False,
+        )
         for low, high, patterns in found
-    ] + _of_special_values(score, items, worths, special)
+    ] + [_band(one.text, [one.pattern], worths) for one in of_special]  # fmt: skip
+
+
+class _Special(NamedTuple):
+    """Special values for which the same holds."""
+
+    text: str
+    pattern: Pattern
+    points: int
+    values: list[tuple[float, str]]
+
+
+def _without_text(
+    low: _Break | None, high: _Break | None, special: Sequence[_Special], points: int
+) -> str:
+    """Name the special values among some numbers that have other points than these.
+
+    Who reads a sheet takes the first line that holds, and -9 is below any cut-off.
+    """
+    names = [
+        name
+        for one in special
+        if one.points != points
+        for value, name in one.values
+        if _is_within(Fraction(value), low, high)
+    ]
+    return f" (not {', '.join(names)})" if names else ""
 
 
 def _special_values(score: ScoreLike, items: Sequence[Item]) -> list[float]:
@@ -235,15 +266,19 @@ def _is_of_numbers(item: Item, special: Sequence[float]) -> bool:
 
 def _of_special_values(
     score: ScoreLike, items: Sequence[Item], worths: Sequence[int], special: Sequence[float]
-) -> list[Band]:
-    """A band for all special values for which the same holds."""
-    label, texts = label_of(score, items[0].variable), dict[Pattern, list[str]]()
+) -> list[_Special]:
+    """Group the special values for which the same holds."""
+    label, found = label_of(score, items[0].variable), dict[Pattern, list[tuple[float, str]]]()
     for value in special:
         pattern = tuple(
             int(item.kind not in COMPARISONS and value in _numbers(item)) for item in items
         )
-        texts.setdefault(pattern, []).append(label.level(value_text(as_written(value))))
-    return [_band(", ".join(found), [pattern], worths) for pattern, found in texts.items()]
+        name = label.level(value_text(as_written(value)))
+        found.setdefault(pattern, []).append((value, name))
+    return [
+        _Special(", ".join(name for _, name in values), pattern, _sum(worths, pattern), values)
+        for pattern, values in found.items()
+    ]
 
 
 def _sum(worths: Sequence[int], pattern: Pattern) -> int:
@@ -277,6 +312,13 @@ def _between(low: _Break | None, high: _Break | None) -> Fraction:
     if low is None:
         return Fraction(0) if high is None else high.at - 1
     return low.at + 1 if high is None else (low.at + high.at) / 2
+
+
+def _is_within(value: Fraction, low: _Break | None, high: _Break | None) -> bool:
+    """Say whether a number lies between two breaks."""
+    is_above = low is None or value > low.at or (value == low.at and not low.above)
+    is_below = high is None or value < high.at or (value == high.at and high.above)
+    return is_above and is_below
 
 
 def _holds(item: Item, value: Fraction) -> bool:

@@ -16,9 +16,7 @@ stated; points rounded one by one would have several risks for one total.
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
 import math
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -27,6 +25,7 @@ from numpy.typing import NDArray
 
 from riskslim._checks import checked_number
 from riskslim._wording import listing
+from riskslim._writing import csv_text
 from riskslim.score.band import Band, VariableBands
 from riskslim.score.bands import bands_of
 from riskslim.score.link import link_of
@@ -96,13 +95,12 @@ class Scorecard(ScoreSheet):
         smoker,smoker,yes,0
         <BLANKLINE>
         """
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["variable", "label", "condition", "points"])
-        for one in self.variables:
-            for band in one.bands:
-                writer.writerow([one.variable, one.label, band.condition, band.points])
-        return text.getvalue()
+        lines = [
+            [one.variable, one.label, band.condition, band.points]
+            for one in self.variables
+            for band in one.bands
+        ]
+        return csv_text([["variable", "label", "condition", "points"], *lines])
 
     def totals(self, scores: Any) -> NDArray[np.int64]:
         """Return the totals of scores.

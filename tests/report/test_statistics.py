@@ -278,8 +278,8 @@ def test_groups_that_cannot_be():
             ValueError,
             r"the given data have no column 'sexx' \(did you mean 'sex'\?\) for",
         ),
-        (["number"], ValueError, "groups 'number' of the given data: groups has 300 distinct"),
-        (["some"], ValueError, "groups 'some' of the given data: groups has 1 missing labels"),
+        (["number"], ValueError, "'number' of the given data: groups has 300 distinct"),
+        (["some"], ValueError, "'some' of the given data: groups has 1 missing labels"),
         ("sex", TypeError, "groups must be a sequence of names"),
     ):
         with pytest.raises(error, match=message):
