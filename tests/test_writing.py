@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import errno
+import io
 import os
 import random
 import stat
@@ -15,7 +17,7 @@ import pytest
 
 from paths import PACKAGE
 from riskslim import _writing
-from riskslim._writing import check_writable, same_file, write_file
+from riskslim._writing import check_writable, csv_text, same_file, write_file
 
 pytestmark = pytest.mark.faults
 
@@ -393,3 +395,12 @@ def test_random_faults_in_a_row(tmp_path):
         current = current if failure else new
         assert path.read_bytes() == current, (seed, k, call)
         assert names(tmp_path) == {"x"}, (seed, k, call)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r", "\r\n"])
+def test_csv_with_line_ends_in_its_cells_is_read_back(newline):
+    rows = [["name", "value"], [f"a{newline}b", 0.1], ['c"d,e', 2]]
+    text = csv_text(rows)
+    found = [*csv.reader(io.StringIO(text, newline=""))]
+    assert found == [[str(cell) for cell in row] for row in rows]
+    assert text.startswith("name,value\n")

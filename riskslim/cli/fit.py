@@ -355,7 +355,7 @@ class _SearchOptions:
             named = without_limits(arguments)
             kept = Checkpoint(checkpoint, fingerprint(problem, named), facts_of(problem, named))
             if not self.hidden and (bound := kept.bound("search", problem, **named)) is not None:
-                emit(f"{checkpoint}: goes on from a score with lower bound {bound:.9g}.", err=True)
+                emit(f"{checkpoint} has a score with lower bound {bound:.9g}.", err=True)
         with display(SearchProgress(), hidden=self.hidden) as progress:
             if kept is None:
                 return solve(problem, progress=progress, **arguments)

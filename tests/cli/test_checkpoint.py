@@ -55,6 +55,18 @@ def test_a_finished_run_is_found_again(run, searches, more):
     assert f"c.db is the checkpoint of other data or settings ({named}):" in other.stderr
 
 
+def test_one_search_goes_on_with_other_limits(run, searches):
+    options = ["--max-size", 2, "--checkpoint", "c.db"]
+    run(*options, "--node-limit", 1, "--gap-tolerance", 0, "--output", "first.json")
+    again = run(*options, "--time-limit", 30, "--gap-tolerance", 0, "--output", "again.json")
+    assert "c.db has a score with lower bound 0." in again.stderr
+    assert "c.db" not in run(*options, "--gap-tolerance", 0, "--quiet").stderr
+    bounds = [RiskScore.load(name).certificate.lower_bound for name in ("first.json", "again.json")]
+    assert bounds[0] <= bounds[1]
+    refused = run(*options, "--gap-tolerance", 0.1, "--checkpoint", "c.db", code=EXIT_USAGE)
+    assert "--gap-tolerance is 0.1, kept: 0" in refused.stderr
+
+
 def test_what_is_refused(run):
     several = run("--n-solutions", 3, "--checkpoint", "c.db", code=EXIT_USAGE)
     assert "leave out --n-solutions and --within" in several.stderr

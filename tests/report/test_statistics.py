@@ -281,11 +281,14 @@ def test_groups_that_cannot_be():
         (["number"], ValueError, "'number' of the given data: groups has 300 distinct"),
         (["some"], ValueError, "'some' of the given data: groups has 1 missing labels"),
         ("sex", TypeError, "groups must be a sequence of names"),
+        (None, TypeError, "groups must be a sequence of names of columns, got None"),
     ):
         with pytest.raises(error, match=message):
             grouped(groups)
     with pytest.raises(ValueError, match="threshold must be a risk between 0 and 1"):
         grouped(["sex"], threshold=0)
+    with pytest.raises(ValueError, match="group_threshold must be a number, got 'half'"):
+        grouped(["sex"], threshold="half")
     with pytest.raises(ValueError, match="no column 'sex' for groups: columns need names"):
         grouped(["sex"], X[[*SCORE.points]].to_numpy())
     # Rows of weight 0 are in no group.

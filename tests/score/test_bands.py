@@ -211,13 +211,14 @@ def test_special_values_have_bands_of_their_own(seed, shown):
     totals = np.asarray(items) @ np.array([points[name] for name in names])
     shifts = set()
     for value, total in zip(values, totals, strict=True):
+        texts = [(band, band.condition.partition(" (not ")[0]) for band in variable.bands]
         (band,) = (
             band
-            for band in variable.bands
+            for band, text in texts
             if (
-                f"{value:g}" in band.condition.split(", ")
+                f"{value:g}" in text.split(", ")
                 if f"{value:g}" in flat
-                else flat.isdisjoint(band.condition.split(", ")) and meets(band.condition, value)
+                else flat.isdisjoint(text.split(", ")) and meets(text, value)
             )
         )
         shifts.add(band.points - total)
@@ -512,3 +513,17 @@ def test_layout_is_checked_and_kept():
     assert str(kept) == str(score.sheet(by="variable")) != str(score)
     assert RiskScore.from_json(kept.to_json()).layout == SheetLayout("variable")
     assert '"layout"' not in score.to_json()
+
+
+def test_numbers_of_a_band_that_are_special_values_of_other_points_are_named():
+    """Who reads "< 9" finds -9 there, too, and its points are others."""
+    items = [
+        Item("m >= 9", "m", ">=", 9, special=(-9, -8, 99)),
+        Item("m = -9", "m", "=", -9),
+        Item("m = 99", "m", "=", 99),
+    ]
+    score = RiskScore(-3, {"m >= 9": 4, "m = -9": 2, "m = 99": 4}, items=items)
+    (variable,) = bands_of(score)
+    found = {band.condition: band.points for band in variable.bands}
+    # -8 has the points of the band in which it lies, and so has 99.
+    assert found == {"< 9 (not -9)": 0, ">= 9": 4, "-9": 2, "-8": 0, "99": 4}
