@@ -523,7 +523,7 @@ def test_numbers_of_a_band_that_are_special_values_of_other_points_are_named():
         Item("m = 99", "m", "=", 99),
     ]
     score = RiskScore(-3, {"m >= 9": 4, "m = -9": 2, "m = 99": 4}, items=items)
-    (variable,) = bands_of(score)
+    (variable,) = score.bands()
     found = {band.condition: band.points for band in variable.bands}
     # -8 has the points of the band in which it lies, and so has 99.
     assert found == {"< 9 (not -9)": 0, ">= 9": 4, "-9": 2, "-8": 0, "99": 4}
