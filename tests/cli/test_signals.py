@@ -239,7 +239,8 @@ def test_signals_at_random_moments(hard, tmp_path, command):
                 assert out.count(str(score)) == 1, about
         if "out.html" in left:
             page = (tmp_path / "out.html").read_text(encoding="utf-8")
-            assert page.rstrip().endswith("</html>"), about
+            whole = "</figure>" if command == "export" else "</html>"
+            assert page.rstrip().endswith(whole), about
         for name in left:
             (tmp_path / name).unlink()
     assert len(codes) == ROUNDS

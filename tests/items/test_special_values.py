@@ -318,7 +318,9 @@ def test_a_classifier_from_end_to_end(tmp_path):
     with pytest.warns(UnboundCertificateWarning, match="was changed since"):
         assert RiskScore.from_json(json.dumps(changed)).certificate is None
     score.report(tmp_path / "report.html", raw, y)
-    assert "special: -9, 999" in (tmp_path / "report.html").read_text()
+    page = (tmp_path / "report.html").read_text()
+    assert "Special values</th>" in page
+    assert ">-9; 999</td>" in page
 
 
 # ---------------------------------------------------------------------------------------------

@@ -109,7 +109,7 @@ def test_backends_give_the_same_certificates(results):
 def test_numba_steps_in_for_missing_extensions(results):
     (backend, reason, _, found), messages = fit(WITHOUT_EXTENSIONS + FIT, None)
     assert backend == "numba"
-    assert "No module named 'riskslim._kernels.chains'" in reason
+    assert "No module named 'riskslim._kernels.additive'" in reason
     assert messages.count("using numba") == 1
     assert len(messages.splitlines()) == 1
     assert found == results
