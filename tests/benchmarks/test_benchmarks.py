@@ -218,7 +218,9 @@ def test_memory_is_that_of_the_packed_columns():
     slack = 2**20
     assert 0.95 * cells < packing["held"] <= 1.1 * cells + 10 * case.n + slack
     page = 2**16  # both are read from the system, one after the other
-    assert packing["held"] - page <= packing["peak"] <= 1.1 * cells + 10 * case.n + 8 * case.n + slack
+    assert (
+        packing["held"] - page <= packing["peak"] <= 1.1 * cells + 10 * case.n + 8 * case.n + slack
+    )
     assert set(found["steps"]) >= {"value and gradient", "sequential rounding"}
 
 
