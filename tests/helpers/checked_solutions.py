@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from enumeration import loss, objective, violations
-from riskslim import Status
+from riskslim import BranchAndBoundSettings, Status, branch_and_bound
+from riskslim.engines.branch_and_bound import search
 from riskslim.scale import SCALE_TOLERANCE
 
 # What the certificate promises: its bound_tolerance is 1e-9 on such problems.
@@ -120,3 +121,49 @@ def scale_faults(small, problem, solution, vectors, objectives) -> list[str]:
         if len(same) and same[0] <= own[0] + 1e-14:
             found.append(f"{coef} is {smaller} times a number")
     return found
+
+
+def certificate_over_scales_faults(problem, certificate, objectives) -> list[str]:
+    """Everything wrong with objective and bound; ``objectives`` are those of all vectors."""
+    best = min(objectives, default=np.inf)
+    if certificate.status is Status.INFEASIBLE:
+        return [] if best == np.inf else [f"infeasible, optimum {best!r}"]
+    tolerance = SCALE_TOLERANCE if problem.scales.is_interval else 0.0
+    found = []
+    if not abs(certificate.objective - best) <= best * tolerance + EQUAL_NATIVE:
+        found.append(f"objective {certificate.objective!r}, optimum {best!r}")
+    if not certificate.objective >= best - EQUAL_NATIVE:
+        found.append(f"objective {certificate.objective!r} below the optimum {best!r}")
+    if not certificate.lower_bound <= best + EQUAL_NATIVE:
+        found.append(f"bound {certificate.lower_bound!r}, optimum {best!r}")
+    return found
+
+
+def unfinished_faults(small, best, solution) -> list[str]:
+    """Everything wrong with a score and the bounds of a search that was cut off."""
+    bounds = np.array([*solution.trace["lower_bound"], solution.certificate.lower_bound])
+    found = [f"{solution.coef}: {broken}" for broken in violations(small, solution.coef)]
+    if not (bounds <= best.objective + EQUAL_NATIVE).all():
+        found.append(f"bounds up to {bounds.max()!r}, optimum {best.objective!r}")
+    if (np.diff(bounds[:-1]) < 0).any():
+        found.append(f"bounds of the trace fall: {bounds}")
+    return found
+
+
+def cut_off(monkeypatch, steps: str, problem, n_steps: int, stop: int = 1, **settings):
+    """Solve with a flag that is set before the call of a part of the search that is one too many.
+
+    ``steps`` names the method of the search; a negative ``stop`` counts looks of its kernels.
+    """
+    left, original = [n_steps], getattr(search.Search, steps)
+
+    def advanced(self, *arguments):
+        left[0] -= 1
+        if left[0] < 0:
+            self.stop[0] = stop
+        original(self, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(search.Search, steps, advanced)
+        few = BranchAndBoundSettings(batch_size=2, swaps=False, **settings)
+        return branch_and_bound(problem, settings=few)

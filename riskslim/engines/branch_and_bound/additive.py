@@ -308,7 +308,8 @@ class AdditiveModel:
             return Fitted(-math.inf, effects, False)
         first, at = self._layout(live)
         values, out = self._begun(effects, live), np.zeros(2)
-        work = np.empty(kernels.scratch_size(self._rows.n_rows, int(first[-1]), self._largest))
+        needed = kernels.scratch_size(self._rows.n_rows, int(first[-1]), self._largest)
+        work = worker.work if len(worker.work) >= needed else np.empty(needed)
         rows = (arguments.positive, arguments.negative)
         reach = arguments.max_size * float(np.abs(box[:, 1:]).max()) * worth[2]
         kernels.fit(
@@ -316,15 +317,18 @@ class AdditiveModel:
             work,
         )  # fmt: skip
         is_early = bool(out[1] >= target)
-        # The linearisation is that at coefficients: effects are made those of them.
+        # The linearisation is that at coefficients: effects are made those of them. Constants are
+        # added up first, as in the intercept, lest large ones cancel in every row.
         point = np.zeros(box.shape[1])
-        fitted: list[NDArray[np.floating] | None] = [None] * len(self.families)
         for v, part in zip(live.tolist(), at, strict=True):
             family = self.families[v]
             own = family.inverse @ values[part]
             point[0] += own[0]
             point[1 + family.members] = own[1:]
-            values[part] = own[0] + family.patterns @ own[1:]
+            values[part] = family.patterns @ own[1:]
+        values[at[0]] += point[0]
+        fitted: list[NDArray[np.floating] | None] = [None] * len(self.families)
+        for v, part in zip(live.tolist(), at, strict=True):
             fitted[v] = values[part].copy()
         sums = np.empty(int(first[-1]))
         if not kernels.linearise(self._codes, live, first, values, *rows, sums, out, stop, work):

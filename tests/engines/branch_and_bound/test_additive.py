@@ -8,17 +8,23 @@ import math
 import numpy as np
 import pytest
 
-from checked_solutions import EQUAL_NATIVE, constrained_faults, report, strict_faults
+from checked_solutions import (
+    certificate_over_scales_faults,
+    constrained_faults,
+    cut_off,
+    report,
+    strict_faults,
+    unfinished_faults,
+)
 from enumeration import (
     enumerate_optimum,
     enumerate_over_scales,
     random_constrained_problem,
     random_problem,
-    violations,
 )
 from pools import REQUESTS, pool_faults
 from riskslim import BranchAndBoundSettings, Status, branch_and_bound
-from riskslim.engines.branch_and_bound import additive, elimination, search
+from riskslim.engines.branch_and_bound import additive, elimination
 from riskslim.engines.branch_and_bound.additive import AdditiveModel, Families
 from riskslim.engines.branch_and_bound.rows import NodeRows
 from variants import variant
@@ -194,46 +200,35 @@ def test_scales(counts):
     for seed in range(24):
         small = drawn(3 * seed, max_slopes=400)
         small.scale, small.intercept = SCALES[seed % 4], (-6, 6)
-        _, values = enumerate_over_scales(small)
-        best, problem = values.min(initial=math.inf), small.build()
+        (_, objectives), problem = enumerate_over_scales(small), small.build()
         certificate = branch_and_bound(problem, settings=settings_of(seed)).certificate
-        if certificate.status is Status.INFEASIBLE:
-            assert best == math.inf, seed
-            continue
-        within = best * 1e-5 if problem.scales.is_interval else 0.0
-        if not best - EQUAL_NATIVE <= certificate.objective <= best + within + EQUAL_NATIVE:
-            failures.append((seed, certificate.objective, best))
-        if certificate.lower_bound > best + EQUAL_NATIVE:
-            failures.append((seed, certificate.lower_bound, best))
-    assert not failures, failures
+        if wrong := certificate_over_scales_faults(problem, certificate, objectives):
+            failures.append(report(seed, small.scale, wrong))
+    assert not failures, "\n".join(failures)
     assert counts["fits"] > 50, counts
 
 
 @pytest.mark.parametrize("n_steps", [0, 1, 2, 5])
 def test_a_run_that_is_cut_off_has_a_valid_bound(counts, monkeypatch, n_steps):
-    cut_off = 0
+    n_cut_off, failures = 0, []
     for seed in range(0, 120, 3):
         small = drawn(seed)
         best, problem = enumerate_optimum(small), small.build()
         if not best.feasible:
             continue
-        left = [n_steps]
-
-        def advanced(self, *arguments, left=left, original=search.Search._advance_elimination):
-            left[0] -= 1
-            if left[0] < 0:
-                self.stop[0] = -1 - n_steps  # within a fit
-            original(self, *arguments)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(search.Search, "_advance_elimination", advanced)
-            settings = BranchAndBoundSettings(elimination="always", batch_size=2, swaps=False)
-            solution = branch_and_bound(problem, settings=settings)
-        cut_off += solution.certificate.status is Status.FEASIBLE
-        assert not violations(small, solution.coef), seed
-        assert np.all(solution.trace["lower_bound"] <= best.objective + EQUAL_NATIVE), seed
-        assert solution.certificate.lower_bound <= best.objective + EQUAL_NATIVE, seed
-    assert cut_off > 0
+        solution = cut_off(
+            monkeypatch,
+            "_advance_elimination",
+            problem,
+            n_steps,
+            -1 - n_steps,
+            elimination="always",
+        )
+        n_cut_off += solution.certificate.status is Status.FEASIBLE
+        if wrong := unfinished_faults(small, best, solution):
+            failures.append(report(seed, n_steps, wrong))
+    assert not failures, "\n".join(failures)
+    assert n_cut_off > 0
 
 
 @pytest.mark.parametrize("n_threads", [2, 3])

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 
 import numpy as np
 import pytest
 
-from checked_solutions import EQUAL_NATIVE, constrained_faults, report, strict_faults
+from checked_solutions import (
+    EQUAL_NATIVE,
+    certificate_over_scales_faults,
+    constrained_faults,
+    cut_off,
+    report,
+    strict_faults,
+    unfinished_faults,
+)
 from enumeration import (
     enumerate_optimum,
     enumerate_over_scales,
     random_constrained_problem,
     random_problem,
-    violations,
 )
 from pools import REQUESTS, pool_faults
 from riskslim import (
@@ -27,7 +33,7 @@ from riskslim import (
     at_most,
     branch_and_bound,
 )
-from riskslim.engines.branch_and_bound import cutoffs, search
+from riskslim.engines.branch_and_bound import cutoffs
 from riskslim.engines.branch_and_bound.cutoffs import Chains, find_chains, kinds
 from riskslim.engines.branch_and_bound.packed import TableItems
 from small_problems import nested
@@ -91,17 +97,11 @@ def test_scales(first_seed):
         rng = np.random.default_rng([seed, 37])
         small = nested(random_problem(rng, 300), rng)
         small.scale, small.intercept = SCALES[seed % 4], (-6, 6)
-        _, values = enumerate_over_scales(small)
-        best, problem = values.min(initial=math.inf), small.build()
+        (_, objectives), problem = enumerate_over_scales(small), small.build()
         certificate = branch_and_bound(problem, settings=with_cutoffs(seed)).certificate
-        if certificate.status is Status.INFEASIBLE:
-            continue
-        within = best * 1e-5 if problem.scales.is_interval else 0.0
-        if not best - EQUAL_NATIVE <= certificate.objective <= best + within + EQUAL_NATIVE:
-            failures.append((seed, certificate.objective, best))
-        if certificate.lower_bound > best + EQUAL_NATIVE:
-            failures.append((seed, certificate.lower_bound, best))
-    assert not failures, failures
+        if wrong := certificate_over_scales_faults(problem, certificate, objectives):
+            failures.append(report(seed, small.scale, wrong))
+    assert not failures, "\n".join(failures)
 
 
 @pytest.fixture
@@ -125,32 +125,20 @@ def test_steps_end_where_the_whole_does():
 @pytest.mark.usefixtures("small_steps")
 @pytest.mark.parametrize("n_steps", [0, 1, 2, 5, 12])
 def test_a_run_that_is_cut_off_has_a_valid_bound(monkeypatch, n_steps):
-    cut_off = 0
+    n_cut_off, failures = 0, []
     for seed in range(80):
         small = drawn(seed)
         best, problem = enumerate_optimum(small), small.build()
         if not best.feasible:
             continue
-        left = [n_steps]
-
-        def advanced(self, pool, left=left, original=search.Search._advance_cutoffs):
-            left[0] -= 1
-            if left[0] < 0:
-                self.stop[0] = 1
-            original(self, pool)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(search.Search, "_advance_cutoffs", advanced)
-            settings = BranchAndBoundSettings(cutoffs="always", batch_size=2, swaps=False)
-            solution = branch_and_bound(problem, settings=settings)
+        solution = cut_off(monkeypatch, "_advance_cutoffs", problem, n_steps, cutoffs="always")
         if solution.coef is None:
             continue
-        cut_off += solution.certificate.status is Status.FEASIBLE
-        assert not violations(small, solution.coef), seed
-        assert np.all(solution.trace["lower_bound"] <= best.objective + EQUAL_NATIVE), seed
-        assert solution.certificate.lower_bound <= best.objective + EQUAL_NATIVE, seed
-        assert np.all(np.diff(solution.trace["lower_bound"]) >= 0), seed
-    assert cut_off > 0
+        n_cut_off += solution.certificate.status is Status.FEASIBLE
+        if wrong := unfinished_faults(small, best, solution):
+            failures.append(report(seed, n_steps, wrong))
+    assert not failures, "\n".join(failures)
+    assert n_cut_off > 0
 
 
 def raw_problem(seed, n=300, max_size=3, **options):

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 
 import numpy as np
 import pytest
 
-from checked_solutions import EQUAL_NATIVE, constrained_faults, report, strict_faults
+from checked_solutions import (
+    certificate_over_scales_faults,
+    constrained_faults,
+    cut_off,
+    report,
+    strict_faults,
+    unfinished_faults,
+)
 from enumeration import (
     enumerate_optimum,
     enumerate_over_scales,
     random_constrained_problem,
     random_problem,
-    violations,
 )
 from pools import REQUESTS, pool_faults
 from riskslim import (
@@ -26,7 +31,7 @@ from riskslim import (
     TrainingData,
     branch_and_bound,
 )
-from riskslim.engines.branch_and_bound import elimination, search
+from riskslim.engines.branch_and_bound import elimination
 from small_problems import few_valued, twin_problem
 from variants import variant
 
@@ -113,49 +118,32 @@ def test_scales(calls):
         rng = np.random.default_rng([seed, 32])
         small = few_valued(random_problem(rng, 300), rng, 2)
         small.scale, small.intercept = SCALES[seed % 4], (-6, 6)
-        _, values = enumerate_over_scales(small)
-        best, problem = values.min(initial=math.inf), small.build()
+        (_, objectives), problem = enumerate_over_scales(small), small.build()
         certificate = branch_and_bound(problem, settings=settings_of(seed)).certificate
-        if certificate.status is Status.INFEASIBLE:
-            assert best == math.inf, seed
-            continue
-        within = best * 1e-5 if problem.scales.is_interval else 0.0
-        if not best - EQUAL_NATIVE <= certificate.objective <= best + within + EQUAL_NATIVE:
-            failures.append((seed, certificate.objective, best))
-        if certificate.lower_bound > best + EQUAL_NATIVE:
-            failures.append((seed, certificate.lower_bound, best))
-    assert not failures, failures
+        if wrong := certificate_over_scales_faults(problem, certificate, objectives):
+            failures.append(report(seed, small.scale, wrong))
+    assert not failures, "\n".join(failures)
     assert calls["divided"] > 50
 
 
 @pytest.mark.parametrize("n_steps", [0, 1, 3, 6])
 def test_a_run_that_is_cut_off_has_a_valid_bound(monkeypatch, n_steps):
-    cut_off = 0
+    n_cut_off, failures = 0, []
     for seed in range(40):
         small = drawn(seed)
         best, problem = enumerate_optimum(small), small.build()
         if not best.feasible:
             continue
-        left = [n_steps]
-
-        def advanced(self, *arguments, left=left, original=search.Search._advance_elimination):
-            left[0] -= 1
-            if left[0] < 0:
-                self.stop[0] = 1
-            original(self, *arguments)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(search.Search, "_advance_elimination", advanced)
-            settings = BranchAndBoundSettings(elimination="always", batch_size=2, swaps=False)
-            solution = branch_and_bound(problem, settings=settings)
+        solution = cut_off(
+            monkeypatch, "_advance_elimination", problem, n_steps, elimination="always"
+        )
         if solution.coef is None:
             continue
-        cut_off += solution.certificate.status is Status.FEASIBLE
-        assert not violations(small, solution.coef), seed
-        assert np.all(solution.trace["lower_bound"] <= best.objective + EQUAL_NATIVE), seed
-        assert solution.certificate.lower_bound <= best.objective + EQUAL_NATIVE, seed
-        assert np.all(np.diff(solution.trace["lower_bound"]) >= 0), seed
-    assert cut_off > 0
+        n_cut_off += solution.certificate.status is Status.FEASIBLE
+        if wrong := unfinished_faults(small, best, solution):
+            failures.append(report(seed, n_steps, wrong))
+    assert not failures, "\n".join(failures)
+    assert n_cut_off > 0
 
 
 def wide_problem(seed=3, n=400, d=30, **options):
