@@ -11,6 +11,10 @@ at them.
 
 Tables are made to exclude what is below a level between the bound and the cutoff: there h excludes
 nearly all, where boxes of those that it leaves would take most of the time.
+
+Where supports are very many, pieces are those of families of items at first, as variables have
+them (:mod:`~riskslim.engines.branch_and_bound.additive`): bounded by additive models of these, in
+less time than by relaxations of items. A piece whose families are settled becomes one of items.
 """
 
 from __future__ import annotations
@@ -65,6 +69,11 @@ class Piece(NamedTuple):
     families: tuple[int, ...] | None = None  # of which it has an item; None: it is one of items
     effects: Effects = ()  # of families
     is_early: bool = False  # its families have to be fitted, or were not to the end
+
+
+def _of_items(piece: Piece) -> Piece:
+    """The same supports, no longer divided by families."""
+    return piece._replace(families=None, effects=(), is_early=False)
 
 
 class Divided(NamedTuple):
@@ -269,21 +278,21 @@ class Elimination:
         level = lower_bound + FAMILIES_AHEAD * (cutoff - lower_bound)
         limits = (cutoff, cutoff if cutoff - level <= NEAR * abs(cutoff) else level)
         seconds = 0.0
-        if all(effect is None for effect in piece.effects):
-            lost, seconds = self._is_lost(piece, worker, cutoff, lower_bound, stop)
-            if lost:
-                items = piece._replace(families=None, effects=(), is_early=False)
-                return Divided([items], [], None, seconds)
         if piece.is_early:
-            fitted, more = self._fitted(piece, np.array([], np.int64), worker, limits, stop)
-            seconds += more
+            is_root = all(effect is None for effect in piece.effects)
+            fitted, seconds = self._fitted(piece, np.array([], np.int64), worker, limits, stop)
             if stop[0] or not fitted or fitted[0].bound >= limits[1]:
                 return Divided([piece] if stop[0] else fitted, [], None, seconds)
             piece = fitted[0]
+            if is_root:
+                is_lost, more = self._is_lost(piece, worker, cutoff, lower_bound, stop)
+                seconds += more
+                if is_lost:
+                    return Divided([_of_items(piece)], [], None, seconds)
         live = self._additive.live(piece.box)
         others = np.setdiff1d(live, families)
         if not len(others):  # its items are left
-            return Divided([piece._replace(families=None, effects=())], [], None, seconds)
+            return Divided([_of_items(piece)], [], None, seconds)
         spreads = [self._additive.spread(v, piece.effects[v]) for v in others.tolist()]
         chosen = int(others[int(np.argmax(spreads))])
         families = (*families, chosen)
@@ -311,18 +320,17 @@ class Elimination:
         They are found by leaving out the one whose effects vary least, again and again.
         """
         assert self._additive is not None
-        live, out, seconds = self._additive.live(piece.box), np.array([], np.int64), 0.0
-        while True:
+        live, seconds = self._additive.live(piece.box), 0.0
+        while len(live) > self._tables.max_size:
+            spreads = [self._additive.spread(v, piece.effects[v]) for v in live.tolist()]
+            out = live[[int(np.argmin(spreads))]]
+            live = np.setdiff1d(live, out)
             found, more = self._fitted(piece, out, worker, (cutoff, cutoff), stop)
             seconds += more
             if stop[0] or not found:
                 return False, seconds
             piece = found[0]
-            if len(live) <= self._tables.max_size:
-                return piece.bound < lower_bound + PROMISING * (cutoff - lower_bound), seconds
-            spreads = [self._additive.spread(v, piece.effects[v]) for v in live.tolist()]
-            out = live[[int(np.argmin(spreads))]]
-            live = np.setdiff1d(live, out)
+        return piece.bound < lower_bound + PROMISING * (cutoff - lower_bound), seconds
 
     def _fitted(
         self,

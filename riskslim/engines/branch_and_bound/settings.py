@@ -55,10 +55,10 @@ class BranchAndBoundSettings:
         rest of the search and than tables; "always": where it is possible, with 0/1 items alone
         and up to 6 of them in a score.
     elimination : {"auto", "always", "never"}
-        Where all features are items, divide supports by the items that they use, those that
-        relaxations rely on most first, and look at parts of few supports by tables: "auto": once
-        the rest of the search is predicted to take more than minutes; "always": where it is
-        possible, with 3 to 6 items in a score.
+        Where all features are items, divide supports by the variables (where supports are very
+        many) and the items that they use, those that relaxations rely on most first, and look at
+        parts of few supports by tables: "auto": once the rest of the search is predicted to take
+        more than minutes; "always": where it is possible, with 3 to 6 items in a score.
     sample_rows : int, default 2**15
         Relaxations of nodes that need more than three times as many rows are solved on a sample of
         so many; bounds come from a few passes over all rows.
