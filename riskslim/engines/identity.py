@@ -33,7 +33,16 @@ _NO_SETTING = ("n_threads", "progress", "should_stop", "start")
 # What changes only how far one search gets: it may go on with other limits.
 _LIMITS = ("time_limit", "node_limit")
 # Facts that need words of their own; any other is named with both values.
-_OF_DATA = ("rows", "weighted", "class_weight", "weight", "positive", "marks", "columns", "features")
+_OF_DATA = (
+    "rows",
+    "weighted",
+    "class_weight",
+    "weight",
+    "positive",
+    "marks",
+    "columns",
+    "features",
+)
 _OF_POINTS = ("lower", "upper", "l0_penalty")
 _OF_PATHS = ("sizes", "n_folds", "folds")
 # What a search for one score and one for scores of several sizes state in different ways.

@@ -116,8 +116,7 @@ def shift_of(score: ScoreLike, layout: SheetLayout) -> int:
 def note_on_scores(score: ScoreLike) -> str:
     """Say where scores are others than the totals of the sheet.
 
-    Programs and files of predictions have scores by the points as they were fitted, whose formula
-    of the risk is that of the score.
+    Programs and files of predictions have scores of the fitted points, as ``score_samples`` has.
 
     Parameters
     ----------
@@ -135,9 +134,10 @@ def note_on_scores(score: ScoreLike) -> str:
     >>> from riskslim.score.lines import note_on_scores
     >>> score = RiskScore(-1, {"smoker": 1, "age < 60": -2})
     >>> note_on_scores(score), note_on_scores(score.with_layout(points="non-negative"))
-    ('', 'Scores are by the points as fitted: 2 less than the totals of the sheet.')
+    ('', 'Scores are those of the fitted points, 2 below those of the sheet.')
     """
     shift = shift_of(score, score.layout)
     if not shift:
         return ""
-    return f"Scores are by the points as fitted: {shift} less than the totals of the sheet."
+    side = "below" if shift > 0 else "above"
+    return f"Scores are those of the fitted points, {abs(shift)} {side} those of the sheet."
