@@ -62,6 +62,7 @@ from riskslim.cli.options import (
 from riskslim.cli.outputs import DATA_SUFFIXES, check_outputs, write_text, writing
 from riskslim.cli.session import check_report, print_remarks, session
 from riskslim.cli.streams import emit
+from riskslim.score.lines import note_on_scores
 
 if TYPE_CHECKING:
     import pyarrow
@@ -117,6 +118,8 @@ def predict(
             parts.append(found)
             remarks += [one if len(files) == 1 else f"{path}: {one}" for one in remarks_on_file]
         _write_predictions(parts, output)
+        if note := note_on_scores(risk_score):
+            remarks.insert(0, note)
         print_remarks(tuple(remarks))
 
 
@@ -321,7 +324,7 @@ def report(
             raise ValueError("--threshold needs --group")
         if threshold is not None and not 0 < threshold < 1:
             raise ValueError(f"--threshold must be a risk between 0 and 1, got {threshold}")
-        check_report(output)
+        check_report(output, "--output")
         from riskslim.report.grouped import grouped_rows
         from riskslim.report.page import page_of
         from riskslim.report.rows import judged_rows

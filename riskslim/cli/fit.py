@@ -144,7 +144,7 @@ def fit(
             [*(("data", file) for file in data), ("constraints", constraints), ("folds", folds),
               ("labels", labels)],
         )  # fmt: skip
-        check_report(report_file)
+        check_report(report_file, "--report")
         shown = shown_of(by, points, labels)
         encoder = encoder_of(
             items, n_thresholds=n_thresholds, thresholds=thresholds, max_thresholds=max_thresholds,

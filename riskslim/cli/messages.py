@@ -16,7 +16,7 @@ _PARAMETERS = (
 )  # fmt: skip
 # The same of names that are words: as the first word alone.
 _WORDS = ("categorical", "missing", "numeric", "pdo", "prevalence", "thresholds", "within")
-_OTHER_NAMES = {"n_threads": "--threads", "random_state": "--seed"}
+_OTHER_NAMES = {"n_threads": "--threads", "random_state": "--seed", "special_values": "--special"}
 _NAMED = re.compile(rf"(?<!['\"])\b(?:{'|'.join((*_PARAMETERS, *_OTHER_NAMES))})\b(?!=)")
 _FIRST = re.compile(rf"(?:{'|'.join(_WORDS)})(?= (?:must|names|of '))")
 

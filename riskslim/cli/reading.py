@@ -16,6 +16,7 @@ from riskslim.cli.session import logger
 from riskslim.data.batches import ParquetFiles, find_files
 from riskslim.data.faults import UnusableColumnsError
 from riskslim.exceptions import PositiveLabelWarning
+from riskslim.items.parameters import is_supervised
 from riskslim.rows.reading import default_memory_limit
 
 if TYPE_CHECKING:
@@ -88,6 +89,13 @@ class Source:
         batches = self._comes_in_batches()
         if batches and one_by_one is not None:
             self._refuse(one_by_one)
+        if batches and self.raw is not None and is_supervised(self.raw.encoder):
+            raise ValueError(
+                "--thresholds supervised needs all rows in memory, but those of "
+                f"{self._in_batches()} are read batch by batch. Fit a sample of the rows first, in "
+                "one file that fits in memory (--memory-limit), and give the thresholds that it "
+                "finds as --thresholds NAME=V,V,..."
+            )
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", PositiveLabelWarning)  # it is said in words of ours
@@ -101,17 +109,25 @@ class Source:
         return data.with_class_weight(self.class_weight)
 
     def _refuse(self, option: str) -> None:
-        several = len(self.paths) > 1 or self.paths[0].is_dir()
-        why = "several files or folders" if several else "a file that is too large for memory"
         raise ValueError(
-            f"{option} needs rows one by one, but equal rows of {why} are merged while they are "
-            f"read. Leave out {option}, or give one file that fits in memory (--memory-limit), "
-            "such as a sample of the rows"
+            f"{option} needs rows one by one, but equal rows of {self._in_batches()} are merged "
+            f"while they are read. Leave out {option}, or give one file that fits in memory "
+            "(--memory-limit), such as a sample of the rows"
         )
+
+    @property
+    def _are_several(self) -> bool:
+        return len(self.paths) > 1 or self.paths[0].is_dir()
+
+    def _in_batches(self) -> str:
+        """Say in words which rows come in batches."""
+        if self._are_several:
+            return "several files or folders"
+        return "a file that is too large for memory"
 
     def _comes_in_batches(self) -> bool:
         """Say whether the rows are several files, or do not fit in memory as one table."""
-        if len(self.paths) > 1 or self.paths[0].is_dir():
+        if self._are_several:
             return True
         limit = self.memory_limit or default_memory_limit()
         needed = bytes_in_memory(self.paths[0], items=self.raw is not None)

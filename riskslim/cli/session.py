@@ -36,6 +36,9 @@ __all__ = ["check_report", "logger", "print_remarks", "session"]
 
 logger = logging.getLogger("riskslim.cli")
 
+# A page under such a name is not what was meant.
+_OF_FIGURES = (".csv", ".json", ".parquet")
+
 
 class _Messages(logging.Handler):
     """Writes to what standard error is at the moment: above a live display, not into it."""
@@ -119,15 +122,30 @@ def print_remarks(remarks: tuple[str, ...]) -> None:
         emit(f"Remark: {printable(remark, lines=False)}", err=True)
 
 
-def check_report(path: Path | None) -> None:
+def check_report(path: Path | None, option: str) -> None:
     """Find out before the work that a report cannot be written.
+
+    Parameters
+    ----------
+    path : Path or None
+        None where there is to be none.
+    option : str
+        The option that names the file.
 
     Raises
     ------
+    ValueError
+        The file ends as one of figures does.
     ImportError
         What it needs is not installed.
     """
-    if path is not None:
-        from riskslim.report import check_packages
+    if path is None:
+        return
+    if path.suffix.lower() in _OF_FIGURES:
+        raise ValueError(
+            f"{option} is a page of HTML and cannot end in {path.suffix}, got {path}. All of its "
+            "figures are written as CSV by riskslim report --metrics-output"
+        )
+    from riskslim.report import check_packages
 
-        check_packages()
+    check_packages()

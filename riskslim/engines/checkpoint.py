@@ -117,7 +117,7 @@ class Checkpoint:
         -------
         Solution
         """
-        key = _key(key, problem, without_limits(arguments) if goes_on else arguments)
+        key = _key(key, problem, arguments)
         kept = self._read(key)
         if kept is not None and (kept["finished"] and not (goes_on and not kept["optimal"])):
             return _recalled(problem, kept)
@@ -143,7 +143,7 @@ class Checkpoint:
         float or None
             The lower bound that was kept; None where nothing was.
         """
-        kept = self._read(_key(key, problem, without_limits(arguments)))
+        kept = self._read(_key(key, problem, arguments))
         return None if kept is None else float(kept["lower_bound"])
 
     @contextlib.contextmanager
@@ -172,7 +172,8 @@ class Checkpoint:
 
 
 def _key(key: str, problem: RiskScoreProblem, arguments: dict[str, Any]) -> str:
-    return f"{key} {fingerprint(problem, arguments)}"
+    # A search that goes on may have other limits. Where it may not, the identity has them.
+    return f"{key} {fingerprint(problem, without_limits(arguments))}"
 
 
 def _content(solution: Solution, *, finished: bool) -> dict[str, Any]:

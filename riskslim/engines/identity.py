@@ -26,15 +26,27 @@ if TYPE_CHECKING:
     from riskslim.loss.logistic import LogisticLoss
     from riskslim.problem.problem import RiskScoreProblem
 
-__all__ = ["differences", "facts_of", "fingerprint", "without_limits"]
+__all__ = ["differences", "facts_of", "facts_of_path", "fingerprint", "without_limits"]
 
 # What does not change the result of a search.
 _NO_SETTING = ("n_threads", "progress", "should_stop", "start")
 # What changes only how far one search gets: it may go on with other limits.
 _LIMITS = ("time_limit", "node_limit")
 # Facts that need words of their own; any other is named with both values.
-_OF_DATA = ("rows", "weighted", "weight", "positive", "marks", "columns", "features")
+_OF_DATA = (
+    "rows",
+    "weighted",
+    "class_weight",
+    "weight",
+    "positive",
+    "marks",
+    "columns",
+    "features",
+)
 _OF_POINTS = ("lower", "upper", "l0_penalty")
+_OF_PATHS = ("sizes", "n_folds", "folds")
+# What a search for one score and one for scores of several sizes state in different ways.
+_OF_EITHER = (*_OF_PATHS, *_LIMITS, "max_size", "random_state")
 
 
 def without_limits(settings: dict[str, Any]) -> dict[str, Any]:
@@ -169,6 +181,7 @@ def facts_of(problem: RiskScoreProblem, settings: dict[str, Any]) -> dict[str, A
         "features": list(data.feature_names),
         "rows": data.n_samples,
         "weighted": data.is_weighted,
+        "class_weight": f"{data.class_factors[1] / data.class_factors[0]:.6g}",
         "weight": f"{data.total_weight:.9g}",
         "positive": f"{data.class_weights[1]:.9g}",
         "marks": marks.text,
@@ -200,6 +213,34 @@ def facts_of(problem: RiskScoreProblem, settings: dict[str, Any]) -> dict[str, A
     return plain
 
 
+def facts_of_path(
+    problem: RiskScoreProblem,
+    settings: dict[str, Any],
+    sizes: list[int],
+    n_folds: int,
+    folds: str,
+) -> dict[str, Any]:
+    """State what a search for scores of several sizes is about, fact by fact.
+
+    Parameters
+    ----------
+    problem, settings
+        As in :func:`facts_of`.
+    sizes : list of int
+        Which take the place of ``max_size``.
+    n_folds : int
+    folds : str
+        Digest of their rows.
+
+    Returns
+    -------
+    dict
+    """
+    facts = facts_of(problem, settings)
+    del facts["max_size"]
+    return {**facts, "sizes": listing(map(str, sizes)), "n_folds": n_folds, "folds": folds}
+
+
 def differences(now: Mapping[str, Any], kept: Mapping[str, Any]) -> list[str]:
     """Name the facts of two searches that differ, with both values.
 
@@ -215,8 +256,13 @@ def differences(now: Mapping[str, Any], kept: Mapping[str, Any]) -> list[str]:
     """
     if not now or not kept:
         return []
-    found = [*_of_data(now, kept), *_of_points(now, kept), *_of_constraints(now, kept)]
-    special = {*_OF_DATA, *_OF_POINTS, "constraints", "resolved"}
+    found = [
+        *_of_runs(now, kept), *_of_data(now, kept), *_of_points(now, kept),
+        *_of_constraints(now, kept),
+    ]  # fmt: skip
+    special = {*_OF_DATA, *_OF_POINTS, *_OF_PATHS, "constraints", "resolved"}
+    if ("sizes" in now) != ("sizes" in kept):
+        special |= {*_OF_EITHER}
     others = [name for name in dict.fromkeys([*now, *kept]) if name not in special]
     return found + [
         _both(name, now.get(name), kept.get(name))
@@ -230,6 +276,26 @@ def _both(what: str, now: Any, kept: Any) -> str:
     return "{} is {}, kept: {}".format(what, *texts)
 
 
+def _of_runs(now: Mapping[str, Any], kept: Mapping[str, Any]) -> Iterator[str]:
+    """Differences of what is searched for: one score, or scores of several sizes and on folds."""
+    if ("sizes" in now) != ("sizes" in kept):
+        yield "a search for {}, kept: for {}".format(*map(_aim, (now, kept)))
+        return
+    if now.get("sizes") != kept.get("sizes"):
+        yield _both("sizes", now["sizes"], kept["sizes"])
+    if now.get("n_folds") != kept.get("n_folds"):
+        yield _both("number of folds", now["n_folds"], kept["n_folds"])
+    elif now.get("folds") != kept.get("folds"):
+        yield "other rows in the folds (cv, random_state)"
+
+
+def _aim(facts: Mapping[str, Any]) -> str:
+    if "sizes" not in facts:
+        return "one score"
+    folds = f"on {facts['n_folds']} folds" if facts["n_folds"] else "without folds"
+    return f"the scores of a path (sizes {facts['sizes']}; {folds})"
+
+
 def _of_data(now: Mapping[str, Any], kept: Mapping[str, Any]) -> Iterator[str]:
     """Differences of the rows: the least that explains them all."""
     features, before = now["features"], kept["features"]
@@ -240,6 +306,9 @@ def _of_data(now: Mapping[str, Any], kept: Mapping[str, Any]) -> Iterator[str]:
         yield f"columns ({'; '.join(parts) or 'in another order'})"
     if now["rows"] != kept["rows"]:
         yield _both("the number of rows", now["rows"], kept["rows"])
+    elif now["class_weight"] != kept["class_weight"]:
+        values = (now["class_weight"], kept["class_weight"])
+        yield _both("class_weight (a row with the outcome to one without)", *values)
     elif now["weighted"] != kept["weighted"]:
         texts = ("given" if one else "none" for one in (now["weighted"], kept["weighted"]))
         yield "weights of rows: {}, kept: {}".format(*texts)

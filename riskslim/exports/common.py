@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riskslim._version import __version__
+from riskslim.score.lines import note_on_scores
 from riskslim.score.link import link_of
 from riskslim.score.table import logistic
 
@@ -59,7 +60,7 @@ def headline_of(score: ScoreLike) -> str:
     shown = label if isinstance(label, (bool, int, float, str)) else str(label)
     return (
         f"Risk that {score.outcome_name!r} = {shown!r}, from a risk score of riskslim {__version__}"
-        f"{_of_risks(score)}"
+        f"{_after(_of_risks(score))}{_after(note_on_scores(score))}"
     )
 
 
@@ -70,6 +71,11 @@ def _of_risks(score: ScoreLike) -> str:
         text = score.recalibration.describe("the outcome", score.scale)
     elif score.class_weighting is not None:
         text = score.class_weighting.describe("The outcome")
+    return text
+
+
+def _after(text: str) -> str:
+    """A sentence behind another one, whose full stops the caller writes."""
     return text and f". {text.removesuffix('.')}"
 
 

@@ -176,7 +176,7 @@ class _Parameters:
         unknown = [name for name in given if name not in known]
         if unknown:
             named = listing(repr(name) + near(name, self.columns) for name in unknown)
-            raise ValueError(f"{parameter} names columns that X does not have: {named}.")
+            raise ValueError(f"{parameter} names columns that the rows do not have: {named}.")
         return given
 
 

@@ -21,13 +21,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riskslim._checks import is_int
-from riskslim._wording import listing
 from riskslim.classifier import stated_by
 from riskslim.data.training_data import TrainingData
 from riskslim.engines.certify import certify
 from riskslim.engines.checkpoint import Checkpoint
 from riskslim.engines.choice import solve
-from riskslim.engines.identity import facts_of, fingerprint
+from riskslim.engines.identity import facts_of_path, fingerprint
 from riskslim.exceptions import ConstantFeatureWarning
 from riskslim.metrics.performance import (
     LARGER_IS_BETTER,
@@ -486,14 +485,8 @@ def _identity(
     digest = hashlib.sha256(fingerprint(problem, arguments).encode("ascii"))
     digest.update(repr(sizes).encode("ascii"))
     digest.update(folds.digest())
-    facts = facts_of(problem, arguments)
-    del facts["max_size"]  # that of the problem, which sizes take the place of
-    of_path = {
-        "sizes": listing(map(str, sizes)),
-        "number of folds": len(splits),
-        "rows of the folds (cv, random_state)": folds.hexdigest()[:8],
-    }
-    return digest.hexdigest(), {**facts, **of_path}
+    facts = facts_of_path(problem, arguments, sizes, len(splits), folds.hexdigest())
+    return digest.hexdigest(), facts
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from riskslim.score.layout import PointsShown, SheetLayout
     from riskslim.score.protocol import ScoreLike
 
-__all__ = ["item_line", "item_lines", "shift_of", "turned_features"]
+__all__ = ["item_line", "item_lines", "note_on_scores", "shift_of", "turned_features"]
 
 
 def turned_features(score: ScoreLike, points: PointsShown) -> tuple[str, ...]:
@@ -111,3 +111,33 @@ def shift_of(score: ScoreLike, layout: SheetLayout) -> int:
         return 0
     shown = bands_of if layout.by == "variable" else item_lines
     return shown(score, layout.points)[1]
+
+
+def note_on_scores(score: ScoreLike) -> str:
+    """Say where scores are others than the totals of the sheet.
+
+    Programs and files of predictions have scores of the fitted points, as ``score_samples`` has.
+
+    Parameters
+    ----------
+    score : RiskScore
+        Its ``layout`` is that of the sheet.
+
+    Returns
+    -------
+    str
+        A sentence; empty where they are the same.
+
+    Examples
+    --------
+    >>> from riskslim import RiskScore
+    >>> from riskslim.score.lines import note_on_scores
+    >>> score = RiskScore(-1, {"smoker": 1, "age < 60": -2})
+    >>> note_on_scores(score), note_on_scores(score.with_layout(points="non-negative"))
+    ('', 'Scores are those of the fitted points, 2 below those of the sheet.')
+    """
+    shift = shift_of(score, score.layout)
+    if not shift:
+        return ""
+    side = "below" if shift > 0 else "above"
+    return f"Scores are those of the fitted points, {abs(shift)} {side} those of the sheet."

@@ -55,6 +55,21 @@ def test_a_finished_run_is_found_again(run, searches, more):
     assert f"c.db is the checkpoint of other data or settings ({named}):" in other.stderr
 
 
+def test_a_path_and_one_search_are_told_apart(run):
+    one = ["--max-size", 2]
+    path = [*one, "--path", "--cv", "3"]
+    run(*one, "--checkpoint", "one.db")
+    run(*path, "--checkpoint", "path.db")
+    named = "the scores of a path (sizes 1, 2; on 3 folds)"
+    refused = run(*path, "--checkpoint", "one.db", code=EXIT_USAGE).stderr
+    assert f"(a search for {named}, kept: for one score):" in refused
+    refused = run(*one, "--checkpoint", "path.db", code=EXIT_USAGE).stderr
+    assert f"(a search for one score, kept: for {named}):" in refused
+    weighted = run(*one, "--class-weight", "balanced", "--checkpoint", "one.db", code=EXIT_USAGE)
+    assert "(--class-weight (a row with the outcome to one without) is " in weighted.stderr
+    assert "weights of rows" not in weighted.stderr
+
+
 def test_one_search_goes_on_with_other_limits(run, searches):
     options = ["--max-size", 2, "--checkpoint", "c.db"]
     run(*options, "--node-limit", 1, "--gap-tolerance", 0, "--output", "first.json")

@@ -79,7 +79,7 @@ def test_one_item_per_variable_and_signs_of_trends(data):
         (["--special", "x"], "--special must be numbers"),
         (["--special", "months=x"], "--special must be NAME="),
         (["--special", "months=1", "--special", "months=2"], "given twice for 'months'"),
-        (["--special", "month=1"], "special_values names columns that X does not have"),
+        (["--special", "month=1"], "--special names columns that the rows do not have: 'month'"),
         (["--thresholds", "supervised", "--thresholds", "age=40"], "give no other ones"),
         (["--thresholds", "tree"], "--thresholds must be all, supervised, NAME=all"),
         (["--min-events", "3"], "--min-events needs --thresholds supervised"),

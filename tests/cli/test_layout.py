@@ -97,3 +97,32 @@ def test_export_with_reasons(files):
     assert found == score.to_sql(table="p", reasons=1) + "\n"
     message = "--reasons needs --format python or sql, got pmml"
     assert message in usage_error("export", "s.json", "--format", "pmml", "--reasons", "1")
+
+
+def test_predictions_and_programs_say_that_scores_are_those_of_the_fitted_points(files):
+    run(*FIT, "--output", "fitted.json")
+    run("show", "fitted.json", "--points", "non-negative", "--output", "turned.json")
+    score = RiskScore.load("turned.json")
+    shift = -sum(points for points in score.points.values() if points < 0)
+    note = f"Scores are those of the fitted points, {shift} below those of the sheet."
+    said = run("predict", "turned.json", "patients.csv", "--output", "turned.csv").stderr
+    assert shift > 0
+    assert said.count("Scores are") == said.count(note) == 1
+    assert "Scores are" not in run("predict", "fitted.json", "patients.csv").stderr
+    exported = (score.to_sql(table="t"), score.to_python(), score.to_javascript(), score.to_pmml())
+    assert [text.count(note.removesuffix(".")) for text in exported] == [1] * 4
+    assert "Scores are" not in RiskScore.load("fitted.json").to_python()
+
+
+@pytest.mark.parametrize("ending", [".csv", ".JSON", ".parquet"])
+def test_a_report_is_no_file_of_figures(files, ending):
+    run(*FIT, "--output", "s.json")
+    page = f"page{ending}"
+    for options in (
+        ["report", "s.json", "patients.csv", "--output", page],
+        [*FIT, "--report", page],
+    ):
+        message = usage_error(*options)
+        assert f"{options[-2]} is a page of HTML and cannot end in {ending}" in message
+        assert "riskslim report --metrics-output" in message
+    assert not Path(page).exists()

@@ -141,6 +141,18 @@ def test_cross_validation_needs_the_rows_one_by_one(files, tmp_path, monkeypatch
     assert "--folds needs rows one" in usage_error("fit", folder, *FIT, "--folds", str(folds))
 
 
+def test_supervised_thresholds_need_all_rows_in_memory(files, tmp_path, monkeypatch):
+    whole, folder = files
+    for way in ("_file", "_batches"):
+        monkeypatch.setattr(f"riskslim.cli.reading.Source.{way}", lambda _: pytest.fail("read"))
+    for source in ([folder], [whole, whole], [whole, "--memory-limit", "100kB"]):
+        for given in ("supervised", "x=supervised"):
+            message = usage_error("fit", *source, *FIT, "--items", "--thresholds", given)
+            assert "--thresholds supervised needs all rows in memory" in message
+            assert "give the thresholds that it finds as --thresholds NAME=V,V,..." in message
+            assert ("too large for memory" in message) == (len(source) == 3)
+
+
 def test_predictions_of_folders_are_those_of_one_file(files, tmp_path):
     whole, folder = files
     run("fit", whole, *FIT, "--output", tmp_path / "score.json")
