@@ -19,6 +19,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 # Writes 5000 scores into an array of 10: sanitizers that do not see that see nothing else.
@@ -53,14 +54,27 @@ def build(folder: Path) -> None:
     )  # fmt: skip
 
 
-def under_sanitizers(folder: Path, arguments: Sequence[str]) -> tuple[int, str]:
-    """Run Python on the copy; returns the number of findings and what was written to stderr."""
+class Run(NamedTuple):
+    """What came of Python on the copy."""
+
+    findings: int  # of both sanitizers, in any of its processes
+    exit_code: int
+    text: str  # reports of the sanitizers, and what else was written to stderr
+
+
+def under_sanitizers(folder: Path, arguments: Sequence[str]) -> Run:
+    """Run Python on the copy."""
+    reports = folder / "reports"
+    shutil.rmtree(reports, ignore_errors=True)
+    reports.mkdir()
+    # A file for each process: tests keep what processes of theirs write to stderr.
+    own = f"log_path={reports / 'of'}"
     environment = os.environ | {
         "LD_PRELOAD": f"{library('libasan.so')} {library('libubsan.so')}",
         # Python itself leaves memory when it ends; its own allocator would hide what lies beside
         # an array.
-        "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:halt_on_error=1",
-        "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+        "ASAN_OPTIONS": f"detect_leaks=0:abort_on_error=0:halt_on_error=1:{own}",
+        "UBSAN_OPTIONS": f"print_stacktrace=1:halt_on_error=1:{own}",
         "PYTHONMALLOC": "malloc",
         "PYTHONPATH": f"{folder}{os.pathsep}{folder / 'tests' / 'helpers'}",
         "RISKSLIM_KERNELS": "cython",
@@ -72,17 +86,21 @@ def under_sanitizers(folder: Path, arguments: Sequence[str]) -> tuple[int, str]:
             [sys.executable, *arguments], cwd=folder, env=environment, stderr=errors, check=False
         )
         errors.seek(0)
-        text = errors.read()
+        texts = [errors.read()]
+    texts += [path.read_text(errors="replace") for path in sorted(reports.iterdir())]
+    text = "".join(texts)
     found = text.count("runtime error:") + text.count("ERROR: AddressSanitizer")
-    return found or int(done.returncode != 0), text
+    return Run(found, done.returncode, text)
 
 
 def checked(folder: Path, arguments: Sequence[str]) -> int:
     """Run Python on the copy, and show what was found; returns 1 if there is something."""
-    found, text = under_sanitizers(folder, arguments)
-    if found:
-        sys.stdout.write(f"{text[-20_000:]}\n{found} findings of {arguments}\n")
-    return int(found > 0)
+    run = under_sanitizers(folder, arguments)
+    is_wrong = run.findings > 0 or run.exit_code != 0
+    if is_wrong:
+        sys.stdout.write(run.text[-20_000:])
+    sys.stdout.write(f"{run.findings} findings, exit code {run.exit_code}: {arguments}\n")
+    return int(is_wrong)
 
 
 def call(first: int, calls: int) -> int:
@@ -123,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         folder = (options.folder or Path(temporary)).resolve()
         folder.mkdir(parents=True, exist_ok=True)
         build(folder)
-        if "AddressSanitizer" not in under_sanitizers(folder, ["-c", FAULT])[1]:
+        if "AddressSanitizer" not in under_sanitizers(folder, ["-c", FAULT]).text:
             sys.stdout.write("the sanitizers do not see a plain fault: nothing was checked\n")
             return 1
         script = [str(folder / "tests" / "sanitize.py"), "--here"]

@@ -7,6 +7,7 @@ it again where a worker dies. Nothing here decides what runs where.
 from __future__ import annotations
 
 import logging
+import secrets
 import sys
 import time
 from collections import deque
@@ -125,6 +126,29 @@ class Cluster:
             The cluster is gone.
         """
         return self._asked(lambda: list(self.client.compute(list(delayed))))
+
+    def compute_again(self, recipe: Any) -> Future:
+        """Begin to compute a delayed object whose future has been lost.
+
+        Parameters
+        ----------
+        recipe : dask.delayed.Delayed
+
+        Returns
+        -------
+        distributed.Future
+
+        Raises
+        ------
+        RowsLostError
+            The cluster is gone.
+
+        Notes
+        -----
+        All tasks get new keys. Of old ones the scheduler may know that they failed, for as long as
+        anything holds them or what needs them: it would not run them again, but say so at once.
+        """
+        return self.compute([_renamed(recipe)])[0]
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future:
         """Begin to compute a function of futures and of other arguments.
@@ -279,6 +303,24 @@ class Cluster:
         return f"it was {future.status}"
 
 
+def _renamed(recipe: Any) -> Any:
+    """Give all tasks of a delayed object new keys; what has been persisted keeps its own."""
+    # dask.graph_manipulation.clone renames tasks, but not what they need.
+    from dask._task_spec import convert_legacy_graph
+    from dask.base import clone_key
+    from dask.delayed import Delayed
+
+    graph = convert_legacy_graph(dict(recipe.__dask_graph__()))
+    seed, renamed, needed = secrets.token_hex(16), {}, [recipe.key]
+    while needed:
+        key = needed.pop()
+        if key in graph and key not in renamed:
+            renamed[key] = clone_key(key, seed)
+            needed.extend(graph[key].dependencies)
+    tasks = {new: graph[old].substitute(renamed, key=new) for old, new in renamed.items()}
+    return Delayed(renamed[recipe.key], tasks)
+
+
 class _Task:
     """A task that was handed out."""
 
@@ -400,8 +442,7 @@ class DaskRows(PartitionedRows):
         """Compute a part from its source again, where its future has been lost."""
         if not is_lost(self._parts[number]):
             return
-        self._parts[number].release()
-        (self._parts[number],) = self.cluster.compute([self._recipes[number]])
+        self._parts[number] = self.cluster.compute_again(self._recipes[number])
 
 
 def _called(function: Callable[..., _Result], part: Any, arguments: tuple[Any, ...]) -> _Result:

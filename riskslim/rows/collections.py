@@ -533,8 +533,7 @@ class _Work:
     def _repair(self, number: int) -> None:
         if not is_lost(self.futures[number]):
             return
-        self.futures[number].release()
-        (self.futures[number],) = self.cluster.compute([self.recipes[number]])
+        self.futures[number] = self.cluster.compute_again(self.recipes[number])
 
     def replace(self, function: Callable[..., Any], groups: Sequence[Sequence[int]]) -> None:
         """Put new objects in the place of groups of these, which workers then forget."""

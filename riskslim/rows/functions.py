@@ -737,7 +737,8 @@ def row_marks(part: KernelRows) -> RowMarks:
             if weighting == "weights":
                 shares[j] += float(part.weights[rows] @ (own / 2.0**64))
             else:
-                columns[j] += own.sum() if counts is None else (own * counts).sum()
+                # As an array of one: numbers of NumPy warn where they begin anew at 2^64.
+                columns[j : j + 1] += own.sum() if counts is None else (own * counts).sum()
         # Sums of marks must not be marks of sums.
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
             marks = (marks ^ (marks >> np.uint64(shift))) * np.uint64(factor)

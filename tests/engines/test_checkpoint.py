@@ -24,11 +24,13 @@ from riskslim import (
     rate_gap_at_most,
     risk_at_most,
 )
+from riskslim.data.distinct import all_rows, distinct_rows
 from riskslim.engines import checkpoint as module
 from riskslim.engines import identity
 from riskslim.engines.checkpoint import Checkpoint
 from riskslim.engines.identity import differences, facts_of, fingerprint
 from riskslim.exceptions import CertificateError
+from riskslim.rows import functions
 
 
 @pytest.fixture
@@ -446,3 +448,20 @@ def test_rows_are_marked_once_for_all_searches_of_a_run(problem, file, monkeypat
     for size in (1, 2):
         kept.solve("a", problem.restated(max_size=size))
     assert len(calls) == 1
+
+
+@pytest.mark.parametrize("counting", ["rows", "numbers", "weights"])
+def test_marks_of_many_rows_are_sums_over_blocks_of_them(counting, monkeypatch):
+    rng = np.random.default_rng(6)
+    X, y = rng.integers(0, 4, (700, 5)).astype(float), rng.random(700) < 0.4
+    X[:, 4] += 0.25  # a real column
+    weights = rng.uniform(1.0, 2.0, 700) if counting == "weights" else None
+    data = TrainingData(X, y, weights)
+    rows = distinct_rows(data, always=True) if counting == "numbers" else all_rows(data)
+    whole = functions.row_marks(rows)
+    monkeypatch.setattr(functions, "_MARKED_ROWS", 64)
+    parts = functions.row_marks(rows)
+    assert parts.exact == whole.exact
+    assert parts.weighted == pytest.approx(whole.weighted, rel=1e-14)
+    np.testing.assert_array_equal(parts.columns, whole.columns)
+    np.testing.assert_allclose(parts.shares, whole.shares, rtol=1e-13)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
 from functools import partial
 
@@ -247,6 +248,51 @@ def test_a_worker_dies_while_rows_are_read_and_while_they_are_searched(processes
     )
     assert searched
     check_same(found, expected)
+
+
+def _fatal_at_first(rows, path):
+    """Kill the worker process that is the first one to get here."""
+    with path.open("a") as runs:
+        runs.write("run\n")
+    if path.read_text() == "run\n":
+        os._exit(1)
+    return rows
+
+
+def test_rows_with_which_a_worker_died_are_read_again(processes, tmp_path):
+    """The scheduler keeps the failure of the task, and says it again to who asks again."""
+    path = tmp_path / "runs"
+    X_parts, y_parts = (da.from_array(values, chunks=N // 2) for values in (X, Y))
+    X_parts = X_parts.map_blocks(_fatal_at_first, path, dtype=float, meta=np.empty((0, 0)))
+    data = TrainingData.from_dask(X_parts, y_parts, memory_limit=1)
+    assert data.rows_elsewhere.n_samples == N
+    assert len(path.read_text().split()) >= 3
+
+
+def test_parts_are_computed_again_from_what_was_persisted(client):
+    persisted = client.persist(da.from_array(X, chunks=(N // 2, 4)))
+    with client.as_current():
+        rows = TrainingData.from_dask(
+            persisted, da.from_array(Y, chunks=N // 2), memory_limit=1
+        ).rows_elsewhere
+    before = rows.values(np.ones((1, 5)), 1.0)
+    key = rows._parts[0].key
+    client.cancel(rows._parts)
+    assert rows.values(np.ones((1, 5)), 1.0) == before
+    assert rows._parts[0].key != key
+
+
+def test_a_part_with_which_a_worker_died_is_computed_again(processes, tmp_path):
+    path = tmp_path / "runs"
+    cluster = cluster_module.Cluster(cluster_module.current_client())
+    recipe = dask.delayed(_fatal_at_first, pure=False)(dask.delayed(int)(5), path)
+    (part,) = cluster.compute([recipe])
+    # What needs the part keeps the failure where it is, whoever lets go of the part itself.
+    needs_it = cluster.submit(abs, part)
+    distributed.wait([needs_it])
+    assert part.status == needs_it.status == "error"
+    assert cluster.compute_again(recipe).result() == 5
+    assert len(path.read_text().split()) == 2
 
 
 def test_a_cluster_goes_and_the_best_score_stays(processes, expected):

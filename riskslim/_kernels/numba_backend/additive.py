@@ -8,7 +8,7 @@ import numpy as np
 from numba import float64, int64, uint16
 
 from riskslim._kernels.numba_backend import blocks
-from riskslim._kernels.numba_backend.blocks import BLOCK
+from riskslim._kernels.numba_backend.blocks import BLOCK, stopped
 from riskslim._kernels.numba_backend.compiled import helper, kernel, read, write
 from riskslim._kernels.numba_backend.nodes import row_losses
 
@@ -36,14 +36,6 @@ class _Model(NamedTuple):
 
 
 @helper
-def _stops(stop):
-    now = stop[0]
-    if now < 0:
-        stop[0] = 1 if now == -1 else now + 1
-    return now > 0 or now == -1
-
-
-@helper
 def _look(model, effects, sums):
     """Loss, its slopes by effects, and curvatures of rows; False if work is to end."""
     n, totals = model.positive.shape[0], model.totals
@@ -51,7 +43,7 @@ def _look(model, effects, sums):
     for i in range(model.first[model.live.shape[0]]):
         sums[i] = 0.0
     for start in range(0, n, BLOCK):
-        if _stops(model.stop):
+        if stopped(model.stop):
             return False
         stop = min(start + BLOCK, n)
         scores, losses = model.scores[: stop - start], model.losses[: stop - start]
@@ -92,7 +84,7 @@ def _fill_hessian(model, hessian, joint):
             a = first[u] + np.int64(one[i])
             hessian[a, a] += curvatures[i]
         for v in range(u):
-            if _stops(model.stop):
+            if stopped(model.stop):
                 return False
             other = model.codes[model.live[v]]
             width = first[v + 1] - first[v]
