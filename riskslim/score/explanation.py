@@ -123,9 +123,11 @@ class Explanation:
     changes : tuple of Change
         Each item at another value: a condition the other way round, any other item at the ends of
         its values in the training data. All others stay as they are, but for conditions on the same
-        variable that would contradict it. Those that move the score most come first. Items that are
-        fixed do not change, and no value becomes missing or a special one, which is no measurement;
-        one that is missing may become known.
+        variable that would contradict it. Those that move the score most come first. Left out are
+        those that leave the score as it is, where points of one variable cancel out, and those that
+        leave the printed risk as it is, such as ">99.9%", unless they reach the target. Items that
+        are fixed do not change, and no value becomes missing or a special one, which is no
+        measurement; one that is missing may become known.
     target : str
         What ``fewest_changes`` reach: "a risk above 50%", "a score below 4", as on the sheet.
     fewest_changes : tuple of Change or None
@@ -201,6 +203,8 @@ class Explanation:
             lines += dict.fromkeys(
                 f"  {change.text} ({self._reached(change)})" for change in self.changes
             )
+        elif self.contributions:
+            lines.append("No change of one item alone changes the risk as printed.")
         lines += self._fewest_in_words()
         if self.shift:
             side = "above" if self.shift > 0 else "below"
@@ -300,6 +304,7 @@ def explanation(
         for end in _other_values(values[name], feature_ranges[name])
         for after in _with_relatives(name, end, values, related.get(name))
     ]
+    risk = _risk(total, risks)
     target, is_reached, direction = _target(total, threshold, -risks.intercept, words.shift)
     moves = [
         changed(max(after, key=lambda one: abs(points[one])), after, values)
@@ -323,8 +328,13 @@ def explanation(
         outcome=f"{score.outcome_name} = {score.classes[1]}",
         contributions=tuple(sorted(contributions, key=lambda one: -abs(one.total))),
         score=total,
-        risk=_risk(total, risks),
-        changes=tuple(sorted(changes, key=lambda change: -abs(change.score - total))),
+        risk=risk,
+        changes=tuple(
+            one
+            for one in sorted(changes, key=lambda change: -abs(change.score - total))
+            if one.score != total
+            and (_percent(one.risk) != _percent(risk) or is_reached(one.score))
+        ),
         target=target,
         fewest_changes=tuple(fewest) if is_reached(reached) else None,
         missing=missing,
