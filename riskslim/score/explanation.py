@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -214,6 +214,89 @@ class Explanation:
             )
         return "\n".join(map(one_line, lines))
 
+    def records(self) -> list[dict[str, Any]]:
+        """List the rows of the sheet as records, as a table of many explanations holds them.
+
+        Returns
+        -------
+        list of dict
+            One for each of ``rows``, with the keys ``item`` and ``value``, in words; ``points``, as
+            on the sheet; ``reason``, the rank of its variable among ``reasons``, from 1 on, and
+            ``cost``, what that reason costs; both None where the variable costs nothing. Items of
+            one variable share its reason. With reasons against the average, also
+            ``reason_against_average`` and ``cost_against_average``.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> explained = RiskScore(-3, {"smoker": 2, "exercise": -1}).explain([1, 1])
+        >>> for record in explained.records():
+        ...     print(*record.values())
+        smoker yes 2 1 2
+        exercise yes -1 None None
+        """
+        ranked = {"": self.reasons}
+        if self.reasons_against_average is not None:
+            ranked["_against_average"] = self.reasons_against_average
+        found = []
+        for row in self.rows:
+            record: dict[str, Any] = {"item": row.item, "value": row.value, "points": row.points}
+            for ending, reasons in ranked.items():
+                record |= {f"reason{ending}": None, f"cost{ending}": None}
+                for rank, reason in enumerate(reasons, 1):
+                    if {*row.features} <= {*reason.features}:
+                        record |= {f"reason{ending}": rank, f"cost{ending}": reason.cost}
+            found.append(record)
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as plain values, as JSON holds them.
+
+        Returns
+        -------
+        dict
+            ``score``, as predicted; ``total``, as on the sheet; ``risk``; ``items``, the
+            :meth:`records`; ``missing``, the raw columns without a value; ``reasons``, and
+            ``reasons_against_average`` where there are some, each with ``variable``, ``condition``,
+            ``points`` and ``cost``; ``changes``, each with ``change``, in words, and the ``score``,
+            ``total`` and ``risk`` that it leads to; ``target``, and ``fewest_changes`` that reach
+            it, None where none does.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> explained = RiskScore(-3, {"smoker": 2}).explain([0])
+        >>> explained.to_dict()["changes"]
+        [{'change': 'smoker: yes in place of no', 'score': 2, 'total': 2, 'risk': 0.268...}]
+        """
+        against, fewest = self.reasons_against_average, self.fewest_changes
+        found: dict[str, Any] = {
+            "score": self.score,
+            "total": self.score_on_sheet,
+            "risk": self.risk,
+            "items": self.records(),
+            "missing": list(self.missing),
+            "reasons": [_reason_values(one) for one in self.reasons],
+        }
+        if against is not None:
+            found["reasons_against_average"] = [_reason_values(one) for one in against]
+        return found | {
+            "changes": self._change_values(self.changes),
+            "target": self.target,
+            "fewest_changes": None if fewest is None else self._change_values(fewest),
+        }
+
+    def _change_values(self, changes: Iterable[Change]) -> list[dict[str, Any]]:
+        return [
+            {
+                "change": one.text,
+                "score": one.score,
+                "total": one.score + self.shift,
+                "risk": one.risk,
+            }
+            for one in changes
+        ]
+
     def _reached(self, change: Change) -> str:
         return f"score {short(change.score + self.shift)}, risk {_percent(change.risk)}"
 
@@ -225,6 +308,12 @@ class Explanation:
             f"Fewest changes that lead to {self.target} ({reached}):",
             *(f"  {change.text}" for change in self.fewest_changes),
         ]
+
+
+def _reason_values(reason: Reason) -> dict[str, Any]:
+    values = reason._asdict()
+    del values["features"]
+    return values
 
 
 def _ranked(what: str, reasons: tuple[Reason, ...]) -> str:

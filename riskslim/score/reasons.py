@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from riskslim._checks import checked_number
 from riskslim.data.weights import checked_weights
@@ -20,7 +21,7 @@ from riskslim.score.link import link_of
 from riskslim.score.observations import observations_of
 from riskslim.score.presentation import Presentation
 from riskslim.score.reason_codes import checked_average, reasons_of
-from riskslim.score.rows import as_row
+from riskslim.score.rows import ScoredRows, as_row
 from riskslim.score.table import logistic
 
 if TYPE_CHECKING:
@@ -100,28 +101,88 @@ class Reasons(Presentation):
         Fewest changes that lead to a risk of 50% or less (score 3, risk 26.9%):
           age >= 75: no in place of yes
         """
-        rows = self._rows(as_row(record))
+        X = as_row(record)
+        rows = self._rows(X)
         if rows.n_samples != 1:
             raise ValueError(f"one record is explained at a time, got {rows.n_samples} rows")
-        (score,) = rows.scores(self.points).tolist()
-        values = {name: _plain_number(column.item()) for name, column in rows.values().items()}
+        return self._explained(rows, X, threshold, fixed, average)[0]
+
+    def explain_rows(
+        self,
+        X: Any,
+        threshold: float | None = None,
+        *,
+        fixed: Sequence[str] = (),
+        average: Mapping[str, float] | None = None,
+    ) -> list[Explanation]:
+        """Explain the scores of several records.
+
+        Parameters
+        ----------
+        X
+            Rows, as in :meth:`score_samples`.
+        threshold, fixed, average
+            As in :meth:`explain`.
+
+        Returns
+        -------
+        list of Explanation
+            One for each row, in their order; rows of equal values share theirs.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in :meth:`explain`, but for the number of rows.
+
+        Examples
+        --------
+        >>> from riskslim import RiskScore
+        >>> score = RiskScore(-3, {"age >= 60": 2, "smoker": 1})
+        >>> rows = {"age >= 60": [1, 0], "smoker": [1, 1]}
+        >>> for explained in score.explain_rows(rows):
+        ...     print(explained.score, *explained.reasons, sep="; ")
+        3; age (>= 60): 2; smoker (yes): 1
+        1; smoker (yes): 1
+        """
+        return self._explained(self._rows(X), X, threshold, fixed, average)
+
+    def _explained(
+        self,
+        rows: ScoredRows,
+        X: Any,
+        threshold: float | None,
+        fixed: Sequence[str],
+        average: Mapping[str, float] | None,
+    ) -> list[Explanation]:
+        """Explain rows that were opened; each kind of them once."""
         against = None if average is None else checked_average(average, tuple(self.points))
-        explained = explanation(
-            self,
-            values,
-            score,
-            threshold=None if threshold is None else checked_number(threshold, "threshold"),
-            missing=self._missing_in(record),
-            fixed=fixed_features(
-                fixed, self.points, (*self.feature_names, *self.variables), self.items
-            ),
-            special=self._special_values(),
+        limit = None if threshold is None else checked_number(threshold, "threshold")
+        stays = fixed_features(
+            fixed, self.points, (*self.feature_names, *self.variables), self.items
         )
-        return dataclasses.replace(
-            explained,
-            reasons=reasons_of(self, values),
-            reasons_against_average=None if against is None else reasons_of(self, values, against),
-        )
+        special = self._special_values()
+        names, columns = list(self.points), rows.values()
+        lacking = self._missing_in(X)
+        lists = [rows.scores(self.points), *(columns[name] for name in names), *lacking.values()]
+        known: dict[tuple[float, ...], Explanation] = {}
+        found = []
+        for kind in zip(*(one.tolist() for one in lists), strict=True):
+            if kind not in known:
+                score, parts, gaps = kind[0], kind[1 : 1 + len(names)], kind[1 + len(names) :]
+                values = dict(zip(names, map(_plain_number, parts), strict=True))
+                explained = explanation(
+                    self, values, score, threshold=limit, fixed=stays, special=special,
+                    missing=tuple(name for name, gap in zip(lacking, gaps, strict=True) if gap),
+                )  # fmt: skip
+                known[kind] = dataclasses.replace(
+                    explained,
+                    reasons=reasons_of(self, values),
+                    reasons_against_average=None
+                    if against is None
+                    else reasons_of(self, values, against),
+                )
+            found.append(known[kind])
+        return found
 
     def average_points(self, X: Any, sample_weight: Any = None) -> dict[str, float]:
         """Compute the points that rows get on average, by feature.
@@ -166,14 +227,14 @@ class Reasons(Presentation):
             for name, values in rows.values().items()
         }
 
-    def _missing_in(self, record: Any) -> tuple[str, ...]:
-        """Raw columns in which one record has no value."""
+    def _missing_in(self, X: Any) -> dict[str, NDArray[np.bool_]]:
+        """Rows in which raw columns have no value, by column."""
         if not self.variables:
-            return ()
-        table = raw_table(self._named(as_row(record)), self.variables)
+            return {}
+        table = raw_table(self._named(X), self.variables)
         names = [str(name) for name in table.names or ()]
         there = [name for name in self.variables if name in names]
-        return tuple(name for name in there if missing_in(table.values(names.index(name))).all())
+        return {name: missing_in(table.values(names.index(name))) for name in there}
 
     def with_cutoff_ranges(
         self, X: Any, y: Any, sample_weight: Any = None, *, share: float = SHARE

@@ -27,19 +27,26 @@ class ShownPoints(NamedTuple):
 
     Attributes
     ----------
-    label : str
-        The item or variable, with the value of the record: "age < 60: yes", "Age: 66 to 70".
+    item : str
+        The item or variable, as the sheet calls it: "age < 60", "Age".
+    value : str
+        The value of the record: "yes", "66 to 70".
     points : int or float
     worth : str
         The points of the item in words: "2 points"; empty of bands.
+    features : tuple of str
+        The features that the points come from.
     """
 
-    label: str
+    item: str
+    value: str
     points: float
     worth: str
+    features: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{self.label} ({self.worth})" if self.worth else self.label
+        label = f"{self.item}: {self.value}"
+        return f"{label} ({self.worth})" if self.worth else label
 
 
 class RecordWords:
@@ -151,7 +158,7 @@ class RecordWords:
         if is_turned and not self._has_opposite(name, value):
             worth += f" for {no_text(self._score, name)}"
         total = points * (value - 1) if is_turned else points * value
-        return ShownPoints(f"{label}: {words}", total, worth)
+        return ShownPoints(label, words, total, worth, (name,))
 
     def _row_of(self, one: VariableBands) -> ShownPoints:
         points = sum(self._score.points[name] * self._values[name] for name in one.features)
@@ -160,8 +167,8 @@ class RecordWords:
         text = band_text(one, self._values)
         if one.is_factor:
             label = self._factor(one.features[0])
-            return ShownPoints(f"{label}: {text}", points, one.bands[0].worth)
-        return ShownPoints(f"{one.label}: {text}", points, "")
+            return ShownPoints(label, text, points, one.bands[0].worth, one.features)
+        return ShownPoints(one.label, text, points, "", one.features)
 
     def _factor(self, name: str) -> str:
         return label_of(self._score, name).text or name

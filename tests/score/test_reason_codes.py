@@ -252,7 +252,7 @@ def test_printed_points_add_up_to_the_printed_total_and_to_the_sheet(by, shown):
         assert sum(points) == total == explained.score_on_sheet
         reached.append((f"{total:g}", re.search(r"outcome = 1 is (\S+)\.\n", str(explained))[1]))
         assert len(explained.rows) == len(rows) == len(points)
-        assert all(any(one.label.startswith(label) for label in rows) for one in explained.rows)
+        assert all(any(str(one).startswith(label) for label in rows) for one in explained.rows)
         for other, risk in reached:
             assert risks.get(other) == risk or risk in ("<0.1%", ">99.9%")
         assert shown == "fitted" or min(points) >= 0
