@@ -50,6 +50,7 @@ def application() -> typer.Typer:
     import typer
 
     from riskslim.cli.apply import export, predict, recalibrate, report, scorecard, show
+    from riskslim.cli.explain import explain
     from riskslim.cli.fit import demo, fit
     from riskslim.cli.options import root
 
@@ -64,6 +65,6 @@ def application() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(root)
-    for command in (fit, predict, show, scorecard, recalibrate, report, export, demo):
+    for command in (fit, predict, explain, show, scorecard, recalibrate, report, export, demo):
         app.command()(command)
     return app

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import itertools
 from pathlib import Path
@@ -9,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import riskslim
 from riskslim._writing import csv_text, write_file
+from riskslim.cli.applying import Applied, files_of
 from riskslim.cli.arguments import (
     EXPORTS,
     arguments_of_export,
+    bytes_of,
     checked_unknown_levels,
     csv_format_of,
 )
@@ -23,7 +26,6 @@ from riskslim.cli.options import (
     BooleanColumns,
     By,
     CardFormat,
-    DataFile,
     DataFiles,
     Decimal,
     Dialect,
@@ -36,6 +38,7 @@ from riskslim.cli.options import (
     Identifier,
     Inputs,
     LabelsFile,
+    MemoryLimitOfRows,
     MetricsOutput,
     MissingText,
     OutcomeOfRows,
@@ -47,19 +50,19 @@ from riskslim.cli.options import (
     Reasons,
     Resamples,
     RiskColumn,
-    RowsFile,
+    RowsFiles,
     ScoreColumn,
     ScoreFile,
     ScoreOutput,
     Separator,
     Target,
-    TestFile,
+    TestFiles,
     TextOutput,
     UnknownLevels,
     Weights,
     WithScale,
 )
-from riskslim.cli.outputs import DATA_SUFFIXES, check_outputs, write_text, writing
+from riskslim.cli.outputs import check_outputs, write_text, writing
 from riskslim.cli.session import check_report, print_remarks, session
 from riskslim.cli.streams import emit
 from riskslim.score.lines import note_on_scores
@@ -67,8 +70,7 @@ from riskslim.score.lines import note_on_scores
 if TYPE_CHECKING:
     import pyarrow
 
-    from riskslim.data.csv_format import CsvFormat
-    from riskslim.items.rules import HandleUnknown
+    from riskslim.cli.applying import RowsOfFile
     from riskslim.report.grouped import GroupedRows
     from riskslim.report.rows import Rows
     from riskslim.risk_score import RiskScore
@@ -100,7 +102,7 @@ def predict(
     with session():
         if output is not None and output.suffix not in {".csv", ".parquet"}:
             raise ValueError(f"--output must end in .csv or .parquet, got {output}")
-        files = _files(data)
+        files = files_of(data)
         check_outputs(
             {"--output": output}, [("risk score", score), *(("data", one) for one in files)]
         )
@@ -108,50 +110,34 @@ def predict(
             raise ValueError(f"--id {identifier}: the output has a column of this name already")
 
         risk_score = riskslim.RiskScore.load(score)
-        unknown = checked_unknown_levels(unknown_levels)
-        csv_format = csv_format_of(
-            missing_text, separator, decimal, encoding, risk_score.csv_format
+        applied = Applied(
+            score=risk_score,
+            unknown=checked_unknown_levels(unknown_levels),
+            csv_format=csv_format_of(
+                missing_text, separator, decimal, encoding, risk_score.csv_format
+            ),
         )
         parts, remarks = [], []
         for path in files:
-            found, remarks_on_file = _predicted(path, risk_score, identifier, unknown, csv_format)
-            parts.append(found)
-            remarks += [one if len(files) == 1 else f"{path}: {one}" for one in remarks_on_file]
+            rows = applied.read(path)
+            parts.append(_predicted(applied, rows, identifier))
+            remarks += applied.remarks(rows, named=len(files) > 1)
         _write_predictions(parts, output)
         if note := note_on_scores(risk_score):
             remarks.insert(0, note)
         print_remarks(tuple(remarks))
 
 
-def _files(paths: list[Path]) -> list[Path]:
-    """Files that are meant; one that is given by its name is taken as it is."""
-    from riskslim.data.batches import find_files
-
-    if len(paths) == 1 and not paths[0].is_dir():
-        return paths
-    return find_files(paths, DATA_SUFFIXES)
-
-
-def _predicted(
-    path: Path,
-    risk_score: RiskScore,
-    identifier: str | None,
-    unknown: HandleUnknown,
-    csv_format: CsvFormat | None,
-) -> tuple[pyarrow.Table, tuple[str, ...]]:
-    """Predictions for the rows of a file, and remarks on these."""
+def _predicted(applied: Applied, rows: RowsOfFile, identifier: str | None) -> pyarrow.Table:
+    """Predictions for the rows of a file."""
     import pyarrow
 
-    from riskslim.data.files import read_table, read_verbatim
-
-    read = read_table(path, csv_format)
-    table = _with_features(read, risk_score, path, unknown)
     columns: dict[str, Any] = {}
     if identifier is not None:
-        columns[identifier] = read_verbatim(path, read, identifier, csv_format)
-    columns["score"] = risk_score.score_samples(table)
-    columns["risk"] = risk_score.predict_proba(table)[:, 1]
-    return pyarrow.table(columns), risk_score.remarks(table)
+        columns[identifier] = applied.identifiers(rows, identifier)
+    columns["score"] = applied.score.score_samples(rows.table)
+    columns["risk"] = applied.score.predict_proba(rows.table)[:, 1]
+    return pyarrow.table(columns)
 
 
 def show(
@@ -218,7 +204,7 @@ def scorecard(
 def recalibrate(
     *,
     score: ScoreFile,
-    data: RowsFile = None,
+    data: RowsFiles = None,
     outcome: OutcomeOfRows = None,
     weights: Weights = None,
     prevalence: Prevalence = None,
@@ -230,6 +216,7 @@ def recalibrate(
     separator: Separator = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
+    memory_limit: MemoryLimitOfRows = None,
 ) -> None:
     """Fit the risks to rows of another kind: points stay as they are, risks change.
 
@@ -237,31 +224,40 @@ def recalibrate(
     Bayes' rule. Prints the score with its new risks, and saves it where --output says.
     """
     with session():
-        check_outputs({"--output": output}, [("risk score", score), ("data", data)])
+        data = data or []
+        check_outputs(
+            {"--output": output}, [("risk score", score), *(("data", one) for one in data)]
+        )
         _check_recalibration(data, outcome, weights, prevalence, from_prevalence, with_scale)
         risk_score = riskslim.RiskScore.load(score)
-        unknown = checked_unknown_levels(unknown_levels)
-        csv_format = csv_format_of(
-            missing_text, separator, decimal, encoding, risk_score.csv_format
+        applied = Applied(
+            score=risk_score,
+            unknown=checked_unknown_levels(unknown_levels),
+            csv_format=csv_format_of(
+                missing_text, separator, decimal, encoding, risk_score.csv_format
+            ),
+            memory_limit=bytes_of(memory_limit),
+            what="recalibrate",
         )
-        rows: tuple[Any, Any, Any] = None, None, None
-        if data is not None:
-            columns = (outcome, weights)
-            labelled = prevalence is None
-            rows = _rows(data, risk_score, columns, unknown, csv_format, labelled=labelled)
+        rows = None
+        if data:
+            rows = applied.all_rows(
+                data, outcome=outcome, weights=weights, labelled=prevalence is None
+            )
         recalibrated = risk_score.recalibrated(
-            *rows, prevalence=prevalence, from_prevalence=from_prevalence, with_scale=with_scale
-        )
+            *((None, None, None) if rows is None else rows[:3]),
+            prevalence=prevalence, from_prevalence=from_prevalence, with_scale=with_scale,
+        )  # fmt: skip
         if output is not None:
             with writing():
                 recalibrated.save(output)
         emit(str(recalibrated))
-        if data is not None:
-            print_remarks(risk_score.remarks(rows[0]))
+        if rows is not None:
+            print_remarks(rows.remarks)
 
 
 def _check_recalibration(
-    data: Path | None,
+    data: list[Path],
     outcome: str | None,
     weights: str | None,
     prevalence: float | None,
@@ -270,7 +266,7 @@ def _check_recalibration(
 ) -> None:
     """Refuse options that do not go together, before any file is read."""
     if prevalence is None:
-        if data is None:
+        if not data:
             raise ValueError(
                 "recalibrate needs DATA with a column of the outcome, or --prevalence with or "
                 "without DATA"
@@ -282,20 +278,20 @@ def _check_recalibration(
         raise ValueError("--outcome and --prevalence cannot both be given: labels say the share")
     if with_scale:
         raise ValueError("--with-scale needs DATA with labels, not --prevalence")
-    if data is None and weights is not None:
+    if not data and weights is not None:
         raise ValueError("--weights needs DATA")
-    if data is not None and from_prevalence is not None:
+    if data and from_prevalence is not None:
         raise ValueError("--from-prevalence needs --prevalence without DATA")
 
 
 def report(
     *,
     score: ScoreFile,
-    data: DataFile,
+    data: DataFiles,
     output: PageOutput,
     outcome: OutcomeOfRows = None,
     weights: Weights = None,
-    test: TestFile = None,
+    test: TestFiles = None,
     unknown_levels: UnknownLevels = "error",
     missing_text: MissingText = None,
     separator: Separator = None,
@@ -308,18 +304,20 @@ def report(
     metrics_output: MetricsOutput = None,
     group: GroupColumns = None,
     threshold: GroupThreshold = None,
+    memory_limit: MemoryLimitOfRows = None,
 ) -> None:
     """Write a report on a risk score: one page of HTML.
 
-    Metrics and diagrams are about the rows of DATA. Items such as "age >= 60" that are no columns
-    of the file are computed from its column "age". CSV files are read as the one that the score
-    was fitted to, unless options say otherwise.
+    Metrics and diagrams are about the rows of DATA: of one file, of several or of folders. Items
+    such as "age >= 60" that are no columns of the files are computed from their column "age". CSV
+    files are read as the one that the score was fitted to, unless options say otherwise.
     """
     with session():
         check_outputs(
             {"--output": output, "--metrics-output": metrics_output},
-            [("risk score", score), ("data", data), ("data", test), ("labels", labels)],
-        )
+            [("risk score", score), ("labels", labels),
+             *(("data", one) for one in (*data, *(test or [])))],
+        )  # fmt: skip
         if threshold is not None and not group:
             raise ValueError("--threshold needs --group")
         if threshold is not None and not 0 < threshold < 1:
@@ -330,29 +328,36 @@ def report(
         from riskslim.report.rows import judged_rows
 
         risk_score = shown_of(by, points, labels).of(riskslim.RiskScore.load(score))
-        unknown = checked_unknown_levels(unknown_levels)
-        csv_format = csv_format_of(
-            missing_text, separator, decimal, encoding, risk_score.csv_format
+        columns = group or []
+        applied = Applied(
+            score=risk_score,
+            unknown=checked_unknown_levels(unknown_levels),
+            csv_format=csv_format_of(
+                missing_text, separator, decimal, encoding, risk_score.csv_format
+            ),
+            memory_limit=bytes_of(memory_limit),
+            what="report",
         )
-        columns = (outcome, weights)
-        files = [data] if test is None else [data, test]
-        rows = [_rows(file, risk_score, columns, unknown, csv_format) for file in files]
-        for file, (X, *_) in zip(files, rows, strict=True):
-            _check_groups(file, X.column_names, group or [])
-        judged = judged_rows(risk_score, *rows, n_resamples=resamples)
-        groups = grouped_rows(
-            risk_score, judged, group or [], 0.5 if threshold is None else threshold
-        )
+        rows = [
+            applied.all_rows(
+                files, outcome=outcome, weights=weights, named=True,
+                kept=[*risk_score.variables, *columns],
+                check=functools.partial(_check_groups, columns),
+            )
+            for files in ([data] if not test else [data, test])
+        ]  # fmt: skip
+        judged = judged_rows(risk_score, *(one[:3] for one in rows), n_resamples=resamples)
+        groups = grouped_rows(risk_score, judged, columns, 0.5 if threshold is None else threshold)
         texts = {output: page_of(risk_score, judged, groups=groups)}
         if metrics_output is not None:
             texts[metrics_output] = _metrics_text(risk_score, judged, groups)
         for file, text in texts.items():
             write_text(text, file)
-        for file, (X, *_) in zip(files, rows, strict=True):
-            print_remarks(tuple(f"{file}: {one}" for one in risk_score.remarks(X)))
+        for one in rows:
+            print_remarks(one.remarks)
 
 
-def _check_groups(path: Path, names: list[str], groups: list[str]) -> None:
+def _check_groups(groups: list[str], path: Path, names: list[str]) -> None:
     """Refuse groups that are no columns of a file, before anything is computed."""
     from riskslim._wording import near
 
@@ -414,63 +419,6 @@ def export(
         risk_score = riskslim.RiskScore.load(score)
         text = getattr(risk_score, f"to_{target}")(**options)
         write_text(text if text.endswith("\n") else f"{text}\n", output)
-
-
-def _rows(
-    path: Path,
-    score: RiskScore,
-    columns: tuple[str | None, str | None],
-    handle_unknown: HandleUnknown,
-    csv_format: CsvFormat | None,
-    *,
-    labelled: bool = True,
-) -> tuple[Any, Any, Any]:
-    """Rows, labels and weights of a file, the latter two in these columns."""
-    from riskslim.data.files import check_one_column, read_table
-
-    read = read_table(path, csv_format)
-    outcome, weights = columns
-    if outcome is None and labelled:
-        outcome = score.outcome_name
-    for name in (outcome, weights):
-        if name is not None:
-            check_one_column(path, read.column_names, name)
-    return (
-        _with_features(read, score, path, handle_unknown),
-        None if outcome is None else read[outcome],
-        None if weights is None else read[weights],
-    )
-
-
-def _with_features(
-    read: pyarrow.Table, score: RiskScore, path: Path, handle_unknown: HandleUnknown
-) -> pyarrow.Table:
-    """Columns of a file, and the items that it lacks, computed from its raw columns."""
-    from riskslim._wording import listing, near
-    from riskslim.items.item import source_variable
-
-    table = score.with_items(read, handle_unknown=handle_unknown)
-    names = read.column_names
-    lacking: dict[str, list[str]] = {}  # items by raw column
-    for name in score.points:
-        if name not in table.column_names:
-            lacking.setdefault(source_variable(name), []).append(name)
-    if not lacking:
-        return table
-    wanted = []
-    for column, items in lacking.items():
-        listed = listing(f"{item!r}{near(item, names)}" for item in items)
-        if column in names:
-            wanted.append(f"{listed}, which cannot be computed from {column!r}")
-        elif items == [column]:
-            wanted.append(listed)
-        else:
-            raw = [name for name in names if source_variable(name) == name]
-            wanted.append(f"{column!r}{near(column, raw)} to compute {listed}")
-    raise ValueError(
-        f"{path} lacks columns that the risk score needs: {'; '.join(wanted)}. Its {len(names)} "
-        f"columns are {listing(map(repr, names))}."
-    )
 
 
 def _write_predictions(parts: list[pyarrow.Table], path: Path | None) -> None:

@@ -70,16 +70,12 @@ def root(*, version: ShowVersion = False) -> None:
 ScoreFile = Annotated[
     Path, typer.Argument(metavar="SCORE", help="JSON file that fit wrote.", show_default=False)
 ]
-DataFile = Annotated[
-    Path,
+RowsFiles = Annotated[
+    list[Path] | None,
     typer.Argument(
-        metavar="DATA", help="File that ends in .csv, .csv.gz or .parquet.", show_default=False
-    ),
-]
-RowsFile = Annotated[
-    Path | None,
-    typer.Argument(
-        metavar="[DATA]", help="File that ends in .csv, .csv.gz or .parquet.", show_default=False
+        metavar="[DATA...]",
+        help="Files that end in .csv, .csv.gz or .parquet, or folders of them.",
+        show_default=False,
     ),
 ]
 DataFiles = Annotated[
@@ -97,6 +93,15 @@ MemoryLimit = Annotated[
         metavar="SIZE",
         help="Memory that the rows may take, such as 4GB: a file that needs more is read batch by "
         "batch. Default: half of the machine's memory.",
+    ),
+]
+MemoryLimitOfRows = Annotated[
+    str | None,
+    typer.Option(
+        "--memory-limit",
+        metavar="SIZE",
+        help="Memory that the rows may take, such as 4GB; more are refused. Default: half of the "
+        "machine's memory.",
     ),
 ]
 Scratch = Annotated[
@@ -531,9 +536,14 @@ FromPrevalence = Annotated[
 WithScale = Annotated[
     bool, typer.Option("--with-scale", help="Fit the scale as well, not the intercept alone.")
 ]
-TestFile = Annotated[
-    Path | None,
-    typer.Option(metavar="DATA", help="File with rows that were not used to find the risk score."),
+TestFiles = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--test",
+        metavar="DATA",
+        help="File or folder with rows that were not used to find the risk score; may be given "
+        "repeatedly.",
+    ),
 ]
 MetricsOutput = Annotated[
     Path | None,
@@ -563,6 +573,55 @@ Resamples = Annotated[
         **_COUNT,
         help="Bootstrap resamples of the intervals of metrics; 0: no intervals. Default: 1000, "
         "or 200 where very many rows differ.",
+    ),
+]
+
+# ---------------------------------------------------------------------------------------------
+# Of explain
+# ---------------------------------------------------------------------------------------------
+
+ExplainedRows = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--row",
+        metavar="N|VALUE",
+        help="Row to explain, by its number, counted from 0; with --id by its value in that "
+        "column; may be given repeatedly. Default: all rows.",
+    ),
+]
+IdentifierOfRows = Annotated[
+    str | None,
+    typer.Option("--id", metavar="NAME", help="Column that says which row is which."),
+]
+ScoreThreshold = Annotated[
+    float | None,
+    typer.Option(
+        **_REAL,
+        help="Score from which on something is done, of the fitted points as predict writes it: "
+        "which changes lead to its other side. Default: that of a risk of 50%.",
+    ),
+]
+Fixed = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Feature or variable that cannot change, such as age; may be given repeatedly.",
+    ),
+]
+AverageOf = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="DATA",
+        help="File or folder of rows whose average points the reasons are compared with as well; "
+        "may be given repeatedly.",
+    ),
+]
+ExplanationsOutput = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="File that ends in .csv or .parquet, with a line for each row and item, or in .json. "
+        "Default: text on standard output.",
     ),
 ]
 

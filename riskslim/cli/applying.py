@@ -1,0 +1,257 @@
+"""The rows of files that a saved risk score is applied to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from riskslim._wording import listing, near
+from riskslim.cli.outputs import DATA_SUFFIXES
+from riskslim.cli.reading import bytes_in_memory
+from riskslim.data.batches import common_schema, find_files, in_schema
+from riskslim.data.files import check_one_column, import_pyarrow, read_table, read_verbatim
+from riskslim.items.item import source_variable
+from riskslim.rows.reading import default_memory_limit
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from riskslim.data.csv_format import CsvFormat
+    from riskslim.items.rules import HandleUnknown
+    from riskslim.risk_score import RiskScore
+
+__all__ = ["Applied", "RowsOfFile", "RowsOfFiles", "files_of"]
+
+# A table of several files is made of those of each, and columns are copied once more from there.
+_COPIES = 3
+
+
+class RowsOfFile(NamedTuple):
+    """The rows of one file.
+
+    Attributes
+    ----------
+    path : Path
+    table : pyarrow.Table
+        Its columns, and the items that it lacks.
+    read : pyarrow.Table
+        Its columns alone.
+    """
+
+    path: Path
+    table: pyarrow.Table
+    read: pyarrow.Table
+
+
+class RowsOfFiles(NamedTuple):
+    """The rows of all files, with their labels and weights.
+
+    Attributes
+    ----------
+    X : pyarrow.Table
+    y, sample_weight : pyarrow.ChunkedArray or None
+    remarks : tuple of str
+        On the rows of each file, with its name where there are several.
+    """
+
+    X: pyarrow.Table
+    y: Any
+    sample_weight: Any
+    remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Applied:
+    """A saved score, and how files are read that it is applied to.
+
+    Parameters
+    ----------
+    score : RiskScore
+    unknown : {"error", "ignore"}
+    csv_format : CsvFormat or None
+    memory_limit : int, optional
+        Bytes that rows of several files may take. Default: half of the machine's memory.
+    what : str, default "this command"
+        Who needs the rows, for errors.
+    """
+
+    score: RiskScore
+    unknown: HandleUnknown
+    csv_format: CsvFormat | None
+    memory_limit: int | None = None
+    what: str = field(default="this command")
+
+    def read(self, path: Path) -> RowsOfFile:
+        """Read a file, and compute the items that it lacks.
+
+        Parameters
+        ----------
+        path : Path
+
+        Returns
+        -------
+        RowsOfFile
+
+        Raises
+        ------
+        OSError, ValueError, TypeError
+            It cannot be read, or lacks columns that the score needs, which are named.
+        """
+        read = read_table(path, self.csv_format)
+        return RowsOfFile(path, _with_features(read, self.score, path, self.unknown), read)
+
+    def identifiers(self, rows: RowsOfFile, name: str) -> pyarrow.ChunkedArray:
+        """Return a column as it stands in the file.
+
+        Parameters
+        ----------
+        rows : RowsOfFile
+        name : str
+
+        Returns
+        -------
+        pyarrow.ChunkedArray
+
+        Raises
+        ------
+        ValueError
+            There is no such column, or there are several.
+        """
+        return read_verbatim(rows.path, rows.read, name, self.csv_format)
+
+    def remarks(self, rows: RowsOfFile, *, named: bool) -> tuple[str, ...]:
+        """Remarks on the rows of a file, with its name if that is wanted."""
+        found = self.score.remarks(rows.table)
+        return tuple(f"{rows.path}: {one}" if named else one for one in found)
+
+    def all_rows(
+        self,
+        paths: Sequence[Path],
+        *,
+        outcome: str | None,
+        weights: str | None,
+        labelled: bool = True,
+        named: bool = False,
+        kept: Iterable[str] = (),
+        check: Callable[[Path, list[str]], None] = lambda path, names: None,
+    ) -> RowsOfFiles:
+        """Read all files into one table, one after the other.
+
+        Parameters
+        ----------
+        paths : sequence of Path
+            Files and folders.
+        outcome, weights : str or None
+            Columns; without an outcome that of the score, if there have to be labels.
+        labelled : bool, default True
+        named : bool, default False
+            Remarks have the name of the file, even if it is the only one.
+        kept : iterable of str, default ()
+            Columns that are needed beside the features with points; of one file all are kept.
+        check : callable, optional
+            Is given each file and the names of its columns.
+
+        Returns
+        -------
+        RowsOfFiles
+
+        Raises
+        ------
+        OSError, ValueError, TypeError
+            As :meth:`read`; columns that differ between files; rows that do not fit in memory.
+        """
+        files = files_of(paths)
+        if outcome is None and labelled:
+            outcome = self.score.outcome_name
+        others = [name for name in (outcome, weights) if name is not None]
+        wanted = {*self.score.points, *kept, *others}
+        parts: list[tuple[Path, pyarrow.Table]] = []
+        remarks: list[str] = []
+        for path in files:
+            if path.is_file():  # of others, reading says what is wrong
+                self._check_memory(path, sum(part.nbytes for _, part in parts))
+            rows = self.read(path)
+            for name in others:
+                check_one_column(path, rows.read.column_names, name)
+            check(path, rows.read.column_names)
+            remarks += self.remarks(rows, named=named or len(files) > 1)
+            table = rows.table
+            if len(files) > 1:
+                table = table.select([name for name in table.column_names if name in wanted])
+            parts.append((path, table))
+        table = parts[0][1] if len(parts) == 1 else _joined(parts)
+        y, sample_weight = (None if one is None else table[one] for one in (outcome, weights))
+        return RowsOfFiles(table, y, sample_weight, tuple(dict.fromkeys(remarks)))
+
+    def _check_memory(self, path: Path, so_far: int) -> None:
+        """Refuse files that have no room in memory, before the next one is read."""
+        limit = self.memory_limit or default_memory_limit()
+        needed = bytes_in_memory(path, items=False) + _COPIES * so_far
+        if needed > limit:
+            raise ValueError(
+                f"{self.what} needs all rows in memory: with {path} they would take about "
+                f"{needed / 1e9:.2g} GB, of {limit / 1e9:.2g} GB that they may take. Give fewer "
+                "files, or a sample of the rows in one; or more memory by --memory-limit"
+            )
+
+
+def files_of(paths: Sequence[Path]) -> list[Path]:
+    """List the files that are meant; one that is given by its name is taken as it is.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Files and folders.
+
+    Returns
+    -------
+    list of Path
+
+    Raises
+    ------
+    OSError, ValueError
+        As :func:`~riskslim.data.batches.find_files`.
+    """
+    if len(paths) == 1 and not paths[0].is_dir():
+        return list(paths)
+    return find_files(paths, DATA_SUFFIXES)
+
+
+def _joined(parts: Sequence[tuple[Path, pyarrow.Table]]) -> pyarrow.Table:
+    """One table of several with the same columns, of types that hold all of their values."""
+    names = parts[0][1].column_names
+    schema = common_schema([(path, part.schema) for path, part in parts], names)
+    batches = [
+        in_schema(batch, schema, path) for path, part in parts for batch in part.to_batches()
+    ]
+    return import_pyarrow().Table.from_batches(batches, schema)
+
+
+def _with_features(
+    read: pyarrow.Table, score: RiskScore, path: Path, handle_unknown: HandleUnknown
+) -> pyarrow.Table:
+    """Columns of a file, and the items that it lacks, computed from its raw columns."""
+    table = score.with_items(read, handle_unknown=handle_unknown)
+    names = read.column_names
+    lacking: dict[str, list[str]] = {}  # items by raw column
+    for name in score.points:
+        if name not in table.column_names:
+            lacking.setdefault(source_variable(name), []).append(name)
+    if not lacking:
+        return table
+    wanted = []
+    for column, items in lacking.items():
+        listed = listing(f"{item!r}{near(item, names)}" for item in items)
+        if column in names:
+            wanted.append(f"{listed}, which cannot be computed from {column!r}")
+        elif items == [column]:
+            wanted.append(listed)
+        else:
+            raw = [name for name in names if source_variable(name) == name]
+            wanted.append(f"{column!r}{near(column, raw)} to compute {listed}")
+    raise ValueError(
+        f"{path} lacks columns that the risk score needs: {'; '.join(wanted)}. Its {len(names)} "
+        f"columns are {listing(map(repr, names))}."
+    )
