@@ -29,6 +29,7 @@ from riskslim.data.statements import state
 from riskslim.data.summaries import TableSummary
 from riskslim.data.tables import Table, check_present, open_records, open_table
 from riskslim.items.batches import fit_summarised, write_items
+from riskslim.items.codes import code_rates_of, note_on_codes, outcome_of
 from riskslim.items.columns import (
     Column,
     ColumnEncoder,
@@ -179,6 +180,10 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     variables_ : dict from str to RawVariable
         What each column of fit was: its kind, its range or all of its levels, how many values are
         missing, in rows with a positive weight. :meth:`RiskScore.with_variables` takes it over.
+    possible_codes_ : dict from str to dict from float to float
+        Columns of 3 to 12 whole numbers, given to ``fit`` along with y, with which the outcome
+        clearly neither rises nor falls: the share of rows with it by value. They may be codes that
+        belong to ``categorical``, as a warning of the logger says. Empty without y.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         If X had names.
@@ -239,6 +244,7 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     items_: list[Item]
     groups_: dict[str, tuple[str, ...]]
     limited_: dict[str, int]
+    possible_codes_: dict[str, dict[float, float]]
     constant_items_: list[Item]
     variables_: dict[str, RawVariable]
 
@@ -289,8 +295,8 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : data frame, Arrow table, mapping from names to columns, array or nested sequence
             Shape (n, d).
         y : array-like of shape (n,), optional
-            Two distinct labels; needed where ``thresholds`` are "supervised", and ignored
-            elsewhere.
+            Two distinct labels; needed where ``thresholds`` are "supervised". Elsewhere no item
+            depends on them, but a note on columns that may be codes.
         sample_weight : array-like of shape (n,), optional
 
         Returns
@@ -311,17 +317,25 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         positive = self._positive(y, table.n_samples)
         if positive is not None:
             positive = rows.take(positive)
+        outcome = outcome_of(y, table.n_samples)
+        if outcome is not None:
+            outcome = rows.take(outcome)
 
         encoders: list[ColumnEncoder] = []
         faults: list[tuple[int, ColumnError]] = []
+        codes: dict[str, dict[float, float]] = {}
         for j, name in enumerate(self._columns):
             try:
                 values = rows.take(table.values(j))
                 encoders.append(fit_column(name, values, rows.weights, rules, positive=positive))
+                if outcome is not None and (
+                    rates := code_rates_of(encoders[-1], values, rows.weights, outcome)
+                ):
+                    codes[name] = rates
             except ColumnError as fault:
                 faults.append((j, rows.located(fault)))
         raise_faults(faults, self._columns, table.n_samples, _FIT_ADVICE)
-        self._take_over(encoders, rows.n, rules)
+        self._take_over(encoders, rows.n, rules, codes)
         return self
 
     def prepared(self, names: Sequence[str]) -> dict[str, tuple[float, ...]]:
@@ -389,7 +403,7 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             except ColumnError as fault:
                 faults.append((j, fault))
         raise_faults(faults, self._columns, summary.n_rows, _FIT_ADVICE)
-        self._take_over(encoders, summary.n_counted, rules)
+        self._take_over(encoders, summary.n_counted, rules, {})
         return self
 
     def transform(self, X: Any) -> Any:
@@ -495,9 +509,16 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _take_over(self, encoders: list[ColumnEncoder], n: int, rules: ItemRules) -> None:
+    def _take_over(
+        self,
+        encoders: list[ColumnEncoder],
+        n: int,
+        rules: ItemRules,
+        codes: dict[str, dict[float, float]],
+    ) -> None:
         """Take over the encoders of the columns, fitted to so many rows."""
         self._encoders = encoders
+        self.possible_codes_ = codes
         self.variables_ = {
             encoder.column: encoder.variable for encoder in encoders if encoder.variable is not None
         }
@@ -507,6 +528,8 @@ class ItemEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._check_items()
         if not _is_quiet.get():
             self._report_levels(n, rules.categorical)
+            if codes:
+                logger.warning("%s", note_on_codes(codes))
         groups: dict[str, list[str]] = {}
         for item in self.items_:
             variable = variable_of(item.name, {item.name: item})

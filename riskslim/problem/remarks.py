@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from riskslim.constraints.base import Constraint
     from riskslim.data.training_data import TrainingData
     from riskslim.loss.logistic import LogisticLoss
+    from riskslim.rows.base import PartitionedRows
     from riskslim.scale import ScaleSet
 
-__all__ = ["remarks_on"]
+__all__ = ["remark_on_weights", "remarks_on", "remarks_on_rows"]
 
 # Log-odds beyond which one point per unit of a feature is too coarse: a risk below 1% at one end
 # of the feature's values means one above 99% at the other.
@@ -89,7 +90,7 @@ def remarks_on(
     data = problem.loss.data
     separated = separations(data, vector, problem.loss.parts)
     remarks = (
-        _weighted(problem),
+        remark_on_weights(data, problem.loss.parts),
         _empty(problem, vector),
         _too_wide(problem),
         separation_remark(separated, _outcome(data)),
@@ -111,14 +112,47 @@ def _scale_of(problem: _Problem, vector: NDArray[Any]) -> float:
     return scales.high if scales.is_single else problem.loss.best_scale(vector)
 
 
-def _weighted(problem: _Problem) -> str:
-    data = problem.loss.data
+def remarks_on_rows(data: TrainingData, vector: NDArray[Any]) -> tuple[str, ...]:
+    """Name what the training rows alone say against a score: their weights, and their separation.
+
+    Parameters
+    ----------
+    data : TrainingData
+        With the features of the score, at least; rows one by one.
+    vector : ndarray of shape (d + 1,)
+        Points of the score, intercept first.
+
+    Returns
+    -------
+    tuple of str
+        Those of :func:`remarks_on` that need to know nothing of the problem.
+    """
+    found = (
+        remark_on_weights(data),
+        separation_remark(separations(data, vector), _outcome(data)),
+    )
+    return tuple(filter(None, found))
+
+
+def remark_on_weights(data: TrainingData, parts: PartitionedRows | None = None) -> str:
+    """Say what weights make of the risks; empty where that is little.
+
+    Parameters
+    ----------
+    data : TrainingData
+    parts : PartitionedRows, optional
+        The rows, where they are not in the data's memory.
+
+    Returns
+    -------
+    str
+    """
     outcome = _outcome(data)
     if data.class_weighting is not None:
         return data.class_weighting.describe(outcome)
     if not data.is_weighted:
         return ""
-    by_weight, of_rows = data.prevalence, _share_of_rows(problem.loss)
+    by_weight, of_rows = data.prevalence, _share_of_rows(data, parts)
     change = by_weight / (1 - by_weight) * (1 - of_rows) / of_rows
     if max(change, 1 / change) < _LARGE_CHANGE_OF_ODDS:
         return ""
@@ -129,13 +163,10 @@ def _weighted(problem: _Problem) -> str:
     )
 
 
-def _share_of_rows(loss: LogisticLoss) -> float:
+def _share_of_rows(data: TrainingData, parts: PartitionedRows | None) -> float:
     """Share of the positive class among the rows that count, whatever they weigh."""
-    parts = [all_rows(loss.data)] if loss.parts is None else []
-    counts = [count_classes(part) for part in parts]
-    if loss.parts is not None:
-        counts = list(loss.parts.map(count_classes))
-    without, having = np.sum(counts, axis=0)
+    every = [count_classes(all_rows(data))] if parts is None else list(parts.map(count_classes))
+    without, having = np.sum(every, axis=0)
     return float(having / (without + having))
 
 

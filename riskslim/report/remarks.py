@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from riskslim._wording import listing
 from riskslim.data.class_weights import share
+from riskslim.data.training_data import TrainingData
+from riskslim.exceptions import ConstantFeatureWarning
+from riskslim.metrics.agreement import calibration_line
+from riskslim.metrics.bootstrap import Interval
+from riskslim.problem.remarks import remarks_on_rows
 from riskslim.report.drift import SOME_SHIFT, Drift, index_text
-from riskslim.report.rows import SAME_SHARE, SHARES, Rows, share_or_metric_text, vector_of
+from riskslim.report.rows import (
+    SAME_SHARE,
+    SHARES,
+    Rows,
+    feature_values,
+    labelled,
+    share_or_metric_text,
+    vector_of,
+)
+from riskslim.score.link import link_of
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
@@ -44,7 +61,7 @@ def remarks(
     """
     weighting, certificate = score.class_weighting, score.certificate
     of_score = list(score.remarks())
-    found = [] if problem is None else list(problem.remarks(vector_of(score)))
+    found = list(_remarks_of_fit(score, rows[0], problem))
     if score.recalibration is not None and weighting is not None:  # what it did is mended
         of_weights = weighting.describe(f"{score.outcome_name} = {score.classes[1]}")
         found = [remark for remark in found if remark != of_weights]
@@ -63,6 +80,27 @@ def remarks(
     return of_score + [remark for remark in found if remark not in of_score]
 
 
+def _remarks_of_fit(
+    score: ScoreLike, rows: Rows, problem: RiskScoreProblem | None
+) -> tuple[str, ...]:
+    """What a fit says of its score; without the problem, what the training rows still show."""
+    if problem is not None:
+        return problem.remarks(vector_of(score))
+    if rows.name != "training data":
+        return ()
+    if not score.points:
+        return ("No feature has points, so every row has the same risk.",)
+    values = {name: feature_values(score, name, rows.X) for name in score.points}
+    _, labels, weight = labelled(score, rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConstantFeatureWarning)
+        data = TrainingData(
+            values, labels, weight,
+            outcome_name=score.outcome_name, positive_label=score.classes[1],
+        )  # fmt: skip
+    return remarks_on_rows(data, np.array([score.intercept, *score.points.values()]))
+
+
 def _title(rows: Rows) -> str:
     return rows.name[0].upper() + rows.name[1:]
 
@@ -70,17 +108,67 @@ def _title(rows: Rows) -> str:
 def _remarks_on_calibration(score: ScoreLike, rows: Sequence[Rows]) -> list[str]:
     """Say where risks are off by more than chance, on rows the score was not chosen by."""
     trained = rows[0] if rows[0].name == "training data" else None
-    found = [
-        f"{_title(one)}: {remark}"
-        for one in rows
-        if one is not trained and (remark := _remark_on_calibration(one, trained)) is not None
-    ]
+    found: list[str] = []
+    for one in rows:
+        if one is trained:
+            continue
+        said = _remark_on_calibration(one, trained), _remark_on_line(score, one)
+        found += [f"{_title(one)}: {remark}" for remark in said if remark is not None]
     if found and score.certificate is not None:
         found.append(
             "The certificate is about the training rows only: it says how close the score is to "
             "the best one there, and not that risks are true for other rows."
         )
     return found
+
+
+def _remark_on_line(score: ScoreLike, rows: Rows) -> str | None:
+    """Say what the intercept and slope of calibration mean, where they are off by more than chance.
+
+    Both are as the table of further statistics prints them.
+    """
+    if rows.positive.all() or not rows.positive.any():
+        return None
+    log_odds = link_of(score).log_odds(rows.scores.astype(np.float64))
+    line = calibration_line(rows.positive, log_odds, rows.weight)
+    found, option, argument = [], "", ""
+    if _is_off(line.slope, 1.0):
+        kind = (
+            "risks are too extreme, high ones too high and low ones too low"
+            if line.slope.value < 1
+            else "risks are too much alike, high ones too low and low ones too high"
+        )
+        if line.slope.upper < 0:
+            kind = "higher risks go with fewer outcomes"
+        found.append(
+            f"the calibration slope is {_with_interval(line.slope)}, where 1 is perfect: {kind}"
+        )
+        option, argument = " --with-scale", ", with_scale=True"
+    if _is_off(line.intercept, 0.0):
+        is_low = line.intercept.value > 0
+        found.append(
+            f"the calibration intercept is {_with_interval(line.intercept)}, where 0 is perfect: "
+            f"risks are too {'low' if is_low else 'high'} on average"
+        )
+    if not found:
+        return None
+    if line.slope.upper < 0:
+        return f"{'; '.join(found)}. Is the outcome the one that the score was learned on?"
+    return (
+        f"{'; '.join(found)}. Recalibration keeps the points and sets the risks right: "
+        f"riskslim recalibrate SCORE DATA{option}, or score.recalibrated(X, y{argument}), on rows "
+        "like these, and judged on others."
+    )
+
+
+def _is_off(interval: Interval, perfect: float) -> bool:
+    """Say whether the interval is known, and does not hold what is perfect."""
+    return perfect < interval.lower or perfect > interval.upper
+
+
+def _with_interval(found: Interval) -> str:
+    value, lower, upper = (f"{one:.2f}".replace("-", "\u2212") for one in found)
+    return f"{value} (95% interval {lower} to {upper})"
 
 
 def _remark_on_calibration(rows: Rows, trained: Rows | None) -> str | None:
