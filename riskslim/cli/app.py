@@ -52,19 +52,21 @@ def application() -> typer.Typer:
     from riskslim.cli.apply import export, predict, recalibrate, report, scorecard, show
     from riskslim.cli.explain import explain
     from riskslim.cli.fit import demo, fit
+    from riskslim.cli.help import Command, Commands
     from riskslim.cli.options import root
 
     app = typer.Typer(
         name="riskslim",
-        help="Certifiably optimal risk scores: sparse linear models with small integer "
-        "coefficients.",
+        cls=Commands,
+        help="Risk scores that people add up by hand: a few whole points, found in your data, with "
+        "a proof of how close to the best ones they are.",
         no_args_is_help=True,
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
     app.callback()(root)
     for command in (fit, predict, explain, show, scorecard, recalibrate, report, export, demo):
-        app.command()(command)
+        app.command(cls=Command)(command)
     return app

@@ -93,9 +93,10 @@ def predict(
     decimal: Decimal = None,
     encoding: Encoding = None,
 ) -> None:
-    """Compute score and risk of every row of a file, in its order; or of several, one by one.
+    """Compute score and risk of every row.
 
-    Of folders, all files are taken, in the order of their names, with one file in memory at a time.
+    Rows are in the order of the file, or of several, one by one, with one file in memory at a time.
+    Of folders, all files are taken, in the order of their names.
     Items such as "age >= 60" that are no columns of the file are computed from its column "age".
     CSV files are read as the one that the score was fitted to, unless options say otherwise.
     """
@@ -180,10 +181,11 @@ def scorecard(
     labels: LabelsFile = None,
     output: TextOutput = None,
 ) -> None:
-    """Write a risk score in the points of scorecards: whole points for the bands of each variable.
+    """Write a risk score in the points of scorecards.
 
-    Risks are those of the score. Odds and points that double them are as near to what is asked for
-    as whole points allow, which the scorecard states. It goes to standard output unless --output
+    Each variable has whole points for its bands; risks are those of the score. Odds and points that
+    double them are as near to what is asked for as whole points allow, which the scorecard states.
+    It goes to standard output unless --output
     names a file.
     """
     with session():
@@ -218,10 +220,11 @@ def recalibrate(
     encoding: Encoding = None,
     memory_limit: MemoryLimitOfRows = None,
 ) -> None:
-    """Fit the risks to rows of another kind: points stay as they are, risks change.
+    """Fit the risks to other rows; the points stay as they are.
 
-    To the labels of the rows of DATA; or to --prevalence, by the rows of DATA, or without any by
-    Bayes' rule. Prints the score with its new risks, and saves it where --output says.
+    With labels, the mean risk of the rows of DATA becomes their share with the outcome. Without, it
+    becomes --prevalence; and with no DATA at all, all odds are multiplied alike. Prints the score
+    with its new risks, and saves it where --output says.
     """
     with session():
         data = data or []

@@ -56,10 +56,11 @@ def explain(
     encoding: options.Encoding = None,
     memory_limit: options.MemoryLimitOfRows = None,
 ) -> None:
-    """Say why rows have their scores: the points of each item, reasons, and what would change it.
+    """Say why rows have their scores, and what would change them.
 
-    Rows are named by --row; without it, all are explained. Words and points are those of the sheet.
-    DATA is read as by predict.
+    For each row there are the points of each item and the changes that matter; a table has the rank
+    of each variable among the reasons as well. Rows are named by --row; without it, all are
+    explained. Words and points are those of the sheet. DATA is read as by predict.
     """
     with session():
         if output is not None and output.suffix not in _SUFFIXES:

@@ -127,7 +127,7 @@ def fit(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
-    """Find the best risk score for the data in a file, or in several.
+    """Find the best risk score for rows in files.
 
     Every column is a feature, apart from the outcome, the weights and those excluded; with
     --features, only those named. Ctrl-C ends the search and prints the best risk score so far;

@@ -73,7 +73,7 @@ ScoreFile = Annotated[
 RowsFiles = Annotated[
     list[Path] | None,
     typer.Argument(
-        metavar="[DATA...]",
+        metavar="DATA",
         help="Files that end in .csv, .csv.gz or .parquet, or folders of them.",
         show_default=False,
     ),
@@ -81,7 +81,7 @@ RowsFiles = Annotated[
 DataFiles = Annotated[
     list[Path],
     typer.Argument(
-        metavar="DATA...",
+        metavar="DATA",
         help="File that ends in .csv, .csv.gz or .parquet; or several files or folders of them, "
         "with the same columns.",
         show_default=False,
@@ -209,15 +209,13 @@ Items = Annotated[
 ]
 NThresholds = Annotated[
     int | None,
-    typer.Option(
-        **_WHOLE, help="With --items: most thresholds per column, at quantiles. Default: 9."
-    ),
+    typer.Option(**_WHOLE, help="Most thresholds per column, at quantiles. Default: 9."),
 ]
 Thresholds = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME=V,V,...|[NAME=]all|[NAME=]supervised",
-        help="With --items: thresholds of one column; all: every one that tells rows apart; "
+        help="Thresholds of one column; all: every one that tells rows apart; "
         "supervised: those that the outcome chooses; of one or of every column; may be given "
         "repeatedly.",
     ),
@@ -233,18 +231,18 @@ RoundThresholds = Annotated[
     bool,
     typer.Option(
         "--round-thresholds",
-        help="With --items: put thresholds at the roundest numbers that split the rows alike.",
+        help="Put thresholds at the roundest numbers that split the rows alike.",
     ),
 ]
 ThresholdDigits = Annotated[
     int | None,
-    typer.Option(**_WHOLE, help="With --items: round thresholds to so many significant digits."),
+    typer.Option(**_WHOLE, help="Round thresholds to so many significant digits."),
 ]
 MinFrequency = Annotated[
     float | None,
     typer.Option(
         metavar="SHARE|N",
-        help="With --items: levels in fewer rows share one item; supervised thresholds have as "
+        help="Levels in fewer rows share one item; supervised thresholds have as "
         "many between them (default there: 0.05).",
     ),
 ]
@@ -259,7 +257,7 @@ Special = Annotated[
     list[str] | None,
     typer.Option(
         metavar="V,V,...|NAME=V,V,...",
-        help="With --items: values that are no numbers, such as -9 for unknown, of all columns or "
+        help="Values that are no numbers, such as -9 for unknown, of all columns or "
         "of one: each has an item, those joined by + share one; may be given repeatedly.",
     ),
 ]
@@ -267,21 +265,21 @@ Categorical = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="With --items: column of numbers that are levels; may be given repeatedly.",
+        help="Column of numbers that are levels; may be given repeatedly.",
     ),
 ]
 Numeric = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="With --items: column of numbers that stays as it is; may be given repeatedly.",
+        help="Column of numbers that stays as it is; may be given repeatedly.",
     ),
 ]
 Missing = Annotated[
     str | None,
     typer.Option(
         metavar="error|indicator",
-        help="With --items: refuse missing values (the default), or make items of them.",
+        help="Refuse missing values (the default), or make items of them.",
     ),
 ]
 
@@ -451,7 +449,8 @@ Seed = Annotated[
     ),
 ]
 ScoreOutput = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="JSON file to save the risk score to.")
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="JSON file to save the risk score to."),
 ]
 Trace = Annotated[
     Path | None,
@@ -503,12 +502,17 @@ Identifier = Annotated[
 PredictionsOutput = Annotated[
     Path | None,
     typer.Option(
+        "--output",
+        "-o",
         metavar="FILE",
         help="File that ends in .csv or .parquet. Default: CSV on standard output.",
     ),
 ]
 PageOutput = Annotated[
-    Path, typer.Option(metavar="FILE", help="HTML file to write to.", show_default=False)
+    Path,
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="HTML file to write to.", show_default=False
+    ),
 ]
 OutcomeOfRows = Annotated[
     str | None,
@@ -564,6 +568,7 @@ GroupThreshold = Annotated[
     float | None,
     typer.Option(
         **_REAL,
+        metavar="R",
         help="With --group: the risk from which on rows are called positive. Default: 0.5.",
     ),
 ]
@@ -597,6 +602,7 @@ ScoreThreshold = Annotated[
     float | None,
     typer.Option(
         **_REAL,
+        metavar="S",
         help="Score from which on something is done, of the fitted points as predict writes it: "
         "which changes lead to its other side. Default: that of a risk of 50%.",
     ),
@@ -619,6 +625,8 @@ AverageOf = Annotated[
 ExplanationsOutput = Annotated[
     Path | None,
     typer.Option(
+        "--output",
+        "-o",
         metavar="FILE",
         help="File that ends in .csv or .parquet, with a line for each row and item, or in .json. "
         "Default: text on standard output.",
@@ -690,17 +698,19 @@ Inputs = Annotated[
     ),
 ]
 BasePoints = Annotated[
-    float, typer.Option(**_REAL, help="Total at which the odds are those of --base-odds.")
+    float,
+    typer.Option(**_REAL, metavar="N", help="Total at which the odds are those of --base-odds."),
 ]
 BaseOdds = Annotated[
     float,
     typer.Option(
         **_REAL,
+        metavar="R",
         help="Odds at the base points: against the outcome where a higher total is safer, else "
         "for it.",
     ),
 ]
-PDO = Annotated[float, typer.Option(**_REAL, help="Points that double the odds.")]
+PDO = Annotated[float, typer.Option(**_REAL, metavar="N", help="Points that double the odds.")]
 HigherIs = Annotated[
     str,
     typer.Option(metavar="safer|riskier", help="Of a higher total: its risk is lower or higher."),
@@ -712,5 +722,5 @@ CardFormat = Annotated[
     ),
 ]
 TextOutput = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="File to write to, in UTF-8.")
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write to, in UTF-8.")
 ]
