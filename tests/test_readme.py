@@ -375,7 +375,8 @@ def test_two_commands_set_up_and_test():
 
 
 @pytest.mark.parametrize(
-    "command", ["fit", "predict", "show", "scorecard", "recalibrate", "report", "export", "demo"]
+    "command",
+    ["fit", "predict", "explain", "show", "scorecard", "recalibrate", "report", "export", "demo"],
 )
 def test_every_option_is_documented_with_its_default(command):
     section = re.search(rf"^## riskslim {command}\b.*?(?=^## )", COMMAND_LINE, re.M | re.S)

@@ -64,7 +64,7 @@ def explain(
     """
     with session():
         if output is not None and output.suffix not in _SUFFIXES:
-            raise ValueError(f"--output must end in {', '.join(_SUFFIXES)}, got {output}")
+            raise ValueError(f"--output must end in .csv, .json or .parquet, got {output}")
         files = files_of(data)
         others = average_of or []
         sources = [("data", one) for one in (*data, *others)]
@@ -90,11 +90,11 @@ def explain(
         remarks: list[str] = []
         for path in files:
             read = applied.read(path)
-            name_of_rows, places = _chosen(applied, read, identifier, row)
-            chosen = read if places is None else read._replace(table=read.table.take(places))
-            if not name_of_rows:
+            named, places = _chosen(applied, read, identifier, row)
+            if not named:
                 continue
-            names += name_of_rows
+            chosen = read if places is None else read._replace(table=read.table.take(places))
+            names += named
             found += risk_score.explain_rows(chosen.table, **asked)
             remarks += applied.remarks(chosen, named=len(files) > 1)
         if row and identifier is not None:

@@ -402,6 +402,71 @@ def certified(score: RiskScore, X, y) -> RiskScore:
     return dataclasses.replace(score, certificate=dataclasses.replace(certificate, loss=loss))
 
 
+def remark_on_line(score: RiskScore, X, y, meaning: str, rows: str = "Test data") -> str:
+    """The remark where the intercept of calibration alone is off."""
+    found = calibration_line(y, score.decision_function(X)).intercept
+    value, lower, upper = (f"{one:.2f}".replace("-", "\u2212") for one in found)
+    return (
+        f"{rows}: the calibration intercept is {value} (95% interval {lower} to {upper}), where 0 "
+        f"is perfect: {meaning}. Recalibration keeps the points and sets the risks right: riskslim "
+        "recalibrate SCORE DATA, or score.recalibrated(X, y), on rows like these, and judged on "
+        "others."
+    )
+
+
+@pytest.mark.parametrize(
+    ("shift", "slope", "words"),
+    [
+        (0.0, 1.0, None),
+        (0.0, 0.5, "risks are too extreme"),
+        (0.0, 2.0, "risks are too much alike"),
+        (0.0, -1.0, "higher risks go with fewer outcomes"),
+        (1.0, 1.0, "risks are too low on average"),
+        (-1.0, 1.0, "risks are too high on average"),
+    ],
+)
+def test_a_poor_calibration_is_remarked_and_a_good_one_is_not(shift, slope, words):
+    score = RiskScore(-2, {"a": 2, "b": 1, "c": 1})
+    X = {name: np.tile(values, 250) for name, values in zip(
+        "abc", np.array(list(itertools.product((0, 1), repeat=3))).T, strict=True
+    )}  # fmt: skip
+    risk = 1 / (1 + np.exp(-(shift + slope * score.decision_function(X))))
+    # As many rows with the outcome among those of each score as the risk says.
+    y = np.zeros(len(risk), int)
+    for one in np.unique(risk):
+        rows = np.flatnonzero(risk == one)
+        y[rows[: round(one * len(rows))]] = 1
+    remarks = [
+        one for one in remarks_of(render(score, X, y, n_resamples=0)) if "calibration" in one
+    ]
+    assert len(remarks) == (words is not None)
+    if words is not None:
+        assert words in remarks[0]
+        assert ("recalibrate" in remarks[0]) == (slope > 0)
+        assert ("--with-scale" in remarks[0]) == (slope not in (1, -1))
+
+
+def test_a_page_without_the_problem_has_the_remarks_of_training_rows():
+    y = np.repeat([0, 1], 60)
+    X = {"a": y * (np.arange(120) % 3 > 0), "b": np.arange(120) % 2}
+    weight = np.where(y == 1, 4.0, 1.0)
+    data = TrainingData(X, y, weight)
+    coefficients = CoefficientSet(data.feature_names, -3, 3)
+    problem = RiskScoreProblem(LogisticLoss(data, coefficients), coefficients)
+    solution = branch_and_bound(problem)
+    score = RiskScore.from_solution(solution, data, problem=problem)
+    with_it, without = (
+        remarks_of(render(score, X, y, weight, problem=one, n_resamples=0))
+        for one in (problem, None)
+    )
+    said = [one for one in with_it if "have the outcome" in one or one.startswith("Weights of")]
+    assert len(said) == 2
+    assert [one for one in without if one in said] == said
+    # Of other rows nothing is said that is about the training rows.
+    other = remarks_of(render(score, X, y, n_resamples=0))
+    assert not [one for one in other if one in said]
+
+
 @pytest.mark.slow
 def test_risks_that_are_off_by_more_than_chance_are_remarked():
     X, y = drifted(3000, 0)
@@ -429,24 +494,28 @@ def test_risks_that_are_off_by_more_than_chance_are_remarked():
             f"{calibration_error(y_test, risk, scores=log_odds, bins=10):.1%}, where a perfectly "
             f"calibrated score has {chance['cal'].lower:.1%} to {chance['cal'].upper:.1%} by "
             "chance.",
+            remark_on_line(score, X_test, y_test, f"risks are too {direction} on average"),
             "The certificate is about the training rows only: it says how close the score is to "
             "the best one there, and not that risks are true for other rows.",
         ]  # fmt: skip
-    # Without a certificate there is nothing to be said of it; without resamples nothing of chance.
-    (alone,) = remarked(CERTAIN, more=0.7)
+    # Without a certificate there is nothing to be said of it; without resamples the line is left.
+    alone, line = remarked(CERTAIN, more=0.7)
     assert alone.startswith("Test data: risks are too low")
     assert "training data" not in alone
-    assert remarked(n_resamples=0, more=0.7) == []
-    uneven, certificate = remarked(slope=0.2, more=-0.05)
+    assert remarked(n_resamples=0, more=0.7)[0] == line
+    uneven, extreme, certificate = remarked(slope=0.2, more=-0.05)
     assert uneven.startswith("Test data: risks are off by more than chance, though not on average:")
+    assert "risks are too extreme" in extreme
+    assert "riskslim recalibrate SCORE DATA --with-scale" in extreme
     assert certificate.startswith("The certificate is about the training rows only")
 
 
 def test_training_rows_are_not_remarked_but_given_rows_are():
     X, y = drifted(3000, 0, more=0.7)
     assert remarks_of(render(certified(CERTAIN, X, y), X, y, n_resamples=50, bins=10)) == []
-    (found,) = remarks_of(render(CERTAIN, X, y, n_resamples=50, bins=10))
+    found, line = remarks_of(render(CERTAIN, X, y, n_resamples=50, bins=10))
     assert found.startswith("Given data: risks are too low")
+    assert line == remark_on_line(CERTAIN, X, y, "risks are too low on average", "Given data")
 
 
 def test_shares_are_told_apart():
