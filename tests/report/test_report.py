@@ -50,6 +50,7 @@ from riskslim.metrics import (
     bootstrap_intervals,
     calibration_consistency,
     calibration_error,
+    calibration_line,
     logistic_loss,
     maximum_calibration_error,
     population_stability_index,
