@@ -361,7 +361,7 @@ def test_the_first_commands_take_gaps_and_text(tmp_path, monkeypatch):
     columns = {"id": np.arange(100), "age": age, "ward": ward, "lab": lab, "died": died}
     pd.DataFrame(columns).to_csv("patients.csv", index=False)
     commands = re.findall(r"^    riskslim (.*?)(?: > \S+)?$", README, re.M)
-    assert len(commands) == 8
+    assert len(commands) == 9
     first, _, show, *_ = (shlex.split(command) for command in commands)
     fitted = CliRunner().invoke(application(), [*first, "--max-size", "2", "--positive", "dead"])
     assert fitted.exit_code == 0, fitted.output
