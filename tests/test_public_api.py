@@ -113,6 +113,7 @@ RiskScore.to_sql (self, dialect='ansi', *, table=None, boolean_columns=(), input
 RiskScore.to_pmml (self, *, inputs=None)
 RiskScore.recalibrated (self, X=None, y=None, sample_weight=None, *, prevalence=None, from_prevalence=None, with_scale=False)
 RiskScore.explain (self, record, threshold=None, *, fixed=(), average=None)
+RiskScore.explain_rows (self, X, threshold=None, *, fixed=(), average=None)
 RiskScore.average_points (self, X, sample_weight=None)
 RiskScore.with_cutoff_ranges (self, X, y, sample_weight=None, *, share=0.001)
 RiskScore.operating_points (self, X, y, sample_weight=None)

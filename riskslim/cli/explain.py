@@ -84,7 +84,7 @@ def explain(
         if others:
             rows = applied.all_rows(others, outcome=None, weights=None, labelled=False)
             average = risk_score.average_points(rows.X)
-        asked = {"threshold": threshold, "fixed": fixed or [], "average": average}
+        asked: dict[str, Any] = {"threshold": threshold, "fixed": fixed or [], "average": average}
         names: list[Any] = []
         found: list[Explanation] = []
         remarks: list[str] = []

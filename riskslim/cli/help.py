@@ -89,10 +89,11 @@ class Command(TyperCommand):
             record = parameter.get_help_record(ctx)
             if record is None:
                 continue
-            heading = heading_of.get(parameter.name or "", "Options")
+            name = parameter.name or ""
+            heading = heading_of.get(name, "Options")
             if parameter.param_type_name == "argument":
                 heading, record = "Arguments", (record[0].partition(" <")[0], record[1])
-            place = order.index(parameter.name) if parameter.name in order else k
+            place = order.index(name) if name in order else k
             lines[heading].append((place, record))
         if len(lines["Options"]) == 1:  # --help, which comes last
             lines["Options"] = lines.pop("Options")
