@@ -226,6 +226,14 @@ def others(score, record, name) -> list[float]:
     return sorted(ends - {record[name]})
 
 
+def changes_something(score, record, changed, threshold) -> bool:
+    """The score, and the risk as printed or the side of the threshold."""
+    risks = [percent(score.predict_proba(one)[0, 1], 0.001) for one in (record, changed)]
+    return score.score_samples(record)[0] != score.score_samples(changed)[0] and (
+        risks[0] != risks[1] or side(score, record, threshold) != side(score, changed, threshold)
+    )
+
+
 @settings(max_examples=200)
 @given(cases(), st.none() | st.integers(-20, 20))
 def test_explanations_are_what_the_score_says(case, threshold):
@@ -239,7 +247,10 @@ def test_explanations_are_what_the_score_says(case, threshold):
     sizes = [abs(one.total) for one in found.contributions]
     assert sizes == sorted(sizes, reverse=True)
     assert {(one.feature, one.after) for one in found.changes} == {
-        (name, after) for name in score.points for after in others(score, record, name)
+        (name, after)
+        for name in score.points
+        for after in others(score, record, name)
+        if changes_something(score, record, {**record, name: after}, threshold)
     }
     for one in found.changes:
         changed = {**record, one.feature: one.after}
@@ -319,11 +330,31 @@ Fewest changes that lead to a score of at least 4 (score 4, risk 73.1%):
     )
 
 
+def test_changes_that_change_nothing_are_left_out():
+    points = {"age >= 40": 2, "age >= 60": -2, "smoker": 1}
+    score = RiskScore(-1, points, items=read_items(points))
+    found = score.explain({"age >= 40": 0, "age >= 60": 0, "smoker": 0})
+    # From 60 on the points of age cancel out.
+    assert [(one.feature, one.score) for one in found.changes] == [("age >= 40", 2), ("smoker", 1)]
+    # All risks are printed alike; only what leads to the other side is worth a line.
+    certain = RiskScore(20, {"smoker": 2, "BMI": 1})
+    none = "No change of one item alone changes the risk as printed."
+    found = certain.explain({"smoker": 1, "BMI": 0})
+    assert found.changes == ()
+    assert none in str(found).splitlines()
+    found = certain.explain({"smoker": 1, "BMI": 0}, 2)
+    assert [one.feature for one in found.changes] == ["smoker"]
+    assert none not in str(found)
+    # Nor does what is fixed change anything; a score without points has nothing to say of it.
+    assert none in str(score.explain({"age >= 40": 0, "age >= 60": 0, "smoker": 0}, fixed=points))
+    assert none not in str(RiskScore(0, {}, feature_names=["a"]).explain({"a": 1}))
+
+
 def test_large_values_hide_no_others():
     ranges = {"dose": FeatureRange(0, 2.5, is_integer=False), "count": FeatureRange(0, 9)}
     score = RiskScore(-3, {"dose": 5, "count": 1}, feature_ranges=ranges)
     found = score.explain({"dose": 1e300, "count": 7}, 1)
-    assert [(one.after, one.score) for one in found.changes[:2]] == [(0, 7), (2.5, 19.5)]
+    assert [(one.after, one.score) for one in found.changes] == [(0, 7)]  # others print one risk
     # The dose alone does not lead to a score of 0.
     assert [(one.feature, one.score) for one in found.fewest_changes] == [("dose", 7), ("count", 0)]
     assert "dose: 1e+300 (5 points x value)" in str(found)
