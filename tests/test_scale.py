@@ -435,7 +435,7 @@ def best_of_margins(margins, weights, scale):
         tried = np.column_stack([losses(np.full(len(margins), 1 / m)) for m in scale])
         least = tried.min(axis=1)
         near = tried <= least[:, None] * (1 + 1e-12)
-        return least, [[m for m, is_near in zip(scale, row, strict=True) if is_near] for row in near]
+        return least, [np.compress(row, scale).tolist() for row in near]
     low, high = (np.full(len(margins), 1 / m) for m in (scale[1], scale[0]))
     for _ in range(60):
         t = 0.5 * (low + high)
