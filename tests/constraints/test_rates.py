@@ -660,7 +660,7 @@ def test_mammo(shared_data, solver):
         max_size=2,
         constraints=[false_positive_rate_at_most(0.1, 0.5)],
     )
-    solution = lattice_cpa(problem, solver=solver, time_limit=120)
+    solution = lattice_cpa(problem, solver=solver, time_limit=3600)
     assert solution.certificate.is_optimal
     score = RiskScore.from_solution(solution, data)
     negative = data.labels < 0
