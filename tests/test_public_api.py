@@ -330,9 +330,11 @@ def test_version():
     assert installed == riskslim.__version__
 
 
-def test_the_citation_names_the_version_and_the_licence():
+def test_citation_and_changelog_name_the_version_and_the_licence():
     cited, project = (ROOT / "CITATION.cff").read_text(), (ROOT / "pyproject.toml").read_text()
     assert f"\nversion: {riskslim.__version__}\n" in cited
+    first, *_ = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert first == riskslim.__version__
     (licence,) = re.findall(r'^license = "(.*)"$', project, re.MULTILINE)
     assert f"\nlicense: {licence}\n" in cited
     assert riskslim.__version__ not in project

@@ -410,35 +410,39 @@ def all_scores(small, low, high):
     An interval's best scale is one number, found by bisection: as exact as 1e-9.
     """
     grid = slopes(small)
+    vectors = np.concatenate([np.insert(grid, 0, b, axis=1) for b in range(low, high + 1)])
+    vectors = vectors[meets_constraints(small, vectors)]
     weights = np.ones(len(small.y)) if small.weights is None else small.weights
-    weights = weights / weights.sum()
-    found = {}
-    for intercept in range(low, high + 1):
-        vectors = np.insert(grid, 0, intercept, axis=1)
-        for vector in vectors[meets_constraints(small, vectors)]:
-            margins = small.y * (vector[0] + small.X @ vector[1:])
-            value, scales = best_of_margins(margins, weights, small.scale)
-            if not margins.any():
-                scales = []  # all are as good
-            found[tuple(vector.tolist())] = value + small.prices()[vector[1:] != 0].sum(), scales
-    return found
+    margins = small.y * (vectors[:, :1] + vectors[:, 1:] @ small.X.T)
+    values, scales = best_of_margins(margins, weights / weights.sum(), small.scale)
+    values = values + (vectors[:, 1:] != 0) @ small.prices()
+    # Where all margins are 0 all scales are as good.
+    return {
+        tuple(vector): (value, own if is_any else [])
+        for vector, value, own, is_any in zip(
+            vectors.tolist(), values.tolist(), scales, margins.any(axis=1), strict=True
+        )
+    }
 
 
 def best_of_margins(margins, weights, scale):
-    def loss(m):
-        return float(weights @ np.logaddexp(0.0, -margins / m))
+    """Least loss of each row of margins over the scales, and the scales that have it."""
+
+    def losses(t):
+        return np.logaddexp(0.0, -t[:, None] * margins) @ weights
 
     if not isinstance(scale, tuple):
-        values = [loss(m) for m in scale]
-        near = min(values) * (1 + 1e-12)
-        return min(values), [m for m, value in zip(scale, values, strict=True) if value <= near]
-    low, high = 1 / scale[1], 1 / scale[0]
+        tried = np.column_stack([losses(np.full(len(margins), 1 / m)) for m in scale])
+        least = tried.min(axis=1)
+        near = tried <= least[:, None] * (1 + 1e-12)
+        return least, [np.compress(row, scale).tolist() for row in near]
+    low, high = (np.full(len(margins), 1 / m) for m in (scale[1], scale[0]))
     for _ in range(60):
         t = 0.5 * (low + high)
-        slope = weights @ (-margins * expit(-t * margins))
-        low, high = (t, high) if slope < 0 else (low, t)
+        falls = (-margins * expit(-t[:, None] * margins)) @ weights < 0
+        low, high = np.where(falls, t, low), np.where(falls, high, t)
     t = 0.5 * (low + high)
-    return loss(1 / t), [1 / t]
+    return losses(t), [[1 / one] for one in t.tolist()]
 
 
 def classes_of(scores, scale):

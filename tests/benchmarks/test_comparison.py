@@ -339,7 +339,8 @@ def test_nets_that_use_one_copy_may_count_as_users_of_all(quick):
     assert not uses.all()
 
 
-def test_choices_are_counted_and_have_the_losses_of_the_estimators(quick, capsys):
+def test_choices_are_counted_and_have_the_losses_of_the_estimators(quick, capsys, monkeypatch):
+    monkeypatch.setattr(choices, "N_PENALTIES", 8)
     assert choices.main([str(quick[0]), "--datasets", "mammo", "--seeds", "2"]) == 0
     head, _, *rows, printed = [
         [cell.strip() for cell in line.strip("|").split("|")]

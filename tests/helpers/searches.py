@@ -27,6 +27,20 @@ class StopAfter:
         return self.asked > self.calls
 
 
+class StopWhen:
+    """A wish to stop that comes once a search has the objective and the gap that are asked for."""
+
+    def __init__(self, objective, gap):
+        self.objective, self.gap, self.is_enough = objective, gap, False
+
+    def progress(self, record):
+        near = record.upper_bound <= self.objective + 1e-10 and record.gap <= self.gap
+        self.is_enough = self.is_enough or near
+
+    def __call__(self):
+        return self.is_enough
+
+
 class StopWithin:
     """Kernels, by default those of nodes, of which one call finds the flag set at one of its looks.
 

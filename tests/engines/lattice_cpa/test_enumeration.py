@@ -9,6 +9,7 @@ with the problem. Failures name the seed:
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import math
 
@@ -169,19 +170,23 @@ def root_faults(small, best, problem, probing, polishing) -> list[str]:
     return found
 
 
+@functools.cache
+def at_some_scale(draw, seed: int):
+    """A problem at one of three scales, its optimum, and the package's statement of it."""
+    small = draw(np.random.default_rng([seed, 31]))
+    small.scale = [1.0, 1.7, 0.4][seed % 3]
+    return small, enumerate_optimum(small), small.build()
+
+
 @pytest.mark.parametrize("draw", [random_problem, random_constrained_problem])
 @pytest.mark.parametrize("probing", [True, False])
 @pytest.mark.parametrize("polishing", [True, False])
 def test_boxes_of_the_native_root_contain_what_is_better(draw, probing, polishing):
     failures, narrower, better = [], 0, 0
     for seed in range(120):
-        rng = np.random.default_rng([seed, 31])
-        small = draw(rng)
-        small.scale = [1.0, 1.7, 0.4][seed % 3]
-        best = enumerate_optimum(small)
+        small, best, problem = at_some_scale(draw, seed)
         if not best.feasible:
             continue
-        problem = small.build()
         if wrong := root_faults(small, best, problem, probing, polishing):
             failures.append(report(seed, "root", wrong))
         root = solve_root(problem, probing=probing, polishing=polishing)
