@@ -337,6 +337,11 @@ class Incumbents:
                 return
         self.offer(self._descended(polished, swaps=True)[0])
 
+    @property
+    def polishing_is_long(self) -> bool:
+        """Say whether to polish a vector takes as long as to relax several nodes."""
+        return self._rough is not None
+
     def _exchange_items(self, supports: SupportSearch, vector: NDArray[np.int64]) -> None:
         """Exchange items of a vector, unless that has taken enough of the time so far."""
         most = max(EXCHANGED_SECONDS, EXCHANGED_SHARE * self.searched_seconds)

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from itertools import pairwise
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,42 @@ KEPT_BYTES = 2**28
 
 def _never() -> bool:
     return False
+
+
+class _Order(NamedTuple):
+    """Another order of rows, whose first ones are drawn from all.
+
+    Attributes
+    ----------
+    drawn : intp array of shape (s,)
+        The first s rows.
+    out, free : intp arrays of shape (r,)
+        Those of the first s rows that were not drawn, and the places of rows that were, where they
+        go. All other rows stay where they are, which takes a fraction of the time.
+    """
+
+    drawn: NDArray[np.intp]
+    out: NDArray[np.intp]
+    free: NDArray[np.intp]
+
+    @classmethod
+    def drawn_of(cls, n_rows: int, n_first: int) -> _Order:
+        rng = np.random.default_rng(0)
+        if n_rows <= 2 * n_first:
+            none = np.empty(0, np.intp)
+            return cls(rng.permutation(n_rows), none, none)
+        drawn = rng.choice(n_rows, n_first, replace=False)
+        is_drawn = np.zeros(n_first, np.bool_)
+        is_drawn[drawn[drawn < n_first]] = True
+        return cls(drawn, np.flatnonzero(~is_drawn), drawn[drawn >= n_first])
+
+    def take(self, column: NDArray[_Value], to: NDArray[_Value]) -> None:
+        """Copy a column in this order."""
+        first = len(self.drawn)
+        to[first:] = column[first:]
+        # Any mode but the default spares a pass that checks the indices.
+        column.take(self.drawn, out=to[:first], mode="clip")
+        to[self.free] = column[self.out]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -102,6 +138,7 @@ class NodeRows:
         loss: LogisticLoss,
         features: NDArray[np.bool_],
         should_stop: Callable[[], bool] = _never,
+        sample_rows: int = 0,
     ) -> NodeRows:
         """Rows of a loss, with the columns of some features.
 
@@ -112,6 +149,8 @@ class NodeRows:
         should_stop : callable, optional
             Asked between passes; after True rows are neither read, shuffled nor merged any more:
             nobody may look at their values.
+        sample_rows : int, default 0
+            See :meth:`shuffled`.
 
         Returns
         -------
@@ -121,8 +160,7 @@ class NodeRows:
         slot = np.zeros(len(features), np.int64)
         slot[rows.integer_index] = np.arange(len(rows.integer_index))
         slot[rows.real_index] = -1 - np.arange(len(rows.real_index))
-        weights = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
-        weights = weights / rows.total_weight
+        weights = (rows.weights if len(rows.weights) else 1.0) / rows.total_weight
         source = cls(
             rows.integer_columns,
             as_columns(rows.real_panels, rows.n_rows, should_stop),
@@ -131,22 +169,30 @@ class NodeRows:
             np.where(rows.labels < 0, weights, 0.0),
             np.ones(len(features), np.bool_),
         )
-        source = source.shuffled(should_stop, loss.n_threads)
-        merged = None
+        found = None
         if not features.all() or _may_merge(rows):
-            merged = source.merged(features, should_stop, loss.n_threads)
-        if merged is None:
-            merged = source._taken(features, None, should_stop, loss.n_threads)
+            found = source.merged(features, should_stop, loss.n_threads)
+        if found is None and not features.all():
+            found = source._taken(features, None, should_stop, loss.n_threads)
         # Columns that nobody reads do no harm.
-        return source if merged is None else merged
+        found = source if found is None else found
+        return found.shuffled(sample_rows, should_stop, loss.n_threads)
 
-    def shuffled(self, should_stop: Callable[[], bool] = _never, n_threads: int = 1) -> NodeRows:
+    def shuffled(
+        self,
+        sample_rows: int = 0,
+        should_stop: Callable[[], bool] = _never,
+        n_threads: int = 1,
+    ) -> NodeRows:
         """Many rows in another order; a few as they are.
 
-        The first rows are a sample of all: second derivatives are estimated from them.
+        The first rows are a sample of all: second derivatives are estimated from them, and nodes
+        relaxed on them. Rows that come after any sample stay where they are.
 
         Parameters
         ----------
+        sample_rows : int, default 0
+            Samples of more rows than other ones need.
         should_stop : callable, optional
             Asked between columns; after True all stays as it is.
         n_threads : int, default 1
@@ -159,7 +205,7 @@ class NodeRows:
         sampled = kernels.WIDE_ROWS if is_wide else kernels.HESSIAN_ROWS
         if self.n_rows <= sampled or should_stop():
             return self
-        order = np.random.default_rng(0).permutation(self.n_rows)
+        order = _Order.drawn_of(self.n_rows, max(sample_rows, MANY_ROWS))
         taken = self._taken(self.features, order, should_stop, n_threads)
         return self if taken is None else taken._reweighted(order, n_threads)
 
@@ -195,11 +241,11 @@ class NodeRows:
             features.copy(),
         )
 
-    def _reweighted(self, index: NDArray[np.intp], n_threads: int) -> NodeRows:
-        weights = np.empty((2, len(index)))
+    def _reweighted(self, order: _Order, n_threads: int) -> NodeRows:
+        weights = np.empty((2, self.n_rows))
 
         def take(k: int) -> None:
-            (self.positive, self.negative)[k].take(index, out=weights[k], mode="clip")
+            order.take((self.positive, self.negative)[k], weights[k])
 
         in_threads(take, 2, n_threads)
         return dataclasses.replace(self, positive=weights[0], negative=weights[1])
@@ -305,7 +351,7 @@ class NodeRows:
     def _columns(
         self,
         features: NDArray[np.bool_],
-        index: NDArray[np.intp] | None,
+        index: NDArray[np.intp] | _Order | None,
         should_stop: Callable[[], bool],
         n_threads: int,
     ) -> tuple[NDArray[np.int8], NDArray[np.float64]] | None:
@@ -317,7 +363,7 @@ class NodeRows:
     def _taken(
         self,
         features: NDArray[np.bool_],
-        index: NDArray[np.intp] | None,
+        index: NDArray[np.intp] | _Order | None,
         should_stop: Callable[[], bool] = _never,
         n_threads: int = 1,
     ) -> NodeRows | None:
@@ -352,12 +398,14 @@ def _may_merge(rows: KernelRows) -> bool:
 def _chosen(
     columns: NDArray[_Value],
     slots: NDArray[np.int64],
-    index: NDArray[np.intp] | None,
+    index: NDArray[np.intp] | _Order | None,
     should_stop: Callable[[], bool],
     n_threads: int,
 ) -> NDArray[_Value] | None:
-    """Copy some columns of all or some rows; None if it is told to stop."""
-    n_rows = len(columns) if index is None else len(index)
+    """Some columns of all or some rows, copied or as they are; None if it is told to stop."""
+    if index is None and np.array_equal(slots, np.arange(columns.shape[1])):
+        return columns  # nobody writes into them
+    n_rows = len(index) if isinstance(index, np.ndarray) else len(columns)
     chosen = np.empty((n_rows, len(slots)), columns.dtype, order="F")
 
     def copy(k: int) -> None:
@@ -366,6 +414,8 @@ def _chosen(
         column = columns[:, slots[k]]
         if index is None:
             chosen[:, k] = column
+        elif isinstance(index, _Order):
+            index.take(column, chosen[:, k])
         else:  # any mode but the default spares a pass that checks the indices
             column.take(index, out=chosen[:, k], mode="clip")
 

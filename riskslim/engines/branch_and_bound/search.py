@@ -29,6 +29,7 @@ from riskslim.engines.branch_and_bound.nodes import Child, Expansion, Node, Wort
 from riskslim.engines.branch_and_bound.pace import NEVER, Pace, Patience
 from riskslim.engines.branch_and_bound.passes import Asked, SampledNodes, Steps, answered
 from riskslim.engines.branch_and_bound.recorder import Recorder
+from riskslim.engines.branch_and_bound.roundings import Roundings
 from riskslim.engines.branch_and_bound.rows import (
     NodeRows,
     RowsBySupport,
@@ -73,8 +74,6 @@ ROOT_STEPS = 200
 STEPS = 25
 # Least accuracy of a node's relaxation that is worth asking for.
 LEAST_TOLERANCE = 1e-9
-# A node's relaxation is rounded always among the first ones, later at intervals.
-ALWAYS_ROUNDED = 50
 # Accuracy of relaxations by which multipliers of constraints are chosen.
 MULTIPLIER_TOLERANCE = 1e-6
 # Tables complete a node if they take no longer than so many relaxations: of a scale, an interval.
@@ -146,7 +145,7 @@ class Search:
         self.nodes = 0
         self.seconds = 0.0
         self._order = 0
-        self._rounded = 0
+        self._roundings = Roundings(incumbents, settings.rounding_interval)
         self._heap: list[Node] = []
         self._dive: list[Node] = []
         self.table_counts = TableCounts()
@@ -203,9 +202,9 @@ class Search:
         self._workers = new_workers(n_workers, n_rows, p)
 
     def _node_rows(self) -> RowsBySupport:
-        rows = NodeRows.of(self.problem.loss, self.problem.usable, self._is_stopped)
-        merge = self.settings.merge_rows
-        return RowsBySupport(rows, merge=merge, should_stop=self._is_stopped)
+        settings, problem = self.settings, self.problem
+        rows = NodeRows.of(problem.loss, problem.usable, self._is_stopped, settings.sample_rows)
+        return RowsBySupport(rows, merge=settings.merge_rows, should_stop=self._is_stopped)
 
     def _sampled_nodes(self) -> SampledNodes | None:
         return SampledNodes.of(self._rows.rows, self.settings.sample_rows)
@@ -360,6 +359,13 @@ class Search:
         patience: Patience = NEVER,
     ) -> str:
         """Search until nothing is left, a limit is reached or patience has run out; says which."""
+        ending = self._run(gap_tolerance, node_limit, deadline, patience)
+        self._roundings.work()
+        return ending
+
+    def _run(
+        self, gap_tolerance: float, node_limit: int | None, deadline: float, patience: Patience
+    ) -> str:
         limit = math.inf if node_limit is None else node_limit
         with ThreadPoolExecutor(max(len(self._workers), 1)) as pool:
             while True:
@@ -441,7 +447,7 @@ class Search:
         def work(node: Node, worker: Worker) -> Expansion:
             return self._expand(node, worker, cutoff, lower_bound)
 
-        return share(self._workers, batch, work, pool)
+        return share(self._workers, batch, work, pool, self._roundings.aside)
 
     def _choose_first(self, batch: list[Node]) -> None:
         # What boxes of supports cost is not known before the first node: it is completed alone.
@@ -575,7 +581,10 @@ class Search:
         cutoff, workers, one = self.incumbents.cutoff, self._workers, self._cutoffs[0]
         units = one.next_units(self.settings.batch_size, cutoff, self.settings.memory_limit)
 
-        found = share(self._workers, units, lambda unit, _: one.run(unit, cutoff, self.stop), pool)
+        found = share(
+            self._workers, units, lambda unit, _: one.run(unit, cutoff, self.stop), pool,
+            self._roundings.aside,
+        )  # fmt: skip
         before = dataclasses.replace(one.counts)
         one.merge(units, found)
         self.cutoff_counts.add(one.counts, before)
@@ -590,7 +599,7 @@ class Search:
         """Open nodes of single supports."""
         for child in children:
             if self._propagate(child.box):
-                self._consider(child.coef, 1.0 / child.worth.t)
+                self._roundings.consider(child.coef, 1.0 / child.worth.t, child.bound)
                 self._push(child, self._rows.all_features, by_relaxation=True)
 
     def _begin_elimination(self) -> None:
@@ -642,7 +651,7 @@ class Search:
         def work(piece: Piece, worker: Worker) -> Divided:
             return one.divide(piece, worker, cutoff, lower_bound, self.stop)
 
-        for divided in share(self._workers, batch, work, pool):
+        for divided in share(self._workers, batch, work, pool, self._roundings.aside):
             self.nodes += 1
             self.seconds += divided.seconds
             one.merge(divided)
@@ -744,7 +753,8 @@ class Search:
                 stage.node, stage.box, scanned, worker, cutoff, lower_bound
             ))  # fmt: skip
 
-        for unit, found in zip(units, share(self._workers, units, work, pool), strict=True):
+        done = share(self._workers, units, work, pool, self._roundings.aside)
+        for unit, found in zip(units, done, strict=True):
             if found is None:
                 if not self.stop[0]:  # too many supports are left
                     heapq.heappush(
@@ -817,22 +827,11 @@ class Search:
             # The best child last: a dive takes the latest node first.
             for child in sorted(expansion.children, key=lambda child: -child.bound):
                 if self._propagate(child.box):
-                    self._consider(child.coef, 1.0 / child.worth.t)
+                    self._roundings.consider(child.coef, 1.0 / child.worth.t, child.bound)
                     self._push(
                         child, expansion.features, dive=bool(diving),
                         by_relaxation=node.by_relaxation or expansion.scanned is not None,
                     )  # fmt: skip
-
-    def _consider(self, coef: NDArray[np.float64], scale: float) -> None:
-        """Round a relaxation now and then, and where it is integral."""
-        if self.stop[0]:
-            return
-        self._rounded += 1
-        due = self._rounded <= ALWAYS_ROUNDED or (
-            self._rounded % self.settings.rounding_interval == 0
-        )
-        if due or np.abs(coef - np.rint(coef)).max() < 1e-6:
-            self.incumbents.round(coef, scale)
 
     def _propagate(self, box: NDArray[np.float64]) -> bool:
         """Shrink a box by the constraints; False if no vector of it meets them."""

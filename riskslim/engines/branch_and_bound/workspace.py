@@ -156,12 +156,19 @@ def share(
     pieces: list[_Work],
     work: Callable[[_Work, Worker], _Found],
     pool: Executor,
+    aside: Callable[[], None] | None = None,
 ) -> list[_Found]:
     """Do pieces of work on all threads; what they find in the order of the pieces.
 
     A thread that is done with one takes the next. Where pieces are few, passes over the rows are
-    shared by the threads that have none.
+    shared by the threads that have none. Something else can be done aside, by the first thread
+    that then takes pieces, too: neither may see what the other changes.
     """
+    beside = None
+    if aside is not None and len(workers) > 1:
+        beside = pool.submit(aside)
+    elif aside is not None:
+        aside()
     used = workers[: max(len(pieces), 1)]
     for worker in used:
         worker.n_threads = len(workers) // len(used)
@@ -178,6 +185,8 @@ def share(
 
     for _ in map(some, used) if len(used) == 1 else pool.map(some, used):
         pass
+    if beside is not None:
+        beside.result()
     for worker in used:
         worker.n_threads = len(workers)
     return [found[i] for i in range(len(pieces))]
