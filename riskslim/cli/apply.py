@@ -118,7 +118,8 @@ def predict(
                 missing_text, separator, decimal, encoding, risk_score.csv_format
             ),
         )
-        parts, remarks = [], []
+        parts: list[pyarrow.Table] = []
+        remarks: list[str] = []
         for path in files:
             rows = applied.read(path)
             parts.append(_predicted(applied, rows, identifier))
