@@ -12,10 +12,12 @@ so, and returns 1 where something was left.
 
 Memory is noted in three ways, once allocators have given back what they keep for later: bytes in
 use, as the allocators count them; blocks in use of small Python objects; and what is resident,
-which has all that is kept in addition. Medians over sixths of the jobs are compared. What is in use
-must not grow from the third sixth to the last one, but by what caches of a bounded size take; what
-is resident must have levelled off: the last sixth is compared with the one before. Where C's
-library does not tell what is in use, what is resident must not grow from the third sixth on.
+which has all that is kept in addition. Medians over sixths of the jobs are compared: that of the
+last one with that of the third. What is in use may grow by what caches of a bounded size take.
+
+glibc gives threads arenas of their own, up to eight for each core, and never gives back the end of
+such an arena: what is resident grows until each has met the largest job. Hence the command asks for
+one arena, of which all is given back, unless ``--arenas 0`` says to leave them as they are.
 """
 
 from __future__ import annotations
@@ -62,9 +64,10 @@ from riskslim.exceptions import RiskSLIMError
 # the process has. NumPy keeps up to seven blocks of each size below 1 KiB, which is 3.5 MiB in all,
 # and glibc as many of every 16 bytes for each thread, which is 0.25 MiB.
 GROWTH_BYTES, GROWTH_IN_USE, GROWTH_SHARE = 8 * 2**20, 5 * 2**20, 0.03
-# Windows over whose states memory is compared: the third, as the first are a warm-up; the one
-# before the last; and the last.
-N_WINDOWS, EARLY, BEFORE = 6, 2, -2
+# Windows over whose states memory is compared: the third, as the first are a warm-up, and the last.
+N_WINDOWS, EARLY = 6, 2
+# Number of a parameter of glibc's mallopt.
+M_ARENA_MAX = -8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -345,11 +348,9 @@ def verdict(states: list[State]) -> dict[str, Any]:
     assert resident is not None
     assert blocks is not None
     left = [
-        *_grown(
-            "resident", resident, EARLY if in_use is None else BEFORE, GROWTH_BYTES, 2**20, "MiB"
-        ),
-        *_grown("in use", in_use or [0.0], EARLY, GROWTH_IN_USE, 2**20, "MiB"),
-        *_grown("small objects", blocks, EARLY, 0, 1, "blocks"),
+        *_grown("resident", resident, GROWTH_BYTES, 2**20, "MiB"),
+        *_grown("in use", in_use or [0.0], GROWTH_IN_USE, 2**20, "MiB"),
+        *_grown("small objects", blocks, 0, 1, "blocks"),
     ]
     for what in ("threads", "descriptors", "children", "files"):
         # A thread of the kernels, or a library's, that is begun once and waits is no leak: the
@@ -369,11 +370,9 @@ def verdict(states: list[State]) -> dict[str, Any]:
     }
 
 
-def _grown(
-    what: str, medians: list[float], since: int, most: float, unit: int, name: str
-) -> list[str]:
-    """Say that the last median is larger than one before by more than it may be."""
-    early, late = medians[min(since, len(medians) - 1)], medians[-1]
+def _grown(what: str, medians: list[float], most: float, unit: int, name: str) -> list[str]:
+    """Say that the last median is larger than an early one by more than it may be."""
+    early, late = medians[min(EARLY, len(medians) - 1)], medians[-1]
     if late - early <= max(most, GROWTH_SHARE * early):
         return []
     return [f"{what}: {(late - early) / unit:.1f} {name} more"]
@@ -386,6 +385,8 @@ def _in_processes(count: int, arguments: argparse.Namespace) -> list[dict[str, A
         "benchmarks.soak",
         "--minutes",
         str(arguments.minutes),
+        "--arenas",
+        str(arguments.arenas),
         "--json",
         *(["--notes", str(arguments.notes)] if arguments.notes else []),
     ]
@@ -436,6 +437,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--arenas", type=int, default=1, help="of glibc; 0: as many as it wants")
     parser.add_argument(
         "--notes",
         type=Path,
@@ -448,6 +450,9 @@ def main(arguments: list[str] | None = None) -> int:
     if given.processes > 1:
         found = _in_processes(given.processes, given)
     else:
+        if given.arenas:
+            with contextlib.suppress(OSError, AttributeError):
+                ctypes.CDLL("libc.so.6").mallopt(M_ARENA_MAX, given.arenas)
         notes = given.notes and given.notes / f"{given.seed}.jsonl"
         before = threading.active_count()
         with tempfile.TemporaryDirectory() as name:
