@@ -697,8 +697,7 @@ def _solve_each(
         if solution.coefficients is not None:
             start = solution.coef
             # Now, not when all sizes are solved: an end finds the last one to be measured at most.
-            score = _score(plan, rows, stated, solution)
-            found[-1].measured = _measured(score, rows, plan.bins)
+            found[-1].measured = _measured(plan, rows, found[-1])
 
 
 def _with_bounds_of_larger(
@@ -730,6 +729,7 @@ def _with_bounds_of_larger(
 class _Measured(NamedTuple):
     """How a score does, but for the gap of its certificate; risks and log-odds of the test rows."""
 
+    score: RiskScore
     train: Performance
     test: Performance
     risk: NDArray[np.float64]
@@ -740,8 +740,9 @@ def _model(plan: _Plan, rows: _Rows, one: _Searched, solution: Solution) -> Fold
     """The score of a size with its last certificate, and how it does; None if there is none."""
     if solution.coefficients is None:
         return None
-    score = _score(plan, rows, one.problem, solution)
-    train, test, risk, log_odds = one.measured or _measured(score, rows, plan.bins)
+    score, train, test, risk, log_odds = one.measured or _measured(plan, rows, one)
+    if solution is not one.solution:  # it has a better bound
+        score = _score(plan, rows, one.problem, solution)
     gap = solution.certificate.optimality_gap
     return Fold(
         -1,
@@ -762,13 +763,14 @@ def _score(plan: _Plan, rows: _Rows, problem: RiskScoreProblem, solution: Soluti
     return score
 
 
-def _measured(score: RiskScore, rows: _Rows, bins: Any) -> _Measured:
+def _measured(plan: _Plan, rows: _Rows, one: _Searched) -> _Measured:
+    score, bins = _score(plan, rows, one.problem, one.solution), plan.bins
     risk, log_odds = _predictions(score, rows.test)
     on_test = _performance(score, rows.test, risk, log_odds, bins)
     on_train = on_test
     if rows.test is not rows.train:
         on_train = _performance(score, rows.train, *_predictions(score, rows.train), bins)
-    return _Measured(on_train, on_test, risk, log_odds)
+    return _Measured(score, on_train, on_test, risk, log_odds)
 
 
 def _predictions(
