@@ -17,7 +17,7 @@ last one with that of the third. What is in use may grow by what caches of a bou
 
 glibc gives threads arenas of their own, up to eight for each core, and never gives back the end of
 such an arena: what is resident grows until each has met the largest job. Hence the command asks for
-one arena, of which all is given back, unless ``--arenas 0`` says to leave them as they are.
+one arena, whose end is given back, unless ``--arenas 0`` says to leave them as they are.
 """
 
 from __future__ import annotations

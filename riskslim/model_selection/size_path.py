@@ -638,7 +638,7 @@ def _ended(
     split: Split | None,
     is_broken_off: bool = False,
 ) -> _PathOnRows | None:
-    """What was found, with the last certificates; None for a fold that is not finished."""
+    """Sizes that were found, with the last certificates; None for a fold that is not finished."""
     solutions = _with_bounds_of_larger(
         [one.problem for one in found], [one.solution for one in found]
     )
@@ -727,7 +727,7 @@ def _with_bounds_of_larger(
 
 
 class _Measured(NamedTuple):
-    """How a score does, but for the gap of its certificate; risks and log-odds of the test rows."""
+    """A score and its metrics, but for the gap of its certificate; risks and log-odds of the test rows."""
 
     score: RiskScore
     train: Performance
