@@ -727,7 +727,7 @@ def _with_bounds_of_larger(
 
 
 class _Measured(NamedTuple):
-    """A score and its metrics, but for the gap of its certificate; risks and log-odds of the test rows."""
+    """A score and its metrics, but for the gap; risks and log-odds of the test rows."""
 
     score: RiskScore
     train: Performance
