@@ -10,8 +10,14 @@ five is stopped at a random moment. Memory, threads, open descriptors, children 
 after each job. What is there at the end must be what was there after the warm-up: the command says
 so, and returns 1 where something was left.
 
-Memory is what is resident once allocators have given back what they keep for later. It is compared
-by medians over sixths of the jobs: that of the last one with that of the third.
+Memory is noted in three ways, once allocators have given back what they keep for later: bytes in
+use, as the allocators count them; blocks in use of small Python objects; and what is resident,
+which has all that is kept in addition. Medians over sixths of the jobs are compared: that of the
+last one with that of the third. What is in use may grow by what caches of a bounded size take.
+
+glibc gives threads arenas of their own, up to eight for each core, and never gives back the end of
+such an arena: what is resident grows until each has met the largest job. Hence the command asks for
+one arena, whose end is given back, unless ``--arenas 0`` says to leave them as they are.
 """
 
 from __future__ import annotations
@@ -54,17 +60,30 @@ from riskslim import (
 )
 from riskslim.exceptions import RiskSLIMError
 
-# More than this between both windows is a leak: bytes, and a share of what the process has.
-GROWTH_BYTES, GROWTH_SHARE = 8 * 2**20, 0.03
+# More than this between two windows is a leak: resident bytes, or bytes in use, and a share of what
+# the process has. NumPy keeps up to seven blocks of each size below 1 KiB, which is 3.5 MiB in all,
+# and glibc as many of every 16 bytes for each thread, which is 0.25 MiB.
+GROWTH_BYTES, GROWTH_IN_USE, GROWTH_SHARE = 8 * 2**20, 5 * 2**20, 0.03
 # Windows over whose states memory is compared: the third, as the first are a warm-up, and the last.
 N_WINDOWS, EARLY = 6, 2
+# Number of a parameter of glibc's mallopt.
+M_ARENA_MAX = -8
 
 
 @dataclasses.dataclass(frozen=True)
 class State:
-    """What a process has: resident bytes, threads, descriptors, children, files of its own."""
+    """What a process has.
+
+    Bytes that are resident; of these, anonymous ones, which no file backs; bytes in use of C's
+    allocator and of pyarrow's (None where C's library does not tell); blocks in use of Python's
+    allocator of small objects; threads, descriptors, children; files of its own, those that are
+    removed and still mapped among them.
+    """
 
     resident: int
+    anonymous: int
+    in_use: int | None
+    blocks: int
     threads: int
     descriptors: int
     children: int
@@ -78,11 +97,21 @@ class State:
         task = Path(f"/proc/self/task/{os.getpid()}/children")
         return cls(
             resident=int(fields["VmRSS"].split()[0]) * 1024,
+            anonymous=int(fields["RssAnon"].split()[0]) * 1024,
+            in_use=in_use(),
+            blocks=sys.getallocatedblocks(),
             threads=int(fields["Threads"]),
             descriptors=sum(1 for _ in Path("/proc/self/fd").iterdir()),
             children=len(task.read_text().split()) if task.exists() else 0,
-            files=sum(1 for _ in folder.rglob("*")),
+            files=sum(1 for _ in folder.rglob("*")) + _mapped(folder),
         )
+
+
+def _mapped(folder: Path) -> int:
+    """Count the files of a folder that are removed, and mapped all the same."""
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    ours = {line.split(maxsplit=4)[4] for line in lines if str(folder) in line}
+    return sum(1 for one in ours if one.endswith("(deleted)"))
 
 
 def _give_back() -> None:
@@ -92,6 +121,38 @@ def _give_back() -> None:
         pyarrow.default_memory_pool().release_unused()
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL("libc.so.6").malloc_trim(0)
+
+
+class _MallInfo(ctypes.Structure):
+    """What ``mallinfo2`` of the GNU C library returns."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_size_t)
+        for name in (
+            "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks",
+            "fordblks", "keepcost",
+        )
+    )  # fmt: skip
+
+
+def in_use() -> int | None:
+    """Bytes that were asked for and not freed yet: of C's allocator and of pyarrow's.
+
+    None where C's library does not count them. What allocators keep for later is not among them,
+    nor are small Python objects, whose allocator counts blocks.
+    """
+    try:
+        ask = ctypes.CDLL("libc.so.6").mallinfo2
+    except (OSError, AttributeError):
+        return None
+    ask.restype = _MallInfo
+    info = ask()
+    found = int(info.uordblks) + int(info.hblkhd)
+    if pyarrow := sys.modules.get("pyarrow"):
+        pool = pyarrow.default_memory_pool()
+        if pool.backend_name != "system":
+            found += int(pool.bytes_allocated())
+    return found
 
 
 class Jobs:
@@ -242,8 +303,8 @@ class Jobs:
         (self.folder / "score.json").unlink()
 
 
-def run(minutes: float, seed: int, folder: Path) -> dict[str, Any]:
-    """Do jobs for so long, and return what was noted."""
+def run(minutes: float, seed: int, folder: Path, notes: Path | None = None) -> dict[str, Any]:
+    """Do jobs for so long, and return what was noted; write it to a file as it is noted."""
     warnings.simplefilter("ignore")
     jobs = Jobs(np.random.default_rng(seed), folder)
     failed: list[str] = []
@@ -265,6 +326,9 @@ def run(minutes: float, seed: int, folder: Path) -> dict[str, Any]:
         do(name)
         done[name] += 1
         states.append(State.now(folder))
+        if notes is not None:
+            with notes.open("a") as file:
+                print(json.dumps([name, dataclasses.asdict(states[-1])]), file=file)
     found = {"seed": seed, "jobs": dict(done), **verdict(states)}
     return {**found, "left": found["left"] + failed[:5]}
 
@@ -272,12 +336,22 @@ def run(minutes: float, seed: int, folder: Path) -> dict[str, Any]:
 def verdict(states: list[State]) -> dict[str, Any]:
     """Compare the states of a run: figures, and what was left, in words."""
     first, last = states[0], states[-1]
-    windows = np.array_split([s.resident for s in states], min(N_WINDOWS, len(states)))
-    medians = [float(np.median(window)) for window in windows]
-    early, late = medians[min(EARLY, len(medians) - 1)], medians[-1]
-    left = []
-    if late - early > max(GROWTH_BYTES, GROWTH_SHARE * early):
-        left.append(f"memory grew by {(late - early) / 2**20:.1f} MiB")
+    windows = np.array_split(np.arange(len(states)), min(N_WINDOWS, len(states)))
+
+    def medians(what: str) -> list[float] | None:
+        values = [getattr(state, what) for state in states]
+        if None in values:
+            return None
+        return [float(np.median([values[k] for k in window])) for window in windows]
+
+    resident, in_use, blocks = medians("resident"), medians("in_use"), medians("blocks")
+    assert resident is not None
+    assert blocks is not None
+    left = [
+        *_grown("resident", resident, GROWTH_BYTES, 2**20, "MiB"),
+        *_grown("in use", in_use or [0.0], GROWTH_IN_USE, 2**20, "MiB"),
+        *_grown("small objects", blocks, 0, 1, "blocks"),
+    ]
     for what in ("threads", "descriptors", "children", "files"):
         # A thread of the kernels, or a library's, that is begun once and waits is no leak: the
         # most is reached early, or it goes on growing.
@@ -285,13 +359,23 @@ def verdict(states: list[State]) -> dict[str, Any]:
         if getattr(last, what) > before:
             left.append(f"{getattr(last, what) - before} {what} more")
     return {
-        "resident_mib": [round(v / 2**20, 1) for v in medians],
+        "in_use_mib": None if in_use is None else [round(v / 2**20, 1) for v in in_use],
+        "thousand_blocks": [round(v / 1000) for v in blocks],
+        "resident_mib": [round(v / 2**20) for v in resident],
         "threads": [first.threads, last.threads],
         "descriptors": [first.descriptors, last.descriptors],
         "children": [first.children, last.children],
         "files": [first.files, last.files],
         "left": left,
     }
+
+
+def _grown(what: str, medians: list[float], most: float, unit: int, name: str) -> list[str]:
+    """Say that the last median is larger than an early one by more than it may be."""
+    early, late = medians[min(EARLY, len(medians) - 1)], medians[-1]
+    if late - early <= max(most, GROWTH_SHARE * early):
+        return []
+    return [f"{what}: {(late - early) / unit:.1f} {name} more"]
 
 
 def _in_processes(count: int, arguments: argparse.Namespace) -> list[dict[str, Any]]:
@@ -301,7 +385,10 @@ def _in_processes(count: int, arguments: argparse.Namespace) -> list[dict[str, A
         "benchmarks.soak",
         "--minutes",
         str(arguments.minutes),
+        "--arenas",
+        str(arguments.arenas),
         "--json",
+        *(["--notes", str(arguments.notes)] if arguments.notes else []),
     ]
     running = [
         subprocess.Popen([*command, "--seed", str(arguments.seed + k)], stdout=subprocess.PIPE)
@@ -322,14 +409,21 @@ def _in_processes(count: int, arguments: argparse.Namespace) -> list[dict[str, A
 def table(found: list[dict[str, Any]]) -> str:
     """The results in Markdown, a line per process."""
     lines = [
-        "| seed | jobs | resident MiB, by sixths of the jobs | threads | descriptors | children "
-        "| left |",
-        "|---|---|---|---|---|---|---|",
+        "| seed | jobs | MiB in use, by sixths of the jobs | thousand small objects "
+        "| resident MiB | threads | descriptors | children | left |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for one in found:
         pairs = (
-            " -> ".join(map(str, one[name])) if name in one else ""
-            for name in ("resident_mib", "threads", "descriptors", "children")
+            " -> ".join(map(str, one.get(name) or ()))
+            for name in (
+                "in_use_mib",
+                "thousand_blocks",
+                "resident_mib",
+                "threads",
+                "descriptors",
+                "children",
+            )
         )
         lines.append(
             f"| {one['seed']} | {sum(one['jobs'].values()):,} | {' | '.join(pairs)} | "
@@ -343,6 +437,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--arenas", type=int, default=1, help="of glibc; 0: as many as it wants")
+    parser.add_argument(
+        "--notes",
+        type=Path,
+        help="folder for what each process notes after each job, in JSON lines",
+    )
     parser.add_argument("--json", action="store_true", help="print figures of one process as JSON")
     given = parser.parse_args(arguments)
     if not Path("/proc/self/fd").is_dir():
@@ -350,10 +450,14 @@ def main(arguments: list[str] | None = None) -> int:
     if given.processes > 1:
         found = _in_processes(given.processes, given)
     else:
+        if given.arenas:
+            with contextlib.suppress(OSError, AttributeError):
+                ctypes.CDLL("libc.so.6").mallopt(M_ARENA_MAX, given.arenas)
+        notes = given.notes and given.notes / f"{given.seed}.jsonl"
         before = threading.active_count()
         with tempfile.TemporaryDirectory() as name:
             os.environ["TMPDIR"], tempfile.tempdir = name, name
-            found = [run(given.minutes, given.seed, Path(name))]
+            found = [run(given.minutes, given.seed, Path(name), notes)]
         found[0]["python_threads"] = [before, threading.active_count()]
     if given.json:
         print(json.dumps(found[0]))

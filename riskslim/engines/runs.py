@@ -11,6 +11,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -49,6 +50,7 @@ __all__ = [
     "checked_settings",
     "checked_start",
     "run_interruptibly",
+    "stopped_by",
 ]
 
 logger = logging.getLogger("riskslim")
@@ -73,6 +75,47 @@ MAX_SEED = 2_000_000_000
 # the limit that they are taken to be.
 RECHECK_SECONDS = 5e-8
 MOST_OF_LIMIT = 0.1
+
+
+# What ends searches besides what each of them is told: of whoever does many, one after the other.
+_STOPS: ContextVar[tuple[Callable[[], bool], ...]] = ContextVar("_STOPS", default=())
+
+
+@contextlib.contextmanager
+def stopped_by(should_stop: Callable[[], bool] | None) -> Iterator[None]:
+    """Let a function end the searches that are begun meanwhile, also by models that know none.
+
+    Parameters
+    ----------
+    should_stop : callable, optional
+        Asked by each search several times a second, by whichever thread; True ends it as Ctrl-C
+        does.
+
+    Examples
+    --------
+    >>> from riskslim import RiskSLIMClassifier
+    >>> from riskslim.engines.runs import stopped_by
+    >>> model = RiskSLIMClassifier(max_size=1, engine="branch_and_bound")
+    >>> with stopped_by(lambda: False):
+    ...     model.fit([[0], [1], [1], [0]], [0, 1, 0, 0]).solution_.is_interrupted
+    False
+    """
+    if should_stop is None:
+        yield
+        return
+    token = _STOPS.set((*_STOPS.get(), should_stop))
+    try:
+        yield
+    finally:
+        _STOPS.reset(token)
+
+
+def _any_of(should_stop: Callable[[], bool] | None) -> Callable[[], bool] | None:
+    """Join what a search is told with what is to end all of them."""
+    asked = [*_STOPS.get(), *([] if should_stop is None else [should_stop])]
+    if len(asked) < 2:
+        return asked[0] if asked else None
+    return lambda: any(ask() for ask in asked)
 
 
 class InterruptibleRun(Protocol):
@@ -210,7 +253,7 @@ class EngineRun(Generic[_Settings]):
         self.limits = call.limits
         self.start = call.start
         self.progress = call.progress
-        self.user_stop = call.should_stop
+        self.user_stop = _any_of(call.should_stop)
         self.interrupted = threading.Event()
         self.stop = np.zeros(1, np.int64)
         prepare()

@@ -110,8 +110,8 @@ def calibration_error(
     >>> calibration_error(y, risk)
     0.25
     """
-    curve = reliability_curve(y_true, risk, sample_weight, scores, bins=bins, pos_label=pos_label)
-    return curve.calibration_error
+    groups = _checked_groups(y_true, risk, sample_weight, scores, bins, pos_label)
+    return _mean_error(groups.errors, groups.weights)
 
 
 def maximum_calibration_error(
@@ -147,8 +147,8 @@ def maximum_calibration_error(
     >>> maximum_calibration_error([1, 0, 0, 0], [0.75, 0.75, 0.125, 0.125])
     0.25
     """
-    curve = reliability_curve(y_true, risk, sample_weight, scores, bins=bins, pos_label=pos_label)
-    return curve.maximum_calibration_error
+    groups = _checked_groups(y_true, risk, sample_weight, scores, bins, pos_label)
+    return float(groups.errors.max())
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -204,7 +204,7 @@ class ReliabilityCurve:
     @property
     def calibration_error(self) -> float:
         """Weighted mean of the distance of predicted and observed risk."""
-        return float(np.average(self.errors, weights=self.weights))
+        return _mean_error(self.errors, self.weights)
 
     @property
     def maximum_calibration_error(self) -> float:
@@ -273,6 +273,49 @@ def reliability_curve(
     if interval not in ("wilson", "exact"):
         raise ValueError(f"interval must be 'wilson' or 'exact', got {interval!r}")
     level = checked_level(level)
+    found = _checked_groups(y_true, risk, sample_weight, scores, bins, pos_label)
+    group, total, m = found.group, found.weights, len(found.weights)
+    # Shares of each group, whose squares do not vanish where its weights are small.
+    effective = 1 / np.bincount(group, (found.row_weights / total[group]) ** 2, m)
+    lower, upper = _INTERVALS[interval](found.observed, effective, level)
+    lowest, highest = np.full(m, np.inf), np.full(m, -np.inf)
+    np.minimum.at(lowest, group, found.scores)
+    np.maximum.at(highest, group, found.scores)
+    means = np.bincount(group, found.row_weights * found.scores, m) / total
+    return ReliabilityCurve(
+        scores=np.clip(means, lowest, highest),
+        lowest=lowest,
+        highest=highest,
+        counts=np.bincount(group, minlength=m),
+        weights=total,
+        predicted=found.predicted,
+        observed=found.observed,
+        errors=found.errors,
+        lower=lower,
+        upper=upper,
+        level=level,
+        is_binned=found.is_binned,
+    )
+
+
+class _Groups(NamedTuple):
+    """Rows with weight by their score, or bin, and what CAL needs to know of each group."""
+
+    # By row.
+    group: NDArray[np.intp]
+    scores: NDArray[np.float64]
+    row_weights: NDArray[np.float64]
+    # By group.
+    weights: NDArray[np.float64]
+    observed: NDArray[np.float64]
+    predicted: NDArray[np.float64]
+    errors: NDArray[np.float64]
+    is_binned: bool
+
+
+def _checked_groups(
+    y_true: Any, risk: Any, sample_weight: Any, scores: Any, bins: Any, pos_label: Any
+) -> _Groups:
     positive, p, weight = checked_rows(y_true, risk, sample_weight, pos_label, "risk")
     check_risks(p)
     s = p if scores is None else checked_values(scores, "scores", len(p))
@@ -287,26 +330,11 @@ def reliability_curve(
     if n_bins is None:  # only means of bins hide what rows differ in
         distances = np.bincount(group, weight * np.abs(p - observed[group]), m) / total
         errors = np.where(_differ(p, group, m), distances, errors)
-    # Shares of each group, whose squares do not vanish where its weights are small.
-    effective = 1 / np.bincount(group, (weight / total[group]) ** 2, m)
-    lower, upper = _INTERVALS[interval](observed, effective, level)
-    lowest, highest = np.full(m, np.inf), np.full(m, -np.inf)
-    np.minimum.at(lowest, group, s)
-    np.maximum.at(highest, group, s)
-    return ReliabilityCurve(
-        scores=np.clip(np.bincount(group, weight * s, m) / total, lowest, highest),
-        lowest=lowest,
-        highest=highest,
-        counts=np.bincount(group, minlength=m),
-        weights=total,
-        predicted=predicted,
-        observed=observed,
-        errors=errors,
-        lower=lower,
-        upper=upper,
-        level=level,
-        is_binned=n_bins is not None,
-    )
+    return _Groups(group, s, weight, total, observed, predicted, errors, n_bins is not None)
+
+
+def _mean_error(errors: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+    return float(np.average(errors, weights=weights))
 
 
 def _differ(values: NDArray[np.float64], group: NDArray[np.intp], m: int) -> NDArray[np.bool_]:

@@ -472,7 +472,8 @@ def cross_validate_risk_score(
     progress : callable, optional
         Called with a :class:`Step` after each model.
     should_stop : callable, optional
-        Asked before and after each model; True ends the run.
+        Asked before and after each model, and with ``n_jobs=1`` several times a second while a risk
+        score is searched for; True ends the run.
 
     Returns
     -------

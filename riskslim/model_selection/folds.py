@@ -300,7 +300,9 @@ def _as_rows(rows: Any, n_samples: int) -> NDArray[np.intp]:
 def _check_split(
     number: int, split: Split, y: NDArray[np.bool_], sample_weight: NDArray[np.float64] | None
 ) -> None:
-    if np.intersect1d(split.train, split.test).size:
+    is_train = np.zeros(len(y), np.bool_)
+    is_train[split.train] = True
+    if is_train[split.test].any():
         raise ValueError(f"fold {number} trains on rows that it tests on")
     for role, rows in split._asdict().items():
         counted = rows if sample_weight is None else rows[sample_weight[rows] > 0]

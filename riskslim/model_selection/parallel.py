@@ -14,6 +14,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from types import FrameType
 from typing import Any, NamedTuple
 
+from riskslim.engines.runs import stopped_by
+
 __all__ = ["Finished", "Step", "in_parallel"]
 
 logger = logging.getLogger("riskslim.model_selection.size_path")
@@ -136,15 +138,19 @@ class _Run:
         self.should_stop = should_stop
         self.finished = Finished()
         self.is_interrupted = False
+        self.is_stopped = False
 
     def one_by_one(self) -> None:
         """Do the work in this process."""
         try:
             for k, (_, arguments) in enumerate(self.tasks):
-                if not self._keeps(k, self.work(*arguments)):
+                with stopped_by(None if self.should_stop is None else self._stops):
+                    result = self.work(*arguments)
+                if not self._keeps(k, result):
                     return
         except KeyboardInterrupt:
-            if not self.finished.results:
+            # Where scikit-learn has many fits to do, this is how one that was ended ends the rest.
+            if not (self.finished.results or self.is_stopped):
                 raise
 
     def side_by_side(self, n_workers: int) -> None:
@@ -189,7 +195,7 @@ class _Run:
                     killed.append(k)
                 elif not self._keeps(k, future.result()):
                     return None
-            if not done and self.should_stop is not None and self.should_stop():
+            if not done and self._stops():
                 return None
         return killed
 
@@ -201,13 +207,22 @@ class _Run:
         finished[k] = result
         if self.progress is not None:
             self.progress(Step(len(finished), len(self.tasks), self.tasks[k][0]))
-        stops = self.should_stop is not None and self.should_stop()
+        stops = self._stops()
         return not (getattr(result, "interrupted", False) or stops)
+
+    def _stops(self) -> bool:
+        """Ask the user, and remember it."""
+        self.is_stopped = self.is_stopped or (
+            self.should_stop is not None and bool(self.should_stop())
+        )
+        return self.is_stopped
 
     def _collect(self, workers: Any, running: dict[Future[Any], int]) -> None:
         """Have workers end their searches, and keep what they found."""
         logger.warning("interrupted: ending the searches, what was found is kept")
         workers.interrupt()
+        # Whoever has not begun has found nothing, and is killed with all others.
+        running = {future: k for future, k in running.items() if workers.has_begun(future)}
         until = time.monotonic() + _GRACE
         while running and time.monotonic() < until:
             done, _ = wait(running, _LOOKS_EVERY, FIRST_COMPLETED)

@@ -15,7 +15,7 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -416,12 +416,12 @@ def model_size_path(
     stated, data, arguments, encoder, prepared = _stated(*given, engine_arguments)
     wanted = _checked_sizes(sizes, stated)
     splits = [] if cv is None else _splits_of(data, cv, random_state)
-    callbacks = (search_progress, should_stop) if n_jobs == 1 else (None, None)
+    told = search_progress if n_jobs == 1 else None
     kept = None
     if checkpoint is not None:
         identity, facts = _identity(stated, wanted, arguments, splits)
         kept = Checkpoint(checkpoint, identity, facts)
-    plan = _Plan(prepared or problem, data, encoder, wanted, arguments, bins, *callbacks, kept)
+    plan = _Plan(prepared or problem, data, encoder, wanted, arguments, bins, told, kept)
     rows: list[tuple[str, RiskScoreProblem | None, Split | None]] = [("all rows", stated, None)]
     rows += [(f"fold {k}", None, split) for k, split in enumerate(splits)]
     tasks = [(name, (plan, name, known, split)) for name, known, split in rows]
@@ -500,7 +500,6 @@ class _Plan:
     arguments: dict[str, Any]
     bins: Any
     search_progress: Callable[[str, int, TraceRecord], None] | None
-    should_stop: Callable[[], bool] | None
     checkpoint: Checkpoint | None = None
 
     def problem_on(self, data: TrainingData) -> RiskScoreProblem:
@@ -567,12 +566,42 @@ def _checked_sizes(sizes: int | Iterable[int] | None, problem: RiskScoreProblem)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
+class _Rows:
+    """A set of rows: those to fit to, those to test on, and what made their features."""
+
+    train: TrainingData
+    test: TrainingData
+    test_rows: NDArray[np.intp]
+    encoder: ItemEncoder | None
+
+    @classmethod
+    def of(cls, plan: _Plan, split: Split | None) -> _Rows:
+        """All rows, or those of a fold."""
+        if split is not None:
+            train, test, encoder = plan.rows_of(split)
+            return cls(train, test, split.test, encoder)
+        data = plan.data
+        if data.rows_elsewhere is not None:  # sizes are measured on a sample
+            data = data.sampled(_MEASURED_ROWS)
+        return cls(data, data, np.arange(data.n_rows), plan.encoder)
+
+
+@dataclasses.dataclass(eq=False)
+class _Searched:
+    """A size whose search has ended, and how its score does, once that is measured."""
+
+    problem: RiskScoreProblem
+    solution: Solution
+    measured: _Measured | None = None
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class _PathOnRows:
     """Solutions of all sizes on one set of rows, and the scores measured."""
 
     solutions: tuple[Solution, ...]
     models: tuple[Fold | None, ...]  # None where nothing meets the constraints
-    is_broken_off: bool = False  # by Ctrl-C between two searches
+    is_broken_off: bool = False  # by Ctrl-C outside of a search
 
     @property
     def interrupted(self) -> bool:
@@ -581,35 +610,50 @@ class _PathOnRows:
     @property
     def is_partial(self) -> bool:
         """Say whether a search was not finished; Ctrl-C can come too late for that."""
-        return any(one.certificate.status is Status.INTERRUPTED for one in self.solutions)
+        return _is_partial(self.solutions)
 
 
 def _path_on_rows(
     plan: _Plan, name: str, problem: RiskScoreProblem | None, split: Split | None
 ) -> _PathOnRows | None:
     """Solve and measure all sizes on all rows, whose problem is stated already, or on a fold."""
-    train = test = plan.data
-    if train.rows_elsewhere is not None:  # sizes are measured on a sample
-        train = test = train.sampled(_MEASURED_ROWS)
-    test_rows, encoder = np.arange(train.n_rows), plan.encoder
-    if split is not None:
-        (train, test, encoder), test_rows = plan.rows_of(split), split.test
+    rows = _Rows.of(plan, split)
     if problem is None:
-        problem = plan.problem_on(train)
-    solutions, is_broken_off = _solve_sizes(plan, name, problem)
-    found = _PathOnRows(
-        tuple(solutions),
-        tuple(
-            _measured(
-                solution, plan, problem.restated(max_size=size), encoder, train, test, test_rows
-            )
-            for size, solution in zip(plan.sizes, solutions, strict=False)
-        ),
-        is_broken_off,
+        problem = plan.problem_on(rows.train)
+    found: list[_Searched] = []
+    try:
+        _solve_each(plan, name, problem, rows, found)
+        return _ended(plan, rows, found, split)
+    except KeyboardInterrupt:
+        # Between two searches, or after them; the second one where it is one too many.
+        if not found or found[-1].solution.is_interrupted:
+            raise
+        return _ended(plan, rows, found, split, is_broken_off=True)
+
+
+def _ended(
+    plan: _Plan,
+    rows: _Rows,
+    found: list[_Searched],
+    split: Split | None,
+    is_broken_off: bool = False,
+) -> _PathOnRows | None:
+    """Sizes that were found, with the last certificates; None for a fold that is not finished."""
+    solutions = _with_bounds_of_larger(
+        [one.problem for one in found], [one.solution for one in found]
     )
-    # Scores of folds that were interrupted are no fits; those of all rows have their certificate.
-    is_partial = found.is_partial or len(solutions) < len(plan.sizes)
-    return None if split is not None and is_partial else found
+    # Scores of folds that were interrupted are no fits, and not measured; those of all rows have
+    # their certificate.
+    if split is not None and (len(found) < len(plan.sizes) or _is_partial(solutions)):
+        return None
+    models = tuple(
+        _model(plan, rows, one, solution) for one, solution in zip(found, solutions, strict=True)
+    )
+    return _PathOnRows(tuple(solutions), models, is_broken_off)
+
+
+def _is_partial(solutions: Iterable[Solution]) -> bool:
+    return any(one.certificate.status is Status.INTERRUPTED for one in solutions)
 
 
 def _chosen(data: TrainingData, rows: NDArray[np.intp]) -> TrainingData:
@@ -630,45 +674,30 @@ def _chosen(data: TrainingData, rows: NDArray[np.intp]) -> TrainingData:
     return chosen
 
 
-def _solve_sizes(plan: _Plan, name: str, problem: RiskScoreProblem) -> tuple[list[Solution], bool]:
-    """Solve the sizes until Ctrl-C, which can also come between two searches."""
-    found: list[tuple[RiskScoreProblem, Solution]] = []
-    is_broken_off = False
-    try:
-        _solve_each(plan, name, problem, found)
-    except KeyboardInterrupt:
-        if not found:
-            raise
-        is_broken_off = True
-    problems, solutions = [one for one, _ in found], [one for _, one in found]
-    return _with_bounds_of_larger(problems, solutions), is_broken_off
-
-
 def _solve_each(
-    plan: _Plan,
-    name: str,
-    problem: RiskScoreProblem,
-    found: list[tuple[RiskScoreProblem, Solution]],
+    plan: _Plan, name: str, problem: RiskScoreProblem, rows: _Rows, found: list[_Searched]
 ) -> None:
-    """Solve the sizes one after the other, each from the score before, and append them."""
+    """Solve the sizes one after the other, each from the score before; append and measure them."""
     start: NDArray[np.int64] | None = None
     for size in plan.sizes:
         # Features that are constant in these rows can leave fewer than were asked for.
         stated = problem.restated(max_size=size)
         if start is not None and not stated.is_feasible(start):
             start = None
-        arguments = {"should_stop": plan.should_stop, **plan.arguments, "start": start}
+        arguments = {**plan.arguments, "start": start}
         if plan.search_progress is not None:
             arguments["progress"] = functools.partial(plan.search_progress, name, size)
         if plan.checkpoint is None:
             solution = solve(stated, **arguments)
         else:
             solution = plan.checkpoint.solve(f"{name}, size {size}", stated, **arguments)
-        found.append((stated, solution))
+        found.append(_Searched(stated, solution))
+        if solution.is_interrupted:  # it is measured where it is of use
+            return
         if solution.coefficients is not None:
             start = solution.coef
-        if solution.is_interrupted:
-            return
+            # Now, not when all sizes are solved: an end finds the last one to be measured at most.
+            found[-1].measured = _measured(plan, rows, found[-1])
 
 
 def _with_bounds_of_larger(
@@ -697,28 +726,51 @@ def _with_bounds_of_larger(
     return better[::-1]
 
 
-def _measured(
-    solution: Solution,
-    plan: _Plan,
-    problem: RiskScoreProblem,
-    encoder: ItemEncoder | None,
-    train: TrainingData,
-    test: TrainingData,
-    test_rows: NDArray[np.intp],
-) -> Fold | None:
+class _Measured(NamedTuple):
+    """A score and its metrics, but for the gap; risks and log-odds of the test rows."""
+
+    score: RiskScore
+    train: Performance
+    test: Performance
+    risk: NDArray[np.float64]
+    log_odds: NDArray[np.float64]
+
+
+def _model(plan: _Plan, rows: _Rows, one: _Searched, solution: Solution) -> Fold | None:
+    """The score of a size with its last certificate, and how it does; None if there is none."""
     if solution.coefficients is None:
         return None
-    bins = plan.bins
+    score, train, test, risk, log_odds = one.measured or _measured(plan, rows, one)
+    if solution is not one.solution:  # it has a better bound
+        score = _score(plan, rows, one.problem, solution)
+    gap = solution.certificate.optimality_gap
+    return Fold(
+        -1,
+        score,
+        dataclasses.replace(train, optimality_gap=gap),
+        dataclasses.replace(test, optimality_gap=gap),
+        rows.test_rows,
+        risk,
+        log_odds,
+    )
+
+
+def _score(plan: _Plan, rows: _Rows, problem: RiskScoreProblem, solution: Solution) -> RiskScore:
     data = problem.loss.data
-    score = RiskScore.from_solution(solution, data, problem=problem, encoder=encoder)
+    score = RiskScore.from_solution(solution, data, problem=problem, encoder=rows.encoder)
     if isinstance(plan.problem, Preparation):
-        score = plan.problem.classifier.laid_out(score)
-    risk, log_odds = _predictions(score, test)
-    on_test = _performance(score, test, risk, log_odds, bins)
-    on_train = on_test if test is train else _performance(
-        score, train, *_predictions(score, train), bins
-    )  # fmt: skip
-    return Fold(-1, score, on_train, on_test, test_rows, risk, log_odds)
+        return plan.problem.classifier.laid_out(score)
+    return score
+
+
+def _measured(plan: _Plan, rows: _Rows, one: _Searched) -> _Measured:
+    score, bins = _score(plan, rows, one.problem, one.solution), plan.bins
+    risk, log_odds = _predictions(score, rows.test)
+    on_test = _performance(score, rows.test, risk, log_odds, bins)
+    on_train = on_test
+    if rows.test is not rows.train:
+        on_train = _performance(score, rows.train, *_predictions(score, rows.train), bins)
+    return _Measured(score, on_train, on_test, risk, log_odds)
 
 
 def _predictions(
@@ -734,11 +786,8 @@ def _performance(
     log_odds: NDArray[np.float64],
     bins: Any,
 ) -> Performance:
-    certificate = score.certificate
-    gap = math.nan if certificate is None else certificate.optimality_gap
-    return performance(
-        data.labels > 0, risk, log_odds, data.sample_weight, len(score.points), gap, bins
-    )
+    weight = data.sample_weight
+    return performance(data.labels > 0, risk, log_odds, weight, len(score.points), math.nan, bins)
 
 
 def _across_folds(

@@ -60,6 +60,9 @@ class Workers:
         self._environment = {name: threads for name in names if name not in os.environ}
         self._idle: list[ProcessPoolExecutor] = []
         self._busy: dict[Future[Any], ProcessPoolExecutor] = {}
+        # Files that workers make when they begin, after all that is imported for their work.
+        self._marks: dict[Future[Any], Path] = {}
+        self._submitted = 0
         self._free = count
 
     def __enter__(self) -> Workers:
@@ -98,8 +101,11 @@ class Workers:
             :class:`TerminatedWorkerError` where the process was killed.
         """
         executor = self._idle.pop() if self._idle else self._started()
-        future: Future[Any] = executor.submit(_done, work, arguments)
+        mark = self._folder / f"begun-{self._submitted}"
+        self._submitted += 1
+        future: Future[Any] = executor.submit(_done, work, arguments, str(mark))
         self._busy[future] = executor
+        self._marks[future] = mark
         self._free -= 1
         return future
 
@@ -111,6 +117,7 @@ class Workers:
         future : Future
         """
         executor = self._busy.pop(future)
+        self._marks.pop(future).unlink(missing_ok=True)
         if isinstance(future.exception(), TerminatedWorkerError):
             executor.shutdown(wait=True, kill_workers=True)
         else:
@@ -120,6 +127,20 @@ class Workers:
     def interrupt(self) -> None:
         """Tell all workers to end their work as Ctrl-C does, and to give back what they have."""
         (self._folder / _STOP).touch()
+
+    def has_begun(self, future: Future[Any]) -> bool:
+        """Say whether the worker does this work already, and is not still importing packages.
+
+        Parameters
+        ----------
+        future : Future
+            Of work that was not taken back.
+
+        Returns
+        -------
+        bool
+        """
+        return future.done() or self._marks[future].exists()
 
     def _started(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(
@@ -222,7 +243,8 @@ def _on_end(signum: int, frame: FrameType | None) -> None:
         _State.signalled = time.monotonic()
 
 
-def _done(work: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+def _done(work: Callable[..., Any], arguments: tuple[Any, ...], mark: str) -> Any:
+    Path(mark).touch()
     with contextlib.suppress(KeyboardInterrupt):
         _State.works = True
         try:

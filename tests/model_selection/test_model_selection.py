@@ -6,6 +6,8 @@ import csv
 import dataclasses
 import math
 import signal
+import threading
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -14,7 +16,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
-from sklearn.model_selection import GroupKFold, RepeatedStratifiedKFold, StratifiedKFold
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+)
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -36,6 +43,7 @@ from riskslim import (
 )
 from riskslim.datasets import load_breast_cancer_binary
 from riskslim.engines.branch_and_bound import driver
+from riskslim.engines.runs import stopped_by
 from riskslim.metrics.performance import Performance, metric_text
 from riskslim.model_selection import (
     CrossValidation,
@@ -43,6 +51,7 @@ from riskslim.model_selection import (
     ModelSizePath,
     SizeOnPath,
     read_folds,
+    size_path,
     stratified_folds,
     write_folds,
 )
@@ -502,6 +511,90 @@ def test_a_path_keeps_what_is_finished_at_a_ctrl_c_between_two_searches(monkeypa
     sizes[:] = [1, 2]  # before anything is finished
     with pytest.raises(KeyboardInterrupt):
         model_size_path(problem, engine="branch_and_bound")
+
+
+def stop_within_a_search():
+    """A function that says so when it is asked by a search, and from then on."""
+    asked = []
+
+    def should_stop():
+        asked.append(threading.current_thread().name)
+        return "branch_and_bound limits" in asked
+
+    return should_stop
+
+
+@pytest.fixture
+def long_searches():
+    """A classifier whose fits last until a time limit far away, and its data."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(3000, 25))
+    y = rng.random(3000) < 1 / (1 + np.exp(-X @ rng.normal(size=25)))
+    return RiskSLIMClassifier(max_size=6, time_limit=120, engine="branch_and_bound"), X, y
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("is_grid", [False, True])
+def test_a_cross_validation_is_stopped_within_a_search(long_searches, is_grid):
+    model, X, y = long_searches
+    if is_grid:
+        model = GridSearchCV(model, {"max_size": [5, 6]}, cv=2)
+    result = cross_validate_risk_score(model, X, y, cv=3, should_stop=stop_within_a_search())
+    assert (result.final, result.folds, result.n_folds) == (None, (), 3)
+
+
+def test_a_search_is_ended_by_all_who_may(long_searches):
+    """By what its own call was told, too; and not once the block has ended."""
+    _, X, y = long_searches
+    problem = problem_of(TrainingData(X, y), 6)
+    with stopped_by(lambda: False), stopped_by(stop_within_a_search()), stopped_by(None):
+        assert branch_and_bound(problem, time_limit=120).is_interrupted
+    with stopped_by(lambda: False):
+        solution = branch_and_bound(problem, time_limit=120, should_stop=stop_within_a_search())
+        assert solution.is_interrupted
+    small = problem_of(DATA, 1)
+    assert not branch_and_bound(small).is_interrupted
+
+
+def test_each_score_of_a_path_is_measured_once(monkeypatch):
+    measured, original = [], size_path.performance
+    monkeypatch.setattr(
+        size_path, "performance", lambda *args: measured.append(args) or original(*args)
+    )
+    path = model_size_path(problem_of(DATA, 3), cv=2)
+    assert path.is_complete
+    assert len(measured) == 3 + 2 * 3 * 2
+    for entry in path.entries:  # the gaps are those of the last certificates
+        assert entry.train.optimality_gap == entry.solution.certificate.optimality_gap
+
+
+@pytest.mark.parametrize(("at", "sizes", "n_folds"), [(1, 1, 0), (2, 2, 0), (3, 3, 0), (5, 3, 0)])
+def test_a_ctrl_c_while_scores_are_measured_loses_none_of_them(monkeypatch, at, sizes, n_folds):
+    """The first three are those of all rows; the others of a fold that is not finished."""
+    measured, original = [], size_path.performance
+
+    def interrupted(*args):
+        measured.append(args)
+        if len(measured) == at:
+            raise KeyboardInterrupt
+        return original(*args)
+
+    monkeypatch.setattr(size_path, "performance", interrupted)
+    path = model_size_path(problem_of(DATA, 3), cv=2, engine="branch_and_bound")
+    assert not path.is_complete
+    assert [entry.max_size for entry in path.entries] == [*range(1, sizes + 1)]
+    for entry in path.entries:
+        assert entry.solution.certificate.is_optimal
+        assert entry.train.auc > 0.5
+        assert len(entry.cross_validation.folds) == n_folds
+    # What is not finished of a fold is not measured.
+    assert len(measured) == (at + 1 if at <= 3 else at)
+
+
+def test_a_second_ctrl_c_ends_a_path_at_once(monkeypatch):
+    monkeypatch.setattr(size_path, "performance", Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        model_size_path(problem_of(DATA, 3), engine="branch_and_bound")
 
 
 def test_diagrams_of_folds(monkeypatch):

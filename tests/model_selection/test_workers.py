@@ -22,6 +22,7 @@ from riskslim import (
     TrainingData,
     model_size_path,
 )
+from riskslim.model_selection import parallel
 from riskslim.model_selection.parallel import Step, in_parallel
 from riskslim.model_selection.workers import TerminatedWorkerError, Workers
 
@@ -211,6 +212,34 @@ def test_ctrl_c_before_anything_is_found(tmp_path, temporary):
     with pytest.raises(KeyboardInterrupt):
         run(stubborn, [(str(tmp_path),)] * 2)
     thread.join()
+    assert children() == set()
+    assert not list(temporary.iterdir())
+
+
+def test_ctrl_c_waits_for_no_worker_that_has_not_begun(tmp_path, temporary, monkeypatch):
+    """Such as one that imports packages: here it unpickles for good."""
+    monkeypatch.setattr(parallel, "_GRACE", 1e9)
+
+    class Endless:
+        def __init__(self, folder):
+            self.folder = folder
+
+        def __reduce__(self):
+            return begin_and_wait, (self.folder,)
+
+    def begin_and_wait(folder):
+        import time
+        from pathlib import Path
+
+        Path(folder, "begun2").touch()
+        time.sleep(3600)
+
+    begin_and_wait.__module__ = "__main__"
+    thread = interrupted_after(tmp_path, 3)
+    tasks = [(0, str(tmp_path)), (1, str(tmp_path)), (2, Endless(str(tmp_path)))]
+    finished = run(patient, tasks)
+    thread.join()
+    assert finished.results == {0: 0, 1: "found by 1"}
     assert children() == set()
     assert not list(temporary.iterdir())
 
