@@ -233,7 +233,7 @@ def test_the_sheet_prints_what_is_shown(capsys, tmp_path, monkeypatch):
     plt.switch_backend("Agg")
     text = (DOCS / "score_sheet.md").read_text(encoding="utf-8")
     found = re.findall(r"^```python\n(.*?)^```$(?:\n\n^```\w+\n(.*?)^```$)?", text, re.M | re.S)
-    assert len(found) == text.count("```python") == 15
+    assert len(found) == text.count("```python") == 16
     namespace = {}
     for example, shown in found:
         exec(compile(example, "docs/score_sheet.md", "exec"), namespace)

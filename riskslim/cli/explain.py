@@ -128,7 +128,7 @@ def _check_names(rows: Sequence[str], identifier: str | None, files: Sequence[Pa
 def _chosen(
     applied: Applied, rows: RowsOfFile, identifier: str | None, wanted: list[str] | None
 ) -> tuple[list[Any], list[int] | None]:
-    """What the rows of a file are called that are to be explained, and where; None for all."""
+    """Names of the rows of a file that are to be explained, and their places; None for all."""
     n_rows = rows.read.num_rows
     if identifier is None:
         places = list(dict.fromkeys(map(int, wanted or [])))

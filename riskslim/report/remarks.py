@@ -83,7 +83,7 @@ def remarks(
 def _remarks_of_fit(
     score: ScoreLike, rows: Rows, problem: RiskScoreProblem | None
 ) -> tuple[str, ...]:
-    """What a fit says of its score; without the problem, what the training rows still show."""
+    """Remarks of a fit on its score; without the problem, those that training rows still show."""
     if problem is not None:
         return problem.remarks(vector_of(score))
     if rows.name != "training data":

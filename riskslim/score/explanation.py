@@ -266,8 +266,9 @@ class Explanation:
         --------
         >>> from riskslim import RiskScore
         >>> explained = RiskScore(-3, {"smoker": 2}).explain([0])
-        >>> explained.to_dict()["changes"]
-        [{'change': 'smoker: yes in place of no', 'score': 2, 'total': 2, 'risk': 0.268...}]
+        >>> change = explained.to_dict()["changes"][0]
+        >>> change["change"], change["score"], round(change["risk"], 3)
+        ('smoker: yes in place of no', 2, 0.269)
         """
         against, fewest = self.reasons_against_average, self.fewest_changes
         found: dict[str, Any] = {

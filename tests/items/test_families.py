@@ -24,6 +24,7 @@ from riskslim import (
     TrainingData,
     branch_and_bound,
 )
+from riskslim._wording import percent
 from riskslim.data.feature_ranges import FeatureRange
 from riskslim.exceptions import CertificateError
 from riskslim.items import Item, read_items
@@ -416,13 +417,28 @@ def test_explained_changes_contradict_nothing_and_are_the_fewest(score, threshol
         ],
         axis=0,
     )
-    assert {(one.feature, one.after) for one in found.changes} == {
-        (name, 1 - record[name]) for name in record if any(X[name][possible] != record[name])
-    }
+    risks = [percent(risk, 0.001) for risk in score.predict_proba(X)[:, 1]]
+
+    def changes_something(j):
+        other_side = (totals[j] >= threshold) != (totals[i] >= threshold)
+        return totals[j] != totals[i] and (risks[j] != risks[i] or other_side)
+
+    listed = {one.feature for one in found.changes}
+    for name in set(record) - listed:  # nothing can be changed, or that changes nothing
+        distances = {
+            j: sum(X[other][j] != record[other] for other in record)
+            for j in np.flatnonzero(possible & (X[name] != record[name]))
+        }
+        nearest = [j for j, n in distances.items() if n == min(distances.values())]
+        assert not nearest or not all(map(changes_something, nearest))
+    assert len(listed) == len(found.changes)
     for one in found.changes:
         changed = {**record, one.feature: one.after, **dict(one.along)}
+        assert one.after == 1 - record[one.feature]
         assert tuple(changed.values()) in rows
         assert one.score == score.score_samples(changed)[0]
+        same = [all(X[name][j] == changed[name] for name in record) for j in range(len(totals))]
+        assert changes_something(same.index(True))
     related = families(score.points, score.items)
     distances = [
         (

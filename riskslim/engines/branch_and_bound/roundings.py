@@ -1,4 +1,4 @@
-"""Which relaxations of nodes are rounded, and when.
+"""The choice of relaxations of nodes that are rounded, and of the time for it.
 
 Where rows are many, to polish a rounding takes as long as to relax several nodes, and much of it
 keeps one thread busy. It waits then for the next work that threads share, and is done beside that:
@@ -42,7 +42,7 @@ class Roundings:
 
     @property
     def aside(self) -> Callable[[], None] | None:
-        """What there is to do beside other work; None where nothing waits."""
+        """Work to do beside other work; None where nothing waits."""
         return self.work if self._waiting else None
 
     def consider(self, coef: NDArray[np.float64], scale: float, bound: float) -> None:
