@@ -24,9 +24,10 @@ __all__ = ["CutOffs"]
 # thousand rows, of which neighbours differ more. The others around so many of the best ones follow.
 COARSE = 1024
 AROUND = 2
-# Items of a chain are near-copies where the log-odds of having them are in one interval of this
-# width: about 6% of the rows in the middle, a quarter of the rows that have a rare item.
-KIN_WIDTH = 0.25
+# Items of a chain are near-copies where the log-odds of having them are in one interval of such a
+# width: about 6% of the rows in the middle, a quarter of the rows that have a rare item. Twice as
+# much is for a search of many supports, which are to differ.
+NEAR, FAR = 0.25, 0.5
 # Near-copies that are kept of what was to be chosen from.
 MOST_KIN = 1
 
@@ -55,20 +56,37 @@ class CutOffs:
         item_of = np.repeat(np.arange(n_items), np.diff(packed.first))
         self._items = [item_of[self.chains.planes_of(c)] for c in range(len(self.chains))]
         self.chain_of = np.full(n_items, -1, np.int64)
-        self.kin = np.arange(n_items)
+        self._log_odds = np.zeros(n_items)
         total = int(packed.n_rows.sum())
         for c, items in enumerate(self._items):
             self.chain_of[items] = c
             have = self.chains.n_rows[self.chains.planes_of(c)]
-            interval = np.floor(np.log((have + 0.5) / (total - have + 0.5)) / KIN_WIDTH)
-            # Intervals fall along the chain: its first item of each stands for all.
-            _, begin, which = np.unique(-interval, return_index=True, return_inverse=True)
-            self.kin[items] = items[begin][which]
-        self._kin: list[int] = self.kin.tolist()
+            self._log_odds[items] = np.log((have + 0.5) / (total - have + 0.5))
+        self._kin_of_width: dict[float, NDArray[np.int64]] = {}
+        self.tell_apart(NEAR)
         self._stride = max(1, len(self.chains.members) // COARSE)
         self._coarse = [items[:: self._stride].copy() for items in self._items]
         others = np.flatnonzero(self.chain_of < 0)
         self._first = np.concatenate([others, *self._coarse])
+
+    def tell_apart(self, width: float) -> None:
+        """Say which items count as near-copies from now on.
+
+        Parameters
+        ----------
+        width : float
+            Of the intervals of log-odds in one of which they are.
+        """
+        kin = self._kin_of_width.get(width)
+        if kin is None:
+            kin = self._kin_of_width[width] = np.arange(len(self.chain_of))
+            for items in self._items:
+                # Intervals fall along the chain: its first item of each stands for all.
+                interval = -np.floor(self._log_odds[items] / width)
+                _, begin, which = np.unique(interval, return_index=True, return_inverse=True)
+                kin[items] = items[begin][which]
+        self.kin = kin
+        self._kin: list[int] = kin.tolist()
 
     @property
     def are_skipped(self) -> bool:

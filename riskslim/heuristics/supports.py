@@ -34,7 +34,7 @@ from riskslim._kernels import nodes
 from riskslim._kernels import supports as kernels
 from riskslim.data.packed import Cells, PackedItems, scratch_words
 from riskslim.heuristics.constrained import project
-from riskslim.heuristics.cutoffs import CutOffs
+from riskslim.heuristics.cutoffs import FAR, NEAR, CutOffs
 from riskslim.heuristics.grids import FINE, FINE_STEPS, STEPS, Grid, fine_bounds
 from riskslim.heuristics.packed import packed_items
 from riskslim.heuristics.work import Work
@@ -98,11 +98,12 @@ class Width:
     exchanged: int  # supports of the beam whose neighbourhood is looked at
     breadth: int  # items that are tried in the place of one that was taken out
     pair: tuple[int, int]  # the same for two: of the first, and of the second for each
+    kin: float = NEAR  # log-odds of having cut-offs of which one is enough
 
 
 # The first stage finds most of what there is to find in a tenth of the time of the second one.
 NARROW = Width(10, 5, 8, (6, 4))
-WIDE = Width(40, 20, 20, (25, 8))
+WIDE = Width(40, 20, 20, (25, 8), FAR)
 
 
 def search_supports(
@@ -301,6 +302,7 @@ class SupportSearch:
 
     def _stages(self, given: list[Support], effort: int) -> Iterator[Iterator[NDArray[np.int64]]]:
         for width in (NARROW, WIDE)[: 2 if effort >= 3 else 1]:
+            self._cutoffs.tell_apart(width.kin)
             yield self._look_around(width, given, effort)
             yield self._around_scale(width, min(effort, 1))
             # Single items at any scale find most of it, in a fraction of the time of pairs.
@@ -346,6 +348,7 @@ class SupportSearch:
             Vectors that are better than all before them.
         """
         support = self._support_of(vector)
+        self._cutoffs.tell_apart(NARROW.kin)
         if support is not None:
             yield from self._exchange(support, 1, NARROW)
 

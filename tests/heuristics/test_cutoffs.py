@@ -14,7 +14,7 @@ from riskslim import (
 )
 from riskslim._kernels import load
 from riskslim.heuristics import cutoffs as module
-from riskslim.heuristics.supports import SupportSearch, search_supports
+from riskslim.heuristics.supports import WIDE, SupportSearch, search_supports
 
 
 def raw_table(rng, n=1500):
@@ -123,6 +123,25 @@ def test_near_copies_count_as_one():
     supports = [(a, 500), (b, 500), (500, a), (a, 599), (a,), (b,)]
     kept = list(cut_offs.spread(supports, lambda support: support))
     assert kept == [(a, 500), (a, 599), (a,)]
+    # A wide search counts as one what two of them are to a narrow one, and all goes back.
+    before = cut_offs.kin.tolist()
+    cut_offs.tell_apart(WIDE.kin)
+    assert len(set(cut_offs.kin.tolist())) < len(set(before))
+    both = zip(before, cut_offs.kin.tolist(), strict=True)
+    assert len(set(both)) == len(set(before))  # intervals lie within wider ones
+    assert search._stages([], 3).__next__() is not None
+    assert cut_offs.kin.tolist() == before
+
+
+def test_a_wide_search_differs_where_a_narrow_one_goes_round_in_circles():
+    """Supports that differ by neighbouring cut-offs alone would fill the beam of a wide search."""
+    rng = np.random.default_rng(3)
+    search = SupportSearch.of(problem_of(rng, 300))
+    search._cutoffs.tell_apart(WIDE.kin)
+    layers = list(search._grow(WIDE.beam))
+    for layer in layers[1:]:
+        kin = [tuple(sorted(search._cutoffs.kin[list(one.items)].tolist())) for one in layer]
+        assert len(set(kin)) == len(kin)
 
 
 def test_few_items_of_a_variable_are_looked_at_as_before():
