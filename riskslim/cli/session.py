@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -65,7 +65,11 @@ def session(*, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
     package.addHandler(handler)
     package.setLevel(logging.INFO if verbose else logging.ERROR if quiet else logging.WARNING)
     try:
-        with tolerant_streams(), ending_like_ctrl_c(), _exit_codes(verbose=verbose):
+        with (
+            tolerant_streams(),
+            ending_like_ctrl_c() as is_told_to_end,
+            _exit_codes(is_told_to_end, verbose=verbose),
+        ):
             with warnings.catch_warnings():
                 for wanted in (ConstantFeatureWarning, UnboundCertificateWarning):
                     warnings.simplefilter("always", wanted)
@@ -84,7 +88,7 @@ def session(*, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
 
 
 @contextmanager
-def _exit_codes(*, verbose: bool) -> Iterator[None]:
+def _exit_codes(is_told_to_end: Callable[[], bool], *, verbose: bool) -> Iterator[None]:
     """Say what went wrong in one line, and leave with the exit code that stands for it."""
     try:
         yield
@@ -97,6 +101,10 @@ def _exit_codes(*, verbose: bool) -> Iterator[None]:
         emit(f"Error: {error if isinstance(error, RiskSLIMError) else reason}", err=True)
         raise typer.Exit(EXIT_MEMORY) from None
     except (ValueError, TypeError, OSError, ImportError, RiskSLIMError) as error:
+        # Compiled modules that are told to end while they are imported raise what they like.
+        if isinstance(error, ImportError) and is_told_to_end():
+            emit("Interrupted.", err=True)
+            raise typer.Exit(EXIT_INTERRUPTED) from None
         internal = isinstance(error, CertificateError)
         if verbose and internal:
             emit(traceback.format_exc().rstrip(), err=True)

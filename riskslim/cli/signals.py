@@ -7,7 +7,7 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
 
 __all__ = ["ending_like_ctrl_c", "held_signals", "ignore_signals"]
@@ -19,7 +19,7 @@ _OTHERS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasat
 
 
 @contextlib.contextmanager
-def ending_like_ctrl_c() -> Iterator[None]:
+def ending_like_ctrl_c() -> Iterator[Callable[[], bool]]:
     """Let SIGTERM and SIGHUP do what Ctrl-C does at that moment.
 
     Those that come together count once: services and terminals send several of them where one is
@@ -29,12 +29,17 @@ def ending_like_ctrl_c() -> Iterator[None]:
 
     Yields
     ------
-    None
+    callable
+        Whether one of them has come.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     last = -math.inf
+
+    def has_come() -> bool:
+        return last > -math.inf
+
+    if threading.current_thread() is not threading.main_thread():
+        yield has_come
+        return
 
     def end(signum: int, frame: FrameType | None) -> None:
         nonlocal last
@@ -50,7 +55,7 @@ def ending_like_ctrl_c() -> Iterator[None]:
     for one in taken:
         signal.signal(one, end)
     try:
-        yield
+        yield has_come
     finally:
         for one in taken:
             signal.signal(one, signal.SIG_DFL)

@@ -175,12 +175,17 @@ def test_predictions_of_folders_are_those_of_one_file(files, tmp_path):
 
 
 @pytest.mark.parametrize("command", ["report", "recalibrate"])
-def test_commands_on_one_file_refuse_folders(files, tmp_path, command):
+def test_commands_on_all_rows_take_folders(files, tmp_path, command):
     whole, folder = files
     run("fit", whole, *FIT, "--output", tmp_path / "score.json")
-    options = ["--output", tmp_path / "out.html"] if command == "report" else []
-    message = usage_error(command, tmp_path / "score.json", folder, *options)
-    assert f"{folder} is a folder: one file is read here" in message
+    found = []
+    for source in (whole, folder):
+        output = tmp_path / f"{source.stem}.{'html' if command == 'report' else 'json'}"
+        run(command, tmp_path / "score.json", source, "--output", output)
+        found.append(output.read_text(encoding="utf-8"))
+    assert len(found[0]) == pytest.approx(len(found[1]), rel=0.01)  # pages name their files
+    if command == "recalibrate":
+        assert found[0] == found[1]
 
 
 def test_a_path_of_sizes(files, tmp_path):

@@ -66,7 +66,7 @@ def test_files_that_do_not_fit_together_or_into_memory_are_refused(rows):
     assert "Column 'died' has the type" in usage_error(*common, "text.parquet")
     assert "given twice" in usage_error(*common, "b.parquet")
     found = usage_error(*common, "a.parquet", "--memory-limit", "10kB")
-    assert "recalibrate needs all rows in memory: with a.parquet they would take" in found
+    assert "recalibrate needs all rows in memory: with b.parquet they would take" in found
     assert "--memory-limit" in found
     rows[:9].drop(columns="died").to_parquet("unlabelled.parquet")
     assert "unlabelled.parquet has no column 'died'" in usage_error(*common, "unlabelled.parquet")

@@ -13,10 +13,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import typer
 
 from fault_rounds import ROUNDS, seed_of
 from paths import PACKAGE
 from riskslim import RiskScore
+from riskslim.cli.exit_codes import EXIT_INTERRUPTED, EXIT_USAGE
+from riskslim.cli.session import session
 from riskslim.cli.signals import ending_like_ctrl_c, held_signals
 
 pytestmark = [
@@ -99,6 +102,25 @@ def test_a_later_one_counts_again(signum, monkeypatch):
             monkeypatch.setattr("riskslim.cli.signals.time.monotonic", lambda now=moment: now)
             with pytest.raises(KeyboardInterrupt):
                 signal.raise_signal(signum)
+
+
+@pytest.mark.parametrize("signum", OTHERS)
+@pytest.mark.usefixtures("usual")
+def test_an_import_that_one_of_them_breaks_is_no_fault(signum, capsys):
+    """Compiled modules say "initialization failed" where they are told to end at their import."""
+
+    def run(*, signals: bool) -> int:
+        with pytest.raises(typer.Exit) as ended, session():
+            if signals:
+                with contextlib.suppress(KeyboardInterrupt):
+                    signal.raise_signal(signum)
+            raise ImportError("initialization failed")
+        return ended.value.exit_code
+
+    assert run(signals=True) == EXIT_INTERRUPTED
+    assert capsys.readouterr().err == "Interrupted.\n"
+    assert run(signals=False) == EXIT_USAGE
+    assert capsys.readouterr().err == "Error: initialization failed\n"
 
 
 @pytest.mark.parametrize("signum", OTHERS)
