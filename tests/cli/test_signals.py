@@ -109,12 +109,16 @@ def test_a_later_one_counts_again(signum, monkeypatch):
 def test_an_import_that_one_of_them_breaks_is_no_fault(signum, capsys):
     """Compiled modules say "initialization failed" where they are told to end at their import."""
 
-    def run(*, signals: bool) -> int:
-        with pytest.raises(typer.Exit) as ended, session():
+    def imported(*, signals: bool) -> None:
+        with session():
             if signals:
                 with contextlib.suppress(KeyboardInterrupt):
                     signal.raise_signal(signum)
             raise ImportError("initialization failed")
+
+    def run(*, signals: bool) -> int:
+        with pytest.raises(typer.Exit) as ended:
+            imported(signals=signals)
         return ended.value.exit_code
 
     assert run(signals=True) == EXIT_INTERRUPTED
