@@ -31,7 +31,7 @@ class Roundings:
     incumbents : Incumbents
         Takes what they become.
     interval : int
-        Of later relaxations, each so-manieth one is rounded.
+        Of later relaxations, one of so many is rounded.
     """
 
     def __init__(self, incumbents: Incumbents, interval: int) -> None:

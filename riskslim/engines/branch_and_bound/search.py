@@ -360,7 +360,8 @@ class Search:
     ) -> str:
         """Search until nothing is left, a limit is reached or patience has run out; says which."""
         ending = self._run(gap_tolerance, node_limit, deadline, patience)
-        self._roundings.work()
+        if not self.complete:  # otherwise nothing that waits can be better
+            self._roundings.work()
         return ending
 
     def _run(

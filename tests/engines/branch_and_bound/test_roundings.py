@@ -124,9 +124,17 @@ def test_the_enumerated_optimum_is_found_by_any_number_of_threads(monkeypatch, f
 def test_what_waits_at_a_limit_is_rounded(monkeypatch):
     monkeypatch.setattr(incumbents, "ROUGH_ROWS", 3)
     problem = make_problem(n=300, d=8, seed=5)
+    waited, work = [], Roundings.work
+
+    def counted(self) -> None:
+        waited.append(len(self._waiting))
+        work(self)
+
+    monkeypatch.setattr(Roundings, "work", counted)
     settings = BranchAndBoundSettings(tables="never", cutoffs="never", elimination="never")
     solution = branch_and_bound(problem, settings=settings, node_limit=1)
     assert solution.certificate.message == "node limit reached"
+    assert waited[-1] > 0
     assert problem.is_feasible(solution.coef)
     best = branch_and_bound(problem).certificate.objective
     assert solution.certificate.lower_bound <= best <= solution.certificate.objective + 1e-12
