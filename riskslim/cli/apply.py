@@ -14,9 +14,6 @@ from riskslim.cli.applying import Applied, files_of
 from riskslim.cli.arguments import (
     EXPORTS,
     arguments_of_export,
-    bytes_of,
-    checked_unknown_levels,
-    csv_format_of,
 )
 from riskslim.cli.layout import shown_of
 from riskslim.cli.options import (
@@ -111,13 +108,9 @@ def predict(
             raise ValueError(f"--id {identifier}: the output has a column of this name already")
 
         risk_score = riskslim.RiskScore.load(score)
-        applied = Applied(
-            score=risk_score,
-            unknown=checked_unknown_levels(unknown_levels),
-            csv_format=csv_format_of(
-                missing_text, separator, decimal, encoding, risk_score.csv_format
-            ),
-        )
+        applied = Applied.of(
+            risk_score, unknown_levels, (missing_text, separator, decimal, encoding),
+        )  # fmt: skip
         parts: list[pyarrow.Table] = []
         remarks: list[str] = []
         for path in files:
@@ -234,15 +227,10 @@ def recalibrate(
         )
         _check_recalibration(data, outcome, weights, prevalence, from_prevalence, with_scale)
         risk_score = riskslim.RiskScore.load(score)
-        applied = Applied(
-            score=risk_score,
-            unknown=checked_unknown_levels(unknown_levels),
-            csv_format=csv_format_of(
-                missing_text, separator, decimal, encoding, risk_score.csv_format
-            ),
-            memory_limit=bytes_of(memory_limit),
-            what="recalibrate",
-        )
+        applied = Applied.of(
+            risk_score, unknown_levels, (missing_text, separator, decimal, encoding),
+            memory_limit=memory_limit, what="recalibrate",
+        )  # fmt: skip
         rows = None
         if data:
             rows = applied.all_rows(
@@ -333,15 +321,10 @@ def report(
 
         risk_score = shown_of(by, points, labels).of(riskslim.RiskScore.load(score))
         columns = group or []
-        applied = Applied(
-            score=risk_score,
-            unknown=checked_unknown_levels(unknown_levels),
-            csv_format=csv_format_of(
-                missing_text, separator, decimal, encoding, risk_score.csv_format
-            ),
-            memory_limit=bytes_of(memory_limit),
-            what="report",
-        )
+        applied = Applied.of(
+            risk_score, unknown_levels, (missing_text, separator, decimal, encoding),
+            memory_limit=memory_limit, what="report",
+        )  # fmt: skip
         rows = [
             applied.all_rows(
                 files, outcome=outcome, weights=weights, named=True,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from riskslim._wording import listing, near
+from riskslim.cli.arguments import bytes_of, checked_unknown_levels, csv_format_of
 from riskslim.cli.outputs import DATA_SUFFIXES
 from riskslim.cli.reading import bytes_in_memory
 from riskslim.data.batches import common_schema, find_files, in_schema
@@ -82,6 +83,44 @@ class Applied:
     csv_format: CsvFormat | None
     memory_limit: int | None = None
     what: str = field(default="this command")
+
+    @classmethod
+    def of(
+        cls,
+        score: RiskScore,
+        unknown_levels: str,
+        csv_options: tuple[list[str] | None, str | None, str | None, str | None],
+        *,
+        memory_limit: str | None = None,
+        what: str = "this command",
+    ) -> Applied:
+        """Read the options of a command.
+
+        Parameters
+        ----------
+        score : RiskScore
+        unknown_levels : str
+        csv_options : tuple
+            Text that means missing, separator, decimal mark, encoding; None where not given.
+        memory_limit : str, optional
+        what : str, default "this command"
+
+        Returns
+        -------
+        Applied
+
+        Raises
+        ------
+        ValueError
+            An option cannot be used.
+        """
+        return cls(
+            score=score,
+            unknown=checked_unknown_levels(unknown_levels),
+            csv_format=csv_format_of(*csv_options, score.csv_format),
+            memory_limit=bytes_of(memory_limit),
+            what=what,
+        )
 
     def read(self, path: Path) -> RowsOfFile:
         """Read a file, and compute the items that it lacks.

@@ -17,7 +17,6 @@ from riskslim._wording import listing, printable
 from riskslim._writing import csv_text, write_file
 from riskslim.cli import options
 from riskslim.cli.applying import Applied, files_of
-from riskslim.cli.arguments import bytes_of, checked_unknown_levels, csv_format_of
 from riskslim.cli.layout import shown_of
 from riskslim.cli.outputs import check_outputs, write_text, writing
 from riskslim.cli.session import print_remarks, session
@@ -71,15 +70,10 @@ def explain(
         check_outputs({"--output": output}, [("risk score", score), ("labels", labels), *sources])
         _check_names(row or [], identifier, files)
         risk_score = shown_of(by, points, labels).of(riskslim.RiskScore.load(score))
-        applied = Applied(
-            score=risk_score,
-            unknown=checked_unknown_levels(unknown_levels),
-            csv_format=csv_format_of(
-                missing_text, separator, decimal, encoding, risk_score.csv_format
-            ),
-            memory_limit=bytes_of(memory_limit),
-            what="--average-of",
-        )
+        applied = Applied.of(
+            risk_score, unknown_levels, (missing_text, separator, decimal, encoding),
+            memory_limit=memory_limit, what="--average-of",
+        )  # fmt: skip
         average = None
         if others:
             rows = applied.all_rows(others, outcome=None, weights=None, labelled=False)
