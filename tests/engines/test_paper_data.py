@@ -108,7 +108,7 @@ def _branch_and_bound(folder, name, max_size, stop=None):
     """Search, and check what has to hold however far it got."""
     problem = paper_problem(folder, name, max_size)
     progress = None if stop is None else stop.progress
-    solution = branch_and_bound(problem, time_limit=3600, progress=progress, should_stop=stop)
+    solution = branch_and_bound(problem, time_limit=300, progress=progress, should_stop=stop)
     optimum = OPTIMUM_OF_SIZE[name, max_size]
     assert np.all(solution.trace["lower_bound"] <= optimum + 1e-10)
     assert np.all(np.diff(solution.trace["lower_bound"]) >= 0)
@@ -126,6 +126,7 @@ def _branch_and_bound(folder, name, max_size, stop=None):
         ("mammo", 10),
         pytest.param("adult", 8, marks=pytest.mark.slow),
         pytest.param("spambase", 8, marks=pytest.mark.slow),
+        pytest.param("spambase", 10, marks=pytest.mark.slow),
     ],
 )
 def test_branch_and_bound_closes_the_gap(shared_data, name, max_size):
@@ -165,10 +166,9 @@ def sequentially_best(problem, coef, scale):
     ("name", "max_size", "objective", "gap"),
     [
         ("bank", 5, 0.28907627134046, 0.012),
-        ("adult", 10, 0.36011747396300, 0.012),
-        ("spambase", 10, 0.27325283408689, 0.05),
+        ("adult", 10, 0.36011747396300, 0.005),
         # The best value that was known before is 0.01917.
-        ("mushroom", 10, 0.01917, 0.2),
+        ("mushroom", 10, 0.01917, 0.08),
     ],
 )
 def test_branch_and_bound_comes_near(shared_data, name, max_size, objective, gap):
@@ -184,7 +184,7 @@ def test_branch_and_bound_comes_near(shared_data, name, max_size, objective, gap
 @pytest.mark.parametrize(("name", "gap"), [("adult", 0.12), ("bank", 0.06), ("spambase", 0.4)])
 def test_best_score_and_valid_bound_before_the_end(shared_data, name, gap):
     problem, stop = paper_problem(shared_data, name), StopWhen(BEST_KNOWN[name], gap)
-    solution = lattice_cpa(problem, time_limit=3600, progress=stop.progress, should_stop=stop)
+    solution = lattice_cpa(problem, time_limit=300, progress=stop.progress, should_stop=stop)
     certificate = solution.certificate
     assert certificate.objective == pytest.approx(BEST_KNOWN[name], abs=1e-10)
     assert certificate.optimality_gap <= gap

@@ -78,7 +78,7 @@ def drawn(seed):
 
 
 @pytest.mark.filterwarnings("ignore::riskslim.exceptions.ConstantFeatureWarning")
-@pytest.mark.parametrize("first_seed", range(0, 80, 40))
+@pytest.mark.parametrize("first_seed", range(0, 120, 40))
 def test_the_enumerated_optimum_is_found(first_seed, room, points_asked):
     failures, completed = [], 0
     for seed in range(first_seed, first_seed + 40):

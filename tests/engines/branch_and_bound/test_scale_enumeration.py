@@ -15,7 +15,7 @@ from riskslim import branch_and_bound
 from variants import VARIANTS, variant
 
 
-@pytest.mark.parametrize("first_seed", range(0, 200, 25))
+@pytest.mark.parametrize("first_seed", range(0, 300, 25))
 def test_the_enumerated_optimum_over_all_scales_is_found(first_seed):
     failures = []
     for seed in range(first_seed, first_seed + 25):

@@ -70,7 +70,7 @@ def with_tables(seed, mode):
     return dataclasses.replace(variant(seed), tables=mode)
 
 
-@pytest.mark.parametrize("first_seed", range(0, 120, 60))
+@pytest.mark.parametrize("first_seed", range(0, 240, 60))
 def test_the_enumerated_optimum_is_found(first_seed):
     failures, completed = [], 0
     for seed in range(first_seed, first_seed + 60):
@@ -87,7 +87,7 @@ def test_the_enumerated_optimum_is_found(first_seed):
     assert completed > 20
 
 
-@pytest.mark.parametrize("first_seed", range(0, 120, 60))
+@pytest.mark.parametrize("first_seed", range(0, 240, 60))
 def test_items_of_several_values(first_seed):
     failures, completed, excluded = [], 0, 0
     for seed in range(first_seed, first_seed + 60):
