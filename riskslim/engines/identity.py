@@ -306,8 +306,8 @@ def _of_data(now: Mapping[str, Any], kept: Mapping[str, Any]) -> Iterator[str]:
         yield f"columns ({'; '.join(parts) or 'in another order'})"
     if now["rows"] != kept["rows"]:
         yield _both("the number of rows", now["rows"], kept["rows"])
-    elif now["class_weight"] != kept["class_weight"]:
-        values = (now["class_weight"], kept["class_weight"])
+    elif now["class_weight"] != kept.get("class_weight"):
+        values = (now["class_weight"], kept.get("class_weight"))
         yield _both("class_weight (a row with the outcome to one without)", *values)
     elif now["weighted"] != kept["weighted"]:
         texts = ("given" if one else "none" for one in (now["weighted"], kept["weighted"]))
