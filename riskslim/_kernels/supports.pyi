@@ -14,6 +14,7 @@ def count_cells(
     chosen: NDArray[np.int64],
     first_word: NDArray[np.int64],
     n_rows: NDArray[np.int64],
+    first_share: NDArray[np.int64],
     scratch: NDArray[np.uint64],
     counts: NDArray[np.int64],
 ) -> None: ...

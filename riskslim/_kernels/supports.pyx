@@ -55,51 +55,123 @@ def pack_planes(
                 planes[p, w] = rs_pack_word(&columns[0, column[p]], &order[64 * w], value[p])
 
 
+cdef enum:
+    BLOCKS = 4  # of RS_WORDS words each, that a thread takes at a time
+
+
+cdef struct CellRows:
+    # Planes with the scratch of the first thread, and what the rows of a share are counted or
+    # gathered in; segments of cells, all words of masks.
+    rs_planes planes
+    const int64_t *first_word
+    const int64_t *first_share
+    Py_ssize_t n_segments
+    int64_t *counts
+    const uint64_t *valid
+    const int32_t *group
+    uint64_t *masks
+
+
+cdef CellRows cell_rows(
+    const uint64_t[:, ::1] planes, const int64_t[::1] chosen, uint64_t[:, ::1] scratch
+) noexcept nogil:
+    cdef CellRows rows
+    rows.planes.bits = &planes[0, 0]
+    rows.planes.n_words = planes.shape[1]
+    rows.planes.planes = &chosen[0] if chosen.shape[0] else NULL
+    rows.planes.n_planes = <int>chosen.shape[0]
+    rows.planes.scratch = &scratch[0, 0]
+    rows.first_word = rows.first_share = NULL
+    rows.n_segments = 0
+    rows.counts = NULL
+    rows.valid = rows.masks = NULL
+    rows.group = NULL
+    return rows
+
+
+cdef rs_planes planes_of(const CellRows *rows, int worker) noexcept nogil:
+    cdef rs_planes own = rows.planes
+    own.scratch += <Py_ssize_t>worker * RS_MOST_PLANES * RS_WORDS
+    return own
+
+
+cdef void count_share(void *argument, Py_ssize_t item, int worker) noexcept nogil:
+    cdef CellRows *rows = <CellRows *>argument
+    cdef rs_planes own = planes_of(rows, worker)
+    cdef Py_ssize_t begin, end, last, g = 0
+    cdef int64_t *counts
+    while item >= rows.first_share[g + 1]:
+        g += 1
+    begin = rows.first_word[g] + (item - rows.first_share[g]) * BLOCKS * RS_WORDS
+    last = min(begin + BLOCKS * RS_WORDS, rows.first_word[g + 1])
+    counts = rows.counts + ((<Py_ssize_t>worker * rows.n_segments + g) << own.n_planes)
+    while begin < last:
+        end = min(begin + RS_WORDS, last)
+        rs_count_sets(&own, begin, end - begin, counts)
+        begin = end
+
+
 def count_cells(
     const uint64_t[:, ::1] planes, const int64_t[::1] chosen, const int64_t[::1] first_word,
-    const int64_t[::1] n_rows, uint64_t[::1] scratch, int64_t[:, ::1] counts,
+    const int64_t[::1] n_rows, int64_t[::1] first_share, uint64_t[:, ::1] scratch,
+    int64_t[:, :, ::1] counts,
 ):
-    """Fill counts[g, cell] with the rows of segment g in each cell of the chosen planes.
+    """Fill counts[0, g, cell] with the rows of segment g in each cell of the chosen planes.
 
-    ``first_word`` has one entry more than there are segments, ``scratch`` most_planes() * 512.
+    ``first_word`` has one entry more than there are segments, and so has ``first_share``, which is
+    workspace. As many threads work as ``scratch`` (of most_planes() * 512 words each) and
+    ``counts`` have rows.
     """
-    cdef rs_planes p
-    cdef Py_ssize_t g, begin, end
-    p.bits = &planes[0, 0]
-    p.n_words = planes.shape[1]
-    p.planes = &chosen[0] if chosen.shape[0] else NULL
-    p.n_planes = <int>chosen.shape[0]
-    p.scratch = &scratch[0]
+    cdef CellRows rows = cell_rows(planes, chosen, scratch)
+    cdef Py_ssize_t g, c, worker, n = n_rows.shape[0], width = BLOCKS * RS_WORDS
+    rows.first_word = &first_word[0]
+    rows.first_share = &first_share[0]
+    rows.n_segments = n
+    rows.counts = &counts[0, 0, 0]
     with nogil:
-        counts[:, :] = 0
-        for g in range(n_rows.shape[0]):
-            counts[g, 0] = n_rows[g]
-            begin = first_word[g]
-            while begin < first_word[g + 1]:
-                end = min(begin + RS_WORDS, first_word[g + 1])
-                rs_count_sets(&p, begin, end - begin, &counts[g, 0])
-                begin = end
-            rs_sets_to_cells(&counts[g, 0], p.n_planes)
+        counts[:, :, :] = 0
+        first_share[0] = 0
+        for g in range(n):
+            first_share[g + 1] = (
+                first_share[g] + (first_word[g + 1] - first_word[g] + width - 1) // width)
+        run(count_share, &rows, first_share[n], n_workers(first_share[n], <int>scratch.shape[0]))
+        for worker in range(1, counts.shape[0]):
+            for g in range(n):
+                for c in range(counts.shape[2]):
+                    counts[0, g, c] += counts[worker, g, c]
+        for g in range(n):
+            counts[0, g, 0] = n_rows[g]
+            rs_sets_to_cells(&counts[0, g, 0], rows.planes.n_planes)
+
+
+cdef void mask_share(void *argument, Py_ssize_t item, int worker) noexcept nogil:
+    cdef CellRows *rows = <CellRows *>argument
+    cdef rs_planes own = planes_of(rows, worker)
+    cdef Py_ssize_t n, begin = item * BLOCKS * RS_WORDS
+    cdef Py_ssize_t last = min(begin + BLOCKS * RS_WORDS, own.n_words)
+    while begin < last:
+        n = min(<Py_ssize_t>RS_WORDS, last - begin)
+        rs_fill_masks(&own, rows.valid + begin, 0, 0, begin, n, rows.group, rows.masks)
+        begin += n
 
 
 def fill_masks(
     const uint64_t[:, ::1] planes, const int64_t[::1] chosen, const uint64_t[::1] valid,
-    const int32_t[::1] group, uint64_t[::1] scratch, uint64_t[:, ::1] masks,
+    const int32_t[::1] group, uint64_t[:, ::1] scratch, uint64_t[:, ::1] masks,
 ):
-    """Fill masks[r] with the rows whose cell of the chosen planes has group[cell] == r."""
-    cdef rs_planes p
-    cdef Py_ssize_t begin = 0, n
-    p.bits = &planes[0, 0]
-    p.n_words = planes.shape[1]
-    p.planes = &chosen[0] if chosen.shape[0] else NULL
-    p.n_planes = <int>chosen.shape[0]
-    p.scratch = &scratch[0]
+    """Fill masks[r] with the rows whose cell of the chosen planes has group[cell] == r.
+
+    As many threads work as ``scratch`` has rows, of most_planes() * 512 words each.
+    """
+    cdef CellRows rows = cell_rows(planes, chosen, scratch)
+    cdef Py_ssize_t width = BLOCKS * RS_WORDS
+    cdef Py_ssize_t n_shares = (rows.planes.n_words + width - 1) // width
+    rows.valid = &valid[0]
+    rows.group = &group[0]
+    rows.masks = &masks[0, 0]
     with nogil:
         masks[:, :] = 0
-        while begin < p.n_words:
-            n = min(<Py_ssize_t>RS_WORDS, p.n_words - begin)
-            rs_fill_masks(&p, &valid[begin], 0, 0, begin, n, &group[0], &masks[0, 0])
-            begin += n
+        run(mask_share, &rows, n_shares, n_workers(n_shares, <int>scratch.shape[0]))
 
 
 cdef struct Joint:

@@ -201,7 +201,7 @@ def joint_counts(
     total = np.array([np.bincount(group, side, n_groups) for side in cells.weights])
     weights = np.empty((n_planes, 2, n_groups))
     if n_planes:  # kernels read a first plane
-        masks = packed.masks(items, cells, group)
+        masks = packed.masks(items, cells, group, rows.n_threads)
         kernels.count_joint(
             packed.planes, np.arange(n_planes), masks, packed.first_word, packed.side,
             packed.weight, weights, np.zeros(1, np.int64), rows.n_threads,
@@ -242,4 +242,4 @@ def _items(packed: PackedItems, features: NDArray[np.intp]) -> tuple[int, ...]:
 
 def _cells(rows: Prepared, packed: PackedItems, items: tuple[int, ...]) -> Cells:
     with rows.lock:
-        return packed.cells(items)
+        return packed.cells(items, rows.n_threads)

@@ -11,9 +11,10 @@ labels or weights: a *segment* of rows has one of either.
 from __future__ import annotations
 
 import dataclasses
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,7 @@ __all__ = [
     "PackedItems",
     "ReadColumns",
     "WeightClasses",
+    "count_cells",
     "pack",
     "read_columns",
     "scratch_words",
@@ -58,6 +60,9 @@ LINE = 8
 
 # Supports whose cells are remembered.
 _REMEMBERED = 4096
+
+# Fewer words are counted by one thread before others have woken up.
+_WORDS_OF_A_THREAD = 2048
 
 
 class Cells(NamedTuple):
@@ -189,6 +194,25 @@ class PackedItems:
         parts = [np.arange(self.first[i], self.first[i + 1]) for i in items]
         return np.concatenate([np.empty(0, np.int64), *parts])
 
+    def plane_of(self, feature: int) -> NDArray[np.uint64] | None:
+        """Bits of the rows in which a feature of 0 and 1 is 1; None of any other one.
+
+        Parameters
+        ----------
+        feature : int
+            Position among the features, from 0.
+
+        Returns
+        -------
+        ndarray of uint64, shape (number of words,), or None
+        """
+        item = int(np.searchsorted(self.features, feature))
+        if item == len(self) or self.features[item] != feature or self.base[item] != 0:
+            return None
+        plane, end = self.first[item : item + 2].tolist()
+        is_bit = end == plane + 1 and self.values[plane] == 1
+        return self.planes[plane] if is_bit else None
+
     def is_known(self, items: tuple[int, ...]) -> bool:
         """Say whether the cells of a support need not be counted any more.
 
@@ -207,7 +231,7 @@ class PackedItems:
         items: tuple[int, ...],
         cells: Cells,
         group: NDArray[np.intp],
-        scratch: NDArray[np.uint64] | None = None,
+        n_threads: int = 1,
     ) -> NDArray[np.uint64]:
         """Bits of the rows of each group of a support's cells.
 
@@ -218,8 +242,7 @@ class PackedItems:
             Those of the items.
         group : ndarray of intp, shape (m,)
             Number of the group of each cell, from 0 on.
-        scratch : ndarray of uint64, optional
-            From :func:`scratch_words`.
+        n_threads : int, default 1
 
         Returns
         -------
@@ -229,17 +252,18 @@ class PackedItems:
         groups = np.full(2 ** len(chosen), -1, np.int32)
         groups[cells.number] = group
         masks = np.empty((int(group.max()) + 1, self.planes.shape[1]), np.uint64)
-        words = scratch_words() if scratch is None else scratch
-        kernels.fill_masks(self.planes, chosen, self.valid, groups, words, masks)
+        scratch = scratch_words(_useful_threads(self.planes.shape[1], n_threads))
+        kernels.fill_masks(self.planes, chosen, self.valid, groups, scratch, masks)
         return masks
 
-    def cells(self, items: tuple[int, ...]) -> Cells:
+    def cells(self, items: tuple[int, ...], n_threads: int = 1) -> Cells:
         """Count the cells of a support.
 
         Parameters
         ----------
         items : tuple of int
             With at most :func:`~riskslim._kernels.supports.most_planes` planes.
+        n_threads : int, default 1
 
         Returns
         -------
@@ -252,10 +276,7 @@ class PackedItems:
         chosen = self.planes_of(items)
         if len(chosen) > kernels.most_planes():
             raise ValueError(f"{len(chosen)} planes are more than {kernels.most_planes()}")
-        counts = np.empty((len(self.side), 2 ** len(chosen)), np.int64)
-        kernels.count_cells(
-            self.planes, chosen, self.first_word, self.n_rows, scratch_words(), counts
-        )
+        counts = count_cells(self.planes, chosen, self.first_word, self.n_rows, n_threads)
         number = np.flatnonzero(counts.any(axis=0))
         weights = np.zeros((2, len(number)))
         for segment, side in enumerate(self.side.tolist()):
@@ -305,8 +326,33 @@ class ReadColumns:
         self._first_word = np.concatenate(([0], np.cumsum(words)))
         # Room that the system hands out as it is written.
         self._planes = np.empty((d, int(self._first_word[-1])), np.uint64)
+        self._shared: Callable[[], PackedItems | None] = _nothing
 
-    def count(self, slots: NDArray[np.intp], points: NDArray[np.int64], counts: Any) -> bool:
+    def __getstate__(self) -> dict[str, object]:
+        return self.__dict__ | {"_shared": _nothing}  # what is only referred to is not copied
+
+    @property
+    def shared(self) -> PackedItems | None:
+        """Items of the same rows that somebody holds, or None."""
+        return self._shared()
+
+    def share(self, packed: PackedItems) -> None:
+        """Let readers copy what is packed already, as long as somebody holds it.
+
+        Parameters
+        ----------
+        packed : PackedItems
+            Of the same rows.
+        """
+        self._shared = weakref.ref(packed)
+
+    def count(
+        self,
+        slots: NDArray[np.intp],
+        points: NDArray[np.int64],
+        counts: NDArray[np.int64],
+        n_threads: int = 1,
+    ) -> bool:
         """Count the rows of each score by cells.
 
         Parameters
@@ -317,6 +363,7 @@ class ReadColumns:
             Of the first entry of ``counts``, which is subtracted, and of each column.
         counts : int64 array of shape (2, width)
             Rows of each label and score, added to.
+        n_threads : int, default 1
 
         Returns
         -------
@@ -325,10 +372,7 @@ class ReadColumns:
         """
         if not self._packed[slots].all() and not self._read(slots):
             return False
-        cells = np.empty((2, 2 ** len(slots)), np.int64)
-        kernels.count_cells(
-            self._planes, slots, self._first_word, self._n_rows, scratch_words(), cells
-        )
+        cells = count_cells(self._planes, slots, self._first_word, self._n_rows, n_threads)
         scores = np.array([points[0]], np.int64)
         for point in points[1:]:
             scores = np.concatenate((scores, scores + point))
@@ -346,7 +390,13 @@ class ReadColumns:
         if self._refused[slots].any() or not due.any():
             return False
         order: NDArray[np.int64] | None = None
+        shared = self.shared
         for slot in slots[due].tolist():
+            known = None if shared is None else shared.plane_of(self.rows.integer_index[slot])
+            if known is not None:
+                self._planes[slot] = known
+                self._packed[slot] = True
+                continue
             column = self.rows.integer_columns[:, slot]
             if column.min() < 0 or column.max() > 1:
                 self._refused[slot] = True
@@ -358,6 +408,10 @@ class ReadColumns:
             kernels.pack_planes(self.rows.integer_columns, np.array([slot]), one, order, plane)
             self._packed[slot] = True
         return bool(self._packed[slots].all())
+
+
+def _nothing() -> None:
+    return None
 
 
 def read_columns(rows: KernelRows) -> ReadColumns | None:
@@ -376,9 +430,48 @@ def read_columns(rows: KernelRows) -> ReadColumns | None:
     return ReadColumns(rows)
 
 
-def scratch_words() -> NDArray[np.uint64]:
-    """Return scratch that kernels on cells need."""
-    return np.empty(kernels.most_planes() * 512, np.uint64)
+def scratch_words(n_threads: int) -> NDArray[np.uint64]:
+    """Return scratch that kernels on cells need.
+
+    Parameters
+    ----------
+    n_threads : int
+    """
+    return np.empty((n_threads, kernels.most_planes() * 512), np.uint64)
+
+
+def _useful_threads(n_words: int, n_threads: int) -> int:
+    return max(min(n_threads, n_words // _WORDS_OF_A_THREAD), 1)
+
+
+def count_cells(
+    planes: NDArray[np.uint64],
+    chosen: NDArray[np.int64],
+    first_word: NDArray[np.int64],
+    n_rows: NDArray[np.int64],
+    n_threads: int,
+) -> NDArray[np.int64]:
+    """Count the rows of each segment in each cell of some planes.
+
+    Parameters
+    ----------
+    planes : ndarray of uint64, shape (number of planes, number of words)
+    chosen : ndarray of int64, shape (k,)
+    first_word : ndarray of int64, shape (number of segments + 1,)
+    n_rows : ndarray of int64, shape (number of segments,)
+    n_threads : int
+
+    Returns
+    -------
+    ndarray of int64, shape (number of segments, 2^k)
+    """
+    n_threads = _useful_threads(planes.shape[1], n_threads)
+    counts = np.empty((n_threads, len(n_rows), 2 ** len(chosen)), np.int64)
+    shares = np.empty(len(first_word), np.int64)
+    kernels.count_cells(
+        planes, chosen, first_word, n_rows, shares, scratch_words(n_threads), counts
+    )
+    return counts[0]
 
 
 def pack(

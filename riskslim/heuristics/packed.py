@@ -42,4 +42,7 @@ def packed_items(problem: RiskScoreProblem, should_stop: Callable[[], bool]) -> 
     if is_all and len(in_memory.weights) and not len(in_memory.numbers):
         # Sums of weights of equal rows are many; the weights themselves may be few.
         in_memory = all_rows(loss.data)
-    return pack(in_memory, problem.usable, should_stop, loss.n_threads)
+    packed = pack(in_memory, problem.usable, should_stop, loss.n_threads)
+    if packed is not None and loss.bits is not None and in_memory is loss.rows:
+        loss.bits.share(packed)
+    return packed

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import nodes
 from riskslim._kernels import supports as kernels
-from riskslim.data.packed import Cells, PackedItems, scratch_words
+from riskslim.data.packed import Cells, PackedItems
 from riskslim.heuristics.constrained import project
 from riskslim.heuristics.cutoffs import FAR, NEAR, CutOffs
 from riskslim.heuristics.grids import FINE, FINE_STEPS, STEPS, Grid, fine_bounds
@@ -192,7 +192,6 @@ class SupportSearch:
         self._price = problem.l0_penalty[packed.features]
         self._n_planes = np.diff(packed.first)
         self._cutoffs = cutoffs or CutOffs(packed)
-        self._scratch = scratch_words()
         self._joint = np.empty(0)
         self._work = np.empty(0)
         self._parts: dict[float, SupportSearch] = {}
@@ -545,7 +544,7 @@ class SupportSearch:
         total = np.empty((2, n_groups))
         for side in (0, 1):
             total[side] = np.bincount(group, cells.weights[side], n_groups)
-        masks = packed.masks(support.items, cells, group, self._scratch)
+        masks = packed.masks(support.items, cells, group, self.problem.loss.n_threads)
         n_planes = len(packed.values)
         if self._joint.size < n_planes * 2 * n_groups:
             self._joint = np.empty(n_planes * 2 * n_groups)
@@ -579,7 +578,7 @@ class SupportSearch:
         if not packed.is_known(items):
             n_planes = int(self._n_planes[list(items)].sum())
             self.work.cells(packed.planes.shape[1], n_planes, len(packed.side))
-        return packed.cells(items)
+        return packed.cells(items, self.problem.loss.n_threads)
 
     def _count_polish(self, x: NDArray[np.int64], *, pairs: bool) -> None:
         self.n_polished += 1

@@ -190,13 +190,13 @@ class LogisticLoss:
         if self.max_size < 0:
             raise ValueError(f"max_size must be at least 0, got {max_size}")
         start = perf_counter()
-        self.parts, self._rows, self._bits = _parts_of(data), None, None
+        self.parts, self._rows, self.bits = _parts_of(data), None, None
         self.packed: PackedItems | None = None
         self.should_stop: Callable[[], bool] | None = None
         if self.parts is None:
             merged = distinct_rows(data, always=compress is True) if compress else None
             self._rows = all_rows(data) if merged is None else merged
-            self._bits = read_columns(self._rows)
+            self.bits = read_columns(self._rows)
         self.seconds += perf_counter() - start
         self._resolve()
 
@@ -234,7 +234,7 @@ class LogisticLoss:
         self._table: LookupTable | None = None
         if self.form == "lookup_table":
             low, high = self.score_range
-            self._table = LookupTable(Span(int(low), int(high)), self.scale, self._rows, self._bits)
+            self._table = LookupTable(Span(int(low), int(high)), self.scale, self._rows, self.bits)
 
     def on_rows(self, rows: KernelRows) -> LogisticLoss:
         """The same loss on other rows, to estimate it.
@@ -251,7 +251,7 @@ class LogisticLoss:
             and score range stay as they are: it must not be tightened.
         """
         other = copy.copy(self)
-        other.parts, other._rows = None, rows
+        other.parts, other._rows, other.bits = None, rows, None
         other.seconds, other.n_evaluations = 0.0, 0
         if self._table is not None:
             other._table = self._table.on_rows(rows)

@@ -145,7 +145,7 @@ class LookupTable:
             return Sums(*integer.weighted_histogram_loss(total, error, *tables))
         counts = np.zeros((1, 2, width), dtype=np.int64)
         # By bits the same counts come at a tenth of the cost.
-        if not self._counted_by_bits(rows, vector, low, counts[0]):
+        if not self._counted_by_bits(rows, vector, low, counts[0], n_threads):
             counts = count_scores(rows, vector, low, width, n_threads)
         return Sums(*integer.histogram_loss(counts, *tables))
 
@@ -171,7 +171,12 @@ class LookupTable:
         return Sums(*integer.weighted_histogram_loss(weights, np.zeros(counts.shape), *tables))
 
     def _counted_by_bits(
-        self, rows: KernelRows, vector: NDArray[np.float64], low: int, counts: NDArray[np.int64]
+        self,
+        rows: KernelRows,
+        vector: NDArray[np.float64],
+        low: int,
+        counts: NDArray[np.int64],
+        n_threads: int,
     ) -> bool:
         if self._bits is None or self._bits.rows is not rows:
             return False
@@ -180,7 +185,7 @@ class LookupTable:
         if not 0 < len(slots) <= _MOST_COUNTED:
             return False
         first = np.concatenate(([vector[0] - low], points[slots])).astype(np.int64)
-        return self._bits.count(slots, first, counts)
+        return self._bits.count(slots, first, counts, n_threads)
 
     def loss_and_gradient(
         self, vector: NDArray[np.float64], span: Span, n_threads: int

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -23,7 +25,9 @@ from riskslim.data.distinct import all_rows
 from riskslim.data.packed import READS, pack, scratch_words
 from riskslim.engines.branch_and_bound import driver
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
+from riskslim.engines.branch_and_bound.packed import TableItems
 from riskslim.engines.branch_and_bound.search import Search
+from riskslim.heuristics.packed import packed_items
 from riskslim.heuristics.supports import SupportSearch, search_supports
 from riskslim.loss.form import tables_by_score
 
@@ -93,7 +97,7 @@ def test_cells_and_joint_counts_are_those_of_the_rows(kernels, monkeypatch, kind
         chosen = packed.planes_of(items)
         group = rng.integers(-1, 3, 2 ** len(chosen)).astype(np.int32)
         masks = np.empty((3, packed.planes.shape[1]), np.uint64)
-        kernels.fill_masks(packed.planes, chosen, packed.valid, group, scratch_words(), masks)
+        kernels.fill_masks(packed.planes, chosen, packed.valid, group, scratch_words(1), masks)
         n_planes = len(packed.values)
         joint = np.empty((2, n_planes, 2, 3))
         for k in (0, 1):
@@ -117,6 +121,53 @@ def test_cells_and_joint_counts_are_those_of_the_rows(kernels, monkeypatch, kind
             for side, r in itertools.product((0, 1), range(3)):
                 rows = here & (groups == r) & ((data.labels > 0) == side)
                 assert joint[0, plane, side, r] == pytest.approx(w[rows].sum(), abs=1e-14)
+
+
+def test_cells_and_masks_are_the_same_for_any_number_of_threads(kernels):
+    rng = np.random.default_rng(5)
+    planes = rng.integers(0, 2**64, (3, 7000), np.uint64) & rng.integers(0, 2**64, 7000, np.uint64)
+    first_word, n_rows = np.array([0, 30, 6300, 7000]), np.array([1920, 401_280, 44_800])
+    chosen, room = np.array([2, 0]), kernels.most_planes() * 512
+    one, three = np.empty((1, 3, 4), np.int64), np.empty((3, 3, 4), np.int64)
+    for counts in (one, three):
+        shares, scratch = np.empty(4, np.int64), np.empty((len(counts), room), np.uint64)
+        kernels.count_cells(planes, chosen, first_word, n_rows, shares, scratch, counts)
+    assert (one[0] == three[0]).all()
+    a, b = planes[2], planes[0]
+    of_cells = [~a & ~b, a & ~b, ~a & b, a & b]
+    expected = [np.bitwise_count(words).astype(np.int64) for words in of_cells]
+    assert (one[0] == np.add.reduceat(expected, first_word[:-1], axis=1).T).all()
+    valid, group = np.full(7000, 2**64 - 1, np.uint64), np.array([1, -1, 0, 1], np.int32)
+    for n_threads in (1, 3):
+        masks, scratch = np.empty((2, 7000), np.uint64), np.empty((n_threads, room), np.uint64)
+        kernels.fill_masks(planes, chosen, valid, group, scratch, masks)
+        assert (masks[0] == of_cells[2]).all()
+        assert (masks[1] == of_cells[0] | of_cells[3]).all()
+
+
+@pytest.mark.parametrize("features", [[0, 1, 2, 4, 5], [5, 0, 7], [0, 3, 5]])
+def test_bits_that_a_search_holds_are_read_by_others(features):
+    rng = np.random.default_rng(6)
+    n, d = 20_001, 8
+    X = (rng.random((n, d)) < rng.uniform(0.1, 0.9, d)).astype(np.int8)
+    X[:, 3] *= -1
+    data = TrainingData(X, rng.random(n) < 0.3, feature_names=[f"x{j}" for j in range(d)])
+    coefficients = CoefficientSet(data.feature_names, -5, 5)
+    loss = LogisticLoss(data, coefficients, compress=False)
+    before = TableItems.of(loss, np.array(features))
+    vector = np.array([-1, 2, -1, 1, 0, 0, 0, 0, 3])
+    value = loss.value(vector)
+    packed = packed_items(RiskScoreProblem(loss, coefficients), lambda: False)
+    assert loss.bits.shared is packed
+    after = TableItems.of(loss, np.array(features))
+    for field in dataclasses.fields(TableItems):
+        one, other = getattr(before, field.name), getattr(after, field.name)
+        np.testing.assert_array_equal(one, other)
+        assert one.dtype == other.dtype
+    assert {loss.value(vector) for _ in range(2 * READS)} == {value}
+    assert pickle.loads(pickle.dumps(loss)).bits.shared is None
+    del packed
+    assert loss.bits.shared is None  # nothing is kept for it
 
 
 def naive_loss(scores, labels, weights, scale=1.0):
@@ -468,8 +519,8 @@ def test_loss_by_cells_is_the_same_to_the_last_bit():
         used = 1 + rng.choice(12, int(rng.integers(0, 7)), replace=False)
         coef[0], coef[used] = rng.integers(-9, 9), rng.integers(-5, 6, len(used))
         assert loss.value(coef) == fresh.value(coef)
-    assert loss._bits._packed.any()
-    assert not loss._bits._packed[[1, 4]].any()  # their values are others than 0 and 1
+    assert loss.bits._packed.any()
+    assert not loss.bits._packed[[1, 4]].any()  # their values are others than 0 and 1
 
 
 def test_more_required_planes_than_cells_can_tell_apart():

@@ -116,27 +116,31 @@ def _count_sets(planes, chosen, begin, end, scratch, counts):
             a = last + 1
 
 
-@kernel(read(uint64, 2), read(int64), read(int64), read(int64), write(uint64), write(int64, 2))
-def count_cells(planes, chosen, first_word, n_rows, scratch, counts):
+@kernel(
+    read(uint64, 2), read(int64), read(int64), read(int64), write(int64), write(uint64, 2),
+    write(int64, 3),
+)  # fmt: skip
+def count_cells(planes, chosen, first_word, n_rows, first_share, scratch, counts):
     k = chosen.shape[0]
-    counts[:, :] = 0
+    counts[:, :, :] = 0
     for g in range(n_rows.shape[0]):
-        counts[g, 0] = n_rows[g]
+        own = counts[0, g]
+        own[0] = n_rows[g]
         begin = first_word[g]
         while begin < first_word[g + 1]:
             end = min(begin + _WORDS, first_word[g + 1])
             if k:
-                _count_sets(planes, chosen, begin, end, scratch, counts[g])
+                _count_sets(planes, chosen, begin, end, scratch[0], own)
             begin = end
         for a in range(k):
             for s in range(1 << k):
                 if not s >> a & 1:
-                    counts[g, s] -= counts[g, s | 1 << a]
+                    own[s] -= own[s | 1 << a]
 
 
-@kernel(read(uint64, 2), read(int64), read(uint64), read(int32), write(uint64), write(uint64, 2))
-def fill_masks(planes, chosen, valid, group, scratch, masks):
-    k, n_words = chosen.shape[0], planes.shape[1]
+@kernel(read(uint64, 2), read(int64), read(uint64), read(int32), write(uint64, 2), write(uint64, 2))
+def fill_masks(planes, chosen, valid, group, room, masks):
+    k, n_words, scratch = chosen.shape[0], planes.shape[1], room[0]
     masks[:, :] = _ZERO
     for begin in range(0, n_words, _WORDS):
         n = min(_WORDS, n_words - begin)

@@ -119,7 +119,21 @@ class Chains:
     @property
     def longest(self) -> int:
         """Most items of a chain."""
-        return max(len(chain) for chain in self.items)
+        return _longest(self.items)
+
+    @staticmethod
+    def fit(packed: TableItems, items: list[NDArray[np.int64]]) -> bool:
+        """Say whether there are chains, and ranks and orders of the rows take little enough memory.
+
+        Parameters
+        ----------
+        packed : TableItems
+        items : list of int64 arrays
+        """
+        n = int(packed.bits.sum())
+        if not items or len(items) * n * 6 > 8 * MOST_WORDS or n > 2**31 - 1:
+            return False
+        return _longest(items) <= np.iinfo(np.int16).max
 
     @classmethod
     def of(
@@ -134,17 +148,15 @@ class Chains:
         ----------
         packed : TableItems
         items : list of int64 arrays
-            As :func:`find_chains` returns them.
+            As :func:`find_chains` returns them; they fit.
         should_stop : callable, optional
 
         Returns
         -------
         Chains or None
-            None if they need too much memory, or the work was to end.
+            None if the work was to end.
         """
         words, n = _words(packed), int(packed.bits.sum())
-        if not items or len(items) * n * 6 > 8 * MOST_WORDS or n > 2**31 - 1:
-            return None
         rows, labels, multiples, word = [], [], [], 0
         for bits, label, shift in zip(packed.bits, packed.labels, packed.shifts, strict=True):
             rows.append(np.arange(64 * word, 64 * word + int(bits)))
@@ -152,9 +164,7 @@ class Chains:
             multiples.append(np.full(int(bits), 1 << int(shift), np.int32))
             word += -(-int(bits) // 64)
         kept = np.concatenate(rows)
-        longest = max(len(chain) for chain in items)
-        if longest > np.iinfo(np.int16).max:
-            return None
+        longest = _longest(items)
         rank = np.zeros((len(items), n), np.int16)
         order = np.empty((len(items), n), np.int32)
         start = np.empty((len(items), longest + 2), np.int32)
@@ -167,6 +177,10 @@ class Chains:
             order[c] = np.argsort(rank[c], kind="stable")
             start[c] = np.searchsorted(rank[c][order[c]], np.arange(longest + 2))
         return cls(items, np.concatenate(labels), np.concatenate(multiples), rank, order, start)
+
+
+def _longest(items: list[NDArray[np.int64]]) -> int:
+    return max(len(chain) for chain in items)
 
 
 def _words(packed: TableItems) -> NDArray[np.uint64]:
@@ -245,26 +259,32 @@ class CutoffSearch:
         The root.
     completion : Completion
         Its items.
-    chains : Chains
-        Of these items.
+    chains : list of int64 arrays
+        These items as :func:`find_chains` returns them.
     """
 
     def __init__(
-        self, problem: RiskScoreProblem, node: Node, completion: Completion, chains: Chains
+        self,
+        problem: RiskScoreProblem,
+        node: Node,
+        completion: Completion,
+        chains: list[NDArray[np.int64]],
     ) -> None:
         self.node = node
         self.box = node.box.astype(np.float64)
         self.completion = completion
-        self.chains = chains
+        self._chains = chains
+        # Rows by these, sorted once the search is begun: that takes long where they are many.
+        self._rows: Chains | None = None
         self.lower_bound = node.bound
         self.counts = CutoffCounts()
         features = completion.packed.features
         self._ends = node.box[:, 1 + features].astype(np.int64)
         self._intercept = node.box[:, 0].astype(np.int64)
-        self._item = np.full((len(chains.items), chains.longest), -1, np.int64)
-        for c, chain in enumerate(chains.items):
+        self._item = np.full((len(chains), _longest(chains)), -1, np.int64)
+        for c, chain in enumerate(chains):
             self._item[c, : len(chain)] = chain
-        self._price = np.array([completion.price[chain].min() for chain in chains.items])
+        self._price = np.array([completion.price[chain].min() for chain in chains])
         self._limits = _Limits.of(problem, completion, chains)
         self._signed = list(self._signed_chains())
         self._roots: Iterator[tuple[int, ...]] | None = self._combinations()
@@ -278,7 +298,7 @@ class CutoffSearch:
 
     def _signed_chains(self) -> Iterator[tuple[int, int, int, int, int, int]]:
         """Chain, first and last item, sign, least and most points of every chain with a sign."""
-        for c, chain in enumerate(self.chains.items):
+        for c, chain in enumerate(self._chains):
             for sign in (0, 1):
                 most = -self._ends[0, chain] if sign else self._ends[1, chain]
                 least = -self._ends[1, chain] if sign else self._ends[0, chain]
@@ -360,14 +380,24 @@ class CutoffSearch:
             return None
         found = find_chains(packed, kinds(problem, items), should_stop)
         if found is None or count_roots(2 * len(found), completion) > most_roots:
-            return None  # before rows are sorted, which takes long where they are many
-        chains = Chains.of(packed, found, should_stop)
-        return None if chains is None else cls(problem, node, completion, chains)
+            return None
+        return cls(problem, node, completion, found) if Chains.fit(packed, found) else None
+
+    def sort_rows(self, should_stop: Callable[[], bool]) -> bool:
+        """Prepare the rows, without which nothing can be divided; False: the work was to end.
+
+        Parameters
+        ----------
+        should_stop : callable
+        """
+        if self._rows is None:
+            self._rows = Chains.of(self.completion.packed, self._chains, should_stop)
+        return self._rows is not None
 
     @property
     def seconds(self) -> float:
         """Predicted time of all of it."""
-        rows = len(self.chains.labels)
+        rows = int(self.completion.packed.bits.sum())
         return predicted_seconds(self.n_roots, rows, self.completion.max_size)
 
     @property
@@ -393,6 +423,8 @@ class CutoffSearch:
             self._roots = None
         if not chosen:
             return None
+        assert self._rows is not None
+        starts = self._rows.start
         whole = np.zeros((len(chosen), kernels.NODE_INTS), np.int32)
         real = np.zeros((len(chosen), kernels.NODE_REALS))
         real[:, 0] = -1.0
@@ -401,9 +433,9 @@ class CutoffSearch:
             for i, signed in enumerate(combination):
                 c, first, last, sign, low, high = self._signed[signed]
                 twins, before = combination.count(signed), combination[:i].count(signed)
-                begin, end = self.chains.start[c, first + 1], self.chains.start[c, last + 1]
+                begin, end = starts[c, first + 1], starts[c, last + 1]
                 wanted = begin + (end - begin) * (before + 1) // (twins + 1)
-                at = int(np.searchsorted(self.chains.start[c, : last + 2], wanted, "right")) - 2
+                at = int(np.searchsorted(starts[c, : last + 2], wanted, "right")) - 2
                 at = min(max(at, first), last)
                 place = _HEAD + i * kernels.ELEMENT_INTS
                 node[place : place + 8] = c, first, last, sign, low, high, 1, at
@@ -498,7 +530,8 @@ class CutoffSearch:
             Nodes with bounds of at least the level; then those that are left below it. The
             supports that are left are ``supports`` of the unit.
         """
-        done, chains = self.completion, self.chains
+        done, chains = self.completion, self._rows
+        assert chains is not None
         whole = np.empty((UNIT_OPEN, kernels.NODE_INTS), np.int32)
         real = np.empty((UNIT_OPEN, kernels.NODE_REALS))
         found = np.empty((UNIT_FOUND, done.max_size), np.int64)
@@ -590,18 +623,23 @@ class _Limits:
     required: list[int]
 
     @classmethod
-    def of(cls, problem: RiskScoreProblem, completion: Completion, chains: Chains) -> _Limits:
+    def of(
+        cls,
+        problem: RiskScoreProblem,
+        completion: Completion,
+        chains: list[NDArray[np.int64]],
+    ) -> _Limits:
         used, upper = count_limits(problem)
         used = used[:, completion.packed.features]
-        share = np.array([used[:, chain].min(axis=1) for chain in chains.items]).reshape(
-            len(chains.items), len(upper)
+        share = np.array([used[:, chain].min(axis=1) for chain in chains]).reshape(
+            len(chains), len(upper)
         )
-        length = np.array([len(chain) for chain in chains.items])
+        length = np.array([len(chain) for chain in chains])
         of_item = np.empty(completion.n_items, np.int64)
-        for c, chain in enumerate(chains.items):
+        for c, chain in enumerate(chains):
             of_item[chain] = c
         apart = np.zeros((len(length), len(length)), np.bool_)
-        for (a, one), (b, other) in itertools.product(enumerate(chains.items), repeat=2):
+        for (a, one), (b, other) in itertools.product(enumerate(chains), repeat=2):
             together = completion.apart[np.ix_(one, other)] > 0
             if a == b:
                 np.fill_diagonal(together, True)

@@ -24,6 +24,7 @@ from riskslim.data.threads import in_threads
 from riskslim.rows.planes import BitPlan, Segment, described, fill_bits, multiples_of
 
 if TYPE_CHECKING:
+    from riskslim.data.packed import PackedItems
     from riskslim.loss.logistic import LogisticLoss
     from riskslim.rows.base import PartitionedRows
 
@@ -186,6 +187,10 @@ class TableItems:
         if loss.parts is not None:
             return _of_parts(loss.parts.used_by(loss.n_threads, should_stop), features)
         rows = loss.rows
+        shared = None if loss.bits is None else loss.bits.shared
+        copied = None if shared is None else _of_bits(loss, shared, features)
+        if copied is not None:
+            return copied
         weights = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
         index, bits, labels, shifts, unit = [], [], [], [], np.zeros(2)
         for label in (0, 1):
@@ -254,6 +259,32 @@ class TableItems:
         return dataclasses.replace(
             self, features=self.features[items], words=words, plane=plane, value=value
         )
+
+
+def _of_bits(
+    loss: LogisticLoss, shared: PackedItems, features: NDArray[np.intp]
+) -> TableItems | None:
+    """The same from columns that are packed already; None unless all of them are 0 and 1.
+
+    Rows have no weights: each counts once. Segments are the classes, in the same order; there they
+    end with words that are empty.
+    """
+    planes = [shared.plane_of(j) for j in features.tolist()]
+    bits, labels = shared.n_rows, shared.side
+    n_words = -(-bits // _WORD)
+    begin = np.concatenate(([0], np.cumsum(n_words)))
+    words = np.zeros((-(-len(planes) // 8), int(begin[-1]), 8), np.uint64)
+    for p, plane in enumerate(planes):
+        if plane is None:
+            return None
+        for first, at, n in zip(shared.first_word, begin, n_words, strict=False):
+            words[p // 8, at : at + n, p % 8] = plane[first : first + n]
+    unit = np.zeros(2)
+    unit[labels] = (1.0 - UNIT_SLACK) / loss.rows.total_weight * (1.0 - UNIT_SLACK)
+    return TableItems(
+        features.astype(np.int64), words, np.arange(len(planes) + 1), bits, labels,
+        np.zeros(len(bits), np.int64), unit, np.tile(np.arange(2.0), (len(planes), 1)),
+    )  # fmt: skip
 
 
 def _column(loss: LogisticLoss, feature: int) -> NDArray[np.generic]:

@@ -241,7 +241,7 @@ class RowsOfParts(RowsBySupport):
         items = tuple(self._item[j] for j in features)
         if len(packed.planes_of(items)) > cells.most_planes():
             return None
-        found = packed.cells(items)
+        found = packed.cells(items, self._loss.n_threads)
         numbers = np.rint(found.weights * self._loss.data.total_weight)
         columns = np.asfortranarray(found.x[1:].T.astype(np.int8))
         return MergedPart(columns, np.zeros((len(columns), 0)), numbers[1], numbers[0])

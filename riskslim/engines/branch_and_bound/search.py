@@ -573,7 +573,8 @@ class Search:
             )
         searches = self._prepared
         self._wants_cutoffs = bool(searches)
-        if searches and sum(one.seconds for one in searches) <= limit:
+        is_cheap = bool(searches) and sum(one.seconds for one in searches) <= limit
+        if is_cheap and all(one.sort_rows(self._is_stopped) for one in searches):
             self._wants_cutoffs = False
             self._heap, self._dive, self._cutoffs = [], [], searches
 
