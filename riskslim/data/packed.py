@@ -471,7 +471,8 @@ def count_cells(
     kernels.count_cells(
         planes, chosen, first_word, n_rows, shares, scratch_words(n_threads), counts
     )
-    return counts[0]
+    rows: NDArray[np.int64] = counts[0]
+    return rows
 
 
 def pack(
