@@ -17,4 +17,18 @@ def group_rows(
     counts: NDArray[np.int64],
     sums: NDArray[np.float64],
 ) -> tuple[int, int]: ...
+def merge_groups(
+    from_keys: NDArray[np.uint64],
+    from_first: NDArray[np.int64],
+    from_counts: NDArray[np.int64],
+    from_sums: NDArray[np.float64],
+    group: int,
+    end: int,
+    n_groups: int,
+    slots: NDArray[np.uint64],
+    keys: NDArray[np.uint64],
+    first: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    sums: NDArray[np.float64],
+) -> tuple[int, int]: ...
 def fill_slots(keys: NDArray[np.uint64], n_groups: int, slots: NDArray[np.uint64]) -> None: ...

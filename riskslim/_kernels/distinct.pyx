@@ -138,6 +138,71 @@ def group_rows(
     return row, n_groups
 
 
+def merge_groups(
+    const uint64_t[:, ::1] from_keys, const int64_t[::1] from_first,
+    const int64_t[::1] from_counts, const double[:, ::1] from_sums, Py_ssize_t group,
+    Py_ssize_t end, Py_ssize_t n_groups, uint64_t[::1] slots, uint64_t[:, ::1] keys,
+    int64_t[::1] first, int64_t[::1] counts, double[:, ::1] sums,
+):
+    """Add groups group, group + 1, ... end - 1 of later rows to those that :func:`group_rows` has.
+
+    Returns the next group and the number of groups, once there is no room for new ones.
+    """
+    cdef Py_ssize_t words = keys.shape[1], kinds = sums.shape[1] // 2
+    cdef Py_ssize_t capacity = min(keys.shape[0], slots.shape[0] // 2)
+    cdef Py_ssize_t i, k, m, own, w
+    cdef uint64_t mask = slots.shape[0] - 1, slot, at
+    cdef uint64_t[RS_ROWS] hash
+    cdef rs_sum total
+    with nogil:
+        while group < end and n_groups + RS_ROWS <= capacity:
+            m = min(RS_ROWS, end - group)
+            for i in range(m):
+                hash[i] = 0
+                for k in range(words):
+                    hash[i] = rs_mix(hash[i], from_keys[group + i, k])
+                hash[i] = rs_finish(hash[i])
+                RS_PREFETCH(&slots[hash[i] & mask])
+            for i in range(m):
+                slot = slots[hash[i] & mask]
+                if slot != 0:
+                    own = <Py_ssize_t>((slot & RS_GROUP_MASK) - 1)
+                    RS_PREFETCH(&keys[own, 0])
+                    RS_PREFETCH(&counts[own])
+            for i in range(m):
+                at = hash[i] & mask
+                while True:
+                    slot = slots[at]
+                    if slot == 0:
+                        own = n_groups
+                        n_groups += 1
+                        slots[at] = rs_slot(hash[i], own)
+                        for k in range(words):
+                            keys[own, k] = from_keys[group + i, k]
+                        first[own] = from_first[group + i]
+                        counts[own] = 0
+                        for w in range(2 * kinds):
+                            sums[own, w] = 0.0
+                        break
+                    own = <Py_ssize_t>((slot & RS_GROUP_MASK) - 1)
+                    if rs_same_hash(slot, hash[i]):
+                        for k in range(words):
+                            if keys[own, k] != from_keys[group + i, k]:
+                                break
+                        else:
+                            break
+                    at = (at + 1) & mask
+                counts[own] += from_counts[group + i]
+                for w in range(kinds):
+                    total.high = sums[own, 2 * w]
+                    total.low = sums[own, 2 * w + 1]
+                    rs_add(&total, from_sums[group + i, 2 * w])
+                    sums[own, 2 * w] = total.high
+                    sums[own, 2 * w + 1] = total.low + from_sums[group + i, 2 * w + 1]
+            group += m
+    return group, n_groups
+
+
 def fill_slots(const uint64_t[:, ::1] keys, Py_ssize_t n_groups, uint64_t[::1] slots):
     """Enter the groups into an empty table."""
     cdef Py_ssize_t group, k

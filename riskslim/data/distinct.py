@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from riskslim._kernels import distinct
 from riskslim.data.layout import WordLayout
 from riskslim.data.panels import as_panels, take_panels
+from riskslim.data.threads import in_threads
 from riskslim.data.training_data import TrainingData
 
 __all__ = [
@@ -46,6 +47,11 @@ _FEWEST_PAIRS = 50
 
 # Slots of the first hash table; it grows fourfold.
 _FIRST_SLOTS = 2**14
+
+# Rows from which they are grouped in pieces, number of pieces where they have weights, and most of
+# them where they have none: the pieces' groups are put together by one thread.
+_FEWEST_IN_PIECES = 2**20
+_PIECES, _MOST_PIECES = 4, 8
 
 # Rows that are grouped between two looks at whether to stop: about 10 ms of so many columns; where
 # there are more columns, fewer rows.
@@ -125,7 +131,9 @@ def all_rows(data: TrainingData) -> KernelRows:
     )
 
 
-def distinct_rows(data: TrainingData, *, always: bool = False) -> KernelRows | None:
+def distinct_rows(
+    data: TrainingData, *, always: bool = False, n_threads: int = 1
+) -> KernelRows | None:
     r"""Merge equal rows (features and label), if that pays.
 
     Parameters
@@ -133,6 +141,7 @@ def distinct_rows(data: TrainingData, *, always: bool = False) -> KernelRows | N
     data : TrainingData
     always : bool, default False
         Merge them whether it pays or not.
+    n_threads : int, default 1
 
     Returns
     -------
@@ -180,7 +189,7 @@ def distinct_rows(data: TrainingData, *, always: bool = False) -> KernelRows | N
     limit = source.n_rows if always else int(MAX_SHARE * source.n_rows)
     weights = source.weights
     groups = _Groups(source, limit, weights.reshape(min(len(weights), 1), source.n_rows))
-    if not groups.fill():
+    if not groups.fill(n_threads=n_threads):
         return None
     if len(weights):
         sums = groups.sums(0)
@@ -198,6 +207,7 @@ def merge_features(
     negative: NDArray[np.float64],
     limit: int,
     should_stop: Callable[[], bool] | None = None,
+    n_threads: int = 1,
 ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]] | None:
     """Merge rows with equal features, whatever their labels.
 
@@ -211,6 +221,7 @@ def merge_features(
         Most groups that are worth it.
     should_stop : callable, optional
         Asked every :data:`ROWS_AT_ONCE` rows at least; True ends the work.
+    n_threads : int, default 1
 
     Returns
     -------
@@ -244,7 +255,7 @@ def merge_features(
         n_samples=n,
     )
     groups = _Groups(source, limit, np.stack((positive, negative)))
-    if not groups.fill(should_stop):
+    if not groups.fill(should_stop, n_threads):
         return None
     return groups.first.copy(), groups.sums(0), groups.sums(1)
 
@@ -363,23 +374,52 @@ class _Groups:
         self._first = np.empty(room, np.int64)
         self._counts = np.empty(room, np.int64)
         self._sums = np.empty((room, 2 * len(weights)))
+        self._slots = np.zeros(_FIRST_SLOTS, np.uint64)
         self._n_groups = 0
 
-    def fill(self, should_stop: Callable[[], bool] | None = None) -> bool:
-        """Group all rows; False if there are too many groups, or if it is told to stop."""
+    def fill(self, should_stop: Callable[[], bool] | None = None, n_threads: int = 1) -> bool:
+        """Group all rows; False if there are too many groups, or if it is told to stop.
+
+        Many rows are grouped in pieces, and these together. Sums of weights depend on the pieces,
+        which are the same for any number of threads.
+        """
+        n, n_pieces = self.source.n_rows, self._n_pieces(n_threads)
+        if n_pieces == 1:
+            return self._fill(0, n, should_stop)
+        pieces = [self]
+        pieces += [_Groups(self.source, self.limit, self._weights) for _ in range(n_pieces - 1)]
+        ended = [False] * n_pieces
+        block = distinct.block_rows()  # kernels begin with whole blocks
+        ends = [*(n * k // n_pieces // block * block for k in range(n_pieces)), n]
+
+        def is_over() -> bool:
+            return any(ended) or (should_stop is not None and should_stop())
+
+        def fill(k: int) -> None:
+            ended[k] = not pieces[k]._fill(ends[k], ends[k + 1], is_over)
+
+        in_threads(fill, n_pieces, n_threads)
+        return not any(ended) and all(self._absorb(one, is_over) for one in pieces[1:])
+
+    def _n_pieces(self, n_threads: int) -> int:
+        if self.source.n_rows < _FEWEST_IN_PIECES:
+            return 1
+        return _PIECES if len(self._weights) else min(n_threads, _MOST_PIECES)
+
+    def _fill(self, row: int, last: int, should_stop: Callable[[], bool] | None) -> bool:
+        """Group some of the rows."""
         source = self.source
         plane = np.empty((self._keys.shape[1], distinct.block_rows()), np.uint64)
-        slots = np.zeros(_FIRST_SLOTS, np.uint64)
         block = distinct.block_rows()
         n_columns = source.integer_columns.shape[1] + source.real_panels.shape[1]
         share = min(1.0, _COLUMNS_AT_ONCE / max(n_columns, 1))
         at_once = max(int(ROWS_AT_ONCE * share) // block, 1) * block
-        row = end = 0
+        end = row
         while True:
             if row == end:
                 if should_stop is not None and should_stop():
                     return False
-                end = min(row + at_once, source.n_rows)
+                end = min(row + at_once, last)
             row, self._n_groups = distinct.group_rows(
                 source.integer_columns,
                 source.real_panels,
@@ -389,7 +429,7 @@ class _Groups:
                 row,
                 self._n_groups,
                 plane,
-                slots,
+                self._slots,
                 self._keys,
                 self._first,
                 self._counts,
@@ -397,14 +437,42 @@ class _Groups:
             )
             if self._n_groups > self.limit:
                 return False
-            if row == source.n_rows:
+            if row == last:
                 return True
-            if row == end:
-                continue
-            # Never more than half full, and no larger than it can have to be.
-            most = 1 << (2 * len(self._keys) - 1).bit_length()
-            slots = np.zeros(min(4 * len(slots), most), np.uint64)
-            distinct.fill_slots(self._keys, self._n_groups, slots)
+            if row < end:
+                self._widen()
+
+    def _absorb(self, other: _Groups, should_stop: Callable[[], bool]) -> bool:
+        """Add the groups of later rows."""
+        group = 0
+        while group < other._n_groups:
+            if should_stop():
+                return False
+            group, self._n_groups = distinct.merge_groups(
+                other._keys,
+                other._first,
+                other._counts,
+                other._sums,
+                group,
+                min(group + ROWS_AT_ONCE, other._n_groups),
+                self._n_groups,
+                self._slots,
+                self._keys,
+                self._first,
+                self._counts,
+                self._sums,
+            )
+            if self._n_groups > self.limit:
+                return False
+            if self._n_groups + distinct.block_rows() > len(self._slots) // 2:
+                self._widen()
+        return True
+
+    def _widen(self) -> None:
+        """Make room for more groups: never more than half full, and no larger than it has to be."""
+        most = 1 << (2 * len(self._keys) - 1).bit_length()
+        self._slots = np.zeros(min(4 * len(self._slots), most), np.uint64)
+        distinct.fill_slots(self._keys, self._n_groups, self._slots)
 
     @property
     def first(self) -> NDArray[np.intp]:

@@ -180,8 +180,7 @@ class LogisticLoss:
         self.scale = self.scales.nearest_to_one
         self.data = data
         self.n_threads = n_threads
-        self.seconds = 0.0
-        self.n_evaluations = 0
+        self.seconds, self.n_evaluations = 0.0, 0
         self._reach = (math.inf, -math.inf)
         self._given = coefficients.replace(fix_at_zero=data.constant_features)
         usable = (self._given.lower != 0) | (self._given.upper != 0)
@@ -194,7 +193,8 @@ class LogisticLoss:
         self.packed: PackedItems | None = None
         self.should_stop: Callable[[], bool] | None = None
         if self.parts is None:
-            merged = distinct_rows(data, always=compress is True) if compress else None
+            always = compress is True
+            merged = distinct_rows(data, always=always, n_threads=n_threads) if compress else None
             self._rows = all_rows(data) if merged is None else merged
             self.bits = read_columns(self._rows)
         self.seconds += perf_counter() - start

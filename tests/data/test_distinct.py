@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import csv
 import dataclasses
+import itertools
 import warnings
 
 import numpy as np
@@ -23,6 +24,7 @@ from riskslim import (
     sequential_rounding,
 )
 from riskslim._kernels import integer
+from riskslim.data import distinct
 from riskslim.data.distinct import (
     MAX_SHARE,
     KernelRows,
@@ -305,6 +307,44 @@ def test_columns_of_bits_and_of_bytes_merge_alike(least):
     for sums, weight in ((positive, weights[0]), (negative, weights[1])):
         expected = np.bincount(inverse.ravel(), weight, minlength=len(values))[order]
         np.testing.assert_allclose(sums, expected, rtol=1e-14)
+
+
+@pytest.fixture
+def small_pieces(monkeypatch):
+    """Rows that are few are grouped in pieces, too, and soon have no room in the table."""
+    monkeypatch.setattr(distinct, "_FEWEST_IN_PIECES", 2)
+    monkeypatch.setattr(distinct, "_FIRST_SLOTS", 2**11)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("d_int", "d_real", "values"), [(3, 0, 2), (9, 1, 4), (0, 2, 5)])
+def test_rows_in_pieces_are_grouped_alike(small_pieces, weighted, d_int, d_real, values):
+    data = make_data(3, n=9001, d_int=d_int, d_real=d_real, values=values, weighted=weighted)
+    first, counts, weights = oracle(data)
+    index = first[weights > 0] if weighted else first
+    found = [distinct_rows(data, always=True, n_threads=n) for n in (1, 2, 3)]
+    for rows in found:
+        if weighted:
+            np.testing.assert_allclose(rows.weights, weights[weights > 0], rtol=1e-13)
+            assert (rows.weights == found[0].weights).all()
+        else:
+            assert (rows.weights == counts).all()
+        assert (rows.integer_columns == data.integer_columns[index]).all()
+        assert (reals(rows, rows.n_rows) == reals(data, data.n_samples)[index]).all()
+
+
+def test_pieces_keep_to_limits_and_stops(small_pieces):
+    rng, n = np.random.default_rng(8), 6000
+    columns = np.asfortranarray(rng.integers(-128, 128, (n, 2)).astype(np.int8))
+    none, weights = np.empty((n, 0), order="F"), rng.random((2, n))
+    n_groups = len(np.unique(columns, axis=0))
+    for n_threads in (1, 2):
+        for limit, is_enough in ((n_groups, True), (n_groups - 1, False), (n // 8, False)):
+            found = merge_features(columns, none, *weights, limit, n_threads=n_threads)
+            assert (found is not None) == is_enough
+        for n_looks in range(8):
+            looks = itertools.chain([False] * n_looks, itertools.repeat(True))
+            assert merge_features(columns, none, *weights, n, looks.__next__, n_threads) is None
 
 
 def test_compress_is_checked():

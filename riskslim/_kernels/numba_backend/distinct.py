@@ -132,14 +132,71 @@ def group_rows(columns, panels, *arguments):
     return _group_rows(columns.T, panels, *arguments, np.empty(_ROWS, np.uint64))
 
 
+@inlined
+def _hash_of(keys, group):
+    hashed = _ZERO
+    for k in range(keys.shape[1]):
+        hashed = _mix(hashed, keys[group, k])
+    return _finish(hashed)
+
+
+@inlined
+def _same_keys(keys, group, others, other):
+    for k in range(keys.shape[1]):  # noqa: SIM110 (numba knows no all())
+        if keys[group, k] != others[other, k]:
+            return False
+    return True
+
+
+@kernel(
+    *(read(uint64, 2), read(int64), read(int64), read(float64, 2), int64, int64, int64),
+    *(write(uint64), write(uint64, 2), write(int64), write(int64), write(float64, 2)),
+)
+def merge_groups(
+    from_keys, from_first, from_counts, from_sums, group, end, n_groups, slots, keys, first,
+    counts, sums,
+):  # fmt: skip
+    capacity = min(keys.shape[0], slots.shape[0] // 2)
+    mask = np.uint64(slots.shape[0] - 1)
+    while group < end and n_groups + _ROWS <= capacity:
+        last = min(group + _ROWS, end)
+        while group < last:
+            hashed = _hash_of(from_keys, group)
+            at = hashed & mask
+            while True:
+                slot = slots[at]
+                if slot == _ZERO:
+                    own = n_groups
+                    n_groups += 1
+                    slots[at] = _slot(hashed, own)
+                    for k in range(keys.shape[1]):
+                        keys[own, k] = from_keys[group, k]
+                    first[own] = from_first[group]
+                    counts[own] = 0
+                    for w in range(sums.shape[1]):
+                        sums[own, w] = 0.0
+                    break
+                own = _group(slot)
+                same_hash = ((slot ^ hashed) & ~_GROUP_MASK) == _ZERO
+                if same_hash and _same_keys(keys, own, from_keys, group):
+                    break
+                at = (at + _ONE) & mask
+            counts[own] += from_counts[group]
+            for w in range(sums.shape[1] // 2):
+                high, low = blocks.add(
+                    sums[own, 2 * w], sums[own, 2 * w + 1], from_sums[group, 2 * w]
+                )
+                sums[own, 2 * w] = high
+                sums[own, 2 * w + 1] = low + from_sums[group, 2 * w + 1]
+            group += 1
+    return group, n_groups
+
+
 @kernel(read(uint64, 2), int64, write(uint64))
 def fill_slots(keys, n_groups, slots):
     mask = np.uint64(slots.shape[0] - 1)
     for group in range(n_groups):
-        hashed = _ZERO
-        for k in range(keys.shape[1]):
-            hashed = _mix(hashed, keys[group, k])
-        hashed = _finish(hashed)
+        hashed = _hash_of(keys, group)
         at = hashed & mask
         while slots[at] != _ZERO:
             at = (at + _ONE) & mask

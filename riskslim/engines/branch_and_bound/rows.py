@@ -339,6 +339,7 @@ class NodeRows:
             self.negative,
             int(WORTHWHILE[self.kind] * self.n_rows),
             should_stop,
+            n_threads,
         )
         if found is None:
             return None
