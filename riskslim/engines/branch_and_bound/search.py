@@ -755,7 +755,8 @@ class Search:
                 stage.node, stage.box, scanned, worker, cutoff, lower_bound
             ))  # fmt: skip
 
-        done = share(self._workers, units, work, pool, self._roundings.aside)
+        # Each task sorts the rows: units of many take longer than they are predicted to.
+        done = share(self._workers, units, work, pool, self._roundings.aside, len)
         for unit, found in zip(units, done, strict=True):
             if found is None:
                 if not self.stop[0]:  # too many supports are left

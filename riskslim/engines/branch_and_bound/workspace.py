@@ -157,10 +157,12 @@ def share(
     work: Callable[[_Work, Worker], _Found],
     pool: Executor,
     aside: Callable[[], None] | None = None,
+    length: Callable[[_Work], int] | None = None,
 ) -> list[_Found]:
     """Do pieces of work on all threads; what they find in the order of the pieces.
 
-    A thread that is done with one takes the next. Where pieces are few, passes over the rows are
+    A thread that is done with one takes the next, the longest ones first, so that the last one ends
+    soon after the others. Where pieces are few, passes over the rows are
     shared by the threads that have none. Something else can be done aside, by the first thread
     that then takes pieces, too: neither may see what the other changes.
     """
@@ -174,6 +176,8 @@ def share(
         worker.n_threads = len(workers) // len(used)
     found: dict[int, _Found] = {}
     due = deque(enumerate(pieces))
+    if length is not None:
+        due = deque(sorted(due, key=lambda piece: -length(piece[1])))
 
     def some(worker: Worker) -> None:
         while True:
