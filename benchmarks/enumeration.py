@@ -64,6 +64,8 @@ from variants import variant
 MOST_SLOPES, FEW_SLOPES = 1500, 200
 # Ways in which one problem is solved, beside the one that is stopped.
 WAYS_EACH = 3
+# All end within seconds; on a machine that lets this process wait for minutes, too.
+LIMIT: dict[str, Any] = {"time_limit": 3600.0}
 
 
 @dataclasses.dataclass
@@ -166,7 +168,10 @@ def _native(
         n_threads = 1 + int(rng.random() < 0.2)
         with _patched(*patches):
             solution = branch_and_bound(
-                problem, settings=_settings(rng, **chosen), n_threads=n_threads, **options
+                problem,
+                settings=_settings(rng, **chosen),
+                n_threads=n_threads,
+                **{**LIMIT, **options},
             )
         return solution, EQUAL_NATIVE
 
@@ -180,7 +185,9 @@ def _in_parts(*patches: tuple[Any, dict[str, Any]]) -> Callable[..., tuple[Solut
         if settings.memory_limit == 1:
             settings = dataclasses.replace(settings, memory_limit=10**6)
         with _patched(*patches):
-            solution = branch_and_bound(elsewhere(problem, seed), settings=settings, **options)
+            solution = branch_and_bound(
+                elsewhere(problem, seed), settings=settings, **{**LIMIT, **options}
+            )
         return solution, EQUAL_NATIVE
 
     return solve
@@ -190,6 +197,7 @@ def _lattice(solver: str) -> Callable[..., tuple[Solution, float]]:
     def solve(problem: Any, rng: np.random.Generator, **options: Any) -> tuple[Solution, float]:
         names = ("initialization", "chained_updates", "rounding", "polishing")
         settings = LatticeCPASettings(**{name: bool(rng.random() < 0.7) for name in names})
+        options = {**LIMIT, **options}
         return lattice_cpa(problem, solver=solver, settings=settings, **options), EQUAL
 
     return solve

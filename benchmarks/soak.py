@@ -10,14 +10,18 @@ five is stopped at a random moment. Memory, threads, open descriptors, children 
 after each job. What is there at the end must be what was there after the warm-up: the command says
 so, and returns 1 where something was left.
 
-Memory is noted in three ways, once allocators have given back what they keep for later: bytes in
-use, as the allocators count them; blocks in use of small Python objects; and what is resident,
-which has all that is kept in addition. Medians over sixths of the jobs are compared: that of the
+Memory is noted once allocators have been asked to give back what they keep for later: bytes in use,
+as the allocators count them; blocks in use of small Python objects; and what is resident, of files
+and anonymous. Pages of files (libraries) come when they are first read, and the system takes them
+back when it needs room: they are no leak. Medians over sixths of the jobs are compared: that of the
 last one with that of the third. What is in use may grow by what caches of a bounded size take.
 
-glibc gives threads arenas of their own, up to eight for each core, and never gives back the end of
-such an arena: what is resident grows until each has met the largest job. Hence the command asks for
-one arena, whose end is given back, unless ``--arenas 0`` says to leave them as they are.
+Two allocators keep what nobody can ask them for, each up to a limit of its own: pyarrow's pool
+(mimalloc) some tens of MiB in the heaps of its threads, in pages of 2 MiB; and glibc the free end
+of each thread's arena. Hence the processes are told to have one arena and to let glibc serve
+pyarrow (``PLAIN``), so that what is anonymous grows by what is not freed and by little else. With
+``--allocators usual`` they have what a process has of itself: what is anonymous is then shown by
+kind, and not judged.
 """
 
 from __future__ import annotations
@@ -60,21 +64,29 @@ from riskslim import (
 )
 from riskslim.exceptions import RiskSLIMError
 
-# More than this between two windows is a leak: resident bytes, or bytes in use, and a share of what
-# the process has. NumPy keeps up to seven blocks of each size below 1 KiB, which is 3.5 MiB in all,
-# and glibc as many of every 16 bytes for each thread, which is 0.25 MiB.
+# More than this between two windows is a leak: anonymous bytes, or bytes in use, and a share of
+# what the process has. NumPy keeps up to seven blocks of each size below 1 KiB, which is 3.5 MiB in
+# all, and glibc as many of every 16 bytes for each thread, which is 0.25 MiB.
 GROWTH_BYTES, GROWTH_IN_USE, GROWTH_SHARE = 8 * 2**20, 5 * 2**20, 0.03
 # Windows over whose states memory is compared: the third, as the first are a warm-up, and the last.
 N_WINDOWS, EARLY = 6, 2
-# Number of a parameter of glibc's mallopt.
-M_ARENA_MAX = -8
+# Allocators that give back what is freed: one arena of glibc, which serves pyarrow, too, and no
+# pages of 2 MiB, of which one that is needed for a few bytes is all resident.
+PLAIN = {
+    "MALLOC_ARENA_MAX": "1",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "NUMPY_MADVISE_HUGEPAGE": "0",
+}
+# Memory of a thread's arena begins at a multiple of this; pools reserve addresses from so many on.
+ARENA_BYTES, POOL_BYTES = 64 * 2**20, 2**30
 
 
 @dataclasses.dataclass(frozen=True)
 class State:
     """What a process has.
 
-    Bytes that are resident; of these, anonymous ones, which no file backs; bytes in use of C's
+    Bytes that are resident; of these, anonymous ones, which no file backs, and where those are: in
+    the heap, in arenas of threads, in pools (see :func:`anonymous_by_kind`); bytes in use of C's
     allocator and of pyarrow's (None where C's library does not tell); blocks in use of Python's
     allocator of small objects; threads, descriptors, children; files of its own, those that are
     removed and still mapped among them.
@@ -82,6 +94,9 @@ class State:
 
     resident: int
     anonymous: int
+    heap: int
+    arenas: int
+    pools: int
     in_use: int | None
     blocks: int
     threads: int
@@ -98,6 +113,7 @@ class State:
         return cls(
             resident=int(fields["VmRSS"].split()[0]) * 1024,
             anonymous=int(fields["RssAnon"].split()[0]) * 1024,
+            **anonymous_by_kind(Path("/proc/self/smaps").read_text()),
             in_use=in_use(),
             blocks=sys.getallocatedblocks(),
             threads=int(fields["Threads"]),
@@ -105,6 +121,45 @@ class State:
             children=len(task.read_text().split()) if task.exists() else 0,
             files=sum(1 for _ in folder.rglob("*")) + _mapped(folder),
         )
+
+
+def anonymous_by_kind(smaps: str) -> dict[str, int]:
+    """Add up anonymous bytes by what has them.
+
+    Parameters
+    ----------
+    smaps : str
+        What ``/proc/self/smaps`` says.
+
+    Returns
+    -------
+    dict
+        Bytes: ``heap``, what C's allocator has at the end of the program's data; ``arenas``, what
+        glibc has mapped for threads, each from a multiple of 64 MiB on; ``pools``, what is in use
+        of mappings of 1 GiB and more, which pyarrow's allocator reserves. The rest, which is not
+        named, is Python's small objects, large blocks, stacks, and data of libraries.
+    """
+    found = dict.fromkeys(("heap", "arenas", "pools"), 0)
+    kind, end, is_arena = "", 0, False
+    for line in smaps.splitlines():
+        first, *rest = line.split()
+        if not first.endswith(":"):
+            bounds = first.split("-")
+            begin, before, end = int(bounds[0], 16), end, int(bounds[1], 16)
+            # An arena goes on where the last mapping ended, if a part of it was marked.
+            goes_on = is_arena and begin == before and begin % ARENA_BYTES > 0
+            is_nameless, kind = len(rest) == 4, ""
+            is_arena = is_nameless and (begin % ARENA_BYTES == 0 or goes_on)
+            is_arena = is_arena and end - begin <= ARENA_BYTES
+            if rest[-1] == "[heap]":
+                kind = "heap"
+            elif is_arena:
+                kind = "arenas"
+            elif is_nameless and end - begin >= POOL_BYTES:
+                kind = "pools"
+        elif kind and first == "Anonymous:":
+            found[kind] += int(rest[0]) * 1024
+    return found
 
 
 def _mapped(folder: Path) -> int:
@@ -303,7 +358,9 @@ class Jobs:
         (self.folder / "score.json").unlink()
 
 
-def run(minutes: float, seed: int, folder: Path, notes: Path | None = None) -> dict[str, Any]:
+def run(
+    minutes: float, seed: int, folder: Path, notes: Path | None = None, *, plain: bool = True
+) -> dict[str, Any]:
     """Do jobs for so long, and return what was noted; write it to a file as it is noted."""
     warnings.simplefilter("ignore")
     jobs = Jobs(np.random.default_rng(seed), folder)
@@ -329,12 +386,15 @@ def run(minutes: float, seed: int, folder: Path, notes: Path | None = None) -> d
         if notes is not None:
             with notes.open("a") as file:
                 print(json.dumps([name, dataclasses.asdict(states[-1])]), file=file)
-    found = {"seed": seed, "jobs": dict(done), **verdict(states)}
+    found = {"seed": seed, "jobs": dict(done), **verdict(states, plain=plain)}
     return {**found, "left": found["left"] + failed[:5]}
 
 
-def verdict(states: list[State]) -> dict[str, Any]:
-    """Compare the states of a run: figures, and what was left, in words."""
+def verdict(states: list[State], *, plain: bool = True) -> dict[str, Any]:
+    """Compare the states of a run: figures, and what was left, in words.
+
+    Anonymous memory is judged where allocators give back what is freed (``plain``).
+    """
     first, last = states[0], states[-1]
     windows = np.array_split(np.arange(len(states)), min(N_WINDOWS, len(states)))
 
@@ -344,12 +404,14 @@ def verdict(states: list[State]) -> dict[str, Any]:
             return None
         return [float(np.median([values[k] for k in window])) for window in windows]
 
-    resident, in_use, blocks = medians("resident"), medians("in_use"), medians("blocks")
-    assert resident is not None
-    assert blocks is not None
+    def mib(what: str) -> list[float] | None:
+        found = medians(what)
+        return None if found is None else [round(v / 2**20, 1) for v in found]
+
+    blocks = medians("blocks") or [0.0]
     left = [
-        *_grown("resident", resident, GROWTH_BYTES, 2**20, "MiB"),
-        *_grown("in use", in_use or [0.0], GROWTH_IN_USE, 2**20, "MiB"),
+        *(_grown("anonymous", medians("anonymous"), GROWTH_BYTES, 2**20, "MiB") if plain else ()),
+        *_grown("in use", medians("in_use"), GROWTH_IN_USE, 2**20, "MiB"),
         *_grown("small objects", blocks, 0, 1, "blocks"),
     ]
     for what in ("threads", "descriptors", "children", "files"):
@@ -359,9 +421,11 @@ def verdict(states: list[State]) -> dict[str, Any]:
         if getattr(last, what) > before:
             left.append(f"{getattr(last, what) - before} {what} more")
     return {
-        "in_use_mib": None if in_use is None else [round(v / 2**20, 1) for v in in_use],
+        "in_use_mib": mib("in_use"),
         "thousand_blocks": [round(v / 1000) for v in blocks],
-        "resident_mib": [round(v / 2**20) for v in resident],
+        "anonymous_mib": mib("anonymous"),
+        "kinds_mib": {kind: mib(kind) for kind in ("heap", "arenas", "pools")},
+        "resident_mib": mib("resident"),
         "threads": [first.threads, last.threads],
         "descriptors": [first.descriptors, last.descriptors],
         "children": [first.children, last.children],
@@ -370,8 +434,10 @@ def verdict(states: list[State]) -> dict[str, Any]:
     }
 
 
-def _grown(what: str, medians: list[float], most: float, unit: int, name: str) -> list[str]:
+def _grown(what: str, medians: list[float] | None, most: float, unit: int, name: str) -> list[str]:
     """Say that the last median is larger than an early one by more than it may be."""
+    if medians is None:
+        return []
     early, late = medians[min(EARLY, len(medians) - 1)], medians[-1]
     if late - early <= max(most, GROWTH_SHARE * early):
         return []
@@ -385,13 +451,16 @@ def _in_processes(count: int, arguments: argparse.Namespace) -> list[dict[str, A
         "benchmarks.soak",
         "--minutes",
         str(arguments.minutes),
-        "--arenas",
-        str(arguments.arenas),
+        "--allocators",
+        arguments.allocators,
         "--json",
         *(["--notes", str(arguments.notes)] if arguments.notes else []),
     ]
+    environment = {**os.environ, **(PLAIN if arguments.allocators == "plain" else {})}
     running = [
-        subprocess.Popen([*command, "--seed", str(arguments.seed + k)], stdout=subprocess.PIPE)
+        subprocess.Popen(
+            [*command, "--seed", str(arguments.seed + k)], stdout=subprocess.PIPE, env=environment
+        )
         for k in range(count)
     ]
     found = []
@@ -406,29 +475,33 @@ def _in_processes(count: int, arguments: argparse.Namespace) -> list[dict[str, A
     return found
 
 
+COLUMNS = {
+    "MiB in use, by sixths of the jobs": "in_use_mib",
+    "anonymous MiB": "anonymous_mib",
+    "resident MiB": "resident_mib",
+    "thousand small objects": "thousand_blocks",
+    "threads": "threads",
+    "descriptors": "descriptors",
+    "children": "children",
+}
+
+
 def table(found: list[dict[str, Any]]) -> str:
     """The results in Markdown, a line per process."""
     lines = [
-        "| seed | jobs | MiB in use, by sixths of the jobs | thousand small objects "
-        "| resident MiB | threads | descriptors | children | left |",
-        "|---|---|---|---|---|---|---|---|---|",
+        f"| seed | jobs | {' | '.join(COLUMNS)} | left |",
+        "|---" * (len(COLUMNS) + 3) + "|",
     ]
     for one in found:
-        pairs = (
-            " -> ".join(map(str, one.get(name) or ()))
-            for name in (
-                "in_use_mib",
-                "thousand_blocks",
-                "resident_mib",
-                "threads",
-                "descriptors",
-                "children",
-            )
-        )
+        pairs = (" -> ".join(map(str, one.get(name) or ())) for name in COLUMNS.values())
         lines.append(
             f"| {one['seed']} | {sum(one['jobs'].values()):,} | {' | '.join(pairs)} | "
             f"{'; '.join(one['left']) or 'nothing'} |"
         )
+    lines += ["", "Anonymous MiB, by sixths of the jobs:", ""]
+    for one in found:
+        for kind, values in one.get("kinds_mib", {}).items():
+            lines.append(f"- seed {one['seed']}, {kind}: {' -> '.join(map(str, values))}")
     return "\n".join(lines)
 
 
@@ -437,36 +510,38 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--arenas", type=int, default=1, help="of glibc; 0: as many as it wants")
+    parser.add_argument(
+        "--allocators",
+        choices=("plain", "usual"),
+        default="plain",
+        help="plain: such as give back what is freed; usual: those that a process has of itself",
+    )
     parser.add_argument(
         "--notes",
         type=Path,
         help="folder for what each process notes after each job, in JSON lines",
     )
-    parser.add_argument("--json", action="store_true", help="print figures of one process as JSON")
+    # What the command calls itself with, in each process.
+    parser.add_argument("--json", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if not Path("/proc/self/fd").is_dir():
         parser.error("it counts what /proc tells of a process, which is there on Linux")
-    if given.processes > 1:
-        found = _in_processes(given.processes, given)
-    else:
-        if given.arenas:
-            with contextlib.suppress(OSError, AttributeError):
-                ctypes.CDLL("libc.so.6").mallopt(M_ARENA_MAX, given.arenas)
+    if given.json:
         notes = given.notes and given.notes / f"{given.seed}.jsonl"
         before = threading.active_count()
         with tempfile.TemporaryDirectory() as name:
             os.environ["TMPDIR"], tempfile.tempdir = name, name
-            found = [run(given.minutes, given.seed, Path(name), notes)]
-        found[0]["python_threads"] = [before, threading.active_count()]
-    if given.json:
-        print(json.dumps(found[0]))
-    else:
-        print(f"{given.minutes:g} minutes, {describe_machine()['processor']}\n\n{table(found)}")
-        kinds = Counter[str]()
-        for one in found:
-            kinds.update(one["jobs"])
-        print("\njobs: " + ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common()))
+            plain = given.allocators == "plain"
+            one = run(given.minutes, given.seed, Path(name), notes, plain=plain)
+        one["python_threads"] = [before, threading.active_count()]
+        print(json.dumps(one))
+        return int(bool(one["left"]))
+    found = _in_processes(given.processes, given)
+    print(f"{given.minutes:g} minutes, {describe_machine()['processor']}\n\n{table(found)}")
+    kinds = Counter[str]()
+    for one in found:
+        kinds.update(one["jobs"])
+    print("\njobs: " + ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common()))
     return int(any(one["left"] for one in found))
 
 

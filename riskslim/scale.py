@@ -303,6 +303,8 @@ def fewest_digits(scale: float, scales: ScaleSet, accepts: Callable[[float], boo
 
 # Newton steps and bisections after which the best scale is as exact as double precision allows.
 _MOST_STEPS = 200
+# A shorter step, relatively, ends the search: rounding errors of the slope are about as large.
+_SHORTEST_STEP = 1e-11
 
 
 def least_over(
@@ -353,9 +355,10 @@ def _convex_minimum(
         else:
             return t
         new = t - slope / curvature if curvature > 0.0 else math.nan
-        if not low < new < high:
-            new = 0.5 * (low + high)
-        if abs(new - t) <= 1e-11 * t:
+        # A step too short to leave t is no step out of the bracket, of which t is an end by now.
+        if abs(new - t) <= _SHORTEST_STEP * t:
             return new
-        t = new
+        t = new if low < new < high else 0.5 * (low + high)
+        if high - low <= _SHORTEST_STEP * t:
+            return t
     return t

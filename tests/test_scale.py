@@ -33,7 +33,14 @@ from riskslim import (
 from riskslim.engines.certify import certify
 from riskslim.engines.choice import solve
 from riskslim.exceptions import CertificateError
-from riskslim.scale import FREE_SCALE, PAPER_SCALE, SCALE_TOLERANCE, ScaleSet, fewest_digits
+from riskslim.scale import (
+    FREE_SCALE,
+    PAPER_SCALE,
+    SCALE_TOLERANCE,
+    ScaleSet,
+    fewest_digits,
+    least_over,
+)
 from riskslim.solution import Certificate
 
 # ---- sets of scales ------------------------------------------------------------------------
@@ -217,6 +224,31 @@ def test_best_scale(real, weighted, compress):
     assert met_ends == {True, False}
 
 
+def test_the_best_scale_takes_few_looks_at_the_rows():
+    """Also where a step of Newton's method is too short to leave the point that it starts from."""
+    rng, scales = np.random.default_rng(5), ScaleSet.of("free")
+    for number in range(400):
+        scores = rng.integers(-8, 9, int(rng.integers(20, 400))) + rng.normal() * (number % 2)
+        risks = expit(scores / rng.uniform(0.7, 6))
+        margins = np.where(rng.random(len(scores)) < risks, scores, -scores)
+        looks = []
+
+        def derivatives(t, margins=margins, looks=looks):
+            looks.append(t)
+            wrong = expit(-margins * t)
+            return (
+                np.logaddexp(0, -margins * t).mean(),
+                -(margins * wrong).mean(),
+                (margins**2 * wrong * (1 - wrong)).mean(),
+            )
+
+        best = least_over(scales, derivatives)
+        assert len(looks) <= 14
+        if best not in FREE_SCALE:
+            slopes = [derivatives(t)[1] for t in ((1 - 1e-9) / best, (1 + 1e-9) / best)]
+            assert slopes[0] < 0 < slopes[1]
+
+
 def test_perfect_separation_wants_the_smallest_scale():
     data = TrainingData({"a": [0, 1, 0, 1]}, [0, 1, 0, 1])
     loss = LogisticLoss(data, CoefficientSet(["a"], -5, 5), scale=(0.5, 12))
@@ -325,6 +357,16 @@ def test_remark_on_a_scale_at_the_end_of_its_interval():
     assert not any("interval" in one for one in problem.remarks([-1, 0, 0]))
     listed = two_binary_items([0.5, 4])
     assert any("an end of the list 0.5, 4" in one for one in listed.remarks([-1, 2, 1]))
+
+
+def test_remarks_look_for_the_best_scale_once(monkeypatch):
+    problem, asked = two_binary_items("free"), []
+    real = LogisticLoss.best_scale
+    monkeypatch.setattr(
+        LogisticLoss, "best_scale", lambda loss, coef: asked.append(coef) or real(loss, coef)
+    )
+    problem.remarks([-1, 2, 1])
+    assert len(asked) == 1
 
 
 def test_remark_on_a_scale_that_is_too_small():

@@ -42,6 +42,7 @@ from riskslim.model_selection.parallel import Step, in_parallel
 from riskslim.model_selection.preparation import Preparation
 from riskslim.problem.problem import RiskScoreProblem
 from riskslim.risk_score import RiskScore
+from riskslim.score.table import logistic
 from riskslim.solution import Solution, Status, TraceRecord, percent
 
 if TYPE_CHECKING:
@@ -776,7 +777,9 @@ def _measured(plan: _Plan, rows: _Rows, one: _Searched) -> _Measured:
 def _predictions(
     score: RiskScore, data: TrainingData
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    return score.predict_proba(data)[:, 1], score.decision_function(data)
+    """Risks and log-odds of all rows, which are read once."""
+    log_odds = score.decision_function(data)
+    return logistic(log_odds), log_odds
 
 
 def _performance(

@@ -89,27 +89,24 @@ def remarks_on(
     """
     data = problem.loss.data
     separated = separations(data, vector, problem.loss.parts)
+    # Of many rows it takes a while: once, for all who ask.
+    scale = problem.loss.best_scale(vector)
     remarks = (
         remark_on_weights(data, problem.loss.parts),
         _empty(problem, vector),
         _too_wide(problem),
         separation_remark(separated, _outcome(data)),
         _at_bounds(problem, vector, given_intercepts, {one.feature for one in separated}),
-        _at_end_of_scales(problem, vector),
+        _at_end_of_scales(problem, vector, scale),
         _only_ones(problem, vector),
         remark_on_scale(problem, vector, given_intercepts),
-        *remarks_on_rates(problem.constraints, data, vector, _scale_of(problem, vector)),
+        *remarks_on_rates(problem.constraints, data, vector, scale),
     )
     return tuple(remark for remark in remarks if remark)
 
 
 def _outcome(data: TrainingData) -> str:
     return f"{data.outcome_name} = {data.classes[1]}"
-
-
-def _scale_of(problem: _Problem, vector: NDArray[Any]) -> float:
-    scales = problem.scales
-    return scales.high if scales.is_single else problem.loss.best_scale(vector)
 
 
 def remarks_on_rows(data: TrainingData, vector: NDArray[Any]) -> tuple[str, ...]:
@@ -248,11 +245,10 @@ def _ranges(data: TrainingData) -> tuple[NDArray[np.float64], NDArray[np.float64
     return np.array(low, np.float64), np.array(high, np.float64)
 
 
-def _at_end_of_scales(problem: _Problem, vector: NDArray[Any]) -> str:
+def _at_end_of_scales(problem: _Problem, vector: NDArray[Any], best: float) -> str:
     scales = problem.scales
     if scales.is_single or not vector[1:].any():
         return ""
-    best = problem.loss.best_scale(vector)
     if scales.low < best < scales.high:
         return ""
     if scales.is_interval:

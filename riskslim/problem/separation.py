@@ -43,7 +43,8 @@ class ColumnFacts(NamedTuple):
     least, most : ndarray of float64, shape (2,)
         Infinite where the class has no rows.
     counts : ndarray of int64, shape (2, 3)
-        Rows of each class with the values 0, 1 and others.
+        Rows of each class with the values 0, 1 and others; none of rows that have values beyond 0
+        and 1, which say that the column is not one of 0 and 1.
     """
 
     least: NDArray[np.float64]
@@ -75,6 +76,7 @@ def column_facts(part: KernelRows, features: tuple[int, ...]) -> list[ColumnFact
     if len(part.weights) and not part.weights.all():
         chosen = np.flatnonzero(part.weights)
     positive = part.labels[chosen] > 0
+    sides = np.flatnonzero(~positive), np.flatnonzero(positive)
     numbers = part.numbers[chosen] if len(part.numbers) else np.ones(len(positive), np.uint16)
     found = []
     for j in features:
@@ -85,16 +87,29 @@ def column_facts(part: KernelRows, features: tuple[int, ...]) -> list[ColumnFact
         else:
             k = int(np.searchsorted(part.real_index, j))
             values = read_column(part.real_panels, k, 0, part.n_rows)[chosen]
-        least, most, counts = np.full(2, np.inf), np.full(2, -np.inf), np.zeros((2, 3), np.int64)
-        for side, own in ((0, ~positive), (1, positive)):
-            if own.any():
-                least[side] = values.min(where=own, initial=values.max())
-                most[side] = values.max(where=own, initial=values.min())
-            for value in (0, 1):
-                counts[side, value] = numbers.sum(where=own & (values == value), dtype=np.int64)
-            counts[side, 2] = numbers.sum(where=own, dtype=np.int64) - counts[side, :2].sum()
-        found.append(ColumnFacts(least, most, counts))
+        found.append(_facts_of(values, sides, numbers))
     return found
+
+
+def _facts_of(
+    values: NDArray[np.generic],
+    sides: tuple[NDArray[np.intp], NDArray[np.intp]],
+    numbers: NDArray[np.unsignedinteger],
+) -> ColumnFacts:
+    """Facts of a column: the rows of either class, and how many rows each of them stands for."""
+    least, most, counts = np.full(2, np.inf), np.full(2, -np.inf), np.zeros((2, 3), np.int64)
+    of_sides = [values[own] for own in sides]
+    for side, own_values in enumerate(of_sides):
+        if own_values.size:
+            least[side], most[side] = own_values.min(), own_values.max()
+    if least.min() < 0 or most.max() > 1:
+        return ColumnFacts(least, most, counts)
+    for side, own_values in enumerate(of_sides):
+        own_numbers = numbers[sides[side]]
+        for value in (0, 1):
+            counts[side, value] = own_numbers.sum(where=own_values == value, dtype=np.int64)
+        counts[side, 2] = own_numbers.sum(dtype=np.int64) - counts[side, :2].sum()
+    return ColumnFacts(least, most, counts)
 
 
 def separations(

@@ -27,7 +27,7 @@ from riskslim.metrics.performance import Performance, metric_text
 from riskslim.metrics.performance import performance as measured
 from riskslim.score.observations import class_labels, observations_of
 from riskslim.score.rows import ScoredRows, named_rows
-from riskslim.score.table import RiskScale
+from riskslim.score.table import RiskScale, logistic
 
 if TYPE_CHECKING:
     from riskslim.score.protocol import ScoreLike
@@ -192,7 +192,8 @@ def rows_of(
     if score.variables:
         X = named_rows(X, score.points, score.variables, score.items)
     X = _counted(score, X, sample_weight)
-    log_odds, risk = score.decision_function(X), score.predict_proba(X)[:, 1]
+    log_odds = score.decision_function(X)
+    risk = logistic(log_odds)
     positive, weight = observed.is_positive, observed.weights
     certificate = score.certificate
     gap = math.nan if certificate is None else certificate.optimality_gap

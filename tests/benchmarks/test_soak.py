@@ -16,7 +16,10 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="need
 MIB = 2**20
 FIRST = soak.State(
     resident=300 * MIB,
-    anonymous=200 * MIB,
+    anonymous=150 * MIB,
+    heap=60 * MIB,
+    arenas=4 * MIB,
+    pools=6 * MIB,
     in_use=60 * MIB,
     blocks=900_000,
     threads=8,
@@ -42,8 +45,10 @@ def states(**last):
     ("last", "left"),
     [
         ({}, []),
-        ({"resident": 308 * MIB, "in_use": 64 * MIB, "blocks": 910_000}, []),
-        ({"resident": 330 * MIB}, ["resident: 15.0 MiB more"]),
+        ({"anonymous": 158 * MIB, "in_use": 64 * MIB, "blocks": 910_000}, []),
+        ({"anonymous": 180 * MIB}, ["anonymous: 15.0 MiB more"]),
+        # Pages of files that were read for the first time.
+        ({"resident": 400 * MIB}, []),
         ({"in_use": 72 * MIB}, ["in use: 6.0 MiB more"]),
         ({"blocks": 1_000_000}, ["small objects: 50000.0 blocks more"]),
         ({"files": 1}, ["1 files more"]),
@@ -57,9 +62,58 @@ def test_growth_is_said_once_it_is_more_than_caches_take(last, left):
 
 
 def test_growth_of_the_first_jobs_is_no_leak():
-    early = states(resident=600 * MIB, in_use=200 * MIB, blocks=2_000_000)
+    early = states(anonymous=600 * MIB, in_use=200 * MIB, blocks=2_000_000)
     settled = [early[-1]] * 300
     assert soak.verdict(early + settled)["left"] == []
+
+
+def test_what_usual_allocators_keep_is_shown_and_not_judged():
+    grown = states(anonymous=180 * MIB, pools=36 * MIB)
+    found = soak.verdict(grown, plain=False)
+    assert found["left"] == []
+    assert found["kinds_mib"]["pools"][-1] - found["kinds_mib"]["pools"][0] > 20
+    assert soak.verdict(states(in_use=72 * MIB), plain=False)["left"] == ["in use: 6.0 MiB more"]
+    text = soak.table([{"seed": 3, "jobs": {}, **found}])
+    assert "- seed 3, arenas: 4.0 -> 4.0" in text
+
+
+SMAPS = """\
+55aac9b2c000-55aac9c2c000 rw-p 00000000 00:00 0                          [heap]
+Rss:                1000 kB
+Anonymous:           900 kB
+VmFlags: rd wr mr mw me ac
+398d3000000-398f3000000 ---p 00000000 00:00 0
+Anonymous:             0 kB
+39900000000-39940000000 rw-p 00000000 00:00 0
+Anonymous:         26624 kB
+7f3990000000-7f39903d3000 rw-p 00000000 00:00 0
+Anonymous:            30 kB
+7f39903d3000-7f3990e7f000 rw-p 00000000 00:00 0
+Anonymous:          4096 kB
+7f3990e7f000-7f3994000000 ---p 00000000 00:00 0
+Anonymous:             0 kB
+7f3994000000-7f39943d3000 r-xp 00000000 fe:00 260386                     /usr/lib/some.so
+Anonymous:             8 kB
+7f39943d3000-7f39943f3000 rw-p 00000000 00:00 0
+Anonymous:            16 kB
+7f39a6aff000-7f39a6dff000 rw-p 00000000 00:00 0
+Anonymous:          3024 kB
+"""
+
+
+def test_anonymous_memory_is_told_apart_by_what_has_it():
+    found = soak.anonymous_by_kind(SMAPS)
+    assert {kind: n // 1024 for kind, n in found.items()} == {
+        "heap": 900,
+        "arenas": 4126,  # of one thread, in two mappings
+        "pools": 26624,
+    }
+
+
+def test_kinds_are_parts_of_what_is_anonymous(tmp_path):
+    now = soak.State.now(tmp_path)
+    assert now.heap > 0
+    assert now.heap + now.arenas + now.pools < now.anonymous < now.resident
 
 
 def test_without_a_count_what_is_resident_decides():

@@ -7,6 +7,7 @@ import dataclasses
 import math
 import signal
 import threading
+from collections import Counter
 from unittest.mock import Mock
 
 import numpy as np
@@ -31,6 +32,7 @@ from riskslim import (
     CoefficientSet,
     ItemEncoder,
     LogisticLoss,
+    RiskScore,
     RiskScoreProblem,
     RiskSLIMClassifier,
     Status,
@@ -566,6 +568,20 @@ def test_each_score_of_a_path_is_measured_once(monkeypatch):
     assert len(measured) == 3 + 2 * 3 * 2
     for entry in path.entries:  # the gaps are those of the last certificates
         assert entry.train.optimality_gap == entry.solution.certificate.optimality_gap
+
+
+def test_rows_are_read_once_for_a_score_of_a_path(monkeypatch):
+    read, real = [], RiskScore.score_samples
+    monkeypatch.setattr(
+        RiskScore, "score_samples", lambda score, X: read.append(X.n_rows) or real(score, X)
+    )
+    path = model_size_path(problem_of(DATA, 2), cv=3)
+    assert path.is_complete
+    # All rows, and those of each fold that were left out, and that were not.
+    counts = Counter(read)
+    assert counts.pop(DATA.n_rows) == 2
+    assert sum(counts.values()) == 2 * 3 * 2
+    assert sum(n * rows for rows, n in counts.items()) == 2 * 3 * DATA.n_rows
 
 
 @pytest.mark.parametrize(("at", "sizes", "n_folds"), [(1, 1, 0), (2, 2, 0), (3, 3, 0), (5, 3, 0)])

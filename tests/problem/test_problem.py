@@ -24,7 +24,9 @@ from riskslim import (
     false_positive_rate_at_most,
     rate_gap_at_most,
 )
+from riskslim.data.distinct import all_rows, distinct_rows
 from riskslim.exceptions import ConstantFeatureWarning
+from riskslim.problem.separation import column_facts
 
 X = np.array([[0, 1, 2], [1, 0, 2], [1, 1, 0], [0, 0, 1], [1, 1, 1], [0, 1, 0]])
 Y = np.array([0, 1, 1, 0, 1, 0])
@@ -522,6 +524,43 @@ def separable(n=400):
     sign[np.flatnonzero(y)[:3]] = 1
     columns = {"a": X[:, 0], "sign": sign, "copy": y.astype(int), "level": 40 + 3 * y + X[:, 1]}
     return columns, np.where(y, "yes", "no")
+
+
+def plain_facts(values, y, weights):
+    """What a column says of either class, row by row."""
+    facts = []
+    for outcome in (0, 1):
+        own = [v for v, label, w in zip(values, y, weights, strict=True) if label == outcome and w]
+        counts = (own.count(0), own.count(1), len(own) - own.count(0) - own.count(1))
+        facts.append((min(own, default=np.inf), max(own, default=-np.inf), counts))
+    return facts
+
+
+@pytest.mark.filterwarnings("ignore::riskslim.exceptions.ConstantFeatureWarning")
+@pytest.mark.parametrize("kind", ["rows", "weighted", "merged"])
+def test_facts_of_columns(kind):
+    rng = np.random.default_rng(6)
+    for _ in range(40):
+        n = int(rng.integers(4, 30))
+        columns = {
+            "ones": rng.integers(0, 2, n),
+            "three": rng.integers(-1, 2, n),
+            "levels": rng.integers(0, 4, n),
+            "share": rng.choice([0.0, 0.5, 1.0], n),
+            "real": rng.normal(size=n).round(1),
+        }
+        y = rng.permutation(np.arange(n) % 2)
+        weights = rng.choice([0.0, 0.5, 1.0], n) if kind == "weighted" else np.ones(n)
+        weights[:2] = 1.0
+        y[:2] = 0, 1
+        data = TrainingData(columns, y, weights if kind == "weighted" else None)
+        rows = distinct_rows(data, always=True) if kind == "merged" else all_rows(data)
+        facts = column_facts(rows, tuple(range(5)))
+        for values, (least, most, counts) in zip(columns.values(), facts, strict=True):
+            expected = plain_facts(values.tolist(), y, weights)
+            assert list(zip(least, most, strict=True)) == [one[:2] for one in expected]
+            inside = min(least) >= 0 and max(most) <= 1
+            assert counts.tolist() == [list(one[2]) if inside else [0, 0, 0] for one in expected]
 
 
 @pytest.mark.parametrize("most", [5, 50])
