@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from riskslim._wording import listing
 from riskslim.data.feature_ranges import short
 from riskslim.score.bands import bands_of
 from riskslim.score.lines import item_line, shift_of, turned_features
@@ -149,6 +150,24 @@ class RecordWords:
             return f"Missing: {listed}."
         counted = "its conditions count" if len(variables) == 1 else "their conditions count"
         return f"Missing: {listed}; {counted} as no."
+
+    def unstated(self, names: tuple[str, ...]) -> str:
+        """Say that changes of features on one variable may contradict each other.
+
+        Parameters
+        ----------
+        names : tuple of str
+            Features, two at least.
+
+        Returns
+        -------
+        str
+        """
+        listed = listing(f"'{feature_text(self._score, name)}'" for name in names)
+        return (
+            f"Changes of {listed} are looked at one by one: nothing states how these go together, "
+            "so that some may be impossible."
+        )
 
     def _row(self, name: str) -> ShownPoints:
         value, points = self._values[name], self._score.points[name]
