@@ -345,6 +345,7 @@ def explanation(
     missing: tuple[str, ...] = (),
     fixed: Collection[str] = (),
     special: Mapping[str, Collection[float]] = MappingProxyType({}),
+    measured: Collection[str] = (),
 ) -> Explanation:
     """Explain the score of one record.
 
@@ -363,13 +364,15 @@ def explanation(
         Features with points that cannot change.
     special : mapping from str to collection of float, optional
         Values of raw columns that are no measurements: no known one becomes one of these.
+    measured : collection of str, default ()
+        Raw columns in which the record has a number that is none of these.
 
     Returns
     -------
     Explanation
     """
     points, feature_ranges, items = score.points, score.feature_ranges, score.items
-    risks, words = link_of(score), RecordWords(score, values)
+    risks, words = link_of(score), RecordWords(score, values, measured)
     contributions = [
         Contribution(
             name,
