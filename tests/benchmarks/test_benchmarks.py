@@ -845,5 +845,5 @@ def test_parameters_are_chosen_where_a_fold_lacks_missing_values():
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of the fold that could not be judged
-        found = nested.fitted(model, {"max_size": [1, 3]}, X, y.to_numpy())
-    assert found.max_size == 3
+        found = nested.fitted(model, {"max_size": [3, 1]}, X, y.to_numpy())
+    assert found.max_size == 1  # 3 is the first, and no better on the others
