@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
@@ -22,6 +23,9 @@ def fitted(
 ) -> RiskSLIMClassifier:
     """Fit a classifier with the parameters of the lowest mean log loss on inner folds.
 
+    An inner fold with what its training rows do not have, such as missing values of a column that
+    is complete there, cannot be judged: it is left out for all parameters alike.
+
     Parameters
     ----------
     model : RiskSLIMClassifier
@@ -35,6 +39,11 @@ def fitted(
     -------
     RiskSLIMClassifier
         Fitted to all training rows.
+
+    Raises
+    ------
+    ValueError
+        No inner fold can be judged.
     """
     with warnings.catch_warnings():
         for usual in (ConvergenceWarning, ConstantFeatureWarning, ExtrapolationWarning):
@@ -43,6 +52,17 @@ def fitted(
             model.set_params(**{name: values[0] for name, values in choices.items()})
             return model.fit(X, y)
         inner = StratifiedKFold(N_INNER_FOLDS, shuffle=True, random_state=0)
-        search = GridSearchCV(model, dict(choices), scoring="neg_log_loss", cv=inner)
+        search = GridSearchCV(
+            model, dict(choices), scoring="neg_log_loss", cv=inner, refit=_of_the_lowest_loss
+        )
         best: RiskSLIMClassifier = search.fit(X, y).best_estimator_
     return best
+
+
+def _of_the_lowest_loss(results: Mapping[str, Any]) -> int:
+    """Index of the parameters with the lowest mean loss on the folds where all were judged."""
+    scores = np.array([results[f"split{k}_test_score"] for k in range(N_INNER_FOLDS)])
+    judged = ~np.isnan(scores).any(axis=1)
+    if not judged.any():
+        raise ValueError("no inner fold could be judged")
+    return int(np.argmax(scores[judged].mean(axis=0)))

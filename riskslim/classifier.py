@@ -640,7 +640,7 @@ class RiskSLIMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             solution, data, problem=problem, encoder=self.encoder_, raw=raw
         )
         self.risk_score_ = score = self.laid_out(score)
-        self.remarks_ = tuple(dict.fromkeys((*problem.remarks(solution.coef), *score.remarks())))
+        self.remarks_ = tuple(dict.fromkeys((*score.fit_remarks, *score.remarks())))
         self.classes_ = class_labels(_in_order(data.classes))
         self.positive_label_ = data.classes[1]
         self.coef_ = solution.coef[np.newaxis, 1:]

@@ -41,7 +41,8 @@ from riskslim.scale import PAPER_SCALE, checked_scale
 from riskslim.score import json as score_json
 from riskslim.score.cutoff_ranges import CutoffRange
 from riskslim.score.cutoff_sweep import cutoff_ranges, ranges_with_other_points
-from riskslim.score.fields import check_known
+from riskslim.score.fields import check_known, check_names, checked_classes
+from riskslim.score.fit_remarks import checked_remarks
 from riskslim.score.labels import Label, check_labelled, labels_of
 from riskslim.score.layout import SheetLayout
 from riskslim.score.reasons import Reasons
@@ -114,6 +115,9 @@ class RiskScore(Reasons, Recalibrations, Exports):
     requirements : sequence of Requirement, optional
         What the score was found under, in words, each with a mark
         (:meth:`RiskScoreProblem.requirements`).
+    fit_remarks : sequence of str, optional
+        What the fit said of the score (:meth:`RiskScoreProblem.remarks`). They are of the score
+        that the certificate is about: without one there are none.
     labels : mapping from str to str or Label, optional
         What variables, features and levels are called on sheets: see :meth:`with_labels`.
     layout : SheetLayout, optional
@@ -143,6 +147,7 @@ class RiskScore(Reasons, Recalibrations, Exports):
     prevalence : float or None
     recalibration : Recalibration or None
     requirements : tuple of Requirement
+    fit_remarks : tuple of str
     labels : mapping from str to Label
         Read-only.
     layout : SheetLayout
@@ -241,6 +246,7 @@ class RiskScore(Reasons, Recalibrations, Exports):
     prevalence: float | None = None
     recalibration: Recalibration | None = None
     requirements: Sequence[Requirement] = ()
+    fit_remarks: Sequence[str] = ()
     labels: Mapping[str, Label] = dataclasses.field(default_factory=dict)
     layout: SheetLayout = dataclasses.field(default_factory=SheetLayout)
 
@@ -248,7 +254,7 @@ class RiskScore(Reasons, Recalibrations, Exports):
         if isinstance(self.feature_names, str):
             raise TypeError(f"feature_names must be names, not one str, got {self.feature_names!r}")
         names = tuple(self.feature_names) or tuple(self.points)
-        _check_names(names)
+        check_names(names)
         check_known(self.points, names, "points")
         points = {
             name: checked_points(self.points[name], f"points of {name!r}")
@@ -271,6 +277,8 @@ class RiskScore(Reasons, Recalibrations, Exports):
             raise TypeError(f"csv_format must be a CsvFormat, got {self.csv_format!r}")
         if not isinstance(self.recalibration, Recalibration | None):
             raise TypeError(f"recalibration must be a Recalibration, got {self.recalibration!r}")
+        said = checked_remarks(self.fit_remarks)
+        _set(self, fit_remarks=() if self.certificate is None else said)
         _set(self, requirements=checked_requirements(self.requirements))
         if self.prevalence is not None:
             _set(self, prevalence=checked_prevalence(self.prevalence, "prevalence"))
@@ -279,7 +287,7 @@ class RiskScore(Reasons, Recalibrations, Exports):
             intercept=checked_points(self.intercept, "intercept"),
             points=MappingProxyType({name: points[name] for name in used}),
             outcome_name=str(self.outcome_name),
-            classes=_checked_classes(self.classes),
+            classes=checked_classes(self.classes),
             feature_names=names,
             feature_ranges=MappingProxyType(
                 {name: ranges.get(name, FeatureRange(0, 1)) for name in used}
@@ -319,6 +327,7 @@ class RiskScore(Reasons, Recalibrations, Exports):
         problem: RiskScoreProblem | None = None,
         encoder: ItemEncoder | None = None,
         raw: Any = None,
+        with_remarks: bool = True,
     ) -> RiskScore:
         """Build the risk score of an engine's solution.
 
@@ -331,13 +340,16 @@ class RiskScore(Reasons, Recalibrations, Exports):
             Which score of ``solution.pool``, 0 for the best. The certificate is about the best
             one: others have none.
         problem : RiskScoreProblem, optional
-            The problem that was solved: the score then knows its ``requirements``.
+            The problem that was solved: the score then knows its ``requirements``, and
+            ``fit_remarks`` if it is the best one.
         encoder : ItemEncoder, optional
             The fitted encoder that made the features of ``data``: the score then applies to raw
             records, as :meth:`with_variables` says.
         raw : data frame, mapping from names to columns, or Table, optional
             The raw columns that they were made of, row by row: the score then knows how far its
             cut-offs can be moved, as :meth:`with_cutoff_ranges` says.
+        with_remarks : bool, default True
+            Look for ``fit_remarks``, which takes a few passes over the rows.
 
         Returns
         -------
@@ -378,8 +390,9 @@ class RiskScore(Reasons, Recalibrations, Exports):
         if problem is not None:
             single = problem if problem.scales.is_single else problem.at_scale(scale)
             requirements = single.requirements(coef)
+        said = problem.remarks(coef) if problem is not None and with_remarks and not rank else ()
         score = cls.from_coefficients(coef, data, scale=scale, certificate=certificate)
-        score = dataclasses.replace(score, requirements=requirements)
+        score = dataclasses.replace(score, requirements=requirements, fit_remarks=said)
         if raw is not None and not (data.counts is None and data.rows_elsewhere is None):
             raise ValueError(
                 "raw columns are looked at row by row, but equal rows of these data were merged "
@@ -856,26 +869,3 @@ def _check_condition(item: Item, variable: RawVariable) -> None:
         raise ValueError(
             f"{item.name!r} cannot be computed from the variable {variable.name!r}, which has {has}"
         )
-
-
-def _check_names(names: tuple[Any, ...]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if not isinstance(name, str) or not name:
-            raise ValueError(f"feature names must be non-empty str, got {name!r}")
-        if name in seen:
-            raise ValueError(f"feature name {name!r} is given more than once")
-        seen.add(name)
-
-
-def _checked_classes(classes: Any) -> tuple[Any, Any]:
-    labels = tuple(
-        label.item() if isinstance(label, np.generic) else label
-        for label in (classes if not isinstance(classes, str) else ())
-    )
-    # NaN is no label: no label is equal to it.
-    if len(labels) != 2 or labels[0] == labels[1] or any(label != label for label in labels):
-        raise ValueError(
-            f"classes must be two different labels, the negative one first, got {classes!r}"
-        )
-    return labels

@@ -148,6 +148,7 @@ def show(
     With --output the score is saved with the layout and the labels that are given.
     """
     from riskslim.score.cutoff_ranges import remark_on_ranges_of_cutoffs
+    from riskslim.score.fit_remarks import remarks_at_fit
 
     with session():
         check_outputs({"--output": output}, [("risk score", score), ("labels", labels)])
@@ -160,8 +161,8 @@ def show(
         if risk_score.certificate is not None:
             emit(f"\n{risk_score.certificate.explain()}")
         # What else remarks say of a score without rows stands on the sheet.
-        if remark := remark_on_ranges_of_cutoffs(risk_score.cutoff_ranges, risk_score.items):
-            print_remarks((remark,))
+        of_cutoffs = remark_on_ranges_of_cutoffs(risk_score.cutoff_ranges, risk_score.items)
+        print_remarks((*remarks_at_fit(risk_score), *filter(None, [of_cutoffs])))
 
 
 def scorecard(

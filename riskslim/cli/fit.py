@@ -449,22 +449,23 @@ class _Results:
         if not delivery.is_kept:
             delivery.recover(score)
         if not self.quiet:
-            print_remarks(tuple(dict.fromkeys((*problem.remarks(solution.coef), *score.remarks()))))
+            print_remarks(tuple(dict.fromkeys((*score.fit_remarks, *score.remarks()))))
         delivery.finish()
         if interrupted:
             raise typer.Exit(EXIT_INTERRUPTED)
 
     def _score(self, problem: RiskScoreProblem, solution: Solution) -> tuple[RiskScore, bool]:
-        """The score of a solution; without ranges of its cut-offs where their search is ended."""
+        """The score of a solution; without what takes passes over the rows where that is ended."""
         made: dict[str, Any] = {"problem": problem}
         if self.raw is not None:
             made |= {"encoder": self.raw.encoder, "raw": self.raw.columns}
         try:
             return riskslim.RiskScore.from_solution(solution, problem.loss.data, **made), True
         except (KeyboardInterrupt, MemoryError) as error:
-            if made.pop("raw", None) is None:
-                raise
-            logger.warning("how far cut-offs can be moved is not known: %r ended it", error)
+            made |= {"raw": None, "with_remarks": False}
+            logger.warning(
+                "the score is without remarks on its fit and its cut-offs: %r ended it", error
+            )
             complete = isinstance(error, MemoryError)
             return riskslim.RiskScore.from_solution(solution, problem.loss.data, **made), complete
 

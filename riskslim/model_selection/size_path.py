@@ -758,7 +758,11 @@ def _model(plan: _Plan, rows: _Rows, one: _Searched, solution: Solution) -> Fold
 
 def _score(plan: _Plan, rows: _Rows, problem: RiskScoreProblem, solution: Solution) -> RiskScore:
     data = problem.loss.data
-    score = RiskScore.from_solution(solution, data, problem=problem, encoder=rows.encoder)
+    # Of folds nobody reads remarks.
+    score = RiskScore.from_solution(
+        solution, data, problem=problem, encoder=rows.encoder,
+        with_remarks=rows.test is rows.train,
+    )  # fmt: skip
     if isinstance(plan.problem, Preparation):
         return plan.problem.classifier.laid_out(score)
     return score

@@ -25,6 +25,7 @@ from riskslim.report.rows import (
     share_or_metric_text,
     vector_of,
 )
+from riskslim.score.fit_remarks import remarks_at_fit
 from riskslim.score.link import link_of
 
 if TYPE_CHECKING:
@@ -83,9 +84,11 @@ def remarks(
 def _remarks_of_fit(
     score: ScoreLike, rows: Rows, problem: RiskScoreProblem | None
 ) -> tuple[str, ...]:
-    """Remarks of a fit on its score; without the problem, those that training rows still show."""
+    """Remarks of a fit on its score; where it kept none, those that training rows still show."""
     if problem is not None:
         return problem.remarks(vector_of(score))
+    if score.fit_remarks:  # with all that the training rows show
+        return remarks_at_fit(score)
     if rows.name != "training data":
         return ()
     if not score.points:

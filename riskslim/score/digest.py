@@ -26,6 +26,7 @@ def digest_of(
     classes: tuple[Any, ...],
     certificate: Mapping[str, Any],
     requirements: Sequence[Mapping[str, Any]] = (),
+    fit_remarks: Sequence[str] = (),
 ) -> str:
     """Compute the digest of everything that a certificate is about, and of itself.
 
@@ -42,6 +43,8 @@ def digest_of(
         As it stands in a file.
     requirements : sequence of mapping
         That the score was found under, as they stand in a file.
+    fit_remarks : sequence of str
+        Of the fit on the score. Files from before there were any have the digest that is without.
 
     Returns
     -------
@@ -67,6 +70,7 @@ def digest_of(
         "classes": list(classes),
         "certificate": dict(certificate),
         "requirements": [dict(one) for one in requirements],
+        **({"fit_remarks": [*fit_remarks]} if fit_remarks else {}),
     }
     text = json.dumps(_canonical(bound), sort_keys=True, separators=(",", ":"), allow_nan=False)
     return f"sha256:{hashlib.sha256(text.encode('ascii')).hexdigest()}"

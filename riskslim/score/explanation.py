@@ -150,6 +150,12 @@ class Explanation:
         What the rows are.
     missing_in_words : str, default ""
         Of ``missing``, how it counts; empty where nothing is missing.
+    unstated : tuple of tuple of str, default ()
+        Features that change here and are about one variable by their names alone: nothing states
+        how they go together. A change of one leaves the others as they are, and may contradict
+        them.
+    unstated_in_words : tuple of str, default ()
+        The same, a sentence for each variable.
 
     Notes
     -----
@@ -174,6 +180,8 @@ class Explanation:
     shift: int = 0
     by: ShownBy = "item"
     missing_in_words: str = ""
+    unstated: tuple[tuple[str, ...], ...] = ()
+    unstated_in_words: tuple[str, ...] = ()
 
     @property
     def score_on_sheet(self) -> float:
@@ -206,6 +214,7 @@ class Explanation:
         elif self.contributions:
             lines.append("No change of one item alone changes the risk as printed.")
         lines += self._fewest_in_words()
+        lines += self.unstated_in_words
         if self.shift:
             side = "above" if self.shift > 0 else "below"
             lines.append(
@@ -260,7 +269,8 @@ class Explanation:
             ``reasons_against_average`` where there are some, each with ``variable``, ``condition``,
             ``points`` and ``cost``; ``changes``, each with ``change``, in words, and the ``score``,
             ``total`` and ``risk`` that it leads to; ``target``, and ``fewest_changes`` that reach
-            it, None where none does.
+            it, None where none does; ``unstated``, lists of features whose changes may contradict
+            each other.
 
         Examples
         --------
@@ -285,6 +295,7 @@ class Explanation:
             "changes": self._change_values(self.changes),
             "target": self.target,
             "fewest_changes": None if fewest is None else self._change_values(fewest),
+            "unstated": [list(names) for names in self.unstated],
         }
 
     def _change_values(self, changes: Iterable[Change]) -> list[dict[str, Any]]:
@@ -334,6 +345,7 @@ def explanation(
     missing: tuple[str, ...] = (),
     fixed: Collection[str] = (),
     special: Mapping[str, Collection[float]] = MappingProxyType({}),
+    measured: Collection[str] = (),
 ) -> Explanation:
     """Explain the score of one record.
 
@@ -352,13 +364,15 @@ def explanation(
         Features with points that cannot change.
     special : mapping from str to collection of float, optional
         Values of raw columns that are no measurements: no known one becomes one of these.
+    measured : collection of str, default ()
+        Raw columns in which the record has a number that is none of these.
 
     Returns
     -------
     Explanation
     """
     points, feature_ranges, items = score.points, score.feature_ranges, score.items
-    risks, words = link_of(score), RecordWords(score, values)
+    risks, words = link_of(score), RecordWords(score, values, measured)
     contributions = [
         Contribution(
             name,
@@ -382,10 +396,8 @@ def explanation(
             name, values[name], after[name], moved, risk, known.unit, known.is_binary, along, text
         )
 
-    conditions = [
-        _changeable(family, values, fixed, items, special)
-        for family in condition_families(points, feature_ranges, items)
-    ]
+    stated = condition_families(points, feature_ranges, items)
+    conditions = [_changeable(family, values, fixed, items, special) for family in stated]
     related = {name: family for family in conditions for name in family.names}
     changes = [
         changed(name, after, values)
@@ -414,17 +426,18 @@ def explanation(
         after = _afterwards(change)
         fewest.append(changed(change.feature, after, present))
         reached, present = fewest[-1].score, {**present, **after}
+    shown = tuple(
+        one
+        for one in sorted(changes, key=lambda change: -abs(change.score - total))
+        if one.score != total and (_percent(one.risk) != _percent(risk) or is_reached(one.score))
+    )
+    unstated = _unstated(points, items, stated, {one.feature for one in (*shown, *fewest)})
     return Explanation(
         outcome=f"{score.outcome_name} = {score.classes[1]}",
         contributions=tuple(sorted(contributions, key=lambda one: -abs(one.total))),
         score=total,
         risk=risk,
-        changes=tuple(
-            one
-            for one in sorted(changes, key=lambda change: -abs(change.score - total))
-            if one.score != total
-            and (_percent(one.risk) != _percent(risk) or is_reached(one.score))
-        ),
+        changes=shown,
         target=target,
         fewest_changes=tuple(fewest) if is_reached(reached) else None,
         missing=missing,
@@ -432,6 +445,30 @@ def explanation(
         shift=words.shift,
         by=words.by,
         missing_in_words=words.missing(missing) if missing else "",
+        unstated=unstated,
+        unstated_in_words=tuple(map(words.unstated, unstated)),
+    )
+
+
+def _unstated(
+    points: Iterable[str],
+    items: Mapping[str, Item],
+    families: Iterable[Family],
+    changed: set[str],
+) -> tuple[tuple[str, ...], ...]:
+    """Features that change, and others that their names say are about the same variable.
+
+    Where what is stated puts all of them together, their changes go together.
+    """
+    together = {name: family.names for family in families for name in family.names}
+    by_variable: dict[str, list[str]] = {}
+    for name in points:
+        by_variable.setdefault(variable_of(name, items), []).append(name)
+    return tuple(
+        tuple(names)
+        for names in by_variable.values()
+        if len({together.get(name, (name,)) for name in names}) > 1
+        and not changed.isdisjoint(names)
     )
 
 

@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from typing_extensions import Self
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from riskslim.score.requirements import Requirement
     from riskslim.solution import Certificate
 
-__all__ = ["ScoreFields", "check_known"]
+__all__ = ["ScoreFields", "check_known", "check_names", "checked_classes"]
 
 
 def check_known(given: Iterable[str], names: Iterable[str], what: str) -> None:
@@ -43,6 +45,53 @@ def check_known(given: Iterable[str], names: Iterable[str], what: str) -> None:
         raise ValueError(f"{what} names features that are not among feature_names: {unknown}")
 
 
+def check_names(names: tuple[Any, ...]) -> None:
+    """Refuse names of features that are empty, no text, or given twice.
+
+    Parameters
+    ----------
+    names : tuple
+
+    Raises
+    ------
+    ValueError
+    """
+    seen: set[str] = set()
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"feature names must be non-empty str, got {name!r}")
+        if name in seen:
+            raise ValueError(f"feature name {name!r} is given more than once")
+        seen.add(name)
+
+
+def checked_classes(classes: Any) -> tuple[Any, Any]:
+    """Return two different labels, as values of Python.
+
+    Parameters
+    ----------
+    classes : sequence of two labels
+
+    Returns
+    -------
+    tuple
+
+    Raises
+    ------
+    ValueError
+    """
+    labels = tuple(
+        label.item() if isinstance(label, np.generic) else label
+        for label in (classes if not isinstance(classes, str) else ())
+    )
+    # NaN is no label: no label is equal to it.
+    if len(labels) != 2 or labels[0] == labels[1] or any(label != label for label in labels):
+        raise ValueError(
+            f"classes must be two different labels, the negative one first, got {classes!r}"
+        )
+    return labels
+
+
 class ScoreFields:
     """The fields of :class:`~riskslim.RiskScore`, which sets them and says what they are."""
 
@@ -62,6 +111,7 @@ class ScoreFields:
     prevalence: float | None
     recalibration: Recalibration | None
     requirements: Sequence[Requirement]
+    fit_remarks: Sequence[str]
     labels: Mapping[str, Label]
     layout: SheetLayout
 

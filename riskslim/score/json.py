@@ -21,6 +21,7 @@ from riskslim.items.variables import RawVariable
 from riskslim.scale import ScaleSet, checked_scale
 from riskslim.score.cutoff_ranges import CutoffRange
 from riskslim.score.digest import digest_of
+from riskslim.score.fit_remarks import remarks_from_plain
 from riskslim.score.labels import labels_from_plain
 from riskslim.score.layout import SheetLayout
 from riskslim.score.recalibration import Recalibration, checked_prevalence
@@ -123,6 +124,8 @@ def _to_plain(score: ScoreLike) -> dict[str, Any]:
             if score.requirements
             else {}
         ),
+        # Nor on these; a score without a certificate has none.
+        **({"fit_remarks": [*score.fit_remarks]} if score.fit_remarks else {}),
         # No prediction depends on words and layout: readers may ignore them, in any version.
         **_words_to_plain(score),
         "certificate": None if certificate is None else _certificate_to_plain(certificate),
@@ -137,6 +140,7 @@ def _to_plain(score: ScoreLike) -> dict[str, Any]:
                     score.scale,
                     score.classes,
                     score.requirements,
+                    score.fit_remarks,
                     certificate,
                 )
             }
@@ -170,6 +174,7 @@ def _digest(
     scale: float,
     classes: Iterable[Any],
     requirements: Iterable[Requirement],
+    fit_remarks: Iterable[str],
     certificate: Certificate,
 ) -> str:
     """The digest of a score and of its certificate."""
@@ -186,6 +191,7 @@ def _digest(
         classes=tuple(classes),
         certificate=_certificate_to_plain(certificate),
         requirements=requirements_to_plain(tuple(requirements)),
+        fit_remarks=tuple(fit_remarks),
     )
 
 
@@ -425,10 +431,11 @@ def read(text: str | bytes, source: str = "the text") -> dict[str, Any]:
         raise ValueError("'feature_names' is empty: it must have the features in 'points' at least")
     classes = _classes_from_plain(plain["classes"])
     certificate = _certificate_from_plain(plain["certificate"])
+    remarks = remarks_from_plain(plain.get("fit_remarks", []))
     if certificate is not None:
         intercept = checked_points(plain["intercept"], "intercept")
         requirements = requirements_from_plain(plain.get("requirements", []))
-        about = (points, items, intercept, scale, classes, requirements)
+        about = (points, items, intercept, scale, classes, requirements, remarks)
         if version < _BOUND:
             _check_certificate(certificate, points.values(), scale)
             reason = f"version {version} of the format does not bind it to the points"
@@ -462,6 +469,7 @@ def read(text: str | bytes, source: str = "the text") -> dict[str, Any]:
         "csv_format": _csv_format_from_plain(plain.get("csv_format")),
         "cutoff_ranges": cutoffs,
         "requirements": requirements_from_plain(plain.get("requirements", [])),
+        "fit_remarks": remarks,
         "prevalence": _prevalence_from_plain(plain.get("prevalence")),
         "recalibration": _recalibration_from_plain(plain.get("recalibration"), version),
         "labels": labels_from_plain(plain.get("labels", {})),

@@ -557,7 +557,8 @@ class Presentation(Predictions):
         Returns
         -------
         RiskScore
-            The same score; predictions, files of data and requirements know the names as they are.
+            The same score; predictions, files of data, requirements and remarks of the fit know
+            the names as they are.
 
         Raises
         ------

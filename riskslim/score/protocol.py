@@ -95,6 +95,10 @@ class ScoreLike(Protocol):
         """Return what the score was found under."""
 
     @property
+    def fit_remarks(self) -> Sequence[str]:
+        """Return what the fit said of the score."""
+
+    @property
     def labels(self) -> Mapping[str, Label]:
         """Return what variables and features are called on sheets, by name."""
 

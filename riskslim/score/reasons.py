@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from riskslim.score.link import link_of
 from riskslim.score.observations import observations_of
 from riskslim.score.presentation import Presentation
 from riskslim.score.reason_codes import checked_average, reasons_of
-from riskslim.score.rows import ScoredRows, as_row
+from riskslim.score.rows import ScoredRows, as_row, numbers_of
 from riskslim.score.table import logistic
 
 if TYPE_CHECKING:
@@ -163,16 +164,22 @@ class Reasons(Presentation):
         special = self._special_values()
         names, columns = list(self.points), rows.values()
         lacking = self._missing_in(X)
-        lists = [rows.scores(self.points), *(columns[name] for name in names), *lacking.values()]
+        measured = self._measured_in(X, lacking)
+        lists = [
+            rows.scores(self.points), *(columns[name] for name in names),
+            *lacking.values(), *measured.values(),
+        ]  # fmt: skip
         known: dict[tuple[float, ...], Explanation] = {}
         found = []
         for kind in zip(*(one.tolist() for one in lists), strict=True):
             if kind not in known:
-                score, parts, gaps = kind[0], kind[1 : 1 + len(names)], kind[1 + len(names) :]
+                score, parts = kind[0], kind[1 : 1 + len(names)]
+                gaps, values_there = np.split(np.array(kind[1 + len(names) :], np.bool_), 2)
                 values = dict(zip(names, map(_plain_number, parts), strict=True))
                 explained = explanation(
                     self, values, score, threshold=limit, fixed=stays, special=special,
                     missing=tuple(name for name, gap in zip(lacking, gaps, strict=True) if gap),
+                    measured=frozenset(itertools.compress(measured, values_there)),
                 )  # fmt: skip
                 known[kind] = dataclasses.replace(
                     explained,
@@ -235,6 +242,17 @@ class Reasons(Presentation):
         names = [str(name) for name in table.names or ()]
         there = [name for name in self.variables if name in names]
         return {name: missing_in(table.values(names.index(name))) for name in there}
+
+    def _measured_in(
+        self, X: Any, lacking: Mapping[str, NDArray[np.bool_]]
+    ) -> dict[str, NDArray[np.bool_]]:
+        """Rows in which columns of numbers have one that is no special value, by column."""
+        found = {name: np.zeros_like(gaps) for name, gaps in lacking.items()}
+        if found:
+            table = raw_table(self._named(X), self.variables)
+            for one, values in numbers_of(table, self.variables.values()):
+                found[one.name] = np.isfinite(values) & ~np.isin(values, one.special)
+        return found
 
     def with_cutoff_ranges(
         self, X: Any, y: Any, sample_weight: Any = None, *, share: float = SHARE

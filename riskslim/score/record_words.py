@@ -7,9 +7,10 @@ included, and add up to the total of the sheet.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from riskslim._wording import listing
 from riskslim.data.feature_ranges import short
 from riskslim.score.bands import bands_of
 from riskslim.score.lines import item_line, shift_of, turned_features
@@ -58,6 +59,9 @@ class RecordWords:
         Its ``layout`` is that of the sheet.
     values : mapping from str to int or float
         Values of the features with points.
+    measured : collection of str, default ()
+        Raw columns in which the record is known to have a number: of bands that the features do
+        not tell apart, it is in the one of numbers.
 
     Examples
     --------
@@ -73,8 +77,10 @@ class RecordWords:
     ('age >= 60: no in place of yes', 2)
     """
 
-    def __init__(self, score: ScoreLike, values: Mapping[str, float]) -> None:
-        self._score, self._values = score, values
+    def __init__(
+        self, score: ScoreLike, values: Mapping[str, float], measured: Collection[str] = ()
+    ) -> None:
+        self._score, self._values, self._measured = score, values, measured
         self.shift = shift_of(score, score.layout)
         self.by = score.layout.by
         self._turned = () if self.by == "variable" else turned_features(score, score.layout.points)
@@ -123,7 +129,7 @@ class RecordWords:
             label = self._factor(name) if one.is_factor else one.label
             # What becomes known is a value, not one of those that stand for none.
             then = band_text(one, {**self._values, **after}, alone=True)
-            return f"{label}: {then} in place of {band_text(one, self._values)}"
+            return f"{label}: {then} in place of {self._band(one)}"
         label, now, then = self._words(name, self._values[name], after[name])
         text = f"{label}: {then} in place of {now}"
         others = [self._words(other, self._values[other], after[other]) for other in along]
@@ -150,6 +156,24 @@ class RecordWords:
         counted = "its conditions count" if len(variables) == 1 else "their conditions count"
         return f"Missing: {listed}; {counted} as no."
 
+    def unstated(self, names: tuple[str, ...]) -> str:
+        """Say that changes of features on one variable may contradict each other.
+
+        Parameters
+        ----------
+        names : tuple of str
+            Features, two at least.
+
+        Returns
+        -------
+        str
+        """
+        listed = listing(f"'{feature_text(self._score, name)}'" for name in names)
+        return (
+            f"Changes of {listed} are looked at one by one: nothing states how these go together, "
+            "so that some may be impossible."
+        )
+
     def _row(self, name: str) -> ShownPoints:
         value, points = self._values[name], self._score.points[name]
         is_turned = name in self._turned
@@ -164,11 +188,14 @@ class RecordWords:
         points = sum(self._score.points[name] * self._values[name] for name in one.features)
         if self.shift and not one.is_factor:
             points -= one.least
-        text = band_text(one, self._values)
+        text = self._band(one)
         if one.is_factor:
             label = self._factor(one.features[0])
             return ShownPoints(label, text, points, one.bands[0].worth, one.features)
         return ShownPoints(one.label, text, points, "", one.features)
+
+    def _band(self, one: VariableBands) -> str:
+        return band_text(one, self._values, alone=one.variable in self._measured)
 
     def _factor(self, name: str) -> str:
         return label_of(self._score, name).text or name

@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 import json
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +22,7 @@ from benchmarks import (
     large,
     levers,
     memory,
+    nested,
     peers,
     report,
     scales,
@@ -813,3 +816,34 @@ def test_instances_are_checked(text, tmp_path, capsys):
     with pytest.raises(SystemExit):
         branch_and_bound.main([str(tmp_path), str(tmp_path / "output"), "--instances", text])
     assert "a name and a model size" in capsys.readouterr().err
+
+
+def test_inner_folds_that_cannot_be_judged_choose_nothing():
+    scores = {
+        "split0_test_score": [np.nan] * 3,
+        "split1_test_score": [-0.5, -0.4, -0.6],
+        "split2_test_score": [-0.5, -0.5, -0.5],
+    }
+    assert nested._of_the_lowest_loss(scores) == 1
+    # One that some parameters fail on is left out for all.
+    scores["split1_test_score"] = [-0.5, -0.4, np.nan]
+    scores["split2_test_score"] = [-0.5, -0.5, -0.3]
+    assert nested._of_the_lowest_loss(scores) == 2
+    scores["split2_test_score"] = [np.nan] * 3
+    with pytest.raises(ValueError, match="no inner fold"):
+        nested._of_the_lowest_loss(scores)
+
+
+def test_parameters_are_chosen_where_a_fold_lacks_missing_values():
+    """Of a column with one missing value, one inner fold has none in training."""
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame({"a": rng.integers(0, 9, 120).astype(float), "b": rng.integers(0, 9, 120)})
+    y = (rng.random(120) < 1 / (1 + np.exp(4 - X["a"] - 0.1 * X["b"]))).astype(int)
+    X.loc[5, "a"] = np.nan
+    model = riskslim.RiskSLIMClassifier(
+        items=riskslim.ItemEncoder(n_thresholds=3, missing="indicator"), scale=1, time_limit=5
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of the fold that could not be judged
+        found = nested.fitted(model, {"max_size": [3, 1]}, X, y.to_numpy())
+    assert found.max_size == 1  # 3 is the first, and no better on the others

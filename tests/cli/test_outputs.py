@@ -369,7 +369,12 @@ def test_ctrl_c_while_files_are_written_keeps_the_score(table, folder):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), MemoryError()], ids=repr)
-def test_the_search_for_ranges_of_cutoffs_may_fail(tmp_path, folder, monkeypatch, error):
+@pytest.mark.parametrize(
+    "search", ["riskslim.risk_score.cutoff_ranges", "riskslim.problem.problem.remarks_on"]
+)
+def test_the_search_for_what_is_said_of_a_score_may_fail(
+    tmp_path, folder, monkeypatch, search, error
+):
     def fail(*_, **__):
         raise error
 
@@ -377,12 +382,14 @@ def test_the_search_for_ranges_of_cutoffs_may_fail(tmp_path, folder, monkeypatch
     ages = rng.integers(20, 90, 150)
     died = (rng.random(150) < 1 / (1 + np.exp(2 - 2 * (ages >= 60)))).astype(int)
     pd.DataFrame({"age": ages, "died": died}).to_csv(tmp_path / "raw.csv", index=False)
-    monkeypatch.setattr("riskslim.risk_score.cutoff_ranges", fail)
+    monkeypatch.setattr(search, fail)
     result = run("fit", tmp_path / "raw.csv", "--outcome", "died", "--items", "--output", "s.json",
                  code=130 if isinstance(error, KeyboardInterrupt) else 0)  # fmt: skip
-    assert "how far cut-offs can be moved is not known" in result.stderr
+    assert "the score is without remarks on its fit and its cut-offs" in result.stderr
     score = RiskScore.load("s.json")
     assert score.certificate is not None
+    assert score.requirements
+    assert not score.fit_remarks
     assert score.variables
     assert not score.cutoff_ranges
 

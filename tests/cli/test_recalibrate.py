@@ -119,5 +119,6 @@ def test_show_says_how_far_cutoffs_can_be_moved(files):
     assert score.cutoff_ranges
     remark = next(one for one in score.remarks() if "within 0.1%" in one)
     shown = run("show", "s.json")
-    assert shown.stderr == f"Remark: {remark}\n"
+    of_fit = [f"At the fit: {one}" for one in score.fit_remarks]
+    assert shown.stderr == "".join(f"Remark: {one}\n" for one in (*of_fit, remark))
     assert shown.stdout.startswith(f"{score}\n")

@@ -462,9 +462,15 @@ def test_a_page_without_the_problem_has_the_remarks_of_training_rows():
     )
     said = [one for one in with_it if "have the outcome" in one or one.startswith("Weights of")]
     assert len(said) == 2
-    assert [one for one in without if one in said] == said
+    # The score has kept them; without, the training rows show these two.
+    assert [one for one in without if "At the fit: " in one] == [
+        f"At the fit: {one}" for one in with_it
+    ]
+    bare = dataclasses.replace(score, fit_remarks=())
+    found = remarks_of(render(bare, X, y, weight, n_resamples=0))
+    assert [one for one in found if one in said] == said
     # Of other rows nothing is said that is about the training rows.
-    other = remarks_of(render(score, X, y, n_resamples=0))
+    other = remarks_of(render(bare, X, y, n_resamples=0))
     assert not [one for one in other if one in said]
 
 

@@ -493,3 +493,57 @@ def test_no_change_makes_a_known_value_a_special_one(with_cutoff):
     assert known.fewest_changes is None  # which only 999 would reach
     unknown = score.explain({"months": 999, "age": 60})
     assert "months = 999" in {change.feature for change in unknown.changes}
+
+
+NOTE = (
+    "Changes of 'age >= 70', 'age >= 60' are looked at one by one: nothing states how these go "
+    "together, so that some may be impossible."
+)
+
+
+def test_changes_that_may_contradict_each_other_are_said_to():
+    points = {"age >= 70": 2, "age >= 60": 1, "smoker": 1, "sex = male": 1}
+    record = {"age >= 70": 1, "age >= 60": 1, "smoker": 0, "sex = male": 1}
+    bare = RiskScore(-2, points)
+    explained = bare.explain(record)
+    assert explained.unstated == (("age >= 70", "age >= 60"),)
+    assert str(explained).splitlines()[-1] == NOTE
+    assert explained.to_dict()["unstated"] == [["age >= 70", "age >= 60"]]
+    # Where it is stated, they change together, and there is nothing to say.
+    stated = RiskScore(-2, points, items=read_items(points)).explain(record)
+    assert stated.unstated == ()
+    assert "looked at one by one" not in str(stated)
+    assert stated.to_dict()["unstated"] == []
+    # So it is where they do not change,
+    assert bare.explain(record, fixed=["age"]).unstated == ()
+    assert bare.explain(record, fixed=["age >= 60"]).unstated == explained.unstated
+    # and names that are about different variables say nothing.
+    assert RiskScore(-2, {"smoker": 1, "old": 2}).explain([1, 0]).unstated == ()
+
+
+def test_a_number_and_its_condition_may_contradict_each_other():
+    ranges = {"age": FeatureRange(20, 90)}
+    points = {"age >= 60": 2, "age": 1}
+    score = RiskScore(-60, points, feature_ranges=ranges, items=read_items(["age >= 60"]))
+    assert score.explain({"age >= 60": 1, "age": 61}).unstated == (("age >= 60", "age"),)
+
+
+def test_such_changes_have_the_names_of_the_sheet():
+    score = RiskScore(-2, {"age >= 70": 2, "age >= 60": 1}).with_labels(
+        {"age >= 70": "70 or older"}
+    )
+    (said,) = score.explain([1, 1]).unstated_in_words
+    assert said.startswith("Changes of '70 or older', 'age >= 60' are")
+
+
+@pytest.mark.parametrize("stated", [[], ["age >= 60"], ["age >= 60", "age >= 70"]])
+def test_only_conditions_that_are_all_stated_go_together(stated):
+    score = RiskScore(-2, {"age >= 70": 2, "age >= 60": 1}, items=read_items(stated))
+    for record in itertools.product((0, 1), repeat=2):
+        explained = score.explain(record)
+        assert bool(explained.unstated) == (len(stated) < 2)
+        if len(stated) == 2 and record != (1, 0):  # then every change is one that can be
+            for change in explained.changes:
+                after = dict(zip(score.feature_names, record, strict=True))
+                after |= {change.feature: change.after, **dict(change.along)}
+                assert after["age >= 70"] <= after["age >= 60"]

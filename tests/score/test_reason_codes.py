@@ -267,3 +267,33 @@ def test_reasons_state_all_values_that_nothing_tells_apart():
     for age in (30, 999, None):
         (reason,) = score.explain({"age": age}).reasons
         assert reason.condition == "< 60 or 999 or missing"
+
+
+def test_a_known_number_is_neither_missing_nor_special():
+    raw = pd.DataFrame({"glucose": [0, 90, 110, 150, np.nan, 120], "w": [*"abcab", None]})
+    encoder = ItemEncoder(
+        thresholds={"glucose": [100, 146]}, special_values={"glucose": [0]}, missing="indicator"
+    ).fit(raw)
+    points = {"glucose >= 100": 4, "glucose >= 146": 4, "w = a": 1}
+    score = RiskScore(-5, points, feature_names=encoder.get_feature_names_out().tolist())
+    score = score.with_variables(encoder).with_layout(by="variable")
+    unknown = "< 100 or 0 or missing"
+    # What is no number is said as before: items alone do not tell these apart.
+    expected = {0: unknown, 90: "< 100", 110: "100 to 145", np.nan: unknown}
+    for value, words in expected.items():
+        explained = score.explain({"glucose": value, "w": "b"})
+        (found,) = [row.value for row in explained.rows if row.item == "glucose"]
+        assert found == words
+        (to_most,) = [one for one in explained.changes if "glucose: >= 146" in one.text]
+        assert to_most.text == f"glucose: >= 146 in place of {words}"
+    rows = score.explain_rows(raw[:5])
+    assert [row.value for one in rows for row in one.rows if row.item == "glucose"] == [
+        unknown, "< 100", "100 to 145", ">= 146", unknown,
+    ]  # fmt: skip
+    # Reasons are those of exports, which see items.
+    falling = RiskScore(-5, {"glucose >= 100": -4}, feature_names=score.feature_names)
+    (reason,) = falling.with_variables(encoder).explain({"glucose": 90, "w": "b"}).reasons
+    assert reason.condition == unknown
+    # Of items that are given, nothing more is known.
+    given = score.explain({**dict.fromkeys(points, 0), "w = a": 1})
+    assert unknown in {row.value for row in given.rows}
