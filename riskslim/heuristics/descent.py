@@ -198,10 +198,14 @@ def _result_of_descent(
     should_stop: _Stop,
 ) -> HeuristicResult:
     most = sys.maxsize if max_iterations is None else max_iterations
-    descend_at = _descent if problem.scales.is_single else _descent_at_best_scales
-    vector, n_moves, n_evaluations = descend_at(
-        problem, vector, direction, exhaustive, swaps, most, should_stop
-    )
+    arguments = direction, exhaustive, swaps, most, should_stop
+    if problem.scales.is_single:
+        vector, n_moves, n_evaluations = _descent(problem, vector, *arguments)
+        objective = problem.objective(vector)
+    else:
+        vector, objective, n_moves, n_evaluations = _descent_at_best_scales(
+            problem, vector, *arguments
+        )
     reason = "no move improves the objective"
     if max_iterations is not None and n_moves == max_iterations:
         reason = "iteration limit"
@@ -209,7 +213,7 @@ def _result_of_descent(
         reason = "stopped"
     return HeuristicResult(
         coefficients=vector,
-        objective=problem.objective(vector),
+        objective=objective,
         n_iterations=n_moves,
         n_evaluations=n_evaluations,
         reason=reason,
@@ -235,8 +239,11 @@ def _descent_at_best_scales(
     swaps: bool,
     max_iterations: int,
     should_stop: _Stop,
-) -> tuple[NDArray[np.int64], int, int]:
-    """Descents, each at the best scale of the vector that the one before it has found."""
+) -> tuple[NDArray[np.int64], float, int, int]:
+    """Descents, each at the best scale of the vector that the one before it has found.
+
+    Returns the vector, its objective, and the numbers of moves and of losses computed.
+    """
     before, n_moves = problem.loss.n_evaluations, 0
     best, least = vector, np.inf
     while True:
@@ -252,7 +259,7 @@ def _descent_at_best_scales(
             n_moves += moves
         take_over_work(problem.loss, scaled.loss)
         if not improved or np.array_equal(vector, best) or should_stop():
-            return best, n_moves, problem.loss.n_evaluations - before
+            return best, least, n_moves, problem.loss.n_evaluations - before
 
 
 def _descent(
