@@ -320,6 +320,8 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             search: Search = self._new_parts_search()
         else:
             search = Search(*self._search_arguments())
+            if self.rates is not None:
+                search.keep_limits(self.rates.limits(self.problem, search.incumbents))
         self._current = search
         return search
 
@@ -562,6 +564,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             table_supports=tables.supports,
             table_saturated=tables.saturated,
             table_left=tables.left,
+            table_vectors=tables.vectors,
             table_share=tables.share,
             cutoff_nodes=cutoffs.nodes,
             cutoff_supports=cutoffs.leaves,

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim.engines.branch_and_bound.rate_limits import RateLimits
 from riskslim.heuristics.descent import discrete_coordinate_descent, sequential_rounding
 
 if TYPE_CHECKING:
+    from riskslim.engines.branch_and_bound.incumbents import Incumbents
     from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["Rates"]
@@ -71,6 +73,26 @@ class Rates:
         """
         size = self.problem.max_size
         return all(check.is_possible(lower, upper, size) for check in self.checks)
+
+    def limits(self, problem: RiskScoreProblem, incumbents: Incumbents) -> RateLimits | None:
+        """What tables of supports are told of the constraints; None where that is nothing.
+
+        Parameters
+        ----------
+        problem : RiskScoreProblem
+            Without the constraints on rates.
+        incumbents : Incumbents
+            Of the search.
+
+        Returns
+        -------
+        RateLimits or None
+        """
+        return RateLimits.of(
+            self.checks, problem.loss.data.total_weight,
+            is_only=incumbents.is_one and problem.constraint_rows is None,
+            accepts=lambda coef: problem.is_feasible(coef) and self.accepts(coef),
+        )  # fmt: skip
 
     def consider(self, coef: NDArray[np.int64], objective: float) -> None:
         """Keep a vector that meets the other requirements, if it is one of the best ones.

@@ -28,6 +28,7 @@ from riskslim.engines.branch_and_bound.multipliers import MAX_PRICED, Sides, pri
 from riskslim.engines.branch_and_bound.nodes import Child, Expansion, Node, Worth, unexpanded
 from riskslim.engines.branch_and_bound.pace import NEVER, Pace, Patience
 from riskslim.engines.branch_and_bound.passes import Asked, SampledNodes, Steps, answered
+from riskslim.engines.branch_and_bound.rate_limits import RateLimits
 from riskslim.engines.branch_and_bound.recorder import Recorder
 from riskslim.engines.branch_and_bound.roundings import Roundings
 from riskslim.engines.branch_and_bound.rows import (
@@ -240,6 +241,15 @@ class Search:
             self._rows = RowsBySupport(
                 found.rows, merge=self.settings.merge_rows, should_stop=self._is_stopped
             )
+
+    def keep_limits(self, limits: RateLimits | None) -> None:
+        """Let tables look for scores that keep limits on rates.
+
+        Parameters
+        ----------
+        limits : RateLimits or None
+        """
+        self._items.limits = limits
 
     @property
     def trace(self) -> Trace:
@@ -657,6 +667,7 @@ class Search:
             self.seconds += divided.seconds
             one.merge(divided)
             self.table_counts.add_node(divided.scanned)
+            self._offer_found(divided.scanned)
             self._push_supports(divided.children)
 
     def _relaxation_seconds(self, box: NDArray[np.float64], rows: NodeRows | None = None) -> float:
@@ -728,6 +739,11 @@ class Search:
                 children.append(Child(least, own, coef, float(result[2]), Worth(*worth_left)))
         return children
 
+    def _offer_found(self, scanned: Scanned | None) -> None:
+        """Offer scores that tables found on the cells of supports."""
+        for vector in () if scanned is None else scanned.vectors:
+            self.incumbents.offer(vector)
+
     def _begins_stage(self, node: Node) -> bool:
         """Say whether a node's supports are so many that all threads should share them."""
         if node.by_relaxation or self._tables is None or not math.isfinite(self.incumbents.cutoff):
@@ -766,6 +782,7 @@ class Search:
             stage.done(unit)
             for scanned, children in found:
                 self.table_counts.add(scanned)
+                self._offer_found(scanned)
                 self._push_supports(children)
         if stage.is_done:
             self.nodes += 1
@@ -823,6 +840,7 @@ class Search:
                 node.bound, [child.bound for child in expansion.children], expansion.seconds
             )
             self.table_counts.add_node(expansion.scanned)
+            self._offer_found(expansion.scanned)
             if expansion.leaf is not None:
                 self.incumbents.offer(np.rint(expansion.leaf).astype(np.int64))
             # The best child last: a dive takes the latest node first.
