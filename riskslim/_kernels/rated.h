@@ -116,14 +116,15 @@ RS_INLINE void rs_bridge(rs_priced *priced, int32_t c, double a, double b, doubl
         one = rs_cell_loss(a, b, u1) + cost;
         other = rs_cell_loss(a, b, u2);
         const double next = (other - one) / (u2 - u1);
-        if (step == RS_BRIDGE_STEPS || fabs(next - slope) <= 1e-14 * (a + b + fabs(slope))) break;
+        if (step == RS_BRIDGE_STEPS || fabs(next - slope) <= 1e-9 * (a + b + fabs(slope))) break;
         slope = next;
     }
     const double left = one - slope * u1, right = other - slope * u2;
     priced->slope[c] = slope;
     priced->at[c] = left < right ? left : right;
-    priced->from[c] = u1;
-    priced->to[c] = u2;
+    /* At an end of the range, which a place of the slope may be beyond, tangents need not be below. */
+    priced->from[c] = u1 <= least ? -HUGE_VAL : u1;
+    priced->to[c] = u2 >= most ? HUGE_VAL : u2;
     priced->slack += fabs(left - right)
                      + 16.0 * DBL_EPSILON * (one + other + fabs(slope) * (fabs(u1) + fabs(u2)));
 }
@@ -172,8 +173,9 @@ static double rs_excess(
         }
         const double a = rate->direction > 0.0 ? cells->positive[c] : cells->negative[c];
         const double u = rate->direction * s, middle = 0.5 * (rate->bad + rate->good);
-        if (priced->from[c] < priced->to[c] && u > priced->from[c] && u < priced->to[c])
-            sum += a * (priced->to[c] - u) / (priced->to[c] - priced->from[c]);
+        const double left = priced->from[c], right = priced->to[c];
+        if (left > -HUGE_VAL && right < HUGE_VAL && u > left && u < right)
+            sum += a * (right - u) / (right - left);
         else if (u <= middle)
             sum += a;
     }

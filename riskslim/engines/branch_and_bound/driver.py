@@ -2,6 +2,7 @@ r"""Branch and bound without a solver: limits, interruption, certificate."""
 
 from __future__ import annotations
 
+import itertools
 import logging
 import math
 import threading
@@ -480,12 +481,14 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         if self.rates is None or search.complete:
             return
         deadline = time.perf_counter() + RATES_SHARE * self.remaining
-        for found in self.rates.found_near(
-            search.incumbents.best,
-            swaps=self.settings.swaps,
-            stop=self.stop,
-            should_stop=lambda: time.perf_counter() > deadline,
-        ):
+
+        def is_over() -> bool:
+            return time.perf_counter() > deadline
+
+        near = self.rates.found_near(
+            search.incumbents.best, swaps=self.settings.swaps, stop=self.stop, should_stop=is_over
+        )
+        for found in itertools.chain(search.exchanged(self.rates, is_over), near):
             search.incumbents.offer(found)
             search.maybe_record()
 

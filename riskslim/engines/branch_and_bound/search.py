@@ -12,7 +12,7 @@ import functools
 import heapq
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ from riskslim.engines.branch_and_bound.nodes import Child, Expansion, Node, Wort
 from riskslim.engines.branch_and_bound.pace import NEVER, Pace, Patience
 from riskslim.engines.branch_and_bound.passes import Asked, SampledNodes, Steps, answered
 from riskslim.engines.branch_and_bound.rate_limits import RateLimits
+from riskslim.engines.branch_and_bound.rates import Rates
 from riskslim.engines.branch_and_bound.recorder import Recorder
 from riskslim.engines.branch_and_bound.roundings import Roundings
 from riskslim.engines.branch_and_bound.rows import (
@@ -250,6 +251,26 @@ class Search:
         limits : RateLimits or None
         """
         self._items.limits = limits
+
+    def exchanged(
+        self, rates: Rates, should_stop: Callable[[], bool]
+    ) -> Iterator[NDArray[np.int64]]:
+        """Vectors that meet constraints on rates, by exchanges of items.
+
+        Parameters
+        ----------
+        rates : Rates
+        should_stop : callable
+            Asked between exchanges.
+
+        Yields
+        ------
+        ndarray of int64, shape (d + 1,)
+        """
+        if self._tables is not None and self.problem.scales.is_single:
+            yield from rates.exchanged(
+                self._tables, self._box, self.incumbents, stop=self.stop, should_stop=should_stop
+            )
 
     @property
     def trace(self) -> Trace:

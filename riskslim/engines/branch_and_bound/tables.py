@@ -616,7 +616,8 @@ class SupportTables:
         n_words, n_integers, n_floats = kernels.room(
             n_groups, packed.n_words, len(packed.bits), int(packed.bits.sum()), depth
         )
-        n_words += 8 * n_groups * packed.n_words + MOST_FOUND * (shape.max_size + 1)
+        n_found = MOST_FOUND * (1 if self.limits is None else 2)  # vectors, too
+        n_words += 8 * n_groups * packed.n_words + n_found * (shape.max_size + 1)
         return int(8 * n_words + 4 * (n_integers + n_floats))
 
     def predicted_seconds(
