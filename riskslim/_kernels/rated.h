@@ -243,7 +243,8 @@ static double rs_loss_of_points(
     return loss;
 }
 
-/* The widest range of whole points, which is divided next to z; -1 if there is but one vector. */
+/* The widest range of whole points, which is divided next to z, or at 0 for it is no point of an item;
+ * -1 if there is but one vector. */
 static int rs_divide_widest(const rs_box *box, int m, double t, double *below, double *above)
 {
     int chosen = -1;
@@ -253,7 +254,10 @@ static int rs_divide_widest(const rs_box *box, int m, double t, double *below, d
             most = box->high[i] - box->low[i];
             chosen = i;
         }
-    if (chosen >= 0) {
+    if (chosen > 0 && box->low[chosen] < 0.0 && box->high[chosen] > 0.0) {
+        *below = rs_above(-t);
+        *above = rs_below(t);
+    } else if (chosen >= 0) {
         double points = rint(box->z[chosen] / t);
         if (t * (points + 0.5) > box->high[chosen]) points -= 1.0;
         *below = rs_above(t * points);

@@ -680,6 +680,8 @@ def _divide_widest(low, high, z, m, t):
             most, chosen = high[i] - low[i], i
     if chosen < 0:
         return -1, 0.0, 0.0
+    if chosen > 0 and low[chosen] < 0.0 and high[chosen] > 0.0:
+        return chosen, _above(-t), _below(t)
     points = np.rint(z[chosen] / t)
     if t * (points + 0.5) > high[chosen]:
         points -= 1.0

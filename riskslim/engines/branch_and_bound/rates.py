@@ -2,7 +2,8 @@
 
 The search sees a problem without these constraints. A score that breaks them is no incumbent and
 leaves no trace, so that the cutoff stays at the best score that meets them, and every score with an
-objective below it is met. A box in which no predictions that it leaves open meet the constraints is
+objective below it is met, or excluded by tables of supports, which know limits on single rates
+(:mod:`~riskslim.engines.branch_and_bound.rate_limits`). A box in which no predictions that it leaves open meet the constraints is
 left. Whatever bound the search has holds for the scores that meet them.
 """
 
@@ -247,7 +248,10 @@ class _Scan(NamedTuple):
         # Nothing is concluded from what is left out.
         cutoff = self.incumbents.cutoff
         scanned = completion.scan(completion.whole(), cutoff, self.stop, settles=True)
-        return () if scanned is None else scanned.vectors[::-1]
+        if scanned is None:
+            return ()
+        self.tables.counts.vectors += len(scanned.vectors)
+        return scanned.vectors[::-1]
 
 
 def _objective(entry: tuple[bytes, tuple[float, NDArray[np.int64]]]) -> float:
