@@ -187,7 +187,10 @@ static double rs_priced_bound(
     const rs_cells *cells, int bits, const double *value, rs_box *box, int m, double enough,
     const double *least, const double *most, rs_priced *priced, int n_prices, int64_t *n_tried)
 {
+    const double start = priced->price > 0.0 ? priced->price : 0.5;
     double best = 0.0, low = 0.0, high = HUGE_VAL, kept = priced->price;
+    /* Without a price first: that takes little time, and most supports are excluded then. */
+    if (n_prices == RS_FIRST_PRICES) priced->price = 0.0;
     for (int k = 0; k < n_prices; k++) {
         const double from = priced->price * priced->rate.limit;
         priced->slack = 0.0;
@@ -212,7 +215,7 @@ static double rs_priced_bound(
         else
             high = priced->price;
         if (high <= 0.0 || high - low <= 1e-3 * high) break;
-        priced->price = high < HUGE_VAL ? 0.5 * (low + high) : low > 0.0 ? 2.0 * low : 0.5;
+        priced->price = high < HUGE_VAL ? 0.5 * (low + high) : low > 0.0 ? 2.0 * low : start;
     }
     priced->price = kept;
     return best;

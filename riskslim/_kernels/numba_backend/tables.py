@@ -635,7 +635,10 @@ def _priced_bound(s, n_cells, box, m, enough, n_prices):
     """Bound of a box over real points, of the best of a few prices; how many were tried."""
     rate, lines = s.rate, s.lines
     least, most = s.ranges[0], s.ranges[1]
+    start = rate[rated.PRICE] if rate[rated.PRICE] > 0.0 else 0.5
     best, low, high, kept, n_tried = 0.0, 0.0, np.inf, rate[rated.PRICE], 0
+    if n_prices == _FIRST_PRICES:
+        rate[rated.PRICE] = 0.0
     for _ in range(n_prices):
         begin = rate[rated.PRICE] * rate[rated.LIMIT]
         rate[rated.SLACK] = 0.0
@@ -654,9 +657,7 @@ def _priced_bound(s, n_cells, box, m, enough, n_prices):
             best, kept = bound, rate[rated.PRICE]
         if best >= enough:
             break
-        over = rated.excess(
-            n_cells, s.cell_pattern, s.weights, s.own_value, box[2], m, rate, lines
-        )
+        over = rated.excess(n_cells, s.cell_pattern, s.weights, s.own_value, box[2], m, rate, lines)
         if over > 0.0:
             low = rate[rated.PRICE]
         else:
@@ -666,7 +667,7 @@ def _priced_bound(s, n_cells, box, m, enough, n_prices):
         if high < np.inf:
             rate[rated.PRICE] = 0.5 * (low + high)
         else:
-            rate[rated.PRICE] = 2.0 * low if low > 0.0 else 0.5
+            rate[rated.PRICE] = 2.0 * low if low > 0.0 else start
     rate[rated.PRICE] = kept
     return best, n_tried
 
@@ -692,7 +693,7 @@ def _divide_widest(low, high, z, m, t):
 def _rated_boxes(s, n_cells, m, enough):
     """Say whether all whole points of a support are excluded but the best ones that were found.
 
-    And the least loss that is not looked for, the bound, how many were tried, whether any was found.
+    And what loss is not looked for, the bound, how many were tried, whether any was found.
     """
     stack, t_low, t_high = s.stack, s.ends[0], s.ends[1]
     n, n_boxes, n_tried, bound, is_found = 1, 0, 0, 0.0, False
@@ -828,9 +829,7 @@ def _note(s, size, bound, has_points):
 def _consider_rates(s, n_cells, size, least, price):
     """Bound a support under limits on rates; FULL if there is no room for it."""
     for r in range(s.rates.shape[0]):
-        bound, of_rate = rated.saturated(
-            s.weights, n_cells, s.rates[r], s.ranges[2], s.ranges[3]
-        )
+        bound, of_rate = rated.saturated(s.weights, n_cells, s.rates[r], s.ranges[2], s.ranges[3])
         if bound + price >= s.ends[2]:
             return 0
         if r and bound <= least:

@@ -1,8 +1,8 @@
 """Constraints on rates as tables of supports see them: limits on rows that are predicted wrongly.
 
-A cell of a support has the weights of both classes, so that a score of its items is known to meet a
-limit from the cells alone. The kernel bounds supports and boxes of points with the limits, and looks
-for the best whole points that keep them (``_kernels/rated.h``).
+Cells of a support have the weights of both classes, so that a score of its items is known to meet
+a limit from the cells alone. The kernel bounds supports and boxes of points with the limits, and
+looks for the best whole points that keep them (``_kernels/rated.h``).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The search sees a problem without these constraints. A score that breaks them is no incumbent and
 leaves no trace, so that the cutoff stays at the best score that meets them, and every score with an
 objective below it is met, or excluded by tables of supports, which know limits on single rates
-(:mod:`~riskslim.engines.branch_and_bound.rate_limits`). A box in which no predictions that it leaves open meet the constraints is
+(``rate_limits``). A box in which no predictions that it leaves open meet the constraints is
 left. Whatever bound the search has holds for the scores that meet them.
 """
 
@@ -171,7 +171,7 @@ class Rates:
         stop: NDArray[np.int64],
         should_stop: Callable[[], bool],
     ) -> Iterator[NDArray[np.int64]]:
-        """Vectors that meet the constraints, of the best supports that differ little from known ones.
+        """Vectors that meet the constraints, of supports that differ little from known ones.
 
         Supports are those of the best vectors that break the constraints, and of the best one that
         meets them. One item is exchanged, and then two, for the best others, as long as that helps.

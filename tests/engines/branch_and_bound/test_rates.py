@@ -165,7 +165,9 @@ def test_tables_find_the_enumerated_optimum(tables, asked):
         assert certificate.objective == pytest.approx(best, abs=2e-10), seed
         if solution.pool is not None and solution.pool.complete:
             least = np.sort(objectives[met])
-            wanted = least[:5] if "n_solutions" in asked else least[least <= least[0] * 1.02 + 1e-11]
+            wanted = (
+                least[:5] if "n_solutions" in asked else least[least <= least[0] * 1.02 + 1e-11]
+            )
             np.testing.assert_allclose(solution.pool.objectives, wanted, rtol=1e-9)
     assert ("node_limit" in asked) or n_solved > 8
     assert tables == "always" or n_vectors == 0
