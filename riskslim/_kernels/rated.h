@@ -33,7 +33,7 @@
 #define RS_FIRST_PRICES 12
 #define RS_PRICES 2
 /* Boxes that one support may be divided into where what is found in them settles it, or else. */
-#define RS_MOST_RATED_BOXES 200000
+#define RS_MOST_RATED_BOXES 5000
 
 RS_INLINE double rs_cell_loss(double a, double b, double u)
 {
