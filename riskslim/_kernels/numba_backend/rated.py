@@ -34,7 +34,7 @@ def _odds(x):
 
 @helper
 def _place(a, b, slope, least, most):
-    """Where the slope of a cell's loss is ``slope``, within an interval."""
+    """Score at which the slope of a cell's loss is ``slope``, within an interval."""
     above, below = a + slope, b - slope
     if not above > 0.0:
         return least

@@ -7,7 +7,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -322,7 +322,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         else:
             search = Search(*self._search_arguments())
             if self.rates is not None:
-                search.keep_limits(self.rates.limits(self.problem, search.incumbents))
+                search.items.limits = self.rates.limits(self.problem, search.incumbents)
         self._current = search
         return search
 
@@ -488,7 +488,13 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         near = self.rates.found_near(
             search.incumbents.best, swaps=self.settings.swaps, stop=self.stop, should_stop=is_over
         )
-        for found in itertools.chain(search.exchanged(self.rates, is_over), near):
+        exchanged: Iterable[NDArray[np.int64]] = ()
+        if self.settings.tables != "never" and self.problem.scales.is_single:
+            box = np.array([self.problem.lower, self.problem.upper], np.float64)
+            exchanged = self.rates.exchanged(
+                search.items, box, search.incumbents, stop=self.stop, should_stop=is_over
+            )
+        for found in itertools.chain(exchanged, near):
             search.incumbents.offer(found)
             search.maybe_record()
 

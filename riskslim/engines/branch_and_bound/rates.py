@@ -80,7 +80,7 @@ class Rates:
         return all(check.is_possible(lower, upper, size) for check in self.checks)
 
     def limits(self, problem: RiskScoreProblem, incumbents: Incumbents) -> RateLimits | None:
-        """What tables of supports are told of the constraints; None where that is nothing.
+        """Limits that tables of supports are told; None where there are none.
 
         Parameters
         ----------

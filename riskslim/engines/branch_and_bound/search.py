@@ -12,7 +12,7 @@ import functools
 import heapq
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +28,6 @@ from riskslim.engines.branch_and_bound.multipliers import MAX_PRICED, Sides, pri
 from riskslim.engines.branch_and_bound.nodes import Child, Expansion, Node, Worth, unexpanded
 from riskslim.engines.branch_and_bound.pace import NEVER, Pace, Patience
 from riskslim.engines.branch_and_bound.passes import Asked, SampledNodes, Steps, answered
-from riskslim.engines.branch_and_bound.rate_limits import RateLimits
-from riskslim.engines.branch_and_bound.rates import Rates
 from riskslim.engines.branch_and_bound.recorder import Recorder
 from riskslim.engines.branch_and_bound.roundings import Roundings
 from riskslim.engines.branch_and_bound.rows import (
@@ -151,14 +149,14 @@ class Search:
         self._heap: list[Node] = []
         self._dive: list[Node] = []
         self.table_counts = TableCounts()
-        self._items = SupportTables(
+        self.items = SupportTables(
             problem,
             cost=settings.table_cost,
             memory=settings.memory_limit,
             counts=self.table_counts,
             should_stop=self._is_stopped,
         )
-        self._tables = None if settings.tables == "never" else self._items
+        self._tables = None if settings.tables == "never" else self.items
         self.cutoff_counts = CutoffCounts()
         self._cutoffs: list[CutoffSearch] = []
         self._sampled: SampledNodes | None = None
@@ -241,35 +239,6 @@ class Search:
             self._constant, self._largest = found.constant, found.largest
             self._rows = RowsBySupport(
                 found.rows, merge=self.settings.merge_rows, should_stop=self._is_stopped
-            )
-
-    def keep_limits(self, limits: RateLimits | None) -> None:
-        """Let tables look for scores that keep limits on rates.
-
-        Parameters
-        ----------
-        limits : RateLimits or None
-        """
-        self._items.limits = limits
-
-    def exchanged(
-        self, rates: Rates, should_stop: Callable[[], bool]
-    ) -> Iterator[NDArray[np.int64]]:
-        """Vectors that meet constraints on rates, by exchanges of items.
-
-        Parameters
-        ----------
-        rates : Rates
-        should_stop : callable
-            Asked between exchanges.
-
-        Yields
-        ------
-        ndarray of int64, shape (d + 1,)
-        """
-        if self._tables is not None and self.problem.scales.is_single:
-            yield from rates.exchanged(
-                self._tables, self._box, self.incumbents, stop=self.stop, should_stop=should_stop
             )
 
     @property
@@ -594,13 +563,13 @@ class Search:
 
     def _begin_cutoffs(self, limit: float) -> None:
         """Search over cut-offs where that is possible, and predicted to take less than a limit."""
-        n_items = self._items.n_items
+        n_items = self.items.n_items
         preparation = PREPARED_SECONDS * self.problem.loss.n_rows * n_items
         if limit < max(PREPARATION_SECONDS * n_items**0.5, preparation / CUTOFFS_TRIED_SHARE):
             return
         if self._prepared is None:
             self._prepared = CutoffSearch.of_roots(
-                self.problem, self._roots, self._items, self.settings.cutoffs, self._is_stopped
+                self.problem, self._roots, self.items, self.settings.cutoffs, self._is_stopped
             )
         searches = self._prepared
         self._wants_cutoffs = bool(searches)
@@ -688,7 +657,7 @@ class Search:
             self.seconds += divided.seconds
             one.merge(divided)
             self.table_counts.add_node(divided.scanned)
-            self._offer_found(divided.scanned)
+            self.incumbents.offer_found(divided.scanned)
             self._push_supports(divided.children)
 
     def _relaxation_seconds(self, box: NDArray[np.float64], rows: NodeRows | None = None) -> float:
@@ -760,11 +729,6 @@ class Search:
                 children.append(Child(least, own, coef, float(result[2]), Worth(*worth_left)))
         return children
 
-    def _offer_found(self, scanned: Scanned | None) -> None:
-        """Offer scores that tables found on the cells of supports."""
-        for vector in () if scanned is None else scanned.vectors:
-            self.incumbents.offer(vector)
-
     def _begins_stage(self, node: Node) -> bool:
         """Say whether a node's supports are so many that all threads should share them."""
         if node.by_relaxation or self._tables is None or not math.isfinite(self.incumbents.cutoff):
@@ -803,7 +767,7 @@ class Search:
             stage.done(unit)
             for scanned, children in found:
                 self.table_counts.add(scanned)
-                self._offer_found(scanned)
+                self.incumbents.offer_found(scanned)
                 self._push_supports(children)
         if stage.is_done:
             self.nodes += 1
@@ -861,7 +825,7 @@ class Search:
                 node.bound, [child.bound for child in expansion.children], expansion.seconds
             )
             self.table_counts.add_node(expansion.scanned)
-            self._offer_found(expansion.scanned)
+            self.incumbents.offer_found(expansion.scanned)
             if expansion.leaf is not None:
                 self.incumbents.offer(np.rint(expansion.leaf).astype(np.int64))
             # The best child last: a dive takes the latest node first.
