@@ -66,9 +66,9 @@ def scan_seconds(packed: TableItems, max_size: int, level: int, cutoff: float) -
     arguments = (
         packed.words, packed.bits, packed.labels, packed.shifts, packed.unit, packed.value,
         packed.plane, -high, high, 1.0, 1.0, np.full(m, 1e-6), np.zeros((m, m), np.uint8),
-        np.empty(0, np.int64), 0, 0, max_size, depth, cutoff, level, np.zeros(1, np.int64),
-        np.empty((MOST_FOUND, max_size), np.int64),
-        np.empty(MOST_FOUND), np.zeros(5, np.int64), np.empty(n_words, np.uint64),
+        np.empty(0, np.int64), 0, 0, max_size, depth, cutoff, level, np.zeros((0, 4)), 0,
+        np.zeros(1, np.int64), np.empty((MOST_FOUND, max_size), np.int64), np.empty(MOST_FOUND),
+        np.empty((1, 1), np.int64), np.zeros(5, np.int64), np.empty(n_words, np.uint64),
         np.empty(n_integers, np.int32), np.empty(n_floats, np.float32),
     )  # fmt: skip
     began = time.process_time()

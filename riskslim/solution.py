@@ -451,6 +451,8 @@ class SolveStatistics:
         Of them, those that the saturated loss did not exclude.
     table_left : int
         Of them, those that bounds on their cells did not exclude, either.
+    table_vectors : int
+        Scores that meet constraints on rates, found on the cells of supports.
     table_share : float
         Of the last node that tables took long for, the share of supports that are looked at or
         excluded: 1 if the run did not end within it, 0 if there was none.
@@ -477,6 +479,7 @@ class SolveStatistics:
     table_supports: int = 0
     table_saturated: int = 0
     table_left: int = 0
+    table_vectors: int = 0
     table_share: float = 0.0
     cutoff_nodes: int = 0
     cutoff_supports: int = 0

@@ -368,6 +368,29 @@ static double rs_saturated(const rs_cells *cells)
     return sum * (1.0 - RS_H_ERROR(cells->n));
 }
 
+/* Limits that a score may be asked to keep, and cells of supports that they are looked at in. */
+#define RS_MOST_RATES 8
+#define RS_RATED_CELLS 1024
+
+/* A limit on the weight of the rows of one class that are predicted wrongly (rated.h). */
+typedef struct {
+    double direction; /* 1: positives, -1: negatives; u = direction * score */
+    double bad;       /* wrong up to here, */
+    double good;      /* right from here on */
+    double limit;
+} rs_rate;
+
+/* Terms of cells in which a rate has a price: with it for u <= from, a line up to `to`. */
+typedef struct {
+    rs_rate rate;
+    double price;
+    double slack; /* by which bounds may be too high */
+    double slope[RS_RATED_CELLS];
+    double at[RS_RATED_CELLS];
+    double from[RS_RATED_CELLS];
+    double to[RS_RATED_CELLS];
+} rs_priced;
+
 /* Solves a x = b in place for a positive definite matrix, rows of `m`; 0 if it is not. */
 static int rs_solve(double *a, double *b, int m)
 {
@@ -397,7 +420,7 @@ static int rs_solve(double *a, double *b, int m)
 }
 
 /* Loss, gradient and second derivatives at z; returns the bound that its linearisation there gives
- * over the box.
+ * over the box. `priced` says how cells differ that a rate has a price in, or is NULL.
  *
  * By convexity in the scores the loss of any z' is at least loss(s) + slope . (X z' - s) at the
  * computed scores s, whatever their errors; X z' - s is X (z' - z) plus at most (k + 2) u sum |z_j
@@ -406,9 +429,9 @@ static int rs_solve(double *a, double *b, int m)
  */
 RS_INLINE double rs_linearised(
     const rs_cells *cells, int bits, const double *value, const double *low, const double *high, int m,
-    const double *z, double *loss_out, double *gradient, double *hessian)
+    const double *z, const rs_priced *priced, double *loss_out, double *gradient, double *hessian)
 {
-    double loss = 0.0, size = 0.0, reach = 0.0;
+    double loss = 0.0, size = 0.0, reach = 0.0, lines = 0.0;
     for (int i = 0; i < m; i++) {
         gradient[i] = 0.0;
         for (int j = 0; j <= i; j++) hessian[i * RS_MOST_COEF + j] = 0.0;
@@ -425,10 +448,23 @@ RS_INLINE double rs_linearised(
         const double e = rs_exp_nonpositive(-fabs(s)), q = 1.0 / (1.0 + e);
         const double wrong = s > 0.0 ? n : p, right = s > 0.0 ? p : n;
         double slope = q * (wrong - right * e);
-        const double curvature = (wrong + right) * (e * q * q);
-        loss += (wrong + right) * rs_log1p(e) + wrong * fabs(s);
-        size += q * (wrong + right * e);
+        double curvature = (wrong + right) * (e * q * q);
+        double term = (wrong + right) * rs_log1p(e) + wrong * fabs(s), steep = q * (wrong + right * e);
         slope = s > 0.0 ? slope : -slope;
+        if (priced) {
+            const double u = priced->rate.direction * s;
+            if (u <= priced->from[c]) {
+                term += priced->price * (priced->rate.direction > 0.0 ? p : n);
+            } else if (u < priced->to[c]) {
+                term = priced->at[c] + priced->slope[c] * u;
+                slope = priced->rate.direction * priced->slope[c];
+                lines += fabs(priced->at[c]) + fabs(priced->slope[c] * u);
+                steep = fabs(slope);
+                curvature *= 0.25; /* of a line there is none, and Newton's steps would be endless */
+            }
+        }
+        loss += term;
+        size += steep;
         for (int i = 0; i < m; i++) {
             gradient[i] += slope * x[i];
             const double scaled = curvature * x[i];
@@ -450,10 +486,10 @@ RS_INLINE double rs_linearised(
         reach += largest * fabs(z[i]);
     }
     const double terms = (double)cells->n + 12.0;
-    const double error = 2.0 * DBL_EPSILON * (terms * (2.0 * loss + size * widths)
+    const double error = 2.0 * DBL_EPSILON * (terms * (2.0 * (loss + lines) + size * widths)
                                               + (double)(m + 2) * reach * size);
     *loss_out = loss;
-    return bound - error;
+    return priced ? bound - error - priced->slack : bound - error;
 }
 
 #define RS_NEWTON_STEPS 40
@@ -488,14 +524,14 @@ static int rs_newton_step(
  * it begins, and ends. Each item has 2^bits values. */
 RS_INLINE double rs_bound_of_cells(
     const rs_cells *cells, int bits, const double *value, const double *low, const double *high, int m,
-    double enough, double *z)
+    double enough, const rs_priced *priced, double *z)
 {
     double next[RS_MOST_COEF], gradient[RS_MOST_COEF], step[RS_MOST_COEF];
     double hessian[RS_MOST_COEF * RS_MOST_COEF], system[RS_MOST_COEF * RS_MOST_COEF];
     int free[RS_MOST_COEF];
     double loss, best = 0.0, tried, bound;
     for (int i = 0; i < m; i++) z[i] = z[i] < low[i] ? low[i] : z[i] > high[i] ? high[i] : z[i];
-    bound = rs_linearised(cells, bits, value, low, high, m, z, &loss, gradient, hessian);
+    bound = rs_linearised(cells, bits, value, low, high, m, z, priced, &loss, gradient, hessian);
     for (int it = 0; it < RS_NEWTON_STEPS; it++) {
         int n_free = 0;
         double change = 0.0, share = 1.0;
@@ -519,7 +555,8 @@ RS_INLINE double rs_bound_of_cells(
         }
         if (!(change > 0.0)) break;
         for (int halving = 0;; halving++) {
-            bound = rs_linearised(cells, bits, value, low, high, m, next, &tried, gradient, hessian);
+            bound =
+                rs_linearised(cells, bits, value, low, high, m, next, priced, &tried, gradient, hessian);
             if (bound > best) best = bound;
             if (tried <= loss || halving == 12) break;
             /* A step of which single coefficients are cut off need not lead down; as a whole it does. */
@@ -540,7 +577,7 @@ static double rs_cells_bound(
     const rs_cells *cells, const double *value, const double *low, const double *high, int m,
     double enough, double *z)
 {
-    return rs_bound_of_cells(cells, 1, value, low, high, m, enough, z);
+    return rs_bound_of_cells(cells, 1, value, low, high, m, enough, NULL, z);
 }
 
 /* The same of items of up to eight values. */
@@ -548,7 +585,7 @@ static double rs_wide_cells_bound(
     const rs_cells *cells, const double *value, const double *low, const double *high, int m,
     double enough, double *z)
 {
-    return rs_bound_of_cells(cells, 3, value, low, high, m, enough, z);
+    return rs_bound_of_cells(cells, 3, value, low, high, m, enough, NULL, z);
 }
 
 /* The work on a box is counted in second derivatives: cells that take as long as the rest of what is
@@ -667,6 +704,8 @@ RS_INLINE int rs_is_excluded(
         rs_cells_bound, cells, value, stack, m, t_low, t_high, enough, bound, &n_boxes, &go_on);
 }
 
+#include "rated.h"
+
 /* ---- the scan --------------------------------------------------------------------------- */
 
 typedef struct {
@@ -688,13 +727,17 @@ typedef struct {
     double cutoff;
     int64_t min_size;
     int64_t max_size;
+    const rs_rate *rates;
+    int n_rates;
+    int settles;           /* a vector that keeps them is all that is wanted of what is no better */
     int64_t *stop;
     rs_counter counter;
     /* results */
     int64_t capacity;
     int64_t n_found;
     int64_t *found;        /* (capacity, max_size) */
-    double *bound;         /* capacity */
+    double *bound;         /* capacity; infinite: nothing is left but the vector */
+    int64_t *vector;       /* (capacity, max_size + 1), intercept first; RS_NO_VECTOR: none */
     int64_t *counted;      /* supports: looked at, past the first test, past h, left; work on boxes */
     /* workspace */
     rs_level *level;       /* by planes of the prefix */
@@ -703,9 +746,56 @@ typedef struct {
     uint64_t *chosen;      /* words of one plane */
     rs_cells *cells;
     rs_box *stack;         /* RS_DEEPEST */
+    rs_priced *priced;
     int64_t item[RS_MOST_ITEMS];
     int64_t unlooked;      /* words that were counted since the last look at the flag */
 } rs_scan;
+
+#define RS_NO_VECTOR INT64_MIN
+
+/* Notes a support that is left, or a vector of it; 0 or RS_FULL. */
+static int rs_note(rs_scan *scan, int size, double bound, const int64_t *points)
+{
+    if (scan->n_found == scan->capacity) return RS_FULL;
+    scan->counted[3] += bound < HUGE_VAL;
+    for (int i = 0; i < scan->max_size; i++)
+        scan->found[scan->n_found * scan->max_size + i] = i < size ? scan->item[i] : -1;
+    if (scan->n_rates) {
+        int64_t *vector = scan->vector + scan->n_found * (scan->max_size + 1);
+        vector[0] = RS_NO_VECTOR;
+        for (int i = 0; points && i < size + 1; i++) vector[i] = points[i];
+    }
+    scan->bound[scan->n_found++] = bound;
+    return 0;
+}
+
+/* Bounds a support under limits on rates, in the box that begins the stack; 0 or RS_FULL. */
+static int rs_consider_rates(rs_scan *scan, const double *value, int size, double saturated, double price)
+{
+    double right[RS_RATED_CELLS], wrong[RS_RATED_CELLS], bound, enough = scan->cutoff - price;
+    int64_t points[RS_MOST_COEF], n_tried = 0;
+    int is_found, settled;
+    rs_priced *priced = scan->priced;
+    /* The limit that bounds best has a price; the others are looked at in boxes. */
+    for (int r = 0; r < scan->n_rates; r++) {
+        double of_rate;
+        const double rated = rs_rated(scan->cells, &scan->rates[r], right, wrong, &of_rate);
+        if (rated + price >= scan->cutoff) return 0;
+        if (r && rated <= saturated) continue;
+        saturated = rated > saturated ? rated : saturated;
+        priced->rate = scan->rates[r];
+        priced->price = of_rate;
+    }
+    settled = rs_rated_boxes(
+        scan->cells, scan->bits, value, scan->stack, size + 1, scan->t_low, scan->t_high, scan->rates,
+        scan->n_rates, scan->settles, priced, &enough, &bound, &n_tried, &is_found, points, scan->stop);
+    scan->counted[4] += n_tried * (scan->cells->n + RS_CELLS_OF_A_BOX)
+                        * ((size + 1) * (size + 2) / 2 + RS_TERMS_OF_A_CELL);
+    if (settled && !is_found) return 0;
+    if (is_found && scan->settles && enough + price < scan->cutoff) scan->cutoff = enough + price;
+    if (saturated > bound) bound = saturated;
+    return rs_note(scan, size, settled ? HUGE_VAL : bound + price, is_found ? points : NULL);
+}
 
 /* Tests one support whose cells are known; 0, RS_FULL or RS_STOPPED. */
 static int rs_consider(rs_scan *scan, int size)
@@ -731,6 +821,8 @@ static int rs_consider(rs_scan *scan, int size)
         box->z[i + 1] = 0.0;
         for (int v = 0; v < n_values; v++) value[n_values * i + v] = scan->value[n_values * j + v];
     }
+    if (scan->n_rates && scan->cells->n <= RS_RATED_CELLS)
+        return rs_consider_rates(scan, value, size, saturated, price);
     const int excluded = rs_boxes_are_excluded(
         scan->bits == 1 ? rs_cells_bound : rs_wide_cells_bound, scan->cells, value, scan->stack,
         size + 1, scan->t_low, scan->t_high, scan->cutoff - price, &bound, &n_boxes, scan->stop);
@@ -738,12 +830,7 @@ static int rs_consider(rs_scan *scan, int size)
                         * ((size + 1) * (size + 2) / 2 + RS_TERMS_OF_A_CELL);
     if (excluded) return 0;
     if (saturated > bound) bound = saturated;
-    if (scan->n_found == scan->capacity) return RS_FULL;
-    scan->counted[3]++;
-    for (int i = 0; i < scan->max_size; i++)
-        scan->found[scan->n_found * scan->max_size + i] = i < size ? scan->item[i] : -1;
-    scan->bound[scan->n_found++] = bound + price;
-    return 0;
+    return rs_note(scan, size, bound + price, NULL);
 }
 
 RS_INLINE void rs_put_cell(rs_scan *scan, int32_t pattern, int32_t positive, int32_t negative)

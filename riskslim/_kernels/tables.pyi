@@ -4,6 +4,7 @@ from numpy.typing import NDArray
 MOST_ITEMS: int
 FULL: int
 STOPPED: int
+MOST_RATES: int
 
 def best_level() -> int: ...
 def saturated(positive: NDArray[np.float64], negative: NDArray[np.float64]) -> float: ...
@@ -31,9 +32,12 @@ def scan(
     depth: int,
     cutoff: float,
     level: int,
+    rates: NDArray[np.float64],
+    settles: int,
     stop: NDArray[np.int64],
     found: NDArray[np.int64],
     bound: NDArray[np.float64],
+    vector: NDArray[np.int64],
     counted: NDArray[np.int64],
     room64: NDArray[np.uint64],
     room32: NDArray[np.int32],

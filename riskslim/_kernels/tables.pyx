@@ -12,6 +12,14 @@ cdef extern from "tables.h" nogil:
         RS_DEEPEST
         RS_FULL
         RS_STOPPED
+        RS_MOST_RATES
+    ctypedef struct rs_rate:
+        double direction
+        double bad
+        double good
+        double limit
+    ctypedef struct rs_priced:
+        double price
     ctypedef struct rs_segment:
         int64_t bits
         int64_t word
@@ -58,12 +66,16 @@ cdef extern from "tables.h" nogil:
         double cutoff
         int64_t min_size
         int64_t max_size
+        const rs_rate *rates
+        int n_rates
+        int settles
         int64_t *stop
         rs_counter counter
         int64_t capacity
         int64_t n_found
         int64_t *found
         double *bound
+        int64_t *vector
         int64_t *counted
         rs_level *level
         int32_t *both
@@ -71,6 +83,7 @@ cdef extern from "tables.h" nogil:
         uint64_t *chosen
         rs_cells *cells
         rs_box *stack
+        rs_priced *priced
         int64_t[12] item
         int64_t unlooked
     int rs_best_level() noexcept
@@ -83,8 +96,10 @@ cdef extern from "tables.h" nogil:
 MOST_ITEMS = RS_MOST_ITEMS
 FULL = RS_FULL
 STOPPED = RS_STOPPED
+MOST_RATES = RS_MOST_RATES
 DEF MOST_LEVELS = 13
 DEF SEGMENT_WORDS = 5  # sizeof(rs_segment) / 8
+DEF MOST_LIMITS = 8  # RS_MOST_RATES
 
 
 def best_level():
@@ -136,8 +151,9 @@ def scan(
     const int64_t[::1] plane, const double[::1] low, const double[::1] high, double t_low,
     double t_high, const double[::1] price, const uint8_t[:, ::1] apart, const int64_t[::1] prefix,
     Py_ssize_t first, Py_ssize_t min_size, Py_ssize_t max_size, Py_ssize_t depth, double cutoff,
-    int level, int64_t[::1] stop, int64_t[:, ::1] found, double[::1] bound, int64_t[::1] counted,
-    uint64_t[::1] room64, int32_t[::1] room32, float[::1] room_float,
+    int level, const double[:, ::1] rates, int settles, int64_t[::1] stop, int64_t[:, ::1] found,
+    double[::1] bound, int64_t[:, ::1] vector, int64_t[::1] counted, uint64_t[::1] room64, int32_t[::1] room32,
+    float[::1] room_float,
 ):
     """Find the supports that may hold a score with an objective below ``cutoff``.
 
@@ -155,6 +171,13 @@ def scan(
     begin with those of the intercept. They are in log-odds: t times points, and t lies between
     ``t_low`` and ``t_high``.
 
+    ``rates`` are limits that scores keep, at most MOST_RATES: direction, bad, good and limit of each
+    as rated.h has them, in log-odds and weights. With ``settles`` the best vector of a support that
+    keeps them is all that is wanted of it, and nothing that is no better than one that was found: row
+    i of ``vector`` then has the points of found[i], intercept first, and ``bound`` is infinite where
+    nothing else is left. Without it a vector is one that keeps the limits. Its first number is the
+    least int64 where there is none. Values and points are whole numbers where there are rates.
+
     Rows of ``found`` are items, in ascending order and -1 after them; ``bound`` is a bound of the
     objective; ``counted`` has the numbers of supports looked at, past the test in single precision,
     past h, and found, and the second derivatives of all boxes. Returns the number found,
@@ -168,6 +191,8 @@ def scan(
     cdef int32_t *at32 = &room32[0]
     cdef int64_t word = 0
     cdef int status = 0, sorted_by = 0
+    cdef rs_rate[MOST_LIMITS] limits
+    cdef rs_priced priced
     for k in range(bits.shape[0]):
         n_bits += bits[k]
     s.n_items, s.n_groups, s.width = price.shape[0], words.shape[0], 8 * words.shape[0]
@@ -184,6 +209,11 @@ def scan(
     s.counter = rs_counter_of(min(level, rs_best_level()))
     s.capacity, s.n_found = found.shape[0], 0
     s.found, s.bound, s.counted = &found[0, 0], &bound[0], &counted[0]
+    s.rates, s.n_rates, s.settles, s.priced = limits, rates.shape[0], settles, &priced
+    s.vector = &vector[0, 0]
+    for k in range(rates.shape[0]):
+        limits[k].direction, limits[k].bad = rates[k, 0], rates[k, 1]
+        limits[k].good, limits[k].limit = rates[k, 2], rates[k, 3]
     s.level = levels
     for size in range(depth + 1):
         segments = most_segments(bits.shape[0], n_bits, size)

@@ -34,8 +34,10 @@ def packed_items(X, y, weights):
 
 
 def scan(kernels, packed, *, prefix=(), first=0, sizes=(0, 3), cutoff=math.inf, level=3, box=5.0,
-         price=1e-3, apart=None, stop=0, room=100_000):  # fmt: skip
+         price=1e-3, apart=None, stop=0, room=100_000, rates=(), settles=0,
+         vectors=None):  # fmt: skip
     """All arguments of a scan, most of them by default."""
+    rates = np.array(rates, float).reshape(-1, 4)
     m, (least, most) = len(packed.features), sizes
     high = np.full(m + 1, box)
     high[0] = 20 * box
@@ -54,7 +56,8 @@ def scan(kernels, packed, *, prefix=(), first=0, sizes=(0, 3), cutoff=math.inf, 
         packed.words, packed.bits, packed.labels, packed.shifts, packed.unit, packed.value,
         packed.plane, -high, high, 1.0, 1.0, np.full(m, price),
         np.zeros((m, m), np.uint8) if apart is None else apart, np.array(prefix, np.int64), first,
-        least, most, depth, cutoff, level, flag, found, bound, counted,
+        least, most, depth, cutoff, level, rates, settles, flag, found, bound,
+        vectors if len(rates) else np.zeros((1, 1), np.int64), counted,
         np.empty(n_words, np.uint64), np.empty(n_integers, np.int32),
         np.empty(n_floats, np.float32),
     )  # fmt: skip
@@ -335,3 +338,108 @@ def test_values_of_a_column():
     late = np.zeros(5000)
     late[-8:] = np.arange(1, 9)
     assert distinct_values(late) is None
+
+
+# ---- limits on rates -----------------------------------------------------------------------------
+
+
+def whole(X):
+    """As many whole values in the place of those of each column."""
+    return np.column_stack([np.unique(x, return_inverse=True)[1] for x in X.T]).astype(float)
+
+
+def limits_of(rng, y, weights):
+    """One or two limits as the kernel takes them: at least one keeps few rows wrong."""
+    weights = np.ones(len(y)) if weights is None else weights
+    found = []
+    for direction in rng.permutation([1.0, -1.0])[: rng.integers(1, 3)]:
+        first = int(rng.integers(-2, 2))
+        ends = (first - 1, first) if direction > 0 else (-first, 1 - first)
+        total = weights[y == direction].sum() / weights.sum()
+        found.append((direction, *ends, total * rng.choice([0.0, 0.05, 0.2, 0.5])))
+    return np.array(found)
+
+
+def points_by_loss(X, y, weights, support, box, limits):
+    """Losses of all whole points of a support that keep limits, and the points, best first."""
+    weights = np.ones(len(y)) if weights is None else weights
+    weights = weights / weights.sum()
+    own = [k for k in range(-box, box + 1) if k]
+    points = np.array(
+        [(b, *p) for p in itertools.product(own, repeat=len(support))
+         for b in range(-20 * box, 20 * box + 1)]
+    )  # fmt: skip
+    scores = points[:, :1] + points[:, 1:] @ X[:, list(support)].T
+    kept = np.ones(len(points), bool)
+    for direction, bad, good, limit in limits:
+        wrong = direction * scores <= (bad + good) / 2
+        kept &= (wrong & (y == direction)) @ weights <= limit + 1e-12
+    losses = np.logaddexp(0, -y * scores[kept]) @ weights
+    order = np.argsort(losses, kind="stable")
+    return losses[order], points[kept][order]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("kind", ["none", "classes", "real"])
+def test_limits_exclude_what_does_not_keep_them_and_nothing_else(kind, backend):
+    n_found = n_excluded = 0
+    for seed in range(8):
+        rng = np.random.default_rng([seed, len(kind)])
+        X, y, weights = mixed_sample(rng, 60, 4, kind, seed % 2)
+        X = whole(X)
+        packed = packed_items(X, y, weights)
+        limits = limits_of(rng, y, weights)
+        for support in itertools.combinations(range(4), 2):
+            losses, points = points_by_loss(X, y, weights, support, 2, limits)
+            best = losses[0] if len(losses) else math.inf
+            for cutoff in (best - 1e-4, best + 1e-4, best + 0.1, math.inf):
+                for settles in (0, 1):
+                    vectors = np.zeros((10, 3), np.int64)
+                    _, found, counted = scan(
+                        kernels_of(backend), packed, prefix=support, first=4, sizes=(2, 2), box=2.0,
+                        price=0.0, cutoff=cutoff, rates=limits, settles=settles, vectors=vectors,
+                        room=10,
+                    )  # fmt: skip
+                    if not found:
+                        assert not best < cutoff - 1e-12, (seed, support, cutoff)
+                        n_excluded += 1
+                        continue
+                    assert found[support] <= best + 1e-12 or math.isinf(found[support])
+                    assert counted[3] == math.isfinite(found[support])
+                    if vectors[0, 0] == np.iinfo(np.int64).min:
+                        assert math.isfinite(found[support])
+                        continue
+                    place = (points == vectors[0]).all(axis=1)
+                    if kind != "real":
+                        assert place.any(), (seed, support, vectors[0])
+                    if settles and kind != "real":
+                        assert math.isinf(found[support])
+                        assert losses[place] == pytest.approx(best, rel=1e-12)
+                    n_found += 1
+    assert min(n_found, n_excluded) > 20
+
+
+@pytest.mark.numba
+def test_backends_agree_to_the_bit_under_limits():
+    n_found = 0
+    for seed in range(16):
+        rng = np.random.default_rng([seed, 22])
+        kind = ("none", "counts", "classes", "real")[seed % 4]
+        n, d = int(rng.integers(20, 300)), int(rng.integers(3, 8))
+        X, y, weights = mixed_sample(rng, n, d, kind, min(seed // 4, 2))
+        packed = packed_items(whole(X), y, weights)
+        limits = limits_of(rng, y, weights)
+        for cutoff in (0.5, 0.65, math.inf):
+            for settles in (0, 1):
+                ours, theirs = (
+                    (*scan(kernels_of(b), packed, cutoff=cutoff, rates=limits, settles=settles,
+                           vectors=vectors, room=200), vectors)
+                    for b in ("cython", "numba")
+                    for vectors in [np.full((200, 4), -1, np.int64)]
+                )  # fmt: skip
+                assert ours[:2] == theirs[:2]
+                np.testing.assert_array_equal(ours[2], theirs[2])
+                has_points = ours[3][:, 0] != np.iinfo(np.int64).min
+                np.testing.assert_array_equal(ours[3][has_points], theirs[3][has_points])
+                n_found += ours[0]
+    assert n_found > 100

@@ -1011,7 +1011,7 @@ def search(
         np.empty((2, _CELLS)), floats[0], floats[1], np.empty((_COEF, _CELLS)),
         np.empty((MOST_ELEMENTS, item.shape[1])), np.empty((_COEF, _COEF)), np.empty((13, _COEF)),
         np.zeros((8, _COEF), np.int64), np.zeros(5, np.int64), np.empty(5),
-        np.empty((257, 3, most_coef)), value, np.empty((3, most_coef, most_coef)),
+        np.empty((257, 3, most_coef)), value, np.zeros((4, most_coef, most_coef)),
         np.empty(_CELLS, np.int64), np.zeros(1, np.int64), counted, most_evaluated, stop, whole,
         real, whole_out, real_out, found, np.empty((_WAITING + _CHILDREN, NODE_INTS), np.int32),
         np.empty((_WAITING + _CHILDREN, NODE_REALS)), ends,

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import float32, float64, int32, int64, uint8, uint64
 
-from riskslim._kernels.numba_backend import blocks
+from riskslim._kernels.numba_backend import blocks, rated
 from riskslim._kernels.numba_backend.blocks import stopped
 from riskslim._kernels.numba_backend.compiled import helper, inlined, kernel, read, write
 
 MOST_ITEMS = 12
+MOST_RATES = rated.MOST_RATES
 FULL, STOPPED = -1, -2
 
 _MOST_CELLS = 1 << MOST_ITEMS
@@ -24,6 +25,8 @@ _MOST_BOXES = 1000
 _CELLS_OF_A_BOX, _TERMS_OF_A_CELL = 16, 12
 _COUNTED_WORDS, _SORTED_WORDS = 16384, 64
 _NEWTON_STEPS = 40
+_FIRST_PRICES, _PRICES, _MOST_RATED_BOXES = 12, 2, 5000
+_NO_VECTOR = -(2**63)
 _EPSILON = 2.220446049250313e-16
 _FLOAT_MIN = np.float32(1.17549435e-38)
 
@@ -83,6 +86,14 @@ class _Scan(NamedTuple):
     unlooked: Any  # one entry
     pairs_from: Any
     shift: Any
+    rates: Any
+    settles: Any
+    vector: Any
+    points: Any  # found, and the best ones, of one support
+    rate: Any  # that has a price, with its numbers
+    lines: Any
+    ranges: Any  # four of each cell
+    over: Any
 
 
 def room(n_groups, n_words, n_segments, n_bits, depth):
@@ -394,9 +405,11 @@ def _solve(a, b, m):
 
 
 @helper
-def _linearised(n_cells, pattern, weights, value, low, high, m, z, gradient, hessian, x):
+def _linearised(
+    n_cells, pattern, weights, value, low, high, m, z, gradient, hessian, x, rate, lines
+):
     """Bound of the linearisation at z over a box, and the loss there."""
-    loss, size, reach = 0.0, 0.0, 0.0
+    loss, size, reach, on_lines = 0.0, 0.0, 0.0, 0.0
     bits, last = (1, 1) if value.shape[1] == 2 else (3, 7)
     for i in range(m):
         gradient[i] = 0.0
@@ -414,9 +427,20 @@ def _linearised(n_cells, pattern, weights, value, low, high, m, z, gradient, hes
         wrong, right = (n, p) if s > 0.0 else (p, n)
         slope = q * (wrong - right * e)
         curvature = (wrong + right) * (e * q * q)
-        loss += (wrong + right) * blocks.log1p(e) + wrong * abs(s)
-        size += q * (wrong + right * e)
+        term, steep = (wrong + right) * blocks.log1p(e) + wrong * abs(s), q * (wrong + right * e)
         slope = slope if s > 0.0 else -slope
+        if rate[rated.IS_PRICED] > 0.0:
+            u = rate[rated.DIRECTION] * s
+            if u <= lines[rated.FROM, c]:
+                term += rate[rated.PRICE] * (p if rate[rated.DIRECTION] > 0.0 else n)
+            elif u < lines[rated.TO, c]:
+                term = lines[rated.AT, c] + lines[rated.SLOPE, c] * u
+                slope = rate[rated.DIRECTION] * lines[rated.SLOPE, c]
+                on_lines += abs(lines[rated.AT, c]) + abs(lines[rated.SLOPE, c] * u)
+                steep = abs(slope)
+                curvature *= 0.25
+        loss += term
+        size += steep
         for i in range(m):
             gradient[i] += slope * x[i]
             scaled = curvature * x[i]
@@ -437,8 +461,10 @@ def _linearised(n_cells, pattern, weights, value, low, high, m, z, gradient, hes
         reach += largest * abs(z[i])
     terms = n_cells + 12.0
     error = (2.0 * _EPSILON) * (
-        terms * (2.0 * loss + size * widths) + np.float64(m + 2) * reach * size
+        terms * (2.0 * (loss + on_lines) + size * widths) + np.float64(m + 2) * reach * size
     )
+    if rate[rated.IS_PRICED] > 0.0:
+        return bound - error - rate[rated.SLACK], loss
     return bound - error, loss
 
 
@@ -466,7 +492,7 @@ def _newton_step(hessian, gradient, low, high, z, system, step, chosen, n_free):
 
 
 @helper
-def _cells_bound(n_cells, pattern, weights, value, low, high, m, enough, z, work):
+def _cells_bound(n_cells, pattern, weights, value, low, high, m, enough, z, work, rate, lines):
     """Bound of the loss over real coefficients within a box, by Newton steps."""
     nearest, gradient, step, x = work[0, 0], work[0, 1], work[0, 2], work[0, 3]
     chosen = work[0, 4]
@@ -475,8 +501,9 @@ def _cells_bound(n_cells, pattern, weights, value, low, high, m, enough, z, work
     for i in range(m):
         z[i] = low[i] if z[i] < low[i] else high[i] if z[i] > high[i] else z[i]
     bound, loss = _linearised(
-        n_cells, pattern, weights, value, low, high, m, z, gradient, hessian, x
-    )
+        n_cells, pattern, weights, value, low, high, m, z, gradient, hessian, x, rate,
+        lines,
+    )  # fmt: skip
     for _ in range(_NEWTON_STEPS):
         n_free, change, share = 0, 0.0, 1.0
         if bound > best:
@@ -507,8 +534,9 @@ def _cells_bound(n_cells, pattern, weights, value, low, high, m, enough, z, work
         tried, halving = 0.0, 0
         while True:
             bound, tried = _linearised(
-                n_cells, pattern, weights, value, low, high, m, nearest, gradient, hessian, x
-            )
+                n_cells, pattern, weights, value, low, high, m, nearest, gradient, hessian, x, rate,
+                lines,
+            )  # fmt: skip
             if bound > best:
                 best = bound
             if tried <= loss or halving == 12:
@@ -573,7 +601,9 @@ def _is_excluded(
     n, n_boxes, bound = 1, 0, 0.0
     while n:
         low, high, z = stack[n - 1, 0], stack[n - 1, 1], stack[n - 1, 2]
-        least = _cells_bound(n_cells, pattern, weights, value, low, high, m, enough, z, work)
+        least = _cells_bound(
+            n_cells, pattern, weights, value, low, high, m, enough, z, work, work[3, 0], work[3]
+        )
         if n_boxes == 0:
             bound = least
         n_boxes += 1
@@ -595,6 +625,130 @@ def _is_excluded(
             high[i], stack[n, 0, i] = below, above
         n += 1
     return True, bound, n_boxes
+
+
+# ---- limits on rates --------------------------------------------------------------------------
+
+
+@helper
+def _priced_bound(s, n_cells, box, m, enough, n_prices):
+    """Bound of a box over real points, of the best of a few prices; how many were tried."""
+    rate, lines = s.rate, s.lines
+    least, most = s.ranges[0], s.ranges[1]
+    start = rate[rated.PRICE] if rate[rated.PRICE] > 0.0 else 0.5
+    best, low, high, kept, n_tried = 0.0, 0.0, np.inf, rate[rated.PRICE], 0
+    if n_prices == _FIRST_PRICES:
+        rate[rated.PRICE] = 0.0
+    for _ in range(n_prices):
+        begin = rate[rated.PRICE] * rate[rated.LIMIT]
+        rate[rated.SLACK] = 0.0
+        for c in range(n_cells):
+            p, n = s.weights[1, c], s.weights[0, c]
+            if rate[rated.DIRECTION] > 0.0:
+                rated.bridge(rate, lines, c, p, n, least[c], most[c])
+            else:
+                rated.bridge(rate, lines, c, n, p, -most[c], -least[c])
+        bound = _cells_bound(
+            n_cells, s.cell_pattern, s.weights, s.own_value, box[0], box[1], m,
+            enough + begin * (1.0 + 1e-15), box[2], s.work, rate, lines,
+        ) - begin * (1.0 + 2.0 * _EPSILON)  # fmt: skip
+        n_tried += 1
+        if bound > best:
+            best, kept = bound, rate[rated.PRICE]
+        if best >= enough:
+            break
+        over = rated.excess(n_cells, s.cell_pattern, s.weights, s.own_value, box[2], m, rate, lines)
+        if over > 0.0:
+            low = rate[rated.PRICE]
+        else:
+            high = rate[rated.PRICE]
+        if high <= 0.0 or high - low <= 1e-3 * high:
+            break
+        if high < np.inf:
+            rate[rated.PRICE] = 0.5 * (low + high)
+        else:
+            rate[rated.PRICE] = 2.0 * low if low > 0.0 else start
+    rate[rated.PRICE] = kept
+    return best, n_tried
+
+
+@helper
+def _divide_widest(low, high, z, m, t):
+    """The widest range of whole points, divided next to z; -1 if there is but one vector."""
+    chosen, most = -1, 0.5 * t
+    for i in range(m):
+        if high[i] - low[i] > most:
+            most, chosen = high[i] - low[i], i
+    if chosen < 0:
+        return -1, 0.0, 0.0
+    if chosen > 0 and low[chosen] < 0.0 and high[chosen] > 0.0:
+        return chosen, _above(-t), _below(t)
+    points = np.rint(z[chosen] / t)
+    if t * (points + 0.5) > high[chosen]:
+        points -= 1.0
+    return chosen, _above(t * points), _below(t * (points + 1.0))
+
+
+@helper
+def _rated_boxes(s, n_cells, m, enough):
+    """Say whether all whole points of a support are excluded but the best ones that were found.
+
+    And what loss is not looked for, the bound, how many were tried, whether any was found.
+    """
+    stack, t_low, t_high = s.stack, s.ends[0], s.ends[1]
+    n, n_boxes, n_tried, bound, is_found = 1, 0, 0, 0.0, False
+    while n:
+        box, other = stack[n - 1], stack[n]
+        low, high, z = box[0], box[1], box[2]
+        n_boxes += 1
+        if n_boxes > _MOST_RATED_BOXES or n == _DEEPEST or (n_boxes > 1 and stopped(s.stop)):
+            return False, enough, bound, n_tried, is_found
+        rated.ranges(n_cells, s.cell_pattern, s.own_value, box, m, s.ranges[0], s.ranges[1])
+        is_broken = False
+        for r in range(s.rates.shape[0]):
+            is_broken |= rated.breaks(s.weights, n_cells, s.rates[r], s.ranges[0], s.ranges[1])
+        if is_broken:
+            n -= 1
+            n_tried += 1
+            continue
+        lower, tried = _priced_bound(
+            s, n_cells, box, m, enough, _FIRST_PRICES if n_boxes == 1 else _PRICES
+        )
+        n_tried += tried
+        if n_boxes == 1:
+            bound = lower
+        if lower >= enough:
+            n -= 1
+            continue
+        i, below, above = _divide(low, high, z, m, t_low, t_high)
+        if i < 0 and t_low != t_high:
+            return False, enough, bound, n_tried, is_found
+        if i < 0:
+            for j in range(m):
+                s.points[0, j] = int(np.rint(z[j] / t_low))
+            loss = rated.loss_of_points(
+                n_cells, s.cell_pattern, s.weights, s.own_value, s.points[0], m, t_low, s.rates,
+                s.over,
+            )  # fmt: skip
+            if loss < enough:
+                for j in range(m):
+                    s.points[1, j] = s.points[0, j]
+                is_found = True
+                if not s.settles:
+                    return False, enough, bound, n_tried, is_found
+                enough = loss
+            i, below, above = _divide_widest(low, high, z, m, t_low)
+            if i < 0:
+                n -= 1
+                continue
+        for k in range(3):
+            _copy_row(other[k], box[k])
+        if z[i] - below < above - z[i]:
+            low[i], other[1, i] = above, below
+        else:
+            high[i], other[0, i] = below, above
+        n += 1
+    return True, enough, bound, n_tried, is_found
 
 
 # ---- the scan ---------------------------------------------------------------------------------
@@ -631,24 +785,70 @@ def _consider(s, n_cells, size):
         j = item[i]
         box[0, i + 1], box[1, i + 1], box[2, i + 1] = s.low[j + 1], s.high[j + 1], 0.0
         _copy_row(s.own_value[i], s.value[j])
+    if s.rates.shape[0] and n_cells <= rated.CELLS:
+        return _consider_rates(s, n_cells, size, saturated_loss, total)
     excluded, bound, n_boxes = _is_excluded(
         n_cells, s.cell_pattern, s.weights, s.own_value, s.stack, size + 1, s.ends[0], s.ends[1],
         cutoff - total, s.work, s.stop,
     )  # fmt: skip
-    terms = (size + 1) * (size + 2) // 2 + _TERMS_OF_A_CELL
-    s.counted[4] += n_boxes * (n_cells + _CELLS_OF_A_BOX) * terms
+    _count_terms(s, n_boxes, n_cells, size)
     if excluded:
         return 0
     if saturated_loss > bound:
         bound = saturated_loss
-    n_found = s.counted[3]
+    return _note(s, size, bound + total, False)
+
+
+@inlined
+def _count_terms(s, n_boxes, n_cells, size):
+    terms = (size + 1) * (size + 2) // 2 + _TERMS_OF_A_CELL
+    s.counted[4] += n_boxes * (n_cells + _CELLS_OF_A_BOX) * terms
+
+
+@helper
+def _note(s, size, bound, has_points):
+    """Note a support that is left, or a vector of it; FULL if there is no room for it."""
+    n_found = s.unlooked[1]
     if n_found == s.bounds.shape[0]:
         return FULL
+    if bound < np.inf:
+        s.counted[3] += 1
     for i in range(s.found.shape[1]):
-        s.found[n_found, i] = item[i] if i < size else -1
-    s.bounds[n_found] = bound + total
-    s.counted[3] += 1
+        s.found[n_found, i] = s.item[i] if i < size else -1
+    if s.rates.shape[0]:
+        s.vector[n_found, 0] = _NO_VECTOR
+        if has_points:
+            for i in range(size + 1):
+                s.vector[n_found, i] = s.points[1, i]
+    s.bounds[n_found] = bound
+    s.unlooked[1] += 1
     return 0
+
+
+@helper
+def _consider_rates(s, n_cells, size, least, price):
+    """Bound a support under limits on rates; FULL if there is no room for it."""
+    for r in range(s.rates.shape[0]):
+        bound, of_rate = rated.saturated(s.weights, n_cells, s.rates[r], s.ranges[2], s.ranges[3])
+        if bound + price >= s.ends[2]:
+            return 0
+        if r and bound <= least:
+            continue
+        least = bound if bound > least else least
+        for k in range(4):
+            s.rate[k] = s.rates[r, k]
+        s.rate[rated.PRICE], s.rate[rated.IS_PRICED] = of_rate, 1.0
+    settled, enough, bound, n_tried, is_found = _rated_boxes(
+        s, n_cells, size + 1, s.ends[2] - price
+    )
+    _count_terms(s, n_tried, n_cells, size)
+    if settled and not is_found:
+        return 0
+    if is_found and s.settles and enough + price < s.ends[2]:
+        s.ends[2] = enough + price
+    if least > bound:
+        bound = least
+    return _note(s, size, np.inf if settled else bound + price, is_found)
 
 
 @inlined
@@ -794,16 +994,19 @@ def _scan_level(s, size, depth, first, min_size, max_size):
         read(float64),
         read(float64, 2),
     ),
-    *(read(int64), read(float64), read(float64), read(float64), read(float64), read(uint8, 2)),
+    *(read(int64), read(float64), read(float64), write(float64), read(float64), read(uint8, 2)),
     *(read(int64), int64, int64, int64, write(int64), write(int64, 2), write(float64)),
     *(write(int64), write(uint64), write(int32, 3), write(int32, 3), write(float32)),
     *(write(int64, 2), write(int32, 3), write(int32), write(float64, 2), write(uint64, 2)),
     *(write(float64, 3), write(float64, 2), write(float64, 3), write(int64, 2)),
+    *(read(float64, 2), int64, write(int64, 2), write(int64, 2), write(float64)),
+    *(write(float64, 2), write(float64, 2), write(float64)),
 )
 def _scan(
     place, segments, n_segments, item, unit, value, plane, low, high, ends, price, apart, prefix,
     first, min_size, max_size, stop, found, bounds, counted, room, single, both, test, patterns,
-    totals, cell_pattern, weights, moves, stack, own_value, work, state,
+    totals, cell_pattern, weights, moves, stack, own_value, work, state, rates, settles, vector,
+    points, rate, lines, ranges, over,
 ):  # fmt: skip
     n_items = price.shape[0]
     pairs_from = n_items
@@ -815,7 +1018,7 @@ def _scan(
         place, segments, n_segments, item, unit, value, plane, low, high, ends, price, apart, stop,
         found, bounds, counted, room, single, both, test, patterns, totals, cell_pattern, weights,
         moves, stack, own_value, work, n_cells, unlooked, pairs_from,
-        plane[pairs_from] - pairs_from,
+        plane[pairs_from] - pairs_from, rates, settles, vector, points, rate, lines, ranges, over,
     )  # fmt: skip
     size, depth = 0, 0
     for k in range(prefix.shape[0]):
@@ -845,15 +1048,15 @@ def _scan(
                 position[size], depths[size] = a + 1, depth + plane[a + 1] - plane[a]
                 entering = True
         elif size == bottom:
-            return counted[3]
+            return unlooked[1]
         else:
             size -= 1
 
 
 def scan(
     words, bits, labels, shifts, unit, value, plane, low, high, t_low, t_high, price, apart, prefix,
-    first, min_size, max_size, depth, cutoff, level, stop, found, bound, counted, room64, room32,
-    room_float,
+    first, min_size, max_size, depth, cutoff, level, rates, settles, stop, found, bound, vector,
+    counted, room64, room32, room_float,
 ):  # fmt: skip
     n_bits, n_groups, n_words = int(bits.sum()), words.shape[0], words.shape[1]
     place = np.empty((depth + 1, 2), np.int64)
@@ -882,15 +1085,14 @@ def scan(
     )
     width = 8 * n_groups
     halves = room32[: 4 * cells * width].reshape(2, cells, 2, width)
-    already, counted[3] = counted[3], 0
-    status = _scan(
+    return _scan(
         place, segments, n_segments, np.zeros(MOST_ITEMS, np.int64), unit, value, plane, low, high,
         np.array([t_low, t_high, cutoff]), price, apart, prefix, first, min_size, max_size, stop,
         found, bound, counted, room64, halves[0], halves[1], room_float,
         np.zeros((depth + 1, cells), np.int64), np.zeros((depth + 1, cells, 2), np.int32),
         np.zeros(_MOST_CELLS, np.int32), np.zeros((2, _MOST_CELLS)), np.zeros((2, 6), np.uint64),
         np.zeros((_DEEPEST + 1, 3, _MOST_COEF)), np.zeros((MOST_ITEMS, value.shape[1])),
-        np.zeros((3, _MOST_COEF, _MOST_COEF)), np.zeros((4, MOST_ITEMS + 1), np.int64),
+        np.zeros((4, _MOST_COEF, _MOST_COEF)), np.zeros((4, MOST_ITEMS + 1), np.int64), rates,
+        int(settles), vector, np.zeros((2, _MOST_COEF), np.int64), np.zeros(7),
+        np.zeros((4, rated.CELLS)), np.zeros((4, rated.CELLS)), np.zeros(MOST_RATES),
     )  # fmt: skip
-    counted[3] += already
-    return status

@@ -2,11 +2,12 @@ r"""Branch and bound without a solver: limits, interruption, certificate."""
 
 from __future__ import annotations
 
+import itertools
 import logging
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -320,6 +321,8 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             search: Search = self._new_parts_search()
         else:
             search = Search(*self._search_arguments())
+            if self.rates is not None:
+                search.items.limits = self.rates.limits(self.problem, search.incumbents)
         self._current = search
         return search
 
@@ -478,12 +481,20 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
         if self.rates is None or search.complete:
             return
         deadline = time.perf_counter() + RATES_SHARE * self.remaining
-        for found in self.rates.found_near(
-            search.incumbents.best,
-            swaps=self.settings.swaps,
-            stop=self.stop,
-            should_stop=lambda: time.perf_counter() > deadline,
-        ):
+
+        def is_over() -> bool:
+            return time.perf_counter() > deadline
+
+        near = self.rates.found_near(
+            search.incumbents.best, swaps=self.settings.swaps, stop=self.stop, should_stop=is_over
+        )
+        exchanged: Iterable[NDArray[np.int64]] = ()
+        if self.settings.tables != "never" and self.problem.scales.is_single:
+            box = np.array([self.problem.lower, self.problem.upper], np.float64)
+            exchanged = self.rates.exchanged(
+                search.items, box, search.incumbents, stop=self.stop, should_stop=is_over
+            )
+        for found in itertools.chain(exchanged, near):
             search.incumbents.offer(found)
             search.maybe_record()
 
@@ -562,6 +573,7 @@ class BranchAndBoundRun(EngineRun[BranchAndBoundSettings]):
             table_supports=tables.supports,
             table_saturated=tables.saturated,
             table_left=tables.left,
+            table_vectors=tables.vectors,
             table_share=tables.share,
             cutoff_nodes=cutoffs.nodes,
             cutoff_supports=cutoffs.leaves,

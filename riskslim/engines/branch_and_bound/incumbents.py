@@ -21,6 +21,7 @@ from riskslim.heuristics.supports import SupportSearch
 from riskslim.loss.sharing import take_over_work
 
 if TYPE_CHECKING:
+    from riskslim.engines.branch_and_bound.tables import Scanned
     from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["MAX_SOLUTIONS", "Incumbents"]
@@ -433,6 +434,16 @@ class Incumbents:
             self.offer(vector)
             if on_offer is not None:
                 on_offer()
+
+    def offer_found(self, scanned: Scanned | None) -> None:
+        """Offer what tables found on the cells of supports.
+
+        Parameters
+        ----------
+        scanned : Scanned or None
+        """
+        for vector in () if scanned is None else scanned.vectors:
+            self.offer(vector)
 
     def offer_together(self, vectors: Sequence[NDArray[np.int64]]) -> None:
         """Offer vectors that share one pass over the rows.

@@ -11,6 +11,7 @@ with every weight, so that what is computed of smaller ones stays a lower bound.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -34,6 +35,8 @@ __all__ = ["TableItems", "distinct_values", "plane_counts", "saturated_losses"]
 MOST_ROWS = 2**31 - 1
 # Weights are taken to be multiples of one number where they are to within this share.
 SAME = 1e-10
+# And exactly, but for rounding errors, to within this.
+EXACT = 1e-14
 # Denominators of fractions of the least weight that are tried.
 DENOMINATORS = range(1, 13)
 # Multiples of the unit that the mean weight is otherwise rounded down to.
@@ -141,6 +144,8 @@ class TableItems:
         Weight of one row by class; all rows' add up to at most 1.
     value : float64 array of shape (m, 2) or (m, 8)
         What the numbers stand for: eight of them where an item has more than two values.
+    is_exact : bool
+        Whether no weights were rounded down by more than rounding errors.
     """
 
     features: NDArray[np.int64]
@@ -151,6 +156,7 @@ class TableItems:
     shifts: NDArray[np.int64]
     unit: NDArray[np.float64]
     value: NDArray[np.float64]
+    is_exact: bool = False
 
     @property
     def n_words(self) -> int:
@@ -193,11 +199,13 @@ class TableItems:
             return copied
         weights = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
         index, bits, labels, shifts, unit = [], [], [], [], np.zeros(2)
+        is_exact = True
         for label in (0, 1):
             own = np.flatnonzero(((rows.labels > 0) == bool(label)) & (weights > 0))
             if not own.size:
                 continue
-            multiples, step = _multiples(weights[own])
+            multiples, step, share = _multiples(weights[own])
+            is_exact &= share <= EXACT
             unit[label] = step / rows.total_weight * (1.0 - UNIT_SLACK)
             for shift, chosen in _segments(own, multiples):
                 index.append(chosen)
@@ -230,7 +238,7 @@ class TableItems:
             value[i] = known[np.minimum(np.arange(width), len(known) - 1)]
         return cls(
             features.astype(np.int64), words, plane.astype(np.int64), np.array(bits, np.int64),
-            np.array(labels, np.int64), np.array(shifts, np.int64), unit, value,
+            np.array(labels, np.int64), np.array(shifts, np.int64), unit, value, is_exact,
         )  # fmt: skip
 
     def taken(self, items: NDArray[np.intp]) -> TableItems:
@@ -284,6 +292,7 @@ def _of_bits(
     return TableItems(
         features.astype(np.int64), words, np.arange(len(planes) + 1), bits, labels,
         np.zeros(len(bits), np.int64), unit, np.tile(np.arange(2.0), (len(planes), 1)),
+        is_exact=True,
     )  # fmt: skip
 
 
@@ -309,13 +318,16 @@ def _numbered(column: NDArray[np.generic]) -> tuple[NDArray[Any], NDArray[np.flo
     return np.searchsorted(values, column).astype(np.int8), values.astype(np.float64)
 
 
-def _multiples(weights: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
-    """Whole numbers and a step, so that each weight is at least its number of steps."""
+def _multiples(weights: NDArray[np.float64]) -> tuple[NDArray[np.int64], float, float]:
+    """Whole numbers and a step, so that each weight is at least its number of steps.
+
+    And by which share it may be more.
+    """
     step, error = _common_step(weights, float(weights.sum()), len(weights))
     if error is not None:
-        return np.rint(weights / step).astype(np.int64), step * (1.0 - error - UNIT_SLACK)
+        return np.rint(weights / step).astype(np.int64), step * (1.0 - error - UNIT_SLACK), error
     multiples = np.floor(weights / step * (1.0 - 1e-15))
-    return multiples.astype(np.int64), step * (1.0 - UNIT_SLACK)
+    return multiples.astype(np.int64), step * (1.0 - UNIT_SLACK), math.inf
 
 
 def _common_step(weights: NDArray[np.float64], total: float, n: int) -> tuple[float, float | None]:

@@ -2,22 +2,27 @@
 
 The search sees a problem without these constraints. A score that breaks them is no incumbent and
 leaves no trace, so that the cutoff stays at the best score that meets them, and every score with an
-objective below it is met. A box in which no predictions that it leaves open meet the constraints is
+objective below it is met, or excluded by tables of supports, which know limits on single rates
+(``rate_limits``). A box in which no predictions that it leaves open meet the constraints is
 left. Whatever bound the search has holds for the scores that meet them.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from riskslim.engines.branch_and_bound.rate_limits import RateLimits
 from riskslim.heuristics.descent import discrete_coordinate_descent, sequential_rounding
 
 if TYPE_CHECKING:
+    from riskslim.engines.branch_and_bound.incumbents import Incumbents
+    from riskslim.engines.branch_and_bound.tables import SupportTables
     from riskslim.problem.problem import RiskScoreProblem
 
 __all__ = ["Rates"]
@@ -26,6 +31,8 @@ __all__ = ["Rates"]
 # and how many of them are started from at a time.
 MOST_KEPT = 200
 STARTS = 10
+# Predicted seconds of the exchanges of one set of items beyond which they are left out.
+MOST_EXCHANGE_SECONDS = 0.2
 
 
 class Rates:
@@ -71,6 +78,26 @@ class Rates:
         """
         size = self.problem.max_size
         return all(check.is_possible(lower, upper, size) for check in self.checks)
+
+    def limits(self, problem: RiskScoreProblem, incumbents: Incumbents) -> RateLimits | None:
+        """Limits that tables of supports are told; None where there are none.
+
+        Parameters
+        ----------
+        problem : RiskScoreProblem
+            Without the constraints on rates.
+        incumbents : Incumbents
+            Of the search.
+
+        Returns
+        -------
+        RateLimits or None
+        """
+        return RateLimits.of(
+            self.checks, problem.loss.data.total_weight,
+            is_only=incumbents.is_one and problem.constraint_rows is None,
+            accepts=lambda coef: problem.is_feasible(coef) and self.accepts(coef),
+        )  # fmt: skip
 
     def consider(self, coef: NDArray[np.int64], objective: float) -> None:
         """Keep a vector that meets the other requirements, if it is one of the best ones.
@@ -135,6 +162,57 @@ class Rates:
             assert improved is not None
             yield improved
 
+    def exchanged(
+        self,
+        tables: SupportTables,
+        box: NDArray[np.float64],
+        incumbents: Incumbents,
+        *,
+        stop: NDArray[np.int64],
+        should_stop: Callable[[], bool],
+    ) -> Iterator[NDArray[np.int64]]:
+        """Vectors that meet the constraints, of supports that differ little from known ones.
+
+        Supports are those of the best vectors that break the constraints, and of the best one that
+        meets them. One item is exchanged, and then two, for the best others, as long as that helps.
+
+        Parameters
+        ----------
+        tables : SupportTables
+            Which keep the limits on rates; without any there is nothing to find.
+        box : ndarray of float64, shape (2, d + 1)
+            The box that is searched, at one scale.
+        incumbents : Incumbents
+            Of the search: each vector is to be offered before the next one is asked for.
+        stop : int64 array of shape (1,)
+            Not zero: end as soon as possible.
+        should_stop : callable
+            The same, asked between exchanges.
+
+        Yields
+        ------
+        ndarray of int64, shape (d + 1,)
+        """
+        if tables.limits is None:
+            return
+        scan = _Scan(tables, box, 1.0 / self.problem.loss.scale, incumbents, stop)
+        for _, near in sorted(self._best.values(), key=lambda entry: entry[0])[:STARTS]:
+            if should_stop():
+                return
+            yield from scan.found((1 + np.flatnonzero(near[1:])).tolist(), near != 0)
+        while incumbents.best is not None:
+            best = incumbents.best
+            used, size = (1 + np.flatnonzero(best[1:])).tolist(), self.problem.max_size
+            for n_out in (max(1 - (size - len(used)), 0), 2):
+                for kept in itertools.combinations(used, max(len(used) - n_out, 0)):
+                    if should_stop() or stop[0]:
+                        return
+                    yield from scan.found(list(kept))
+                if (incumbents.best != best).any():
+                    break
+            else:
+                return
+
     def _rounded(
         self, near: NDArray[np.int64], stop: NDArray[np.int64]
     ) -> NDArray[np.int64] | None:
@@ -143,6 +221,37 @@ class Rates:
             problem = problem.at_scale(scales.nearest_to_one)
         point = np.clip(near, problem.lower, problem.upper).astype(np.float64)
         return sequential_rounding(problem, point, stop=stop).coefficients
+
+
+class _Scan(NamedTuple):
+    """Looks for vectors of supports that have some items."""
+
+    tables: SupportTables
+    box: NDArray[np.float64]
+    t: float
+    incumbents: Incumbents
+    stop: NDArray[np.int64]
+
+    def found(
+        self, kept: list[int], live: NDArray[np.bool_] | None = None
+    ) -> Sequence[NDArray[np.int64]]:
+        """Better vectors than the best one with these features, of all features or some."""
+        box = self.box
+        if live is not None:
+            box = np.where(live | (np.arange(len(live)) == 0), box, 0.0)
+        used = [j - 1 for j in kept]
+        if self.tables.predicted_seconds(box, used=used) > MOST_EXCHANGE_SECONDS:
+            return ()
+        completion = self.tables.completion(box, self.t, self.t, used)
+        if completion is None:
+            return ()
+        # Nothing is concluded from what is left out.
+        cutoff = self.incumbents.cutoff
+        scanned = completion.scan(completion.whole(), cutoff, self.stop, settles=True)
+        if scanned is None:
+            return ()
+        self.tables.counts.vectors += len(scanned.vectors)
+        return scanned.vectors[::-1]
 
 
 def _objective(entry: tuple[bytes, tuple[float, NDArray[np.int64]]]) -> float:

@@ -149,14 +149,14 @@ class Search:
         self._heap: list[Node] = []
         self._dive: list[Node] = []
         self.table_counts = TableCounts()
-        self._items = SupportTables(
+        self.items = SupportTables(
             problem,
             cost=settings.table_cost,
             memory=settings.memory_limit,
             counts=self.table_counts,
             should_stop=self._is_stopped,
         )
-        self._tables = None if settings.tables == "never" else self._items
+        self._tables = None if settings.tables == "never" else self.items
         self.cutoff_counts = CutoffCounts()
         self._cutoffs: list[CutoffSearch] = []
         self._sampled: SampledNodes | None = None
@@ -563,13 +563,13 @@ class Search:
 
     def _begin_cutoffs(self, limit: float) -> None:
         """Search over cut-offs where that is possible, and predicted to take less than a limit."""
-        n_items = self._items.n_items
+        n_items = self.items.n_items
         preparation = PREPARED_SECONDS * self.problem.loss.n_rows * n_items
         if limit < max(PREPARATION_SECONDS * n_items**0.5, preparation / CUTOFFS_TRIED_SHARE):
             return
         if self._prepared is None:
             self._prepared = CutoffSearch.of_roots(
-                self.problem, self._roots, self._items, self.settings.cutoffs, self._is_stopped
+                self.problem, self._roots, self.items, self.settings.cutoffs, self._is_stopped
             )
         searches = self._prepared
         self._wants_cutoffs = bool(searches)
@@ -650,14 +650,16 @@ class Search:
         cutoff, lower_bound = self.incumbents.cutoff, self.lower_bound
         batch = one.next_batch(self.settings.batch_size, cutoff)
 
-        def work(piece: Piece, worker: Worker) -> Divided:
-            return one.divide(piece, worker, cutoff, lower_bound, self.stop)
-
-        for divided in share(self._workers, batch, work, pool, self._roundings.aside):
+        for divided in share(
+            self._workers, batch,
+            lambda piece, worker: one.divide(piece, worker, cutoff, lower_bound, self.stop),
+            pool, self._roundings.aside,
+        ):  # fmt: skip
             self.nodes += 1
             self.seconds += divided.seconds
             one.merge(divided)
             self.table_counts.add_node(divided.scanned)
+            self.incumbents.offer_found(divided.scanned)
             self._push_supports(divided.children)
 
     def _relaxation_seconds(self, box: NDArray[np.float64], rows: NodeRows | None = None) -> float:
@@ -768,6 +770,7 @@ class Search:
             stage.done(unit)
             for scanned, children in found:
                 self.table_counts.add(scanned)
+                self.incumbents.offer_found(scanned)
                 self._push_supports(children)
         if stage.is_done:
             self.nodes += 1
@@ -825,6 +828,7 @@ class Search:
                 node.bound, [child.bound for child in expansion.children], expansion.seconds
             )
             self.table_counts.add_node(expansion.scanned)
+            self.incumbents.offer_found(expansion.scanned)
             if expansion.leaf is not None:
                 self.incumbents.offer(np.rint(expansion.leaf).astype(np.int64))
             # The best child last: a dive takes the latest node first.

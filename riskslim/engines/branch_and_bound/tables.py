@@ -21,11 +21,9 @@ The kernel is :mod:`riskslim._kernels.tables`; rows are those of
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
 import math
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,7 +32,9 @@ from numpy.typing import NDArray
 
 from riskslim._kernels import tables as kernels
 from riskslim.data.threads import in_threads
+from riskslim.engines.branch_and_bound.memory import Memory
 from riskslim.engines.branch_and_bound.packed import TableItems, plane_counts, saturated_losses
+from riskslim.engines.branch_and_bound.rate_limits import NO_LIMITS, RateLimits
 
 if TYPE_CHECKING:
     from riskslim.problem.problem import RiskScoreProblem
@@ -49,6 +49,8 @@ __all__ = [
 MOST_PLANES = 10
 # Supports that one task may leave. A cutoff that excludes hardly anything would fill the memory.
 MOST_FOUND = 50_000
+# Of a support no vector was found.
+NO_VECTOR = np.iinfo(np.int64).min
 # Copies of all planes that are there at once while they are packed.
 PACKED_COPIES = 3
 # Predicted seconds of one task: long enough to be worth a call, short enough to share out. A task
@@ -114,11 +116,15 @@ class Scanned(NamedTuple):
     counted : int64 array of shape (5,)
         Supports looked at, past the first test, past h, and left; second derivatives of
         their boxes.
+    vectors : list of int64 arrays of shape (d + 1,)
+        Scores that keep limits on rates, each the best one of a support that is not left, or one
+        of a support that is.
     """
 
     supports: list[NDArray[np.int64]]
     bounds: NDArray[np.float64]
     counted: NDArray[np.int64]
+    vectors: Sequence[NDArray[np.int64]] = ()
 
 
 @dataclasses.dataclass
@@ -133,6 +139,8 @@ class TableCounts:
         Supports that they looked at, that were left by the first test, by h, and in the end.
     terms : int
         Second derivatives of all boxes that were bounded for supports that h left.
+    vectors : int
+        Scores that keep limits on rates, found on the cells of supports.
     share : float
         Of the latest node that takes long, share of the supports that are looked at or excluded.
     """
@@ -143,6 +151,7 @@ class TableCounts:
     saturated: int = 0
     left: int = 0
     terms: int = 0
+    vectors: int = 0
     share: float = 0.0
 
     def add(self, scanned: Scanned) -> None:
@@ -158,6 +167,7 @@ class TableCounts:
         self.tested += tested
         self.saturated += saturated
         self.left += left
+        self.vectors += len(scanned.vectors)
 
     @property
     def terms_per_support(self) -> float:
@@ -174,96 +184,6 @@ class TableCounts:
         if scanned is not None:
             self.nodes += 1
             self.add(scanned)
-
-
-class Room(NamedTuple):
-    """Memory that a scan works in."""
-
-    words: NDArray[np.uint64]
-    integers: NDArray[np.int32]
-    floats: NDArray[np.float32]
-
-    @property
-    def nbytes(self) -> int:
-        """Memory of the arrays."""
-        return self.words.nbytes + self.integers.nbytes + self.floats.nbytes
-
-    def holds(self, n_words: int, n_integers: int, n_floats: int) -> bool:
-        """Say whether it is enough for a scan that needs so much."""
-        return (
-            len(self.words) >= n_words
-            and len(self.integers) >= n_integers
-            and len(self.floats) >= n_floats
-        )
-
-
-class Memory:
-    """Bytes that threads share: one that wants more than is left waits for another one to end.
-
-    How much a thread may have does not depend on their number, so that the search does not, either.
-
-    Parameters
-    ----------
-    limit : float
-    """
-
-    def __init__(self, limit: float) -> None:
-        self.limit = limit
-        self._used = 0
-        self._changed = threading.Condition()
-        # The system clears what it hands out: for many rows that takes longer than a task.
-        self._spare: list[Room] = []
-
-    def room(self, n_words: int, n_integers: int, n_floats: int) -> Room:
-        """Room for a scan, what another one has given back if that is enough.
-
-        Parameters
-        ----------
-        n_words, n_integers, n_floats : int
-
-        Returns
-        -------
-        Room
-        """
-        with self._changed:
-            spare = self._spare.pop() if self._spare else None
-        if spare is not None and spare.holds(n_words, n_integers, n_floats):
-            return spare
-        del spare  # before there is more
-        return Room(
-            np.empty(n_words, np.uint64), np.empty(n_integers, np.int32),
-            np.empty(n_floats, np.float32),
-        )  # fmt: skip
-
-    def give_back(self, room: Room) -> None:
-        """Keep room for the next scan.
-
-        Parameters
-        ----------
-        room : Room
-        """
-        with self._changed:
-            if sum(one.nbytes for one in self._spare) + self._used <= self.limit:
-                self._spare.append(room)
-
-    @contextlib.contextmanager
-    def taken(self, n_bytes: int) -> Iterator[None]:
-        """Have some of it for the time of a context.
-
-        Parameters
-        ----------
-        n_bytes : int
-            At most the limit.
-        """
-        with self._changed:
-            self._changed.wait_for(lambda: self._used + n_bytes <= self.limit)
-            self._used += n_bytes
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._used -= n_bytes
-                self._changed.notify_all()
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -291,6 +211,10 @@ class Completion:
         In which supports are looked at.
     n_bytes : int
         Of it, what one task takes.
+    n_features : int
+        Of the problem.
+    limits : RateLimits, optional
+        That scores are to keep.
     """
 
     packed: TableItems
@@ -306,6 +230,8 @@ class Completion:
     cost: float
     memory: Memory
     n_bytes: int
+    n_features: int
+    limits: RateLimits | None = None
 
     @property
     def n_items(self) -> int:
@@ -401,7 +327,14 @@ class Completion:
             if not self.apart[list(prefix), item].any():
                 yield from self._divided((*prefix, item), item + 1)
 
-    def scan(self, task: Task, cutoff: float, stop: NDArray[np.int64]) -> Scanned | None:
+    def scan(
+        self,
+        task: Task,
+        cutoff: float,
+        stop: NDArray[np.int64],
+        *,
+        settles: bool | None = None,
+    ) -> Scanned | None:
         """Look at the supports of a task.
 
         Parameters
@@ -411,17 +344,38 @@ class Completion:
             Objectives from here on are not looked for.
         stop : int64 array of shape (1,)
             Not zero: end as soon as possible.
+        settles : bool, optional
+            Whether a score that keeps all limits on rates settles what is no better: by default
+            where that is all that is looked for. It must not where something is concluded from
+            what the others do not leave.
 
         Returns
         -------
         Scanned or None
             None: it was stopped, or leaves too many supports.
         """
-        with self.memory.taken(self.n_bytes):
-            return self._scanned(task, cutoff, stop)
+        limits = self.limits
+        if settles is not None or limits is None:
+            return self._scanned(task, cutoff, stop, bool(settles))
+        settles = limits.settles_in(self.packed, self.t_low, self.t_high)
+        found = self._scanned(task, cutoff, stop, settles)
+        # Next to a limit the rounded weights of cells could say another thing than the rows.
+        if found is None or not settles or all(map(limits.accepts, found.vectors)):
+            return found
+        return self._scanned(task, cutoff, stop, False)
 
-    def _scanned(self, task: Task, cutoff: float, stop: NDArray[np.int64]) -> Scanned | None:
-        packed = self.packed
+    def _scanned(
+        self, task: Task, cutoff: float, stop: NDArray[np.int64], settles: bool
+    ) -> Scanned | None:
+        with self.memory.taken(self.n_bytes):
+            return self._scanned_in_memory(task, cutoff, stop, settles)
+
+    def _scanned_in_memory(
+        self, task: Task, cutoff: float, stop: NDArray[np.int64], settles: bool
+    ) -> Scanned | None:
+        packed, limits = self.packed, NO_LIMITS
+        if self.limits is not None:
+            limits = self.limits.rows(packed, self.t_low, self.t_high)
         depth = most_sorted(
             sum(self._planes[i] for i in task.prefix), self._wide_from(task.first),
             task.max_size - len(task.prefix),
@@ -429,21 +383,31 @@ class Completion:
         n_words, n_integers, n_floats = kernels.room(
             packed.words.shape[0], packed.n_words, len(packed.bits), int(packed.bits.sum()), depth
         )
-        found = np.empty((MOST_FOUND, max(task.max_size, 1)), np.int64)
-        bounds, counted = np.empty(MOST_FOUND), np.zeros(5, np.int64)
+        size = max(task.max_size, 1)
+        found, bounds = np.empty((MOST_FOUND, size), np.int64), np.empty(MOST_FOUND)
+        points = np.empty((MOST_FOUND if len(limits) else 1, task.max_size + 1), np.int64)
+        counted = np.zeros(5, np.int64)
         room = self.memory.room(n_words, n_integers, n_floats)
         n_found = kernels.scan(
             packed.words, packed.bits, packed.labels, packed.shifts, packed.unit, packed.value,
             packed.plane, self.low, self.high, self.t_low, self.t_high, self.price, self.apart,
             np.array(task.prefix, np.int64), task.first, self.min_size, task.max_size, depth,
-            cutoff, kernels.best_level(), stop, found, bounds, counted, *room,
+            cutoff, kernels.best_level(), limits, settles, stop, found, bounds, points, counted,
+            *room,
         )  # fmt: skip
         self.memory.give_back(room)
         if n_found < 0:
             return None
-        items = found[:n_found, : task.max_size]
-        supports = [packed.features[row[row >= 0]] for row in items]
-        return Scanned(supports, bounds[:n_found].copy(), counted)
+        items = [packed.features[row[row >= 0]] for row in found[:n_found, : task.max_size]]
+        left = np.isfinite(bounds[:n_found])
+        vectors = []
+        if len(limits):
+            for k in np.flatnonzero(points[:n_found, 0] != NO_VECTOR).tolist():
+                vector = np.zeros(self.n_features + 1, np.int64)
+                vector[[0, *(1 + items[k])]] = points[k, : len(items[k]) + 1]
+                vectors.append(vector)
+        supports = [items[k] for k in np.flatnonzero(left).tolist()]
+        return Scanned(supports, bounds[:n_found][left], counted, vectors)
 
 
 class _Shape(NamedTuple):
@@ -479,6 +443,11 @@ class SupportTables:
         predictions do not depend on threads.
     should_stop : callable, optional
         Asked while items are packed; after True tables can complete nothing that is not packed.
+
+    Attributes
+    ----------
+    limits : RateLimits or None
+        Limits on rates that scores are to keep. They may be set before anything is completed.
     """
 
     def __init__(
@@ -494,6 +463,7 @@ class SupportTables:
         self.min_size, self.max_size = problem.min_size, problem.max_size
         self.price = problem.l0_penalty
         self.counts = counts or TableCounts()
+        self.limits: RateLimits | None = None
         self._problem = problem
         self._should_stop = should_stop
         self._packed: tuple[TableItems, NDArray[np.uint8]] | None = None
@@ -555,7 +525,8 @@ class SupportTables:
         n_words, n_integers, n_floats = kernels.room(
             n_groups, packed.n_words, len(packed.bits), int(packed.bits.sum()), depth
         )
-        n_words += 8 * n_groups * packed.n_words + MOST_FOUND * (shape.max_size + 1)
+        n_found = MOST_FOUND * (1 if self.limits is None else 2)  # vectors, too
+        n_words += 8 * n_groups * packed.n_words + n_found * (shape.max_size + 1)
         return int(8 * n_words + 4 * (n_integers + n_floats))
 
     def predicted_seconds(
@@ -699,6 +670,7 @@ class SupportTables:
             np.ascontiguousarray(self.price[chosen.features]),
             np.ascontiguousarray(apart[np.ix_(chosen.features, chosen.features)]),
             self.min_size, min(self.max_size, len(items)), self.cost, self.memory, n_bytes,
+            len(self.price), self.limits,
         )  # fmt: skip
 
 

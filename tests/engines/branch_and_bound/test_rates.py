@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rated import draw, many_records, problem_of
+from rated import KINDS, Demand, Small, draw, many_records, problem_of
 from riskslim import (
+    BranchAndBoundSettings,
     RiskScoreProblem,
     Status,
     at_most,
     branch_and_bound,
     false_negative_rate_at_most,
     false_positive_rate_at_most,
+    monotone,
     rate_gap_at_most,
     risk_at_least,
 )
@@ -100,6 +102,96 @@ def test_boxes_of_one_vector_are_decided():
             assert rates.allows(vector, vector) == rates.accepts(vector), (seed, vector)
 
 
+# ---- by tables -----------------------------------------------------------------------------------
+
+
+def drawn_items(seed):
+    """A small problem with 0/1 items, one of more values at times, and what it is solved with."""
+    rng = np.random.default_rng([seed, 77])
+    d, n = 3, int(rng.integers(25, 90))
+    X = rng.integers(0, 2, (n, d)).astype(float)
+    if rng.random() < 0.3:
+        X[:, 0] = rng.integers(0, 4, n)
+    y = np.where(X @ rng.normal(0, 1.2, d) + rng.normal(0, 1, n) > rng.normal(0.5, 0.7), 1, -1)
+    groups = rng.integers(0, 2, n)
+    y[:4], groups[:4] = [-1, 1, -1, 1], [0, 0, 1, 1]
+    weights = (None, rng.integers(1, 4, n) * 1.0, rng.uniform(0.5, 2, n), np.where(y > 0, 3.0, 1.0))
+    demands = [
+        Demand(str(rng.choice(KINDS[:2])), float(rng.choice([0, 0.02, 0.1, 0.3])),
+               float(rng.choice([0.5, 0.3, 0.2, 0.7])))
+        for _ in range(int(rng.integers(1, 3)))
+    ]  # fmt: skip
+    if rng.random() < 0.15:
+        demands.append(Demand("positive", 0.1, 0.3, groups))
+    others = []
+    if rng.random() < 0.2:
+        others.append((monotone("x2", "+"), lambda v: v[:, 2] >= 0))
+    small = Small(
+        X, y, weights[seed % 4], 2, int(rng.integers(1, d + 1)), demands, others, is_integer=True
+    )
+    return small, float(rng.choice([1e-6, 0.003, 0.02]))
+
+
+@pytest.mark.parametrize("tables", ["always", "never"])
+@pytest.mark.parametrize(
+    "asked", [{}, {"n_solutions": 5}, {"within": 0.02}, {"node_limit": 0}, {"n_threads": 2}]
+)
+def test_tables_find_the_enumerated_optimum(tables, asked):
+    n_vectors = n_solved = 0
+    for seed in range(16):
+        small, price = drawn_items(seed)
+        vectors, met, objectives = small.enumerate()
+        objectives = objectives + (price - 1e-6) * (vectors[:, 1:] != 0).sum(axis=1)
+        best = objectives[met].min(initial=np.inf)
+        problem = small.build(l0_penalty=price)
+        settings = BranchAndBoundSettings(tables=tables, table_cost=(1e-3, 1.0, 50.0)[seed % 3])
+        try:
+            solution = branch_and_bound(problem, settings=settings, **asked)
+        except RiskSLIMError:
+            assert "node_limit" in asked
+            continue
+        certificate = solution.certificate
+        n_vectors += solution.statistics.table_vectors
+        if best == np.inf:
+            assert certificate.status is Status.INFEASIBLE, seed
+            continue
+        assert certificate.lower_bound <= best + 1e-10, seed
+        assert certificate.objective >= best - 1e-10, seed
+        assert problem.is_feasible(solution.coef)
+        if "node_limit" in asked:
+            continue
+        n_solved += 1
+        assert certificate.is_optimal, seed
+        assert certificate.objective == pytest.approx(best, abs=2e-10), seed
+        if solution.pool is not None and solution.pool.complete:
+            least = np.sort(objectives[met])
+            wanted = (
+                least[:5] if "n_solutions" in asked else least[least <= least[0] * 1.02 + 1e-11]
+            )
+            np.testing.assert_allclose(solution.pool.objectives, wanted, rtol=1e-9)
+    assert ("node_limit" in asked) or n_solved > 8
+    assert tables == "always" or n_vectors == 0
+    assert tables == "never" or "node_limit" in asked or n_vectors > 0
+
+
+def test_tables_settle_supports_that_cost_much_to_meet_a_rate():
+    """The best scores of items that break a rate are many, and none of them is looked at."""
+    rng = np.random.default_rng(3)
+    X = (rng.random((400, 30)) < 0.4).astype(int)
+    y = X[:, :6] @ [2, 2, 1, 1, -2, -1] + rng.logistic(0, 1.5, 400) > 2
+    problem = problem_of(X, y, false_negative_rate_at_most(0.05, 0.3), max_size=3)
+    assert problem.loss.n_rows == 400
+    by_tables, without = (
+        branch_and_bound(problem, node_limit=3000, settings=BranchAndBoundSettings(tables=tables))
+        for tables in ("auto", "never")
+    )
+    assert by_tables.certificate.is_optimal
+    assert by_tables.statistics.table_vectors > 0
+    assert by_tables.statistics.nodes < without.statistics.nodes
+    assert by_tables.certificate.objective <= without.certificate.objective + 1e-10
+    assert without.certificate.lower_bound <= by_tables.certificate.objective + 1e-10
+
+
 # ---- lists ---------------------------------------------------------------------------------------
 
 
@@ -179,7 +271,10 @@ def test_bounds_of_searches_that_end_early(options):
 
 def test_the_gap_that_is_allowed_ends_the_search():
     problem = many_records(400)
-    whole, rough = branch_and_bound(problem), branch_and_bound(problem, gap_tolerance=0.2)
+    settings = BranchAndBoundSettings(tables="never")
+    whole, rough = (
+        branch_and_bound(problem, settings=settings, gap_tolerance=gap) for gap in (0.0, 0.2)
+    )
     assert whole.certificate.is_optimal
     assert rough.statistics.nodes < whole.statistics.nodes
     assert rough.certificate.message == "gap tolerance reached"

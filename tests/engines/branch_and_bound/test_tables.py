@@ -281,7 +281,7 @@ def test_the_memory_of_a_scan_is_what_it_is_said_to_be(monkeypatch):
     asked = []
 
     def scan(*arguments, original=tables.kernels.scan):
-        asked.append(sum(a.nbytes for a in (arguments[0], *arguments[-6:])))
+        asked.append(sum(a.nbytes for a in (arguments[0], *arguments[-7:])))
         return original(*arguments)
 
     monkeypatch.setattr(tables.kernels, "scan", scan)

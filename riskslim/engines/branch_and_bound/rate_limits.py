@@ -1,0 +1,130 @@
+"""Constraints on rates as tables of supports see them: limits on rows that are predicted wrongly.
+
+Cells of a support have the weights of both classes, so that a score of its items is known to meet
+a limit from the cells alone. The kernel bounds supports and boxes of points with the limits, and
+looks for the best whole points that keep them (``_kernels/rated.h``).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskslim._kernels import tables as kernels
+from riskslim.constraints.rate_checks import RATE_TOLERANCE
+
+if TYPE_CHECKING:
+    from riskslim.constraints.rate_checks import RateCheck
+    from riskslim.engines.branch_and_bound.packed import TableItems
+
+__all__ = ["NO_LIMITS", "RateLimits"]
+
+# By which shares limits are raised, and scores next to a threshold moved apart from each other: far
+# more than rounding errors of both.
+_LIMIT_SLACK, _SCORE_SLACK = 1e-12, 4 * np.finfo(np.float64).eps
+
+NO_LIMITS = np.zeros((0, 4))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class RateLimits:
+    """Limits on the rate of one class each, and what a vector that keeps them settles.
+
+    Parameters
+    ----------
+    checks : sequence of RateCheck
+        Those of them that are about one rate.
+    total_weight : float
+        Of all rows.
+    settles : bool
+        Whether the best vector of a support that keeps the limits is all that is wanted of it.
+    accepts : callable
+        Says of a vector whether it meets all requirements of the problem.
+    """
+
+    checks: Sequence[RateCheck]
+    total_weight: float
+    settles: bool
+    accepts: Callable[[NDArray[np.int64]], bool]
+
+    @classmethod
+    def of(
+        cls,
+        checks: Sequence[RateCheck],
+        total_weight: float,
+        *,
+        is_only: bool,
+        accepts: Callable[[NDArray[np.int64]], bool],
+    ) -> RateLimits | None:
+        """Limits of a problem, None where its checks are about gaps alone, or not about integers.
+
+        Parameters
+        ----------
+        checks : sequence of RateCheck
+            All of the problem.
+        total_weight : float
+            Of all rows.
+        is_only : bool
+            Whether one best vector is looked for, and nothing but the checks is required of it.
+        accepts : callable
+            As in :class:`RateLimits`.
+
+        Returns
+        -------
+        RateLimits or None
+        """
+        own = [one for one in checks if len(one.rates) == 1 and one.is_integer.all()]
+        own = own[: kernels.MOST_RATES]
+        settles = is_only and len(own) == len(checks)
+        return cls(own, total_weight, settles, accepts) if own else None
+
+    def rows(self, packed: TableItems, t_low: float, t_high: float) -> NDArray[np.float64]:
+        """Direction, ends and weight of each limit, for scores in log-odds.
+
+        Parameters
+        ----------
+        packed : TableItems
+        t_low, t_high : float
+            What a point may be worth.
+
+        Returns
+        -------
+        float64 array of shape (number of limits, 4)
+            None where items have other values than whole numbers, or thresholds are other scores at
+            other scales.
+        """
+        first = [one.level.first_integer for one in self.checks]
+        if (packed.value != np.rint(packed.value)).any() or (t_low < t_high and any(first)):
+            return NO_LIMITS
+        found = []
+        for one, level in zip(self.checks, first, strict=True):
+            (rate,) = one.rates
+            # The largest score that is predicted negative, and the least that is positive.
+            negative, positive = t_low * (level - 1), t_low * level
+            bad, good = (negative, positive) if rate.of_negative else (-positive, -negative)
+            share = float(rate.weights.sum()) / self.total_weight
+            found.append((
+                1.0 if rate.of_negative else -1.0,
+                bad + _SCORE_SLACK * abs(bad),
+                good - _SCORE_SLACK * abs(good),
+                (one.limit + RATE_TOLERANCE) * share * (1.0 + _LIMIT_SLACK),
+            ))  # fmt: skip
+        return np.array(found)
+
+    def settles_in(self, packed: TableItems, t_low: float, t_high: float) -> bool:
+        """Say whether a vector settles the rest of its support, by losses that cells give exactly.
+
+        Parameters
+        ----------
+        packed, t_low, t_high
+            As in :meth:`rows`.
+
+        Returns
+        -------
+        bool
+        """
+        return self.settles and packed.is_exact and t_low == t_high
