@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from riskslim._kernels import nodes as kernels
 from riskslim.engines.branch_and_bound.additive import AdditiveModel
 from riskslim.engines.branch_and_bound.cutoffs import CutoffCounts, CutoffSearch
-from riskslim.engines.branch_and_bound.elimination import Divided, Elimination, Piece
+from riskslim.engines.branch_and_bound.elimination import Elimination, Piece
 from riskslim.engines.branch_and_bound.incumbents import Incumbents
 from riskslim.engines.branch_and_bound.multipliers import MAX_PRICED, Sides, priced
 from riskslim.engines.branch_and_bound.nodes import Child, Expansion, Node, Worth, unexpanded
@@ -150,12 +150,9 @@ class Search:
         self._dive: list[Node] = []
         self.table_counts = TableCounts()
         self.items = SupportTables(
-            problem,
-            cost=settings.table_cost,
-            memory=settings.memory_limit,
-            counts=self.table_counts,
-            should_stop=self._is_stopped,
-        )
+            problem, cost=settings.table_cost, memory=settings.memory_limit,
+            counts=self.table_counts, should_stop=self._is_stopped,
+        )  # fmt: skip
         self._tables = None if settings.tables == "never" else self.items
         self.cutoff_counts = CutoffCounts()
         self._cutoffs: list[CutoffSearch] = []
@@ -582,7 +579,6 @@ class Search:
         """Divide the next nodes of a search over cut-offs; supports that are left become nodes."""
         cutoff, workers, one = self.incumbents.cutoff, self._workers, self._cutoffs[0]
         units = one.next_units(self.settings.batch_size, cutoff, self.settings.memory_limit)
-
         found = share(
             self._workers, units, lambda unit, _: one.run(unit, cutoff, self.stop), pool,
             self._roundings.aside,
