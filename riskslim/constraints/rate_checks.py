@@ -206,6 +206,13 @@ class RateCheck:
         )
         return f"the rates are {named}"
 
+    @property
+    def room(self) -> float:
+        """What sums of shares may be off by, in the order in which they are added up."""
+        if self.has_integer_shares:
+            return 0.0
+        return float(len(self.shares) * np.finfo(np.float64).eps * np.abs(self.shares).sum())
+
     def ranges(
         self, lower: NDArray[np.int64], upper: NDArray[np.int64], max_size: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -255,12 +262,9 @@ class RateCheck:
         positive, is_open = least >= self.positive_from, most >= self.positive_from
         is_open &= ~positive
         settled, open_shares = self.shares[positive].sum(), self.shares[is_open]
-        room = 0.0
-        if not self.has_integer_shares:
-            room = len(self.shares) * np.finfo(np.float64).eps * np.abs(self.shares).sum()
         return bool(
-            settled + np.minimum(open_shares, 0.0).sum() <= self.high + room
-            and settled + np.maximum(open_shares, 0.0).sum() >= self.low - room
+            settled + np.minimum(open_shares, 0.0).sum() <= self.high + self.room
+            and settled + np.maximum(open_shares, 0.0).sum() >= self.low - self.room
         )
 
     def intercept_reach(

@@ -111,7 +111,7 @@ class RateLimits:
                 1.0 if rate.of_negative else -1.0,
                 bad + _SCORE_SLACK * abs(bad),
                 good - _SCORE_SLACK * abs(good),
-                (one.limit + RATE_TOLERANCE) * share * (1.0 + _LIMIT_SLACK),
+                (one.limit + RATE_TOLERANCE + one.room) * share * (1.0 + _LIMIT_SLACK),
             ))  # fmt: skip
         return np.array(found)
 

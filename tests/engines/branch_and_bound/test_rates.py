@@ -8,8 +8,11 @@ import pytest
 from rated import KINDS, Demand, Small, draw, many_records, problem_of
 from riskslim import (
     BranchAndBoundSettings,
+    CoefficientSet,
+    LogisticLoss,
     RiskScoreProblem,
     Status,
+    TrainingData,
     at_most,
     branch_and_bound,
     false_negative_rate_at_most,
@@ -190,6 +193,30 @@ def test_tables_settle_supports_that_cost_much_to_meet_a_rate():
     assert by_tables.statistics.nodes < without.statistics.nodes
     assert by_tables.certificate.objective <= without.certificate.objective + 1e-10
     assert without.certificate.lower_bound <= by_tables.certificate.objective + 1e-10
+
+
+@pytest.mark.parametrize("seed", [4, 9, 11])
+def test_scores_next_to_a_limit_are_judged_alike(seed):
+    """Weights of which one is 1e-9 of all, so that a limit of 0 is met to within rounding errors."""
+    rng, n = np.random.default_rng(seed), 30
+    X = rng.integers(0, 2, (2 * n + 1, 6)).astype(float)
+    X = X[np.argsort(-(X @ rng.normal(0, 2, 6) + rng.normal(0, 1, len(X))))]
+    y = np.array([1] * n + [-1] * n + [1])
+    weights = np.concatenate([np.full(n, 33333333.0), np.full(n, 4e7), [1.0]])
+    weights[0] += 1e9 - weights[:n].sum() - 1 - int(rng.integers(1, 30))
+    data = TrainingData(X, y, weights)
+    coefficients = CoefficientSet(data.feature_names, -5, 5)
+    constraint = false_negative_rate_at_most(0.0, 0.2)
+    problem = RiskScoreProblem(
+        LogisticLoss(data, coefficients), coefficients, max_size=3, constraints=[constraint]
+    )
+    found = [
+        branch_and_bound(problem, settings=BranchAndBoundSettings(tables=tables))
+        for tables in ("always", "auto", "never")
+    ]
+    for one in found:
+        assert problem.is_feasible(one.coef)
+        assert one.certificate.objective == pytest.approx(found[-1].certificate.objective)
 
 
 # ---- lists ---------------------------------------------------------------------------------------
