@@ -208,7 +208,7 @@ class RateCheck:
 
     @property
     def room(self) -> float:
-        """What sums of shares may be off by, in the order in which they are added up."""
+        """Rounding error that sums of shares may have, in any order."""
         if self.has_integer_shares:
             return 0.0
         return float(len(self.shares) * np.finfo(np.float64).eps * np.abs(self.shares).sum())

@@ -197,7 +197,7 @@ def test_tables_settle_supports_that_cost_much_to_meet_a_rate():
 
 @pytest.mark.parametrize("seed", [4, 9, 11])
 def test_scores_next_to_a_limit_are_judged_alike(seed):
-    """Weights of which one is 1e-9 of all, so that a limit of 0 is met to within rounding errors."""
+    """One weight is 1e-9 of all: a limit of 0 is met to within rounding errors."""
     rng, n = np.random.default_rng(seed), 30
     X = rng.integers(0, 2, (2 * n + 1, 6)).astype(float)
     X = X[np.argsort(-(X @ rng.normal(0, 2, 6) + rng.normal(0, 1, len(X))))]
