@@ -161,7 +161,7 @@ def test_bits_that_a_search_holds_are_read_by_others(features):
     assert loss.bits.shared is packed
     after = TableItems.of(loss, np.array(features))
     for field in dataclasses.fields(TableItems):
-        one, other = getattr(before, field.name), getattr(after, field.name)
+        one, other = (np.asarray(getattr(each, field.name)) for each in (before, after))
         np.testing.assert_array_equal(one, other)
         assert one.dtype == other.dtype
     assert {loss.value(vector) for _ in range(2 * READS)} == {value}
