@@ -21,7 +21,7 @@ KERNELS = [
 ]  # fmt: skip
 HEADERS = [
     "bits", "numerics", "blocks", "panels", "odds", "threads", "pool", "rows", "build", "nodes",
-    "rated", "tables", "cutoffs",
+    "cells", "rated", "tables", "cutoffs",
 ]  # fmt: skip
 
 # Results must not depend on which instructions a machine has: no fast-math, no

@@ -1,4 +1,4 @@
-/* Tables of supports under limits on rates; part of tables.h.
+/* Bounds of one support under limits on rates, from its cells.
  *
  * A rate counts the rows of one class that are predicted wrongly. Let u = s or u = -s be the score
  * in the direction in which they are predicted rightly: those of the class at u <= bad are wrong,
@@ -27,6 +27,8 @@
  */
 #ifndef RISKSLIM_RATED_H
 #define RISKSLIM_RATED_H
+
+#include "cells.h"
 
 #define RS_BRIDGE_STEPS 30
 /* Prices that are tried for the first box of a support, and for others. */
@@ -324,14 +326,7 @@ static int rs_rated_boxes(
                 continue;
             }
         }
-        *other = *box;
-        if (box->z[i] - below < above - box->z[i]) {
-            box->low[i] = above;
-            other->high[i] = below;
-        } else {
-            box->high[i] = below;
-            other->low[i] = above;
-        }
+        rs_part(box, other, i, below, above);
         n++;
     }
     return 1;
