@@ -202,6 +202,33 @@ def test_little_memory_leads_to_the_same_score():
     )
 
 
+def test_rows_are_sorted_only_for_a_search_that_begins(monkeypatch):
+    prepared, sorted_ = [], []
+    prepare, sort = cutoffs.CutoffSearch.of_roots, Chains.of
+
+    def of_roots(*arguments):
+        prepared.append(prepare(*arguments))
+        return prepared[-1]
+
+    def of(*arguments):
+        sorted_.append(arguments)
+        return sort(*arguments)
+
+    monkeypatch.setattr(cutoffs.CutoffSearch, "of_roots", of_roots)
+    monkeypatch.setattr(Chains, "of", of)
+    problem = raw_problem(3, max_size=2)
+    begun = branch_and_bound(problem, settings=BranchAndBoundSettings(cutoffs="always"))
+    assert begun.statistics.cutoff_nodes > 0
+    assert len(sorted_) == len(prepared) == 1
+    monkeypatch.setattr(cutoffs.CutoffSearch, "seconds", 1e9)
+    left = branch_and_bound(problem, settings=BranchAndBoundSettings(tables="never"))
+    assert left.statistics.cutoff_nodes == 0
+    assert prepared[1:]
+    assert prepared[-1]  # it was possible, and too long
+    assert len(sorted_) == 1
+    assert left.certificate.objective == begun.certificate.objective
+
+
 def test_chains_are_nested_and_hold_every_item():
     rng = np.random.default_rng(8)
     small = drawn(int(rng.integers(100)) * 2)
